@@ -347,21 +347,9 @@ fn a_bound_is_read_from_text() {
 #[test]
 fn the_real_clock_paces_both_ways_of_waiting() {
     for waiting in [Waiting::Sleep, Waiting::Spin] {
-        struct Nothing(Option<Recorder>);
-        impl Task for Nothing {
-            fn init(&mut self, recorder: &Recorder) -> Result<(), String> {
-                self.0 = Some(recorder.clone());
-                Ok(())
-            }
-            fn run(&mut self, piece: Piece) -> Result<(), String> {
-                assert!(piece.started >= piece.intended);
-                self.0.as_ref().unwrap().finish(piece.number, Monotonic.now());
-                Ok(())
-            }
-        }
         let plan = Plan::open(Arrivals::Fixed, 1_000.0).iterations(30).waiting(waiting);
         let begin = Monotonic.now();
-        let run = measure(&plan, &mut Nothing(None), &Monotonic, &Control::default()).unwrap().remove(0);
+        let run = measure(&plan, &mut Nothing::default(), &Monotonic, &Control::default()).unwrap().remove(0);
         assert!(Monotonic.now() - begin >= 29 * MILLI);
         assert_eq!((run.response.count(), run.lost), (30, 0));
     }
