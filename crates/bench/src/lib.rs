@@ -23,6 +23,7 @@ pub mod machine;
 pub mod messages;
 pub mod more_messages;
 pub mod own_messages;
+pub mod peers;
 
 pub mod orders;
 pub mod random;

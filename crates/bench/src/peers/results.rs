@@ -1,0 +1,204 @@
+//! What the programs print, as values.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A run of `fix8-codec` for one operation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CodecRun {
+    /// The engine and its version.
+    pub engine: String,
+    /// The version of the engine.
+    pub version: String,
+    /// `encode`, `build-encode`, `decode`, `decode-typed` or `decode-validated`.
+    pub operation: String,
+    /// Number of the run, from 1.
+    pub run: u32,
+    /// Number of messages.
+    pub messages: u64,
+    /// The time of all messages; why there is none otherwise.
+    pub time: Result<CodecTime, String>,
+    /// What else the program says of itself, such as its compiler flags.
+    pub settings: BTreeMap<String, Value>,
+}
+
+/// Time that all messages of a run took.
+#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
+pub struct CodecTime {
+    /// Seconds by the clock, as the published test measures.
+    pub seconds: f64,
+    /// Seconds of CPU of the thread.
+    pub cpu_seconds: f64,
+}
+
+/// A message and operation of `fsfix`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MessageRow {
+    /// The engine.
+    pub engine: String,
+    /// The version of the engine.
+    pub version: String,
+    /// MarketDataRequest, QuoteStatusRequest, QuoteStatusRequest-nested or NewOrderMultileg.
+    pub message: String,
+    /// `write`, `parse`, `read` or `read-validated`.
+    pub operation: String,
+    /// The time of one message; why there is none otherwise.
+    pub time: Result<MessageTime, String>,
+    /// What else the program says of itself, such as its virtual machine.
+    pub settings: BTreeMap<String, Value>,
+}
+
+/// Nanoseconds that a message takes.
+#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
+pub struct MessageTime {
+    /// CPU time of the thread, the median of the batches. The garbage collector has other threads.
+    pub ns: f64,
+    /// The same in the fastest batch.
+    pub ns_min: f64,
+    /// The same in the slowest batch.
+    pub ns_max: f64,
+    /// Time by the clock, the median of the batches.
+    pub wall_ns: f64,
+    /// Number of batches.
+    pub batches: u32,
+    /// Number of messages in a batch.
+    pub messages: u64,
+}
+
+/// A run of `antenna` or `jlbh`.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct RoundTripRun {
+    /// The engine.
+    pub engine: String,
+    /// The version of the engine.
+    pub version: String,
+    /// Orders per second, as asked for.
+    pub rate: u32,
+    /// Number of orders.
+    pub messages: u64,
+    /// Number of orders that were sent before.
+    pub warm_up: u64,
+    /// Number of orders without a report.
+    pub lost: u64,
+    /// What else the program says: validation, store, log, threads.
+    #[serde(flatten)]
+    pub settings: BTreeMap<String, Value>,
+    /// The times of every order, in the order in which they were sent.
+    #[serde(skip)]
+    pub samples: Vec<Sample>,
+}
+
+/// The times of an order, in nanoseconds of `CLOCK_MONOTONIC`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sample {
+    /// When it was due.
+    pub intended: u64,
+    /// When work on it began: before the order was created.
+    pub started: u64,
+    /// When its report had been parsed; `None` if none arrived.
+    pub ended: Option<u64>,
+}
+
+impl RoundTripRun {
+    pub(super) fn samples_without_end(&self) -> u64 {
+        self.samples.iter().filter(|sample| sample.ended.is_none()).count() as u64
+    }
+}
+
+/// A line with figures, or with the reason why there are none.
+#[derive(Deserialize)]
+struct Line<Head> {
+    engine: String,
+    version: String,
+    operation: String,
+    unavailable: Option<String>,
+    #[serde(flatten)]
+    head: Head,
+}
+
+#[derive(Deserialize)]
+struct CodecHead {
+    run: u32,
+    messages: u64,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct MessageHead {
+    message: String,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Value>,
+}
+
+pub(super) fn codec_run(line: &str) -> Result<CodecRun, String> {
+    let Line { engine, version, operation, unavailable, head } = parse::<Line<CodecHead>>(line)?;
+    let CodecHead { run, messages, rest: mut settings } = head;
+    let time = figures(unavailable, &mut settings, &["seconds", "cpu_seconds"])?;
+    if let Ok(CodecTime { seconds, cpu_seconds }) = time
+        && !(seconds > 0.0 && cpu_seconds >= 0.0)
+    {
+        return Err("a time is not positive".to_owned());
+    }
+    Ok(CodecRun { engine, version, operation, run, messages, time, settings })
+}
+
+pub(super) fn message_row(line: &str) -> Result<MessageRow, String> {
+    let Line { engine, version, operation, unavailable, head } = parse::<Line<MessageHead>>(line)?;
+    let MessageHead { message, rest: mut settings } = head;
+    let keys = ["ns", "ns_min", "ns_max", "wall_ns", "batches", "messages"];
+    let time: Result<MessageTime, String> = figures(unavailable, &mut settings, &keys)?;
+    if let Ok(time) = time
+        && !(time.ns > 0.0 && time.wall_ns > 0.0)
+    {
+        return Err("a time is not positive".to_owned());
+    }
+    Ok(MessageRow { engine, version, message, operation, time, settings })
+}
+
+pub(super) fn round_trip_run(line: &str) -> Result<RoundTripRun, String> {
+    parse(line)
+}
+
+/// Reads the lines after the heading: `intended_ns,started_ns,ended_ns`, the last one empty if the
+/// order has no report.
+pub(super) fn samples(text: &str) -> Result<Vec<Sample>, String> {
+    let mut lines = text.lines();
+    if lines.next() != Some("intended_ns,started_ns,ended_ns") {
+        return Err("the file of samples has another heading than intended_ns,started_ns,ended_ns".to_owned());
+    }
+    let sample = |(n, line): (usize, &str)| {
+        let whole = |text: &str| text.parse::<u64>().ok();
+        let read = || {
+            let values: Vec<&str> = line.split(',').collect();
+            let [intended, started, ended] = values[..] else { return None };
+            let ended = if ended.is_empty() { None } else { Some(whole(ended)?) };
+            let sample = Sample { intended: whole(intended)?, started: whole(started)?, ended };
+            let in_order =
+                sample.intended <= sample.started && ended.is_none_or(|ended| sample.started <= ended);
+            in_order.then_some(sample)
+        };
+        read().ok_or_else(|| format!("line {} of the file of samples is no sample: {line}", n + 2))
+    };
+    lines.enumerate().map(sample).collect()
+}
+
+fn parse<T: DeserializeOwned>(line: &str) -> Result<T, String> {
+    serde_json::from_str(line).map_err(|error| error.to_string())
+}
+
+/// Takes the figures out of the settings, unless the line says why there are none.
+fn figures<T: DeserializeOwned>(
+    unavailable: Option<String>,
+    settings: &mut BTreeMap<String, Value>,
+    keys: &[&str],
+) -> Result<Result<T, String>, String> {
+    if let Some(reason) = unavailable {
+        return Ok(Err(reason));
+    }
+    let figures = keys.iter().filter_map(|key| settings.remove_entry(*key)).collect();
+    serde_json::from_value(Value::Object(figures)).map(Ok).map_err(|error| error.to_string())
+}
