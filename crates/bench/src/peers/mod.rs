@@ -1,8 +1,8 @@
 //! Other engines' benchmark programs, which measure a rival in the same run.
 //!
-//! They are programs of the folder `peers` that are built with the engine itself: nothing of another
-//! engine is part of this crate. Each prints its figures as JSON, one object per line, after it has
-//! checked its outputs; round trips are written to a file, message by message.
+//! They are programs of the folder `peers` that are built with the engine itself: nothing of
+//! another engine is part of this crate. Each prints its figures as JSON, one object per line, after
+//! it has checked its outputs; round trips are written to a file, message by message.
 
 mod error;
 mod program;
