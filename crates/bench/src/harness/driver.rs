@@ -5,14 +5,11 @@ use std::ops::Range;
 use super::clock::Clock;
 use super::control::Control;
 use super::latencies::Latencies;
-use super::outcome::{Invalid, Run, Window};
-use super::plan::{LEAST_RATE, Mode, Plan, Waiting};
+use super::outcome::{Invalid, Run, Times};
+use super::plan::{Mode, Plan, Waiting};
 use super::recorder::Recorder;
 use super::schedule::Schedule;
 use super::usage::Usage;
-
-/// The most windows that a run is summarized in.
-const WINDOWS: u64 = 200;
 
 /// Work that is measured.
 ///
@@ -110,7 +107,6 @@ struct Driver<'a> {
 /// How the pieces of a run ended.
 struct Pieces {
     numbers: Range<u64>,
-    begin: u64,
     timed_out: bool,
 }
 
@@ -185,12 +181,11 @@ impl Driver<'_> {
         }
         let numbers = first..first + begun;
         self.wait_for(task, numbers.clone(), timeout)?;
-        Ok(Pieces { numbers, begin, timed_out })
+        Ok(Pieces { numbers, timed_out })
     }
 
     fn closed(&self, task: &mut dyn Task, first: u64, count: u64) -> Result<Pieces, String> {
         let timeout = u64::try_from(self.plan.timeout.as_nanos()).unwrap_or(u64::MAX);
-        let begin = self.clock.now();
         let mut begun = 0;
         for n in first..first + count {
             if self.control.is_stopped() {
@@ -205,7 +200,7 @@ impl Driver<'_> {
                 self.wait_for(task, n..n + 1, timeout)?;
             }
         }
-        Ok(Pieces { numbers: first..first + begun, begin, timed_out: false })
+        Ok(Pieces { numbers: first..first + begun, timed_out: false })
     }
 
     /// Waits until all these pieces have ended, or for the time-out.
@@ -229,104 +224,33 @@ impl Driver<'_> {
     }
 
     fn outcome(&self, pieces: &Pieces, stray: u64, usage: Usage) -> Run {
-        let Pieces { numbers, begin, timed_out } = pieces;
-        let open = matches!(self.plan.mode, Mode::Open { .. });
+        let Pieces { numbers, timed_out } = pieces;
         let recorder = &self.recorder;
-        let [mut response, mut service, mut delay] = [(); 3].map(|()| Latencies::default());
         let mut probes: Vec<_> =
             self.probes.iter().map(|name| ((*name).to_owned(), Latencies::default())).collect();
-        let mut last_end = *begin;
+        let mut times = Vec::with_capacity((numbers.end - numbers.start) as usize);
         for n in numbers.clone() {
-            let (Some(intended), Some(started)) = (recorder.intended(n), recorder.started(n)) else {
-                continue;
-            };
-            if open {
-                delay.add_ns(started - intended);
-            }
-            for (probe, (_, times)) in probes.iter_mut().enumerate() {
+            let Some((intended, started)) = recorder.begun(n) else { continue };
+            for (probe, (_, latencies)) in probes.iter_mut().enumerate() {
                 if let Some(at) = recorder.marked(probe, n) {
-                    times.add_ns(at.saturating_sub(intended));
+                    latencies.add_ns(at.saturating_sub(intended));
                 }
             }
-            let Some(ended) = recorder.ended(n) else { continue };
-            last_end = last_end.max(ended);
-            service.add_ns(ended.saturating_sub(started));
-            if open {
-                response.add_ns(ended.saturating_sub(intended));
-            }
+            times.push(Times { intended, started, ended: recorder.ended(n) });
         }
-        let count = numbers.end - numbers.start;
-        let lost = count - service.count();
-        let mut run = Run {
-            target_rate: None,
-            offered_rate: self.rate(numbers, |n| recorder.started(n)),
-            achieved_rate: per_second(service.count(), last_end.saturating_sub(*begin)),
-            response,
-            service,
-            delay,
-            probes,
-            lost,
-            late: 0,
-            stray,
-            invalid: None,
-            windows: self.windows(numbers, *begin),
-            usage,
+        let run = match self.plan.mode {
+            Mode::Open { .. } => Run::open(&times),
+            Mode::Closed => Run::closed(&times),
         };
-        if open {
-            run.target_rate = self.rate(numbers, |n| recorder.intended(n));
-        }
-        let complete = count == self.plan.iterations;
-        run.invalid = if *timed_out {
+        let interrupted =
+            self.control.is_stopped() && ((times.len() as u64) < self.plan.iterations || run.lost > 0);
+        let invalid = if *timed_out {
             Some(Invalid::TimedOut)
-        } else if self.control.is_stopped() && (!complete || lost > 0) {
+        } else if interrupted {
             Some(Invalid::Interrupted)
-        } else if lost > 0 {
-            Some(Invalid::Lost(lost))
         } else {
-            too_slow(&run)
+            run.invalid.clone()
         };
-        run
-    }
-
-    /// Returns the rate of these times, from the first to the last.
-    fn rate(&self, numbers: &Range<u64>, time: impl Fn(u64) -> Option<u64>) -> Option<f64> {
-        let (first, last) = (self.recorder.intended(numbers.start)?, time(numbers.end.checked_sub(1)?)?);
-        per_second(numbers.end - numbers.start, last.saturating_sub(first))
-    }
-
-    fn windows(&self, numbers: &Range<u64>, begin: u64) -> Vec<Window> {
-        let recorder = &self.recorder;
-        let size = (numbers.end - numbers.start).div_ceil(WINDOWS).max(1);
-        let firsts = numbers.clone().step_by(size as usize);
-        let window = |first: u64| {
-            let numbers = first..(first + size).min(numbers.end);
-            let mut times: Vec<u64> =
-                numbers.filter_map(|n| recorder.ended(n)?.checked_sub(recorder.intended(n)?)).collect();
-            times.sort_unstable();
-            Some(Window {
-                begin: recorder.intended(first)?.saturating_sub(begin),
-                count: times.len() as u64,
-                median: *times.get(times.len().checked_sub(1)? / 2)?,
-                max: *times.last()?,
-            })
-        };
-        firsts.filter_map(window).collect()
-    }
-}
-
-/// Returns the rate of `count` pieces, the first of which is at the beginning of `ns`.
-#[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
-fn per_second(count: u64, ns: u64) -> Option<f64> {
-    (count > 1 && ns > 0).then(|| (count - 1) as f64 * 1e9 / ns as f64)
-}
-
-fn too_slow(run: &Run) -> Option<Invalid> {
-    let (target, offered, achieved) = (run.target_rate?, run.offered_rate?, run.achieved_rate?);
-    if offered < target * LEAST_RATE {
-        Some(Invalid::SlowGenerator(offered, target))
-    } else if achieved < target * LEAST_RATE {
-        Some(Invalid::SlowSystem(achieved, target))
-    } else {
-        None
+        Run { probes, stray, usage, invalid, ..run }
     }
 }

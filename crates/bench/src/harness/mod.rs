@@ -63,7 +63,7 @@ pub use self::driver::{Piece, Task, measure};
 pub use self::latencies::{Latencies, PERCENTILES, Percentile, carried_by, spread, variation};
 pub use self::load::{Load, Measured};
 pub use self::nothing::Nothing;
-pub use self::outcome::{Invalid, Run, Window};
+pub use self::outcome::{Invalid, Run, Times, Window};
 pub use self::plan::{LEAST_RATE, Mode, Plan, Waiting};
 pub use self::recorder::Recorder;
 pub use self::schedule::{Arrivals, Schedule};

@@ -5,7 +5,22 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::latencies::Latencies;
+use super::plan::LEAST_RATE;
 use super::usage::Usage;
+
+/// The most windows that a run is summarized in.
+const WINDOWS: usize = 200;
+
+/// The times of a piece, in nanoseconds of one clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Times {
+    /// When it was due.
+    pub intended: u64,
+    /// When it began.
+    pub started: u64,
+    /// When it ended; `None` if it has not.
+    pub ended: Option<u64>,
+}
 
 /// A run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -41,6 +56,55 @@ pub struct Run {
 }
 
 impl Run {
+    /// Creates the run of an open loop from the times of its pieces, which may have been measured
+    /// elsewhere. What only a harness knows is left empty: probes, strays, usage.
+    #[must_use]
+    pub fn open(times: &[Times]) -> Self {
+        let mut run = Self::closed(times);
+        let begin = times.first().map_or(0, |first| first.intended);
+        for it in times {
+            run.delay.add_ns(it.started.saturating_sub(it.intended));
+            if let Some(ended) = it.ended {
+                run.response.add_ns(ended.saturating_sub(it.intended));
+            }
+        }
+        let last = |time: fn(&Times) -> u64| times.last().map_or(begin, time).saturating_sub(begin);
+        run.target_rate = per_second(times.len() as u64, last(|it| it.intended));
+        run.offered_rate = per_second(times.len() as u64, last(|it| it.started));
+        run.invalid = run.invalid.take().or_else(|| too_slow(&run));
+        run
+    }
+
+    /// Creates the run of a closed loop in the same way.
+    #[must_use]
+    pub fn closed(times: &[Times]) -> Self {
+        let begin = times.first().map_or(0, |first| first.intended);
+        let [response, mut service, delay] = [(); 3].map(|()| Latencies::default());
+        let mut last_end = begin;
+        for Times { started, ended, .. } in times {
+            if let Some(ended) = *ended {
+                service.add_ns(ended.saturating_sub(*started));
+                last_end = last_end.max(ended);
+            }
+        }
+        let lost = times.len() as u64 - service.count();
+        Self {
+            response,
+            target_rate: None,
+            offered_rate: None,
+            achieved_rate: per_second(service.count(), last_end - begin),
+            service,
+            delay,
+            probes: Vec::new(),
+            lost,
+            late: 0,
+            stray: 0,
+            invalid: (lost > 0).then_some(Invalid::Lost(lost)),
+            windows: windows(times, begin),
+            usage: Usage::default(),
+        }
+    }
+
     /// Returns the response times, or in a closed loop, which has none, the service times.
     #[must_use]
     pub fn latencies(&self) -> &Latencies {
@@ -59,6 +123,38 @@ pub struct Window {
     pub median: u64,
     /// The longest one.
     pub max: u64,
+}
+
+fn windows(times: &[Times], begin: u64) -> Vec<Window> {
+    let window = |part: &[Times]| {
+        let ended = part.iter().filter_map(|it| Some(it.ended?.saturating_sub(it.intended)));
+        let mut times: Vec<u64> = ended.collect();
+        times.sort_unstable();
+        Some(Window {
+            begin: part.first()?.intended.saturating_sub(begin),
+            count: times.len() as u64,
+            median: *times.get(times.len().checked_sub(1)? / 2)?,
+            max: *times.last()?,
+        })
+    };
+    times.chunks(times.len().div_ceil(WINDOWS).max(1)).filter_map(window).collect()
+}
+
+/// Returns the rate of `count` pieces, the first of which is at the beginning of `ns`.
+#[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
+fn per_second(count: u64, ns: u64) -> Option<f64> {
+    (count > 1 && ns > 0).then(|| (count - 1) as f64 * 1e9 / ns as f64)
+}
+
+fn too_slow(run: &Run) -> Option<Invalid> {
+    let (target, offered, achieved) = (run.target_rate?, run.offered_rate?, run.achieved_rate?);
+    if offered < target * LEAST_RATE {
+        Some(Invalid::SlowGenerator(offered, target))
+    } else if achieved < target * LEAST_RATE {
+        Some(Invalid::SlowSystem(achieved, target))
+    } else {
+        None
+    }
 }
 
 /// Why the figures of a run must not be used.

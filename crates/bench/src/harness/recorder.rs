@@ -104,12 +104,10 @@ impl Recorder {
         known(self.0.ended.get(number as usize)?)
     }
 
-    pub(super) fn started(&self, number: u64) -> Option<u64> {
-        known(self.0.started.get(number as usize)?)
-    }
-
-    pub(super) fn intended(&self, number: u64) -> Option<u64> {
-        known(self.0.intended.get(number as usize)?)
+    /// Returns when a piece was due, and when it began.
+    pub(super) fn begun(&self, number: u64) -> Option<(u64, u64)> {
+        let at = number as usize;
+        Some((known(self.0.intended.get(at)?)?, known(self.0.started.get(at)?)?))
     }
 
     pub(super) fn marked(&self, probe: usize, number: u64) -> Option<u64> {
