@@ -1,9 +1,11 @@
 //! The latency runs of one engine in one setting.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::clock::median;
-use crate::harness::{Latencies, Run, variation};
+use crate::harness::{Invalid, Latencies, PERCENTILES, Run, Usage, variation};
 use crate::results::Table;
 
 /// Runs of one engine in one setting.
@@ -53,14 +55,14 @@ impl Series {
     /// each run, the variation. `times` selects which times of a run.
     ///
     /// A percentile that the number of samples does not carry is marked `*`. Below the percentiles
-    /// stand the rates, what was lost, and why a run is invalid.
+    /// stand the rates, what the process used, what was lost, and why a run is invalid.
     #[must_use]
     pub fn table(&self, title: impl Into<String>, times: impl Fn(&Run) -> &Latencies) -> Table {
         let runs = (1..=self.runs.len()).map(|run| format!("run{run}"));
         let columns = std::iter::once("Percentile".to_owned()).chain(runs);
         let mut table = Table::new(title, columns.chain(["% Variation".to_owned()]));
         let tables: Vec<_> = self.runs.iter().map(|run| times(run).table()).collect();
-        for (at, percentile) in crate::harness::PERCENTILES.into_iter().enumerate() {
+        for (at, percentile) in PERCENTILES.into_iter().enumerate() {
             let name = if percentile >= 100.0 { "worst:".to_owned() } else { format!("{percentile}:") };
             #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
             let micros: Vec<f64> = tables.iter().map(|table| table[at].ns as f64 / 1e3).collect();
@@ -74,11 +76,14 @@ impl Series {
         let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
         let rates = self.runs.iter().map(|run| rate(run.achieved_rate));
         table.row(std::iter::once("rate/s:".to_owned()).chain(rates).chain(["-".to_owned()]));
+        if let Some(used) = self.used() {
+            table.note(used);
+        }
         if tables.iter().flatten().any(|row| !row.carried) {
             table.note("* fewer than 100 samples lie above it");
         }
         for (n, run) in self.runs.iter().enumerate() {
-            let lost = if run.lost > 0 && !matches!(run.invalid, Some(crate::harness::Invalid::Lost(_))) {
+            let lost = if run.lost > 0 && !matches!(run.invalid, Some(Invalid::Lost(_))) {
                 format!("; {} samples were lost", run.lost)
             } else {
                 String::new()
@@ -92,5 +97,24 @@ impl Series {
             }
         }
         table
+    }
+
+    /// Returns what the process used for each piece, in all runs: CPU time of all its threads,
+    /// context switches and page faults. `None` if that was not measured.
+    #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+    fn used(&self) -> Option<String> {
+        let pieces = self.runs.iter().map(|run| run.service.count() + run.lost).sum::<u64>();
+        let cpu = self.runs.iter().map(|run| run.usage.cpu).sum::<Duration>();
+        if pieces == 0 || cpu.is_zero() {
+            return None;
+        }
+        let sum = |of: fn(&Usage) -> [Option<u64>; 2]| {
+            let all = self.runs.iter().flat_map(|run| of(&run.usage)).sum::<Option<u64>>();
+            all.map_or_else(|| "unknown".to_owned(), |all| format!("{:.2}", all as f64 / pieces as f64))
+        };
+        let switches = sum(|usage| [usage.voluntary_switches, usage.involuntary_switches]);
+        let faults = sum(|usage| [usage.minor_faults, usage.major_faults]);
+        let cpu = cpu.as_secs_f64() * 1e6 / pieces as f64;
+        Some(format!("per piece: {cpu:.2} us of CPU, {switches} context switches, {faults} page faults"))
     }
 }
