@@ -1,8 +1,8 @@
 //! Other engines' benchmark programs, which measure a rival in the same run.
 //!
 //! They are programs of the folder `peers` that are built with the engine itself: nothing of
-//! another engine is part of this crate. Each prints its figures as JSON, one object per line, after
-//! it has checked its outputs; round trips are written to a file, message by message.
+//! another engine is part of this crate. Each prints its figures as JSON, one object per line,
+//! after it has checked its outputs; round trips are written to a file, message by message.
 
 mod error;
 mod program;
@@ -87,9 +87,9 @@ impl Peers {
         .ok_or_else(|| PeerError::NoFolder { named: named.map(PathBuf::from) })
     }
 
-    /// Ends a running program when `control` is stopped.
+    /// Lets `control` end the running program, and tells it how many of its rows there are so far.
     #[must_use]
-    pub fn stopped_by(self, control: Control) -> Self {
+    pub fn controlled_by(self, control: Control) -> Self {
         Self { control, ..self }
     }
 
@@ -118,6 +118,7 @@ impl Peers {
             .with("--messages", test.messages)
             .with("--runs", test.runs)
             .with("--dictionary", dictionary.display())
+            .printing(test.runs as usize * operations.len())
             .within(Duration::from_secs(60) + Duration::from_micros(100) * capped(messages));
         let lines = self.output(&call, &folder)?;
         let runs =
@@ -142,6 +143,7 @@ impl Peers {
         let call = Call::new(Program::QuickfixJ, "fsfix")
             .with("--warm-up", test.warm_up.as_millis().max(1))
             .with("--batch", test.batch.as_millis().max(1))
+            .printing(pairs as usize)
             .within(Duration::from_secs(120) + (test.warm_up + test.batch * 11) * pairs * 4);
         let lines = self.output(&call, &folder)?;
         let rows =

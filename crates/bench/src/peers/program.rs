@@ -2,12 +2,15 @@
 
 use std::fmt;
 use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::PeerError;
 use crate::harness::Control;
+
+const SIGINT: i32 = 2;
 
 /// A benchmark program, of the engine that it is named after.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,16 +70,23 @@ impl fmt::Display for Program {
 pub(super) struct Call {
     pub(super) program: Program,
     arguments: Vec<String>,
+    rows: usize,
     limit: Duration,
 }
 
 impl Call {
     pub(super) fn new(program: Program, test: &str) -> Self {
-        Self { program, arguments: vec![test.to_owned()], limit: Duration::ZERO }
+        Self { program, arguments: vec![test.to_owned()], rows: 1, limit: Duration::ZERO }
     }
 
     pub(super) fn with(mut self, option: &str, value: impl fmt::Display) -> Self {
         self.arguments.extend([option.to_owned(), value.to_string()]);
+        self
+    }
+
+    /// Sets the number of lines that the program prints, one unless it is set.
+    pub(super) fn printing(mut self, rows: usize) -> Self {
+        self.rows = rows;
         self
     }
 
@@ -87,13 +97,15 @@ impl Call {
     }
 
     /// Runs the program and returns the lines that it printed. What it prints is kept in `folder`
-    /// meanwhile.
+    /// meanwhile. `control` is told how many lines there are so far.
     pub(super) fn output(
         &self,
         path: &Path,
         folder: &Path,
         control: &Control,
     ) -> Result<Vec<String>, PeerError> {
+        let (program, test) = (self.program, &self.arguments[0]);
+        control.begin(format!("{program}: {test}"), self.rows as u64);
         let [out, err] = ["out", "err"].map(|name| folder.join(name));
         let create = |path| File::create(path).map_err(|error| PeerError::file("write", path, &error));
         let mut child = Command::new(path)
@@ -104,11 +116,15 @@ impl Call {
             .spawn()
             .map_err(|error| PeerError::file("start", path, &error))?;
         let status =
-            self.wait(&mut child, control).map_err(|error| PeerError::file("start", path, &error))?;
+            self.wait(&mut child, &out, control).map_err(|error| PeerError::file("start", path, &error))?;
         let status = match status {
             Some(status) if status.success() => {
                 let text = fs::read_to_string(&out).map_err(|error| PeerError::file("read", &out, &error))?;
                 return Ok(text.lines().map(str::to_owned).collect());
+            }
+            // The terminal's interrupt reaches the program, too, perhaps before `control` knows.
+            Some(status) if status.signal() == Some(SIGINT) || status.code() == Some(128 + SIGINT) => {
+                return Err(PeerError::Stopped { command: self.command() });
             }
             Some(status) => status.to_string(),
             None if control.is_stopped() => return Err(PeerError::Stopped { command: self.command() }),
@@ -119,7 +135,7 @@ impl Call {
     }
 
     /// Returns `None` if the program was ended because the limit had passed, or by `control`.
-    fn wait(&self, child: &mut Child, control: &Control) -> std::io::Result<Option<ExitStatus>> {
+    fn wait(&self, child: &mut Child, out: &Path, control: &Control) -> std::io::Result<Option<ExitStatus>> {
         let end = Instant::now() + self.limit;
         loop {
             if let Some(status) = child.try_wait()? {
@@ -132,6 +148,7 @@ impl Call {
             }
             // Seldom enough to disturb no measurement of the program.
             std::thread::sleep(Duration::from_millis(50));
+            control.progress(lines_in(out));
         }
     }
 
@@ -149,6 +166,11 @@ impl Call {
     pub(super) fn lacks(&self, problem: String) -> PeerError {
         PeerError::Results { command: self.command(), problem }
     }
+}
+
+fn lines_in(file: &Path) -> u64 {
+    let text = fs::read(file).unwrap_or_default();
+    text.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// Returns the last 2,000 characters.

@@ -171,6 +171,22 @@ fn a_program_ends_with_its_limit_or_with_the_measurement() {
     let error = call.output(&path, &fake.folder.0, &control).expect_err("it sleeps");
     assert!(error.to_string().contains("it did not end within 0 s"), "{error}");
     control.stop();
-    let error = fake.found().stopped_by(control).fsfix(QUICK).expect_err("it is stopped");
+    let error = fake.found().controlled_by(control).fsfix(QUICK).expect_err("it is stopped");
     assert_eq!(error.to_string(), "`quickfixj-bench fsfix --warm-up 20 --batch 2` was interrupted");
+}
+
+#[test]
+fn progress_is_the_number_of_lines_so_far() {
+    let fake = Fake::new(Program::QuickfixJ, "echo one; echo two; sleep 1; exit 1");
+    let control = Control::default();
+    fake.found().controlled_by(control.clone()).fsfix(QUICK).expect_err("it failed");
+    assert_eq!(control.status(), ("QuickFIX/J: fsfix".to_owned(), 2, 16));
+}
+
+#[test]
+fn a_program_that_the_terminal_interrupted_has_not_failed() {
+    for script in ["kill -INT $$", "exit 130"] {
+        let error = Fake::new(Program::QuickfixJ, script).found().fsfix(QUICK).expect_err("it ended");
+        assert!(matches!(error, PeerError::Stopped { .. }), "{error}");
+    }
 }
