@@ -13,6 +13,7 @@
 pub mod clock;
 pub mod codec;
 pub mod harness;
+pub mod hftest;
 pub mod journal;
 pub mod print;
 pub mod session;
