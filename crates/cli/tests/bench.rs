@@ -118,10 +118,30 @@ fn results_are_written_in_each_form_and_compared() {
     std::fs::write(path("b.json"), worse).unwrap();
     let worse = run(&["bench", "compare", &json, &path("b.json"), "--tolerance", "20%"]);
     assert_eq!((worse.status, worse.out.matches("WORSE").count()), (1, 2), "{}", worse.out);
+    let page = path("a.md");
+    let ended = run(&["bench", "session", "--rounds", "1", "--markdown", &page]);
+    assert!(ended.status == 0 && std::fs::read_to_string(&page).unwrap().contains("\n## session\n"));
     let none = run(&["bench", "compare", &json, &csv]);
     assert!(none.status == 2 && none.err.contains("a.csv: line 1: "), "{}", none.err);
     let absent = run(&["bench", "session", "--rounds", "1", "--json", &path("no/such/folder")]);
     assert!(absent.status == 2 && absent.err.starts_with("fixbolt: cannot write "), "{}", absent.err);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn all_writes_its_page_where_it_is_asked_and_only_of_the_tests_that_are_named() {
+    let folder = std::env::temp_dir().join(format!("fixbolt-bench-all-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("docs")).unwrap();
+    let all = |only: &str| {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_fixbolt"));
+        let ended = program.args(["bench", "all", "--only", only]).current_dir(&folder).output().unwrap();
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+    };
+    assert_eq!(all("session"), (Some(0), "session ...\n".to_owned()));
+    let page = std::fs::read_to_string(folder.join("docs/benchmarks.md")).unwrap();
+    assert!(page.contains("\n## session\n") && !page.contains("\n## codec\n"), "{page}");
+    let unknown = all("sessions");
+    assert!(unknown.0 == Some(2) && unknown.1.contains("there is no such test; there are codec, "));
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -1,5 +1,6 @@
 //! `fixbolt bench`: runs the benchmarks.
 
+mod all;
 mod compare;
 mod outputs;
 
@@ -23,6 +24,7 @@ pub(crate) enum Command {
     Session(Session),
     Journal(Journal),
     Print(Print),
+    All(all::All),
     Compare(compare::Compare),
 }
 
@@ -158,9 +160,23 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         }
         Command::Journal(arguments) => journal(arguments),
         Command::Print(arguments) => print(arguments),
+        Command::All(arguments) => all::run(arguments, SHORT),
         Command::Compare(arguments) => compare::run(arguments),
     }
 }
+
+/// Every test in its short form, in the order of the page.
+const SHORT: &[(&str, all::Short)] = &[
+    ("codec", |control| {
+        let rows = fixbolt_bench::codec::run(11, control)?;
+        Ok(vec![of_rows(TestReport::new("codec", "thread CPU time per message, in ns"), rows, &[])])
+    }),
+    ("session", |control| {
+        let rows = fixbolt_bench::session::run(11, control)?;
+        let test = TestReport::new("session", "thread CPU time per order with its report, in ns");
+        Ok(vec![of_rows(test, rows, &[])])
+    }),
+];
 
 type Rows = Result<Vec<Row>, String>;
 

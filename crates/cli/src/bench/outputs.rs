@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use fixbolt_bench::harness::Control;
 use fixbolt_bench::machine::Machine;
-use fixbolt_bench::results::{Assertion, Report, TestReport, csv, hgrm, json_lines};
+use fixbolt_bench::results::{Assertion, Report, TestReport, csv, hgrm, json_lines, markdown};
 use fixbolt_codec::{Precision, UtcTimestamp};
 
 use crate::exit::{Answer, Failure};
@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{self, Format};
 
 /// Where results go.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Results")]
 pub(crate) struct Outputs {
     /// Output format
@@ -28,6 +28,9 @@ pub(crate) struct Outputs {
     /// Write the figures to FILE as comma-separated values
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Write a page to FILE in Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
     /// Write each latency distribution to DIRECTORY in HdrHistogram's text format (.hgrm)
     #[arg(long, value_name = "DIRECTORY")]
     hgrm: Option<PathBuf>,
@@ -45,8 +48,10 @@ pub(super) fn measure(
     tests: impl FnOnce(&Control) -> Result<Vec<TestReport>, String>,
 ) -> Result<Answer, Failure> {
     // Before anything is measured: a directory that is missing would be noticed too late.
-    for path in [&outputs.json, &outputs.csv].into_iter().flatten() {
-        write(path, "")?;
+    for path in [&outputs.json, &outputs.csv, &outputs.markdown].into_iter().flatten() {
+        // What is there stays until there are results.
+        let open = std::fs::OpenOptions::new().append(true).create(true).open(path);
+        open.map_err(|error| Failure::file("write", path, &error))?;
     }
     if let Some(folder) = &outputs.hgrm {
         std::fs::create_dir_all(folder).map_err(|error| Failure::file("create", folder, &error))?;
@@ -111,6 +116,12 @@ fn watch(interrupt: &Interrupt, control: &Control, done: &AtomicBool) {
 }
 
 impl Outputs {
+    /// Has a page in Markdown written to `path`, unless another one was named.
+    pub(super) fn with_markdown(mut self, path: PathBuf) -> Self {
+        self.markdown.get_or_insert(path);
+        self
+    }
+
     fn write(&self, report: &Report) -> Result<(), Failure> {
         let mut out = output::stdout();
         match self.output {
@@ -123,6 +134,9 @@ impl Outputs {
         }
         if let Some(path) = &self.csv {
             write(path, &csv(report))?;
+        }
+        if let Some(path) = &self.markdown {
+            write(path, &markdown(report))?;
         }
         if let Some(folder) = &self.hgrm {
             for series in report.series() {
