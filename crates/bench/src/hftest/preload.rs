@@ -18,8 +18,8 @@ pub struct Preloaded {
 }
 
 impl Preloaded {
-    /// Returns the order that is the `number`th to be sent, from 1. `cl_ord_id` is where its ClOrdID
-    /// is written.
+    /// Returns the order that is the `number`th to be sent, from 1. `cl_ord_id` is where its
+    /// ClOrdID is written.
     pub fn order<'o>(&self, number: u32, cl_ord_id: &'o mut Vec<u8>) -> Order<'o> {
         let Self { batch, transact_time, price, quantity } = *self;
         cl_ord_id.clear();

@@ -3,9 +3,9 @@
 use super::{Row, Table, TestReport};
 
 impl TestReport {
-    /// Returns the table of the test's figures: one line for each figure of Fixbolt, with the floor,
-    /// each rival measured in the same run, the ratio to Fixbolt's, and the published figure. `None`
-    /// if there are no figures.
+    /// Returns the table of the test's figures: one line for each figure of Fixbolt, with the
+    /// floor, each rival measured in the same run, the ratio to Fixbolt's, and the published
+    /// figure. `None` if there are no figures.
     #[must_use]
     pub fn summary(&self) -> Option<Table> {
         let ours: Vec<&Row> = self.rows.iter().filter(|row| row.engine == "fixbolt").collect();
