@@ -195,7 +195,8 @@ fn sized(row: Row, sessions: u32, disk: u64, memory: u64) -> Row {
 }
 
 /// Returns the resident bytes of this process; 0 where the system does not say.
-pub(crate) fn resident() -> u64 {
+#[must_use]
+pub fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: u64 = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
     pages * rustix::param::page_size() as u64

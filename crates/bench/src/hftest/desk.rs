@@ -68,7 +68,7 @@ impl Desk {
 
     /// Returns what has arrived.
     #[must_use]
-    pub fn progress(&self) -> &Progress {
+    pub const fn progress(&self) -> &Arc<Progress> {
         &self.progress
     }
 

@@ -2,6 +2,7 @@
 
 mod all;
 mod compare;
+mod hftest;
 mod outputs;
 
 use std::io::Write;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Journal(Journal),
     Print(Print),
     All(all::All),
+    Hftest(hftest::Hftest),
     Compare(compare::Compare),
 }
 
@@ -161,6 +163,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Command::Journal(arguments) => journal(arguments),
         Command::Print(arguments) => print(arguments),
         Command::All(arguments) => all::run(arguments, SHORT),
+        Command::Hftest(arguments) => hftest::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
     }
 }

@@ -1,0 +1,76 @@
+//! What the client hears of its session, for the log and the results.
+
+use std::sync::mpsc::Receiver;
+
+use fixbolt_bench::hftest::{Mode, Timed, Told};
+
+use super::log::{From, LineLog};
+use crate::exit::Failure;
+use crate::interrupt::Interrupt;
+use crate::log::Warning;
+
+/// Listens to the session, also while orders are sent.
+pub(super) struct Listener {
+    pub(super) interrupt: Interrupt,
+    pub(super) told: Receiver<Told>,
+    pub(super) warnings: Receiver<Warning>,
+    pub(super) log: LineLog,
+    pub(super) heart_bt_int: u32,
+    /// Where the client connects to, and how often it has tried.
+    pub(super) peer: String,
+    pub(super) attempts: u32,
+    /// What the connections' messages took.
+    pub(super) times: Vec<Timed>,
+    /// How the last connection ended.
+    pub(super) ended: Option<String>,
+    /// Why the log could not be written.
+    pub(super) failed: Option<Failure>,
+}
+
+impl Listener {
+    /// Listens. Returns whether the client goes on: no signal has arrived, and the log is written.
+    pub(super) fn goes_on(&mut self) -> bool {
+        if let Err(failure) = self.listen() {
+            self.failed.get_or_insert(failure);
+        }
+        self.failed.is_none() && !self.interrupt.came()
+    }
+
+    /// Returns why the client does not go on.
+    pub(super) fn why(&mut self) -> Failure {
+        self.failed.take().unwrap_or_else(|| Failure::interrupted("interrupted"))
+    }
+
+    /// Writes what has happened to the session to the log.
+    pub(super) fn listen(&mut self) -> Result<(), Failure> {
+        for told in self.told.try_iter() {
+            match told {
+                Told::LoggedOn => {
+                    self.ended = None;
+                    self.log.line(From::Command, "Connection successful")?;
+                    self.log.line(From::Command, "Session connected")?;
+                    let line = format!("Heartbeat interval is {}", self.heart_bt_int);
+                    self.log.line(From::Session, &line)?;
+                }
+                Told::Times(time) => {
+                    self.times.push(Timed { mode: Mode::Client, time });
+                    self.log.line(From::Command, &time.to_string())?;
+                }
+                Told::Ended(end) => {
+                    self.log.line(From::Session, &format!("Session ended: {end}"))?;
+                    self.ended = Some(end);
+                }
+                Told::Other(what) => self.log.line(From::Session, &what)?,
+            }
+        }
+        for warning in self.warnings.try_iter() {
+            self.log.line(From::Session, &warning.text)?;
+            if warning.name == Some("cannot_connect") {
+                self.attempts += 1;
+                let line = format!("Trying to connect to: {} ({})", self.peer, self.attempts);
+                self.log.line(From::Command, &line)?;
+            }
+        }
+        Ok(())
+    }
+}
