@@ -10,8 +10,10 @@
 //! checked before they are timed.
 #![forbid(unsafe_code)]
 
+pub mod batches;
 pub mod clock;
 pub mod codec;
+pub mod generated;
 pub mod harness;
 pub mod hftest;
 pub mod journal;
@@ -31,5 +33,6 @@ pub mod random;
 pub mod read_all;
 pub mod reports;
 pub mod results;
+pub mod values;
 pub mod wire;
 pub mod write_typed;

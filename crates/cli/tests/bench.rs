@@ -19,14 +19,17 @@ fn keys(row: &serde_json::Value) -> [&str; 4] {
 
 #[test]
 fn codec_has_one_row_per_operation_with_the_keys_that_all_benchmarks_share() {
-    let ended = run(&["bench", "codec", "--rounds", "1", "-o", "json"]);
+    let ended = run(&["bench", "codec", "--rounds", "2", "--seed", "7", "-o", "json"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert!(ended.out.contains(r#"["seed","7"]"#), "{}", ended.out.lines().nth(1).unwrap_or_default());
     let rows = rows(&ended.out);
     for (message, operation, tier) in [
         ("NOS-222", "index", Some("scalar")),
         ("AIM-158", "validate", Some("scalar")),
         ("ER-235", "encode", None),
         ("NewOrderMultileg", "typed-all", Some("scalar")),
+        ("random-44", "validate", Some("scalar")),
+        ("random-order-44", "typed-six", Some("scalar")),
     ] {
         let found: Vec<_> = rows
             .iter()
@@ -37,6 +40,8 @@ fn codec_has_one_row_per_operation_with_the_keys_that_all_benchmarks_share() {
         assert_eq!(found.len(), 1, "{message} {operation}");
         assert!(found[0]["ns"].as_f64().unwrap() > 0.0, "{}", found[0]);
         assert!(found[0]["floor_ns"].is_null() && found[0]["published"].is_null());
+        assert!(found[0]["more"]["spread"].is_number(), "{}", found[0]);
+        assert_eq!(found[0]["more"]["layout_hits"].is_number(), operation == "validate");
     }
 }
 
@@ -96,8 +101,14 @@ fn the_table_names_the_machine() {
     assert!(ended.out.contains("\nmachine: "), "{}", ended.out);
     let columns = ended.out.lines().find(|line| line.starts_with("message")).expect("a head line");
     let columns: Vec<&str> = columns.split_whitespace().collect();
-    assert_eq!(columns, ["message", "operation", "tier", "ns"]);
-    assert_eq!(run(&["bench", "codec", "--rounds", "0"]).status, 2);
+    assert_eq!(columns, ["message", "operation", "tier", "ns", "spread", "layout_hits"]);
+    let seed = ended.out.split_once("--seed ").expect("it is printed").1;
+    assert!(seed.split(' ').next().is_some_and(|seed| seed.parse::<u64>().is_ok()), "{seed}");
+    for wrong in
+        [&["--rounds", "0"][..], &["--seed", "x"], &["--short", "--rounds", "1"], &["--once", "--seed", "1"]]
+    {
+        assert_eq!(run(&[&["bench", "codec"], wrong].concat()).status, 2, "{wrong:?}");
+    }
 }
 
 #[test]

@@ -44,9 +44,15 @@ pub(crate) enum Command {
 ///   typed-all      index, and every field read as its type, including groups
 ///   encode         from typed values, with both times, BodyLength and CheckSum
 ///   write-typed    the same with the generated writers, including groups
-/// Nanoseconds per message, CPU time of the thread, the median of several rounds in which the
-/// operations alternate. `tier` is the instruction set that the index is built with (each one that
-/// the processor has); `-` where there is no index. `floor` is the time of a bare prototype on the
+/// random-44 and random-42 are messages that this run generates: 64 of any types of the version,
+/// their fields, values and, where the standard leaves it open, order at random; random-order-44
+/// are NewOrderSingles of the same kind. typed-all of these reads each field in message order.
+///
+/// Nanoseconds per message, CPU time of the thread, the median of several batches in which the
+/// operations alternate. `spread` is (max - min) / median of the batches, in per cent;
+/// `layout_hits` says of how many messages in a hundred the layout was known to validation, from a
+/// valid message before, so that it need not be walked. `tier` is the instruction set that the
+/// index is built with (each one that the processor has); `-` where there is no index. `floor` is the time of a bare prototype on the
 /// same machine, `published` that on another engine's page; `-` where it was not measured.
 ///
 /// Exit status: 0 measured; 1 an operation returned a wrong result; 2 wrong usage.
@@ -54,6 +60,9 @@ pub(crate) enum Command {
 #[command(verbatim_doc_comment)]
 #[command(after_help = "Example:\n  fixbolt bench codec -o json")]
 pub(crate) struct Codec {
+    /// Seed of the generated messages; another one in each run unless it is given
+    #[arg(long, value_name = "N", conflicts_with = "once")]
+    seed: Option<u64>,
     #[command(flatten)]
     measure: Measure,
 }
@@ -138,9 +147,12 @@ pub(crate) struct Print {
 /// How to measure.
 #[derive(Debug, Args)]
 struct Measure {
-    /// Number of rounds of each operation
-    #[arg(long, value_name = "N", default_value_t = 31, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    /// Number of batches of each operation
+    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     rounds: u16,
+    /// Measure 3 batches, for a first look
+    #[arg(long, conflicts_with_all = ["rounds", "once"])]
+    short: bool,
     /// Run each operation once and measure nothing, for a profiler that counts instructions
     #[arg(long, conflicts_with = "rounds")]
     once: bool,
@@ -152,14 +164,21 @@ struct Measure {
 pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
     use fixbolt_bench::{codec, session};
     match command {
-        Command::Codec(Codec { measure }) => {
-            let test = TestReport::new("codec", "thread CPU time per message, in ns");
-            measured(test, measure, codec::run, codec::once)
+        Command::Codec(Codec { seed, measure }) => {
+            let seed = seed.unwrap_or_else(new_seed);
+            measured("codec", measure, |batches, control| codec::run(batches, seed, control), codec::once)
         }
-        Command::Session(Session { measure }) => {
-            let test = TestReport::new("session", "thread CPU time per order with its report, in ns");
-            measured(test, measure, session::run, session::once)
-        }
+        Command::Session(Session { measure }) => measured(
+            "session",
+            measure,
+            |batches, control| {
+                let test = TestReport::new("session", "thread CPU time per order with its report, in ns")
+                    .setting("batches", batches)
+                    .setting("messages", "64 differing ones");
+                Ok(of_rows(test, session::run(batches, control)?, &[]))
+            },
+            session::once,
+        ),
         Command::Journal(arguments) => journal(arguments),
         Command::Print(arguments) => print(arguments),
         Command::All(arguments) => all::run(arguments, SHORT),
@@ -184,20 +203,25 @@ const SHORT: &[(&str, all::Short)] = &[
 type Rows = Result<Vec<Row>, String>;
 
 fn measured(
-    test: TestReport,
+    test: &str,
     arguments: &Measure,
-    run: fn(usize, &Control) -> Rows,
+    run: impl FnOnce(usize, &Control) -> Result<TestReport, String>,
     once: fn() -> Rows,
 ) -> Result<Answer, Failure> {
     if arguments.once {
         return list(once());
     }
-    let command = format!("fixbolt bench {}", test.name);
-    measure(&arguments.outputs, &command, |control| {
-        let test = test.setting("rounds", arguments.rounds).setting("messages", "64 differing ones");
-        let rows = run(arguments.rounds.into(), control).map_err(nothing_timed)?;
-        Ok(vec![of_rows(test, rows, &[])])
+    let batches = if arguments.short { 3 } else { arguments.rounds.into() };
+    measure(&arguments.outputs, &format!("fixbolt bench {test}"), |control| {
+        Ok(vec![run(batches, control).map_err(nothing_timed)?])
     })
+}
+
+/// Returns another seed in each run.
+fn new_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    // Short enough to be typed.
+    now.as_nanos() as u64 % 1_000_000_000
 }
 
 /// Lists the operations that were run for a profiler.

@@ -105,6 +105,15 @@ impl Learned {
         layout.steps.iter().all(|step| step.is_right(plan, message, policy)).then_some(LayoutId(at))
     }
 
+    /// Returns whether [`Learned::known`] would return a layout, without a trace of the question.
+    pub(crate) fn knows(&self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
+        let Some(body) = plan.body(message.msg_type()).filter(|_| message.fault().is_none()) else {
+            return false;
+        };
+        let at = self.find(plan, body, message, |layout| layout.policy == *policy);
+        at.is_some_and(|at| self.layouts[at].steps.iter().all(|step| step.is_right(plan, message, policy)))
+    }
+
     /// Returns a layout whose fields have the same places as those of the message, if one is known.
     pub(crate) fn same_structure(&self, plan: &Plan, message: &Message<'_>) -> Option<LayoutId> {
         let body = plan.body(message.msg_type())?;

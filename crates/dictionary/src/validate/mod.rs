@@ -216,6 +216,12 @@ impl Validator {
         walked.is_continue().then_some(&scratch.places)
     }
 
+    /// Returns whether `scratch` has learned the layout of this message from a valid one, so that
+    /// checking it needs no walk. For measurements: asking changes nothing.
+    pub fn knows(&self, message: &Message<'_>, policy: &Policy, scratch: &Scratch) -> bool {
+        scratch.learned.knows(&self.plan, message, policy)
+    }
+
     /// Returns all violations that the policy does not ignore, in the order of the message, with
     /// missing fields last. For tools: it allocates the result, unlike [`Validator::for_each`].
     /// `scratch` must come from this validator.

@@ -103,3 +103,36 @@ fn what_was_learned_with_one_validator_is_not_used_with_another() {
         }
     }
 }
+
+#[test]
+fn a_layout_is_known_once_a_valid_message_had_it_and_asking_changes_nothing() {
+    let validator = Validator::new(fix44());
+    let (mut scratch, policy) = (validator.scratch(), Policy::standard());
+    let samples = Samples::new(fix44(), 0);
+    let pairs = fix44().length_data_pairs();
+    let (order, report) = (fix44().message(b"D").unwrap(), fix44().message(b"8").unwrap());
+    let (order, report) = (samples.minimal(order).bytes(), samples.minimal(report).bytes());
+    let mut knows = |bytes: &[u8], check: bool| {
+        let mut known = None;
+        with_message(bytes, &pairs, |message| {
+            known = Some(validator.knows(message, &policy, &scratch));
+            assert_eq!(Some(validator.knows(message, &policy, &scratch)), known);
+            if check {
+                assert_eq!(validator.all(message, &policy, &mut scratch), []);
+            }
+        })
+        .expect("a message");
+        known
+    };
+    assert_eq!(knows(&order, false), Some(false));
+    assert_eq!(knows(&order, true), Some(false), "asking does not learn");
+    assert_eq!((knows(&order, true), knows(&report, true)), (Some(true), Some(false)));
+    // The same tags, but a value that is not valid: it would be walked.
+    let text = String::from_utf8(order).unwrap();
+    let fields = text.split_inclusive('\u{1}').skip(2);
+    let broken: String = fields
+        .filter(|it| !it.starts_with("10="))
+        .map(|it| if it.starts_with("54=") { "54=?\u{1}" } else { it })
+        .collect();
+    assert_eq!(knows(&fixbolt_dictionary::sample::framed("FIX.4.4", broken.as_bytes()), false), Some(false));
+}

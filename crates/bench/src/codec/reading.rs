@@ -1,0 +1,252 @@
+//! The operations that begin with bytes.
+
+use std::hint::black_box;
+use std::ops::ControlFlow;
+
+use fixbolt_codec::{Decimal, Message, Tier, UtcTimestamp};
+use fixbolt_dictionary::{Policy, RefTag, Scratch, Validator};
+use fixbolt_messages::fix42::ExecutionReport;
+use fixbolt_messages::fix44::NewOrderSingle;
+use fixbolt_messages::fix44::components::{Instrument as _, OrderQtyData as _};
+
+use super::ring::{Ring, Storage, around};
+use crate::batches::Work;
+use crate::messages::{Er235, Nos222};
+use crate::read_all::{Kept, Used};
+use crate::results::Row;
+use crate::wire::read;
+
+fn row(message: &str, operation: &str, tier: Tier) -> Row {
+    Row::of_ns("codec", message, operation, 0.0).tier(tier.name())
+}
+
+/// Returns a reading operation, which checks each message of the ring and then times the same.
+pub(crate) fn reading<'r, V, R: 'r>(
+    ring: &'r Ring<V>,
+    name: &'static str,
+    tier: Tier,
+    mut work: impl for<'m> FnMut(Message<'m>) -> R + 'r,
+    right: impl for<'m> Fn(Message<'m>, &V) -> bool,
+) -> Result<Work<'r>, String> {
+    let mut storage = Storage::new(tier);
+    for (n, (bytes, value)) in ring.bytes.iter().zip(&ring.values).enumerate() {
+        if !read(&mut storage.index(), bytes).is_some_and(|message| right(message, value)) {
+            return Err(ring.wrong(name, n));
+        }
+    }
+    let rounds = move |rounds: usize| {
+        let mut index = storage.index();
+        for bytes in around(&ring.bytes, rounds) {
+            black_box(read(&mut index, black_box(bytes)).map(&mut work));
+        }
+    };
+    Ok(Work::new(row(ring.name, name, tier), ring.bytes.len(), rounds))
+}
+
+/// Does the same with messages that have their places.
+pub(crate) fn reading_placed<'r, V, R: 'r>(
+    ring: &'r Ring<V>,
+    validator: &Validator,
+    name: &'static str,
+    tier: Tier,
+    mut work: impl for<'m> FnMut(Message<'m>) -> R + 'r,
+    right: impl for<'m> Fn(Message<'m>, &V) -> bool,
+) -> Result<Work<'r>, String> {
+    let (mut storage, mut scratch) = (Storage::new(tier), validator.scratch());
+    let mut all = Vec::with_capacity(ring.bytes.len());
+    for (n, (bytes, value)) in ring.bytes.iter().zip(&ring.values).enumerate() {
+        let mut index = storage.index();
+        let message = read(&mut index, bytes).ok_or_else(|| ring.wrong(name, n))?;
+        let places = validator.places(&message, &mut scratch).to_vec();
+        if !right(message.with_places(&places), value) {
+            return Err(ring.wrong(name, n));
+        }
+        all.push((bytes, places));
+    }
+    let rounds = move |rounds: usize| {
+        let mut index = storage.index();
+        for (bytes, places) in around(&all, rounds) {
+            let message = read(&mut index, black_box(bytes));
+            black_box(message.map(|message| work(message.with_places(places))));
+        }
+    };
+    Ok(Work::new(row(ring.name, name, tier), ring.bytes.len(), rounds))
+}
+
+pub(crate) fn index<V>(ring: &Ring<V>, tier: Tier) -> Result<Work<'_>, String> {
+    let mut storage = Storage::new(tier);
+    for (n, (bytes, fields)) in ring.bytes.iter().zip(&ring.fields).enumerate() {
+        let right = read(&mut storage.index(), bytes)
+            .is_some_and(|message| message.len() == *fields && message.fault().is_none());
+        if !right {
+            return Err(ring.wrong("index", n));
+        }
+    }
+    let rounds = move |rounds: usize| {
+        let mut index = storage.index();
+        for bytes in around(&ring.bytes, rounds) {
+            black_box(read(&mut index, black_box(bytes)));
+        }
+    };
+    Ok(Work::new(row(ring.name, "index", tier), ring.bytes.len(), rounds))
+}
+
+/// For rings whose messages all have the same layout. `wrong` are the fields that validation must
+/// find wrong, and no others.
+pub(crate) fn validate<'r, V>(
+    ring: &'r Ring<V>,
+    validator: &'r Validator,
+    tier: Tier,
+    wrong: &[u32],
+) -> Result<Work<'r>, String> {
+    validation(ring, validator, tier, wrong, "validate", |_| ())
+}
+
+/// Validates with no layout known, so that one is learned for every message.
+pub(crate) fn validate_miss<'r, V>(
+    ring: &'r Ring<V>,
+    validator: &'r Validator,
+    tier: Tier,
+) -> Result<Work<'r>, String> {
+    validation(ring, validator, tier, &[], "validate-miss", Scratch::forget)
+}
+
+fn validation<'r, V>(
+    ring: &'r Ring<V>,
+    validator: &'r Validator,
+    tier: Tier,
+    wrong: &[u32],
+    name: &'static str,
+    prepare: impl Fn(&mut Scratch) + 'r,
+) -> Result<Work<'r>, String> {
+    let policy = Policy::standard();
+    let hits = layout_hits(ring, validator, &prepare)?;
+    let mut scratch = validator.scratch();
+    let right = |message: Message<'_>, _: &V| {
+        let found = validator.all(&message, &policy, &mut validator.scratch());
+        found.iter().map(|violation| violation.tag).eq(wrong.iter().map(|tag| RefTag::Number(*tag)))
+    };
+    let expected = wrong.len();
+    let mut work = reading(
+        ring,
+        name,
+        tier,
+        move |message| {
+            let mut found = 0;
+            prepare(&mut scratch);
+            validator.for_each(&message, &policy, &mut scratch, |_| {
+                found += 1;
+                ControlFlow::Continue(())
+            });
+            found == expected
+        },
+        right,
+    )?;
+    work.row = work.row.with("layout_hits", hits);
+    Ok(work)
+}
+
+/// Returns how many messages in a hundred have a layout that is known, after two rounds of the
+/// ring. It is counted apart from what is timed, and is the same there: what a scratch learns
+/// depends on nothing but the messages before.
+fn layout_hits<V>(
+    ring: &Ring<V>,
+    validator: &Validator,
+    prepare: impl Fn(&mut Scratch),
+) -> Result<f64, String> {
+    let (policy, mut scratch, mut storage) =
+        (Policy::standard(), validator.scratch(), Storage::new(Tier::best()));
+    let mut hits = 0u32;
+    for round in 0..3 {
+        for (n, bytes) in ring.bytes.iter().enumerate() {
+            let mut index = storage.index();
+            let message = read(&mut index, bytes).ok_or_else(|| ring.wrong("validate", n))?;
+            prepare(&mut scratch);
+            hits += u32::from(round == 2 && validator.knows(&message, &policy, &scratch));
+            validator.for_each(&message, &policy, &mut scratch, |_| ControlFlow::Continue(()));
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a ring has 64 messages")]
+    Ok(100.0 * f64::from(hits) / ring.bytes.len() as f64)
+}
+
+/// Six typed values of a message.
+pub(crate) type Six<'m> = (&'m [u8], &'m [u8], u8, Decimal, Decimal, UtcTimestamp);
+
+/// 11, 55, 54, 38, 44, 60: not in the order of the wire.
+pub(crate) fn read_nos<'m>(message: Message<'m>) -> Option<Six<'m>> {
+    let order = NewOrderSingle::read(message).ok()?;
+    Some((
+        order.cl_ord_id().ok()?,
+        order.symbol().ok()??,
+        order.side().ok()?.value(),
+        order.order_qty().ok()??,
+        order.price().ok()??,
+        order.transact_time().ok()?,
+    ))
+}
+
+pub(crate) fn six_of_nos(order: &Nos222) -> Six<'_> {
+    let quantity = Decimal::from_parts(order.quantity.cast_signed(), 0);
+    let (id, symbol) = (order.cl_ord_id.as_bytes(), order.symbol.as_bytes());
+    (id, symbol, order.side as u8, quantity, order.price, order.transact_time)
+}
+
+/// 11, 17, 39, 151, 44, 60.
+pub(crate) fn read_er<'m>(message: Message<'m>) -> Option<Six<'m>> {
+    let report = ExecutionReport::read(message).ok()?;
+    Some((
+        report.cl_ord_id().ok()??,
+        report.exec_id().ok()?,
+        report.ord_status().ok()?.value(),
+        report.leaves_qty().ok()?,
+        report.price().ok()??,
+        report.transact_time().ok()??,
+    ))
+}
+
+pub(crate) fn six_of_er(report: &Er235) -> Six<'_> {
+    let quantity = Decimal::from_parts(report.quantity.cast_signed(), 0);
+    let (id, exec_id) = (report.cl_ord_id.as_bytes(), report.order_id.as_bytes());
+    (id, exec_id, b'0', quantity, report.price, report.transact_time)
+}
+
+pub(crate) fn typed_six<'r, V>(
+    ring: &'r Ring<V>,
+    validator: &Validator,
+    tier: Tier,
+    six: impl for<'m> Fn(Message<'m>) -> Option<Six<'m>> + Copy + 'static,
+    expected: fn(&V) -> Six<'_>,
+) -> Result<Work<'r>, String> {
+    reading_placed(
+        ring,
+        validator,
+        "typed-six",
+        tier,
+        move |message| {
+            black_box(six(message));
+        },
+        |message, value| six(message) == Some(expected(value)),
+    )
+}
+
+/// The same function is timed and compared.
+pub(crate) fn typed_all<'r, V>(
+    ring: &'r Ring<V>,
+    validator: &Validator,
+    tier: Tier,
+    used: impl for<'m> Fn(Message<'m>, &mut Used) -> Option<()> + 'static,
+    kept: impl for<'m> Fn(Message<'m>, &mut Kept) -> Option<()>,
+) -> Result<Work<'r>, String> {
+    reading_placed(
+        ring,
+        validator,
+        "typed-all",
+        tier,
+        move |message| used(message, &mut Used),
+        |message, _| {
+            let mut values = Kept::default();
+            kept(message, &mut values).is_some() && values.0 == Kept::of(&message).0
+        },
+    )
+}
