@@ -13,6 +13,7 @@
 pub mod batches;
 pub mod clock;
 pub mod codec;
+pub mod fix8_codec;
 pub mod generated;
 pub mod harness;
 pub mod hftest;
@@ -27,6 +28,8 @@ pub mod messages;
 pub mod more_messages;
 pub mod own_messages;
 pub mod peers;
+#[cfg(test)]
+mod published;
 
 pub mod orders;
 pub mod random;

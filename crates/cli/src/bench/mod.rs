@@ -3,6 +3,7 @@
 mod all;
 mod compare;
 mod hftest;
+mod fix8_codec;
 mod outputs;
 
 use std::io::Write;
@@ -27,6 +28,7 @@ pub(crate) enum Command {
     Print(Print),
     All(all::All),
     Hftest(hftest::Hftest),
+    Fix8Codec(fix8_codec::Fix8Codec),
     Compare(compare::Compare),
 }
 
@@ -183,6 +185,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Command::Print(arguments) => print(arguments),
         Command::All(arguments) => all::run(arguments, SHORT),
         Command::Hftest(arguments) => hftest::run(arguments),
+        Command::Fix8Codec(arguments) => fix8_codec::bench(arguments),
         Command::Compare(arguments) => compare::run(arguments),
     }
 }

@@ -1,0 +1,35 @@
+//! `fixbolt bench` with the published tests of the codec: their tables, rows and wrong usage.
+
+mod command;
+
+use command::run;
+
+/// Returns the rows of an output in JSON as engine, message and operation.
+fn keys(out: &str) -> Vec<String> {
+    let rows = out.lines().map(|line| serde_json::from_str(line).unwrap());
+    rows.filter(|line: &serde_json::Value| line["record"] == "row")
+        .map(|row| {
+            assert!(row["ns"].as_f64() > Some(0.0), "{row}");
+            ["engine", "message", "operation"].map(|key| row[key].as_str().unwrap()).join(" ")
+        })
+        .collect()
+}
+
+#[test]
+fn fix8_codec_has_the_columns_of_the_page_and_its_figures_below() {
+    let ended = run(&["bench", "fix8-codec", "--messages", "500", "--runs", "2"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let head = "Framework  Operation  Msgs processed  Time secs";
+    assert_eq!(ended.out.lines().filter(|line| line.starts_with(head)).count(), 2, "{}", ended.out);
+    for line in ["Published, another machine, 2013", "0.529", "Fixbolt ", "encode-loop", "ns here"] {
+        assert!(ended.out.contains(line), "{line} in {}", ended.out);
+    }
+    let ended = run(&["bench", "fix8-codec", "--messages", "500", "--runs", "2", "-o", "json"]);
+    let keys = keys(&ended.out);
+    for operation in ["encode", "decode", "encode-loop", "decode-typed", "decode-validated"] {
+        assert!(keys.contains(&format!("fixbolt NOS-222 {operation}")), "{keys:?}");
+    }
+    for wrong in [&["--messages", "0"][..], &["--runs", "0"], &["--short", "--runs", "1"], &["NOS"]] {
+        assert_eq!(run(&[&["bench", "fix8-codec"], wrong].concat()).status, 2, "{wrong:?}");
+    }
+}
