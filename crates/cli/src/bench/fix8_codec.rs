@@ -2,6 +2,8 @@
 
 use clap::Args;
 use fixbolt_bench::fix8_codec::{Plan, run};
+use fixbolt_bench::harness::Control;
+use fixbolt_bench::results::TestReport;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};
@@ -43,10 +45,13 @@ pub(crate) struct Fix8Codec {
 
 /// Runs the command.
 pub(super) fn bench(arguments: &Fix8Codec) -> Result<Answer, Failure> {
-    let plan = if arguments.short {
-        Plan { messages: 20_000, runs: 3 }
-    } else {
-        Plan { messages: arguments.messages, runs: arguments.runs }
-    };
-    measure(&arguments.outputs, "fixbolt bench fix8-codec", |control| Ok(vec![run(plan, control)?]))
+    let plan = Plan { messages: arguments.messages, runs: arguments.runs };
+    measure(&arguments.outputs, "fixbolt bench fix8-codec", |control| {
+        if arguments.short { short(control) } else { Ok(vec![run(plan, control)?]) }
+    })
+}
+
+/// Measures the short form.
+pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
+    Ok(vec![run(Plan { messages: 20_000, runs: 3 }, control)?])
 }

@@ -12,9 +12,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use clap::Args;
 use fixbolt::config::Configuration;
+use fixbolt_bench::harness::Control;
 use fixbolt_bench::hftest::{
     self, CLIENT, Outcome, SERVER, available_memory, configuration, memory_warning, set_address,
 };
+use fixbolt_bench::results::TestReport;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};
@@ -132,17 +134,20 @@ pub(super) fn run(arguments: &Hftest) -> Result<Answer, Failure> {
         return Err(Failure::usage("--preload 0: there is nothing to send; only a client can preload later"));
     }
     warn(orders);
-    let run = hftest::Run {
-        orders,
-        batch: arguments.batch,
-        seed: arguments.seed,
-        client: configuration(None, CLIENT, true).map_err(Failure::usage)?,
-        server: configuration(None, SERVER, false).map_err(Failure::usage)?,
-    };
-    measure(&arguments.outputs, COMMAND, |control| {
-        let outcome = hftest::run(&run, control)?;
-        Ok(vec![outcome.report()])
-    })
+    measure(&arguments.outputs, COMMAND, |control| both(orders, arguments.batch, arguments.seed, control))
+}
+
+/// Measures the short form.
+pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
+    both(SHORT, None, 1, control)
+}
+
+/// Runs both sides in this process.
+fn both(orders: u32, batch: Option<u32>, seed: u64, control: &Control) -> Result<Vec<TestReport>, String> {
+    let client = configuration(None, CLIENT, true)?;
+    let server = configuration(None, SERVER, false)?;
+    let outcome = hftest::run(&hftest::Run { orders, batch, seed, client, server }, control)?;
+    Ok(vec![outcome.report()])
 }
 
 /// Reads the configuration of one side.
