@@ -228,19 +228,20 @@ fn in_reliable_mode_every_order_is_answered_although_the_server_was_killed() {
     let folder = directory("hftest-killed");
     let (first, address) = server(&folder, &[]);
     let mut client =
-        Terminal::start(&folder, &["-rl", "client", "--client", &address, "-p", "4000", "-b", "1"]);
+        Terminal::start(&folder, &["-rl", "client", "--client", &address, "-p", "8000", "-b", "1"]);
     client.wait_for("Heartbeat interval is 10\n");
-    client.wait_for("4000 NewOrderSingle msgs preloaded.\n");
+    client.wait_for("8000 NewOrderSingle msgs preloaded.\n");
     client.wait_for("keys.\n");
     client.press("a");
-    std::thread::sleep(Duration::from_millis(200));
+    // All of them take seconds.
+    std::thread::sleep(Duration::from_millis(100));
     // Without a Logout.
     drop(first);
     client.wait_for("Session ended: ");
     let mut again = Terminal::start(&folder, &["-sl", "again", "--listen", &address, "--once"]);
     again.wait_for("listening ");
     client.wait_for("Session connected\n");
-    client.wait_for("4000 NewOrderSingle msgs sent\n0 NewOrderSingle msgs remaining.\n");
+    client.wait_for("8000 NewOrderSingle msgs sent\n0 NewOrderSingle msgs remaining.\n");
     client.wait_for("ExecutionReport msgs received\n");
     client.press("l");
     let (status, shown) = client.end();

@@ -199,12 +199,22 @@ fn with_a_configuration_sequence_numbers_and_journal_continue() {
         assert_eq!(ended.status, 0, "{}", ended.err);
         assert!(ended.out.contains(&format!("MsgSeqNum (34): {seq}\n")), "{}", ended.out);
     }
+    // It is not part of the answer.
+    let text = std::fs::read_to_string(&trader).unwrap();
+    std::fs::write(&trader, text.replace("[DEFAULT]\n", "[DEFAULT]\nCodecTiming=Y\n")).unwrap();
+    let ended = send();
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    let lines: Vec<&str> = ended.err.lines().collect();
+    assert!(
+        lines.len() == 2 && lines[0].starts_with("Encode: ") && lines[1].starts_with("Decode: "),
+        "{lines:?}"
+    );
     assert_eq!(server.stop("-TERM"), Some(0));
     for side in ["venue", "trader"] {
         let verified = run(&["journal", "verify", &journal(side)]);
         assert_eq!(verified.status, 0, "{}{}", verified.out, verified.err);
         assert!(
-            verified.out.contains("whole, ") && verified.out.contains("next in 7, next out 7"),
+            verified.out.contains("whole, ") && verified.out.contains("next in 10, next out 10"),
             "{}",
             verified.out
         );
@@ -213,7 +223,7 @@ fn with_a_configuration_sequence_numbers_and_journal_continue() {
     assert_eq!((printed.status, printed.err.as_str()), (0, ""));
     let orders =
         printed.out.lines().filter(|line| line.starts_with("sent ") && line.contains("OrderSingle (D)"));
-    assert_eq!(orders.count(), 2, "{}", printed.out);
+    assert_eq!(orders.count(), 3, "{}", printed.out);
     assert!(printed.out.contains("Logon (A)") && printed.out.contains("Logout (5)"), "{}", printed.out);
     let blocks = run(&["print", &journal("venue")]);
     assert!(

@@ -166,6 +166,10 @@ impl Application for Courier {
             Event::LoggedOn => Told::LoggedOn,
             Event::Ended(end) => Told::Ended((*end).clone()),
             Event::NotSent { why, .. } => Told::NotSent(why.to_string()),
+            Event::CodecTime(time) => {
+                note!("{time}");
+                return Ok(());
+            }
             _ => return Ok(()),
         };
         // The command has its answer and no longer listens.

@@ -70,6 +70,8 @@ pub(super) fn run(arguments: &Hftest, configuration: &Configuration) -> Result<A
         heart_bt_int: session.settings.heart_bt_int,
         peer,
         attempts: 1,
+        is_retrying: false,
+        problem: None,
         times: Vec::new(),
         ended: None,
         failed: None,
@@ -123,14 +125,20 @@ impl Client {
     /// Waits for the logon.
     fn log_on(&mut self) -> Result<(), Failure> {
         let began = Instant::now();
+        let mut is_told = false;
         while !self.desk.progress().is_logged_on() {
+            if !is_told && self.listener.problem.is_some() {
+                is_told = true;
+                say(&format!("Waiting for a server at {} ...", self.listener.peer))?;
+            }
             if !self.listener.goes_on() {
                 return Err(self.listener.why());
             }
             if began.elapsed() > LOGON && !self.reliable {
-                let (peer, limit) = (&self.listener.peer, LOGON.as_secs());
+                let Listener { peer, problem, .. } = &self.listener;
+                let (limit, why) = (LOGON.as_secs(), problem.as_deref().unwrap_or("no answer"));
                 return Err(Failure::connection(format!(
-                    "no logon with {peer} within {limit} s: is the server running (fixbolt bench hftest -s)?"
+                    "no logon with {peer} within {limit} s: {why}; start a server with `fixbolt bench hftest -s`"
                 )));
             }
             std::thread::sleep(Duration::from_millis(1));

@@ -19,6 +19,10 @@ pub(super) struct Listener {
     /// Where the client connects to, and how often it has tried.
     pub(super) peer: String,
     pub(super) attempts: u32,
+    /// Whether the next attempt is not in the log yet.
+    pub(super) is_retrying: bool,
+    /// Why the last attempt has failed.
+    pub(super) problem: Option<String>,
     /// What the connections' messages took.
     pub(super) times: Vec<Timed>,
     /// How the last connection ended.
@@ -43,9 +47,10 @@ impl Listener {
 
     /// Writes what has happened to the session to the log.
     pub(super) fn listen(&mut self) -> Result<(), Failure> {
-        for told in self.told.try_iter() {
+        while let Ok(told) = self.told.try_recv() {
             match told {
                 Told::LoggedOn => {
+                    self.retry()?;
                     self.ended = None;
                     self.log.line(From::Command, "Connection successful")?;
                     self.log.line(From::Command, "Session connected")?;
@@ -58,18 +63,30 @@ impl Listener {
                 }
                 Told::Ended(end) => {
                     self.log.line(From::Session, &format!("Session ended: {end}"))?;
+                    self.is_retrying = true;
+                    self.problem = Some(end.clone());
                     self.ended = Some(end);
                 }
                 Told::Other(what) => self.log.line(From::Session, &what)?,
             }
         }
-        for warning in self.warnings.try_iter() {
-            self.log.line(From::Session, &warning.text)?;
+        while let Ok(warning) = self.warnings.try_recv() {
             if warning.name == Some("cannot_connect") {
-                self.attempts += 1;
-                let line = format!("Trying to connect to: {} ({})", self.peer, self.attempts);
-                self.log.line(From::Command, &line)?;
+                self.retry()?;
+                self.is_retrying = true;
+                self.problem = Some(warning.text.clone());
             }
+            self.log.line(From::Session, &warning.text)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the attempt that has now succeeded or failed to the log, unless it is the first.
+    fn retry(&mut self) -> Result<(), Failure> {
+        if std::mem::take(&mut self.is_retrying) {
+            self.attempts += 1;
+            let line = format!("Trying to connect to: {} ({})", self.peer, self.attempts);
+            self.log.line(From::Command, &line)?;
         }
         Ok(())
     }

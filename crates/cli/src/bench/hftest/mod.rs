@@ -88,7 +88,7 @@ pub(crate) struct Hftest {
     /// Seed of the orders, and of the server's answers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Preload 50000 orders only
+    /// Preload 200000 orders only
     #[arg(long, conflicts_with_all = ["preload", "server", "client", "log"])]
     short: bool,
     #[command(flatten)]
@@ -96,7 +96,7 @@ pub(crate) struct Hftest {
 }
 
 /// The number of orders with `--short`.
-const SHORT: u32 = 50_000;
+const SHORT: u32 = 200_000;
 /// The name that results carry.
 const COMMAND: &str = "fixbolt bench hftest";
 
