@@ -2,18 +2,16 @@
 
 use clap::Args;
 use fixbolt_bench::fix8_codec::{Plan, run};
-use fixbolt_bench::harness::Control;
-use fixbolt_bench::results::TestReport;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};
 
 /// Runs Fix8's comparison with QuickFIX: NOS-222, 100,000 times, ten runs averaged.
 ///
-/// NOS-222 is a NewOrderSingle of FIX.4.4 with 24 fields; 64 differing ones in turn. The table is that
-/// of Fix8's page (2013), with its figures below as published:
-///   encode            from values to the whole message, with both times, BodyLength and CheckSum: a
-///                     pair of clock readings round each call, as published
+/// NOS-222 is a NewOrderSingle of FIX.4.4 with 24 fields; 64 differing ones in turn. The table is
+/// that of Fix8's page (2013), with its figures below as published:
+///   encode            from values to the whole message, with both times, BodyLength and CheckSum:
+///                     a pair of clock readings round each call, as published
 ///   decode            framing, BodyLength and CheckSum verified, every field located; discarded at
 ///                     once: one pair of readings round the loop, as published
 /// and what is not on the page:
@@ -43,15 +41,12 @@ pub(crate) struct Fix8Codec {
     outputs: Outputs,
 }
 
+/// What `--short` measures.
+pub(super) const SHORT: Plan = Plan { messages: 20_000, runs: 3 };
+
 /// Runs the command.
 pub(super) fn bench(arguments: &Fix8Codec) -> Result<Answer, Failure> {
-    let plan = Plan { messages: arguments.messages, runs: arguments.runs };
-    measure(&arguments.outputs, "fixbolt bench fix8-codec", |control| {
-        if arguments.short { short(control) } else { Ok(vec![run(plan, control)?]) }
-    })
-}
-
-/// Measures the short form.
-pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
-    Ok(vec![run(Plan { messages: 20_000, runs: 3 }, control)?])
+    let plan =
+        if arguments.short { SHORT } else { Plan { messages: arguments.messages, runs: arguments.runs } };
+    measure(&arguments.outputs, "fixbolt bench fix8-codec", |control| Ok(vec![run(plan, control)?]))
 }

@@ -54,8 +54,9 @@ pub(crate) enum Command {
 /// operations alternate. `spread` is (max - min) / median of the batches, in per cent;
 /// `layout_hits` says of how many messages in a hundred the layout was known to validation, from a
 /// valid message before, so that it need not be walked. `tier` is the instruction set that the
-/// index is built with (each one that the processor has); `-` where there is no index. `floor` is the time of a bare prototype on the
-/// same machine, `published` that on another engine's page; `-` where it was not measured.
+/// index is built with (each one that the processor has); `-` where there is no index. `floor` is
+/// the time of a bare prototype on the same machine, `published` that on another engine's page; `-`
+/// where it was not measured.
 ///
 /// Exit status: 0 measured; 1 an operation returned a wrong result; 2 wrong usage.
 #[derive(Debug, Args)]
@@ -192,13 +193,13 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
 
 /// Every test in its short form, in the order of the page.
 const SHORT: &[(&str, all::Short)] = &[
-    ("codec", |control| Ok(vec![fixbolt_bench::codec::run(3, new_seed(), control)?])),
+    ("codec", |control| Ok(vec![fixbolt_bench::codec::run(11, new_seed(), control)?])),
+    ("fix8-codec", |control| Ok(vec![fixbolt_bench::fix8_codec::run(fix8_codec::SHORT, control)?])),
     ("session", |control| {
         let rows = fixbolt_bench::session::run(11, control)?;
         let test = TestReport::new("session", "thread CPU time per order with its report, in ns");
         Ok(vec![of_rows(test, rows, &[])])
     }),
-    ("fix8-codec", fix8_codec::short),
     ("hftest", hftest::short),
 ];
 
