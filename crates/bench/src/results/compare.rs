@@ -128,6 +128,7 @@ struct Figure {
 fn figures(report: &Report) -> Vec<Figure> {
     let mut figures: Vec<Figure> = report
         .rows()
+        .filter(|row| row.is_measured())
         .map(|row| {
             let (value, unit) = row.figure();
             Figure {

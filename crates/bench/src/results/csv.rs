@@ -24,7 +24,7 @@ pub fn csv(report: &Report) -> String {
             row.message.clone(),
             operation,
             String::new(),
-            format!("{value}"),
+            if row.is_measured() { format!("{value}") } else { String::new() },
             unit.to_owned(),
             known(row.floor_ns),
             known(row.published),

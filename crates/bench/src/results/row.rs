@@ -100,13 +100,19 @@ impl Row {
         self
     }
 
-    /// Returns the figure and its unit.
+    /// Returns the figure and its unit; 0 if it was not measured.
     #[must_use]
     pub fn figure(&self) -> (f64, &str) {
         match (self.ns, self.value, &self.unit) {
             (None, Some(value), Some(unit)) => (value, unit),
             (ns, ..) => (ns.unwrap_or_default(), "ns"),
         }
+    }
+
+    /// Returns whether it was measured: another engine's figure may only have been published.
+    #[must_use]
+    pub const fn is_measured(&self) -> bool {
+        self.ns.is_some() || self.value.is_some()
     }
 
     /// Returns the keys that tell this figure from others of its report.
@@ -157,7 +163,7 @@ impl Table {
                 Some(row.message.clone()),
                 Some(row.operation.clone()),
                 tiers.then(|| row.tier.clone().unwrap_or_else(|| "-".to_owned())),
-                Some(display(figure)),
+                Some(if row.is_measured() { display(figure) } else { "-".to_owned() }),
                 one_unit.is_none().then(|| unit.to_owned()),
                 floors.then(|| known(row.floor_ns)),
                 published.then(|| known(row.published)),

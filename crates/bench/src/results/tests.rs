@@ -132,6 +132,18 @@ fn each_figure_is_a_line_of_csv() {
 }
 
 #[test]
+fn a_figure_that_was_only_published_has_no_value() {
+    let mut report = report();
+    let row =
+        Row { ns: None, ..Row::of_ns("codec", "NOS-222", "index", 0.0).engine("Fix8").published(9_750.0) };
+    let table = Table::of_rows("", std::slice::from_ref(&row), &[]);
+    assert_eq!(table.rows[0][3..], ["-", "9750.0"]);
+    report.tests[0].rows.push(row);
+    assert!(csv(&report).contains("\ncodec,Fix8,NOS-222,index,,,ns,,9750,yes\n"), "{}", csv(&report));
+    assert!(compare(&report, &report).differences.iter().all(|it| !it.key.contains("Fix8")));
+}
+
+#[test]
 fn a_distribution_of_percentiles_ends_at_the_maximum_and_counts_every_sample() {
     let text = hgrm(&report().tests[0].series[0]);
     let lines: Vec<Vec<&str>> = text

@@ -1,0 +1,195 @@
+//! Curves of percentiles: how long the fastest half took, the slowest tenth, hundredth, ...
+
+use super::figures::{commas, short_time, time};
+use super::palette::{Palette, is_baseline};
+use super::plot::{Axis, Key, Plot, Point, Shape, Sign};
+use super::scale::Scale;
+use super::times::{Kind, Times, curve, nines, nines_of, times};
+use crate::harness::{Latencies, PERCENTILES, carried_by};
+use crate::results::TestReport;
+
+/// The axes that all curves of a test share, so that they can be compared.
+struct Frame {
+    /// The nines at the right end.
+    end: f64,
+    scale: Scale,
+}
+
+/// Returns a plot for each setting, with all engines, and then one for each engine that was
+/// measured in several settings.
+pub(super) fn percentiles(test: &TestReport, palette: &Palette) -> Vec<Plot> {
+    let all = times(&test.series);
+    let Some(frame) = Frame::around(all.iter().map(|times| &times.latencies)) else { return Vec::new() };
+    let mut settings: Vec<&str> = Vec::new();
+    let mut engines: Vec<&str> = Vec::new();
+    for times in &all {
+        let (name, engine) = (times.series.name.as_str(), times.series.engine.as_str());
+        if !settings.contains(&name) {
+            settings.push(name);
+        }
+        if !engines.contains(&engine) && !is_baseline(engine) {
+            engines.push(engine);
+        }
+    }
+    let of_setting = |setting: &&str| {
+        let shown: Vec<&Times<'_>> = all.iter().filter(|times| times.series.name == *setting).collect();
+        frame.plot(
+            format!("Latency: {setting}"),
+            &shown,
+            |times| times.class(palette),
+            &engine_keys(&shown, palette),
+        )
+    };
+    let mut plots: Vec<Plot> = settings.iter().map(of_setting).collect();
+    for engine in engines {
+        let of_engine = || all.iter().filter(|times| times.series.engine == engine);
+        let responses = || of_engine().filter(|times| times.kind == Kind::Response);
+        // A closed loop has no response times.
+        let kind = if responses().count() > 0 { Kind::Response } else { Kind::Service };
+        let shown: Vec<&Times<'_>> = of_engine().filter(|times| times.kind == kind).collect();
+        if shown.len() < 2 {
+            continue;
+        }
+        let class = |times: &Times<'_>| {
+            let at = shown.iter().position(|it| std::ptr::eq(*it, times)).unwrap_or(0);
+            let step = at * (STEPS - 1) / (shown.len() - 1);
+            format!("{} step{step}", times.class(palette))
+        };
+        let keys: Vec<Key> = shown
+            .iter()
+            .map(|times| Key::line(class(times), format!("{}{}", times.series.name, times.care())))
+            .collect();
+        let title = format!("{engine}: {} time by setting", kind.name());
+        plots.push(frame.plot(title, &shown, class, &keys));
+    }
+    plots
+}
+
+/// Returns the curve of durations that belong to no series.
+pub(super) fn of_latencies(title: &str, latencies: &Latencies, class: &str) -> Option<Plot> {
+    let frame = Frame::around([latencies])?;
+    let mut shapes = Vec::new();
+    frame.draw(&mut shapes, latencies, class, title);
+    let description = format!("{title}: {}.", in_words(latencies));
+    Some(Plot {
+        title: title.to_owned(),
+        description,
+        x: frame.x(),
+        y: frame.y(),
+        shapes,
+        legend: Vec::new(),
+    })
+}
+
+/// How many shades of an engine's color there are.
+const STEPS: usize = 6;
+
+impl Frame {
+    /// Returns axes with room for all curves; `None` if there are none.
+    #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
+    fn around<'a>(all: impl IntoIterator<Item = &'a Latencies>) -> Option<Self> {
+        let all: Vec<&Latencies> = all.into_iter().filter(|latencies| latencies.count() > 0).collect();
+        let end = all.iter().map(|latencies| nines_of(latencies.count())).reduce(f64::max)?;
+        let values =
+            all.iter().flat_map(|latencies| [latencies.min_ns() as f64, latencies.ns_at(100.0) as f64]);
+        Some(Self { end: end.max(2.0), scale: Scale::log(values) })
+    }
+
+    fn plot(
+        &self,
+        title: String,
+        shown: &[&Times<'_>],
+        class: impl Fn(&Times<'_>) -> String,
+        keys: &[Key],
+    ) -> Plot {
+        let mut shapes = Vec::new();
+        for times in shown {
+            let name = format!("{}{}", times.name(), times.care());
+            self.draw(&mut shapes, &times.latencies, &class(times), &name);
+        }
+        let words = shown.iter().map(|times| format!("{}: {}", times.name(), in_words(&times.latencies)));
+        let description =
+            format!("Percentiles on logarithmic axes. {}.", words.collect::<Vec<_>>().join("; "));
+        let mut legend = keys.to_vec();
+        let has = |kind: Kind| shown.iter().any(|times| times.kind == kind);
+        if has(Kind::Response) && has(Kind::Service) {
+            legend.push(Key::line("ink response", "response time, from when due"));
+            legend.push(Key::line("ink service", "service time, from when begun"));
+        } else if has(Kind::Service) {
+            legend.push(Key::line("ink service", "service time (closed loop)"));
+        }
+        if shown.iter().any(|times| !carried_by(99.99, times.latencies.count())) {
+            legend.push(Key::line("ink few", "fewer than 100 samples above"));
+        }
+        Plot { title, description, x: self.x(), y: self.y(), shapes, legend }
+    }
+
+    /// Draws a curve: the part that the number of samples carries, the rest, and marks at the
+    /// percentiles of the tables.
+    #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
+    fn draw(&self, shapes: &mut Vec<Shape>, latencies: &Latencies, class: &str, name: &str) {
+        let place = |nines: f64, ns: f64| -> Point { (nines / self.end * 100.0, self.scale.percent(ns)) };
+        let (points, carried) = curve(latencies);
+        let places: Vec<Point> = points.iter().map(|&(nines, ns)| place(nines, ns)).collect();
+        let (many, few) = (&places[..=carried], &places[carried..]);
+        for (points, class) in [(many, class.to_owned()), (few, format!("{class} few"))] {
+            if points.len() > 1 {
+                shapes.push(Shape::Line { class, points: points.to_vec(), title: name.to_owned() });
+            }
+        }
+        let count = latencies.count();
+        for percentile in PERCENTILES {
+            let at = if percentile >= 100.0 { nines_of(count) } else { nines(percentile) };
+            if at > nines_of(count) {
+                continue;
+            }
+            let ns = latencies.ns_at(percentile) as f64;
+            let few = if carried_by(percentile, count) { "" } else { "*" };
+            let title = format!("{name}: {} {}{few}", percentile_name(percentile), time(ns));
+            shapes.push(Shape::Mark { class: class.to_owned(), sign: Sign::Dot, at: place(at, ns), title });
+        }
+    }
+
+    fn x(&self) -> Axis {
+        let names = ["0", "90", "99", "99.9", "99.99", "99.999", "99.9999", "99.99999", "99.999999"];
+        let ticks = names.into_iter().zip(0u32..).map(|(name, nines)| (f64::from(nines), name));
+        let ticks = ticks.filter(|(nines, _)| *nines <= self.end + 1e-9);
+        Axis::new("percentile", ticks.map(|(nines, name)| (nines / self.end * 100.0, name.to_owned())))
+    }
+
+    fn y(&self) -> Axis {
+        time_axis(&self.scale)
+    }
+}
+
+/// Returns an axis of durations.
+pub(super) fn time_axis(scale: &Scale) -> Axis {
+    Axis::new("time", scale.ticks(8).into_iter().map(|ns| (scale.percent(ns), short_time(ns))))
+}
+
+/// Returns `p99.9`, or `worst`.
+pub(super) fn percentile_name(percentile: f64) -> String {
+    if percentile >= 100.0 { "worst".to_owned() } else { format!("p{percentile}") }
+}
+
+fn engine_keys(shown: &[&Times<'_>], palette: &Palette) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    for times in shown {
+        let engine = &times.series.engine;
+        let baseline = if is_baseline(engine) { " (baseline)" } else { "" };
+        let key = Key::line(palette.class(engine), format!("{engine}{baseline}{}", times.care()));
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
+fn in_words(latencies: &Latencies) -> String {
+    let shown = latencies.table().into_iter().map(|row| {
+        let few = if row.carried { "" } else { "*" };
+        format!("{} {}{few}", percentile_name(row.percentile), time(row.ns as f64))
+    });
+    format!("{} of {} samples", shown.collect::<Vec<_>>().join(", "), commas(latencies.count() as f64))
+}
