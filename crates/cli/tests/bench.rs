@@ -117,7 +117,9 @@ fn results_are_written_in_each_form_and_compared() {
     std::fs::create_dir_all(&folder).unwrap();
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let (json, csv, hgrm) = (path("a.json"), path("a.csv"), path("hgrm"));
-    let ended = run(&["bench", "session", "--rounds", "1", "--json", &json, "--csv", &csv, "--hgrm", &hgrm]);
+    let html = path("a.html");
+    let forms = ["--json", &json, "--csv", &csv, "--html", &html, "--hgrm", &hgrm];
+    let ended = run(&[&["bench", "session", "--rounds", "1"][..], &forms].concat());
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let text = std::fs::read_to_string(&json).unwrap();
     assert_eq!(rows(&text).len(), 2);
@@ -129,9 +131,24 @@ fn results_are_written_in_each_form_and_compared() {
     std::fs::write(path("b.json"), worse).unwrap();
     let worse = run(&["bench", "compare", &json, &path("b.json"), "--tolerance", "20%"]);
     assert_eq!((worse.status, worse.out.matches("WORSE").count()), (1, 2), "{}", worse.out);
-    let page = path("a.md");
-    let ended = run(&["bench", "session", "--rounds", "1", "--markdown", &page]);
-    assert!(ended.status == 0 && std::fs::read_to_string(&page).unwrap().contains("\n## session\n"));
+    let markdown = path("a.md");
+    let ended = run(&["bench", "session", "--rounds", "1", "--markdown", &markdown]);
+    assert!(ended.status == 0 && std::fs::read_to_string(&markdown).unwrap().contains("\n## session\n"));
+    // A page of one result is the same from its file; two are on one page.
+    let (one, both) = (path("one.html"), path("both.html"));
+    assert_eq!(run(&["bench", "report", &json, "--html", &one]).status, 0);
+    let page = std::fs::read_to_string(&one).unwrap();
+    assert_eq!(page, std::fs::read_to_string(&html).unwrap());
+    assert!(page.contains("NOS-222") && page.contains("order-report-memory"), "{page}");
+    assert_eq!(run(&["bench", "report", &json, &path("b.json"), "--html", &both]).status, 0);
+    let count = |page: &str| page.matches("<h3>Machine</h3>").count();
+    assert_eq!((count(&page), count(&std::fs::read_to_string(&both).unwrap())), (1, 2));
+    let none = run(&["bench", "report", &csv, "--html", &one]);
+    assert!(none.status == 2 && none.err.contains("a.csv: line 1: "), "{}", none.err);
+    assert_eq!(
+        (run(&["bench", "report", "--html", &one]).status, run(&["bench", "report", &json]).status),
+        (2, 2)
+    );
     let none = run(&["bench", "compare", &json, &csv]);
     assert!(none.status == 2 && none.err.contains("a.csv: line 1: "), "{}", none.err);
     let absent = run(&["bench", "session", "--rounds", "1", "--json", &path("no/such/folder")]);

@@ -1,11 +1,12 @@
 //! `fixbolt bench compare`.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use fixbolt_bench::results::{Report, compare, from_json_lines};
+use fixbolt_bench::results::compare;
 
+use super::report::read;
 use crate::exit::{Answer, Failure};
 use crate::output;
 
@@ -52,9 +53,4 @@ pub(super) fn run(arguments: &Compare) -> Result<Answer, Failure> {
     }
     out.flush()?;
     Ok(if worse > 0 { Answer::No } else { Answer::Yes })
-}
-
-fn read(path: &Path) -> Result<Report, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
-    from_json_lines(&text).map_err(|why| Failure::usage(format!("{}: {why}", path.display())))
 }

@@ -5,6 +5,7 @@ mod compare;
 mod fix8_codec;
 mod hftest;
 mod outputs;
+mod report;
 
 use std::io::Write;
 
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Hftest(hftest::Hftest),
     Fix8Codec(fix8_codec::Fix8Codec),
     Compare(compare::Compare),
+    Report(report::Arguments),
 }
 
 /// Measures the codec: bytes to values and back.
@@ -188,6 +190,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Command::Hftest(arguments) => hftest::run(arguments),
         Command::Fix8Codec(arguments) => fix8_codec::bench(arguments),
         Command::Compare(arguments) => compare::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use fixbolt_bench::harness::Control;
 use fixbolt_bench::machine::Machine;
-use fixbolt_bench::results::{Assertion, Report, TestReport, csv, hgrm, json_lines, markdown};
+use fixbolt_bench::results::{Assertion, Report, TestReport, csv, hgrm, html, json_lines, markdown};
 use fixbolt_codec::{Precision, UtcTimestamp};
 
 use crate::exit::{Answer, Failure};
@@ -22,7 +22,7 @@ pub(crate) struct Outputs {
     /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
-    /// Write what -o json prints to FILE; `fixbolt bench compare` reads it
+    /// Write what -o json prints to FILE; `fixbolt bench compare` and `fixbolt bench report` read it
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write the figures to FILE as comma-separated values
@@ -31,6 +31,9 @@ pub(crate) struct Outputs {
     /// Write a page to FILE in Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    /// Write the results to FILE as a page with plots, which needs no network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Write each latency distribution to DIRECTORY in HdrHistogram's text format (.hgrm)
     #[arg(long, value_name = "DIRECTORY")]
     hgrm: Option<PathBuf>,
@@ -48,7 +51,7 @@ pub(super) fn measure(
     tests: impl FnOnce(&Control) -> Result<Vec<TestReport>, String>,
 ) -> Result<Answer, Failure> {
     // Before anything is measured: a directory that is missing would be noticed too late.
-    for path in [&outputs.json, &outputs.csv, &outputs.markdown].into_iter().flatten() {
+    for path in [&outputs.json, &outputs.csv, &outputs.html, &outputs.markdown].into_iter().flatten() {
         // What is there stays until there are results.
         let open = std::fs::OpenOptions::new().append(true).create(true).open(path);
         open.map_err(|error| Failure::file("write", path, &error))?;
@@ -138,6 +141,9 @@ impl Outputs {
         if let Some(path) = &self.markdown {
             write(path, &markdown(report))?;
         }
+        if let Some(path) = &self.html {
+            write(path, &html(std::slice::from_ref(report)))?;
+        }
         if let Some(folder) = &self.hgrm {
             for series in report.series() {
                 write(&folder.join(format!("{}.hgrm", file_name(&series.key()))), &hgrm(series))?;
@@ -165,7 +171,8 @@ fn file_name(text: &str) -> String {
     text.chars().map(|c| if c.is_alphanumeric() || c == '.' { c } else { '-' }).collect()
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+/// Writes a file.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| Failure::file("write", path, &error))
 }
 

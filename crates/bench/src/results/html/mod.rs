@@ -154,13 +154,9 @@ fn write_test(to: &mut Markup, test: &TestReport, palette: &Palette) {
         tables::notes(to, &[format!("{invalid} of {runs} runs are INVALID.")]);
     }
     bars::bars(to, test, palette);
-    for plots in [
-        rates::rates(test, palette),
-        percentiles::percentiles(test, palette),
-        windows::windows(test, palette),
-    ] {
-        write_plots(to, &plots);
-    }
+    write_plots(to, &rates::rates(test, palette));
+    percentiles::percentiles(test, palette).iter().for_each(|plots| write_plots(to, plots));
+    write_plots(to, &windows::windows(test, palette));
     if !test.tables.is_empty() {
         to.inside("div", &[("class", "tables")], |to| {
             test.tables.iter().for_each(|table| tables::table(to, table))

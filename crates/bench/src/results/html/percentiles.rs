@@ -15,13 +15,14 @@ struct Frame {
     scale: Scale,
 }
 
-/// Returns a plot for each setting, with all engines, and then one for each engine that was
-/// measured in several settings.
-pub(super) fn percentiles(test: &TestReport, palette: &Palette) -> Vec<Plot> {
+/// Returns the plots of a test: one for each setting, with all engines; and one for each engine that
+/// was measured in several settings.
+pub(super) fn percentiles(test: &TestReport, palette: &Palette) -> [Vec<Plot>; 2] {
     let all = times(&test.series);
-    let Some(frame) = Frame::around(all.iter().map(|times| &times.latencies)) else { return Vec::new() };
-    let mut settings: Vec<&str> = Vec::new();
-    let mut engines: Vec<&str> = Vec::new();
+    let Some(frame) = Frame::around(all.iter().map(|times| &times.latencies)) else {
+        return [Vec::new(), Vec::new()];
+    };
+    let (mut settings, mut engines) = (Vec::new(), Vec::new());
     for times in &all {
         let (name, engine) = (times.series.name.as_str(), times.series.engine.as_str());
         if !settings.contains(&name) {
@@ -31,38 +32,25 @@ pub(super) fn percentiles(test: &TestReport, palette: &Palette) -> Vec<Plot> {
             engines.push(engine);
         }
     }
-    let of_setting = |setting: &&str| {
-        let shown: Vec<&Times<'_>> = all.iter().filter(|times| times.series.name == *setting).collect();
-        frame.plot(
-            format!("Latency: {setting}"),
-            &shown,
-            |times| times.class(palette),
-            &engine_keys(&shown, palette),
-        )
+    let of_setting = |setting: &str| {
+        let shown: Vec<&Times<'_>> = all.iter().filter(|times| times.series.name == setting).collect();
+        let class = |times: &Times<'_>| times.class(palette);
+        frame.plot(format!("Latency: {setting}"), &shown, class, &engine_keys(&shown, palette))
     };
-    let mut plots: Vec<Plot> = settings.iter().map(of_setting).collect();
-    for engine in engines {
-        let of_engine = || all.iter().filter(|times| times.series.engine == engine);
-        let responses = || of_engine().filter(|times| times.kind == Kind::Response);
-        // A closed loop has no response times.
-        let kind = if responses().count() > 0 { Kind::Response } else { Kind::Service };
-        let shown: Vec<&Times<'_>> = of_engine().filter(|times| times.kind == kind).collect();
-        if shown.len() < 2 {
-            continue;
-        }
-        let class = |times: &Times<'_>| {
-            let at = shown.iter().position(|it| std::ptr::eq(*it, times)).unwrap_or(0);
-            let step = at * (STEPS - 1) / (shown.len() - 1);
-            format!("{} step{step}", times.class(palette))
+    let of_engine = |engine: &str| {
+        let of_kind = |kind: Kind| {
+            let shown = all.iter().filter(move |times| times.series.engine == engine && times.kind == kind);
+            shown.collect::<Vec<_>>()
         };
-        let keys: Vec<Key> = shown
-            .iter()
-            .map(|times| Key::line(class(times), format!("{}{}", times.series.name, times.care())))
-            .collect();
-        let title = format!("{engine}: {} time by setting", kind.name());
-        plots.push(frame.plot(title, &shown, class, &keys));
-    }
-    plots
+        // A closed loop has no response times.
+        let (kind, shown) = match of_kind(Kind::Response) {
+            none if none.is_empty() => (Kind::Service, of_kind(Kind::Service)),
+            some => (Kind::Response, some),
+        };
+        (shown.len() > 1).then(|| frame.by_setting(engine, kind, &shown, palette))
+    };
+    let by_engine = engines.into_iter().filter_map(of_engine).collect();
+    [settings.into_iter().map(of_setting).collect(), by_engine]
 }
 
 /// Returns the curve of durations that belong to no series.
@@ -122,6 +110,19 @@ impl Frame {
             legend.push(Key::line("ink few", "fewer than 100 samples above"));
         }
         Plot { title, description, x: self.x(), y: self.y(), shapes, legend }
+    }
+
+    /// Returns a plot of one engine, with a shade of its color for each setting.
+    fn by_setting(&self, engine: &str, kind: Kind, shown: &[&Times<'_>], palette: &Palette) -> Plot {
+        let class = |times: &Times<'_>| {
+            let at = shown.iter().position(|it| std::ptr::eq(*it, times)).unwrap_or(0);
+            let step = at * (STEPS - 1) / (shown.len() - 1).max(1);
+            format!("{} step{step}", times.class(palette))
+        };
+        let key =
+            |times: &&Times<'_>| Key::line(class(times), format!("{}{}", times.series.name, times.care()));
+        let keys: Vec<Key> = shown.iter().map(key).collect();
+        self.plot(format!("{engine}: {} time by setting", kind.name()), shown, class, &keys)
     }
 
     /// Draws a curve: the part that the number of samples carries, the rest, and marks at the

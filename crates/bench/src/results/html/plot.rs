@@ -218,9 +218,9 @@ fn signs(to: &mut Markup, shape: &Shape) {
                 });
             });
         }
-        Shape::Band { from, text, .. } => {
-            let x = share(*from);
-            to.element("text", &[("class", "tick band"), ("x", &x), ("dy", "-0.5em")], text);
+        Shape::Band { class, from, text, .. } => {
+            let (x, class) = (share(*from), format!("tick band {class}"));
+            to.element("text", &[("class", &class), ("x", &x), ("dy", "-0.5em")], text);
         }
         Shape::Line { .. } | Shape::Dots { .. } => {}
     }

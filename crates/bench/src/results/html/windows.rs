@@ -37,7 +37,12 @@ fn plot(series: &Series, palette: &Palette) -> Option<Plot> {
             (begin + x.percent(window.begin as f64) / 100.0 * width, y.percent(ns.max(1) as f64))
         };
         let invalid = run.invalid.as_ref().map_or_else(String::new, |why| format!(": INVALID, {why}"));
-        let text = format!("run {number}{}", if run.invalid.is_some() { ": INVALID" } else { "" });
+        // The names must fit above narrow plots.
+        let text = match runs.len() {
+            ..=8 => format!("run {number}"),
+            ..=24 => number.to_string(),
+            _ => String::new(),
+        };
         let band = if run.invalid.is_some() { "bad" } else { "" };
         shapes.push(Shape::Band { class: band.to_owned(), from: begin, to: begin + width, text });
         shapes.push(Shape::Dots {
@@ -73,6 +78,14 @@ fn plot(series: &Series, palette: &Palette) -> Option<Plot> {
         }
     }
     let baseline = if is_baseline(&series.engine) { " (baseline)" } else { "" };
+    let mut legend = vec![
+        Key::line("ink", "median"),
+        Key::sign("ink", Sign::Dot, "longest time"),
+        Key::sign("ink hollow", Sign::Circle, format!("the {OUTLIERS} longest of a run")),
+    ];
+    if runs.iter().any(|(_, run, _)| run.invalid.is_some()) {
+        legend.push(Key::sign("area", Sign::Square, "INVALID run"));
+    }
     Some(Plot {
         title: format!("Over time: {}{baseline}, {}", series.engine, series.name),
         description: format!(
@@ -82,11 +95,7 @@ fn plot(series: &Series, palette: &Palette) -> Option<Plot> {
         x: Axis::new("time since the run began", ticks),
         y: time_axis(&y),
         shapes,
-        legend: vec![
-            Key::line(class.clone(), "median"),
-            Key::sign(class.clone(), Sign::Dot, "longest time"),
-            Key::sign(format!("{class} hollow"), Sign::Circle, format!("the {OUTLIERS} longest of a run")),
-        ],
+        legend,
     })
 }
 
