@@ -22,7 +22,7 @@ pub(crate) struct Outputs {
     /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
-    /// Write what -o json prints to FILE; `fixbolt bench compare` and `fixbolt bench report` read it
+    /// Write what -o json prints to FILE, which `fixbolt bench compare` and `report` read
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write the figures to FILE as comma-separated values

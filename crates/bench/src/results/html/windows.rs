@@ -39,8 +39,8 @@ fn plot(series: &Series, palette: &Palette) -> Option<Plot> {
         let invalid = run.invalid.as_ref().map_or_else(String::new, |why| format!(": INVALID, {why}"));
         // The names must fit above narrow plots.
         let text = match runs.len() {
-            ..=8 => format!("run {number}"),
-            ..=24 => number.to_string(),
+            0..=8 => format!("run {number}"),
+            9..=24 => number.to_string(),
             _ => String::new(),
         };
         let band = if run.invalid.is_some() { "bad" } else { "" };
