@@ -23,6 +23,7 @@ pub mod session;
 
 mod folder;
 pub mod log;
+pub mod loopback;
 pub mod machine;
 pub mod messages;
 pub mod more_messages;

@@ -214,3 +214,46 @@ fn fixbolt_simd_chooses_the_instructions_and_an_unknown_value_stops_every_comman
     assert_eq!(ended("abacus", list), (Some(2), line.to_owned()));
     assert_eq!(ended("", &["bench", "codec"]).0, Some(2));
 }
+
+#[test]
+fn round_trips_have_a_row_per_way_of_waiting_beside_raw_tcp() {
+    let ended = run(&["bench", "rtt", "--round-trips", "50", "--slices", "1", "-o", "json"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let rows = rows(&ended.out);
+    let operations: Vec<_> = rows.iter().map(|row| keys(row)[3]).collect();
+    assert_eq!(operations, ["spinning p50", "spinning p99", "epoll p50", "epoll p99"]);
+    assert!(rows.iter().all(|row| row["ns"].as_f64() > Some(0.0) && row["floor_ns"].as_f64() > Some(0.0)));
+}
+
+#[test]
+fn orders_one_way_and_at_a_rate_are_measured_between_two_engines() {
+    let ended =
+        run(&["bench", "stream", "--sessions", "1,80", "--messages", "800", "--slices", "1", "-o", "json"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let streams = rows(&ended.out);
+    assert_eq!(streams.len(), 2);
+    assert!(streams.iter().all(|row| row["unit"] == "messages/s" && row["value"].as_f64() > Some(0.0)));
+    let amount = ["--iterations", "100", "--warm-up", "50", "--runs", "1"];
+    let ended = run(&[&["bench", "jlbh", "--rates", "2000"], &amount[..]].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    for text in [
+        "At a throughput of 2000/s, coordinated omission not accounted for",
+        "At a throughput of 2000/s, coordinated omission accounted for",
+        "QuickFIX/J, published, another machine, 2016",
+        "Parsing into the data model including logging, at a throughput of 200000/s",
+    ] {
+        assert!(ended.out.contains(text), "{text}: {}", ended.out);
+    }
+}
+
+#[test]
+fn cores_that_cannot_be_used_are_named() {
+    for command in ["rtt", "jlbh"] {
+        let ended = run(&["bench", command, "--cores", "0,0"]);
+        assert_eq!(ended.status, 2);
+        assert_eq!(ended.err, "fixbolt: --cores: core 0 is named twice: venue and trader need one each\n");
+        assert_eq!(run(&["bench", command, "--cores", "0"]).status, 2);
+        #[cfg(target_os = "linux")]
+        assert!(run(&["bench", command, "--cores", "0,1023"]).err.contains("core 1023 does not exist"));
+    }
+}

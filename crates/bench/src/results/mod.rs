@@ -28,6 +28,8 @@ pub use self::markdown::markdown;
 pub use self::report::{Report, TestReport};
 pub use self::row::Row;
 pub use self::series::Series;
+#[cfg(test)]
+pub(crate) use self::series::percentile_table;
 pub use self::table::Table;
 
 #[cfg(test)]

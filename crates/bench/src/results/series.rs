@@ -58,21 +58,12 @@ impl Series {
     /// stand the rates, what the process used, what was lost, and why a run is invalid.
     #[must_use]
     pub fn table(&self, title: impl Into<String>, times: impl Fn(&Run) -> &Latencies) -> Table {
-        let runs = (1..=self.runs.len()).map(|run| format!("run{run}"));
-        let columns = std::iter::once("Percentile".to_owned()).chain(runs);
-        let mut table = Table::new(title, columns.chain(["% Variation".to_owned()]));
         let tables: Vec<_> = self.runs.iter().map(|run| times(run).table()).collect();
-        for (at, percentile) in PERCENTILES.into_iter().enumerate() {
-            let name = if percentile >= 100.0 { "worst:".to_owned() } else { format!("{percentile}:") };
-            #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
-            let micros: Vec<f64> = tables.iter().map(|table| table[at].ns as f64 / 1e3).collect();
-            let cells = micros
-                .iter()
-                .zip(&tables)
-                .map(|(micros, table)| format!("{micros:.2}{}", if table[at].carried { "" } else { "*" }));
-            let variation = variation(&micros).map_or_else(|| "-".to_owned(), |it| format!("{it:.2}"));
-            table.row(std::iter::once(name).chain(cells).chain([variation]));
-        }
+        #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
+        let cell = |it: &crate::harness::Percentile| (it.ns as f64 / 1e3, it.carried);
+        let row = |at: usize| tables.iter().map(|table| cell(&table[at])).collect();
+        let rows: Vec<Vec<_>> = (0..PERCENTILES.len()).map(row).collect();
+        let mut table = percentile_table(title, &rows);
         let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
         let rates = self.runs.iter().map(|run| rate(run.achieved_rate));
         table.row(std::iter::once("rate/s:".to_owned()).chain(rates).chain(["-".to_owned()]));
@@ -117,4 +108,21 @@ impl Series {
         let cpu = cpu.as_secs_f64() * 1e6 / pieces as f64;
         Some(format!("per piece: {cpu:.2} us of CPU, {switches} context switches, {faults} page faults"))
     }
+}
+
+/// Lays percentiles out as JLBH does: a row for each of [`PERCENTILES`], which has for each run its
+/// microseconds and whether the number of samples carries them.
+pub(crate) fn percentile_table(title: impl Into<String>, rows: &[Vec<(f64, bool)>]) -> Table {
+    let runs = (1..=rows.first().map_or(0, Vec::len)).map(|run| format!("run{run}"));
+    let columns = std::iter::once("Percentile".to_owned()).chain(runs);
+    let mut table = Table::new(title, columns.chain(["% Variation".to_owned()]));
+    for (percentile, row) in PERCENTILES.into_iter().zip(rows) {
+        let name = if percentile >= 100.0 { "worst:".to_owned() } else { format!("{percentile}:") };
+        let cells =
+            row.iter().map(|(micros, carried)| format!("{micros:.2}{}", if *carried { "" } else { "*" }));
+        let micros: Vec<f64> = row.iter().map(|(micros, _)| *micros).collect();
+        let variation = variation(&micros).map_or_else(|| "-".to_owned(), |it| format!("{it:.2}"));
+        table.row(std::iter::once(name).chain(cells).chain([variation]));
+    }
+    table
 }

@@ -4,6 +4,7 @@ mod all;
 mod compare;
 mod fix8_codec;
 mod hftest;
+mod loopback;
 mod outputs;
 mod report;
 
@@ -27,6 +28,9 @@ pub(crate) enum Command {
     Session(Session),
     Journal(Journal),
     Print(Print),
+    Rtt(loopback::Rtt),
+    Stream(loopback::Stream),
+    Jlbh(loopback::Jlbh),
     All(all::All),
     Hftest(hftest::Hftest),
     Fix8Codec(fix8_codec::Fix8Codec),
@@ -186,6 +190,9 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         ),
         Command::Journal(arguments) => journal(arguments),
         Command::Print(arguments) => print(arguments),
+        Command::Rtt(arguments) => loopback::rtt(arguments),
+        Command::Stream(arguments) => loopback::stream(arguments),
+        Command::Jlbh(arguments) => loopback::jlbh(arguments),
         Command::All(arguments) => all::run(arguments, SHORT),
         Command::Hftest(arguments) => hftest::run(arguments),
         Command::Fix8Codec(arguments) => fix8_codec::bench(arguments),
@@ -204,6 +211,9 @@ const SHORT: &[(&str, all::Short)] = &[
         Ok(vec![of_rows(test, rows, &[])])
     }),
     ("hftest", hftest::short),
+    ("rtt", loopback::short_rtt),
+    ("stream", loopback::short_stream),
+    ("jlbh", loopback::short_jlbh),
 ];
 
 type Rows = Result<Vec<Row>, String>;

@@ -1,0 +1,97 @@
+//! The orders and reports that a benchmark exchanges.
+
+use fixbolt_codec::{BodySink as _, BodyWriter, Index, Message, MsgType, NewBody as _, Span, Tag, Version};
+use fixbolt_session::{Application, Delivery, Event, Failure, Turn};
+
+use super::watch::Watch;
+use crate::orders::NEW_ORDER_SINGLE;
+use crate::reports::EXECUTION_REPORT;
+use crate::wire;
+
+/// The orders of a trader and the reports of a venue. The trader's stamp, a number that no other
+/// order has, travels in ClOrdID (11) and comes back with the report.
+pub(super) trait Exchange: Clone + Send + 'static {
+    /// The version.
+    const VERSION: Version;
+    /// CompIDs of trader and venue.
+    const PARTIES: (&'static str, &'static str);
+    /// The names of the messages.
+    const NAME: &'static str;
+
+    /// Writes order `number` with a stamp.
+    fn order(&mut self, number: u64, stamp: u64, body: &mut BodyWriter<'_>);
+
+    /// Reads an order and writes its report.
+    ///
+    /// # Errors
+    /// Returns an error if the order is not as it should be.
+    fn report(&mut self, order: Message<'_>, body: &mut BodyWriter<'_>) -> Result<(), Failure>;
+
+    /// Reads a report as an application does, and returns its stamp.
+    ///
+    /// # Errors
+    /// Returns an error if the report is not as it should be.
+    fn read(&mut self, report: Message<'_>) -> Result<u64, Failure> {
+        Ok(report.required(Tag::new(11))?)
+    }
+
+    /// Returns why a report is not that of order `number`, if it is not. Called for the first ones.
+    fn wrong(&self, number: u64, report: Message<'_>) -> Option<String>;
+
+    /// The venue: answers an order in its turn.
+    ///
+    /// # Errors
+    /// Returns an error if the message is no such order, or the report cannot be sent.
+    fn answer(&mut self, order: Message<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        let mut draft = turn.reply().draft(EXECUTION_REPORT);
+        self.report(order, draft.writer())?;
+        draft.send()?;
+        Ok(())
+    }
+}
+
+/// The type of orders.
+pub(super) const ORDER: MsgType = NEW_ORDER_SINGLE;
+
+/// Returns the first of these fields that a message does not have with this value.
+pub(super) fn differs(message: Message<'_>, fields: &[(u32, &[u8])]) -> Option<String> {
+    let differs = |(tag, value): &&(u32, &[u8])| message.get(Tag::new(*tag)) != Some(*value);
+    let (tag, value) = fields.iter().find(differs)?;
+    let is = message.get(Tag::new(*tag)).unwrap_or(b"missing").escape_ascii();
+    Some(format!("field {tag} is {is}, not {}", value.escape_ascii()))
+}
+
+/// The venue's application: answers each order with its report.
+pub(super) struct Venue<E> {
+    exchange: E,
+    watch: Watch,
+}
+
+impl<E: Exchange> Venue<E> {
+    pub(super) fn new(exchange: E, watch: &Watch) -> Self {
+        Self { exchange, watch: watch.clone() }
+    }
+}
+
+impl<E: Exchange> Application for Venue<E> {
+    fn on_message(&mut self, order: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+        if order.msg_type() != ORDER.as_bytes() {
+            return Ok(Delivery::UNSUPPORTED);
+        }
+        let answered = self.exchange.answer(order, turn);
+        answered.inspect_err(|error| self.watch.fail(format!("the venue could not answer: {error}")))?;
+        Ok(Delivery::Done)
+    }
+
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
+        self.watch.event("venue", event);
+        Ok(())
+    }
+}
+
+/// Returns what `look` returns of the message in `bytes`.
+pub(super) fn read<R>(bytes: &[u8], look: impl FnOnce(Message<'_>) -> R) -> Option<R> {
+    let (mut tags, mut spans) = ([0; 64], [Span::default(); 64]);
+    let mut index = Index::new(&mut tags, &mut spans);
+    wire::read(&mut index, bytes).map(look)
+}

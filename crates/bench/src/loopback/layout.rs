@@ -1,0 +1,137 @@
+//! How the threads of a benchmark wait, and where they run.
+
+use fixbolt::Waiting;
+
+use crate::machine::Machine;
+
+/// How the engines' workers wait, and the cores that they are pinned to, if any.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Layout {
+    /// How they wait.
+    pub waiting: Waiting,
+    /// The venue's core.
+    pub venue: Option<usize>,
+    /// The trader's core.
+    pub trader: Option<usize>,
+}
+
+impl Layout {
+    /// Workers that wait in this way and run where the system puts them.
+    #[must_use]
+    pub const fn new(waiting: Waiting) -> Self {
+        Self { waiting, venue: None, trader: None }
+    }
+
+    /// Pins the workers: the venue's to the first of these cores, the trader's to the second. With
+    /// fewer than two cores nothing is pinned.
+    #[must_use]
+    pub fn pinned(self, cores: &[usize]) -> Self {
+        match *cores {
+            [venue, trader, ..] => Self { venue: Some(venue), trader: Some(trader), ..self },
+            _ => self,
+        }
+    }
+
+    /// Returns the name of the way of waiting.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.waiting {
+            Waiting::Spinning => "spinning",
+            _ => "epoll",
+        }
+    }
+
+    /// Returns this layout in words.
+    #[must_use]
+    pub fn words(self) -> String {
+        match (self.venue, self.trader) {
+            (Some(venue), Some(trader)) => format!("{}, on cores {venue} and {trader}", self.name()),
+            _ => format!("{}, not pinned", self.name()),
+        }
+    }
+}
+
+/// Returns the cores to use: isolated ones if there are two of them, else the last ones that the
+/// process may run on, as interrupts tend to be served by the first.
+#[must_use]
+pub(super) fn cores() -> Vec<usize> {
+    let machine = Machine::here();
+    let list = |text: &Option<String>| numbers(text.as_deref().unwrap_or_default());
+    let allowed = list(&machine.allowed);
+    let isolated: Vec<usize> =
+        list(&machine.isolated).into_iter().filter(|core| allowed.contains(core)).collect();
+    if isolated.len() >= 2 { isolated } else { allowed.into_iter().rev().collect() }
+}
+
+/// Checks whether the threads of a venue and a trader can run on these cores.
+///
+/// # Errors
+/// Returns which cannot, and why.
+pub fn check_cores(cores: &[usize]) -> Result<(), String> {
+    match cores {
+        [] => {}
+        [venue, trader] if venue == trader => {
+            return Err(format!("core {venue} is named twice: venue and trader need one each"));
+        }
+        [_, _] => {}
+        _ => return Err("name two: the venue's and the trader's".to_owned()),
+    }
+    // On a thread of its own, which keeps nothing of it.
+    let runs = |core: usize| std::thread::scope(|scope| scope.spawn(|| run_on(&[core])).join());
+    cores.iter().try_for_each(|core| match runs(*core) {
+        Ok(Err(_)) => Err(format!("core {core} does not exist, or this process may not use it")),
+        _ => Ok(()),
+    })
+}
+
+/// Pins the calling thread to a core, or lets it run on all of these again.
+pub(super) fn run_on(cores: &[usize]) -> Result<(), String> {
+    #[cfg(target_os = "linux")]
+    {
+        let mut set = rustix::thread::CpuSet::new();
+        cores.iter().filter(|core| **core < rustix::thread::CpuSet::MAX_CPU).for_each(|core| set.set(*core));
+        rustix::thread::sched_setaffinity(None, &set)
+            .map_err(|error| format!("a thread cannot be pinned to {cores:?}: {error}"))?;
+    }
+    let _ = cores;
+    Ok(())
+}
+
+/// Reads a list as the system writes it: `0-3,8`.
+fn numbers(list: &str) -> Vec<usize> {
+    let part = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+    };
+    list.split(',').filter_map(part).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_cores_is_read_as_the_system_writes_it() {
+        assert_eq!(numbers("0-3,8,10-11\n"), [0, 1, 2, 3, 8, 10, 11]);
+        assert_eq!(numbers(""), [0; 0]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_core_that_does_not_exist_and_one_that_is_named_twice_are_refused() {
+        let core = cores()[0];
+        assert_eq!(check_cores(&[]), Ok(()));
+        assert_eq!(check_cores(&[core]).unwrap_err(), "name two: the venue's and the trader's");
+        assert!(check_cores(&[core, core]).unwrap_err().ends_with("venue and trader need one each"));
+        let error = "core 1023 does not exist, or this process may not use it";
+        assert_eq!(check_cores(&[core, 1023]).unwrap_err(), error);
+    }
+
+    #[test]
+    fn a_pair_is_pinned_only_if_there_are_two_cores() {
+        let layout = Layout::new(Waiting::Spinning);
+        assert_eq!(layout.pinned(&[3]), layout);
+        assert_eq!(layout.pinned(&[3, 2, 1]).words(), "spinning, on cores 3 and 2");
+        assert_eq!(layout.words(), "spinning, not pinned");
+    }
+}

@@ -1,0 +1,19 @@
+//! Benchmarks over sockets: two engines in one process, an order out and its report back over
+//! loopback TCP, beside the same bytes over raw TCP.
+//!
+//! What was exchanged is checked: every report belongs to its order, and afterwards the journals
+//! and message logs of both sides hold as many messages as were sent.
+
+pub mod jlbh;
+pub mod rtt;
+pub mod stream;
+
+mod closed;
+mod exchange;
+mod layout;
+mod open;
+mod pair;
+mod raw;
+mod watch;
+
+pub use self::layout::{Layout, check_cores};

@@ -1,0 +1,200 @@
+//! Two engines that are connected by loopback TCP, with what they keep.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fixbolt::{Engine, EngineBuilder, Initiation, MessageLog};
+use fixbolt_codec::Version;
+use fixbolt_dictionary::Policy;
+use fixbolt_journal::JournalReader;
+use fixbolt_session::store::RecordKind;
+use fixbolt_session::{Application, Role, SessionDictionary, SessionId, SessionSettings, WireObserver};
+
+use super::layout::Layout;
+use super::watch::Watch;
+use crate::folder::Folder;
+
+/// The most sessions of a pair.
+const MOST_SESSIONS: usize = 4096;
+
+/// What both sides do beside exchanging messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Keeping {
+    /// Whether messages are validated against the dictionary.
+    pub(super) validates: bool,
+    /// Whether they are journaled on disk; otherwise they are kept in memory.
+    pub(super) journals: bool,
+    /// Whether they are written to a message log.
+    pub(super) logs: bool,
+}
+
+/// A side's engine, and where it keeps what.
+pub(super) struct Side<A> {
+    pub(super) engine: Engine<A>,
+    ids: Vec<SessionId>,
+    directory: PathBuf,
+    log: Option<Arc<MessageLog>>,
+    keeping: Keeping,
+}
+
+/// A venue and a trader; their folder is removed when dropped.
+pub(super) struct Pair<V, T> {
+    pub(super) venue: Side<V>,
+    pub(super) trader: Side<T>,
+    _folder: Folder,
+}
+
+/// Returns the identity of session `n`, seen from one side.
+pub(super) fn id(
+    version: Version,
+    (trader, venue): (&str, &str),
+    n: usize,
+    role: Role,
+) -> Result<SessionId, String> {
+    let trader = if n == 0 { trader.to_owned() } else { format!("{trader}{n}") };
+    let (sender, target) = match role {
+        Role::Acceptor => (venue, trader.as_str()),
+        Role::Initiator => (trader.as_str(), venue),
+    };
+    SessionId::new(version, sender, target).map_err(|error| error.to_string())
+}
+
+/// Returns the settings of a session of a benchmark.
+pub(super) fn settings(id: SessionId, role: Role, keeping: Keeping) -> SessionSettings {
+    SessionSettings::new(id, role).with(|s| {
+        s.reset_on_logon = true;
+        if !keeping.validates {
+            s.dictionary = SessionDictionary::None;
+            s.policy = Policy::tolerant();
+        }
+    })
+}
+
+impl<V: Application + Send + 'static, T: Application + Send + 'static> Pair<V, T> {
+    /// Starts both sides with this number of sessions, and waits until all are logged on.
+    pub(super) fn start(
+        (version, parties): (Version, (&str, &str)),
+        sessions: usize,
+        layout: Layout,
+        keeping: Keeping,
+        (venue, trader): (V, T),
+        watch: &Watch,
+    ) -> Result<Self, String> {
+        let folder = Folder::new()?;
+        let ids = |role| (0..sessions).map(|n| id(version, parties, n, role)).collect::<Result<Vec<_>, _>>();
+        let (venues, traders) = (ids(Role::Acceptor)?, ids(Role::Initiator)?);
+        let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let builder = venues.iter().fold(engine(layout, layout.venue), |builder, id| {
+            builder.accept(anywhere, settings(id.clone(), Role::Acceptor, keeping))
+        });
+        let venue = Side::start(builder, venues, folder.0.join("venue"), keeping, venue)?;
+        let port = venue.engine.addresses()[0].port();
+        let builder = traders.iter().fold(engine(layout, layout.trader), |builder, id| {
+            let settings = settings(id.clone(), Role::Initiator, keeping);
+            builder.connect(Initiation::new(settings, "127.0.0.1", port))
+        });
+        let trader = Side::start(builder, traders, folder.0.join("trader"), keeping, trader)?;
+        watch.await_logons(2 * sessions as u64)?;
+        Ok(Self { venue, trader, _folder: folder })
+    }
+
+    /// Stops both sides, and checks that each has kept every message: `orders` in one direction and
+    /// `reports` in the other. Returns how many lines the message logs have dropped.
+    pub(super) fn stop(self, watch: &Watch, orders: u64, reports: u64) -> Result<u64, String> {
+        watch.end();
+        let Self { venue, trader, .. } = self;
+        let trader = trader.stop((orders, reports));
+        let venue = venue.stop((reports, orders));
+        Ok(trader? + venue?)
+    }
+}
+
+/// Returns the builder of an engine with one worker.
+pub(super) fn engine(layout: Layout, core: Option<usize>) -> EngineBuilder {
+    Engine::builder()
+        .waiting(layout.waiting)
+        .cores(core)
+        .outbound_budget(256 << 20)
+        // All connections come from one address, and at once.
+        .connections_per_address(MOST_SESSIONS)
+        .pending_connections(MOST_SESSIONS)
+}
+
+impl<A: Application + Send + 'static> Side<A> {
+    /// Starts an engine with its journals and message logs below a directory.
+    pub(super) fn start(
+        mut builder: EngineBuilder,
+        ids: Vec<SessionId>,
+        directory: PathBuf,
+        keeping: Keeping,
+        app: A,
+    ) -> Result<Self, String> {
+        let mut log = None;
+        if keeping.logs {
+            let started = MessageLog::start(directory.join("log"));
+            let started = started.map_err(|error| format!("{}: {error}", directory.display()))?;
+            builder = builder.observe(Arc::clone(log.insert(Arc::new(started))) as Arc<dyn WireObserver>);
+        }
+        if keeping.journals {
+            builder = builder.journal(directory.join("journal"));
+        }
+        let engine = builder.start(app).map_err(|error| format!("{error:#}"))?;
+        Ok(Self { engine, ids, directory, log, keeping })
+    }
+
+    /// Stops the engine and checks what it has kept. Returns how many lines its log has dropped.
+    pub(super) fn stop(self, messages: (u64, u64)) -> Result<u64, String> {
+        let Self { engine, ids, directory, log, keeping } = self;
+        engine.stop().map_err(|error| format!("{error:#}"))?;
+        let dropped = log.as_ref().map_or(0, |log| log.dropped());
+        drop(log);
+        if keeping.journals {
+            check_journals(&directory.join("journal"), &ids, messages)?;
+        }
+        if keeping.logs {
+            check_logs(&directory.join("log"), &ids, messages.0 + messages.1, dropped)?;
+        }
+        Ok(dropped)
+    }
+}
+
+/// Checks that the journals of these sessions hold this many application messages out and in.
+fn check_journals(base: &Path, ids: &[SessionId], (sent, received): (u64, u64)) -> Result<(), String> {
+    let (mut out, mut inn) = (0, 0);
+    for id in ids {
+        let directory = base.join(id.file_name());
+        let reader = JournalReader::open(&directory).map_err(|error| format!("{id}: {error}"))?;
+        let is_application = |body: &[u8]| {
+            [b"\x0135=D\x01", b"\x0135=8\x01"].iter().any(|field| body.windows(6).any(|at| at == *field))
+        };
+        for record in reader.sessions().iter().flat_map(|session| session.records()) {
+            match record.record.kind {
+                RecordKind::Outbound if is_application(record.record.body) => out += 1,
+                RecordKind::Inbound if is_application(record.record.body) => inn += 1,
+                _ => {}
+            }
+        }
+    }
+    if (out, inn) == (sent, received) {
+        return Ok(());
+    }
+    let wrong = "the journals have other messages than were exchanged";
+    Err(format!("{wrong}: {out} of {sent} sent and {inn} of {received} received"))
+}
+
+/// Checks that the message logs have a line for each message that was not dropped.
+fn check_logs(base: &Path, ids: &[SessionId], messages: u64, dropped: u64) -> Result<(), String> {
+    let mut lines = 0;
+    for id in ids {
+        let path = base.join(format!("{}.messages.log", id.file_name()));
+        let text = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        lines += text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count() as u64;
+    }
+    // There are Logons, Logouts and Heartbeats as well.
+    (lines + dropped >= messages).then_some(()).ok_or_else(|| {
+        format!(
+            "the message logs have {lines} lines, and {messages} messages were exchanged ({dropped} dropped)"
+        )
+    })
+}

@@ -1,0 +1,198 @@
+//! `fixbolt bench rtt`, `stream` and `jlbh`: over sockets, between two engines of this process.
+
+use clap::{Args, ValueEnum};
+use fixbolt::Waiting;
+use fixbolt_bench::harness::Control;
+use fixbolt_bench::loopback::{Layout, check_cores, jlbh, rtt, stream};
+use fixbolt_bench::results::TestReport;
+
+use super::outputs::{Outputs, measure};
+use crate::exit::{Answer, Failure};
+
+/// Measures round trips: an order out and its report back over loopback.
+///
+/// Two engines in this process, each with one worker. The trader sends its next order in the
+/// callback of the last report; both sides validate and journal. Beside it, the same bytes go to
+/// and fro over raw TCP between two threads that wait in the same way:
+///   spinning  workers never sleep, and read their sockets again and again
+///   epoll     workers sleep until the system wakes them
+///   blocking  raw TCP only: threads that wait in the read
+/// The contestants take turns, a slice each, with new engines and connections. p50, p90 and p99 are
+/// medians of the slices, p99.9 and max those of all slices together: they are not judged on a
+/// machine with fewer than four isolated cores. Every report is checked to belong to its order, and
+/// the journals to hold every message.
+///
+/// Exit status: 0 measured; 1 a report was wrong or missing; 2 wrong usage.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+#[command(after_help = "Examples:\n  fixbolt bench rtt\n  fixbolt bench rtt --cores 2,3 -o json")]
+pub(crate) struct Rtt {
+    /// Round trips of each slice
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    round_trips: Option<u32>,
+    /// Slices of each contestant
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    slices: Option<u16>,
+    /// Cores of the venue and the trader, counted from 0; by default isolated ones, or the last
+    /// ones
+    #[arg(long, value_name = "CORE,CORE", value_delimiter = ',')]
+    cores: Vec<usize>,
+    /// Measure a part of it, in a few seconds
+    #[arg(long)]
+    short: bool,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+/// Measures one way: orders as fast as they go, validated and journaled at both ends.
+///
+/// For 1, 10 and 100 sessions between two engines of this process, each with one worker. A thread
+/// sends in the sessions in turn. Beside it, the same bytes flow over as many raw TCP connections.
+/// Both take turns, a slice each; figures are medians of the slices. Every order is checked to
+/// arrive once and in the order of its session, and the journals to hold all of them: a few hundred
+/// bytes a message on each side, in the system's folder for temporary files.
+///
+/// Exit status: 0 measured; 1 an order was lost or came twice; 2 wrong usage.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+#[command(
+    after_help = "Examples:\n  fixbolt bench stream\n  fixbolt bench stream --sessions 1 --messages 200000"
+)]
+pub(crate) struct Stream {
+    /// Numbers of sessions, separated by commas
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    sessions: Vec<u16>,
+    /// Messages of each slice
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    messages: Option<u32>,
+    /// Slices
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    slices: Option<u16>,
+    /// Measure a part of it, in a few seconds
+    #[arg(long)]
+    short: bool,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+/// Measures round trips at fixed rates, as Chronicle FIX and QuickFIX/J were compared with JLBH.
+///
+/// NewOrderSingle out, ExecutionReport back (FIX.4.2) over loopback, the time of the order in its
+/// ClOrdID, with a journal and a message log on both sides and sequence numbers that are reset at
+/// the logon: 2,000, 10,000, 50,000 and 200,000 orders a second, 20,000 to warm up and three runs
+/// of 10,000 each. Then an order's bytes are read into the types of an application, with session,
+/// journal and message log, and no sockets: 10,000, 100,000 and 200,000 a second, five runs.
+///
+/// Tables are laid out as on the page, in microseconds: service time, which omits what a stall
+/// delays (coordinated omission), as published, and response time, which counts from when an order
+/// was due. % Variation is JLBH's, without the first run. A percentile with too few samples is
+/// marked *, and a run that missed its rate or lost samples is INVALID and says why.
+///
+/// Exit status: 0 measured; 1 a report was wrong; 2 wrong usage.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+#[command(after_help = "Examples:\n  fixbolt bench jlbh\n  fixbolt bench jlbh --rates 2000 --runs 5")]
+pub(crate) struct Jlbh {
+    /// Orders per second, separated by commas
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    rates: Vec<u32>,
+    /// Orders of each run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000_000))]
+    iterations: Option<u32>,
+    /// Orders before the first run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
+    warm_up: Option<u32>,
+    /// Runs at each rate
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    runs: Option<u16>,
+    /// How the workers wait; by default they spin, pinned, if there are four cores
+    #[arg(long, value_enum, value_name = "blocking|spinning", hide_possible_values = true)]
+    waiting: Option<Wait>,
+    /// Cores of the venue and the trader, counted from 0
+    #[arg(long, value_name = "CORE,CORE", value_delimiter = ',')]
+    cores: Vec<usize>,
+    /// Measure a part of it, in a few seconds
+    #[arg(long)]
+    short: bool,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Wait {
+    Blocking,
+    Spinning,
+}
+
+impl Jlbh {
+    fn settings(&self) -> jlbh::Settings {
+        let default = jlbh::default_layout();
+        let layout = match (self.waiting, &self.cores[..]) {
+            (None, []) => default,
+            (waiting, cores) => {
+                let waiting = match waiting {
+                    Some(Wait::Blocking) => Waiting::Blocking,
+                    Some(Wait::Spinning) => Waiting::Spinning,
+                    None => default.waiting,
+                };
+                Layout::new(waiting).pinned(cores)
+            }
+        };
+        let mut settings =
+            if self.short { jlbh::Settings::short(layout) } else { jlbh::Settings::new(layout) };
+        if !self.rates.is_empty() {
+            settings.rates.clone_from(&self.rates);
+        }
+        settings.iterations = self.iterations.map_or(settings.iterations, u64::from);
+        settings.warm_up = self.warm_up.map_or(settings.warm_up, u64::from);
+        if let Some(runs) = self.runs {
+            (settings.runs, settings.parse_runs) = (runs.into(), runs.into());
+        }
+        settings
+    }
+}
+
+fn usable(cores: &[usize]) -> Result<(), Failure> {
+    check_cores(cores).map_err(|wrong| Failure::usage(format!("--cores: {wrong}")))
+}
+
+/// Runs the command.
+pub(super) fn rtt(arguments: &Rtt) -> Result<Answer, Failure> {
+    usable(&arguments.cores)?;
+    let mut settings = if arguments.short { rtt::Settings::short() } else { rtt::Settings::default() };
+    settings.round_trips = arguments.round_trips.map_or(settings.round_trips, u64::from);
+    settings.slices = arguments.slices.map_or(settings.slices, usize::from);
+    settings.cores.clone_from(&arguments.cores);
+    measure(&arguments.outputs, "fixbolt bench rtt", |control| Ok(vec![rtt::run(&settings, control)?]))
+}
+
+/// Runs the command.
+pub(super) fn stream(arguments: &Stream) -> Result<Answer, Failure> {
+    let mut settings = if arguments.short { stream::Settings::short() } else { stream::Settings::default() };
+    if !arguments.sessions.is_empty() {
+        settings.sessions = arguments.sessions.iter().map(|sessions| usize::from(*sessions)).collect();
+    }
+    settings.messages = arguments.messages.map_or(settings.messages, u64::from);
+    settings.slices = arguments.slices.map_or(settings.slices, usize::from);
+    measure(&arguments.outputs, "fixbolt bench stream", |control| Ok(vec![stream::run(&settings, control)?]))
+}
+
+/// Runs the command.
+pub(super) fn jlbh(arguments: &Jlbh) -> Result<Answer, Failure> {
+    usable(&arguments.cores)?;
+    let settings = arguments.settings();
+    measure(&arguments.outputs, "fixbolt bench jlbh", |control| Ok(vec![jlbh::run(&settings, control)?]))
+}
+
+/// The short forms.
+pub(super) fn short_rtt(control: &Control) -> Result<Vec<TestReport>, String> {
+    Ok(vec![rtt::run(&rtt::Settings::short(), control)?])
+}
+
+pub(super) fn short_stream(control: &Control) -> Result<Vec<TestReport>, String> {
+    Ok(vec![stream::run(&stream::Settings::short(), control)?])
+}
+
+pub(super) fn short_jlbh(control: &Control) -> Result<Vec<TestReport>, String> {
+    Ok(vec![jlbh::run(&jlbh::Settings::short(jlbh::default_layout()), control)?])
+}
