@@ -10,6 +10,7 @@
 //! checked before they are timed.
 #![forbid(unsafe_code)]
 
+pub mod aim;
 pub mod batches;
 pub mod clock;
 pub mod codec;

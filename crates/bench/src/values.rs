@@ -1,7 +1,7 @@
 //! Values of any message, converted to the types that a dictionary gives their fields.
 
 use fixbolt_codec::{
-    BodyWriter, Date, Decimal, Digits, FromField, Key, MonthYear, UtcTimeOnly, UtcTimestamp,
+    BodyWriter, Date, Decimal, Digits, FromField, Key, MonthYear, MsgType, UtcTimeOnly, UtcTimestamp,
 };
 use fixbolt_dictionary::{DataType, Dictionary};
 
@@ -104,6 +104,19 @@ fn of<'m, T: FromField<'m>>(value: &'m [u8]) -> Option<T> {
 }
 
 impl Value<'_> {
+    /// Returns it as it is written.
+    #[must_use]
+    pub fn text(&self) -> Vec<u8> {
+        if let Self::Text(text) = self {
+            return text.to_vec();
+        }
+        let mut memory = [0; 128];
+        let mut body = BodyWriter::new(MsgType::new(b"B"), &mut memory);
+        self.write(Key::new(58), &mut body);
+        let written = body.written();
+        written.get("58=".len()..written.len().saturating_sub(1)).unwrap_or_default().to_vec()
+    }
+
     /// Writes it as a field.
     #[inline]
     pub fn write(&self, key: Key, body: &mut BodyWriter<'_>) {
@@ -125,7 +138,6 @@ impl Value<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixbolt_codec::MsgType;
     use fixbolt_dictionary::fix44;
 
     #[test]

@@ -33,3 +33,25 @@ fn fix8_codec_has_the_columns_of_the_page_and_its_figures_below() {
         assert_eq!(run(&[&["bench", "fix8-codec"], wrong].concat()).status, 2, "{wrong:?}");
     }
 }
+
+#[test]
+fn aim_has_the_rows_of_the_page_and_the_sweep() {
+    let ended = run(&["bench", "aim", "--iterations", "1"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    for line in [
+        "Performance Results (Time is in Nano Seconds)",
+        "GatewayMode Decode+Check+Encode",
+        "4,926,108",
+        "Decoding 10 to 200 tags",
+    ] {
+        assert!(ended.out.contains(line), "{line} in {}", ended.out);
+    }
+    let ended = run(&["bench", "aim", "--iterations", "1", "-o", "json"]);
+    let keys = keys(&ended.out);
+    for key in ["AIM-97 eager", "AIM-158 gateway", "AIM-97 checksum", "200 tags eager"] {
+        assert!(keys.contains(&format!("fixbolt {key}")), "{keys:?}");
+    }
+    for wrong in [&["--iterations", "0"][..], &["--iterations", "ten"], &["--short", "--iterations", "9"]] {
+        assert_eq!(run(&[&["bench", "aim"], wrong].concat()).status, 2, "{wrong:?}");
+    }
+}

@@ -10,7 +10,6 @@ use super::ring::Ring;
 use crate::batches::Work;
 use crate::generated::{Generator, oracle};
 use crate::messages::RING;
-use crate::read_all::Shown as _;
 use crate::values::{Types, Value};
 
 /// The fields that typed-six reads.
@@ -93,7 +92,7 @@ fn typed_all<'r>(ring: &'r Ring<Fields>, types: &'r Types, tier: Tier) -> Result
             message.len() == fields.len()
                 && fields.iter().enumerate().all(|(n, (tag, text))| {
                     let value = types.read(message.tags()[n], message.value(n));
-                    message.tags()[n] == *tag && value.is_some_and(|value| shown(value) == *text)
+                    message.tags()[n] == *tag && value.is_some_and(|value| value.text() == *text)
                 })
         },
     )
@@ -118,24 +117,7 @@ fn typed_six<'r>(ring: &'r Ring<Fields>, validator: &Validator, tier: Tier) -> R
                 Value::Decimal(price),
                 Value::Timestamp(time),
             ];
-            SIX.iter().zip(values).all(|(tag, value)| fields.contains(&(*tag, shown(value))))
+            SIX.iter().zip(values).all(|(tag, value)| fields.contains(&(*tag, value.text())))
         },
     )
-}
-
-fn shown(value: Value<'_>) -> Vec<u8> {
-    let mut text = Vec::new();
-    match value {
-        Value::Text(value) => value.show(&mut text),
-        Value::Number(value) => value.show(&mut text),
-        Value::Decimal(value) => value.show(&mut text),
-        Value::Digits(value) => value.show(&mut text),
-        Value::Char(value) => value.show(&mut text),
-        Value::Flag(value) => value.show(&mut text),
-        Value::Timestamp(value) => value.show(&mut text),
-        Value::Time(value) => text.extend_from_slice(value.to_string().as_bytes()),
-        Value::Date(value) => value.show(&mut text),
-        Value::MonthYear(value) => value.show(&mut text),
-    }
-    text
 }

@@ -1,5 +1,6 @@
 //! `fixbolt bench`: runs the benchmarks.
 
+mod aim;
 mod all;
 mod compare;
 mod fix8_codec;
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     All(all::All),
     Hftest(hftest::Hftest),
     Fix8Codec(fix8_codec::Fix8Codec),
+    Aim(aim::Aim),
     Compare(compare::Compare),
     Report(report::Arguments),
 }
@@ -196,6 +198,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Command::All(arguments) => all::run(arguments, SHORT),
         Command::Hftest(arguments) => hftest::run(arguments),
         Command::Fix8Codec(arguments) => fix8_codec::bench(arguments),
+        Command::Aim(arguments) => aim::bench(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Report(arguments) => report::run(arguments),
     }
@@ -205,6 +208,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
 const SHORT: &[(&str, all::Short)] = &[
     ("codec", |control| Ok(vec![fixbolt_bench::codec::run(11, new_seed(), control)?])),
     ("fix8-codec", |control| Ok(vec![fixbolt_bench::fix8_codec::run(fix8_codec::SHORT, control)?])),
+    ("aim", |control| Ok(vec![fixbolt_bench::aim::run(aim::SHORT, control)?])),
     ("session", |control| {
         let rows = fixbolt_bench::session::run(11, control)?;
         let test = TestReport::new("session", "thread CPU time per order with its report, in ns");
