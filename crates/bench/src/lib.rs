@@ -15,6 +15,7 @@ pub mod batches;
 pub mod clock;
 pub mod codec;
 pub mod fix8_codec;
+pub mod fsfix;
 pub mod generated;
 pub mod harness;
 pub mod hftest;

@@ -14,6 +14,12 @@ use crate::wire::{Encoder, Slot, SlotDraft};
 /// 2007-11-23 05:30:00 UTC, in nanoseconds since 1970.
 const SENT: u64 = 1_195_795_800_000_000_000;
 
+/// Returns SendingTime (52) of member `n` of a ring of FsFIX's messages, in nanoseconds since 1970.
+#[inline]
+pub(crate) fn sent(n: u64) -> u64 {
+    SENT + n % 60 * 1_000_000_000 + n * 37 % 1000 * 1_000_000
+}
+
 /// The writer of a session, and the values that messages are made from.
 #[derive(Debug)]
 pub struct Session {
@@ -55,8 +61,7 @@ impl Session {
     ) -> Option<&[u8]> {
         let values = self.values.get(usize::try_from(n).ok()?)?;
         let draft = write(Slot(&mut self.slot), values)?;
-        let sending_time = SENT + n % 60 * 1_000_000_000 + n * 37 % 1000 * 1_000_000;
-        let place = self.encoder.seal(draft, msg_type, SeqNum(10 + n), sending_time)?;
+        let place = self.encoder.seal(draft, msg_type, SeqNum(10 + n), sent(n))?;
         self.slot.get(place)
     }
 }

@@ -2,7 +2,14 @@
 
 mod command;
 
-use command::run;
+use command::{Ended, fixbolt, run};
+
+/// Runs the command where no rival's program is.
+fn alone(arguments: &[&str]) -> Ended {
+    let mut command = fixbolt();
+    command.args(arguments).env("FIXBOLT_PEERS", "no/peers/are/here");
+    command.output().expect("the command starts").into()
+}
 
 /// Returns the rows of an output in JSON as engine, message and operation.
 fn keys(out: &str) -> Vec<String> {
@@ -17,14 +24,14 @@ fn keys(out: &str) -> Vec<String> {
 
 #[test]
 fn fix8_codec_has_the_columns_of_the_page_and_its_figures_below() {
-    let ended = run(&["bench", "fix8-codec", "--messages", "500", "--runs", "2"]);
+    let ended = alone(&["bench", "fix8-codec", "--messages", "500", "--runs", "2"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let head = "Framework  Operation  Msgs processed  Time secs";
     assert_eq!(ended.out.lines().filter(|line| line.starts_with(head)).count(), 2, "{}", ended.out);
     for line in ["Published, another machine, 2013", "0.529", "Fixbolt ", "encode-loop", "ns here"] {
         assert!(ended.out.contains(line), "{line} in {}", ended.out);
     }
-    let ended = run(&["bench", "fix8-codec", "--messages", "500", "--runs", "2", "-o", "json"]);
+    let ended = alone(&["bench", "fix8-codec", "--messages", "500", "--runs", "2", "-o", "json"]);
     let keys = keys(&ended.out);
     for operation in ["encode", "decode", "encode-loop", "decode-typed", "decode-validated"] {
         assert!(keys.contains(&format!("fixbolt NOS-222 {operation}")), "{keys:?}");
@@ -53,5 +60,24 @@ fn aim_has_the_rows_of_the_page_and_the_sweep() {
     }
     for wrong in [&["--iterations", "0"][..], &["--iterations", "ten"], &["--short", "--iterations", "9"]] {
         assert_eq!(run(&[&["bench", "aim"], wrong].concat()).status, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn fsfix_has_the_rows_of_the_page_and_says_that_the_rival_is_absent() {
+    let ended = alone(&["bench", "fsfix", "--rounds", "1"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    for line in ["write NewOrderMultiLeg", "107.2047 us", "Every operation", "FIXBOLT_PEERS names"] {
+        assert!(ended.out.contains(line), "{line} in {}", ended.out);
+    }
+    let ended = alone(&["bench", "fsfix", "--rounds", "1", "-o", "json"]);
+    let keys = keys(&ended.out);
+    for key in
+        ["NewOrderMultileg write", "QuoteStatusRequest-nested read-validated", "MarketDataRequest parse"]
+    {
+        assert!(keys.contains(&format!("fixbolt {key}")), "{keys:?}");
+    }
+    for wrong in [&["--rounds", "0"][..], &["--rounds", "-1"], &["--short", "--rounds", "9"]] {
+        assert_eq!(run(&[&["bench", "fsfix"], wrong].concat()).status, 2, "{wrong:?}");
     }
 }

@@ -96,7 +96,7 @@ pub(super) fn notes() -> Vec<String> {
         "Encoding and gateway mode write a session's header: MsgSeqNum (34) and SendingTime (52), which AIM's messages \
          lack or keep. A session never sends a message without CheckSum, so there is no encoding without it; the sum \
          alone is measured instead.",
-        "Gateway mode: decoded to an index; SenderCompID, Symbol, OrderQty and Price checked; the body copied behind a new \
+        "Gateway mode: decoded to an index; SenderCompID, Symbol, OrderQty and Price checked; the body copied after a new \
          header with its own BodyLength and CheckSum.",
     ]
     .map(str::to_owned)

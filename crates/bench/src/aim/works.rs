@@ -217,7 +217,8 @@ fn is_accepted(message: &Message<'_>) -> bool {
         && below(44, 100_000)
 }
 
-/// Decodes an order, checks it, and writes it with a header of its own: the body's bytes are copied.
+/// Decodes an order, checks it, and writes it with a header of its own: the body's bytes are
+/// copied.
 #[inline]
 fn forward(
     index: &mut Index<'_>,

@@ -12,11 +12,11 @@ use crate::exit::{Answer, Failure};
 ///   eager     "Decoding": every value converted, in header, body or trailer of an object with
 ///             memory of its own, as AIM's decode does: the row to compare
 ///   encode    from values to the whole message, with a session's header
-///   gateway   decoded, four fields checked, the body sent on behind a new header
+///   gateway   decoded, four fields checked, the body sent on after a new header
 ///   index     framing, BodyLength and CheckSum verified, every field located
 ///   checksum  the sum of an encoded message alone: a session cannot leave it out
-/// `-no-checksum` does not verify the CheckSum of what is received. The sweep decodes messages of 10
-/// to 200 tags. CPU time of the thread, medians of 20 slices in which the operations alternate.
+/// `-no-checksum` does not verify the CheckSum of what is received. The sweep decodes messages of
+/// 10 to 200 tags. CPU time of the thread, medians of 20 slices in which the operations alternate.
 ///
 /// Exit status: 0 measured; 1 an operation returned a wrong result; 2 wrong usage.
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ mod aim;
 mod all;
 mod compare;
 mod fix8_codec;
+mod fsfix;
 mod hftest;
 mod loopback;
 mod outputs;
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     Hftest(hftest::Hftest),
     Fix8Codec(fix8_codec::Fix8Codec),
     Aim(aim::Aim),
+    Fsfix(fsfix::Fsfix),
     Compare(compare::Compare),
     Report(report::Arguments),
 }
@@ -199,6 +201,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Command::Hftest(arguments) => hftest::run(arguments),
         Command::Fix8Codec(arguments) => fix8_codec::bench(arguments),
         Command::Aim(arguments) => aim::bench(arguments),
+        Command::Fsfix(arguments) => fsfix::bench(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Report(arguments) => report::run(arguments),
     }
@@ -209,6 +212,7 @@ const SHORT: &[(&str, all::Short)] = &[
     ("codec", |control| Ok(vec![fixbolt_bench::codec::run(11, new_seed(), control)?])),
     ("fix8-codec", |control| Ok(vec![fixbolt_bench::fix8_codec::run(fix8_codec::SHORT, control)?])),
     ("aim", |control| Ok(vec![fixbolt_bench::aim::run(aim::SHORT, control)?])),
+    ("fsfix", |control| Ok(vec![fixbolt_bench::fsfix::run(fixbolt_bench::fsfix::Plan::SHORT, control)?])),
     ("session", |control| {
         let rows = fixbolt_bench::session::run(11, control)?;
         let test = TestReport::new("session", "thread CPU time per order with its report, in ns");
