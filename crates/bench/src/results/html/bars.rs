@@ -1,6 +1,6 @@
 //! Bars that compare: the floor, Fixbolt, other engines, and what their pages say.
 
-use super::figures::{coordinate, digits, short_with_unit, with_unit};
+use super::figures::{coordinate, digits, figure, short_figure};
 use super::markup::Markup;
 use super::palette::Palette;
 use super::plot::share;
@@ -140,7 +140,7 @@ impl Block<'_> {
                 to.inside("svg", &[("class", "scale"), ("aria-hidden", "true")], |to| {
                     for value in scale.ticks(4) {
                         let x = share(scale.percent(value));
-                        let text = short_with_unit(value, self.unit);
+                        let text = short_figure(value, self.unit);
                         to.element("text", &[("class", "tick x"), ("x", &x), ("y", "11")], &text);
                     }
                 });
@@ -168,7 +168,7 @@ impl Block<'_> {
                         if flat { format!("{} {}", group.operation, besides(bar)) } else { bar.name.clone() };
                     to.element("th", &[("scope", "row")], name.trim());
                     to.inside("td", &[("class", "bar")], |to| draw(to, bar, scale, palette));
-                    to.element("td", &[("class", "figure")], &with_unit(bar.value, self.unit));
+                    to.element("td", &[("class", "figure")], &figure(bar.value, self.unit));
                     if compared {
                         let ratio =
                             ours.map_or_else(String::new, |ours| format!("{}x", digits(bar.value / ours)));

@@ -15,13 +15,13 @@ pub(super) fn short_time(ns: f64) -> String {
     format!("{} {unit}", short(value))
 }
 
-/// Returns a figure in its unit.
-pub(super) fn with_unit(value: f64, unit: &str) -> String {
-    if unit == "ns" { time(value) } else { format!("{} {unit}", digits(value)) }
+/// Returns a figure whose unit is named elsewhere, if it is not a duration.
+pub(super) fn figure(value: f64, unit: &str) -> String {
+    if unit == "ns" { time(value) } else { digits(value) }
 }
 
-/// Returns a figure in its unit without zeros at its end, for an axis: `2M` for a rate.
-pub(super) fn short_with_unit(value: f64, unit: &str) -> String {
+/// Returns the same without zeros at its end, for an axis: `2M` for a rate.
+pub(super) fn short_figure(value: f64, unit: &str) -> String {
     if unit == "ns" { short_time(value) } else { thousands(value) }
 }
 
@@ -29,6 +29,7 @@ pub(super) fn short_with_unit(value: f64, unit: &str) -> String {
 pub(super) fn digits(value: f64) -> String {
     match value.abs() {
         _ if !value.is_finite() => "-".to_owned(),
+        size if size >= 1e15 => format!("{value:.2e}"),
         size if size >= 99.95 => commas(value),
         size if size >= 9.995 => format!("{value:.1}"),
         size if size >= 0.9995 || size == 0.0 => format!("{value:.2}"),
@@ -61,6 +62,9 @@ pub(super) fn thousands(value: f64) -> String {
 
 /// Returns a number without zeros at its end.
 pub(super) fn short(value: f64) -> String {
+    if value.abs() >= 1e15 {
+        return format!("{value:e}");
+    }
     let text = if value.abs() >= 1e4 { commas(value) } else { format!("{value:.3}") };
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
@@ -101,8 +105,9 @@ mod tests {
         ] {
             assert_eq!(time(ns), expected);
         }
-        assert_eq!(with_unit(3_512_345.0, "messages/s"), "3,512,345 messages/s");
+        assert_eq!(figure(3_512_345.0, "messages/s"), "3,512,345");
         assert_eq!((commas(-1_234.0).as_str(), digits(f64::NAN).as_str()), ("-1,234", "-"));
+        assert_eq!(time(f64::MAX), "1.80e299 s");
     }
 
     #[test]

@@ -151,7 +151,7 @@ fn write_test(to: &mut Markup, test: &TestReport, palette: &Palette) {
     let invalid = invalid_runs(test);
     if invalid > 0 {
         let runs: usize = test.series.iter().map(|series| series.runs.len()).sum();
-        tables::notes(to, &[format!("{invalid} of {runs} runs are INVALID.")]);
+        tables::notes(to, &[format!("INVALID runs: {invalid} of {runs}.")]);
     }
     bars::bars(to, test, palette);
     write_plots(to, &rates::rates(test, palette));

@@ -79,7 +79,7 @@ impl Scale {
         let step = step.into_iter().find(|step| *step >= least * (1.0 - 1e-9)).unwrap_or(10.0 * power);
         (0..=u32::try_from(most).unwrap_or(u32::MAX))
             .map(|n| self.from + f64::from(n) * step)
-            .take_while(|value| *value <= self.to * (1.0 + 1e-9))
+            .take_while(|value| *value <= self.to * (1.0 + 1e-9) && value.is_finite())
             .collect()
     }
 }
