@@ -170,6 +170,6 @@ install_tools() {
     local as_root=
     [ "$(id -u)" = 0 ] || as_root=sudo
     $as_root apt-get update -q
-    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends valgrind strace chromium
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends valgrind strace chromium fonts-liberation
     note "valgrind, strace, chromium and what builds the peers $* installed"
 }

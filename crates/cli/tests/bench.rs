@@ -141,7 +141,7 @@ fn results_are_written_in_each_form_and_compared() {
     assert_eq!(page, std::fs::read_to_string(&html).unwrap());
     assert!(page.contains("NOS-222") && page.contains("order-report-memory"), "{page}");
     assert_eq!(run(&["bench", "report", &json, &path("b.json"), "--html", &both]).status, 0);
-    let count = |page: &str| page.matches("<h3>Machine</h3>").count();
+    let count = |page: &str| page.matches("<h2>fixbolt bench session</h2>").count();
     assert_eq!((count(&page), count(&std::fs::read_to_string(&both).unwrap())), (1, 2));
     let none = run(&["bench", "report", &csv, "--html", &one]);
     assert!(none.status == 2 && none.err.contains("a.csv: line 1: "), "{}", none.err);

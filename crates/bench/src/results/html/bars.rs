@@ -113,7 +113,7 @@ impl Block<'_> {
         };
         let published = bars().any(|bar| bar.published);
         let compared = self.groups.iter().any(|group| group.bars.len() > 1 && group.ours(false).is_some());
-        let unit = if self.unit == "ns" { "time per message" } else { self.unit };
+        let unit = if self.unit == "ns" { "time" } else { self.unit };
         let title =
             if self.message.is_empty() { unit.to_owned() } else { format!("{}: {unit}", self.message) };
         to.inside("figure", &[("class", "bars")], |to| {

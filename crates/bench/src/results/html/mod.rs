@@ -23,6 +23,7 @@ use self::markup::Markup;
 use self::palette::Palette;
 use self::plot::{Key, Plot};
 use super::{Report, TestReport};
+use crate::machine::Machine;
 
 /// No script, nothing from elsewhere: a browser enforces what is true anyway.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -65,7 +66,9 @@ pub fn html(reports: &[Report]) -> String {
             });
             to.inside("main", &[], |to| {
                 for (n, report) in reports.iter().enumerate() {
-                    write(to, report, n, &palette);
+                    // Several commands on one machine.
+                    let again = reports[..n].iter().any(|it| is_same(&it.machine, &report.machine));
+                    write(to, report, n, again, &palette);
                 }
             });
             to.inside("footer", &[("id", "reading")], |to| {
@@ -108,7 +111,7 @@ fn contents(to: &mut Markup, reports: &[Report]) {
     });
 }
 
-fn write(to: &mut Markup, report: &Report, n: usize, palette: &Palette) {
+fn write(to: &mut Markup, report: &Report, n: usize, again: bool, palette: &Palette) {
     to.inside("section", &[("class", "report"), ("id", &report_id(n))], |to| {
         to.element("h2", &[], &report.command);
         to.element(
@@ -123,14 +126,28 @@ fn write(to: &mut Markup, report: &Report, n: usize, palette: &Palette) {
         if report.tests.is_empty() {
             tables::notes(to, &["Nothing was measured.".to_owned()]);
         }
-        to.element("h3", &[], "Machine");
-        machine::machine(to, &report.machine);
+        if again {
+            to.inside("details", &[], |to| {
+                to.element("summary", &[], "Machine: as above, but for load, free memory and jitter");
+                machine::machine(to, &report.machine);
+            });
+        } else {
+            to.element("h3", &[], "Machine");
+            machine::machine(to, &report.machine);
+        }
         for (at, test) in report.tests.iter().enumerate() {
             to.inside("section", &[("class", "test"), ("id", &test_id(n, at))], |to| {
                 write_test(to, test, palette)
             });
         }
     });
+}
+
+/// Returns whether machine and program are the same, whatever happened there meanwhile.
+fn is_same(one: &Machine, other: &Machine) -> bool {
+    let Machine { available_memory, load, ref jitter, .. } = *one;
+    let other = Machine { available_memory, load, jitter: jitter.clone(), ..other.clone() };
+    *one == other
 }
 
 fn write_test(to: &mut Markup, test: &TestReport, palette: &Palette) {

@@ -239,6 +239,16 @@ fn every_coordinate_is_a_number_within_its_plot() {
 }
 
 #[test]
+fn one_machine_of_several_reports_is_shown_once_and_another_one_again() {
+    let (first, mut second, mut third) = (empty_report(), empty_report(), empty_report());
+    second.machine = Machine { load: Some(7.25), ..first.machine.clone() };
+    third.machine = Machine { commit: "another".to_owned(), ..first.machine.clone() };
+    let page = html(&[first, second, third]);
+    let count = |text: &str| page.matches(text).count();
+    assert_eq!((count("<h3>Machine</h3>"), count("Machine: as above"), count("7.25")), (2, 1, 2));
+}
+
+#[test]
 fn an_empty_report_says_so() {
     let page = html(&[empty_report()]);
     assert!(page.contains("Nothing was measured.") && page.contains("not measured"), "{page}");
