@@ -1,4 +1,4 @@
-//! `fixbolt bench`: the rows of codec, session and print, in both forms.
+//! `fixbolt bench`: the rows of codec, session, journal and print, in both forms.
 
 mod command;
 
@@ -53,22 +53,72 @@ fn without_measuring_the_rows_are_listed_in_order() {
     assert_eq!(run(&["bench", "codec", "--once", "--rounds", "3"]).status, 2);
 }
 
+/// Message and operation of each row of `bench session`.
+const SESSION: [&str; 16] = [
+    "NOS-222 order-report",
+    "NOS-222 order-report-memory",
+    "Heartbeat heartbeat",
+    "Heartbeat heartbeat-in",
+    "ExecutionReport resend",
+    "ExecutionReport resend-memory",
+    "NOS-222 without-store",
+    "NOS-222 without-validation",
+    "NOS-222 without-reads",
+    "NOS-222 without-report",
+    "NOS-222 stage-framing",
+    "NOS-222 stage-index",
+    "NOS-222 stage-validate",
+    "NOS-222 stage-reads",
+    "NOS-222 stage-encode",
+    "NOS-222 stage-journal",
+];
+
 #[test]
-fn session_has_one_row_per_store_with_the_same_keys() {
+fn session_has_one_row_per_operation_with_the_same_keys_and_adds_up_its_stages() {
     let ended = run(&["bench", "session", "--rounds", "1", "-o", "json"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let rows = rows(&ended.out);
     let found: Vec<_> = rows.iter().map(keys).collect();
-    let expected =
-        ["order-report", "order-report-memory"].map(|name| ["session", "fixbolt", "NOS-222", name]);
+    let expected = SESSION.map(|row| {
+        let (message, operation) = row.split_once(' ').unwrap();
+        ["session", "fixbolt", message, operation]
+    });
     assert_eq!(found, expected);
-    assert!(rows.iter().all(|row| row["tier"].is_string() && row["ns"].as_f64() > Some(0.0)));
+    assert!(rows.iter().all(|row| row["ns"].as_f64() > Some(0.0)));
+    assert!(rows[0]["tier"].is_string() && rows[0]["floor_ns"].as_f64() > Some(0.0));
     let ended = run(&["bench", "session", "--once"]);
     let rows: Vec<&str> =
         ended.out.lines().filter_map(|line| line.rsplit_once(' ')).map(|row| row.0).collect();
-    assert_eq!((ended.status, rows), (0, vec!["NOS-222 order-report", "NOS-222 order-report-memory"]));
+    assert_eq!((ended.status, rows), (0, SESSION.to_vec()));
     let ended = run(&["bench", "session", "--rounds", "1"]);
-    assert!(ended.out.starts_with("session: thread CPU time per order with its report, "), "{}", ended.out);
+    assert!(ended.out.starts_with("session: thread CPU time per message, in ns\n"), "{}", ended.out);
+    let stages =
+        ended.out.split("Where the time of order-report goes (ns)").nth(1).expect("a table of stages");
+    for stage in ["framing, index", "validation", "typed reads", "the report", "the journal", "the rest"] {
+        assert!(stages.contains(stage), "{stages}");
+    }
+    for wrong in [&["--rounds", "0"][..], &["--once", "--short"], &["order-report"]] {
+        assert_eq!(run(&[&["bench", "session"], wrong].concat()).status, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn journal_has_rows_of_each_store_and_says_what_there_is_not() {
+    let small = ["bench", "journal", "--rounds", "1", "--sessions", "2", "--megabytes", "1"];
+    let ended = run(&[&small[..], &["-o", "json"]].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let rows = rows(&ended.out);
+    let of = |operation: &str| rows.iter().find(|row| row["operation"] == operation).unwrap();
+    for operation in ["append-256", "append-256-memory", "append-256-none", "checksum", "read-1000", "open"] {
+        assert!(of(operation)["ns"].as_f64() > Some(0.0), "{operation}");
+    }
+    assert_eq!(of("append-256")["published"], 60.0);
+    assert!(of("open")["more"]["disk"].as_f64() > Some(65_536.0));
+    let ended = run(&small);
+    assert!(ended.status == 0 && ended.out.contains("one sync policy, process"), "{}", ended.out);
+    for wrong in [["--sessions", "0"], ["--megabytes", "1.5"], ["--rounds", "-1"]] {
+        assert_eq!(run(&[&["bench", "journal"][..], &wrong].concat()).status, 2, "{wrong:?}");
+    }
 }
 
 #[test]
@@ -122,15 +172,15 @@ fn results_are_written_in_each_form_and_compared() {
     let ended = run(&[&["bench", "session", "--rounds", "1"][..], &forms].concat());
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let text = std::fs::read_to_string(&json).unwrap();
-    assert_eq!(rows(&text).len(), 2);
-    assert_eq!(std::fs::read_to_string(&csv).unwrap().lines().count(), 3);
+    assert_eq!(rows(&text).len(), SESSION.len());
+    assert_eq!(std::fs::read_to_string(&csv).unwrap().lines().count(), 1 + SESSION.len());
     let same = run(&["bench", "compare", &json, &json]);
-    assert_eq!((same.status, same.out.matches("same").count()), (0, 2), "{}", same.out);
+    assert_eq!((same.status, same.out.matches("same").count()), (0, SESSION.len()), "{}", same.out);
     // The same result, but each figure ten times as large.
     let worse: String = text.lines().map(|line| line.replace("\"ns\":", "\"ns\":1") + "\n").collect();
     std::fs::write(path("b.json"), worse).unwrap();
     let worse = run(&["bench", "compare", &json, &path("b.json"), "--tolerance", "20%"]);
-    assert_eq!((worse.status, worse.out.matches("WORSE").count()), (1, 2), "{}", worse.out);
+    assert_eq!((worse.status, worse.out.matches("WORSE").count()), (1, SESSION.len()), "{}", worse.out);
     let markdown = path("a.md");
     let ended = run(&["bench", "session", "--rounds", "1", "--markdown", &markdown]);
     assert!(ended.status == 0 && std::fs::read_to_string(&markdown).unwrap().contains("\n## session\n"));

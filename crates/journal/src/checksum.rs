@@ -8,9 +8,11 @@
 const HEADER_WORDS: usize = 10;
 
 /// Returns the checksum of a record: from `salt` over the body, then over the header, except for
-/// the lower half of its second word, which is the checksum.
+/// the lower half of its second word, which is the checksum. `docs/journal.md` describes the
+/// header.
 #[inline]
-pub(crate) fn record(salt: u32, body: &[u8], header: &[u64; HEADER_WORDS]) -> u32 {
+#[must_use]
+pub fn record(salt: u32, body: &[u8], header: &[u64; HEADER_WORDS]) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if let Some(checksum) = x86::record(salt, body, header) {
         return checksum;

@@ -56,6 +56,7 @@ mod tests;
 mod thread;
 
 pub use archive::Retention;
+pub use checksum::record as record_checksum;
 pub use directory::DirectoryStore;
 pub use memory::MemoryStore;
 pub use none::NoStore;

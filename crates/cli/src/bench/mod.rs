@@ -6,15 +6,17 @@ mod compare;
 mod fix8_codec;
 mod fsfix;
 mod hftest;
+mod journal;
 mod loopback;
 mod outputs;
+mod outputs;
 mod report;
+mod session;
 
 use std::io::Write;
 
 use clap::{Args, Subcommand};
 use fixbolt_bench::harness::Control;
-use fixbolt_bench::journal::Amount;
 use fixbolt_bench::results::{Row, Table, TestReport};
 
 use self::outputs::{Outputs, measure};
@@ -27,8 +29,8 @@ use crate::output;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Codec(Codec),
-    Session(Session),
-    Journal(Journal),
+    Session(session::Session),
+    Journal(journal::Journal),
     Print(Print),
     Rtt(loopback::Rtt),
     Stream(loopback::Stream),
@@ -80,57 +82,6 @@ pub(crate) struct Codec {
     measure: Measure,
 }
 
-/// Measures the session layer without sockets: an order in, its report out.
-///
-/// An acceptor of FIX.4.4 receives NOS-222 (NewOrderSingle; 64 differing messages in turn, each
-/// with the next MsgSeqNum), validates and stores it; its application reads the order and answers
-/// with a typed ExecutionReport, which gets its sequence number and is stored:
-///   order-report         with the journal on disk that sessions have by default, in the system's
-///                        folder for temporary files: 3 MB per round, removed at the end
-///   order-report-memory  with a store in memory
-/// Nanoseconds per order with its report, CPU time of the session's thread without the two threads
-/// of the journal, the median of several rounds in which the stores alternate. `tier` is the
-/// instruction set that the index is built with; `floor` and `published` are as for `codec`.
-///
-/// Exit status: 0 measured; 1 a report was wrong or missing; 2 wrong usage.
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-#[command(after_help = "Example:\n  fixbolt bench session -o json")]
-pub(crate) struct Session {
-    #[command(flatten)]
-    measure: Measure,
-}
-
-/// Measures the journal on disk: appending, opening, and what a session takes.
-///
-///   append-256  a message of 256 bytes is appended and committed in a turn of its own: CPU time of
-///               the thread, the median over rounds of 1,000 records, after 60,000; `floor` is the
-///               time of copying the same bytes to memory that is ready
-///   create      time per session until its new journal is open
-///   open        the same for a journal that was closed; in the last row, for one whose records
-///               have the size of `--megabytes`
-/// `disk` and `memory` are bytes per session: blocks of its files, and resident memory with the
-/// pages of the files. The journals are in the system's folder for temporary files. What was
-/// written is read back.
-///
-/// Exit status: 0 measured; 1 a journal did not hold what was written; 2 wrong usage.
-#[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
-#[command(after_help = "Example:\n  fixbolt bench journal -o json")]
-pub(crate) struct Journal {
-    /// Number of rounds of append-256
-    #[arg(long, value_name = "N", default_value_t = 101, value_parser = clap::value_parser!(u16).range(1..=10_000))]
-    rounds: u16,
-    /// The largest number of sessions; a tenth and a thousandth of it are measured, too
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    sessions: u32,
-    /// Size of the history in the last row, in millions of bytes
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    megabytes: u32,
-    #[command(flatten)]
-    outputs: Outputs,
-}
-
 /// Measures `fixbolt print` beside `grep -c` on generated logs.
 ///
 /// The logs have orders and reports of FIX.4.2, one message per line: prefixed-log with the time
@@ -175,24 +126,14 @@ struct Measure {
 
 /// Runs the command.
 pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
-    use fixbolt_bench::{codec, session};
+    use fixbolt_bench::codec;
     match command {
         Command::Codec(Codec { seed, measure }) => {
             let seed = seed.unwrap_or_else(new_seed);
             measured("codec", measure, |batches, control| codec::run(batches, seed, control), codec::once)
         }
-        Command::Session(Session { measure }) => measured(
-            "session",
-            measure,
-            |batches, control| {
-                let test = TestReport::new("session", "thread CPU time per order with its report, in ns")
-                    .setting("batches", batches)
-                    .setting("messages", "64 differing ones");
-                Ok(of_rows(test, session::run(batches, control)?, &[]))
-            },
-            session::once,
-        ),
-        Command::Journal(arguments) => journal(arguments),
+        Command::Session(arguments) => session::run(arguments),
+        Command::Journal(arguments) => journal::run(arguments),
         Command::Print(arguments) => print(arguments),
         Command::Rtt(arguments) => loopback::rtt(arguments),
         Command::Stream(arguments) => loopback::stream(arguments),
@@ -218,6 +159,10 @@ const SHORT: &[(&str, all::Short)] = &[
         let test = TestReport::new("session", "thread CPU time per order with its report, in ns");
         Ok(vec![of_rows(test, rows, &[])])
     }),
+    ("codec", |control| Ok(vec![fixbolt_bench::codec::run(3, new_seed(), control)?])),
+    ("session", session::short),
+    ("journal", journal::short),
+    ("fix8-codec", fix8_codec::short),
     ("hftest", hftest::short),
     ("rtt", loopback::short_rtt),
     ("stream", loopback::short_stream),
@@ -268,20 +213,6 @@ fn list(rows: Rows) -> Result<Answer, Failure> {
 #[expect(clippy::needless_pass_by_value, reason = "it is used by map_err")]
 fn nothing_timed(wrong: String) -> String {
     format!("{wrong}; nothing was timed")
-}
-
-fn journal(arguments: &Journal) -> Result<Answer, Failure> {
-    let amount = Amount {
-        rounds: arguments.rounds.into(),
-        sessions: arguments.sessions,
-        history: u64::from(arguments.megabytes) * 1_000_000,
-    };
-    measure(&arguments.outputs, "fixbolt bench journal", |_| {
-        let rows = fixbolt_bench::journal::run(amount)?;
-        let test =
-            TestReport::new("journal", "ns per record or session; disk and memory in bytes per session");
-        Ok(vec![of_rows(test, rows, &["sessions", "disk", "memory"])])
-    })
 }
 
 /// Measures `print`, which is this program.
