@@ -1,6 +1,8 @@
 //! `fixbolt bench aim`.
 
 use clap::Args;
+use fixbolt_bench::harness::Control;
+use fixbolt_bench::results::TestReport;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};
@@ -34,12 +36,17 @@ pub(crate) struct Aim {
 }
 
 /// What `--short` measures.
-pub(super) const SHORT: u64 = 500_000;
+const SHORT: u64 = 500_000;
 
 /// Runs the command.
 pub(super) fn bench(arguments: &Aim) -> Result<Answer, Failure> {
     let iterations = if arguments.short { SHORT } else { arguments.iterations };
     measure(&arguments.outputs, "fixbolt bench aim", |control| {
-        Ok(vec![fixbolt_bench::aim::run(iterations, control).map_err(super::nothing_timed)?])
+        Ok(vec![fixbolt_bench::aim::run(iterations, control).map_err(super::batches::nothing_timed)?])
     })
+}
+
+/// Measures the short form.
+pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
+    Ok(vec![fixbolt_bench::aim::run(SHORT, control)?])
 }

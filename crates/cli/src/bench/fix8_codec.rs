@@ -2,6 +2,8 @@
 
 use clap::Args;
 use fixbolt_bench::fix8_codec::{Plan, run};
+use fixbolt_bench::harness::Control;
+use fixbolt_bench::results::TestReport;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};
@@ -42,11 +44,16 @@ pub(crate) struct Fix8Codec {
 }
 
 /// What `--short` measures.
-pub(super) const SHORT: Plan = Plan { messages: 20_000, runs: 3 };
+const SHORT: Plan = Plan { messages: 20_000, runs: 3 };
 
 /// Runs the command.
 pub(super) fn bench(arguments: &Fix8Codec) -> Result<Answer, Failure> {
     let plan =
         if arguments.short { SHORT } else { Plan { messages: arguments.messages, runs: arguments.runs } };
     measure(&arguments.outputs, "fixbolt bench fix8-codec", |control| Ok(vec![run(plan, control)?]))
+}
+
+/// Measures the short form.
+pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
+    Ok(vec![run(SHORT, control)?])
 }

@@ -2,6 +2,8 @@
 
 use clap::Args;
 use fixbolt_bench::fsfix::{Plan, run};
+use fixbolt_bench::harness::Control;
+use fixbolt_bench::results::TestReport;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};
@@ -45,6 +47,11 @@ pub(super) fn bench(arguments: &Fsfix) -> Result<Answer, Failure> {
         Plan { rounds: arguments.rounds as usize, ..Plan::STANDARD }
     };
     measure(&arguments.outputs, "fixbolt bench fsfix", |control| {
-        Ok(vec![run(plan, control).map_err(super::nothing_timed)?])
+        Ok(vec![run(plan, control).map_err(super::batches::nothing_timed)?])
     })
+}
+
+/// Measures the short form.
+pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
+    Ok(vec![run(Plan::SHORT, control)?])
 }

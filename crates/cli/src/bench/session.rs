@@ -5,7 +5,7 @@ use fixbolt_bench::harness::Control;
 use fixbolt_bench::results::TestReport;
 use fixbolt_bench::session;
 
-use super::{Measure, measured};
+use super::batches::{Measure, measured};
 use crate::exit::{Answer, Failure};
 
 /// Measures the session layer without sockets: an order in, its report out, and more.

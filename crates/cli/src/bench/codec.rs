@@ -1,0 +1,65 @@
+//! `fixbolt bench codec`.
+
+use clap::Args;
+use fixbolt_bench::codec;
+use fixbolt_bench::harness::Control;
+use fixbolt_bench::results::TestReport;
+
+use super::batches::{Measure, measured};
+use crate::exit::{Answer, Failure};
+
+/// Measures the codec: bytes to values and back.
+///
+/// NOS-222 (NewOrderSingle, FIX.4.4, 24 fields), AIM-97 and AIM-158 (the same, shorter), ER-235
+/// (ExecutionReport, FIX.4.2, 27 fields) and FsFIX's four messages of FIX.4.4 with groups (the last
+/// one has 1,521 bytes), 64 differing messages each:
+///   index          framing, BodyLength and CheckSum verified, every field located
+///   validate       index, and every check of the dictionary (ER-235 with LastCapacity 4, because
+///                  FIX.4.2 has no 5; AIM-158 with a two-digit hour, and rejected because it has no
+///                  MsgSeqNum)
+///   validate-miss  the same if no message with its layout was validated before
+///   typed-six      index, and six fields read as typed values, not in message order
+///   typed-all      index, and every field read as its type, including groups
+///   encode         from typed values, with both times, BodyLength and CheckSum
+///   write-typed    the same with the generated writers, including groups
+/// random-44 and random-42 are messages that this run generates: 64 of any types of the version,
+/// their fields, values and, where the standard leaves it open, order at random; random-order-44
+/// are NewOrderSingles of the same kind. typed-all of these reads each field in message order.
+///
+/// Nanoseconds per message, CPU time of the thread, the median of several batches in which the
+/// operations alternate. `spread` is (max - min) / median of the batches, in per cent;
+/// `layout_hits` says of how many messages in a hundred the layout was known to validation, from a
+/// valid message before, so that it need not be walked. `tier` is the instruction set that the
+/// index is built with (each one that the processor has); `-` where there is no index. `floor` is
+/// the time of a bare prototype on the same machine, `published` that on another engine's page; `-`
+/// where it was not measured.
+///
+/// Exit status: 0 measured; 1 an operation returned a wrong result; 2 wrong usage.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+#[command(after_help = "Example:\n  fixbolt bench codec -o json")]
+pub(crate) struct Codec {
+    /// Seed of the generated messages; another one in each run unless it is given
+    #[arg(long, value_name = "N", conflicts_with = "once")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    measure: Measure,
+}
+
+/// Runs the command.
+pub(super) fn run(Codec { seed, measure }: &Codec) -> Result<Answer, Failure> {
+    let seed = seed.unwrap_or_else(new_seed);
+    measured("codec", measure, |batches, control| codec::run(batches, seed, control), codec::once)
+}
+
+/// Measures the short form.
+pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
+    Ok(vec![codec::run(11, new_seed(), control)?])
+}
+
+/// Returns another seed in each run.
+fn new_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    // Short enough to be typed.
+    now.as_nanos() as u64 % 1_000_000_000
+}
