@@ -62,7 +62,10 @@ pub(crate) fn receive<'m>(
     let session = tx.session();
     let Some(connection) = &session.state.connection else { return Err(Stop) };
     let reaction = match inbound::arrived(session, connection, &header, &message, kept, now) {
-        Arrived::Decided(reaction) => reaction,
+        Arrived::Decided(reaction) => {
+            tx.session_mut().decoded();
+            reaction
+        }
         Arrived::Due(seq) => {
             match check::violation(tx, seq, &message, |found| places.extend_from_slice(found)) {
                 Some(reject) => inbound::reject(&header, &message, seq, reject),
@@ -83,16 +86,23 @@ pub(crate) fn receive<'m>(
             tx.session_mut().decoded();
             first_message(tx, &header, message)?
         }
-        Arrived::ResetAnswer => match logon::check(session, &header, &message, now) {
-            Ok(seq) => either(resetting::answered(session, &message, seq)),
-            Err(refusal) => *refusal,
-        },
-        Arrived::ResetLogon => match logon::check(session, &header, &message, now) {
-            Ok(_) => either(logon::reset_in_session(session, &message)),
-            Err(refusal) => *refusal,
-        },
+        Arrived::ResetAnswer => {
+            tx.session_mut().decoded();
+            let session = tx.session();
+            match logon::check(session, &header, &message, now) {
+                Ok(seq) => either(resetting::answered(session, &message, seq)),
+                Err(refusal) => *refusal,
+            }
+        }
+        Arrived::ResetLogon => {
+            tx.session_mut().decoded();
+            let session = tx.session();
+            match logon::check(session, &header, &message, now) {
+                Ok(_) => either(logon::reset_in_session(session, &message)),
+                Err(refusal) => *refusal,
+            }
+        }
     };
-    tx.session_mut().decoded();
     carry_out(tx, &header, framed, &message, reaction)
 }
 

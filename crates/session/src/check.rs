@@ -31,7 +31,12 @@ pub(crate) fn violation<'m>(
         match (session.dictionaries.of(message, Direction::Inbound), &mut session.scratch) {
             (Ok(Some(validator)), Some(scratch)) => (validator, scratch),
             (Err(unsupported), _) => return unsupported_version(tx, seq, message, unsupported),
-            _ => return message.fault().map(|fault| broken_field(message, fault, secrets).reject(&behavior)),
+            _ => {
+                let reject =
+                    message.fault().map(|fault| broken_field(message, fault, secrets).reject(&behavior));
+                session.decoded();
+                return reject;
+            }
         };
     let mut found = None::<Found<'m>>;
     let mut warned = Vec::new();
@@ -59,8 +64,8 @@ pub(crate) fn violation<'m>(
     if let (Some(places), None) = (placed, found) {
         keep(places);
     }
+    tx.session_mut().decoded();
     for violation in warned {
-        tx.session_mut().decoded();
         tx.notify(&Event::Warned { seq, violation });
     }
     found.map(|found| found.reject(&behavior))
@@ -74,10 +79,10 @@ fn unsupported_version<'m>(
     message: &Message<'m>,
     unsupported: UnsupportedApplicationVersion,
 ) -> Option<Reject<'m>> {
+    tx.session_mut().decoded();
     let session = tx.session();
     let violation = unsupported.violation(message, &session.settings.policy)?;
     if violation.action == Action::Warn {
-        tx.session_mut().decoded();
         tx.notify(&Event::Warned { seq, violation });
         return None;
     }

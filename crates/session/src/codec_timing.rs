@@ -6,6 +6,8 @@
 use core::fmt;
 use core::time::Duration;
 
+use fixbolt_codec::SecondCache;
+
 use crate::time::Mono;
 
 /// A monotonic clock that a session reads before and after it encodes or decodes a message
@@ -87,6 +89,15 @@ impl fmt::Display for CodecTime {
     }
 }
 
+/// What encoding needs of the time. They are one value because a draft, which has a reference to
+/// it, is moved.
+pub(crate) struct EncodingTime {
+    /// The text of the current second.
+    pub(crate) second: SecondCache,
+    /// What the connection's messages take, if that is measured.
+    pub(crate) timing: Option<CodecTiming>,
+}
+
 /// The measurements of a connection.
 #[derive(Debug)]
 pub(crate) struct CodecTiming {
@@ -104,16 +115,19 @@ impl CodecTiming {
     }
 
     /// Begins to encode or decode a message. One that was begun before and not ended is forgotten.
+    #[cold]
     pub(crate) fn begin(&mut self) {
         self.began = Some(self.clock.read());
     }
 
     /// Counts the message that was begun as encoded, if there is one.
+    #[cold]
     pub(crate) fn encoded(&mut self) {
         Self::add(&mut self.encode, self.clock, self.began.take());
     }
 
     /// Counts the message that was begun as decoded, if there is one.
+    #[cold]
     pub(crate) fn decoded(&mut self) {
         Self::add(&mut self.decode, self.clock, self.began.take());
     }

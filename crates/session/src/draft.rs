@@ -62,7 +62,7 @@ impl<'a> Handle<'a> {
     pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
         let Self { now, session, store, cause, route, version, header, original, session_layer } = self;
         let original = original.map(|original| original.min(now.utc));
-        if let Some(timing) = &mut session.timing {
+        if let Some(timing) = &mut session.encoding.timing {
             timing.begin();
         }
         let is_named = matches!(kind, SendKind::New { .. })

@@ -95,7 +95,7 @@ impl Sessions {
                 session.reading.incomplete = None;
                 return at;
             }
-            if let Some(timing) = &mut session.timing {
+            if let Some(timing) = &mut session.encoding.timing {
                 timing.begin();
             }
             let frame = session.reading.framer.next(&bytes[at..]);
@@ -260,7 +260,7 @@ impl Sessions {
     /// if the session measures that ([`SessionSettings::codec_timing`](crate::SessionSettings)).
     pub fn add_encoding_time(&mut self, key: SessionKey, time: Duration) {
         if let Some(timing) =
-            table::find_mut(&mut self.table, key).and_then(|session| session.timing.as_mut())
+            table::find_mut(&mut self.table, key).and_then(|session| session.encoding.timing.as_mut())
         {
             timing.add_encoding(time);
         }
@@ -446,7 +446,7 @@ impl Sessions {
             // Too much of it is noticed at the next Logon.
             tx.session_mut().count_growth(now, before);
         }
-        if let Some(timing) = tx.session_mut().timing.take() {
+        if let Some(timing) = tx.session_mut().encoding.timing.take() {
             for total in timing.totals() {
                 tx.notify(&Event::CodecTime(total));
             }
@@ -631,7 +631,7 @@ impl Sessions {
                 return Ok(());
             }
             session.reading.budget.spend(kept.len());
-            if let Some(timing) = &mut session.timing {
+            if let Some(timing) = &mut session.encoding.timing {
                 timing.begin();
             }
             let message = core::mem::take(kept);

@@ -9,7 +9,7 @@ use fixbolt_codec::{
 };
 use fixbolt_dictionary::Scratch;
 
-use crate::codec_timing::CodecTiming;
+use crate::codec_timing::EncodingTime;
 use crate::dictionaries::Dictionaries;
 use crate::error::SendError;
 use crate::event::Unreached;
@@ -55,8 +55,7 @@ pub(crate) struct Sending<'s> {
     keeps_messages: bool,
     turn: &'s mut OpenTurn,
     envelope: &'s Envelope,
-    clock: &'s mut SecondCache,
-    timing: &'s mut Option<CodecTiming>,
+    encoding: &'s mut EncodingTime,
     secret_tags: &'s SecretTags,
     masked: &'s mut Vec<u8>,
     dictionaries: &'s mut Dictionaries,
@@ -80,8 +79,7 @@ impl Session {
             keeps_messages: self.keeps_messages,
             turn: &mut self.turn,
             envelope: &self.envelope,
-            clock: &mut self.clock,
-            timing: &mut self.timing,
+            encoding: &mut self.encoding,
             secret_tags: &self.secret_tags,
             masked: &mut self.masked,
             dictionaries: &mut self.dictionaries,
@@ -159,7 +157,7 @@ impl Sending<'_> {
         let is_admin = msg_type.is_admin();
         let may_have_secrets = is_admin || self.secret_tags.may_be_written(&writer);
         let (memory, body) = writer.into_memory()?;
-        let sending_time = self.clock.render(now.utc.0, precision);
+        let sending_time = self.encoding.second.render(now.utc.0, precision);
         let mut clock = self.original.map(|original| (original, SecondCache::new()));
         let original = clock.as_mut().map(|(original, clock)| clock.render(original.0, precision));
         let (seq, original) = match kind {
@@ -178,7 +176,7 @@ impl Sending<'_> {
         let stamp = Stamp { seq, sending_time, original, last_processed };
         let (message, length_digits) =
             seal(self.envelope, memory, body, msg_type, sum, &stamp, cursor.tail())?;
-        if let Some(timing) = self.timing {
+        if let Some(timing) = &mut self.encoding.timing {
             timing.encoded();
         }
         let size = message.len();

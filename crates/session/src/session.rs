@@ -13,7 +13,7 @@ use fixbolt_dictionary::{Direction, Scratch, Violation};
 
 use crate::behavior::{Behavior, WrongBodyLength};
 use crate::calendar::Calendar;
-use crate::codec_timing::CodecTiming;
+use crate::codec_timing::{CodecTiming, EncodingTime};
 use crate::dictionaries::Dictionaries;
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
@@ -89,9 +89,7 @@ pub(crate) struct Session {
     /// The buffer that a message is copied to before it is masked.
     pub(crate) masked: Vec<u8>,
     pub(crate) envelope: Envelope,
-    pub(crate) clock: SecondCache,
-    /// What the connection's messages take, if that is measured.
-    pub(crate) timing: Option<CodecTiming>,
+    pub(crate) encoding: EncodingTime,
     pub(crate) turn: OpenTurn,
     /// Whether the session is in the worker's list of sessions with output, and in that of sessions
     /// that wait for the store.
@@ -172,8 +170,7 @@ impl Session {
             secret_tags: SecretTags::new(&settings.masked),
             masked: Vec::new(),
             envelope,
-            clock: SecondCache::new(),
-            timing: None,
+            encoding: EncodingTime { second: SecondCache::new(), timing: None },
             turn: OpenTurn { number: 0, snapshot, refused: None, unreached: None },
             has_output: false,
             awaits_store: false,
@@ -241,7 +238,7 @@ impl Session {
         }
         self.dictionaries.forget_logons();
         self.reading = Reading::new(recovery(&self.behavior));
-        self.timing = self.settings.codec_timing.map(CodecTiming::new);
+        self.encoding.timing = self.settings.codec_timing.map(CodecTiming::new);
         self.state.connection = Some(Connection::begin(now, phase, deadline, self.settings.heart_bt_int));
         self.publish();
     }
@@ -267,7 +264,7 @@ impl Session {
     /// Counts the message in hand as decoded, if that is measured and was not done before.
     #[inline]
     pub(crate) fn decoded(&mut self) {
-        if let Some(timing) = &mut self.timing {
+        if let Some(timing) = &mut self.encoding.timing {
             timing.decoded();
         }
     }

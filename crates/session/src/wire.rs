@@ -63,9 +63,9 @@ pub(crate) fn observe_inbound(
     garbled: Option<GarbledError>,
 ) {
     if let Some(observer) = wire {
-        let mut timing = session.timing.take();
+        let mut timing = session.encoding.timing.take();
         CodecTiming::paused(&mut timing, || show(observer, session, Direction::Inbound, now, bytes, garbled));
-        session.timing = timing;
+        session.encoding.timing = timing;
     }
 }
 

@@ -43,7 +43,8 @@ use crate::output;
 /// Encode and decode are the totals of CodecTiming=Y. An order is preloaded as values and encoded
 /// when it is sent, since Fixbolt builds no message object. LastCapacity is 4, not 5 as published:
 /// FIX.4.2 has no 5, and both sides validate everything. Messages are kept in memory; sequence
-/// numbers begin at 1 with each logon.
+/// numbers begin at 1 with each logon. With FileLogPath in a configuration, `fixbolt print --style
+/// hfprint` shows the messages as they are published.
 ///
 /// Exit status: 0 every order got its reports; 1 a report was wrong or missing; 2 wrong usage; 3 no
 /// connection, or it was lost; 130 interrupted. A server ends with 0 if a client logged on.
