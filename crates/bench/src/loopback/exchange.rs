@@ -1,6 +1,9 @@
 //! The orders and reports that a benchmark exchanges.
 
 use fixbolt_codec::{BodySink as _, BodyWriter, Index, Message, MsgType, NewBody as _, Span, Tag, Version};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use fixbolt_session::{Application, Delivery, Event, Failure, Turn};
 
 use super::watch::Watch;
@@ -17,6 +20,8 @@ pub(super) trait Exchange: Clone + Send + 'static {
     const PARTIES: (&'static str, &'static str);
     /// The names of the messages.
     const NAME: &'static str;
+    /// Whether ClOrdID is the order's number instead of its stamp.
+    const IS_NUMBERED: bool = false;
 
     /// Writes order `number` with a stamp.
     fn order(&mut self, number: u64, stamp: u64, body: &mut BodyWriter<'_>);
@@ -65,11 +70,17 @@ pub(super) fn differs(message: Message<'_>, fields: &[(u32, &[u8])]) -> Option<S
 pub(super) struct Venue<E> {
     exchange: E,
     watch: Watch,
+    answered: Arc<AtomicU64>,
 }
 
 impl<E: Exchange> Venue<E> {
     pub(super) fn new(exchange: E, watch: &Watch) -> Self {
-        Self { exchange, watch: watch.clone() }
+        Self { exchange, watch: watch.clone(), answered: Arc::default() }
+    }
+
+    /// Returns the number of orders that were answered, which goes on.
+    pub(super) fn answered(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.answered)
     }
 }
 
@@ -80,6 +91,7 @@ impl<E: Exchange> Application for Venue<E> {
         }
         let answered = self.exchange.answer(order, turn);
         answered.inspect_err(|error| self.watch.fail(format!("the venue could not answer: {error}")))?;
+        self.answered.fetch_add(1, Ordering::Relaxed);
         Ok(Delivery::Done)
     }
 

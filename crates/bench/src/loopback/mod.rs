@@ -4,6 +4,7 @@
 //! What was exchanged is checked: every report belongs to its order, and afterwards the journals
 //! and message logs of both sides hold as many messages as were sent.
 
+pub mod antenna;
 pub mod jlbh;
 pub mod rtt;
 pub mod stream;

@@ -2,6 +2,7 @@
 
 mod aim;
 mod all;
+mod antenna;
 mod batches;
 mod codec;
 mod compare;
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Rtt(loopback::Rtt),
     Stream(loopback::Stream),
     Jlbh(loopback::Jlbh),
+    Antenna(antenna::Antenna),
     All(all::All),
     Hftest(hftest::Hftest),
     Fix8Codec(fix8_codec::Fix8Codec),
@@ -50,6 +52,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Command::Rtt(arguments) => loopback::rtt(arguments),
         Command::Stream(arguments) => loopback::stream(arguments),
         Command::Jlbh(arguments) => loopback::jlbh(arguments),
+        Command::Antenna(arguments) => antenna::antenna(arguments),
         Command::All(arguments) => all::run(arguments, SHORT),
         Command::Hftest(arguments) => hftest::run(arguments),
         Command::Fix8Codec(arguments) => fix8_codec::bench(arguments),
@@ -73,4 +76,5 @@ const SHORT: &[(&str, all::Short)] = &[
     ("jlbh", loopback::short_jlbh),
     ("aim", aim::short),
     ("fsfix", fsfix::short),
+    ("antenna", antenna::short),
 ];
