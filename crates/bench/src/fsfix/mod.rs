@@ -86,8 +86,11 @@ fn quickfixj(plan: Plan, control: &Control) -> Result<(String, Vec<Row>, Vec<Str
 fn of_peer(row: &MessageRow) -> Result<Row, String> {
     let MessageRow { engine, message, operation, time, .. } = row;
     let time = time.as_ref().map_err(|reason| format!("{engine}: {message} {operation}: {reason}"))?;
-    let row = Row::of_ns("fsfix", message, operation, time.ns).engine(engine);
     let spread = 100.0 * (time.ns_max - time.ns_min) / time.ns;
+    // In the rival's favor: the others have the time of code that is not compiled yet, or of the
+    // compiler.
+    let ns = if spread > table::STEADY { time.ns_min } else { time.ns };
+    let row = Row::of_ns("fsfix", message, operation, ns).engine(engine);
     Ok(table::with_published(row.with("spread", spread).with("wall_ns", time.wall_ns)))
 }
 
@@ -118,6 +121,9 @@ mod tests {
         let row = of_peer(&peer).unwrap();
         assert_eq!(row.key(), "fsfix QuickFIX/J MarketDataRequest write");
         assert_eq!((row.ns, row.published, row.more["spread"]), (Some(1000.0), Some(1459.0), 20.0));
+        let unsteady = MessageTime { ns_max: 1600.0, ..time };
+        let row = of_peer(&MessageRow { time: Ok(unsteady), ..peer.clone() }).unwrap();
+        assert_eq!((row.ns, row.more["spread"]), (Some(900.0), 70.0), "the fastest batch");
         let none = MessageRow { time: Err("out of range".to_owned()), ..peer };
         assert_eq!(of_peer(&none), Err("QuickFIX/J: MarketDataRequest write: out of range".to_owned()));
     }

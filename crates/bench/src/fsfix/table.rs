@@ -31,6 +31,10 @@ const PUBLISHED: [([&str; 5], &str, &str); 8] = [
     (["read NewOrderMultileg", "44.1178", "31.0434", "107.2047", "14.456"], "NewOrderMultileg", "read"),
 ];
 
+/// How far apart a rival's batches may be, in per cent, for its figure to be their median. Beyond
+/// it the figure is that of the fastest batch.
+pub(super) const STEADY: f64 = 50.0;
+
 /// The columns of the page, after our own.
 const COLUMNS: [&str; 5] =
     ["benchmark", "FsFIX (original)", "FsFIX (optimized)", "QuickFixN (C#)", "QuickFixJ (Java)"];
@@ -52,7 +56,26 @@ fn find<'r>(rows: &'r [Row], message: &str, operation: &str) -> Option<&'r Row> 
 }
 
 fn us(row: Option<&Row>) -> String {
-    row.map_or_else(|| "-".to_owned(), |row| format!("{:.4} us", row.figure().0 / 1e3))
+    row.map_or_else(|| "-".to_owned(), |row| format!("{:.4} us{}", row.figure().0 / 1e3, mark(row)))
+}
+
+/// Returns the mark of a rival's figure that is not the median of its batches.
+fn mark(row: &Row) -> &'static str {
+    if row.engine != "fixbolt" && row.more.get("spread").is_some_and(|spread| *spread > STEADY) {
+        "*"
+    } else {
+        ""
+    }
+}
+
+/// Adds what the mark means, if it is there.
+fn note_mark(table: &mut Table, rows: &[Row]) {
+    if rows.iter().any(|row| !mark(row).is_empty()) {
+        table.note(format!(
+            "* the fastest batch: they are more than {STEADY:.0} % apart, since the virtual machine was still compiling, \
+             or the machine was busy"
+        ));
+    }
 }
 
 /// Returns the table of the page, with what this run measured before the published columns.
@@ -64,6 +87,7 @@ pub(super) fn as_page(ours: &[Row], theirs: &[Row]) -> Table {
         let published = published.map(|us| format!("{us} us"));
         table.row([benchmark.to_owned()].into_iter().chain(cells).chain(published));
     }
+    note_mark(&mut table, theirs);
     table.note("Fixbolt and QuickFIX/J here: this run; the others: published, another machine, 2017");
     table
 }
@@ -89,11 +113,12 @@ pub(super) fn operations(ours: &[Row], theirs: &[Row]) -> Table {
                 operation.to_owned(),
                 format!("{:.1}", row.figure().0),
                 known(row.more.get("spread").map(|spread| format!("{spread:.0}"))),
-                known(theirs.map(|theirs| format!("{:.1}", theirs.figure().0))),
+                known(theirs.map(|theirs| format!("{:.1}{}", theirs.figure().0, mark(theirs)))),
                 known(theirs.map(|theirs| format!("{:.1}x", theirs.figure().0 / row.figure().0))),
             ]);
         }
     }
+    note_mark(&mut table, theirs);
     table.note("ratio: how many times as long QuickFIX/J takes");
     table
 }
@@ -163,5 +188,11 @@ mod tests {
         let table = operations(&published_rows("fixbolt", 2), &published_rows("QuickFIX/J", 4));
         assert_eq!(table.rows.len(), 8);
         assert_eq!(table.rows[0], ["MarketDataRequest", "write", "2576.2", "-", "1459.0", "0.6x"]);
+        assert_eq!(table.notes.len(), 1);
+        let unsteady: Vec<Row> =
+            published_rows("QuickFIX/J", 4).into_iter().map(|row| row.with("spread", 51.0)).collect();
+        let table = operations(&published_rows("fixbolt", 2), &unsteady);
+        assert_eq!((table.rows[0][4].as_str(), table.notes.len()), ("1459.0*", 2));
+        assert_eq!(as_page(&[], &unsteady).rows[0][2], "1.4590 us*");
     }
 }
