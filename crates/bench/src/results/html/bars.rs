@@ -126,7 +126,8 @@ impl Block<'_> {
             });
             let log = scale.is_log().then_some("Logarithmic axis.");
             let published = published.then_some("Hatched: published, on another machine, in another year.");
-            let remarks: Vec<&str> = log.into_iter().chain(published).collect();
+            let ratio = compared.then_some("Ratio: how many times better Fixbolt's best figure is.");
+            let remarks: Vec<&str> = log.into_iter().chain(ratio).chain(published).collect();
             if !remarks.is_empty() {
                 to.element("p", &[("class", "remark")], &remarks.join(" "));
             }
@@ -147,14 +148,15 @@ impl Block<'_> {
             });
             to.element("th", &[("scope", "col"), ("class", "figure")], "figure");
             if compared {
-                to.element("th", &[("scope", "col"), ("class", "figure")], "\u{d7} Fixbolt");
+                to.element("th", &[("scope", "col"), ("class", "figure")], "ratio");
             }
         });
     }
 
     fn group(&self, to: &mut Markup, group: &Group<'_>, scale: &Scale, compared: bool, palette: &Palette) {
         let flat = self.groups.iter().all(|group| group.bars.len() == 1);
-        let ours = group.ours(self.unit.ends_with("/s"));
+        let larger_is_better = self.unit.ends_with("/s");
+        let ours = group.ours(larger_is_better);
         to.inside("tbody", &[], |to| {
             if !flat {
                 to.inside("tr", &[("class", "group")], |to| {
@@ -170,8 +172,11 @@ impl Block<'_> {
                     to.inside("td", &[("class", "bar")], |to| draw(to, bar, scale, palette));
                     to.element("td", &[("class", "figure")], &figure(bar.value, self.unit));
                     if compared {
-                        let ratio =
-                            ours.map_or_else(String::new, |ours| format!("{}x", digits(bar.value / ours)));
+                        let ratio = ours.filter(|_| bar.value > 0.0).map(|ours| {
+                            let ratio = if larger_is_better { ours / bar.value } else { bar.value / ours };
+                            format!("{}x", digits(ratio))
+                        });
+                        let ratio = ratio.unwrap_or_default();
                         to.element("td", &[("class", "figure")], &ratio);
                     }
                 });

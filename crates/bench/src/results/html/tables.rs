@@ -58,7 +58,7 @@ pub(super) fn notes(to: &mut Markup, notes: &[String]) {
 
 /// Returns whether a text must not be overlooked.
 pub(super) fn is_warning(text: &str) -> bool {
-    ["INVALID", "INTERRUPTED", "WARNING", "WORSE"].iter().any(|word| text.contains(word))
+    ["INVALID", "INTERRUPTED", "FAILED", "WARNING", "WORSE"].iter().any(|word| text.contains(word))
 }
 
 /// Returns whether a column is aligned to the right. Here times with units are figures, too.
