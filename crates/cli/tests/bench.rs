@@ -224,6 +224,24 @@ fn all_writes_its_page_where_it_is_asked_and_only_of_the_tests_that_are_named() 
 }
 
 #[test]
+fn the_commands_of_the_page_on_benchmarks_exist() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/benchmarking.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("fixbolt ")).collect();
+    assert!(commands.len() > 5, "{commands:?}");
+    for command in commands {
+        // A condition is quoted.
+        let quoted = command.split('\'').enumerate().flat_map(|(n, part)| match n % 2 {
+            0 => part.split_whitespace().collect(),
+            _ => vec![part],
+        });
+        let arguments: Vec<&str> = quoted.chain(["--help"]).collect();
+        let ended = run(&arguments);
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{command}");
+    }
+}
+
+#[test]
 fn conditions_decide_the_exit_status() {
     let with = |condition: &str| run(&["bench", "session", "--rounds", "1", "--assert", condition]);
     assert_eq!(with("order-report-memory: ns<=1s").status, 0);

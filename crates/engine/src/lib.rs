@@ -23,6 +23,7 @@
 // The front page's links are paths in the repository; if a link is defined twice, the first
 // definition counts.
 //! [architecture]: https://docs.rs/crate/fixbolt/latest/source/ARCHITECTURE.md
+//! [benchmarking]: https://docs.rs/crate/fixbolt/latest/source/docs/benchmarking.md
 //! [changelog]: https://docs.rs/crate/fixbolt/latest/source/CHANGELOG.md
 //! [conformance]: https://docs.rs/crate/fixbolt/latest/source/docs/conformance.md
 //! [configuration]: https://docs.rs/crate/fixbolt/latest/source/docs/configuration.md

@@ -12,9 +12,9 @@ use crate::exit::{Answer, Failure};
 ///
 /// Each FILE was written by `--json` or `-o json`. The page has them in this order, each with its
 /// machine; it is one file, without scripts, and needs no network:
-///   curves of percentiles, response time beside service time; latency by rate, if there are several
-///   rates; latency over time, with the outliers; bars beside floors, other engines and published
-///   figures; every table, and every figure of every run
+///   curves of percentiles, response time beside service time; latency by rate, if there are
+///   several rates; latency over time, with the outliers; bars beside floors, other engines and
+///   published figures; every table, and every figure of every run
 ///
 /// Exit status: 0 written; 2 wrong usage, or a file is no result.
 #[derive(Debug, Args)]

@@ -15,8 +15,8 @@ struct Frame {
     scale: Scale,
 }
 
-/// Returns the plots of a test: one for each setting, with all engines; and one for each engine that
-/// was measured in several settings.
+/// Returns the plots of a test: one for each setting, with all engines; and one for each engine
+/// that was measured in several settings.
 pub(super) fn percentiles(test: &TestReport, palette: &Palette) -> [Vec<Plot>; 2] {
     let all = times(&test.series);
     let Some(frame) = Frame::around(all.iter().map(|times| &times.latencies)) else {
