@@ -17,8 +17,8 @@ use crate::messages::{Nos222, RING};
 use crate::results::Row;
 use crate::wire::read;
 
-/// More fields than a message here has.
-pub(super) const FIELDS: usize = 48;
+/// More fields than a message here has, by as many as the widest instructions write at a time.
+pub(super) const FIELDS: usize = 160;
 
 /// An acceptor that differs from the one that users have.
 #[derive(Clone, Copy, Default)]
