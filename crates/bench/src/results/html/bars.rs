@@ -112,7 +112,9 @@ impl Block<'_> {
             Scale::from_zero(values())
         };
         let published = bars().any(|bar| bar.published);
-        let compared = self.groups.iter().any(|group| group.bars.len() > 1 && group.ours(false).is_some());
+        // What was published elsewhere has no ratio: that would be no comparison.
+        let measured = |group: &Group<'_>| group.bars.iter().filter(|bar| !bar.published).count();
+        let compared = self.groups.iter().any(|group| measured(group) > 1 && group.ours(false).is_some());
         let unit = if self.unit == "ns" { "time" } else { self.unit };
         let title =
             if self.message.is_empty() { unit.to_owned() } else { format!("{}: {unit}", self.message) };
@@ -172,7 +174,7 @@ impl Block<'_> {
                     to.inside("td", &[("class", "bar")], |to| draw(to, bar, scale, palette));
                     to.element("td", &[("class", "figure")], &figure(bar.value, self.unit));
                     if compared {
-                        let ratio = ours.filter(|_| bar.value > 0.0).map(|ours| {
+                        let ratio = ours.filter(|_| !bar.published && bar.value > 0.0).map(|ours| {
                             let ratio = if larger_is_better { ours / bar.value } else { bar.value / ours };
                             format!("{}x", digits(ratio))
                         });

@@ -197,6 +197,9 @@ fn a_sweep_marks_invalid_runs_and_bars_mark_published_figures() {
         marks.iter().any(|mark| mark.starts_with("QuickFIX/J") && mark.contains("INVALID: only ")),
         "{marks:?}"
     );
+    // What was published has no ratio.
+    let rows = document.descendants().filter(|node| node.has_tag_name("tr")).map(text);
+    assert!(rows.filter(|row| row.contains(", published")).all(|row| !row.ends_with('x')));
     let hatched = of_class(&document, "published");
     assert!(
         hatched.iter().all(|bar| bar.attribute("fill").is_some_and(|fill| fill.starts_with("url(#hatch-")))
