@@ -26,17 +26,18 @@ impl SecretTags {
         }
     }
 
-    /// Returns whether a message of an application may have secrets; `false` is certain. Those of
-    /// the session layer, where RawData is one, are few enough to be searched.
+    /// Returns whether a message may have secrets; `false` is certain. A Logon, where RawData is
+    /// one, comes rarely enough to be searched.
     pub(crate) fn may_be_in(&self, message: &Message<'_>) -> bool {
-        self.fours.iter().any(|four| is_any_in(message.tags(), four))
+        message.msg_type() == LOGON
+            || self.fours.iter().any(|four| is_any_in(message.tags(), four))
             // What is wrong with a broken field may be its tag.
             || message.fault().is_some()
     }
 
     /// The same for a body that was written here.
     pub(crate) fn may_be_written(&self, body: &BodyWriter<'_>) -> bool {
-        body.may_contain(&self.set)
+        body.msg_type().as_bytes() == LOGON || body.may_contain(&self.set)
     }
 
     /// Returns the secrets of the session with these settings.
@@ -183,6 +184,8 @@ fn decimal(digits: &[u8]) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use fixbolt_codec::{Frame, Framer, Index, Key, MsgType, Span};
+
     use super::*;
 
     const SECRETS: Secrets<'_> =
@@ -205,6 +208,39 @@ mod tests {
         }
         assert!(!is_in(&[96, 42, 0, u32::MAX, 96]));
         assert!(SecretTags::new(&[]).fours.is_empty());
+    }
+
+    #[test]
+    fn only_a_logon_is_searched_for_secrets_without_a_tag_of_one() {
+        let secrets = SecretTags::new(&[554, 925, 1402, 1404, 96]);
+        for (fields, may) in [
+            ("35=0|112=x|", false),
+            // RawData is a secret in a Logon only.
+            ("35=0|95=1|96=x|", false),
+            ("35=D|11=1|95=1|96=x|", false),
+            ("35=A|98=0|108=30|", true),
+            ("35=5|58=x|554=y|", true),
+            // A broken field.
+            ("35=0|112=|", true),
+        ] {
+            let (msg_type, fields) = fields.split_once('|').unwrap();
+            let (msg_type, fields) = (&msg_type[3..], fields.replace('|', "\x01"));
+            let counted =
+                format!("35={msg_type}\x0149=A\x0156=B\x0134=2\x0152=20261121-09:00:00\x01{fields}");
+            let message = format!("8=FIX.4.4\x019={}\x01{counted}", counted.len());
+            let message = format!("{message}10={:03}\x01", byte_sum(message.as_bytes()));
+            let Frame::Message(framed) = Framer::new(1_000).next(message.as_bytes()) else { panic!() };
+            let (mut tags, mut spans) = ([0; 16], [Span::default(); 16]);
+            let mut index = Index::new(&mut tags, &mut spans);
+            assert_eq!(secrets.may_be_in(&index.build(framed).unwrap()), may, "{counted:?}");
+        }
+        let written = |msg_type: &'static [u8], tag| {
+            let mut memory = [0; 100];
+            let mut body = BodyWriter::new(MsgType::new(msg_type), &mut memory);
+            body.bytes(Key::new(tag), b"x");
+            secrets.may_be_written(&body)
+        };
+        assert!(!written(b"0", 112) && written(b"A", 98) && written(b"5", 925) && !written(b"D", 55));
     }
 
     #[test]

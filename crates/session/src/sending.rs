@@ -101,7 +101,7 @@ impl Session {
     ) -> Result<(), SendError> {
         let mut flags = flags;
         let mut body = message.bytes();
-        if (flags.contains(RecordFlags::ADMIN) || self.secret_tags.may_be_in(message))
+        if self.secret_tags.may_be_in(message)
             && self.secret_tags.of(&self.settings).mask_message(body, &mut self.masked)
         {
             flags = flags.with(RecordFlags::MASKED);
@@ -155,7 +155,7 @@ impl Sending<'_> {
             refuse_sub_ids(settings, &writer)?;
         }
         let is_admin = msg_type.is_admin();
-        let may_have_secrets = is_admin || self.secret_tags.may_be_written(&writer);
+        let may_have_secrets = self.secret_tags.may_be_written(&writer);
         let (memory, body) = writer.into_memory()?;
         let sending_time = self.encoding.second.render(now.utc.0, precision);
         let mut clock = self.original.map(|original| (original, SecondCache::new()));
