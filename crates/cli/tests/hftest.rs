@@ -264,6 +264,23 @@ fn a_client_that_is_not_reliable_says_that_its_session_was_lost() {
 }
 
 #[test]
+fn a_client_that_is_interrupted_shows_what_was_measured_and_restores_the_terminal() {
+    let folder = directory("hftest-interrupted");
+    let (_server, address) = server(&folder, &[]);
+    let mut client = Terminal::start(&folder, &["--client", &address, "-p", "10"]);
+    client.wait_for("keys.\n");
+    client.press("a");
+    client.wait_for("ExecutionReport msgs received\n");
+    let id = client.child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    client.wait_for("client  encode");
+    client.wait_for("interrupted\n");
+    let modes = rustix::termios::tcgetattr(&client.controller).unwrap().local_modes;
+    assert!(modes.contains(rustix::termios::LocalModes::ICANON | rustix::termios::LocalModes::ECHO));
+    assert_eq!(client.end().0, Some(130));
+}
+
+#[test]
 fn keys_may_come_from_a_pipe_and_the_server_ends_with_a_signal() {
     let folder = directory("hftest-pipe");
     let (server, address) = server(&folder, &[]);
@@ -332,4 +349,5 @@ fn wrong_usage_says_what_to_do() {
     wrong(&["--client", "127.0.0.1:99999"], 2, "write HOST:PORT");
     wrong(&["-s", "-l", "missing/server"], 2, "cannot write missing/server");
     wrong(&["-s", "--listen", "192.0.2.1:1"], 2, "192.0.2.1:1");
+    wrong(&["--client", "--json", "missing/x.json"], 2, "cannot write missing/x.json");
 }

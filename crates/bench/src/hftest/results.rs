@@ -121,7 +121,7 @@ impl Outcome {
         test.notes.extend([
             "encode: writing the body from values at hand, header and trailer; a client's body is written on the thread that sends".to_owned(),
             "decode: framing, index, CheckSum, MsgSeqNum, validation".to_owned(),
-            format!("each message includes about one reading of the clock: {:.0} ns here", clock_reading_ns()),
+            format!("each message includes about one reading of the clock, an order of the client two: {:.0} ns each here", clock_reading_ns()),
             "wall-clock time: what else runs on the machine, such as the other side, is part of it".to_owned(),
         ]);
         test

@@ -50,15 +50,7 @@ pub(super) fn measure(
     command: &str,
     tests: impl FnOnce(&Control) -> Result<Vec<TestReport>, String>,
 ) -> Result<Answer, Failure> {
-    // Before anything is measured: a directory that is missing would be noticed too late.
-    for path in [&outputs.json, &outputs.csv, &outputs.html, &outputs.markdown].into_iter().flatten() {
-        // What is there stays until there are results.
-        let open = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        open.map_err(|error| Failure::file("write", path, &error))?;
-    }
-    if let Some(folder) = &outputs.hgrm {
-        std::fs::create_dir_all(folder).map_err(|error| Failure::file("create", folder, &error))?;
-    }
+    outputs.prepare()?;
     let machine = Machine::measured();
     let began = now();
     let interrupt =
@@ -119,6 +111,20 @@ fn watch(interrupt: &Interrupt, control: &Control, done: &AtomicBool) {
 }
 
 impl Outputs {
+    /// Fails if a file cannot be written. Called before anything is measured: a directory that is
+    /// missing would be noticed too late.
+    pub(super) fn prepare(&self) -> Result<(), Failure> {
+        for path in [&self.json, &self.csv, &self.html, &self.markdown].into_iter().flatten() {
+            // What is there stays until there are results.
+            let open = std::fs::OpenOptions::new().append(true).create(true).open(path);
+            open.map_err(|error| Failure::file("write", path, &error))?;
+        }
+        if let Some(folder) = &self.hgrm {
+            std::fs::create_dir_all(folder).map_err(|error| Failure::file("create", folder, &error))?;
+        }
+        Ok(())
+    }
+
     /// Has a page in Markdown written to `path`, unless another one was named.
     pub(super) fn with_markdown(mut self, path: PathBuf) -> Self {
         self.markdown.get_or_insert(path);

@@ -288,18 +288,24 @@ impl Client {
         let progress = Arc::clone(desk.progress());
         let stopped = desk.stop().map_err(Failure::usage);
         listener.listen()?;
-        result?;
-        let preload = stopped?;
+        let preload = match (stopped, &result) {
+            (Ok(preload), _) => preload,
+            (Err(_), Err(_)) => return result.map(|()| Answer::No),
+            (Err(failure), Ok(())) => return Err(failure),
+        };
         let (sent, completed) = (preload.sent() as u64, progress.completed());
         // The last ones may have come while the client logged out.
-        if let Some(sending) = sending {
+        if let Some(sending) = sending.filter(|_| completed >= sent) {
             outcome.orders += sending.orders;
             outcome.elapsed += progress.since(sending.began);
             say(&format!("{} ExecutionReport msgs received", progress.reports()))?;
         }
         outcome.reports = progress.reports();
         outcome.times = listener.times;
-        let shown = if outcome.times.is_empty() { Answer::Yes } else { conclude(arguments, &outcome)? };
+        // What was measured until a connection is lost or a signal arrives is displayed, too.
+        let is_measured = if result.is_ok() { !outcome.times.is_empty() } else { sent > 0 };
+        let shown = if is_measured { conclude(arguments, &outcome)? } else { Answer::Yes };
+        result?;
         if let Some(wrong) = progress.wrong() {
             note!("fixbolt: {wrong}");
             return Ok(Answer::No);

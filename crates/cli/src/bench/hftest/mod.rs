@@ -111,6 +111,7 @@ pub(super) fn run(arguments: &Hftest) -> Result<Answer, Failure> {
         out.flush()?;
         return Ok(Answer::Yes);
     }
+    arguments.outputs.prepare()?;
     if arguments.server {
         let mut configuration = read(arguments, SERVER, false)?;
         if let Some(address) = arguments.listen {
