@@ -159,17 +159,22 @@ typed_messages() {
     note "$said"
 }
 
-# install_tools PEER...: installs the Debian packages that these peers, .ci/instructions, .ci/html and
-# the attacks need; the first step of both scripts.
+# install_tools PEER...: installs the Debian packages that these peers, .ci/instructions and the
+# attacks need; the first step of both scripts.
 install_tools() {
     peers/tools "$@"
-    if hash valgrind strace chromium 2>/dev/null; then
-        note "valgrind, strace, chromium and what builds the peers $* are there"
+    if hash valgrind strace 2>/dev/null; then
+        note "valgrind, strace and what builds the peers $* are there"
         return
     fi
+    install_packages valgrind strace
+    note "valgrind, strace and what builds the peers $* installed"
+}
+
+# install_packages PACKAGE...: installs packages of Debian.
+install_packages() {
     local as_root=
     [ "$(id -u)" = 0 ] || as_root=sudo
     $as_root apt-get update -q
-    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends valgrind strace chromium fonts-liberation
-    note "valgrind, strace, chromium and what builds the peers $* installed"
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends "$@"
 }
