@@ -1,12 +1,15 @@
 //! The orders and reports that a benchmark exchanges.
 
-use fixbolt_codec::{BodySink as _, BodyWriter, Index, Message, MsgType, NewBody as _, Span, Tag, Version};
+use fixbolt_codec::{
+    BodySink as _, BodyWriter, Index, Message, MsgType, NewBody as _, SeqNum, Span, Tag, Version,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fixbolt_session::{Application, Delivery, Event, Failure, Turn};
 
 use super::watch::Watch;
+use crate::messages::MORNING;
 use crate::orders::NEW_ORDER_SINGLE;
 use crate::reports::EXECUTION_REPORT;
 use crate::wire;
@@ -106,4 +109,31 @@ pub(super) fn read<R>(bytes: &[u8], look: impl FnOnce(Message<'_>) -> R) -> Opti
     let (mut tags, mut spans) = ([0; 64], [Span::default(); 64]);
     let mut index = Index::new(&mut tags, &mut spans);
     wire::read(&mut index, bytes).map(look)
+}
+
+/// Returns order 0 with a stamp, and its report, as whole messages with a MsgSeqNum of five digits.
+pub(super) fn raw<E: Exchange>(exchange: &E, stamp: u64) -> Result<(Vec<u8>, Vec<u8>), String> {
+    let mut exchange = exchange.clone();
+    let (trader, venue) = E::PARTIES;
+    let order = message::<E>((trader, venue), ORDER, |body| exchange.order(0, stamp, body));
+    let order = order.ok_or("an order cannot be written")?;
+    let report = read(&order, |order| {
+        let mut answered = Ok(());
+        let write = |body: &mut BodyWriter<'_>| answered = exchange.report(order, body);
+        let report = message::<E>((venue, trader), EXECUTION_REPORT, write);
+        answered.ok().and(report)
+    });
+    Ok((order, report.flatten().ok_or("a report cannot be written")?))
+}
+
+fn message<E: Exchange>(
+    (sender, target): (&str, &str),
+    msg_type: MsgType,
+    write: impl FnOnce(&mut BodyWriter<'_>),
+) -> Option<Vec<u8>> {
+    let version = E::VERSION.begin_string().as_bytes();
+    let mut encoder = wire::Encoder::new(version, sender.as_bytes(), target.as_bytes())?;
+    let mut slot = vec![0; 1024];
+    let range = encoder.encode(&mut slot, msg_type, SeqNum(10_000), MORNING, write)?;
+    Some(slot[range].to_vec())
 }

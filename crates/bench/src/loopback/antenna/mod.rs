@@ -10,8 +10,10 @@ pub use self::configurations::{CONFIGURATIONS, Configuration};
 
 use self::configurations::{PROPERTIES, PUBLISHED, QUICKFIX};
 use self::messages::Antenna;
+use super::exchange;
 use super::open::RoundTrip;
 use super::pair::{Keeping, serve};
+use super::raw::{Raw, RawWaiting};
 use crate::harness::{Arrivals, Control, Latencies, Monotonic, Plan, Run, Times, measure};
 use crate::peers::{Peers, RoundTripTest};
 use crate::results::{Row, Series, Table, TestReport};
@@ -70,6 +72,8 @@ struct Measured {
     published: Option<[f64; 6]>,
 }
 
+/// The engine of the floors.
+const RAW: &str = "raw TCP";
 /// What the rows of a configuration are.
 const AS_CHOSEN: &str = "validation as chosen";
 const EVERYTHING: &str = "everything on";
@@ -86,7 +90,8 @@ pub fn run(settings: &Settings, control: &Control, csv: &mut String) -> Result<T
         let at = CONFIGURATIONS.iter().position(|it| it == configuration);
         let published = at.map(|at| PUBLISHED[at]);
         let mut kinds = vec![(AS_CHOSEN, configuration.validates, false)];
-        if !configuration.validates {
+        // The venue of another host validates as its own configuration says.
+        if !configuration.validates && settings.server.is_none() {
             kinds.push((EVERYTHING, true, false));
         }
         if configuration.name == "default" && settings.server.is_none() {
@@ -105,6 +110,7 @@ pub fn run(settings: &Settings, control: &Control, csv: &mut String) -> Result<T
     }
     let mut notes = notes(settings);
     if settings.server.is_none() && !control.is_stopped() {
+        rows.extend(floors(settings, control)?);
         rivals(settings, control, &mut rows, &mut notes);
     }
     let mut report = TestReport::new(TEST, "order out and report back at 1,000 a second, in us")
@@ -114,7 +120,7 @@ pub fn run(settings: &Settings, control: &Control, csv: &mut String) -> Result<T
         .setting("warm-up", settings.warm_up)
         .setting("CPUs", std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     report.tables = vec![settings_table(&settings.configurations), results(&rows)];
-    report.rows = figures(&rows);
+    report.rows = figures(&rows, &settings.configurations);
     report.series = rows.into_iter().map(|row| row.series).collect();
     report.notes = notes;
     Ok(report)
@@ -132,16 +138,35 @@ fn one(
     let keeping = Keeping { validates, journals: true, logs: false };
     let layout = configuration.layout(&settings.cores);
     let mut task = RoundTrip::new(Antenna::new(only_published), layout, keeping).to(settings.server);
-    let plan = Plan::open(Arrivals::Fixed, settings.rate.into())
-        .warm_up(settings.warm_up.into())
-        .iterations(settings.messages.into());
-    let runs = measure(&plan, &mut task, &Monotonic, control).map_err(|why| format!("{name}: {why}"))?;
+    let runs =
+        measure(&plan(settings), &mut task, &Monotonic, control).map_err(|why| format!("{name}: {why}"))?;
     for (number, ns) in task.service_times(settings.warm_up.into()).enumerate() {
         #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
         let us = ns.map_or_else(|| "lost".to_owned(), |ns| format!("{:.3}", ns as f64 / 1e3));
         csv.push_str(&format!("\"{name}\",{number},{us}\n"));
     }
     runs.into_iter().next().ok_or_else(|| format!("{name}: interrupted before the run"))
+}
+
+/// Measures the same bytes at the same rate over raw TCP, in each way that workers wait.
+fn floors(settings: &Settings, control: &Control) -> Result<Vec<Measured>, String> {
+    let mut rows = Vec::new();
+    for (waiting, spins) in [(RawWaiting::Epoll, false), (RawWaiting::Spin, true)] {
+        if control.is_stopped() || !settings.configurations.iter().any(|it| it.spins == spins) {
+            continue;
+        }
+        let mut raw = Raw::new(exchange::raw(&Antenna::new(false), 0)?, waiting, None, true)?;
+        let runs = measure(&plan(settings), &mut raw, &Monotonic, control)?;
+        let series = Series::new(TEST, RAW, waiting.name(), runs);
+        rows.push(Measured { name: RAW.to_owned(), what: waiting.name(), series, published: None });
+    }
+    Ok(rows)
+}
+
+fn plan(settings: &Settings) -> Plan {
+    Plan::open(Arrivals::Fixed, settings.rate.into())
+        .warm_up(settings.warm_up.into())
+        .iterations(settings.messages.into())
 }
 
 /// Runs a venue for a client on another host, until `control` stops it. `listening` is told its
@@ -232,10 +257,17 @@ fn results(rows: &[Measured]) -> Table {
     table
 }
 
-fn figures(rows: &[Measured]) -> Vec<Row> {
+fn figures(rows: &[Measured], configurations: &[Configuration]) -> Vec<Row> {
+    let valid = |row: &Measured| row.series.runs.first().filter(|run| run.invalid.is_none()).cloned();
+    let floor = |spins: bool| {
+        let waiting = if spins { RawWaiting::Spin } else { RawWaiting::Epoll };
+        rows.iter().find(|row| row.name == RAW && row.what == waiting.name()).and_then(valid)
+    };
     let mut figures = Vec::new();
-    for row in rows {
-        let Some(run) = row.series.runs.first().filter(|run| run.invalid.is_none()) else { continue };
+    for row in rows.iter().filter(|row| row.name != RAW) {
+        let Some(run) = valid(row) else { continue };
+        let configuration = configurations.iter().find(|it| it.name == row.name);
+        let floor = configuration.and_then(|it| floor(it.spins)).map(|run| self::micros(&run.service));
         let micros = micros(&run.service);
         for (at, line) in LINES.iter().enumerate().skip(2).take(4) {
             let name = line.trim_end_matches('%');
@@ -243,6 +275,7 @@ fn figures(rows: &[Measured]) -> Vec<Row> {
             let operation = format!("{} {name}", row.series.name);
             let mut figure = Row::of_ns(TEST, "NOS-FA", &operation, micros[at] * 1e3);
             figure = figure.engine(&row.series.engine);
+            figure.floor_ns = floor.map(|floor| floor[at] * 1e3);
             figure.published = row.published.map(|published| published[at] * 1e3);
             figures.push(figure);
         }

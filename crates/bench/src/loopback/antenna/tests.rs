@@ -54,6 +54,16 @@ fn every_configuration_has_its_rows_and_its_round_trips_in_latency_csv() {
             rows.push(Measured { name: configuration.name.to_owned(), what: AS_CHOSEN, series, published });
         }
     }
+    let floors = floors(&settings, &Control::default()).unwrap();
+    let names: Vec<String> = floors.iter().map(|row| row.series.key()).collect();
+    assert_eq!(names, ["antenna raw TCP epoll"], "neither configuration spins");
+    assert_eq!(floors[0].series.runs[0].service.count(), 60);
+    let is_valid = floors[0].series.runs[0].invalid.is_none();
+    let with_floors: Vec<Measured> = floors.into_iter().chain(std::mem::take(&mut rows)).collect();
+    let figures = figures(&with_floors, &settings.configurations);
+    assert!(figures.iter().all(|row| row.engine == "fixbolt" && row.floor_ns.is_some() == is_valid));
+    rows = with_floors;
+    rows.remove(0);
     assert_eq!(csv.lines().count(), 4 * 60);
     assert!(csv.lines().all(|line| line.starts_with("\"row\",")), "{csv}");
     assert_eq!(results(&rows).rows.len(), 8);

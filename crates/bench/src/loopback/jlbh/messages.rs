@@ -1,12 +1,10 @@
 //! NOS-JLBH and ER-JLBH, FIX.4.2.
 
-use fixbolt_codec::{BodyWriter, Decimal, Key, Message, SeqNum, Tag, Version};
+use fixbolt_codec::{BodyWriter, Decimal, Key, Message, Tag, Version};
 use fixbolt_session::Failure;
 
-use crate::loopback::exchange::{Exchange, ORDER, differs};
-use crate::messages::{MORNING, RING};
-use crate::reports::EXECUTION_REPORT;
-use crate::wire::Encoder;
+use crate::loopback::exchange::{self, Exchange, differs};
+use crate::messages::RING;
 
 /// The messages of the published test.
 #[derive(Clone, Copy, Debug)]
@@ -87,29 +85,5 @@ impl Exchange for Jlbh {
 
 /// Returns an order and its report as whole messages, with a stamp of as many digits as a clock's.
 pub(in crate::loopback) fn raw() -> Result<(Vec<u8>, Vec<u8>), String> {
-    let stamp = 1_234_567_890_123;
-    let (trader, venue) = Jlbh::PARTIES;
-    let order = message((trader, venue), |encoder, slot| {
-        let write = |body: &mut BodyWriter<'_>| Jlbh::as_published().order(0, stamp, body);
-        encoder.encode(slot, ORDER, SeqNum(10_000), MORNING, write)
-    });
-    let order = order.ok_or("an order cannot be written")?;
-    let report = crate::loopback::exchange::read(&order, |order| {
-        message((venue, trader), |encoder, slot| {
-            let write = |body: &mut BodyWriter<'_>| drop(Jlbh::as_published().report(order, body));
-            encoder.encode(slot, EXECUTION_REPORT, SeqNum(10_000), MORNING, write)
-        })
-    });
-    Ok((order, report.flatten().ok_or("a report cannot be written")?))
-}
-
-fn message(
-    (sender, target): (&str, &str),
-    write: impl FnOnce(&mut Encoder, &mut [u8]) -> Option<std::ops::Range<usize>>,
-) -> Option<Vec<u8>> {
-    let version = Jlbh::VERSION.begin_string().as_bytes();
-    let mut encoder = Encoder::new(version, sender.as_bytes(), target.as_bytes())?;
-    let mut slot = vec![0; 1024];
-    let range = write(&mut encoder, &mut slot)?;
-    Some(slot[range].to_vec())
+    exchange::raw(&Jlbh::as_published(), 1_234_567_890_123)
 }
