@@ -151,7 +151,7 @@ fn the_table_names_the_machine() {
     assert!(ended.out.contains("\nmachine: "), "{}", ended.out);
     let columns = ended.out.lines().find(|line| line.starts_with("message")).expect("a head line");
     let columns: Vec<&str> = columns.split_whitespace().collect();
-    assert_eq!(columns, ["message", "operation", "tier", "ns", "spread", "layout_hits"]);
+    assert_eq!(columns, ["message", "operation", "tier", "ns", "fields", "spread", "layout_hits"]);
     let seed = ended.out.split_once("--seed ").expect("it is printed").1;
     assert!(seed.split(' ').next().is_some_and(|seed| seed.parse::<u64>().is_ok()), "{seed}");
     for wrong in

@@ -16,8 +16,10 @@ use crate::read_all::{Kept, Used};
 use crate::results::Row;
 use crate::wire::read;
 
-fn row(message: &str, operation: &str, tier: Tier) -> Row {
-    Row::of_ns("codec", message, operation, 0.0).tier(tier.name())
+fn row<V>(ring: &Ring<V>, operation: &str, tier: Tier) -> Row {
+    #[expect(clippy::cast_precision_loss, reason = "a ring has few fields")]
+    let fields = ring.fields.iter().sum::<usize>() as f64 / ring.fields.len() as f64;
+    Row::of_ns("codec", ring.name, operation, 0.0).tier(tier.name()).with("fields", fields)
 }
 
 /// Returns a reading operation, which checks each message of the ring and then times the same.
@@ -40,7 +42,7 @@ pub(crate) fn reading<'r, V, R: 'r>(
             black_box(read(&mut index, black_box(bytes)).map(&mut work));
         }
     };
-    Ok(Work::new(row(ring.name, name, tier), ring.bytes.len(), rounds))
+    Ok(Work::new(row(ring, name, tier), ring.bytes.len(), rounds))
 }
 
 /// Does the same with messages that have their places.
@@ -70,7 +72,7 @@ pub(crate) fn reading_placed<'r, V, R: 'r>(
             black_box(message.map(|message| work(message.with_places(places))));
         }
     };
-    Ok(Work::new(row(ring.name, name, tier), ring.bytes.len(), rounds))
+    Ok(Work::new(row(ring, name, tier), ring.bytes.len(), rounds))
 }
 
 pub(crate) fn index<V>(ring: &Ring<V>, tier: Tier) -> Result<Work<'_>, String> {
@@ -88,7 +90,7 @@ pub(crate) fn index<V>(ring: &Ring<V>, tier: Tier) -> Result<Work<'_>, String> {
             black_box(read(&mut index, black_box(bytes)));
         }
     };
-    Ok(Work::new(row(ring.name, "index", tier), ring.bytes.len(), rounds))
+    Ok(Work::new(row(ring, "index", tier), ring.bytes.len(), rounds))
 }
 
 /// For rings whose messages all have the same layout. `wrong` are the fields that validation must

@@ -14,7 +14,8 @@ use crate::orders::NEW_ORDER_SINGLE;
 use crate::read_all::{self, Kept, Used};
 use crate::wire::{Encoder, read};
 
-const FIELDS: usize = 48;
+/// More fields than a message here has, by as many as the widest instructions write at a time.
+const FIELDS: usize = 160;
 const SLOT: usize = 1024;
 
 /// The messages, and what encodes and decodes them.

@@ -27,7 +27,8 @@ use crate::exit::{Answer, Failure};
 /// are NewOrderSingles of the same kind. typed-all of these reads each field in message order.
 ///
 /// Nanoseconds per message, CPU time of the thread, the median of several batches in which the
-/// operations alternate. `spread` is (max - min) / median of the batches, in per cent;
+/// operations alternate. `fields` is how many fields the messages have on average, `spread` is
+/// (max - min) / median of the batches, in per cent;
 /// `layout_hits` says of how many messages in a hundred the layout was known to validation, from a
 /// valid message before, so that it need not be walked. `tier` is the instruction set that the
 /// index is built with (each one that the processor has); `-` where there is no index. `floor` is
