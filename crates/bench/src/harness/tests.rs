@@ -412,6 +412,18 @@ mod summaries {
     }
 
     #[test]
+    fn a_rank_that_is_whole_is_not_rounded_up() {
+        // 1 to 2,000 us, each once: p99.9 is the 1,998th.
+        let latencies = of(&(1..=2_000).map(|n| n * 1_000).collect::<Vec<_>>());
+        for (percentile, micros) in [(50.0, 1_000), (90.0, 1_800), (99.0, 1_980), (99.9, 1_998)] {
+            let found = latencies.ns_at(percentile);
+            // Three digits: the buckets here are 1,024 ns wide.
+            assert!((micros * 1_000..micros * 1_000 + 1_024).contains(&found), "{percentile}: {found}");
+        }
+        assert_eq!(latencies.ns_at(100.0) / 1_000, 2_000);
+    }
+
+    #[test]
     fn percentiles_that_the_count_does_not_carry_are_marked_and_kept() {
         let carried = |count| {
             let mut latencies = Latencies::default();
