@@ -309,9 +309,23 @@ fn orders_one_way_and_at_a_rate_are_measured_between_two_engines() {
         "At a throughput of 2000/s, coordinated omission accounted for",
         "QuickFIX/J, published, another machine, 2016",
         "Parsing into the data model including logging, at a throughput of 200000/s",
+        "No other engine is measured: ",
     ] {
         assert!(ended.out.contains(text), "{text}: {}", ended.out);
     }
+    let search = ["--rates", "500", "--highest", "p50<=10s"];
+    let ended = run(&[&["bench", "jlbh"], &search[..], &amount].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert!(ended.out.contains("The highest rate at which p50 is at most 10000000 us"), "{}", ended.out);
+    for (wrong, why) in [
+        (["--rates", "0"], "a rate is a number above 0"),
+        (["--highest", "p99"], "is no bound like p99<=100us"),
+        (["--arrivals", "burst:0"], "is none of fixed, poisson"),
+    ] {
+        let ended = run(&[&["bench", "jlbh"], &wrong[..]].concat());
+        assert!(ended.status == 2 && ended.err.contains(why), "{}", ended.err);
+    }
+    assert_eq!(run(&["bench", "jlbh", "--closed", "--rates", "1"]).status, 2);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //! trader's session, whose worker receives the reports.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use fixbolt::{PostError, Sender};
@@ -32,8 +34,8 @@ pub(super) struct RoundTrip<E> {
     /// When each order began, by number.
     begun: Vec<u64>,
     recorder: Option<Recorder>,
-    /// How many lines the message logs have dropped, in the end.
-    pub(super) dropped: u64,
+    /// How many lines the message logs have dropped.
+    dropped: Arc<AtomicU64>,
 }
 
 /// The engines, and who sends in the trader's session.
@@ -84,12 +86,18 @@ impl<E: Exchange> RoundTrip<E> {
             server: None,
             begun: Vec::new(),
             recorder: None,
-            dropped: 0,
+            dropped: Arc::default(),
         }
     }
 }
 
 impl<E: Exchange> RoundTrip<E> {
+    /// Adds the lines that the message logs drop to a count.
+    pub(super) fn count_dropped(mut self, dropped: &Arc<AtomicU64>) -> Self {
+        self.dropped = Arc::clone(dropped);
+        self
+    }
+
     /// Has the orders go to a venue at this address, if there is one, instead of one here.
     pub(super) fn to(self, server: Option<SocketAddr>) -> Self {
         Self { server, ..self }
@@ -148,7 +156,8 @@ impl<E: Exchange> Task for RoundTrip<E> {
         let all = answered == self.orders;
         let stopped = pair.stop(&self.watch, self.orders, self.orders);
         self.watch.check()?;
-        self.dropped = if all { stopped? } else { stopped.unwrap_or(0) };
+        let dropped = if all { stopped? } else { stopped.unwrap_or(0) };
+        self.dropped.fetch_add(dropped, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use fixbolt_bench::harness::Control;
 use fixbolt_bench::loopback::{Layout, check_cores, jlbh, rtt, stream};
 use fixbolt_bench::results::TestReport;
 
+use super::load::LoadOptions;
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};
 
@@ -91,20 +92,12 @@ pub(crate) struct Stream {
 /// Exit status: 0 measured; 1 a report was wrong; 2 wrong usage.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
-#[command(after_help = "Examples:\n  fixbolt bench jlbh\n  fixbolt bench jlbh --rates 2000 --runs 5")]
+#[command(
+    after_help = "Examples:\n  fixbolt bench jlbh\n  fixbolt bench jlbh --rates 2000 --runs 5\n  fixbolt bench jlbh --rates 1000 --highest 'p99<=200us'"
+)]
 pub(crate) struct Jlbh {
-    /// Orders per second, separated by commas
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    rates: Vec<u32>,
-    /// Orders of each run
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000_000))]
-    iterations: Option<u32>,
-    /// Orders before the first run
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
-    warm_up: Option<u32>,
-    /// Runs at each rate
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
-    runs: Option<u16>,
+    #[command(flatten)]
+    load: LoadOptions,
     /// How the workers wait; by default they spin, pinned, if there are four cores
     #[arg(long, value_enum, value_name = "blocking|spinning", hide_possible_values = true)]
     waiting: Option<Wait>,
@@ -140,14 +133,8 @@ impl Jlbh {
         };
         let mut settings =
             if self.short { jlbh::Settings::short(layout) } else { jlbh::Settings::new(layout) };
-        if !self.rates.is_empty() {
-            settings.rates.clone_from(&self.rates);
-        }
-        settings.iterations = self.iterations.map_or(settings.iterations, u64::from);
-        settings.warm_up = self.warm_up.map_or(settings.warm_up, u64::from);
-        if let Some(runs) = self.runs {
-            (settings.runs, settings.parse_runs) = (runs.into(), runs.into());
-        }
+        settings.load = self.load.apply(settings.load);
+        settings.parse = self.load.apply_but_rates(settings.parse);
         settings
     }
 }

@@ -10,6 +10,7 @@ mod fix8_codec;
 mod fsfix;
 mod hftest;
 mod journal;
+mod load;
 mod loopback;
 mod outputs;
 mod print;

@@ -4,6 +4,7 @@
 use std::hint::black_box;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use fixbolt::MessageLog;
 use fixbolt_codec::{Decimal, Message, MsgType, SeqNum, Tag};
@@ -29,7 +30,7 @@ pub(super) struct Parse {
     key: SessionKey,
     reader: Reader,
     log: Option<Arc<MessageLog>>,
-    dropped: u64,
+    dropped: Arc<AtomicU64>,
     /// The messages, one after the other, and where each is.
     bytes: Vec<u8>,
     places: Vec<Range<usize>>,
@@ -137,7 +138,7 @@ impl Parse {
             key,
             reader,
             log: Some(log),
-            dropped: 0,
+            dropped: Arc::default(),
             bytes: Vec::new(),
             places: Vec::new(),
             offset,
@@ -167,9 +168,10 @@ impl Parse {
         Ok(parse)
     }
 
-    /// Returns how many lines the message log has dropped.
-    pub(super) const fn dropped(&self) -> u64 {
-        self.dropped
+    /// Adds the lines that the message log drops to a count.
+    pub(super) fn count_dropped(mut self, dropped: &Arc<AtomicU64>) -> Self {
+        self.dropped = Arc::clone(dropped);
+        self
     }
 
     fn receive(&mut self, now: Now, bytes: &[u8]) -> Result<(), String> {
@@ -207,7 +209,8 @@ impl Task for Parse {
     }
 
     fn complete(&mut self) -> Result<(), String> {
-        self.dropped = self.log.as_ref().map_or(0, |log| log.dropped());
+        let dropped = self.log.as_ref().map_or(0, |log| log.dropped());
+        self.dropped.fetch_add(dropped, Ordering::Relaxed);
         let Reader { orders, quantity } = self.reader;
         if (orders, quantity) == (self.read, self.read.cast_signed()) {
             return Ok(());
