@@ -11,7 +11,9 @@ impl Folder {
         static FOLDERS: AtomicU32 = AtomicU32::new(0);
         let n = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("fixbolt-bench-{}-{n}", std::process::id()));
-        std::fs::create_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        std::fs::create_dir(&path).map_err(|error| {
+            format!("cannot create {}: {error}; TMPDIR names the folder for temporary files", path.display())
+        })?;
         Ok(Self(path))
     }
 }

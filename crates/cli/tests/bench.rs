@@ -103,6 +103,20 @@ fn session_has_one_row_per_operation_with_the_same_keys_and_adds_up_its_stages()
 }
 
 #[test]
+fn a_folder_for_temporary_files_that_is_missing_is_named_with_what_sets_it() {
+    for what in ["session", "journal"] {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_fixbolt"));
+        let ended = program.args(["bench", what]).env("TMPDIR", "/no/such/folder").output().unwrap();
+        let told = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{told}");
+        assert!(
+            told.starts_with("fixbolt: cannot create /no/such/folder/") && told.contains("TMPDIR"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn journal_has_rows_of_each_store_and_says_what_there_is_not() {
     let small = ["bench", "journal", "--rounds", "1", "--sessions", "2", "--megabytes", "1"];
     let ended = run(&[&small[..], &["-o", "json"]].concat());
