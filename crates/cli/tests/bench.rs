@@ -353,34 +353,3 @@ fn cores_that_cannot_be_used_are_named() {
         assert!(run(&["bench", command, "--cores", "0,1023"]).err.contains("core 1023 does not exist"));
     }
 }
-
-#[test]
-fn antennas_configurations_are_measured_with_their_settings_and_each_round_trip_is_written() {
-    let directory = command::directory("bench-antenna");
-    let latency = directory.join("latency.csv");
-    let latency = latency.to_str().unwrap();
-    let amount = ["--messages", "30", "--latency", latency];
-    let ended = run(&[&["bench", "antenna", "--configuration", "balanced.onload"], &amount[..]].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    for text in
-        ["Solarflare OpenOnload", "Yes | no", "there is no bypass stack", "published, two other machines"]
-    {
-        assert!(ended.out.contains(text), "{text}: {}", ended.out);
-    }
-    let lines = std::fs::read_to_string(latency).unwrap();
-    assert_eq!(lines.lines().next(), Some("configuration,number,latency_us"));
-    assert_eq!(lines.lines().count(), 1 + 2 * 30, "validation as chosen, and everything on");
-}
-
-#[test]
-fn an_unknown_configuration_and_a_client_without_one_are_refused() {
-    let ended = run(&["bench", "antenna", "--configuration", "fast"]);
-    assert_eq!(ended.status, 2);
-    assert!(
-        ended.err.contains("there are default, aggressive, balanced, optimized.hard.spin"),
-        "{}",
-        ended.err
-    );
-    assert_eq!(run(&["bench", "antenna", "--client", "127.0.0.1:1"]).status, 2);
-    assert_eq!(run(&["bench", "antenna", "--server", "--messages", "3"]).status, 2);
-}

@@ -81,3 +81,48 @@ fn fsfix_has_the_rows_of_the_page_and_says_that_the_rival_is_absent() {
         assert_eq!(run(&[&["bench", "fsfix"], wrong].concat()).status, 2, "{wrong:?}");
     }
 }
+
+#[test]
+fn antenna_has_the_tables_of_the_page_and_the_times_of_every_order() {
+    let folder = command::directory("antenna");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (csv, json) = (path("latency.csv"), path("a.json"));
+    let small = ["--configuration", "balanced", "--messages", "20", "--warm-up", "5", "--slices", "2"];
+    let outputs = ["--latency-csv", &csv, "--json", &json];
+    let ended = alone(&[&["bench", "antenna"][..], &small, &outputs].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    for line in ["Aggressive Mode", "VerifyRepeatingGroupBounds", "RTT distribution (percentiles)", "159.5"] {
+        assert!(ended.out.contains(line), "{line} in {}", ended.out);
+    }
+    let rows = keys(&std::fs::read_to_string(&json).unwrap());
+    for row in ["Balanced p50", "Balanced everything on p95", "Balanced untyped p99"] {
+        assert!(rows.contains(&format!("fixbolt {row}")), "{rows:?}");
+    }
+    let csv = std::fs::read_to_string(&csv).unwrap();
+    assert!(csv.starts_with("row,slice,message,due_ns,put_ns,parsed_ns,rtt_us\n"), "{csv}");
+    assert_eq!(csv.lines().filter(|line| line.starts_with("fixbolt Balanced,")).count(), 20);
+}
+
+#[test]
+fn antenna_refuses_wrong_usage_and_says_what_is_wrong() {
+    for (wrong, says) in [
+        (&["--rate", "0"][..], "0 is not in 1..=1000000"),
+        (&["--messages", "1"], "1 is not in 2..=10000000"),
+        (&["--configuration", "fast"], "there is no such configuration; there are Default, Aggressive"),
+        (&["--cores", "1023,1022"], "--cores: core 1023 does not exist"),
+        (&["--cores", "0"], "--cores: name two"),
+        (&["--server", "--cores", "0,1"], "a server has one worker"),
+        (&["--server", "nowhere"], "invalid socket address"),
+        (&["--server", "--client", "a:1"], "cannot be used with"),
+        (&["--server", "--slices", "2"], "cannot be used with"),
+        (&["--client", "here"], "write HOST:PORT"),
+        (&["--client", "a:1", "--configuration", "default,balanced"], "there is one at a time"),
+        (&["--validation", "nothing"], "--validation is for --server and --client"),
+        (&["--onload-profile", "latency"], "--onload-profile is for --server and --client"),
+        (&["--server", "--onload-profile", "latency"], "onload --profile=latency fixbolt bench antenna"),
+        (&["--latency-csv", "/no/such/folder/a.csv"], "cannot write /no/such/folder/a.csv"),
+    ] {
+        let ended = run(&[&["bench", "antenna"], wrong].concat());
+        assert!(ended.status == 2 && ended.err.contains(says), "{wrong:?}: {} {}", ended.status, ended.err);
+    }
+}

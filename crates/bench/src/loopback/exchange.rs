@@ -3,9 +3,6 @@
 use fixbolt_codec::{
     BodySink as _, BodyWriter, Index, Message, MsgType, NewBody as _, SeqNum, Span, Tag, Version,
 };
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use fixbolt_session::{Application, Delivery, Event, Failure, Turn};
 
 use super::watch::Watch;
@@ -23,8 +20,6 @@ pub(super) trait Exchange: Clone + Send + 'static {
     const PARTIES: (&'static str, &'static str);
     /// The names of the messages.
     const NAME: &'static str;
-    /// Whether ClOrdID is the order's number instead of its stamp.
-    const IS_NUMBERED: bool = false;
 
     /// Writes order `number` with a stamp.
     fn order(&mut self, number: u64, stamp: u64, body: &mut BodyWriter<'_>);
@@ -73,17 +68,11 @@ pub(super) fn differs(message: Message<'_>, fields: &[(u32, &[u8])]) -> Option<S
 pub(super) struct Venue<E> {
     exchange: E,
     watch: Watch,
-    answered: Arc<AtomicU64>,
 }
 
 impl<E: Exchange> Venue<E> {
     pub(super) fn new(exchange: E, watch: &Watch) -> Self {
-        Self { exchange, watch: watch.clone(), answered: Arc::default() }
-    }
-
-    /// Returns the number of orders that were answered, which goes on.
-    pub(super) fn answered(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.answered)
+        Self { exchange, watch: watch.clone() }
     }
 }
 
@@ -94,7 +83,6 @@ impl<E: Exchange> Application for Venue<E> {
         }
         let answered = self.exchange.answer(order, turn);
         answered.inspect_err(|error| self.watch.fail(format!("the venue could not answer: {error}")))?;
-        self.answered.fetch_add(1, Ordering::Relaxed);
         Ok(Delivery::Done)
     }
 

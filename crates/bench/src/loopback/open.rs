@@ -1,7 +1,6 @@
 //! Round trips in an open loop: a thread of its own sends orders when they are due, through the
 //! trader's session, whose worker receives the reports.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -29,10 +28,6 @@ pub(super) struct RoundTrip<E> {
     watch: Watch,
     running: Option<Running<E>>,
     orders: u64,
-    /// Where the venue runs, if not in this process.
-    server: Option<SocketAddr>,
-    /// When each order began, by number.
-    begun: Vec<u64>,
     recorder: Option<Recorder>,
     /// How many lines the message logs have dropped.
     dropped: Arc<AtomicU64>,
@@ -53,11 +48,7 @@ impl<E: Exchange> Application for Trader<E> {
     fn on_message(&mut self, report: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let read = self.exchange.read(report);
         let stamp = read.inspect_err(|error| self.watch.fail(format!("a report is wrong: {error}")))?;
-        if E::IS_NUMBERED {
-            self.recorder.finish(stamp, Monotonic.now());
-        } else {
-            self.recorder.finish_stamped(stamp, Monotonic.now());
-        }
+        self.recorder.finish_stamped(stamp, Monotonic.now());
         if self.received < CHECKED
             && let Some(wrong) = self.exchange.wrong(self.received, report)
         {
@@ -83,31 +74,15 @@ impl<E: Exchange> RoundTrip<E> {
             watch,
             running: None,
             orders: 0,
-            server: None,
-            begun: Vec::new(),
             recorder: None,
             dropped: Arc::default(),
         }
     }
-}
 
-impl<E: Exchange> RoundTrip<E> {
     /// Adds the lines that the message logs drop to a count.
     pub(super) fn count_dropped(mut self, dropped: &Arc<AtomicU64>) -> Self {
         self.dropped = Arc::clone(dropped);
         self
-    }
-
-    /// Has the orders go to a venue at this address, if there is one, instead of one here.
-    pub(super) fn to(self, server: Option<SocketAddr>) -> Self {
-        Self { server, ..self }
-    }
-
-    /// Returns the round trips after the first `warm_up`, in nanoseconds from their begin: `None`
-    /// for those that were lost.
-    pub(super) fn service_times(&self, warm_up: u64) -> impl Iterator<Item = Option<u64>> {
-        let from = (warm_up..).zip(self.begun.iter().skip(warm_up as usize));
-        from.map(|(number, begun)| self.recorder.as_ref()?.ended(number)?.checked_sub(*begun))
     }
 }
 
@@ -122,11 +97,7 @@ impl<E: Exchange> Task for RoundTrip<E> {
         };
         let venue = Venue::new(self.exchange.clone(), &self.watch);
         let parties = (E::VERSION, E::PARTIES);
-        let apps = (venue, trader);
-        let pair = match self.server {
-            None => Pair::start(parties, 1, self.layout, self.keeping, apps, &self.watch)?,
-            Some(server) => Pair::connect(parties, server, self.layout, self.keeping, apps.1, &self.watch)?,
-        };
+        let pair = Pair::start(parties, 1, self.layout, self.keeping, (venue, trader), &self.watch)?;
         let session = pair.trader.engine.session(&id(E::VERSION, E::PARTIES, 0, Role::Initiator)?);
         let sender = session.ok_or("the trader has no session")?.sender();
         self.running = Some((pair, sender));
@@ -135,7 +106,6 @@ impl<E: Exchange> Task for RoundTrip<E> {
 
     fn run(&mut self, piece: Piece) -> Result<(), String> {
         self.watch.check()?;
-        self.begun.push(piece.started);
         let Some((_, sender)) = &mut self.running else { return Err("the engines do not run".to_owned()) };
         post(sender, |body| self.exchange.order(piece.number, piece.intended, body), &self.watch)?;
         self.orders += 1;

@@ -3,8 +3,6 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use fixbolt::{Engine, EngineBuilder, Initiation, MessageLog};
 use fixbolt_codec::Version;
@@ -13,11 +11,9 @@ use fixbolt_journal::JournalReader;
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{Application, Role, SessionDictionary, SessionId, SessionSettings, WireObserver};
 
-use super::exchange::{Exchange, Venue};
 use super::layout::Layout;
 use super::watch::Watch;
 use crate::folder::Folder;
-use crate::harness::Control;
 
 /// The most sessions of a pair.
 const MOST_SESSIONS: usize = 4096;
@@ -44,8 +40,7 @@ pub(super) struct Side<A> {
 
 /// A venue and a trader; their folder is removed when dropped.
 pub(super) struct Pair<V, T> {
-    /// `None` if it runs elsewhere.
-    venue: Option<Side<V>>,
+    pub(super) venue: Side<V>,
     pub(super) trader: Side<T>,
     _folder: Folder,
 }
@@ -101,26 +96,7 @@ impl<V: Application + Send + 'static, T: Application + Send + 'static> Pair<V, T
         });
         let trader = Side::start(builder, traders, folder.0.join("trader"), keeping, trader)?;
         watch.await_logons(2 * sessions as u64)?;
-        Ok(Self { venue: Some(venue), trader, _folder: folder })
-    }
-
-    /// Starts a trader with one session for a venue at `server`, and waits until it is logged on.
-    pub(super) fn connect(
-        (version, parties): (Version, (&str, &str)),
-        server: SocketAddr,
-        layout: Layout,
-        keeping: Keeping,
-        trader: T,
-        watch: &Watch,
-    ) -> Result<Self, String> {
-        let folder = Folder::new()?;
-        let id = id(version, parties, 0, Role::Initiator)?;
-        let settings = settings(id.clone(), Role::Initiator, keeping);
-        let session = Initiation::new(settings, &server.ip().to_string(), server.port());
-        let builder = engine(layout, layout.trader).connect(session);
-        let trader = Side::start(builder, vec![id], folder.0.join("trader"), keeping, trader)?;
-        watch.await_logons(1).map_err(|error| format!("{server}: {error}"))?;
-        Ok(Self { venue: None, trader, _folder: folder })
+        Ok(Self { venue, trader, _folder: folder })
     }
 
     /// Stops both sides, and checks that each has kept every message: `orders` in one direction and
@@ -129,36 +105,9 @@ impl<V: Application + Send + 'static, T: Application + Send + 'static> Pair<V, T
         watch.end();
         let Self { venue, trader, .. } = self;
         let trader = trader.stop((orders, reports));
-        let venue = venue.map_or(Ok(0), |venue| venue.stop((reports, orders)));
+        let venue = venue.stop((reports, orders));
         Ok(trader? + venue?)
     }
-}
-
-/// Runs a venue with one session until `control` stops it. `listening` is told its address. Returns
-/// how many orders were answered.
-pub(super) fn serve<E: Exchange>(
-    exchange: &E,
-    address: SocketAddr,
-    layout: Layout,
-    keeping: Keeping,
-    control: &Control,
-    listening: impl FnOnce(SocketAddr),
-) -> Result<u64, String> {
-    let (folder, watch) = (Folder::new()?, Watch::default());
-    // Clients come and go.
-    watch.end();
-    let id = id(E::VERSION, E::PARTIES, 0, Role::Acceptor)?;
-    let builder = engine(layout, layout.venue).accept(address, settings(id.clone(), Role::Acceptor, keeping));
-    let venue = Venue::new(exchange.clone(), &watch);
-    let answered = venue.answered();
-    let venue = Side::start(builder, vec![id], folder.0.join("venue"), keeping, venue)?;
-    listening(venue.engine.addresses()[0]);
-    while !control.is_stopped() {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let answered = answered.load(Ordering::Relaxed);
-    venue.stop((answered, answered))?;
-    Ok(answered)
 }
 
 /// Returns the builder of an engine with one worker.

@@ -121,6 +121,8 @@ pub(super) struct Raw {
     reader: Option<JoinHandle<Result<(), String>>>,
     /// Whether a thread of its own reads the reports, as in an open loop.
     reads_apart: bool,
+    /// The core of that thread.
+    reader_core: Option<usize>,
     order: Vec<u8>,
     report: Vec<u8>,
     received: Vec<u8>,
@@ -159,6 +161,7 @@ impl Raw {
                 server: Some(server),
                 reader: None,
                 reads_apart,
+                reader_core: None,
                 received: vec![0; report.len()],
                 order: order.clone(),
                 report: report.clone(),
@@ -166,6 +169,13 @@ impl Raw {
             })
         };
         connected().map_err(|error| format!("raw TCP: {error}"))
+    }
+}
+
+impl Raw {
+    /// Pins the thread that reads the reports to a core.
+    pub(super) fn reading_on(self, core: Option<usize>) -> Self {
+        Self { reader_core: core, ..self }
     }
 }
 
@@ -183,8 +193,11 @@ impl Task for Raw {
         }
         let stream = self.end.try_clone().map_err(broken)?;
         let mut socket = Socket::new(stream, self.client.waiting).map_err(broken)?;
-        let (report, recorder) = (self.report.clone(), recorder.clone());
+        let (report, recorder, core) = (self.report.clone(), recorder.clone(), self.reader_core);
         let read = move || {
+            if let Some(core) = core {
+                layout::run_on(&[core])?;
+            }
             let mut received = vec![0; report.len()];
             // TCP keeps the order.
             for number in 0.. {

@@ -53,7 +53,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Command::Rtt(arguments) => loopback::rtt(arguments),
         Command::Stream(arguments) => loopback::stream(arguments),
         Command::Jlbh(arguments) => loopback::jlbh(arguments),
-        Command::Antenna(arguments) => antenna::antenna(arguments),
+        Command::Antenna(arguments) => antenna::run(arguments),
         Command::All(arguments) => all::run(arguments, SHORT),
         Command::Hftest(arguments) => hftest::run(arguments),
         Command::Fix8Codec(arguments) => fix8_codec::bench(arguments),
@@ -79,3 +79,15 @@ const SHORT: &[(&str, all::Short)] = &[
     ("fsfix", fsfix::short),
     ("antenna", antenna::short),
 ];
+
+/// Returns the parts of `HOST:PORT`.
+fn host_and_port(address: &str) -> Result<(String, u16), Failure> {
+    address
+        .rsplit_once(':')
+        .and_then(|(host, port)| Some((host.trim_matches(['[', ']']), port.parse().ok()?)))
+        .filter(|(host, port)| !host.is_empty() && *port > 0)
+        .map(|(host, port)| (host.to_owned(), port))
+        .ok_or_else(|| {
+            Failure::usage(format!("--client {address}: write HOST:PORT, such as 127.0.0.1:11002"))
+        })
+}

@@ -1,44 +1,54 @@
-//! The test of FIX Antenna C++ (samples/Benchmark/Latency2): round trips at 1,000 orders a second,
-//! in six configurations, beside QuickFIX C++ with and without validation.
+//! FIX Antenna's round trip: an order out and its report back at 1,000 a second, in the six
+//! configurations of its page, beside raw TCP and QuickFIX C++.
 
+mod apart;
 mod configurations;
 mod messages;
+mod prepared;
+mod sides;
+mod table;
+mod trip;
 
-use std::net::SocketAddr;
+#[cfg(test)]
+mod tests;
 
+use std::fmt::Write as _;
+
+pub use self::apart::{Client, Server};
 pub use self::configurations::{CONFIGURATIONS, Configuration};
+pub use self::sides::Validation;
 
-use self::configurations::{PROPERTIES, PUBLISHED, QUICKFIX};
-use self::messages::Antenna;
-use super::exchange;
-use super::open::RoundTrip;
-use super::pair::{Keeping, serve};
-use super::raw::{Raw, RawWaiting};
-use crate::harness::{Arrivals, Control, Latencies, Monotonic, Plan, Run, Times, measure};
-use crate::peers::{Peers, RoundTripTest};
-use crate::results::{Row, Series, Table, TestReport};
+use self::messages::raw;
+use self::sides::Setup;
+use self::trip::Trip;
+use crate::harness::{Arrivals, Contest, Control, Monotonic, Plan, Run, Times, Waiting, alternate, measure};
+use crate::loopback::layout::{Layout, cores};
+use crate::loopback::raw::{Raw, RawWaiting};
+use crate::peers::{Peers, Program, RoundTripTest, State};
+use crate::results::{Series, TestReport};
 
 const TEST: &str = "antenna";
-/// The lines of the page's table of results, and one more percentile.
-const LINES: [&str; 7] = ["Min", "Max", "Average", "50%", "95%", "99%", "99.9%"];
+const TITLE: &str = "FIX Antenna's round trip: an order out and its report back at a fixed rate, in us";
+const QUICKFIX: &str = "QuickFIX C++";
+const RAW: &str = "raw TCP";
 
 /// What is measured.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
     /// Orders per second.
     pub rate: u32,
-    /// Orders of each configuration.
+    /// Orders of each row, in all slices together.
     pub messages: u32,
-    /// Orders before those.
+    /// Orders before those, in each slice, at the same rate.
     pub warm_up: u32,
+    /// Slices of each row, which take turns.
+    pub slices: u32,
     /// The configurations.
     pub configurations: Vec<Configuration>,
-    /// Where the venue runs, if not in this process.
-    pub server: Option<SocketAddr>,
-    /// The cores of venue and trader, where a configuration pins them.
+    /// Whether configurations that leave checks out are measured with everything on as well.
+    pub with_everything: bool,
+    /// The cores for the workers of venue and trader; empty for those that suit.
     pub cores: Vec<usize>,
-    /// The Onload profile that was asked for.
-    pub onload_profile: Option<String>,
 }
 
 impl Default for Settings {
@@ -46,259 +56,255 @@ impl Default for Settings {
         Self {
             rate: 1_000,
             messages: 10_000,
-            warm_up: 1_000,
+            warm_up: 200,
+            slices: 10,
             configurations: CONFIGURATIONS.to_vec(),
-            server: None,
+            with_everything: true,
             cores: Vec::new(),
-            onload_profile: None,
         }
     }
 }
 
 impl Settings {
-    /// The same in less than half a minute.
+    /// The main rows with fewer messages: less than a minute.
     #[must_use]
     pub fn short() -> Self {
-        Self { messages: 1_000, warm_up: 200, ..Self::default() }
+        Self { messages: 1_000, warm_up: 100, slices: 2, with_everything: false, ..Self::default() }
+    }
+
+    /// Returns the number of orders of a slice.
+    const fn of_a_slice(&self) -> u32 {
+        self.messages.div_ceil(self.slices)
+    }
+
+    fn plan(&self) -> Plan {
+        let plan = Plan::open(Arrivals::Fixed, self.rate.into());
+        plan.warm_up(self.warm_up.into()).iterations(self.of_a_slice().into()).waiting(pacing())
     }
 }
 
-/// A row of the results.
-struct Measured {
-    /// The configuration, and what is different about this row.
-    name: String,
-    what: &'static str,
-    series: Series,
-    published: Option<[f64; 6]>,
+/// Returns how the thread waits that puts orders: as the published one it polls the clock, if there
+/// is a core for it.
+fn pacing() -> Waiting {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if cores >= 4 { Waiting::Spin } else { Waiting::Sleep }
 }
 
-/// The engine of the floors.
-const RAW: &str = "raw TCP";
-/// What the rows of a configuration are.
-const AS_CHOSEN: &str = "validation as chosen";
-const EVERYTHING: &str = "everything on";
-const UNTYPED: &str = "published bytes";
+/// The results, and the times of every order.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The results.
+    pub report: TestReport,
+    /// The times of each row's slices.
+    times: Vec<(String, Vec<Vec<Times>>)>,
+}
 
-/// Measures every configuration. `csv` takes the round trips of each: `latency.csv`.
+impl Outcome {
+    /// Returns the times of every order as comma-separated values, a line each: nanoseconds of the
+    /// system's monotonic clock, and the round trip from the put to the parsed report.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
+    pub fn latency_csv(&self) -> String {
+        let mut text = "row,slice,message,due_ns,put_ns,parsed_ns,rtt_us\n".to_owned();
+        for (row, slices) in &self.times {
+            for (slice, times) in slices.iter().enumerate() {
+                for (n, Times { intended, started, ended }) in times.iter().enumerate() {
+                    let _ = write!(text, "{row},{},{n},{intended},{started},", slice + 1);
+                    let _ = match ended {
+                        Some(ended) => {
+                            writeln!(text, "{ended},{:.3}", ended.saturating_sub(*started) as f64 / 1e3)
+                        }
+                        None => writeln!(text, ","),
+                    };
+                }
+            }
+        }
+        text
+    }
+}
+
+/// What a row measures.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Subject {
+    Raw(Layout),
+    Fixbolt(Setup),
+    /// With validation or without.
+    QuickFix(bool),
+}
+
+impl Subject {
+    fn engine(&self) -> &'static str {
+        match self {
+            Self::Raw(_) => RAW,
+            Self::Fixbolt(_) => "fixbolt",
+            Self::QuickFix(_) => QUICKFIX,
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Raw(layout) => layout.words().replace(',', ""),
+            Self::Fixbolt(Setup { configuration, validation, .. }) => match validation {
+                Validation::Chosen => configuration.name.to_owned(),
+                Validation::Everything => format!("{} everything on", configuration.name),
+                Validation::Nothing => format!("{} untyped", configuration.name),
+            },
+            Self::QuickFix(true) => "validation".to_owned(),
+            Self::QuickFix(false) => "no validation".to_owned(),
+        }
+    }
+}
+
+/// A row: what it measures, and its slices.
+struct Measured {
+    subject: Subject,
+    series: Series,
+}
+
+/// A slice: its run, and the times of its orders.
+type Slice = (Run, Vec<Times>);
+
+/// Measures every row, in slices that take turns.
 ///
 /// # Errors
 /// Returns why the measurement is worthless, or was not possible.
-pub fn run(settings: &Settings, control: &Control, csv: &mut String) -> Result<TestReport, String> {
-    csv.push_str("configuration,number,latency_us\n");
-    let mut rows = Vec::new();
-    for configuration in &settings.configurations {
-        let at = CONFIGURATIONS.iter().position(|it| it == configuration);
-        let published = at.map(|at| PUBLISHED[at]);
-        let mut kinds = vec![(AS_CHOSEN, configuration.validates, false)];
-        // The venue of another host validates as its own configuration says.
-        if !configuration.validates && settings.server.is_none() {
-            kinds.push((EVERYTHING, true, false));
-        }
-        if configuration.name == "default" && settings.server.is_none() {
-            kinds.push((UNTYPED, false, true));
-        }
-        for (what, validates, only_published) in kinds {
-            if control.is_stopped() {
-                break;
-            }
-            let name = format!("{}, {what}", configuration.name);
-            let run = one(settings, configuration, (validates, only_published), control, &name, csv)?;
-            let series = Series::new(TEST, "fixbolt", &name, vec![run]);
-            let published = published.filter(|_| what == AS_CHOSEN);
-            rows.push(Measured { name: configuration.name.to_owned(), what, series, published });
-        }
-    }
-    let mut notes = notes(settings);
-    if settings.server.is_none() && !control.is_stopped() {
-        rows.extend(floors(settings, control)?);
-        rivals(settings, control, &mut rows, &mut notes);
-    }
-    let mut report = TestReport::new(TEST, "order out and report back at 1,000 a second, in us")
-        .setting("messages", "NOS-FA, ER-FA (FIX.4.2)")
-        .setting("rate", settings.rate)
-        .setting("orders", settings.messages)
-        .setting("warm-up", settings.warm_up)
-        .setting("CPUs", std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
-    report.tables = vec![settings_table(&settings.configurations), results(&rows)];
-    report.rows = figures(&rows, &settings.configurations);
-    report.series = rows.into_iter().map(|row| row.series).collect();
-    report.notes = notes;
-    Ok(report)
-}
-
-/// Measures a configuration.
-fn one(
-    settings: &Settings,
-    configuration: &Configuration,
-    (validates, only_published): (bool, bool),
-    control: &Control,
-    name: &str,
-    csv: &mut String,
-) -> Result<Run, String> {
-    let keeping = Keeping { validates, journals: true, logs: false };
-    let layout = configuration.layout(&settings.cores);
-    let mut task = RoundTrip::new(Antenna::new(only_published), layout, keeping).to(settings.server);
-    let runs =
-        measure(&plan(settings), &mut task, &Monotonic, control).map_err(|why| format!("{name}: {why}"))?;
-    for (number, ns) in task.service_times(settings.warm_up.into()).enumerate() {
-        #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
-        let us = ns.map_or_else(|| "lost".to_owned(), |ns| format!("{:.3}", ns as f64 / 1e3));
-        csv.push_str(&format!("\"{name}\",{number},{us}\n"));
-    }
-    runs.into_iter().next().ok_or_else(|| format!("{name}: interrupted before the run"))
-}
-
-/// Measures the same bytes at the same rate over raw TCP, in each way that workers wait.
-fn floors(settings: &Settings, control: &Control) -> Result<Vec<Measured>, String> {
-    let mut rows = Vec::new();
-    for (waiting, spins) in [(RawWaiting::Epoll, false), (RawWaiting::Spin, true)] {
-        if control.is_stopped() || !settings.configurations.iter().any(|it| it.spins == spins) {
+pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
+    let chosen = if settings.cores.is_empty() { cores() } else { settings.cores.clone() };
+    let (peers, why_not) = match quickfix(control) {
+        Ok(peers) => (Some(peers), None),
+        Err(why) => (None, Some(why)),
+    };
+    let subjects = subjects(settings, &chosen, peers.is_some());
+    let plan = settings.plan();
+    let peers = peers.as_ref();
+    let mut contests: Vec<Contest<'_, Slice>> = subjects
+        .iter()
+        .map(|subject| {
+            let (plan, name) = (&plan, format!("{} {}", subject.engine(), subject.name()));
+            Contest::new(name, move || slice(*subject, plan, settings, peers, control))
+        })
+        .collect();
+    let slices = alternate(&mut contests, settings.slices as usize, control)?;
+    drop(contests);
+    let mut measured = Vec::new();
+    let mut times = Vec::new();
+    for (subject, slices) in subjects.iter().zip(slices) {
+        if slices.is_empty() {
             continue;
         }
-        let mut raw = Raw::new(exchange::raw(&Antenna::new(false), 0)?, waiting, None, true)?;
-        let runs = measure(&plan(settings), &mut raw, &Monotonic, control)?;
-        let series = Series::new(TEST, RAW, waiting.name(), runs);
-        rows.push(Measured { name: RAW.to_owned(), what: waiting.name(), series, published: None });
+        let (runs, of_orders): (Vec<Run>, Vec<Vec<Times>>) = slices.into_iter().unzip();
+        let series = Series::new(TEST, subject.engine(), subject.name(), runs);
+        times.push((format!("{} {}", subject.engine(), subject.name()), of_orders));
+        measured.push(Measured { subject: *subject, series });
     }
-    Ok(rows)
+    let mut report = described(settings, why_not);
+    report.tables = table::tables(&measured, &chosen);
+    report.rows = table::rows(&measured);
+    report.notes.extend(table::notes(&measured));
+    report.series = measured.into_iter().map(|it| it.series).collect();
+    Ok(Outcome { report, times })
 }
 
-fn plan(settings: &Settings) -> Plan {
-    Plan::open(Arrivals::Fixed, settings.rate.into())
-        .warm_up(settings.warm_up.into())
-        .iterations(settings.messages.into())
-}
-
-/// Runs a venue for a client on another host, until `control` stops it. `listening` is told its
-/// address.
-///
-/// # Errors
-/// Returns why it cannot run, or what went wrong.
-pub fn server(
-    address: SocketAddr,
-    configuration: &Configuration,
-    cores: &[usize],
-    control: &Control,
-    listening: impl FnOnce(SocketAddr),
-) -> Result<u64, String> {
-    let keeping = Keeping { validates: configuration.validates, journals: true, logs: false };
-    serve(&Antenna::new(false), address, configuration.layout(cores), keeping, control, listening)
-}
-
-/// Adds QuickFIX C++, if its program is built.
-fn rivals(settings: &Settings, control: &Control, rows: &mut Vec<Measured>, notes: &mut Vec<String>) {
-    let peers = match Peers::find() {
-        Ok(peers) => peers.controlled_by(control.clone()),
-        Err(why) => return notes.push(format!("QuickFIX C++ was not measured: {why}")),
-    };
-    for (validate, published) in [false, true].into_iter().zip(QUICKFIX) {
-        let Settings { rate, messages, warm_up, .. } = *settings;
-        let test = RoundTripTest { rate, messages, warm_up, validate, dictionary: None };
-        let what = if validate { "with validation" } else { "without validation" };
-        match peers.antenna(&test) {
-            Ok(measured) => {
-                let times = measured.samples.iter().map(|it| Times {
-                    intended: it.intended,
-                    started: it.started,
-                    ended: it.ended,
-                });
-                let run = Run::open(&times.collect::<Vec<_>>());
-                let engine = format!("{} {}", measured.engine, measured.version);
-                let series = Series::new(TEST, &engine, what, vec![run]);
-                rows.push(Measured { name: engine, what, series, published: Some(published) });
-            }
-            Err(why) => notes.push(format!("QuickFIX C++ {what} was not measured: {why}")),
-        }
-    }
-}
-
-fn settings_table(configurations: &[Configuration]) -> Table {
-    let names = configurations.iter().map(|it| it.name.to_owned());
-    let columns = std::iter::once("Properties (theirs | ours)".to_owned()).chain(names);
-    let mut table = Table::new("Test configurations", columns);
-    let cells: Vec<_> = configurations.iter().map(Configuration::cells).collect();
-    for (n, property) in PROPERTIES.iter().enumerate() {
-        table.row(std::iter::once((*property).to_owned()).chain(cells.iter().map(|it| it[n].clone())));
-    }
-    let validation = configurations.iter().map(|it| {
-        let ours = if it.validates { "everything" } else { "no dictionary" };
-        format!("lost in the stored page | {ours}")
-    });
-    table.row(std::iter::once("Message validation parameters".to_owned()).chain(validation));
-    table
-}
-
-/// Returns the figures of a run in microseconds, in the order of [`LINES`].
-#[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
-fn micros(times: &Latencies) -> [f64; LINES.len()] {
-    let at = |percentile| times.ns_at(percentile) as f64 / 1e3;
-    [times.min_ns() as f64 / 1e3, at(100.0), times.mean_ns() / 1e3, at(50.0), at(95.0), at(99.0), at(99.9)]
-}
-
-fn results(rows: &[Measured]) -> Table {
-    let columns = ["Configuration", "row"].into_iter().chain(LINES);
-    let mut table = Table::new("RTT (microseconds)", columns);
-    for row in rows {
-        let Some(run) = row.series.runs.first() else { continue };
-        let star = if run.invalid.is_some() { "!" } else { "" };
-        let cells = micros(&run.service).map(|us| format!("{us:.1}"));
-        table.row([row.name.clone(), format!("{}{star}", row.what)].into_iter().chain(cells));
-        if let Some(published) = row.published {
-            let cells = published.iter().map(|us| format!("{us:.1}")).chain(["-".to_owned()]);
-            table
-                .row([row.name.clone(), "published, two other machines".to_owned()].into_iter().chain(cells));
-        }
-    }
-    for row in rows {
-        if let Some(invalid) = row.series.runs.first().and_then(|run| run.invalid.as_ref()) {
-            table.note(format!("! {}, {} is INVALID: {invalid}", row.name, row.what));
-        }
-    }
-    table
-}
-
-fn figures(rows: &[Measured], configurations: &[Configuration]) -> Vec<Row> {
-    let valid = |row: &Measured| row.series.runs.first().filter(|run| run.invalid.is_none()).cloned();
-    let floor = |spins: bool| {
-        let waiting = if spins { RawWaiting::Spin } else { RawWaiting::Epoll };
-        rows.iter().find(|row| row.name == RAW && row.what == waiting.name()).and_then(valid)
-    };
-    let mut figures = Vec::new();
-    for row in rows.iter().filter(|row| row.name != RAW) {
-        let Some(run) = valid(row) else { continue };
-        let configuration = configurations.iter().find(|it| it.name == row.name);
-        let floor = configuration.and_then(|it| floor(it.spins)).map(|run| self::micros(&run.service));
-        let micros = micros(&run.service);
-        for (at, line) in LINES.iter().enumerate().skip(2).take(4) {
-            let name = line.trim_end_matches('%');
-            let name = if at == 2 { "average".to_owned() } else { format!("p{name}") };
-            let operation = format!("{} {name}", row.series.name);
-            let mut figure = Row::of_ns(TEST, "NOS-FA", &operation, micros[at] * 1e3);
-            figure = figure.engine(&row.series.engine);
-            figure.floor_ns = floor.map(|floor| floor[at] * 1e3);
-            figure.published = row.published.map(|published| published[at] * 1e3);
-            figures.push(figure);
-        }
-    }
-    figures
-}
-
-fn notes(settings: &Settings) -> Vec<String> {
-    let mut notes = vec![
-        "From when an order is begun until its report is read by the trader (service time). Published: two hosts, 10 GbE; here, unless --client is used, one process over loopback.".to_owned(),
-        "Aggressive mode (a thread for sending and one for receiving, per session) is not there: one worker a side runs instead, which spins where theirs do, and in optimized.hard, where theirs spin in the bypass stack. There are no prepared messages: each message is written anew.".to_owned(),
-        "Which validation switches each configuration sets is lost in the stored page. Our choice: everything on in default and aggressive, no dictionary from balanced on; those run with everything on as well.".to_owned(),
-        "ER-FA lacks fields that FIX.4.2 requires (20, 150, 39, 55, 54, 14, 6): they are added in every row but \"published bytes\".".to_owned(),
+/// Returns the report without results.
+fn described(settings: &Settings, why_not: Option<String>) -> TestReport {
+    let orders = settings.of_a_slice() * settings.slices;
+    let mut report = TestReport::new(TEST, TITLE)
+        .setting("messages", "NOS-FA, ER-FA (FIX.4.2)")
+        .setting("rate", settings.rate)
+        .setting("orders a row", orders)
+        .setting("slices", settings.slices)
+        .setting("warm-up a slice", settings.warm_up)
+        .setting(
+            "pacing",
+            if pacing() == Waiting::Spin { "polling the clock" } else { "sleep, then polling" },
+        )
+        .setting("hosts", "one process, loopback");
+    report.notes = vec![
+        "Round trips count from just before an order is put into its session's queue until its report's ClOrdID and OrderQty have been read, as published; response times, which count from when an order was due, are in the other outputs.".to_owned(),
+        format!("Published: {}. Loopback has no wire and no switch, and both sides share one machine here: the columns cannot be compared directly.", configurations::ELSEWHERE),
+        "The published report (11 44 38 60 17 37 151) lacks fields that FIX.4.2 requires; it has them here, except in untyped, where nothing is validated and it has the published fields only.".to_owned(),
+        "raw TCP: the bytes of an order and its completed report, written by the thread that puts orders, answered by one thread and read by another.".to_owned(),
     ];
-    if settings.configurations.iter().any(|it| it.onload) {
-        let profile = settings.onload_profile.as_ref();
-        let asked = profile.map_or_else(String::new, |profile| format!(" (profile {profile} was asked for)"));
-        notes.push(format!(
-            "balanced.onload and optimized.hard: there is no bypass stack in this run{asked}; the system's TCP stack was used."
-        ));
+    if !settings.with_everything {
+        report.notes.push("The rows with everything on were left out.".to_owned());
     }
-    notes
+    report.notes.extend(why_not);
+    report
 }
 
-#[cfg(test)]
-mod tests;
+/// Returns QuickFIX C++'s program, or why there is none.
+fn quickfix(control: &Control) -> Result<Peers, String> {
+    let peers = Peers::find().map_err(|error| error.to_string())?;
+    match peers.state(Program::QuickfixCpp) {
+        State::Ready(_) => Ok(peers.controlled_by(control.clone())),
+        State::NotBuilt { command } => Err(format!("QuickFIX C++ is not built; build it with: {command}")),
+    }
+}
+
+/// Returns what is measured, in the order of the turns.
+fn subjects(settings: &Settings, cores: &[usize], has_quickfix: bool) -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    for configuration in &settings.configurations {
+        let layout = Subject::Raw(configuration.layout(cores));
+        if !subjects.contains(&layout) {
+            subjects.push(layout);
+        }
+    }
+    let setup = |configuration: Configuration, validation| {
+        let layout = configuration.layout(cores);
+        Subject::Fixbolt(Setup { configuration, validation, layout })
+    };
+    for configuration in &settings.configurations {
+        subjects.push(setup(*configuration, Validation::Chosen));
+        if settings.with_everything && configuration.is_lean {
+            subjects.push(setup(*configuration, Validation::Everything));
+        }
+    }
+    subjects.extend(settings.configurations.first().map(|first| setup(*first, Validation::Nothing)));
+    if has_quickfix {
+        subjects.extend([Subject::QuickFix(false), Subject::QuickFix(true)]);
+    }
+    subjects
+}
+
+/// Measures a slice of a row.
+fn slice(
+    subject: Subject,
+    plan: &Plan,
+    settings: &Settings,
+    peers: Option<&Peers>,
+    control: &Control,
+) -> Result<Slice, String> {
+    let only = |runs: Vec<Run>| runs.into_iter().next().ok_or_else(|| "no run".to_owned());
+    match subject {
+        Subject::Fixbolt(setup) => {
+            let mut trip = Trip::new(setup, plan.warm_up + plan.iterations);
+            let run = only(measure(plan, &mut trip, &Monotonic, control)?)?;
+            Ok((run, trip.times(plan.warm_up)))
+        }
+        Subject::Raw(layout) => {
+            let bytes = raw(Validation::Chosen.fields())?;
+            let raw = Raw::new(bytes, RawWaiting::of(layout), layout.venue, true)?;
+            let mut raw = raw.reading_on(layout.trader);
+            Ok((only(measure(plan, &mut raw, &Monotonic, control)?)?, Vec::new()))
+        }
+        Subject::QuickFix(validate) => {
+            let peers = peers.ok_or("QuickFIX C++ is not built")?;
+            let messages = settings.of_a_slice();
+            let test = RoundTripTest {
+                rate: settings.rate,
+                messages,
+                warm_up: settings.warm_up,
+                validate,
+                dictionary: None,
+            };
+            let run = peers.antenna(&test).map_err(|error| error.to_string())?;
+            let times: Vec<Times> = run
+                .samples
+                .iter()
+                .map(|it| Times { intended: it.intended, started: it.started, ended: it.ended })
+                .collect();
+            Ok((Run::open(&times), times))
+        }
+    }
+}

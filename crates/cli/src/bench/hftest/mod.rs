@@ -123,7 +123,7 @@ pub(super) fn run(arguments: &Hftest) -> Result<Answer, Failure> {
     if is_client {
         let mut configuration = read(arguments, CLIENT, true)?;
         if let Some(Some(address)) = &arguments.client {
-            let (host, port) = host_and_port(address)?;
+            let (host, port) = super::host_and_port(address)?;
             set_address(&mut configuration, &host, port).map_err(Failure::usage)?;
         }
         return client::run(arguments, &configuration);
@@ -166,18 +166,6 @@ fn warn(orders: u32) {
     if let Some(warning) = memory_warning(orders, available_memory()) {
         note!("warning: {warning}");
     }
-}
-
-/// Returns the parts of `HOST:PORT`.
-fn host_and_port(address: &str) -> Result<(String, u16), Failure> {
-    address
-        .rsplit_once(':')
-        .and_then(|(host, port)| Some((host.trim_matches(['[', ']']), port.parse().ok()?)))
-        .filter(|(host, _)| !host.is_empty())
-        .map(|(host, port)| (host.to_owned(), port))
-        .ok_or_else(|| {
-            Failure::usage(format!("--client {address}: write HOST:PORT, such as 127.0.0.1:11002"))
-        })
 }
 
 /// Has the engine's warnings sent here.
