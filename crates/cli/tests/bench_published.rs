@@ -87,7 +87,8 @@ fn antenna_has_the_tables_of_the_page_and_the_times_of_every_order() {
     let folder = command::directory("antenna");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let (csv, json) = (path("latency.csv"), path("a.json"));
-    let small = ["--configuration", "balanced", "--messages", "20", "--warm-up", "5", "--slices", "2"];
+    let small =
+        ["--configuration", "balanced,Balanced", "--messages", "20", "--warm-up", "5", "--slices", "2"];
     let outputs = ["--latency-csv", &csv, "--json", &json];
     let ended = alone(&[&["bench", "antenna"][..], &small, &outputs].concat());
     assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);

@@ -43,7 +43,8 @@ use crate::output;
 /// With Solarflare OpenOnload, start each side under it, and name the profile, which is kept with
 /// the results: onload --profile=P fixbolt bench antenna ... --onload-profile P
 ///
-/// Exit status: 0 measured; 1 a report was wrong or missing, or there was no logon; 2 wrong usage.
+/// Exit status: 0 measured; 1 a report was wrong or missing, or the two sides could not connect; 2
+/// wrong usage; 130 interrupted.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 #[command(
@@ -168,8 +169,8 @@ fn both(arguments: &Antenna) -> Result<Answer, Failure> {
     settings.rate = arguments.rate;
     settings.cores.clone_from(&arguments.cores);
     if !arguments.configuration.is_empty() {
-        settings.configurations.clone_from(&arguments.configuration);
-        settings.configurations.dedup();
+        // Each once, in the order of the page.
+        settings.configurations.retain(|it| arguments.configuration.contains(it));
     }
     with_latencies(arguments, |control| antenna::run(&settings, control))
 }
