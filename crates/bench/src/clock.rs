@@ -19,11 +19,13 @@ pub fn timed<R>(work: impl FnOnce() -> R) -> (Duration, R) {
     (thread_time().saturating_sub(before), result)
 }
 
-/// Returns the median, the lower one of two; `None` if there are no values.
+/// Returns the median, halfway between the middle values if there are two; `None` if there are no
+/// values.
 #[must_use]
 pub fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_by(f64::total_cmp);
-    values.get(values.len().checked_sub(1)? / 2).copied()
+    let last = values.len().checked_sub(1)?;
+    Some(f64::midpoint(values[last / 2], values[last.div_ceil(2)]))
 }
 
 #[cfg(test)]
@@ -31,9 +33,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_is_a_value_that_was_measured() {
+    fn the_median_of_an_even_number_of_values_favors_neither_half() {
         assert_eq!(median(&mut [3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&mut [4.0, 1.0, 3.0, 2.0]), Some(2.0));
+        assert_eq!(median(&mut [4.0, 1.0, 3.0, 2.0]), Some(2.5));
+        assert_eq!(median(&mut [100.0, 19.0]), Some(59.5));
         assert_eq!(median(&mut []), None);
     }
 

@@ -12,6 +12,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use crate::clock::median;
 use crate::folder::Folder;
+use crate::harness::Control;
 use crate::log::{LogForm, MessageLog};
 use crate::results::Row;
 
@@ -23,12 +24,13 @@ const SEED: u64 = 20_261_121;
 const OPERATIONS: [(&str, &[&str]); 4] =
     [("count", &[]), ("oneline", &["--oneline"]), ("block", &[]), ("json", &["-o", "json"])];
 
-/// Measures `program`, which is `fixbolt`, on logs of this many bytes in each form.
+/// Measures `program`, which is `fixbolt`, on logs of this many bytes in each form. If `control`
+/// stops the measurement, the figures are those of the parts that were done.
 ///
 /// # Errors
 /// Returns an error if a program cannot be run, finds another number of messages than the log has,
 /// or finds an invalid one.
-pub fn run(program: &Path, bytes: usize) -> Result<Vec<Row>, String> {
+pub fn run(program: &Path, bytes: usize, control: &Control) -> Result<Vec<Row>, String> {
     let folder = Folder::new()?;
     let path = folder.0.join("messages.log");
     let mut rows = Vec::new();
@@ -37,7 +39,8 @@ pub fn run(program: &Path, bytes: usize) -> Result<Vec<Row>, String> {
         let mut text = Vec::new();
         let mut times: [Times; 4] = Default::default();
         let mut left = bytes;
-        while left > 0 {
+        control.begin(format!("print: {}", form.name()), bytes as u64);
+        while left > 0 && !control.is_stopped() {
             let messages = log.part(left.min(PART), &mut text);
             left = left.saturating_sub(text.len());
             std::fs::write(&path, &text).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -56,8 +59,9 @@ pub fn run(program: &Path, bytes: usize) -> Result<Vec<Row>, String> {
                 times.mb_per_s.push(text.len() as f64 * 1000.0 / ns);
                 times.ratios.push(ns / grep);
             }
+            control.progress((bytes - left) as u64);
         }
-        rows.extend(OPERATIONS.iter().zip(times).map(|((name, _), times)| times.row(form, name)));
+        rows.extend(OPERATIONS.iter().zip(times).filter_map(|((name, _), times)| times.row(form, name)));
     }
     Ok(rows)
 }
@@ -71,12 +75,13 @@ struct Times {
 }
 
 impl Times {
-    fn row(mut self, form: LogForm, operation: &'static str) -> Row {
+    /// Returns the figures; `None` without parts.
+    fn row(mut self, form: LogForm, operation: &'static str) -> Option<Row> {
         let engine = if operation == OPERATIONS[0].0 { "grep" } else { "fixbolt" };
-        let ns = median(&mut self.per_message).unwrap_or(0.0);
-        let (mb_per_s, ratio) = (median(&mut self.mb_per_s), median(&mut self.ratios));
+        let ns = median(&mut self.per_message)?;
+        let (mb_per_s, ratio) = (median(&mut self.mb_per_s)?, median(&mut self.ratios)?);
         let row = Row::of_ns("print", form.name(), operation, ns).engine(engine);
-        row.with("mb_per_s", mb_per_s.unwrap_or(0.0)).with("ratio", ratio.unwrap_or(0.0))
+        Some(row.with("mb_per_s", mb_per_s).with("ratio", ratio))
     }
 }
 
@@ -185,10 +190,17 @@ mod tests {
     #[test]
     fn a_program_that_finds_other_messages_is_told_and_nothing_is_timed() {
         // It prints nothing.
-        let error = run(Path::new("true"), 1_000).unwrap_err();
+        let error = run(Path::new("true"), 1_000, &Control::default()).unwrap_err();
         assert!(error.starts_with("oneline: found 0 of "), "{error}");
-        let error = run(Path::new("no-such-program"), 1_000).unwrap_err();
+        let error = run(Path::new("no-such-program"), 1_000, &Control::default()).unwrap_err();
         assert!(error.starts_with("cannot run no-such-program: "), "{error}");
+    }
+
+    #[test]
+    fn a_measurement_that_is_stopped_begins_no_part() {
+        let control = Control::default();
+        control.stop();
+        assert_eq!(run(Path::new("no-such-program"), 1_000, &control), Ok(Vec::new()));
     }
 
     #[test]

@@ -213,11 +213,30 @@ fn results_are_written_in_each_form_and_compared() {
         (run(&["bench", "report", "--html", &one]).status, run(&["bench", "report", &json]).status),
         (2, 2)
     );
+    let head = text.lines().filter(|line| !line.contains("\"engine\":\"fixbolt\""));
+    let rival = text.lines().find(|line| line.contains("\"record\":\"row\"")).unwrap();
+    let rival = rival.replace("\"fixbolt\"", "\"another\"");
+    let rivals: Vec<&str> = head.chain([rival.as_str()]).collect();
+    std::fs::write(path("rivals.json"), rivals.join("\n")).unwrap();
+    let nothing = run(&["bench", "compare", &path("rivals.json"), &path("rivals.json")]);
+    assert!(nothing.status == 2 && nothing.err.contains("nothing was judged"), "{}", nothing.err);
     let none = run(&["bench", "compare", &json, &csv]);
     assert!(none.status == 2 && none.err.contains("a.csv: line 1: "), "{}", none.err);
     let absent = run(&["bench", "session", "--rounds", "1", "--json", &path("no/such/folder")]);
     assert!(absent.status == 2 && absent.err.starts_with("fixbolt: cannot write "), "{}", absent.err);
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn results_are_kept_when_nobody_reads_what_is_printed() {
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let json = std::env::temp_dir().join(format!("fixbolt-bench-full-{}.json", std::process::id()));
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_fixbolt"));
+    program.args(["bench", "aim", "--iterations", "1", "--json"]).arg(&json);
+    let ended = program.stdout(full).output().unwrap();
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(std::fs::read_to_string(&json).unwrap().contains("\"record\":\"row\""));
+    std::fs::remove_file(json).unwrap();
 }
 
 #[test]

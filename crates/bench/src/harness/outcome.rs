@@ -108,7 +108,8 @@ impl Run {
     /// Returns the response times, or in a closed loop, which has none, the service times.
     #[must_use]
     pub fn latencies(&self) -> &Latencies {
-        if self.target_rate.is_some() { &self.response } else { &self.service }
+        // A run that was interrupted after its first piece has no rate.
+        if self.target_rate.is_some() || self.response.count() > 0 { &self.response } else { &self.service }
     }
 }
 

@@ -214,6 +214,14 @@ fn a_system_that_completes_too_few_is_told_from_a_slow_generator() {
 }
 
 #[test]
+fn a_run_of_one_piece_has_no_rate_and_still_a_response_time() {
+    let plan = Plan::open(Arrivals::Fixed, 1_000.0).iterations(1);
+    let run = answers(&plan, |_| Some(MILLI)).remove(0);
+    assert_eq!((run.target_rate, run.response.count()), (None, 1));
+    assert_eq!(run.latencies(), &run.response);
+}
+
+#[test]
 fn a_closed_loop_waits_for_each_piece_and_has_no_response_time() {
     let plan = Plan::closed().iterations(50);
     let run = answers(&plan, |number| Some(if number == 9 { 100 * MILLI } else { 10 * MICRO })).remove(0);

@@ -124,6 +124,11 @@ impl Peers {
         let runs =
             lines.iter().map(|line| results::codec_run(line).map_err(|problem| call.wrong(line, problem)));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
+        if let Some(other) =
+            runs.iter().find(|run| run.time.is_ok() && run.messages != u64::from(test.messages))
+        {
+            return Err(call.lacks(format!("{} messages, but has {}", test.messages, other.messages)));
+        }
         for operation in operations {
             let seen = runs.iter().filter(|run| run.operation == operation).count();
             if seen != test.runs as usize {

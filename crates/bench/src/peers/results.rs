@@ -156,6 +156,11 @@ pub(super) fn message_row(line: &str) -> Result<MessageRow, String> {
     {
         return Err("a time is not positive".to_owned());
     }
+    if let Ok(time) = time
+        && !(time.ns_min > 0.0 && time.ns_min <= time.ns && time.ns <= time.ns_max)
+    {
+        return Err("the median is not between the fastest and the slowest batch".to_owned());
+    }
     Ok(MessageRow { engine, version, message, operation, time, settings })
 }
 

@@ -96,6 +96,9 @@ fn figures_are_read_and_so_is_why_there_are_none() {
         [("flags", Some("-O2"))]
     );
     assert_eq!(runs[4].time, Err("no dictionary".to_owned()));
+    let other = script.replace("\"messages\":1000,\"seconds\"", "\"messages\":10,\"seconds\"");
+    let error = Fake::new(Program::QuickfixCpp, &other).found().fix8_codec(&CODEC).expect_err("fewer");
+    assert!(error.to_string().ends_with("1000 messages, but has 10"), "{error}");
 }
 
 #[test]
@@ -139,7 +142,7 @@ fn a_failure_says_what_the_program_said() {
 
 #[test]
 fn a_time_that_is_not_positive_is_no_figure() {
-    let row = |ns| {
+    let row = |ns: &str| {
         format!(
             r#"{{"engine":"E","version":"1","message":"M","operation":"write","batches":11,"messages":64,"ns":{ns},"ns_min":1,"ns_max":3,"wall_ns":2,"jvm":"J"}}"#
         )
@@ -149,6 +152,9 @@ fn a_time_that_is_not_positive_is_no_figure() {
     assert_eq!(read.settings.keys().collect::<Vec<_>>(), ["jvm"]);
     assert_eq!(results::message_row(&row("0")), Err("a time is not positive".to_owned()));
     assert!(results::message_row(&row("null")).is_err());
+    let wrong = "the median is not between the fastest and the slowest batch";
+    assert_eq!(results::message_row(&row("0.5")), Err(wrong.to_owned()));
+    assert_eq!(results::message_row(&row("4")), Err(wrong.to_owned()));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::Report;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Assertion {
     text: String,
-    /// What the figure's keys must contain, in this order.
+    /// What the figure's keys must contain.
     selected: Vec<String>,
     metric: Metric,
     comparison: Comparison,
@@ -115,8 +115,9 @@ impl Assertion {
                 let (figure, unit) = if let Metric::Percentile(percentile) = self.metric {
                     (series.median_ns(percentile), "ns")
                 } else {
+                    // A run in which nothing ended has no rate, and achieved none.
                     let mut rates: Vec<f64> =
-                        series.runs.iter().filter_map(|run| run.achieved_rate).collect();
+                        series.runs.iter().map(|run| run.achieved_rate.unwrap_or(0.0)).collect();
                     (crate::clock::median(&mut rates), "/s")
                 };
                 // A rate is what makes a run invalid.

@@ -29,14 +29,17 @@ pub struct Difference {
     /// How much worse the second one is: 0.1 is 10 % worse, below 0 is better.
     pub worse_by: f64,
     /// Whether the figure is judged: p99.9 and the maximum are not, nor are baselines, rivals and
-    /// invalid runs.
+    /// invalid runs of the first report.
     pub judged: bool,
+    /// Whether a run of the second report is invalid, so that its figure must not be used.
+    pub invalid: bool,
 }
 
 impl Comparison {
-    /// Returns the judged figures that are worse by more than `tolerance` (0.1 is 10 %).
+    /// Returns the judged figures that are worse by more than `tolerance` (0.1 is 10 %), or that
+    /// are invalid in the second report only.
     pub fn worse(&self, tolerance: f64) -> impl Iterator<Item = &Difference> {
-        self.differences.iter().filter(move |it| it.judged && it.worse_by > tolerance)
+        self.differences.iter().filter(move |it| it.judged && (it.invalid || it.worse_by > tolerance))
     }
 
     /// Returns the comparison as a table.
@@ -46,6 +49,8 @@ impl Comparison {
         for it in &self.differences {
             let verdict = if !it.judged {
                 "not judged"
+            } else if it.invalid {
+                "INVALID"
             } else if it.worse_by > tolerance {
                 "WORSE"
             } else if it.worse_by < -tolerance {
@@ -81,7 +86,8 @@ impl Comparison {
 pub fn compare(first: &Report, second: &Report) -> Comparison {
     let (firsts, seconds) = (figures(first), figures(second));
     let missing = |of: &[Figure], from: &[Figure]| {
-        let absent = of.iter().filter(|figure| from.iter().all(|other| other.key != figure.key));
+        let same = |a: &Figure, b: &Figure| a.key == b.key && a.unit == b.unit;
+        let absent = of.iter().filter(|figure| !from.iter().any(|other| same(figure, other)));
         absent.map(|figure| figure.key.clone()).collect::<Vec<_>>()
     };
     let mut differences = Vec::new();
@@ -94,7 +100,8 @@ pub fn compare(first: &Report, second: &Report) -> Comparison {
             second: b.value,
             unit: a.unit.clone(),
             worse_by: if a.larger_is_better { 1.0 - ratio } else { ratio - 1.0 },
-            judged: a.judged && b.judged && a.value > 0.0,
+            judged: a.judged && a.valid && a.value > 0.0,
+            invalid: !b.valid,
         });
     }
     let mut warnings = Vec::new();
@@ -123,6 +130,7 @@ struct Figure {
     unit: String,
     larger_is_better: bool,
     judged: bool,
+    valid: bool,
 }
 
 fn figures(report: &Report) -> Vec<Figure> {
@@ -137,6 +145,7 @@ fn figures(report: &Report) -> Vec<Figure> {
                 unit: unit.to_owned(),
                 larger_is_better: row.larger_is_better(),
                 judged: row.engine == "fixbolt",
+                valid: true,
             }
         })
         .collect();
@@ -150,7 +159,8 @@ fn figures(report: &Report) -> Vec<Figure> {
                 value,
                 unit: "ns".to_owned(),
                 larger_is_better: false,
-                judged: valid && series.engine == "fixbolt" && percentile <= 99.0,
+                judged: series.engine == "fixbolt" && percentile <= 99.0,
+                valid,
             });
         }
     }

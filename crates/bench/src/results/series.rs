@@ -42,6 +42,18 @@ impl Series {
         all
     }
 
+    /// Returns the runs whose figures may be used: the valid ones, or all if none is.
+    pub fn usable(&self) -> impl Iterator<Item = &Run> {
+        let none = !self.is_valid();
+        self.runs.iter().filter(move |run| none || run.invalid.is_none())
+    }
+
+    /// Returns whether a run is valid.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.runs.iter().any(|run| run.invalid.is_none())
+    }
+
     /// Returns the median over the runs of a percentile, in nanoseconds; `None` without runs.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]

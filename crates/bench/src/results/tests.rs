@@ -171,7 +171,7 @@ fn conditions_select_figures_of_fixbolt_and_judge_them() {
     };
     assert_eq!(judged("p50<=11us"), Ok(vec![true]));
     assert_eq!(judged("p50 < 10us"), Ok(vec![false]));
-    assert_eq!(judged("jlbh 2000/s: worst <= 0.021ms"), Ok(vec![true]));
+    assert_eq!(judged("jlbh 2000/s: worst <= 0.0215ms"), Ok(vec![true]));
     assert_eq!(judged("rate>=1980"), Ok(vec![true]));
     assert_eq!(judged("rate>=2_000/s"), Ok(vec![false]));
     assert_eq!(judged("NOS-222 index: ns<=61.25"), Ok(vec![true]));
@@ -200,6 +200,57 @@ fn an_invalid_run_keeps_no_condition_on_its_times() {
     let judgement = judged("p50<=1s");
     assert!(!judgement.kept && judgement.what.ends_with("of an INVALID run"), "{judgement:?}");
     assert!(judged("rate>=1000").kept);
+}
+
+#[test]
+fn a_run_in_which_nothing_ended_achieved_no_rate() {
+    let mut report = report();
+    let dead = Run { achieved_rate: None, ..run([], Some(Invalid::Lost(2_000))) };
+    report.tests[0].series[0].runs = vec![dead.clone(), dead, run([5_000; 100], None)];
+    assert!(!Assertion::parse("rate>=1").unwrap().judge(&report).unwrap()[0].kept);
+}
+
+#[test]
+fn the_median_of_two_runs_is_not_the_better_one() {
+    let mut report = report();
+    report.tests[0].series[0].runs = vec![run([10_000; 100], None), run([90_000; 100], None)];
+    let judged = |text: &str| Assertion::parse(text).unwrap().judge(&report).unwrap().remove(0).kept;
+    assert!(!judged("p50<=40us") && judged("p50<=51us"));
+}
+
+#[test]
+fn a_distribution_has_no_samples_of_invalid_runs_unless_there_are_no_others() {
+    let mut series = report().tests[0].series[0].clone();
+    series.runs[0].invalid = Some(Invalid::Lost(7));
+    let text = hgrm(&series);
+    assert!(text.contains("Total count    =         2000") && !text.contains("INVALID"), "{text}");
+    series.runs[1].invalid = Some(Invalid::Interrupted);
+    let text = hgrm(&series);
+    assert!(text.contains("Total count    =         4000"), "{text}");
+    assert!(text.ends_with("#[INVALID: 7 samples were lost]\n"), "{text}");
+}
+
+#[test]
+fn a_run_that_became_invalid_is_worse_and_one_that_was_invalid_is_not_judged() {
+    let valid = report();
+    let mut invalid = report();
+    invalid.tests[0].series[0].runs[1].invalid = Some(Invalid::Lost(1));
+    let compared = compare(&valid, &invalid);
+    let worse: Vec<&str> = compared.worse(0.05).map(|it| it.key.as_str()).collect();
+    assert_eq!(worse, ["p50", "p90", "p99"].map(|name| format!("jlbh fixbolt 2000/s {name}")));
+    assert!(compared.table(0.05).rows.iter().any(|row| row[5] == "INVALID"));
+    assert_eq!(compare(&invalid, &valid).worse(0.05).count(), 0);
+    assert_eq!(compare(&invalid, &invalid).worse(0.05).count(), 0);
+}
+
+#[test]
+fn a_figure_in_another_unit_is_named_as_missing() {
+    let first = report();
+    let mut second = report();
+    second.tests[0].rows[1].unit = Some("orders/s".to_owned());
+    let compared = compare(&first, &second);
+    assert_eq!(compared.only_first, ["stream fixbolt NOS-222 one way"]);
+    assert_eq!(compared.only_second, compared.only_first);
 }
 
 #[test]

@@ -13,11 +13,12 @@ use crate::output;
 /// Compares two results.
 ///
 /// FIRST and SECOND were written by `--json` or `-o json`. Every figure that both have is shown;
-/// those of Fixbolt are judged: rows, and percentiles up to 99 of valid runs. p99.9 and the maximum
-/// of a machine whose cores are not isolated say more about the machine.
+/// those of Fixbolt are judged: rows, and percentiles up to 99 of runs that are valid in FIRST. p99.9
+/// and the maximum of a machine whose cores are not isolated say more about the machine. Figures
+/// that only one of them has are listed, and do not change the exit status.
 ///
-/// Exit status: 0 no judged figure is worse by more than the tolerance; 1 one is; 2 wrong usage, or
-/// a file is no result.
+/// Exit status: 0 no judged figure is worse by more than the tolerance; 1 one is, or is of an
+/// INVALID run in SECOND; 2 wrong usage, a file is no result, or there is nothing to judge.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 #[command(after_help = "Example:\n  fixbolt bench compare yesterday.json today.json --tolerance 5")]
@@ -48,9 +49,16 @@ pub(super) fn run(arguments: &Compare) -> Result<Answer, Failure> {
     let mut out = output::stdout();
     write!(out, "{}", compared.table(tolerance))?;
     let worse = compared.worse(tolerance).count();
-    if worse > 0 {
-        writeln!(out, "{worse} figures are worse by more than {} %", arguments.tolerance)?;
+    match worse {
+        0 => {}
+        1 => writeln!(out, "1 figure is worse by more than {} %, or INVALID", arguments.tolerance)?,
+        _ => writeln!(out, "{worse} figures are worse by more than {} %, or INVALID", arguments.tolerance)?,
     }
     out.flush()?;
+    if !compared.differences.iter().any(|it| it.judged) {
+        return Err(Failure::usage(
+            "the results have no valid figure of Fixbolt in common: nothing was judged",
+        ));
+    }
     Ok(if worse > 0 { Answer::No } else { Answer::Yes })
 }

@@ -132,12 +132,7 @@ impl Outputs {
     }
 
     fn write(&self, report: &Report) -> Result<(), Failure> {
-        let mut out = output::stdout();
-        match self.output {
-            Format::Json => out.write_all(json_lines(report).as_bytes())?,
-            Format::Text => write!(out, "{report}")?,
-        }
-        out.flush()?;
+        // The files first: nobody may be reading what is printed.
         if let Some(path) = &self.json {
             write(path, &json_lines(report))?;
         }
@@ -155,6 +150,12 @@ impl Outputs {
                 write(&folder.join(format!("{}.hgrm", file_name(&series.key()))), &hgrm(series))?;
             }
         }
+        let mut out = output::stdout();
+        match self.output {
+            Format::Json => out.write_all(json_lines(report).as_bytes())?,
+            Format::Text => write!(out, "{report}")?,
+        }
+        out.flush()?;
         Ok(())
     }
 

@@ -35,18 +35,20 @@ pub(crate) struct Print {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Print) -> Result<Answer, Failure> {
-    measure(&arguments.outputs, "fixbolt bench print", |_| Ok(vec![print(arguments.megabytes)?]))
+    measure(&arguments.outputs, "fixbolt bench print", |control| {
+        Ok(vec![print(arguments.megabytes, control)?])
+    })
 }
 
 /// Measures the short form.
-pub(super) fn short(_: &Control) -> Result<Vec<TestReport>, String> {
-    Ok(vec![print(50)?])
+pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
+    Ok(vec![print(50, control)?])
 }
 
 /// Measures `print`, which is this program.
-fn print(megabytes: u16) -> Result<TestReport, String> {
+fn print(megabytes: u16, control: &Control) -> Result<TestReport, String> {
     let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
-    let rows = fixbolt_bench::print::run(&program, usize::from(megabytes) * 1_000_000)?;
+    let rows = fixbolt_bench::print::run(&program, usize::from(megabytes) * 1_000_000, control)?;
     let mut test = TestReport::new("print", "print beside grep -c, CPU time, medians over parts of the log")
         .setting("MB", megabytes);
     test.tables.push(Table::of_rows("", &rows, &["mb_per_s", "ratio"]));

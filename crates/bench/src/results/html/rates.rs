@@ -5,7 +5,6 @@ use super::palette::{Palette, is_baseline};
 use super::percentiles::{percentile_name, time_axis};
 use super::plot::{Axis, Key, Plot, Point, Shape, Sign};
 use super::scale::Scale;
-use super::times::is_valid;
 use crate::clock::median;
 use crate::results::{Series, TestReport};
 
@@ -94,7 +93,7 @@ fn plot(setting: &str, sweeps: &[&Sweep<'_>], palette: &Palette) -> Plot {
                     percentile_name(percentile),
                     time(ns)
                 );
-                let hollow = if is_valid(series) { "" } else { " hollow" };
+                let hollow = if series.is_valid() { "" } else { " hollow" };
                 words.push(title.clone());
                 marks.push(Shape::Mark { class: format!("{class}{hollow}"), sign, at, title: title.clone() });
                 if invalid.is_some() {
@@ -132,7 +131,7 @@ fn plot(setting: &str, sweeps: &[&Sweep<'_>], palette: &Palette) -> Plot {
 /// Returns the median of a percentile over the runs that may be used.
 #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
 fn series_ns(series: &Series, percentile: f64) -> Option<f64> {
-    let runs = super::times::usable(series).filter(|run| run.latencies().count() > 0);
+    let runs = series.usable().filter(|run| run.latencies().count() > 0);
     median(&mut runs.map(|run| run.latencies().ns_at(percentile) as f64).collect::<Vec<_>>())
 }
 

@@ -36,24 +36,13 @@ impl Kind {
     }
 }
 
-/// Returns the runs of a series that may be used: the valid ones, or all if none is.
-pub(super) fn usable(series: &Series) -> impl Iterator<Item = &Run> {
-    let none = !is_valid(series);
-    series.runs.iter().filter(move |run| none || run.invalid.is_none())
-}
-
-/// Returns whether a series has a valid run.
-pub(super) fn is_valid(series: &Series) -> bool {
-    series.runs.iter().any(|run| run.invalid.is_none())
-}
-
 /// Returns the response and service times of series, as far as there are any.
 pub(super) fn times<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<Times<'a>> {
     let mut all = Vec::new();
     for series in series {
         for kind in [Kind::Response, Kind::Service] {
             let mut latencies = Latencies::default();
-            usable(series).for_each(|run| latencies.merge(kind.of(run)));
+            series.usable().for_each(|run| latencies.merge(kind.of(run)));
             if latencies.count() > 0 {
                 all.push(Times { series, kind, latencies });
             }
@@ -66,7 +55,7 @@ impl Times<'_> {
     /// Returns the classes of the style sheet: the engine's color, and how its lines look.
     pub(super) fn class(&self, palette: &Palette) -> String {
         let engine = palette.class(&self.series.engine);
-        format!("{engine} {}{}", self.kind.name(), if is_valid(self.series) { "" } else { " invalid" })
+        format!("{engine} {}{}", self.kind.name(), if self.series.is_valid() { "" } else { " invalid" })
     }
 
     /// Returns the name of the line.
@@ -79,7 +68,7 @@ impl Times<'_> {
     /// Returns why the line must be read with care; empty if it need not.
     pub(super) fn care(&self) -> String {
         let invalid = self.series.runs.iter().filter(|run| run.invalid.is_some()).count();
-        match (invalid, is_valid(self.series)) {
+        match (invalid, self.series.is_valid()) {
             (0, _) => String::new(),
             (_, false) => ", INVALID".to_owned(),
             (invalid, true) => {
