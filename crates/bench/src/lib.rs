@@ -27,6 +27,7 @@ mod folder;
 pub mod log;
 pub mod loopback;
 pub mod machine;
+mod memory;
 pub mod messages;
 pub mod more_messages;
 pub mod own_messages;

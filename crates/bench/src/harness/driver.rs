@@ -10,6 +10,7 @@ use super::plan::{Mode, Plan, Waiting};
 use super::recorder::Recorder;
 use super::schedule::Schedule;
 use super::usage::Usage;
+use crate::memory::available_memory;
 
 /// Work that is measured.
 ///
@@ -81,8 +82,8 @@ pub fn measure(
     clock: &dyn Clock,
     control: &Control,
 ) -> Result<Vec<Run>, String> {
-    let pieces = plan.warm_up + plan.iterations * plan.runs as u64;
     let probes = task.probes();
+    let pieces = pieces(plan, probes.len(), available_memory())?;
     let recorder = Recorder::new(pieces, probes.len());
     let mut driver = Driver { plan, clock, control, recorder, probes };
     let result = task.init(&driver.recorder).and_then(|()| driver.runs(task));
@@ -94,6 +95,30 @@ pub fn measure(
         run.late = ended.saturating_sub(run.service.count());
     }
     Ok(runs.into_iter().map(|(run, _)| run).collect())
+}
+
+/// Returns the number of pieces of a plan, or an error if their times do not fit into the memory
+/// that is available.
+fn pieces(plan: &Plan, probes: usize, available: Option<u64>) -> Result<u64, String> {
+    /// Of a time.
+    const SIZE: u64 = size_of::<u64>() as u64;
+    let pieces =
+        plan.iterations.checked_mul(plan.runs as u64).and_then(|runs| runs.checked_add(plan.warm_up));
+    // When each was due, began, ended, and passed the probes; the schedule and times of one run.
+    let recorded = pieces.and_then(|pieces| pieces.checked_mul((3 + probes as u64) * SIZE));
+    let of_run = plan.iterations.max(plan.warm_up).checked_mul(SIZE + size_of::<Times>() as u64);
+    let needed = recorded.zip(of_run).and_then(|(recorded, of_run)| recorded.checked_add(of_run));
+    // The rest is for what is measured and for others.
+    let usable = available.unwrap_or(u64::MAX) / 10 * 9;
+    match pieces.filter(|_| needed.is_some_and(|needed| needed <= usable)) {
+        Some(pieces) => Ok(pieces),
+        None => Err(format!(
+            "the times of {} runs of {} pieces take more than the {} MB of memory that are available: measure fewer",
+            plan.runs,
+            plan.iterations,
+            usable / 1_000_000
+        )),
+    }
 }
 
 struct Driver<'a> {
@@ -252,5 +277,24 @@ impl Driver<'_> {
             run.invalid.clone()
         };
         Run { probes, stray, usage, invalid, ..run }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_whose_times_do_not_fit_into_the_memory_is_refused_before_it_begins() {
+        let plan = Plan::closed().warm_up(50).iterations(1_000).runs(3);
+        // 3,050 times three times, and the schedule and times of 1,000.
+        assert_eq!(pieces(&plan, 0, Some(1_000_000)), Ok(3_050));
+        let error = pieces(&plan, 0, Some(100_000)).unwrap_err();
+        assert!(error.starts_with("the times of 3 runs of 1000 pieces take more than the 0 MB "), "{error}");
+        assert!(pieces(&plan, 1_000, Some(1_000_000)).is_err());
+        for plan in [plan.clone().iterations(u64::MAX), plan.clone().warm_up(u64::MAX)] {
+            assert!(pieces(&plan, 0, None).is_err());
+        }
+        assert_eq!(pieces(&plan, 0, None), Ok(3_050));
     }
 }

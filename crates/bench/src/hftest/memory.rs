@@ -2,14 +2,6 @@
 
 use super::preload::Preload;
 
-/// Returns the bytes that new programs can use without swapping, as the system estimates them.
-#[must_use]
-pub fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
-}
-
 /// Returns a warning if `orders` more orders do not fit into the available memory, with how many
 /// do.
 #[must_use]

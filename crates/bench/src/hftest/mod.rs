@@ -18,7 +18,7 @@ mod settings;
 
 pub use self::client::Client;
 pub use self::desk::{Desk, DeskError, Sent};
-pub use self::memory::{available_memory, memory_warning};
+pub use self::memory::memory_warning;
 pub use self::preload::{Preload, Preloaded};
 pub use self::progress::{Progress, Told};
 pub use self::results::{Mode, Outcome, Timed};
@@ -26,6 +26,7 @@ pub use self::run::{Run, run};
 pub use self::server::Server;
 pub use self::settings::{CLIENT, SERVER, address, configuration, set_address, start_client, start_server};
 pub use crate::journal::resident;
+pub use crate::memory::available_memory;
 
 #[cfg(test)]
 mod tests;
