@@ -222,6 +222,8 @@ fn results_are_written_in_each_form_and_compared() {
     assert!(nothing.status == 2 && nothing.err.contains("nothing was judged"), "{}", nothing.err);
     let none = run(&["bench", "compare", &json, &csv]);
     assert!(none.status == 2 && none.err.contains("a.csv: line 1: "), "{}", none.err);
+    let twice = run(&["bench", "session", "--rounds", "1", "--json", &csv, "--csv", &csv]);
+    assert!(twice.status == 2 && twice.err.contains("named for two forms"), "{}", twice.err);
     let absent = run(&["bench", "session", "--rounds", "1", "--json", &path("no/such/folder")]);
     assert!(absent.status == 2 && absent.err.starts_with("fixbolt: cannot write "), "{}", absent.err);
     std::fs::remove_dir_all(folder).unwrap();

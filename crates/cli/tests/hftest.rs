@@ -281,6 +281,33 @@ fn a_client_that_is_interrupted_shows_what_was_measured_and_restores_the_termina
 }
 
 #[test]
+fn a_client_that_leaves_before_the_last_report_has_no_time_end_to_end() {
+    let folder = directory("hftest-leaves");
+    let (server, address) = server(&folder, &[]);
+    let arguments = ["-l", "client", "--client", &address, "-p", "20000"];
+    let mut client = Terminal::start(&folder, &arguments);
+    client.wait_for("Press ? for the keys.");
+    client.press("al");
+    let (status, shown) = client.end();
+    drop(server);
+    // On a fast machine everything may have been answered.
+    if status == Some(0) {
+        return eprintln!("every order was answered before the logout");
+    }
+    assert!(shown.contains("have no last report"), "{shown}");
+    assert!(shown.contains("Tabulated results") && !shown.contains("End to end"), "{shown}");
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_noticed_before_the_session_begins() {
+    for side in [&["-s", "--listen", "127.0.0.1:0"][..], &["--client", "127.0.0.1:1"]] {
+        let ended = run(&[&["bench", "hftest", "--json", "/no/such/file"], side].concat());
+        assert!(ended.status == 2 && ended.err.starts_with("fixbolt: cannot write "), "{}", ended.err);
+        assert_eq!(ended.out, "");
+    }
+}
+
+#[test]
 fn keys_may_come_from_a_pipe_and_the_server_ends_with_a_signal() {
     let folder = directory("hftest-pipe");
     let (server, address) = server(&folder, &[]);

@@ -1,13 +1,13 @@
-//! A report as comma-separated values: one line per figure.
+//! A report as comma-separated values: one line per figure. `carried` says whether there are enough
+//! samples for a percentile.
 
 use super::Report;
-use crate::harness::PERCENTILES;
 
 /// Returns the figures, one line each: those of rows, then the percentiles of each run.
 #[must_use]
 pub fn csv(report: &Report) -> String {
     let mut lines =
-        vec!["test,engine,message,operation,figure,value,unit,floor_ns,published,valid".to_owned()];
+        vec!["test,engine,message,operation,figure,value,unit,floor_ns,published,valid,carried".to_owned()];
     let mut add = |cells: &[String]| {
         lines.push(cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(","));
     };
@@ -29,13 +29,15 @@ pub fn csv(report: &Report) -> String {
             known(row.floor_ns),
             known(row.published),
             String::from("yes"),
+            String::new(),
         ]);
     }
     for series in report.series() {
         for (n, run) in series.runs.iter().enumerate() {
             let valid = run.invalid.as_ref().map_or_else(|| "yes".to_owned(), |why| format!("no: {why}"));
             for (times, latencies) in [("response", &run.response), ("service", &run.service)] {
-                for percentile in PERCENTILES.into_iter().filter(|_| latencies.count() > 0) {
+                for row in latencies.table().into_iter().filter(|_| latencies.count() > 0) {
+                    let percentile = row.percentile;
                     let name =
                         if percentile >= 100.0 { "worst".to_owned() } else { format!("p{percentile}") };
                     add(&[
@@ -44,11 +46,12 @@ pub fn csv(report: &Report) -> String {
                         series.name.clone(),
                         format!("run {} {times}", n + 1),
                         name,
-                        latencies.ns_at(percentile).to_string(),
+                        row.ns.to_string(),
                         "ns".to_owned(),
                         String::new(),
                         String::new(),
                         valid.clone(),
+                        if row.carried { "yes" } else { "no" }.to_owned(),
                     ]);
                 }
             }
@@ -58,7 +61,7 @@ pub fn csv(report: &Report) -> String {
 }
 
 fn quoted(cell: &str) -> String {
-    if cell.contains(['"', ',', '\n']) {
+    if cell.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", cell.replace('"', "\"\""))
     } else {
         cell.to_owned()

@@ -29,11 +29,12 @@ impl TestReport {
                 format!("{} {}{tier}", row.message, row.operation),
                 unit.to_owned(),
                 known(row.floor_ns),
-                display(value),
+                if row.is_measured() { display(value) } else { "-".to_owned() },
             ];
             let rivals = rivals.iter().flat_map(|rival| {
                 let theirs = self.rows.iter().find(|other| {
                     other.engine == *rival
+                        && other.is_measured()
                         && (&other.message, &other.operation) == (&row.message, &row.operation)
                         && other.figure().1 == unit
                 });
@@ -71,6 +72,7 @@ mod tests {
             Row::of_ns("codec", "NOS-222", "encode", 50.0).floor_ns(Some(40.0)).published(1_920.0),
             Row::of_ns("codec", "NOS-222", "index", 60.0),
             Row::of_ns("codec", "NOS-222", "encode", 3_000.0).engine("QuickFIX C++"),
+            Row { ns: None, ..Row::of_ns("codec", "NOS-222", "index", 0.0).engine("QuickFIX C++") },
             Row::of_value("stream", "NOS-222", "one way", 4e6, "messages/s"),
             Row::of_value("stream", "NOS-222", "one way", 1e6, "messages/s").engine("QuickFIX C++"),
         ];

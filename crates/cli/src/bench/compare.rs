@@ -13,9 +13,9 @@ use crate::output;
 /// Compares two results.
 ///
 /// FIRST and SECOND were written by `--json` or `-o json`. Every figure that both have is shown;
-/// those of Fixbolt are judged: rows, and percentiles up to 99 of runs that are valid in FIRST. p99.9
-/// and the maximum of a machine whose cores are not isolated say more about the machine. Figures
-/// that only one of them has are listed, and do not change the exit status.
+/// those of Fixbolt are judged: rows, and percentiles up to 99 of runs that are valid in FIRST.
+/// p99.9 and the maximum of a machine whose cores are not isolated say more about the machine.
+/// Figures that only one of them has are listed, and do not change the exit status.
 ///
 /// Exit status: 0 no judged figure is worse by more than the tolerance; 1 one is, or is of an
 /// INVALID run in SECOND; 2 wrong usage, a file is no result, or there is nothing to judge.

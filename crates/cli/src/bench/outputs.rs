@@ -111,10 +111,23 @@ fn watch(interrupt: &Interrupt, control: &Control, done: &AtomicBool) {
 }
 
 impl Outputs {
-    /// Fails if a file cannot be written. Called before anything is measured: a directory that is
-    /// missing would be noticed too late.
+    /// Has a page in Markdown written to `path`, unless another one was named.
+    pub(super) fn with_markdown(mut self, path: PathBuf) -> Self {
+        self.markdown.get_or_insert(path);
+        self
+    }
+
+    /// Creates what results are written to. Before anything is measured: a directory that is
+    /// missing would be noticed too late, and so would a file that is named twice.
     pub(super) fn prepare(&self) -> Result<(), Failure> {
-        for path in [&self.json, &self.csv, &self.html, &self.markdown].into_iter().flatten() {
+        let files: Vec<&PathBuf> =
+            [&self.json, &self.csv, &self.html, &self.markdown].into_iter().flatten().collect();
+        for (n, path) in files.iter().enumerate() {
+            // A device takes everything.
+            if files[..n].contains(path) && !path.starts_with("/dev") {
+                let path = path.display();
+                return Err(Failure::usage(format!("{path} is named for two forms of the results")));
+            }
             // What is there stays until there are results.
             let open = std::fs::OpenOptions::new().append(true).create(true).open(path);
             open.map_err(|error| Failure::file("write", path, &error))?;
@@ -123,12 +136,6 @@ impl Outputs {
             std::fs::create_dir_all(folder).map_err(|error| Failure::file("create", folder, &error))?;
         }
         Ok(())
-    }
-
-    /// Has a page in Markdown written to `path`, unless another one was named.
-    pub(super) fn with_markdown(mut self, path: PathBuf) -> Self {
-        self.markdown.get_or_insert(path);
-        self
     }
 
     fn write(&self, report: &Report) -> Result<(), Failure> {

@@ -294,6 +294,10 @@ impl Client {
             (Err(failure), Ok(())) => return Err(failure),
         };
         let (sent, completed) = (preload.sent() as u64, progress.completed());
+        if let Some(wrong) = progress.wrong() {
+            note!("fixbolt: {wrong}");
+            return Ok(Answer::No);
+        }
         // The last ones may have come while the client logged out.
         if let Some(sending) = sending.filter(|_| completed >= sent) {
             outcome.orders += sending.orders;
@@ -302,14 +306,14 @@ impl Client {
         }
         outcome.reports = progress.reports();
         outcome.times = listener.times;
+        if completed < sent {
+            // There is no time from the first order to the last report.
+            outcome.orders = 0;
+        }
         // What was measured until a connection is lost or a signal arrives is displayed, too.
         let is_measured = if result.is_ok() { !outcome.times.is_empty() } else { sent > 0 };
         let shown = if is_measured { conclude(arguments, &outcome)? } else { Answer::Yes };
         result?;
-        if let Some(wrong) = progress.wrong() {
-            note!("fixbolt: {wrong}");
-            return Ok(Answer::No);
-        }
         if completed < sent {
             note!("fixbolt: {} of {sent} orders have no last report", sent - completed);
             return Ok(Answer::No);

@@ -23,8 +23,7 @@ use crate::exit::{Answer, Failure};
 use crate::log::{Log, Warning};
 use crate::output;
 
-/// The test of Fix8: preloads orders, sends all of them, and times what both sides encode and
-/// decode.
+/// Runs Fix8's preload test: times what both sides encode and decode.
 ///
 /// A client preloads NewOrderSingles (FIX.4.2, fill-or-kill buys, random quantity 1 to 10000,
 /// random price 1.0 to 500.0) and sends all of them. A server answers each with a random reject,
