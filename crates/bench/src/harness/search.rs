@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::outcome::Run;
+use super::outcome::{Invalid, Run};
 
 /// What must hold at a rate: the run is valid, and a percentile of its response time is not above a
 /// limit.
@@ -18,7 +18,10 @@ impl Bound {
     /// Returns whether all runs keep the bound.
     #[must_use]
     pub fn is_kept_by(&self, runs: &[Run]) -> bool {
-        let kept = |run: &Run| run.invalid.is_none() && run.response.ns_at(self.percentile) <= self.ns;
+        let kept = |run: &Run| {
+            let (valid, measured) = (run.invalid.is_none(), run.response.count() > 0);
+            valid && measured && run.response.ns_at(self.percentile) <= self.ns
+        };
         !runs.is_empty() && runs.iter().all(kept)
     }
 }
@@ -61,7 +64,7 @@ pub struct Found {
 
 /// Searches the highest rate between `low` and `high` that keeps `bound`, to within `precision`
 /// (0.05 is 5 %): doubles from `low` until a rate does not keep it, then halves the range. `at`
-/// measures a rate; it returns no runs to end the search.
+/// measures a rate; it returns no runs, or an interrupted one, to end the search.
 ///
 /// # Errors
 /// Returns the error of `at`.
@@ -80,6 +83,11 @@ pub fn highest_rate(
     loop {
         let runs = at(rate)?;
         if runs.is_empty() {
+            return Ok(found);
+        }
+        // It says nothing about the rate.
+        if runs.iter().any(|run| run.invalid == Some(Invalid::Interrupted)) {
+            found.tried.push((rate, runs));
             return Ok(found);
         }
         if bound.is_kept_by(&runs) {

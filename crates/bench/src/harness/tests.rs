@@ -307,6 +307,25 @@ fn the_search_finds_the_highest_rate_that_keeps_the_bound_whatever_the_range() {
     assert_eq!((found.rate, found.too_high, found.tried.len()), (None, Some(50_000.0), 1));
 }
 
+#[test]
+fn a_rate_whose_run_was_interrupted_is_not_too_high_and_one_without_samples_keeps_no_bound() {
+    let bound = Bound { percentile: 99.0, ns: MILLI };
+    let at = |rate: f64| {
+        let clock = Simulated::default();
+        let control = Control::default();
+        let mut work = Work::new(&clock, |piece| {
+            if rate > 1_500.0 && piece.number == 10 {
+                control.stop();
+            }
+            5 * MICRO
+        });
+        measure(&Plan::open(Arrivals::Fixed, rate).iterations(100), &mut work, &clock, &control)
+    };
+    let found = highest_rate(bound, (1_000.0, 1_000_000.0), 0.02, at).unwrap();
+    assert_eq!((found.rate, found.too_high, found.tried.len()), (Some(1_000.0), None, 2));
+    assert!(!bound.is_kept_by(&[Run::open(&[])]));
+}
+
 /// Work of a fixed duration that owns what it needs.
 struct Fixed<'c>(Work<'c, fn(Piece) -> u64>);
 

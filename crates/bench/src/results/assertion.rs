@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Report;
+use crate::harness::carried_by;
 
 /// A condition on the figures of Fixbolt in a report.
 #[derive(Clone, PartialEq, Debug)]
@@ -38,6 +39,9 @@ enum Comparison {
 pub struct Judgement {
     /// Whether it does.
     pub kept: bool,
+    /// Whether a run has too few samples for the percentile, which makes the figure one of the
+    /// moment.
+    pub few: bool,
     /// The figure's keys, and the figure.
     pub what: String,
 }
@@ -122,7 +126,10 @@ impl Assertion {
                 };
                 // A rate is what makes a run invalid.
                 let valid = valid || self.metric == Metric::Rate;
-                judgements.extend(figure.map(|figure| self.judged(&series.key(), figure, unit, valid)));
+                let few = matches!(self.metric, Metric::Percentile(percentile)
+                    if series.runs.iter().any(|run| !carried_by(percentile, run.latencies().count())));
+                let judged = figure.map(|figure| self.judged(&series.key(), figure, unit, valid));
+                judgements.extend(judged.map(|judgement| Judgement { few, ..judgement }));
             }
         }
         if judgements.is_empty() {
@@ -139,7 +146,7 @@ impl Assertion {
             Comparison::GreaterOrEqual => figure >= self.limit,
         };
         let invalid = if valid { "" } else { ", of an INVALID run" };
-        Judgement { kept: kept && valid, what: format!("{key}: {figure:.1} {unit}{invalid}") }
+        Judgement { kept: kept && valid, few: false, what: format!("{key}: {figure:.1} {unit}{invalid}") }
     }
 }
 

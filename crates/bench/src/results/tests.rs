@@ -195,6 +195,17 @@ fn conditions_select_figures_of_fixbolt_and_judge_them() {
 }
 
 #[test]
+fn a_condition_on_a_percentile_of_too_few_samples_is_told() {
+    let report = report();
+    let few = |text: &str| Assertion::parse(text).unwrap().judge(&report).unwrap().remove(0).few;
+    // Of 2,000 samples, 20 lie above p99.
+    assert_eq!(
+        ["p50<=1s", "p99<=1s", "p99.9<=1s", "worst<=1s", "rate>=1"].map(few),
+        [false, true, true, false, false]
+    );
+}
+
+#[test]
 fn an_invalid_run_keeps_no_condition_on_its_times() {
     let mut report = report();
     report.tests[0].series[0].runs[1].invalid = Some(Invalid::Lost(1));

@@ -170,6 +170,12 @@ impl Outputs {
         let mut answer = Answer::Yes;
         for assertion in &self.assertions {
             for judgement in assertion.judge(report).map_err(Failure::usage)? {
+                if judgement.kept && judgement.few {
+                    note!(
+                        "fixbolt: {} keeps {assertion}, with too few samples above it to rely on",
+                        judgement.what
+                    );
+                }
                 if !judgement.kept {
                     note!("fixbolt: {} does not keep {assertion}", judgement.what);
                     answer = Answer::No;
