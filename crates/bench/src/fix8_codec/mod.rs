@@ -6,13 +6,14 @@
 //! discarded. The operations beside them do what a program does: read every field as its type, or
 //! validate; and encode without the clock's own time.
 //!
-//! QuickFIX C++ does the same work in the same run, where its program is built.
+//! QuickFIX C++ does the same work in the same run, where its program is built: a run of one, then a
+//! run of the other.
 
 mod regions;
 mod table;
 
 use crate::harness::{Control, spread};
-use crate::peers::{CodecTest, Peers};
+use crate::peers::{CodecRun, CodecTest, Peers};
 use crate::results::{Row, TestReport};
 
 use self::regions::Regions;
@@ -81,9 +82,11 @@ fn mean(values: &[f64]) -> f64 {
 /// Returns the operation with a wrong result; nothing is timed then.
 pub fn run(plan: Plan, control: &Control) -> Result<TestReport, String> {
     let mut regions = Regions::checked(plan.messages)?;
-    control.begin("fix8-codec", u64::from(plan.runs));
     let (mut ours, mut clock) = (regions.operations(), Vec::new());
+    let mut rival = QuickFix::find(control);
     for run in 0..plan.runs {
+        control.begin("fix8-codec", u64::from(plan.runs));
+        control.progress(u64::from(run));
         clock.push(regions.clock());
         let mut times = Vec::with_capacity(ours.len());
         for operation in &ours {
@@ -99,7 +102,7 @@ pub fn run(plan: Plan, control: &Control) -> Result<TestReport, String> {
             operation.seconds.push(seconds);
             operation.cpu_seconds.push(cpu_seconds);
         }
-        control.progress(u64::from(run) + 1);
+        rival.run(plan.messages);
     }
     ours.retain(|operation| !operation.seconds.is_empty());
     let clock = mean(&clock) * 1e9 / f64::from(plan.messages);
@@ -109,16 +112,11 @@ pub fn run(plan: Plan, control: &Control) -> Result<TestReport, String> {
     )
     .setting("messages", plan.messages)
     .setting("runs", plan.runs);
-    let theirs = match quickfix(plan, control) {
-        Ok((version, theirs)) => {
-            test = test.setting("QuickFIX C++", version);
-            theirs
-        }
-        Err(reason) => {
-            test.notes.push(reason);
-            Vec::new()
-        }
-    };
+    let QuickFix { version, operations: theirs, absent, .. } = rival;
+    if !version.is_empty() {
+        test = test.setting("QuickFIX C++", version);
+    }
+    test.notes.extend(absent);
     test.rows = theirs.iter().chain(&ours).map(|timed| timed.row(clock)).collect();
     test.tables = vec![table::measured(&theirs, &ours), table::beside(&theirs, &ours), table::as_published()];
     test.notes.extend(table::sentence(&theirs, &ours));
@@ -129,24 +127,47 @@ pub fn run(plan: Plan, control: &Control) -> Result<TestReport, String> {
     Ok(test)
 }
 
-/// Returns the version of QuickFIX C++ and its operations.
-fn quickfix(plan: Plan, control: &Control) -> Result<(String, Vec<Timed>), String> {
-    let peers = Peers::find().map_err(|error| error.to_string())?.controlled_by(control.clone());
-    let test = CodecTest { messages: plan.messages, runs: plan.runs, dictionary: None };
-    let runs = peers.fix8_codec(&test).map_err(|error| error.to_string())?;
-    let version = runs.first().map(|run| run.version.clone()).unwrap_or_default();
-    let mut operations: Vec<Timed> = Vec::new();
-    for run in runs {
-        let time = run.time.map_err(|reason| format!("QuickFIX C++ {}: {reason}", run.operation))?;
-        let known = operations.iter().position(|operation| operation.operation == run.operation);
-        let at = known.unwrap_or_else(|| {
-            operations.push(Timed::of(&run.engine, &run.operation, run.messages));
-            operations.len() - 1
-        });
-        operations[at].seconds.push(time.seconds);
-        operations[at].cpu_seconds.push(time.cpu_seconds);
+/// QuickFIX C++, whose runs are made in turns with Fixbolt's.
+struct QuickFix {
+    peers: Option<Peers>,
+    version: String,
+    operations: Vec<Timed>,
+    /// Why it is not measured.
+    absent: Option<String>,
+}
+
+impl QuickFix {
+    fn find(control: &Control) -> Self {
+        let found = Peers::find().map(|peers| peers.controlled_by(control.clone()));
+        let absent = found.as_ref().err().map(ToString::to_string);
+        Self { peers: found.ok(), version: String::new(), operations: Vec::new(), absent }
     }
-    Ok((version, operations))
+
+    /// Makes a run, unless it could not be made before.
+    fn run(&mut self, messages: u32) {
+        let Some(peers) = &self.peers else { return };
+        let made = peers
+            .fix8_codec(&CodecTest { messages, runs: 1, dictionary: None })
+            .map_err(|error| error.to_string())
+            .and_then(|runs| runs.into_iter().try_for_each(|run| self.add(run)));
+        if let Err(reason) = made {
+            self.absent = Some(reason);
+            self.peers = None;
+        }
+    }
+
+    fn add(&mut self, run: CodecRun) -> Result<(), String> {
+        let time = run.time.map_err(|reason| format!("QuickFIX C++ {}: {reason}", run.operation))?;
+        self.version = run.version;
+        let known = self.operations.iter().position(|operation| operation.operation == run.operation);
+        let at = known.unwrap_or_else(|| {
+            self.operations.push(Timed::of(&run.engine, &run.operation, run.messages));
+            self.operations.len() - 1
+        });
+        self.operations[at].seconds.push(time.seconds);
+        self.operations[at].cpu_seconds.push(time.cpu_seconds);
+        Ok(())
+    }
 }
 
 #[cfg(test)]
