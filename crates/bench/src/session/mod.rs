@@ -36,6 +36,8 @@ const SLICE: usize = 8;
 /// Rounds of the ring before instructions are counted: afterwards layouts are learned, and the
 /// journal has grown beyond its small segments.
 const WARM_UP: usize = 32;
+/// Slices that fill a store in memory, which forgets what is oldest.
+const FILLING: usize = 7;
 
 /// An operation that was checked.
 trait Operation {
@@ -62,6 +64,12 @@ trait Operation {
 pub fn run(batches: usize, control: &Control) -> Result<TestReport, String> {
     let mut operations = operations(resend::RANGE)?;
     let rows: Vec<Row> = operations.iter().map(|operation| operation.row()).collect();
+    for (operation, row) in operations.iter_mut().zip(&rows) {
+        // Until the store has touched all of its memory.
+        for _ in 0..if row.operation.ends_with("-memory") { FILLING } else { 0 } {
+            slice(&mut **operation)?;
+        }
+    }
     let mut contests: Vec<_> =
         operations.iter_mut().map(|operation| Contest::new("", || slice(&mut **operation))).collect();
     control.begin("session", batches as u64);
