@@ -21,7 +21,7 @@ pub use self::results::{CodecRun, CodecTime, MessageRow, MessageTime, RoundTripR
 
 use self::program::Call;
 use crate::folder::Folder;
-use crate::harness::Control;
+use crate::harness::{Control, LEAST_RATE};
 
 /// The folder of the peers.
 #[derive(Clone, Debug)]
@@ -204,6 +204,11 @@ impl Peers {
             return Err(
                 call.lacks(format!("the times of {} messages, but has those of {count}", test.messages))
             );
+        }
+        if let Some(due) = results::rate_due(&run.samples)
+            && due < f64::from(test.rate) * LEAST_RATE
+        {
+            return Err(call.lacks(format!("{} messages a second, but {due:.0} were due", test.rate)));
         }
         Ok(run)
     }

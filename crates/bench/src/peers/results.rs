@@ -168,6 +168,14 @@ pub(super) fn round_trip_run(line: &str) -> Result<RoundTripRun, String> {
     parse(line)
 }
 
+/// Returns how many messages a second were due; `None` if that cannot be told from so few.
+#[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
+pub(super) fn rate_due(samples: &[Sample]) -> Option<f64> {
+    let (first, last) = (samples.first()?, samples.last()?);
+    let ns = last.intended.saturating_sub(first.intended);
+    (ns > 0).then(|| (samples.len() - 1) as f64 * 1e9 / ns as f64)
+}
+
 /// Reads the lines after the heading: `intended_ns,started_ns,ended_ns`, the last one empty if the
 /// order has no report.
 pub(super) fn samples(text: &str) -> Result<Vec<Sample>, String> {

@@ -121,6 +121,9 @@ fn a_round_trip_has_the_times_of_every_message() {
     let bare = peers.found().jlbh(Program::QuickfixCpp, &RoundTripTest { validate: false, ..ROUND_TRIP });
     let options = bare.expect("figures").settings["options"].to_string();
     assert!(options.contains("jlbh --rate") && !options.contains("--dictionary"), "{options}");
+    let slower = peers.found().antenna(&RoundTripTest { rate: 200_000_000, ..ROUND_TRIP });
+    let slower = slower.expect_err("one each 10 ns");
+    assert!(slower.to_string().ends_with("200000000 messages a second, but 100000000 were due"), "{slower}");
     let missing =
         peers.found().antenna(&RoundTripTest { messages: 3, ..ROUND_TRIP }).expect_err("one is missing");
     assert!(missing.to_string().ends_with("the times of 3 messages, but has those of 2"), "{missing}");
