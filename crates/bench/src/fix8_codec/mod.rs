@@ -6,8 +6,8 @@
 //! discarded. The operations beside them do what a program does: read every field as its type, or
 //! validate; and encode without the clock's own time.
 //!
-//! QuickFIX C++ does the same work in the same run, where its program is built: a run of one, then a
-//! run of the other.
+//! QuickFIX C++ does the same work in the same run, where its program is built: a run of one, then
+//! a run of the other.
 
 mod regions;
 mod table;
