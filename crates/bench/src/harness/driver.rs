@@ -12,6 +12,10 @@ use super::schedule::Schedule;
 use super::usage::Usage;
 use crate::memory::available_memory;
 
+/// A run of a closed loop ends when this many pieces in succession have been lost: each of them takes
+/// the time-out.
+const MOST_LOST: u32 = 3;
+
 /// Work that is measured.
 ///
 /// The harness calls [`Task::init`], begins the pieces of the warm-up, calls [`Task::warmed_up`],
@@ -211,9 +215,9 @@ impl Driver<'_> {
 
     fn closed(&self, task: &mut dyn Task, first: u64, count: u64) -> Result<Pieces, String> {
         let timeout = u64::try_from(self.plan.timeout.as_nanos()).unwrap_or(u64::MAX);
-        let mut begun = 0;
+        let (mut begun, mut lost) = (0, 0);
         for n in first..first + count {
-            if self.control.is_stopped() {
+            if self.control.is_stopped() || lost == MOST_LOST {
                 break;
             }
             let now = self.clock.now();
@@ -224,6 +228,7 @@ impl Driver<'_> {
             if self.recorder.ended(n).is_none() {
                 self.wait_for(task, n..n + 1, timeout)?;
             }
+            lost = if self.recorder.ended(n).is_some() { 0 } else { lost + 1 };
         }
         Ok(Pieces { numbers: first..first + begun, timed_out: false })
     }

@@ -231,6 +231,14 @@ fn a_closed_loop_waits_for_each_piece_and_has_no_response_time() {
 }
 
 #[test]
+fn a_closed_loop_ends_when_nothing_is_answered_any_more() {
+    let plan = Plan::closed().iterations(10_000);
+    let run = answers(&plan, |number| (number < 5 || number == 6).then_some(10 * MICRO)).remove(0);
+    // The sixth is lost alone, then the eighth and those after it.
+    assert_eq!((run.service.count(), run.lost, run.invalid), (6, 4, Some(Invalid::Lost(4))));
+}
+
+#[test]
 fn ends_of_no_piece_and_second_ends_are_counted() {
     struct Twice(Option<Recorder>);
     impl Task for Twice {

@@ -24,7 +24,7 @@ use self::venue::Work;
 use crate::clock::{median, timed};
 use crate::codec::counted;
 use crate::folder::Folder;
-use crate::harness::{Contest, Control, alternate};
+use crate::harness::{Contest, Control, alternate, spread};
 use crate::messages::RING;
 use crate::results::{Row, Table, TestReport};
 
@@ -71,11 +71,17 @@ pub fn run(batches: usize, control: &Control) -> Result<TestReport, String> {
         }
     }
     let mut contests: Vec<_> =
-        operations.iter_mut().map(|operation| Contest::new("", || slice(&mut **operation))).collect();
+        operations.iter_mut().map(|operation| Contest::new("session", || slice(&mut **operation))).collect();
     control.begin("session", batches as u64);
     let mut figures = alternate(&mut contests, batches, control)?;
     let timed = rows.into_iter().zip(&mut figures);
-    let rows = timed.filter_map(|(row, figures)| Some(Row { ns: Some(median(figures)?), ..row }));
+    let rows = timed.filter_map(|(row, figures)| {
+        let row = match spread(figures) {
+            Some(spread) => row.with("spread", spread),
+            None => row,
+        };
+        Some(Row { ns: Some(median(figures)?), ..row })
+    });
     Ok(report(rows.collect(), batches))
 }
 
@@ -159,8 +165,9 @@ fn report(mut rows: Vec<Row>, batches: usize) -> TestReport {
         .partition(|row| row.operation.starts_with("stage-") || row.operation.starts_with("without-"));
     let mut test = TestReport::new("session", "thread CPU time per message, in ns");
     test = test.setting("batches", batches).setting("messages", "64 differing ones");
-    let mut first = Table::of_rows("", &others, &[]);
+    let mut first = Table::of_rows("", &others, &["spread"]);
     first.note("order-report: an order with its report; floor: the stages alone, one after another");
+    first.note("spread: (max - min) / median of the batches, in %");
     test.tables =
         vec![first, Table::of_rows("The path without a stage, and each stage alone", &of_stages, &[])];
     test.tables.extend(stages::table(&rows));
