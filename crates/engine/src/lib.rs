@@ -33,6 +33,7 @@
 //! [journal]: https://docs.rs/crate/fixbolt/latest/source/docs/journal.md
 //! [presets]: https://docs.rs/crate/fixbolt/latest/source/docs/presets.md
 //! [session]: https://docs.rs/crate/fixbolt/latest/source/docs/session.md
+//! [session-path]: https://docs.rs/crate/fixbolt/latest/source/docs/session-path.md
 //! [notice]: https://docs.rs/crate/fixbolt/latest/source/NOTICE
 //! [security]: https://docs.rs/crate/fixbolt/latest/source/SECURITY.md
 //! [validation]: https://docs.rs/crate/fixbolt/latest/source/docs/validation.md
