@@ -24,6 +24,7 @@
 // definition counts.
 //! [architecture]: https://docs.rs/crate/fixbolt/latest/source/ARCHITECTURE.md
 //! [benchmarking]: https://docs.rs/crate/fixbolt/latest/source/docs/benchmarking.md
+//! [benchmarks]: https://docs.rs/crate/fixbolt/latest/source/docs/benchmarks.md
 //! [changelog]: https://docs.rs/crate/fixbolt/latest/source/CHANGELOG.md
 //! [conformance]: https://docs.rs/crate/fixbolt/latest/source/docs/conformance.md
 //! [configuration]: https://docs.rs/crate/fixbolt/latest/source/docs/configuration.md

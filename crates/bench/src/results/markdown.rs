@@ -10,7 +10,7 @@ pub fn markdown(report: &Report) -> String {
     let machine = &report.machine;
     let mut page = format!(
         "# Benchmarks\n\n<!-- Written by `{}`. -->\n\n\
-         Measured on {} with `{}`. How to read this page: [benchmarking.md](benchmarking.md). Published figures are \
+         Measured at {} UTC with `{}`. How to read this page: [benchmarking.md](benchmarking.md). Published figures are \
          other people's, from other machines and years; ratios are of this run.\n\n## Machine\n\n",
         report.command, report.began, report.command
     );
@@ -30,6 +30,7 @@ pub fn markdown(report: &Report) -> String {
         table.row([what.to_owned(), found]);
     }
     add_table(&mut page, &table);
+    page.push('\n');
     for warning in machine.warnings() {
         let _ = writeln!(page, "- {}", escaped(&warning));
     }
@@ -52,9 +53,10 @@ fn add_test(page: &mut String, test: &TestReport) {
         add_table(page, &summary);
     }
     for table in &test.tables {
-        // The figures are in the summary.
-        if !table.title.is_empty() || test.rows.is_empty() {
-            let _ = write!(page, "\n{}\n\n", escaped(&table.title));
+        // The summary has them.
+        if !table.lists_rows {
+            let title = if table.title.is_empty() { String::new() } else { escaped(&table.title) + "\n\n" };
+            let _ = write!(page, "\n{title}");
             add_table(page, table);
         }
     }
@@ -112,7 +114,7 @@ mod tests {
         let mut table = Table::new("At 2,000/s", ["Percentile", "run1"]);
         table.row(["50:", "33.00*"]);
         test.tables.push(table);
-        test.tables.push(Table::new("", ["not shown"]));
+        test.tables.push(Table::of_rows("not shown", &test.rows, &[]));
         let report = Report {
             machine: Machine::here(),
             command: "fixbolt bench all".to_owned(),
@@ -122,8 +124,8 @@ mod tests {
         };
         let page = markdown(&report);
         for expected in [
-            "## jlbh\n\nan order \\| its report.\n\nSettings: runs 3.\n\n| figure | unit | floor | Fixbolt | published |\n",
-            "| 2000/s p50 | ns | - | 33000 | - |\n",
+            "## jlbh\n\nan order \\| its report.\n\nSettings: runs 3.\n\n| figure | unit | Fixbolt |\n",
+            "| 2000/s p50 | ns | 33000 |\n",
             "\nAt 2,000/s\n\n| Percentile | run1 |\n|---|--:|\n| 50: | 33.00\\* |\n",
             "was interrupted",
             "| frequency governor | ",

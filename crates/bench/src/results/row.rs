@@ -155,6 +155,7 @@ impl Table {
         ];
         let mut table =
             Table::new(title, columns.into_iter().flatten().chain(more.iter().map(|it| (*it).to_owned())));
+        table.lists_rows = more.is_empty();
         for row in rows {
             let (figure, unit) = row.figure();
             let known = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), display);

@@ -5,7 +5,7 @@ use super::{Row, Table, TestReport};
 impl TestReport {
     /// Returns the table of the test's figures: one line for each figure of Fixbolt, with the
     /// floor, each rival measured in the same run, the ratio to Fixbolt's, and the published
-    /// figure. `None` if there are no figures.
+    /// figure. Columns without a figure are left out. `None` if there are no figures.
     #[must_use]
     pub fn summary(&self) -> Option<Table> {
         let ours: Vec<&Row> = self.rows.iter().filter(|row| row.engine == "fixbolt").collect();
@@ -47,6 +47,7 @@ impl TestReport {
             });
             table.row(cells.into_iter().chain(rivals).chain([known(row.published)]));
         }
+        table.drop_empty_columns();
         Some(table)
     }
 }

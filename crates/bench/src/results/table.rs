@@ -15,6 +15,9 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// Remarks below the table, one per line.
     pub notes: Vec<String>,
+    /// Whether it only lists figures of the report, all of which a summary shows, too.
+    #[serde(default)]
+    pub lists_rows: bool,
 }
 
 impl Table {
@@ -22,7 +25,7 @@ impl Table {
     #[must_use]
     pub fn new<S: Into<String>>(title: impl Into<String>, columns: impl IntoIterator<Item = S>) -> Self {
         let columns = columns.into_iter().map(Into::into).collect();
-        Self { title: title.into(), columns, rows: Vec::new(), notes: Vec::new() }
+        Self { title: title.into(), columns, rows: Vec::new(), notes: Vec::new(), lists_rows: false }
     }
 
     /// Adds a row.
@@ -40,6 +43,16 @@ impl Table {
     pub fn note(&mut self, note: impl Into<String>) -> &mut Self {
         self.notes.push(note.into());
         self
+    }
+
+    /// Removes the columns in which every cell is `-`.
+    pub(super) fn drop_empty_columns(&mut self) {
+        let kept: Vec<bool> =
+            (0..self.columns.len()).map(|column| self.rows.iter().any(|row| row[column] != "-")).collect();
+        for cells in self.rows.iter_mut().chain([&mut self.columns]) {
+            let mut kept = kept.iter();
+            cells.retain(|_| *kept.next().unwrap_or(&true));
+        }
     }
 
     /// Returns whether the cells of a column are aligned to the right: those of figures are.
