@@ -12,8 +12,8 @@ use super::schedule::Schedule;
 use super::usage::Usage;
 use crate::memory::available_memory;
 
-/// A run of a closed loop ends when this many pieces in succession have been lost: each of them takes
-/// the time-out.
+/// A run of a closed loop ends when this many pieces in succession have been lost: each of them
+/// takes the time-out.
 const MOST_LOST: u32 = 3;
 
 /// Work that is measured.
