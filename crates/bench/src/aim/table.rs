@@ -1,6 +1,6 @@
 //! The tables of AIM's page, and its figures.
 
-use crate::results::{Row, Table};
+use crate::results::{Row, Table, grouped};
 
 /// The columns of the page, and the published latency.
 const COLUMNS: [&str; 7] = [
@@ -51,7 +51,7 @@ pub(super) fn results(rows: &[Row]) -> Table {
                 format!("{tags:.0}({header:.0}+{:.0}+1)", tags - header - 1.0),
                 format!("{ns:.0}"),
                 per_tag,
-                grouped(1e9 / ns),
+                grouped(format_args!("{:.0}", 1e9 / ns)),
                 row.published.map_or_else(|| "-".to_owned(), |ns| format!("{ns:.0}")),
             ]);
         }
@@ -101,19 +101,6 @@ pub(super) fn notes() -> Vec<String> {
     ]
     .map(str::to_owned)
     .into()
-}
-
-/// Returns a number with commas between thousands.
-fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (n, digit) in digits.chars().enumerate() {
-        if n > 0 && (digits.len() - n).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -180,6 +167,9 @@ mod tests {
 
     #[test]
     fn thousands_are_grouped() {
-        assert_eq!([4_926_108.4, 999.0, 1_000.0, 0.0].map(grouped), ["4,926,108", "999", "1,000", "0"]);
+        assert_eq!(
+            [4_926_108.4, 999.0, 1_000.0, 0.0].map(|n| grouped(format_args!("{n:.0}"))),
+            ["4,926,108", "999", "1,000", "0"]
+        );
     }
 }

@@ -10,7 +10,6 @@ use super::jlbh::{Jlbh, raw_messages};
 use super::layout::{Layout, cores, run_on};
 use super::pair::Keeping;
 use super::raw::{Raw, RawWaiting};
-use crate::clock::median;
 use crate::harness::{Contest, Control, Monotonic, Plan, Run, SLICES, alternate, carried_by, measure};
 use crate::machine::Machine;
 use crate::results::{Row, Series, Table, TestReport};
@@ -173,13 +172,14 @@ fn notes() -> Vec<String> {
     let mut notes = vec![
         "The trader sends its next order in the callback of the last report: two threads, as in the ping-pong over raw TCP of the same bytes. Each slice has engines and connections of its own.".to_owned(),
     ];
-    let isolated = Machine::here().isolated_processors();
+    let machine = Machine::here();
+    let isolated = machine.isolated_processors();
     if isolated < 4 {
         notes.push(format!(
             "p99.9 and max are shown and not judged: this machine has {isolated} isolated cores, fewer than four."
         ));
     }
-    if median(&mut [std::thread::available_parallelism().map_or(1, |it| it.get()) as f64]) < Some(2.0) {
+    if machine.processors < 2 {
         notes.push("There is one core only: threads that spin take turns on it.".to_owned());
     }
     notes

@@ -17,7 +17,7 @@ use fixbolt_dictionary::{Version, shipped};
 
 pub use self::error::PeerError;
 pub use self::program::{Program, State};
-pub use self::results::{CodecRun, CodecTime, MessageRow, MessageTime, RoundTripRun, Sample};
+pub use self::results::{CodecRun, CodecTime, MessageRow, MessageTime, RoundTripRun};
 
 use self::program::Call;
 use crate::folder::Folder;

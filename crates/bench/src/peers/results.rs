@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::harness::Times;
+
 /// A run of `fix8-codec` for one operation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CodecRun {
@@ -86,20 +88,10 @@ pub struct RoundTripRun {
     /// What else the program says: validation, store, log, threads.
     #[serde(flatten)]
     pub settings: BTreeMap<String, Value>,
-    /// The times of every order, in the order in which they were sent.
+    /// The times of every order by `CLOCK_MONOTONIC`, in the order in which they were sent: when it
+    /// was due, when work on it began, and when its report had been parsed.
     #[serde(skip)]
-    pub samples: Vec<Sample>,
-}
-
-/// The times of an order, in nanoseconds of `CLOCK_MONOTONIC`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sample {
-    /// When it was due.
-    pub intended: u64,
-    /// When work on it began: before the order was created.
-    pub started: u64,
-    /// When its report had been parsed; `None` if none arrived.
-    pub ended: Option<u64>,
+    pub samples: Vec<Times>,
 }
 
 impl RoundTripRun {
@@ -170,7 +162,7 @@ pub(super) fn round_trip_run(line: &str) -> Result<RoundTripRun, String> {
 
 /// Returns how many messages a second were due; `None` if that cannot be told from so few.
 #[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
-pub(super) fn rate_due(samples: &[Sample]) -> Option<f64> {
+pub(super) fn rate_due(samples: &[Times]) -> Option<f64> {
     let (first, last) = (samples.first()?, samples.last()?);
     let ns = last.intended.saturating_sub(first.intended);
     (ns > 0).then(|| (samples.len() - 1) as f64 * 1e9 / ns as f64)
@@ -178,7 +170,7 @@ pub(super) fn rate_due(samples: &[Sample]) -> Option<f64> {
 
 /// Reads the lines after the heading: `intended_ns,started_ns,ended_ns`, the last one empty if the
 /// order has no report.
-pub(super) fn samples(text: &str) -> Result<Vec<Sample>, String> {
+pub(super) fn samples(text: &str) -> Result<Vec<Times>, String> {
     let mut lines = text.lines();
     if lines.next() != Some("intended_ns,started_ns,ended_ns") {
         return Err("the file of samples has another heading than intended_ns,started_ns,ended_ns".to_owned());
@@ -189,7 +181,7 @@ pub(super) fn samples(text: &str) -> Result<Vec<Sample>, String> {
             let values: Vec<&str> = line.split(',').collect();
             let [intended, started, ended] = values[..] else { return None };
             let ended = if ended.is_empty() { None } else { Some(whole(ended)?) };
-            let sample = Sample { intended: whole(intended)?, started: whole(started)?, ended };
+            let sample = Times { intended: whole(intended)?, started: whole(started)?, ended };
             let in_order =
                 sample.intended <= sample.started && ended.is_none_or(|ended| sample.started <= ended);
             in_order.then_some(sample)

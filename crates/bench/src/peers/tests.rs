@@ -3,6 +3,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::*;
+use crate::harness::Times;
 
 /// A folder of peers, each a shell script.
 struct Fake {
@@ -110,8 +111,8 @@ fn a_round_trip_has_the_times_of_every_message() {
     let peers = Fake::new(Program::QuickfixCpp, script);
     let run = peers.found().antenna(&ROUND_TRIP).expect("figures");
     let samples = [
-        Sample { intended: 10, started: 11, ended: Some(50) },
-        Sample { intended: 20, started: 21, ended: None },
+        Times { intended: 10, started: 11, ended: Some(50) },
+        Times { intended: 20, started: 21, ended: None },
     ];
     assert_eq!(run.samples, samples);
     assert_eq!((run.rate, run.messages, run.warm_up, run.lost), (2000, 2, 5, 1));

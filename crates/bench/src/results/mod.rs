@@ -30,7 +30,7 @@ pub use self::row::Row;
 pub use self::series::Series;
 #[cfg(test)]
 pub(crate) use self::series::percentile_table;
-pub use self::table::Table;
+pub use self::table::{Table, grouped};
 
 #[cfg(test)]
 mod tests;

@@ -21,10 +21,11 @@ use self::acceptor::{Acceptor, Orders, Without};
 use self::heartbeats::Heartbeats;
 use self::resend::Resend;
 use self::venue::Work;
-use crate::clock::{median, timed};
+use crate::batches;
+use crate::clock::timed;
 use crate::codec::counted;
 use crate::folder::Folder;
-use crate::harness::{Contest, Control, alternate, spread};
+use crate::harness::{Contest, Control, alternate};
 use crate::messages::RING;
 use crate::results::{Row, Table, TestReport};
 
@@ -73,15 +74,8 @@ pub fn run(batches: usize, control: &Control) -> Result<TestReport, String> {
     let mut contests: Vec<_> =
         operations.iter_mut().map(|operation| Contest::new("session", || slice(&mut **operation))).collect();
     control.begin("session", batches as u64);
-    let mut figures = alternate(&mut contests, batches, control)?;
-    let timed = rows.into_iter().zip(&mut figures);
-    let rows = timed.filter_map(|(row, figures)| {
-        let row = match spread(figures) {
-            Some(spread) => row.with("spread", spread),
-            None => row,
-        };
-        Some(Row { ns: Some(median(figures)?), ..row })
-    });
+    let figures = alternate(&mut contests, batches, control)?;
+    let rows = rows.into_iter().zip(figures).filter_map(|(row, figures)| batches::row(row, figures));
     Ok(report(rows.collect(), batches))
 }
 

@@ -7,6 +7,7 @@ use fixbolt_bench::harness::Percentile;
 use fixbolt_bench::machine::Machine;
 use fixbolt_bench::own_messages::Spent;
 use fixbolt_bench::reports::Kind;
+use fixbolt_bench::results::grouped;
 
 use super::audit::Audit;
 use super::run::{Measured, PACED, Run};
@@ -35,12 +36,9 @@ fn text(out: &mut impl Write, run: &Run, measured: &Measured, audit: &Audit) -> 
     row("machine", machine.to_string())?;
     let paced = match run.rate {
         0 => String::new(),
-        rate => format!(
-            ", then {} at {}/s for {} s",
-            grouped(run.paced_orders()),
-            grouped(rate.into()),
-            PACED.as_secs()
-        ),
+        rate => {
+            format!(", then {} at {}/s for {} s", grouped(run.paced_orders()), grouped(rate), PACED.as_secs())
+        }
     };
     row("orders", format!("{}: {orders} as fast as back-pressure allows{paced}", grouped(audit.orders)))?;
     let reports =
@@ -219,19 +217,6 @@ fn micros(time: Duration) -> String {
     } else {
         grouped(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
     }
-}
-
-/// Formats 1234567 as `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (n, digit) in digits.chars().enumerate() {
-        if n > 0 && (digits.len() - n).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

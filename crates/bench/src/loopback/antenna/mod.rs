@@ -299,12 +299,7 @@ fn slice(
                 dictionary: None,
             };
             let run = peers.antenna(&test).map_err(|error| error.to_string())?;
-            let times: Vec<Times> = run
-                .samples
-                .iter()
-                .map(|it| Times { intended: it.intended, started: it.started, ended: it.ended })
-                .collect();
-            Ok((Run::open(&times), times))
+            Ok((Run::open(&run.samples), run.samples))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Other engines in the same run, where their programs are built.
 
-use crate::harness::{Control, Run, Times};
+use crate::harness::{Control, Run};
 use crate::peers::{Peers, Program, RoundTripTest, State};
 use crate::results::Series;
 
@@ -54,17 +54,12 @@ impl Rivals {
             }
             match peers.jlbh(*program, &test) {
                 Ok(run) => {
-                    let times: Vec<Times> = run
-                        .samples
-                        .iter()
-                        .map(|it| Times { intended: it.intended, started: it.started, ended: it.ended })
-                        .collect();
                     let engine = format!("{} {}", run.engine, run.version);
                     series.push(Series::new(
                         super::TEST,
                         &engine,
                         format!("{rate:.0}/s"),
-                        vec![Run::open(&times)],
+                        vec![Run::open(&run.samples)],
                     ));
                 }
                 Err(error) => self.notes.push(format!("{program} at {rate:.0}/s: {error}")),

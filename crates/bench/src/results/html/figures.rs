@@ -1,5 +1,7 @@
 //! Figures as people read them: three digits and a unit.
 
+use crate::results::grouped;
+
 /// Returns a duration: `812 ns`, `12.3 us`, `1.24 ms`, `2.50 s`.
 pub(super) fn time(ns: f64) -> String {
     let (value, unit) = in_unit(ns);
@@ -39,15 +41,8 @@ pub(super) fn digits(value: f64) -> String {
 
 /// Returns a number with commas between thousands, without a fraction.
 pub(super) fn commas(value: f64) -> String {
-    let whole = format!("{:.0}", value.abs());
-    let mut text = String::from(if value <= -0.5 { "-" } else { "" });
-    for (n, digit) in whole.chars().enumerate() {
-        if n > 0 && (whole.len() - n).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    let sign = if value <= -0.5 { "-" } else { "" };
+    format!("{sign}{}", grouped(format_args!("{:.0}", value.abs())))
 }
 
 /// Returns a number of an axis: `500`, `2k`, `1.5M`.
