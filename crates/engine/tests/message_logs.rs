@@ -62,3 +62,52 @@ fn a_message_log_that_cannot_be_written_stops_the_start_and_says_where() {
     let said = format!("starting the message log: {}: ", file.display());
     assert!(error.to_string().starts_with(&said), "{error}");
 }
+
+/// Fails at each warning that lines were dropped, and counts them.
+struct Failing(Arc<AtomicUsize>);
+
+impl tracing::Subscriber for Failing {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.name() == "message_log_dropped"
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, _: &tracing::Event<'_>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        panic!("the subscriber fails");
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[test]
+fn a_subscriber_that_panics_at_a_warning_does_not_end_the_message_log() {
+    let scratch = Scratch::new("message-log-panic");
+    let warnings = Arc::new(AtomicUsize::new(0));
+    tracing::subscriber::set_global_default(Failing(Arc::clone(&warnings))).unwrap();
+    // A file cannot be opened where there is a directory.
+    let file = scratch.0.join("FIX.4.4-VENUE-TRADER.messages.log");
+    std::fs::create_dir_all(&file).unwrap();
+    let (app, _log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).message_log(&scratch.0).start(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    eventually(|| warnings.load(Ordering::SeqCst) > 0);
+    std::fs::remove_dir(&file).unwrap();
+    eventually(|| {
+        peer.send("D", "11=again");
+        peer.receive();
+        std::fs::read_to_string(&file).is_ok_and(|text| text.contains("11=again"))
+    });
+    drop(peer);
+    venue.stop().unwrap();
+}

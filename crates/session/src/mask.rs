@@ -87,7 +87,8 @@ impl Secrets<'_> {
     ///
     /// The announced length of a secret may be wrong: it extends at least to the end of its field,
     /// and a part after it without a tag belongs to it, too. In a message, other data fields end
-    /// where they say, if an SOH is there; in garbled bytes a secret inside them is masked.
+    /// where they say, if an SOH is there; in garbled bytes a secret inside any field is masked:
+    /// the sender may separate fields by something else.
     fn mask(self, bytes: &[u8], first: usize, kind: Bytes, to: &mut Vec<u8>) -> bool {
         let mut found = false;
         let mut hide = |from: usize, end: usize| {
@@ -107,9 +108,14 @@ impl Secrets<'_> {
         while at < bytes.len() {
             let mut end = soh_from(bytes, at);
             let length = announced.take();
+            let within = match kind {
+                Bytes::Message => None,
+                Bytes::Garbled => self.secret_within(bytes, at, end),
+            };
             let Some((tag, value)) = tag_and_value(bytes, at, end) else {
-                if after_secret {
-                    hide(at, end);
+                if let Some(from) = after_secret.then_some(at).or(within) {
+                    hide(from, end);
+                    after_secret = true;
                 }
                 at = end + 1;
                 continue;
@@ -135,11 +141,26 @@ impl Secrets<'_> {
                     .and_then(|length| usize::try_from(length).ok())
                     .map(|length| (data_tag, length));
             } else if tag == number::MSG_TYPE && kind == Bytes::Message {
-                is_logon = &bytes[value..end] == LOGON;
+                is_logon |= &bytes[value..end] == LOGON;
+            }
+            if !after_secret && let Some(from) = within {
+                hide(from, end);
+                after_secret = true;
             }
             at = end + 1;
         }
         found
+    }
+
+    /// Returns the position of the first secret of garbled bytes between two positions.
+    fn secret_within(self, bytes: &[u8], at: usize, end: usize) -> Option<usize> {
+        let equals = (at..end).filter(|n| bytes[*n] == b'=');
+        let mut values = equals.filter(|n| {
+            let before = bytes[at..*n].trim_ascii_end();
+            let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+            decimal(&before[before.len() - digits..]).is_some_and(|tag| self.contain(tag, true))
+        });
+        values.next().map(|equals| equals + 1)
     }
 }
 
@@ -172,10 +193,11 @@ fn soh_from(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).and_then(|rest| rest.iter().position(|b| *b == SOH)).map_or(bytes.len(), |n| at + n)
 }
 
-/// Returns the tag of the field from `at` to `end` and the position of its value.
+/// Returns the tag of the field from `at` to `end` and the position of its value. Blanks around the
+/// tag make the field a broken one, and its value no less a secret.
 fn tag_and_value(bytes: &[u8], at: usize, end: usize) -> Option<(u32, usize)> {
     let equals = at + bytes[at..end].iter().position(|b| *b == b'=')?;
-    Some((decimal(&bytes[at..equals])?, equals + 1))
+    Some((decimal(bytes[at..equals].trim_ascii())?, equals + 1))
 }
 
 fn decimal(digits: &[u8]) -> Option<u32> {
@@ -280,6 +302,10 @@ mod tests {
             ),
             (b"35=BE\x011401=99\x011402=a\x01b\x0110=000\x01", b"35=BE\x011401=99\x011402=*\x01*\x01"),
             (b"35=BE\x01554=a\x01b\x01553=c\x0110=000\x01", b"35=BE\x01554=*\x01*\x01553=c\x01"),
+            // Blanks around the tag.
+            (b"35=BE\x01 554=a\x01925 =b\x0110=000\x01", b"35=BE\x01 554=*\x01925 =*\x01"),
+            // A Logon with a second MsgType.
+            (b"35=A\x0135=0\x0195=1\x0196=a\x0110=000\x01", b"35=A\x0135=0\x0195=1\x0196=*\x01"),
         ] {
             assert!(SECRETS.mask_message(bytes, &mut to), "{}", bytes.escape_ascii());
             let (before, sum) = to.split_at(to.len() - 7);
@@ -300,6 +326,10 @@ mod tests {
             (b"554=a\x01b\x0158=c", false, b"554=*\x01*\x0158=c"),
             (b"ret\x01554=a\x01", true, b"***\x01554=*\x01"),
             (b"secret", true, b"******"),
+            // Other separators than SOH.
+            (b"8=FIX.4.4|35=A|554=a|553=b|\x0158=c", false, b"8=FIX.4.4|35=A|554=********\x0158=c"),
+            (b"^A925=a^A\x01b\x0158=c", false, b"^A925=***\x01*\x0158=c"),
+            (b"2554=a 5540=b; 554 =c=d\x01", false, b"2554=a 5540=b; 554 =***\x01"),
         ] {
             assert!(SECRETS.mask_garbled(bytes, continues, &mut to));
             assert_eq!(to, masked, "{}", bytes.escape_ascii());

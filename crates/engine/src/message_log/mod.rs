@@ -10,6 +10,7 @@ mod writer;
 use core::fmt;
 use std::cell::RefCell;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -36,13 +37,16 @@ const FINISH: Duration = Duration::from_secs(5);
 ///
 /// The files are appended to, and only their owner may read them. The secrets of
 /// [`SessionSettings::masked`](crate::session::SessionSettings::masked) are replaced by `*`. Line
-/// ends in bytes that are no message are written as `\n` and `\r`.
+/// ends in a message are written as `\n` and `\r`, so that no counterparty can write a line of its
+/// own; BodyLength and CheckSum stay as they were. A file that was renamed or removed is begun anew
+/// within a second.
 ///
 /// A session never waits for the log. A line is dropped if 16,384 lines or 32 MiB wait to be
 /// written, or if its file cannot be written, which is tried again each second. Dropped lines are
 /// counted ([`MessageLog::dropped`]), and a warning says so at most once a second.
 ///
-/// Dropping the log waits until everything is written, for five seconds at most.
+/// Dropping the log waits until everything is written, for five seconds at most; a warning says if
+/// that was too short.
 pub struct MessageLog {
     queue: Arc<Queue>,
     thread: JoinHandle<()>,
@@ -72,10 +76,11 @@ impl MessageLog {
     fn start_with(directory: &Path, most_lines: usize) -> io::Result<Self> {
         writer::prepare(directory)?;
         let queue = Arc::new(Queue::new(most_lines));
-        let writer = Writer::new(directory.to_owned(), Arc::clone(&queue));
+        let mut writer = Writer::new(directory.to_owned(), Arc::clone(&queue));
         let thread = std::thread::Builder::new().name("fixbolt-messages".to_owned()).spawn(move || {
             fixbolt_journal::unpin();
-            writer.run();
+            // A warning may panic in the application's subscriber. The log goes on.
+            while catch_unwind(AssertUnwindSafe(|| writer.run())).is_err() {}
         })?;
         Ok(Self { queue, thread })
     }
@@ -110,18 +115,20 @@ impl WireObserver for MessageLog {
             known.file(Arc::as_ptr(&self.queue).addr(), message)
         });
         text.extend_from_slice(b" : ");
-        if message.garbled {
-            message.bytes.iter().for_each(|byte| match byte {
-                b'\n' => text.extend_from_slice(b"\\n"),
-                b'\r' => text.extend_from_slice(b"\\r"),
-                byte => text.push(*byte),
-            });
-        } else {
-            text.extend_from_slice(message.bytes);
-        }
+        add_on_one_line(&mut text, message.bytes);
         text.push(b'\n');
         self.queue.add(Line { file, text });
     }
+}
+
+/// Adds a copy of the bytes without line ends.
+fn add_on_one_line(to: &mut Vec<u8>, mut bytes: &[u8]) {
+    while let Some(at) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        to.extend_from_slice(&bytes[..at]);
+        to.extend_from_slice(if bytes[at] == b'\n' { b"\\n" } else { b"\\r" });
+        bytes = &bytes[at + 1..];
+    }
+    to.extend_from_slice(bytes);
 }
 
 impl Known {
@@ -149,6 +156,13 @@ impl Drop for MessageLog {
         let give_up = Instant::now() + FINISH;
         while !self.thread.is_finished() && Instant::now() < give_up {
             std::thread::sleep(Duration::from_millis(1));
+        }
+        if !self.thread.is_finished() {
+            tracing::warn!(
+                name: "message_log_unfinished",
+                lines = self.queue.unwritten(),
+                "the message log could not be written within five seconds; its last lines may be missing"
+            );
         }
     }
 }

@@ -7,6 +7,8 @@ use crossbeam_queue::ArrayQueue;
 
 /// The most bytes in the queue.
 const MOST_BYTES: usize = 32 << 20;
+/// The memory that each line of the queue has from the start, in bytes.
+const LINE: usize = 512;
 /// The memory of a longer line is not kept for the next one.
 const LONGEST_KEPT: usize = 4096;
 
@@ -20,9 +22,11 @@ pub(super) struct Line {
 /// What the workers and the log's thread share.
 pub(super) struct Queue {
     lines: ArrayQueue<Line>,
-    /// Memory of lines that were written.
+    /// Memory for as many lines, so that a worker allocates none.
     free: ArrayQueue<Vec<u8>>,
     bytes: AtomicUsize,
+    /// Lines that the log's thread has taken out and not yet written.
+    held: AtomicUsize,
     /// Lines dropped so far.
     dropped: AtomicU64,
     ending: AtomicBool,
@@ -30,10 +34,13 @@ pub(super) struct Queue {
 
 impl Queue {
     pub(super) fn new(most_lines: usize) -> Self {
+        let free = ArrayQueue::new(most_lines);
+        while free.push(Vec::with_capacity(LINE)).is_ok() {}
         Self {
             lines: ArrayQueue::new(most_lines),
-            free: ArrayQueue::new(most_lines),
+            free,
             bytes: AtomicUsize::new(0),
+            held: AtomicUsize::new(0),
             dropped: AtomicU64::new(0),
             ending: AtomicBool::new(false),
         }
@@ -46,21 +53,27 @@ impl Queue {
 
     /// Takes back the memory of a line.
     pub(super) fn free(&self, mut text: Vec<u8>) {
-        if text.capacity() <= LONGEST_KEPT {
-            text.clear();
-            // There is a place for each line of the queue.
-            let _ = self.free.push(text);
+        if text.capacity() > LONGEST_KEPT {
+            text = Vec::with_capacity(LINE);
         }
+        text.clear();
+        // There is a place for each line of the queue.
+        let _ = self.free.push(text);
     }
 
     /// Adds a line, or drops it; never waits.
     pub(super) fn add(&self, line: Line) {
         let len = line.text.len();
-        if self.bytes.fetch_add(len, Ordering::Relaxed) + len <= MOST_BYTES && self.lines.push(line).is_ok() {
-            return;
+        let refused = if self.bytes.fetch_add(len, Ordering::Relaxed) + len <= MOST_BYTES {
+            self.lines.push(line).err()
+        } else {
+            Some(line)
+        };
+        if let Some(Line { text, .. }) = refused {
+            self.bytes.fetch_sub(len, Ordering::Relaxed);
+            self.drop_lines(1);
+            self.free(text);
         }
-        self.bytes.fetch_sub(len, Ordering::Relaxed);
-        self.drop_lines(1);
     }
 
     /// Returns the next line.
@@ -68,6 +81,16 @@ impl Queue {
         let line = self.lines.pop()?;
         self.bytes.fetch_sub(line.text.len(), Ordering::Relaxed);
         Some(line)
+    }
+
+    /// Records how many lines the log's thread has taken out and not yet written.
+    pub(super) fn hold(&self, lines: usize) {
+        self.held.store(lines, Ordering::Relaxed);
+    }
+
+    /// Returns how many lines are not yet written.
+    pub(super) fn unwritten(&self) -> usize {
+        self.lines.len() + self.held.load(Ordering::Relaxed)
     }
 
     /// Returns whether every line was taken out.

@@ -162,3 +162,92 @@ fn what_is_no_message_is_one_line_too() {
     let text = scratch.text();
     assert!(text.lines().count() == 3 && text.contains("two\\r\\nlines"), "{text:?}");
 }
+
+#[test]
+fn a_counterparty_writes_no_line_of_its_own() {
+    let scratch = Scratch::new("forged");
+    let log = Arc::new(MessageLog::start(&scratch.0).unwrap());
+    let mut venue = logged_on(&log);
+    let forged = "20260105-09:00:00.000 : 8=FIX.4.4";
+    assert_eq!(venue.receive(&format!("35=1|112=a\n{forged}\r|")).len(), 1);
+    drop((venue, log));
+    let text = scratch.text();
+    assert_eq!(text.lines().count(), 4, "{text:?}");
+    assert_eq!(text.matches(&format!("112=a\\n{forged}\\r\u{1}")).count(), 2, "{text:?}");
+}
+
+#[test]
+fn a_line_that_a_killed_process_has_left_unfinished_is_ended_first() {
+    let scratch = Scratch::new("torn");
+    fs::write(scratch.file(), "20260105-08:59:59.999 : 8=FIX.4.4\u{1}9=").unwrap();
+    let log = Arc::new(MessageLog::start(&scratch.0).unwrap());
+    drop((logged_on(&log), log));
+    let text = scratch.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines.len() == 3
+            && lines[0].ends_with("9=")
+            && lines[1].contains("|35=A|".replace('|', "\u{1}").as_str()),
+        "{lines:?}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_was_renamed_or_removed_is_begun_anew() {
+    let scratch = Scratch::new("rotated");
+    let log = Arc::new(MessageLog::start(&scratch.0).unwrap());
+    let mut venue = logged_on(&log);
+    eventually(|| scratch.text().lines().count() == 2);
+    let older = scratch.0.join("older");
+    fs::rename(scratch.file(), &older).unwrap();
+    eventually(|| {
+        venue.receive("35=1|112=renamed|");
+        scratch.text().contains("112=renamed")
+    });
+    fs::remove_file(scratch.file()).unwrap();
+    eventually(|| {
+        venue.receive("35=1|112=removed|");
+        scratch.text().contains("112=removed")
+    });
+    assert!(fs::read_to_string(older).unwrap().contains("35=A"));
+    assert_eq!(log.dropped(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_that_hangs_does_not_keep_the_log_from_ending() {
+    let scratch = Scratch::new("hangs");
+    let made = std::process::Command::new("mkfifo").arg(scratch.file()).status().unwrap();
+    assert!(made.success());
+    let log = Arc::new(MessageLog::start(&scratch.0).unwrap());
+    let queue = Arc::clone(&log.queue);
+    let venue = logged_on(&log);
+    eventually(|| queue.is_empty());
+    assert_eq!(queue.unwritten(), 2);
+    drop((venue, log));
+    assert_eq!(queue.unwritten(), 2);
+    // The thread can end.
+    assert_eq!(fs::read_to_string(scratch.file()).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn the_memory_of_a_line_is_used_again_whether_it_was_written_dropped_or_long() {
+    let queue = Queue::new(2);
+    let line = |length: usize| {
+        let mut text = queue.memory();
+        assert!((100..=10_000).contains(&text.capacity()), "{}", text.capacity());
+        text.resize(length, b'x');
+        queue.add(Line { file: "a".into(), text });
+    };
+    for length in [100, 100_000, 100] {
+        line(length);
+        line(length);
+        // There is none for a third line; it is dropped.
+        queue.add(Line { file: "a".into(), text: Vec::with_capacity(length) });
+        while let Some(Line { text, .. }) = queue.next() {
+            queue.free(text);
+        }
+    }
+    assert_eq!(queue.dropped(), 3);
+}

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,10 @@ use super::queue::{Line, Queue};
 const PAUSE: Duration = Duration::from_millis(20);
 /// The most lines of a batch.
 const BATCH: usize = 4096;
-/// How long a file that cannot be written is left alone, and how often dropped lines are reported.
+/// A batch ends with the line that makes it as large as this, in bytes.
+const BATCH_SIZE: usize = 1 << 20;
+/// How long a file that cannot be written is left alone, how often dropped lines are reported, and
+/// how often a file is looked for where it was opened.
 const RETRY: Duration = Duration::from_secs(1);
 /// The most files that stay open although nothing was written to them in a batch.
 const MOST_OPEN: usize = 64;
@@ -24,6 +27,9 @@ pub(super) struct Writer {
     directory: PathBuf,
     queue: Arc<Queue>,
     files: HashMap<Arc<str>, LogFile>,
+    /// The lines that could not be written since the last report, and the last file of such.
+    lost: u64,
+    failed: Option<(Arc<str>, String)>,
     /// When dropped lines were last reported, and how many there were until then.
     told: Option<Instant>,
     told_of: u64,
@@ -32,13 +38,12 @@ pub(super) struct Writer {
 /// A file, and what is to be written to it.
 #[derive(Default)]
 struct LogFile {
-    file: Option<File>,
+    /// The file, and when it was last seen where it was opened.
+    file: Option<(File, Instant)>,
     lines: Vec<u8>,
     /// Where each of the lines ends.
     ends: Vec<usize>,
-    /// Whether the last line was written only in part.
-    is_torn: bool,
-    failed: Option<(Instant, String)>,
+    failed: Option<Instant>,
 }
 
 /// Creates the directory, and checks that files can be created in it.
@@ -50,7 +55,11 @@ pub(super) fn prepare(directory: &Path) -> io::Result<()> {
     builder.create(directory)?;
     let probe = directory.join(format!(".fixbolt-{}", std::process::id()));
     append(&probe)?;
-    fs::remove_file(probe)
+    match fs::remove_file(probe) {
+        // Another engine of this process has done so.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 /// Opens a file to append to it, for its owner only.
@@ -62,19 +71,49 @@ fn append(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Returns whether the last line of a file has no end: its writer was killed, or the disk was full.
+fn is_torn(file: &File, path: &Path) -> io::Result<bool> {
+    if !file.metadata()?.is_file() {
+        return Ok(false);
+    }
+    let mut last = File::open(path)?;
+    let mut byte = [b'\n'];
+    if last.seek(SeekFrom::End(0))? > 0 {
+        last.seek(SeekFrom::End(-1))?;
+        last.read_exact(&mut byte)?;
+    }
+    Ok(byte != *b"\n")
+}
+
+/// Returns whether the file was renamed or removed since it was opened.
+#[cfg(unix)]
+fn is_moved(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(open), Ok(there)) => (open.dev(), open.ino()) != (there.dev(), there.ino()),
+        (_, there) => there.is_err_and(|error| error.kind() == io::ErrorKind::NotFound),
+    }
+}
+
+/// Returns whether the file was renamed or removed since it was opened: there, neither is possible.
+#[cfg(not(unix))]
+fn is_moved(_: &File, _: &Path) -> bool {
+    false
+}
+
 impl Writer {
     pub(super) fn new(directory: PathBuf, queue: Arc<Queue>) -> Self {
-        Self { directory, queue, files: HashMap::new(), told: None, told_of: 0 }
+        Self { directory, queue, files: HashMap::new(), lost: 0, failed: None, told: None, told_of: 0 }
     }
 
     /// Writes until the log ends and nothing is left.
-    pub(super) fn run(mut self) {
+    pub(super) fn run(&mut self) {
         loop {
             let ends = self.queue.ends();
-            let taken = self.take();
+            let is_all = self.take();
             self.write();
             self.tell_dropped(ends);
-            if taken < BATCH {
+            if is_all {
                 if ends {
                     return;
                 }
@@ -83,56 +122,70 @@ impl Writer {
         }
     }
 
-    /// Takes a batch of lines out of the queue. Returns how many there were.
-    fn take(&mut self) -> usize {
-        for taken in 0..BATCH {
-            let Some(Line { file, text }) = self.queue.next() else { return taken };
+    /// Takes a batch of lines out of the queue. Returns whether these were all.
+    fn take(&mut self) -> bool {
+        let (mut taken, mut size) = (0, 0);
+        let is_all = loop {
+            if taken == BATCH || size >= BATCH_SIZE {
+                break false;
+            }
+            let Some(Line { file, text }) = self.queue.next() else { break true };
             match self.files.get_mut(&file) {
                 Some(log) => log.add(&text),
                 None => self.files.entry(file).or_default().add(&text),
             }
+            (taken, size) = (taken + 1, size + text.len());
             self.queue.free(text);
-        }
-        BATCH
+        };
+        self.queue.hold(taken);
+        is_all
     }
 
     fn write(&mut self) {
-        let Self { directory, queue, files, .. } = self;
+        let Self { directory, queue, files, lost, failed, .. } = self;
         let are_many = files.len() > MOST_OPEN;
         files.retain(|name, log| {
             if log.lines.is_empty() {
-                return !are_many || log.failed.is_some();
+                return !are_many || log.is_left_alone();
             }
-            let lost = log.write(&directory.join(format!("{name}.messages.log")));
-            queue.drop_lines(lost);
+            let (missed, error) = log.write(&directory.join(format!("{name}.messages.log")));
+            queue.drop_lines(missed);
+            *lost += missed;
+            if let Some(error) = error {
+                *failed = Some((Arc::clone(name), error.to_string()));
+            }
             true
         });
+        queue.hold(0);
     }
 
-    /// Reports the lines that were dropped since the last report, and why some were.
+    /// Reports the lines that were dropped since the last report, and why.
     fn tell_dropped(&mut self, at_once: bool) {
         let dropped = self.queue.dropped();
         let is_early = self.told.is_some_and(|told| told.elapsed() < RETRY);
         if dropped == self.told_of || is_early && !at_once {
             return;
         }
-        let lines = dropped - self.told_of;
-        let reason = self.files.iter().find_map(|(name, log)| Some((name, &log.failed.as_ref()?.1)));
-        match reason {
-            Some((name, error)) => tracing::warn!(
+        let (lines, late) = (self.lost, dropped - self.told_of - self.lost);
+        let failed = self.failed.clone().filter(|_| lines > 0);
+        // First, because a subscriber that panics is not called again at once.
+        (self.lost, self.told, self.told_of) = (0, Some(Instant::now()), dropped);
+        if let Some((name, error)) = failed {
+            tracing::warn!(
                 name: "message_log_dropped",
                 lines,
                 file = %self.directory.join(format!("{name}.messages.log")).display(),
                 %error,
                 "the message log cannot be written; its sessions go on without it"
-            ),
-            None => tracing::warn!(
-                name: "message_log_dropped",
-                lines,
-                "the message log cannot be written as fast as messages come; these are not in it"
-            ),
+            );
         }
-        (self.told, self.told_of) = (Some(Instant::now()), dropped);
+        if late > 0 {
+            tracing::warn!(
+                name: "message_log_dropped",
+                lines = late,
+                "the message log cannot be written as fast as messages come; these are not in it"
+            );
+        }
     }
 }
 
@@ -142,32 +195,45 @@ impl LogFile {
         self.ends.push(self.lines.len());
     }
 
-    /// Writes the lines. Returns how many are lost.
-    fn write(&mut self, path: &Path) -> u64 {
-        if self.failed.as_ref().is_some_and(|(at, _)| at.elapsed() < RETRY) {
-            return self.drop_lines(0);
+    /// Returns whether the file failed so lately that it is not tried again yet.
+    fn is_left_alone(&self) -> bool {
+        self.failed.is_some_and(|at| at.elapsed() < RETRY)
+    }
+
+    /// Writes the lines. Returns how many are lost, and why if it was tried.
+    fn write(&mut self, path: &Path) -> (u64, Option<io::Error>) {
+        if self.is_left_alone() {
+            return (self.drop_lines(0), None);
         }
         let mut written = 0;
-        match self.try_write(path, &mut written) {
-            Ok(()) => self.failed = None,
-            Err(error) => {
-                self.file = None;
-                self.is_torn |= written > 0 && !self.ends.contains(&written);
-                self.failed = Some((Instant::now(), error.to_string()));
-            }
+        let error = self.try_write(path, &mut written).err();
+        self.failed = error.is_some().then(Instant::now);
+        if error.is_some() {
+            self.file = None;
         }
-        self.drop_lines(written)
+        (self.drop_lines(written), error)
     }
 
     fn try_write(&mut self, path: &Path, written: &mut usize) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(append(path)?),
-        };
-        if self.is_torn {
-            file.write_all(b"\n")?;
-            self.is_torn = false;
+        if let Some((file, seen)) = &mut self.file
+            && seen.elapsed() >= RETRY
+        {
+            *seen = Instant::now();
+            if is_moved(file, path) {
+                self.file = None;
+            }
         }
+        let file = match &mut self.file {
+            Some((file, _)) => file,
+            none => {
+                let mut file = append(path)?;
+                // A file that may not be read is continued as it is.
+                if is_torn(&file, path).unwrap_or_default() {
+                    file.write_all(b"\n")?;
+                }
+                &mut none.insert((file, Instant::now())).0
+            }
+        };
         while *written < self.lines.len() {
             match file.write(&self.lines[*written..]) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
