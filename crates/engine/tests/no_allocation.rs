@@ -1,7 +1,8 @@
 //! Property 1 of the design: after start-up the loop allocates nothing, takes no lock and makes no
 //! system calls except recv, send and epoll for a message. This holds with validation and journals,
 //! in both roles, during segment changes, changes of the second, a long resend, a long gap of the
-//! counterparty, and while orders are exchanged during both.
+//! counterparty, and while orders are exchanged during both; for workers that block, and for those
+//! that spin and have a message log.
 //!
 //! The *stretch* is the time between two points on each worker's thread. During it, a counting
 //! allocator counts the allocations of that thread. Both points are also marked by a system call
@@ -52,7 +53,7 @@ use fixbolt::session::{
     Application, Delivery, Event, Failure, Role, SessionDictionary, SessionId, SessionReject,
     SessionRejectReason, SessionSettings, Turn,
 };
-use fixbolt::{Engine, Initiation};
+use fixbolt::{Engine, EngineBuilder, Initiation, Waiting};
 use support::*;
 
 struct Counting;
@@ -348,7 +349,7 @@ fn wait(progress: &Stretch, done: impl Fn() -> bool) {
 
 /// Returns the number of segments of a session's journal, including one created ahead.
 fn segments(base: &Path, session: &SessionId) -> usize {
-    let files = std::fs::read_dir(base.join(session.file_name())).unwrap();
+    let files = std::fs::read_dir(base.join("journal").join(session.file_name())).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.starts_with("segment-") && !name.ends_with(".new")).count()
 }
@@ -362,26 +363,65 @@ fn validated(mut settings: SessionSettings) -> SessionSettings {
     settings
 }
 
+/// How the workers of a proof wait, and whether there is a message log.
+#[derive(Clone, Copy)]
+struct Way {
+    /// The name, and the marks of the venue and of the trader.
+    name: &'static str,
+    marks: [[&'static str; 2]; 2],
+    waiting: Waiting,
+    logs: bool,
+}
+
+impl Way {
+    /// Returns the builder of an engine with files in `base`.
+    fn engine(self, base: &Path) -> EngineBuilder {
+        let builder = Engine::builder().waiting(self.waiting).journal(base.join("journal"));
+        if self.logs { builder.message_log(base.join("log")) } else { builder }
+    }
+}
+
 #[test]
 fn no_message_allocates_in_either_role() {
+    // One after the other: spinning workers need the cores.
+    prove(Way {
+        name: "no-allocation",
+        marks: [
+            ["/fixbolt-proof/begin/venue", "/fixbolt-proof/end/venue"],
+            ["/fixbolt-proof/begin/trader", "/fixbolt-proof/end/trader"],
+        ],
+        waiting: Waiting::Blocking,
+        logs: false,
+    });
+    prove(Way {
+        name: "no-allocation-spinning",
+        marks: [
+            ["/fixbolt-proof/begin/spinning-venue", "/fixbolt-proof/end/spinning-venue"],
+            ["/fixbolt-proof/begin/spinning-trader", "/fixbolt-proof/end/spinning-trader"],
+        ],
+        waiting: Waiting::Spinning,
+        logs: true,
+    });
+}
+
+fn prove(way: Way) {
     let orders: u64 = std::env::var("FIXBOLT_PROOF_ORDERS")
         .map_or(120_000, |orders| orders.parse().expect("FIXBOLT_PROOF_ORDERS is a number"));
-    let scratch = Scratch::new("no-allocation");
+    let scratch = Scratch::new(way.name);
     let (venue_base, trader_base) = (scratch.0.join("venue"), scratch.0.join("trader"));
-    let selling = Stretch::new(["/fixbolt-proof/begin/venue", "/fixbolt-proof/end/venue"]);
-    let buying = Stretch::new(["/fixbolt-proof/begin/trader", "/fixbolt-proof/end/trader"]);
+    let [selling, buying] = way.marks.map(Stretch::new);
     let forgetful = of("FIX.4.4:VENUE->FORGETFUL", Role::Acceptor);
-    let venue = Engine::builder()
+    let venue = way
+        .engine(&venue_base)
         .accept(anywhere(), validated(acceptor()))
         .accept(anywhere(), validated(forgetful))
-        .journal(&venue_base)
         .start(Venue(Arc::clone(&selling)))
         .unwrap();
     let address = venue.addresses()[0];
     let (logged_on, told) = channel();
-    let trader = Engine::builder()
+    let trader = way
+        .engine(&trader_base)
         .connect(Initiation::new(validated(initiator()), "127.0.0.1", address.port()))
-        .journal(&trader_base)
         .start(Trader { stretch: Arc::clone(&buying), sent: WINDOW, logged_on })
         .unwrap();
     told.recv_timeout(Duration::from_secs(20)).unwrap();
@@ -421,11 +461,16 @@ fn no_message_allocates_in_either_role() {
     wait(&buying, || [&selling, &buying].iter().all(|stretch| stretch.ended.load(Ordering::Acquire)));
     let allocations = [&selling, &buying].map(|stretch| stretch.allocations.load(Ordering::Acquire));
     eprintln!(
-        "{counted} orders and their reports, {during_resend} of them while {RESENT} messages were sent again; \
-         {RESENT} came late; segment changes {changes:?}, {seconds} changes of the second; allocations {allocations:?}"
+        "{}: {counted} orders and their reports, {during_resend} of them while {RESENT} messages were sent again; \
+         {RESENT} came late; segment changes {changes:?}, {seconds} changes of the second; allocations {allocations:?}",
+        way.name
     );
     assert_eq!(allocations, [0, 0], "allocations of the venue and of the trader");
     drop(peer);
     trader.stop().unwrap();
     venue.stop().unwrap();
+    for (base, session) in journals {
+        let log = base.join("log").join(format!("{}.messages.log", session.file_name()));
+        assert_eq!(std::fs::metadata(log).is_ok_and(|file| file.len() > 1 << 20), way.logs);
+    }
 }
