@@ -2,9 +2,12 @@
 
 mod support;
 
+use std::net::TcpListener;
+use std::time::Duration;
+
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody};
 use fixbolt::session::{Role, SessionSettings};
-use fixbolt::{Engine, EngineBuilder, Initiation, Waiting};
+use fixbolt::{Change, Engine, EngineBuilder, Initiation, Waiting};
 use support::*;
 
 fn named(name: &str) -> SessionSettings {
@@ -97,6 +100,50 @@ fn a_spinning_initiator_connects_trades_and_logs_out_at_the_stop() {
     let cycles = venue.cycles()[0];
     eventually(|| venue.cycles()[0] > cycles + 10_000);
     venue.stop().unwrap();
+}
+
+#[test]
+fn a_spinning_worker_obeys_commands_connects_again_and_stops_although_nobody_answers() {
+    let host = TcpListener::bind("127.0.0.1:0").unwrap();
+    let quick = Duration::from_secs(1);
+    let (app, log) = Recorder::trader();
+    let engine = spinning().accept(anywhere(), acceptor()).start(app).unwrap();
+    // A session that is added while it runs.
+    let settings = initiator().with(|s| {
+        s.reset_on_logon = true;
+        (s.logon_timeout, s.logout_timeout) = (quick, quick);
+    });
+    let mut initiation = Initiation::new(settings, "127.0.0.1", host.local_addr().unwrap().port());
+    initiation.reconnect_interval = Duration::from_millis(1);
+    let session = engine.connect(initiation).unwrap();
+    let logon = || {
+        let mut peer = Peer::on(host.accept().unwrap().0).named("VENUE", "TRADER");
+        let logon = peer.receive();
+        assert!(logon.contains("|35=A|"), "{logon}");
+        peer
+    };
+    // Nobody answers the first Logon.
+    logon().closed_silently();
+    let mut peer = logon();
+    peer.send("A", "98=0|108=30|141=Y");
+    log.logged_on();
+    session.send_test_request().unwrap();
+    assert!(peer.receive().contains("|35=1|"));
+    // Nobody answers the Logout, neither the operator's nor that of the stop.
+    let change = Change::new("jane", "a test");
+    session.disable(change, "for today", Duration::from_secs(20)).unwrap();
+    assert_eq!(log.ended(), "LogoutTimedOut");
+    assert!(peer.receive().contains("|58=for today|"));
+    let mut other = Peer::connect(engine.addresses()[0]);
+    other.log_on();
+    session.enable(change).unwrap();
+    let mut peer = logon();
+    peer.send("A", "98=0|108=30|141=Y");
+    log.wait(|seen| *seen == Seen::LoggedOn);
+    log.wait(|seen| *seen == Seen::LoggedOn);
+    drop(other);
+    engine.stop().unwrap();
+    assert!(peer.receive().contains("|35=5|"));
 }
 
 #[test]
