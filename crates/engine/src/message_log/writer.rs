@@ -95,7 +95,7 @@ fn is_moved(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Returns whether the file was renamed or removed since it was opened: there, neither is possible.
+/// Elsewhere nothing says which file it is; it is written on.
 #[cfg(not(unix))]
 fn is_moved(_: &File, _: &Path) -> bool {
     false
