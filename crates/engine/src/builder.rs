@@ -326,7 +326,9 @@ impl EngineBuilder {
     }
 
     /// Pins the workers to these cores, which are counted from 0: the first worker to the first
-    /// one, and so on, one for each worker. Without this, or with none, the system chooses.
+    /// one, and so on, one for each worker. Without this, or with none, the system chooses. A core
+    /// that is not there, or that the process's control group excludes, stops the start; one that
+    /// only its `taskset` excludes is used.
     ///
     /// Threads that the application starts in its callbacks run on their worker's core too, unless
     /// they choose others. Those of the engine and of its journals do not. Linux only.
