@@ -12,6 +12,13 @@ pub fn thread_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
+/// Returns the CPU time that this process has used, in all of its threads.
+#[must_use]
+pub(crate) fn process_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
 /// Returns the CPU time that `work` takes on this thread, and the result of `work`.
 pub fn timed<R>(work: impl FnOnce() -> R) -> (Duration, R) {
     let before = thread_time();

@@ -363,6 +363,31 @@ fn orders_one_way_and_at_a_rate_are_measured_between_two_engines() {
     assert_eq!(run(&["bench", "jlbh", "--closed", "--rates", "1"]).status, 2);
 }
 
+#[cfg(unix)]
+#[test]
+fn sessions_that_cannot_be_measured_are_named_before_anything_is_measured() {
+    for (wrong, why) in [
+        (["--messages", "5", "--sessions", "1,10"], "10 sessions need at least as many messages a slice"),
+        (["--messages", "5", "--sessions", "2,2"], "2 sessions are named twice"),
+    ] {
+        let ended = run(&[&["bench", "stream"], &wrong[..]].concat());
+        assert!(ended.status == 2 && ended.err.contains(why), "{}", ended.err);
+    }
+    let with_limit = |limit: &str| {
+        let mut shell = std::process::Command::new("sh");
+        let command = format!("ulimit {limit} && exec \"$0\" \"$@\"");
+        let stream = ["bench", "stream", "--sessions", "1,20", "--messages", "20", "--slices", "1"];
+        let ended =
+            shell.args(["-c", &command, env!("CARGO_BIN_EXE_fixbolt")]).args(stream).output().unwrap();
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+    };
+    let line = "fixbolt: --sessions: 20 sessions need more open files than this process may have: 100, not 328. Set the limit (ulimit -n 328), or take fewer sessions\n";
+    assert_eq!(with_limit("-n 100"), (Some(2), line.to_owned()));
+    // It may raise a limit that is soft, and needs no more than it says.
+    assert_eq!(with_limit("-S -n 100"), (Some(0), String::new()));
+    assert_eq!(with_limit("-n 328"), (Some(0), String::new()));
+}
+
 #[test]
 fn cores_that_cannot_be_used_are_named() {
     for command in ["rtt", "jlbh"] {

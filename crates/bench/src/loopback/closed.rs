@@ -1,8 +1,9 @@
 //! Round trips in a closed loop: the trader sends its next order when it has the last report, in
 //! the same callback. Two threads take part, as in a ping-pong over raw TCP.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::time::{Duration, Instant};
 
 use fixbolt_codec::{BodySink as _, Message, NewBody as _};
 use fixbolt_session::{Application, Delivery, Event, Failure, Turn};
@@ -11,7 +12,7 @@ use super::exchange::{Exchange, ORDER, Venue};
 use super::layout::Layout;
 use super::pair::{Keeping, Pair};
 use super::watch::Watch;
-use crate::harness::{Clock as _, Latencies, Monotonic, Run, Usage};
+use crate::harness::{Clock as _, Control, Invalid, Monotonic, Run, Times, Usage};
 
 /// How many reports are compared with what they should be, field by field, before the clock counts.
 const CHECKED: u64 = 64;
@@ -26,23 +27,27 @@ struct Trader<E> {
     /// The number of the next order.
     next: u64,
     sent: u64,
-    begun: Option<(Instant, Usage)>,
-    /// Of each round trip after the warm-up, in nanoseconds.
-    times: Vec<u64>,
+    begun: Option<Usage>,
+    /// When each order after the warm-up was sent, and when its report was there.
+    times: Vec<(u64, u64)>,
+    /// How many reports have come.
+    received: Arc<AtomicU64>,
+    control: Control,
     done: SyncSender<Trip>,
 }
 
 /// The round trips of a slice.
 struct Trip {
-    times: Vec<u64>,
-    elapsed: Duration,
+    times: Vec<(u64, u64)>,
     usage: Usage,
+    /// How many orders were sent, with those of the warm-up.
+    orders: u64,
 }
 
 impl<E: Exchange> Trader<E> {
     fn send(&mut self, turn: &mut Turn<'_>) -> Result<(), Failure> {
         if self.next == self.warm_up {
-            self.begun = Some((Instant::now(), Usage::now()));
+            self.begun = Some(Usage::now());
         }
         self.sent = Monotonic.now();
         let mut draft = turn.reply().draft(ORDER);
@@ -60,20 +65,22 @@ impl<E: Exchange> Trader<E> {
             self.watch.fail(format!("the report of order {number} is another order's"));
         }
         if number >= self.warm_up {
-            self.times.push(now - self.sent);
+            self.times.push((self.sent, now));
         } else if number < CHECKED
             && let Some(wrong) = self.exchange.wrong(number, report)
         {
             self.watch.fail(format!("the report of order {number} is wrong: {wrong}"));
         }
-        if self.next < self.orders {
+        if self.next < self.orders && !self.control.is_stopped() {
+            self.received.store(self.next, Ordering::Release);
             return self.send(turn);
         }
-        if let Some((begin, usage)) = self.begun.take() {
-            let (elapsed, usage) = (begin.elapsed(), Usage::now().since(&usage));
-            // Nobody waits any longer if something went wrong.
-            let _ = self.done.try_send(Trip { times: std::mem::take(&mut self.times), elapsed, usage });
-        }
+        let usage = self.begun.take().map_or_else(Usage::default, |begun| Usage::now().since(&begun));
+        // Nobody waits any longer if something went wrong.
+        let times = std::mem::take(&mut self.times);
+        let _ = self.done.try_send(Trip { times, usage, orders: self.next });
+        self.received.store(u64::MAX, Ordering::Release);
+        self.watch.wake();
         Ok(())
     }
 }
@@ -91,15 +98,21 @@ impl<E: Exchange> Application for Trader<E> {
     }
 }
 
-/// Measures `round_trips` round trips after a warm-up, with engines of their own.
+/// Measures `round_trips` round trips after a warm-up, with engines of their own. Fewer, and an
+/// interrupted run, if `control` stops the measurement.
 pub(super) fn slice<E: Exchange>(
     exchange: &E,
     layout: Layout,
     keeping: Keeping,
     (warm_up, round_trips): (u64, u64),
+    control: &Control,
 ) -> Result<Run, String> {
     let watch = Watch::default();
     let (done, trips) = sync_channel(1);
+    let received = Arc::new(AtomicU64::new(0));
+    // Memory that was written before is not first touched while the clock runs.
+    let mut times = vec![(1, 1); round_trips as usize];
+    times.clear();
     let trader = Trader {
         exchange: exchange.clone(),
         watch: watch.clone(),
@@ -108,43 +121,25 @@ pub(super) fn slice<E: Exchange>(
         next: 0,
         sent: 0,
         begun: None,
-        times: Vec::with_capacity(round_trips as usize),
+        times,
+        received: Arc::clone(&received),
+        control: control.clone(),
         done,
     };
     let venue = Venue::new(exchange.clone(), &watch);
     let pair = Pair::start((E::VERSION, E::PARTIES), 1, layout, keeping, (venue, trader), &watch)?;
-    let mut trip = None;
-    let waited = watch.until("no report", || {
-        trip = trips.try_recv().ok();
-        trip.is_some()
-    });
-    let count = warm_up + round_trips;
+    let waited = watch.until("no report", warm_up + round_trips, || received.load(Ordering::Acquire));
+    let trip = trips.try_recv();
+    let count = trip.as_ref().map_or(warm_up + round_trips, |trip| trip.orders);
     let stopped = pair.stop(&watch, count, count);
     waited?;
     stopped?;
-    let Trip { times, elapsed, usage } = trip.ok_or("the trader has not told its times")?;
-    Ok(run(&times, elapsed, usage))
+    let Trip { times, usage, .. } = trip.map_err(|_| "the trader has not told its times")?;
+    let interrupted = (times.len() as u64) < round_trips;
+    let run = Run::closed(&times.into_iter().map(times_of).collect::<Vec<_>>());
+    Ok(Run { usage, invalid: interrupted.then_some(Invalid::Interrupted), ..run })
 }
 
-/// Returns the run of a closed loop with these times.
-#[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
-pub(super) fn run(times: &[u64], elapsed: Duration, usage: Usage) -> Run {
-    let mut service = Latencies::default();
-    times.iter().for_each(|ns| service.add_ns(*ns));
-    let rate = (!elapsed.is_zero()).then(|| times.len() as f64 / elapsed.as_secs_f64());
-    Run {
-        response: Latencies::default(),
-        service,
-        delay: Latencies::default(),
-        probes: Vec::new(),
-        target_rate: None,
-        offered_rate: rate,
-        achieved_rate: rate,
-        lost: 0,
-        late: 0,
-        stray: 0,
-        invalid: None,
-        windows: Vec::new(),
-        usage,
-    }
+const fn times_of((sent, received): (u64, u64)) -> Times {
+    Times { intended: sent, started: sent, ended: Some(received) }
 }

@@ -101,14 +101,24 @@ pub(super) fn read<R>(bytes: &[u8], look: impl FnOnce(Message<'_>) -> R) -> Opti
 
 /// Returns order 0 with a stamp, and its report, as whole messages with a MsgSeqNum of five digits.
 pub(super) fn raw<E: Exchange>(exchange: &E, stamp: u64) -> Result<(Vec<u8>, Vec<u8>), String> {
+    raw_at(exchange, SeqNum(10_000), (0, stamp))
+}
+
+/// Returns order `number` with a stamp, and its report, as whole messages with this MsgSeqNum.
+pub(super) fn raw_at<E: Exchange>(
+    exchange: &E,
+    seq: SeqNum,
+    (number, stamp): (u64, u64),
+) -> Result<(Vec<u8>, Vec<u8>), String> {
     let mut exchange = exchange.clone();
     let (trader, venue) = E::PARTIES;
-    let order = message::<E>((trader, venue), ORDER, |body| exchange.order(0, stamp, body));
+    let write = |body: &mut BodyWriter<'_>| exchange.order(number, stamp, body);
+    let order = message::<E>((trader, venue), ORDER, seq, write);
     let order = order.ok_or("an order cannot be written")?;
     let report = read(&order, |order| {
         let mut answered = Ok(());
         let write = |body: &mut BodyWriter<'_>| answered = exchange.report(order, body);
-        let report = message::<E>((venue, trader), EXECUTION_REPORT, write);
+        let report = message::<E>((venue, trader), EXECUTION_REPORT, seq, write);
         answered.ok().and(report)
     });
     Ok((order, report.flatten().ok_or("a report cannot be written")?))
@@ -117,11 +127,12 @@ pub(super) fn raw<E: Exchange>(exchange: &E, stamp: u64) -> Result<(Vec<u8>, Vec
 fn message<E: Exchange>(
     (sender, target): (&str, &str),
     msg_type: MsgType,
+    seq: SeqNum,
     write: impl FnOnce(&mut BodyWriter<'_>),
 ) -> Option<Vec<u8>> {
     let version = E::VERSION.begin_string().as_bytes();
     let mut encoder = wire::Encoder::new(version, sender.as_bytes(), target.as_bytes())?;
     let mut slot = vec![0; 1024];
-    let range = encoder.encode(&mut slot, msg_type, SeqNum(10_000), MORNING, write)?;
+    let range = encoder.encode(&mut slot, msg_type, seq, MORNING, write)?;
     Some(slot[range].to_vec())
 }

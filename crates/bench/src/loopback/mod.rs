@@ -12,6 +12,7 @@ pub mod stream;
 mod closed;
 mod exchange;
 mod layout;
+mod one_way;
 mod open;
 mod pair;
 mod raw;

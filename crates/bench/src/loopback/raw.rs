@@ -8,7 +8,7 @@ use fixbolt::Waiting as EngineWaiting;
 use mio::{Events, Interest, Poll, Token};
 
 use super::layout::{self, Layout};
-use crate::harness::{Clock as _, Monotonic, Piece, Recorder, Task};
+use crate::harness::{Clock as _, Control, Monotonic, Piece, Recorder, Task};
 
 /// How the threads of a raw connection wait for bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -127,6 +127,8 @@ pub(super) struct Raw {
     report: Vec<u8>,
     received: Vec<u8>,
     recorder: Option<Recorder>,
+    /// Whether everything ends, and how it is told to this measurement.
+    ends: Option<(Control, Control)>,
 }
 
 impl Raw {
@@ -166,6 +168,7 @@ impl Raw {
                 order: order.clone(),
                 report: report.clone(),
                 recorder: None,
+                ends: None,
             })
         };
         connected().map_err(|error| format!("raw TCP: {error}"))
@@ -176,6 +179,11 @@ impl Raw {
     /// Pins the thread that reads the reports to a core.
     pub(super) fn reading_on(self, core: Option<usize>) -> Self {
         Self { reader_core: core, ..self }
+    }
+
+    /// Has `all`, which has a progress of its own, end this measurement as well.
+    pub(super) fn ending_with(self, all: &Control, this: &Control) -> Self {
+        Self { ends: Some((all.clone(), this.clone())), ..self }
     }
 }
 
@@ -226,6 +234,11 @@ impl Task for Raw {
         }
         if let Some(recorder) = &self.recorder {
             recorder.finish(piece.number, Monotonic.now());
+        }
+        if let Some((all, this)) = &self.ends
+            && all.is_stopped()
+        {
+            this.stop();
         }
         Ok(())
     }

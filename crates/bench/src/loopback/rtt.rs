@@ -2,15 +2,17 @@
 //! workers wait, beside the same bytes over raw TCP in the same way.
 
 use fixbolt::Waiting;
-use fixbolt_codec::Version;
+use fixbolt_codec::{SeqNum, Version};
 
 use super::closed;
-use super::exchange::Exchange as _;
-use super::jlbh::{Jlbh, raw_messages};
+use super::exchange::{Exchange as _, raw_at};
+use super::jlbh::Jlbh;
 use super::layout::{Layout, cores, run_on};
 use super::pair::Keeping;
 use super::raw::{Raw, RawWaiting};
-use crate::harness::{Contest, Control, Monotonic, Plan, Run, SLICES, alternate, carried_by, measure};
+use crate::harness::{
+    Clock as _, Contest, Control, Invalid, Monotonic, Plan, Run, SLICES, alternate, carried_by, measure,
+};
 use crate::machine::Machine;
 use crate::results::{Row, Series, Table, TestReport};
 
@@ -50,28 +52,26 @@ impl Settings {
 /// # Errors
 /// Returns why the measurement is worthless, or was not possible.
 pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String> {
-    let all = cores();
-    let chosen = if settings.cores.is_empty() { all.clone() } else { settings.cores.clone() };
+    let chosen = if settings.cores.is_empty() { cores() } else { settings.cores.clone() };
     let amount = (settings.warm_up, settings.round_trips);
     let keeping = Keeping { validates: true, journals: true, logs: false };
     let spinning = Layout::new(Waiting::Spinning).pinned(&chosen);
     let epoll = Layout::new(Waiting::Blocking).pinned(&chosen);
-    let (layouts, wide) = ([spinning, epoll], all.as_slice());
-    let raw = |waiting| move || raw_slice(waiting, spinning, amount, wide);
+    let raw = |waiting| move || raw_slice(waiting, spinning, amount, control);
     let mut contests = Vec::new();
     let mut names = Vec::new();
-    for layout in layouts {
+    for layout in [spinning, epoll] {
         names.push(("raw TCP", layout.name()));
         contests.push(Contest::new(format!("raw TCP {}", layout.name()), raw(RawWaiting::of(layout))));
         names.push(("fixbolt", layout.name()));
         contests.push(Contest::new(format!("fixbolt {}", layout.name()), move || {
-            closed::slice(&Jlbh::varying(), layout, keeping, amount)
+            closed::slice(&Jlbh::varying(), layout, keeping, amount, control)
         }));
     }
     names.push(("raw TCP", RawWaiting::Blocking.name()));
     contests.push(Contest::new("raw TCP blocking", raw(RawWaiting::Blocking)));
     control.begin("alternating slices", settings.slices as u64);
-    let slices = alternate(&mut contests, settings.slices, control)?;
+    let slices = whole(alternate(&mut contests, settings.slices, control)?);
     drop(contests);
     let series: Vec<Series> = names
         .iter()
@@ -97,23 +97,39 @@ fn version() -> &'static str {
     version.name()
 }
 
-/// Measures a slice of raw TCP: this thread and another.
+/// Returns the slices without a round that was interrupted: it can only be the last one.
+fn whole(mut slices: Vec<Vec<Run>>) -> Vec<Vec<Run>> {
+    let interrupted = |run: &Run| run.invalid == Some(Invalid::Interrupted);
+    if slices.iter().filter_map(|runs| runs.last()).any(interrupted) {
+        slices.iter_mut().for_each(|runs| drop(runs.pop()));
+    }
+    slices
+}
+
+/// Measures a slice of raw TCP: two threads, which end with it and keep no core.
 fn raw_slice(
     waiting: RawWaiting,
     layout: Layout,
     (warm_up, round_trips): (u64, u64),
-    all: &[usize],
+    control: &Control,
 ) -> Result<Run, String> {
-    let mut raw = Raw::new(raw_messages()?, waiting, layout.venue, false)?;
-    if let Some(core) = layout.trader {
-        run_on(&[core])?;
-    }
+    // An order from the middle: of as many bytes as most. The first MsgSeqNum is the Logon's.
+    let number = warm_up + round_trips / 2;
+    let messages = raw_at(&Jlbh::varying(), SeqNum(number + 2), (number, Monotonic.now()))?;
     let plan = Plan::closed().warm_up(warm_up).iterations(round_trips);
-    let measured = measure(&plan, &mut raw, &Monotonic, &Control::default());
-    if layout.trader.is_some() {
-        run_on(all)?;
-    }
-    measured?.into_iter().next().ok_or_else(|| "raw TCP: no run".to_owned())
+    let client = || {
+        let this = Control::default();
+        let mut raw = Raw::new(messages, waiting, layout.venue, false)?.ending_with(control, &this);
+        if let Some(core) = layout.trader {
+            run_on(&[core])?;
+        }
+        measure(&plan, &mut raw, &Monotonic, &this)
+    };
+    let runs = std::thread::scope(|scope| scope.spawn(client).join());
+    let runs = runs.map_err(|_| "raw TCP: a thread has died")??;
+    // There is none if the warm-up was interrupted.
+    let interrupted = || Run { invalid: Some(Invalid::Interrupted), ..Run::closed(&[]) };
+    Ok(runs.into_iter().next().unwrap_or_else(interrupted))
 }
 
 /// Returns the median over the slices, in nanoseconds.
@@ -136,7 +152,7 @@ fn table(series: &[Series]) -> Table {
         let us = |ns: f64| format!("{:.2}", ns / 1e3);
         let count = one.merged().count();
         let figures = PERCENTILES.map(|percentile| {
-            let star = if percentile < 99.0 || carried_by(percentile, count) { "" } else { "*" };
+            let star = if carried_by(percentile, count) { "" } else { "*" };
             median_of_slices(one, percentile).map_or_else(|| "-".to_owned(), |ns| us(ns) + star)
         });
         let floor = floor_of(series, one);
@@ -152,7 +168,9 @@ fn table(series: &[Series]) -> Table {
         ]));
     }
     table.note("p50 to p99: medians of the slices; p99.9 and max: of all slices together");
-    table.note("* fewer than 100 samples lie above it");
+    if table.rows.iter().flatten().any(|cell| cell.ends_with('*')) {
+        table.note("* fewer than 100 samples lie above it");
+    }
     table
 }
 
@@ -170,7 +188,7 @@ fn rows(series: &[Series]) -> Vec<Row> {
 
 fn notes() -> Vec<String> {
     let mut notes = vec![
-        "The trader sends its next order in the callback of the last report: two threads, as in the ping-pong over raw TCP of the same bytes. Each slice has engines and connections of its own.".to_owned(),
+        "The trader sends its next order in the callback of the last report: two threads, as in the ping-pong over raw TCP, of an order from the middle and its report. Each slice has engines and connections of its own.".to_owned(),
     ];
     let machine = Machine::here();
     let isolated = machine.isolated_processors();
@@ -208,7 +226,49 @@ mod tests {
             assert!(series.runs.len() == 2 && series.merged().count() == 400, "{}", series.key());
         }
         assert_eq!(report.tables[0].rows.len(), 5);
+        // 400 samples carry a median, and no 90th percentile.
+        assert!(report.tables[0].rows.iter().all(|row| !row[2].ends_with('*') && row[3].ends_with('*')));
         let floors = report.rows.iter().map(|row| row.floor_ns);
         assert!(floors.clone().count() == 4 && floors.clone().all(|floor| floor.is_some()));
+    }
+    #[test]
+    fn an_interrupt_ends_a_slice_that_would_take_long_and_its_round_counts_for_nothing() {
+        let settings = Settings { round_trips: 3_000_000, warm_up: 10, slices: 1, cores: Vec::new() };
+        let control = Control::default();
+        let report = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(500));
+                control.stop();
+            });
+            run(&settings, &control).unwrap()
+        });
+        assert!(report.rows.is_empty() && report.series.iter().all(|series| series.runs.is_empty()));
+    }
+
+    #[test]
+    fn both_engines_end_with_an_interrupted_slice_and_have_kept_what_was_exchanged() {
+        let keeping = Keeping { validates: true, journals: true, logs: false };
+        for warm_up in [10, 3_000_000] {
+            let control = Control::default();
+            let slice = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(std::time::Duration::from_millis(300));
+                    control.stop();
+                });
+                closed::slice(&Jlbh::varying(), Layout::default(), keeping, (warm_up, 3_000_000), &control)
+            });
+            let run = slice.unwrap();
+            assert_eq!(run.invalid, Some(Invalid::Interrupted));
+            assert_eq!(run.service.count() > 0, warm_up == 10);
+            assert_eq!(whole(vec![vec![Run::closed(&[])], vec![run]]), [vec![], vec![]]);
+        }
+    }
+
+    #[test]
+    fn a_slice_of_raw_tcp_leaves_the_thread_that_asks_for_it_on_its_cores() {
+        let cores = || std::thread::available_parallelism().unwrap();
+        let (before, layout) = (cores(), Layout::new(Waiting::Blocking).pinned(&super::cores()));
+        let run = raw_slice(RawWaiting::Blocking, layout, (1, 5), &Control::default()).unwrap();
+        assert_eq!((run.service.count(), run.invalid, cores()), (5, None, before));
     }
 }

@@ -1,24 +1,23 @@
 //! One way: orders as fast as they go, validated and journaled at both ends, for one session and
 //! for many, beside the same bytes over raw TCP.
 
-use std::io::{self, Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::Duration;
 
-use fixbolt::{PostError, Sender};
-use fixbolt_codec::{BodySink as _, Message, NewBody as _, Tag};
+use fixbolt::Sender;
+use fixbolt_codec::{Message, Tag};
 use fixbolt_session::{Application, Delivery, Event, Failure, Role, Turn};
-use mio::{Events, Interest, Poll, Token};
 
 use super::exchange::{Exchange as _, ORDER};
-use super::jlbh::{Jlbh, raw_messages};
+use super::jlbh::Jlbh;
 use super::layout::Layout;
+use super::one_way::OneWay;
+use super::open::post;
 use super::pair::{Keeping, Pair, id};
 use super::watch::Watch;
-use crate::clock::median;
-use crate::harness::{Contest, Control, SLICES, Usage, alternate};
+use crate::clock::{median, process_time};
+use crate::harness::{Clock as _, Contest, Control, Monotonic, SLICES, alternate, spread};
 use crate::results::{Row, Table, TestReport};
 
 const TEST: &str = "stream";
@@ -48,6 +47,54 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Checks whether this can be measured, before anything is: whether each session has a message,
+    /// and the process may open as many files as the sessions need. Raises that limit if it may.
+    ///
+    /// # Errors
+    /// Returns what is wrong, and what to do.
+    pub fn check(&self) -> Result<(), String> {
+        for (n, sessions) in self.sessions.iter().enumerate() {
+            if *sessions as u64 > self.messages {
+                return Err(format!(
+                    "{sessions} sessions need at least as many messages a slice, not {}",
+                    self.messages
+                ));
+            }
+            if self.sessions[..n].contains(sessions) {
+                return Err(format!("{sessions} sessions are named twice"));
+            }
+        }
+        let most = self.sessions.iter().max().copied().unwrap_or(0);
+        may_open(DESCRIPTORS * most as u64 + OTHER_DESCRIPTORS)
+            .map_err(|may| format!("{most} sessions need more open files than this process may have: {may}"))
+    }
+}
+
+/// How many file descriptors a session needs: on both sides its journal's lock and head, a segment,
+/// and a socket; and those of raw TCP.
+const DESCRIPTORS: u64 = 10;
+/// How many descriptors there are beside those of sessions, with those that an engine keeps free.
+const OTHER_DESCRIPTORS: u64 = 128;
+
+/// Lets this process open `files` files, or returns how many it may open and how to change this.
+fn may_open(files: u64) -> Result<(), String> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let is_enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= files);
+    if is_enough(limit.current) {
+        return Ok(());
+    }
+    if is_enough(limit.maximum) {
+        let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(files), ..limit });
+        if raised.is_ok() {
+            return Ok(());
+        }
+    }
+    let may = limit.maximum.or(limit.current).unwrap_or(0);
+    Err(format!("{may}, not {files}. Set the limit (ulimit -n {files}), or take fewer sessions"))
+}
+
 /// A slice: messages per second, and the process's CPU time per message in nanoseconds.
 type Slice = (f64, f64);
 
@@ -56,6 +103,7 @@ type Slice = (f64, f64);
 /// # Errors
 /// Returns why the measurement is worthless, or was not possible.
 pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String> {
+    settings.check()?;
     let mut report = TestReport::new(TEST, "one way, messages per second")
         .setting("message", format!("{}, 64 in turn", Jlbh::NAME))
         .setting("both sides", "validate and journal")
@@ -63,8 +111,15 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
         .setting("messages a slice", settings.messages)
         .setting("workers", "one a side, epoll")
         .setting("CPUs", std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
-    let columns =
-        ["sessions", "fixbolt/s", "raw TCP/s", "of raw TCP", "CPU ns/message", "raw CPU ns/message"];
+    let columns = [
+        "sessions",
+        "fixbolt/s",
+        "spread",
+        "raw TCP/s",
+        "of raw TCP",
+        "CPU ns/message",
+        "raw CPU ns/message",
+    ];
     let mut table = Table::new("", columns);
     for &sessions in &settings.sessions {
         if control.is_stopped() {
@@ -72,23 +127,30 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
         }
         control.begin(format!("{sessions} sessions"), settings.slices as u64);
         let mut ours = Stream::start(sessions)?;
-        let mut raw = Raw::connect(sessions)?;
+        let share = settings.messages.div_ceil(sessions as u64);
+        let mut raw = OneWay::connect(sessions, share, share * settings.slices as u64 / 2)?;
         let mut contests = [
-            Contest::new("fixbolt", || ours.slice(settings.messages)),
-            Contest::new("raw TCP", || raw.slice(settings.messages)),
+            Contest::new("fixbolt", || ours.slice(settings.messages, control)),
+            Contest::new("raw TCP", || {
+                let (elapsed, cpu) = raw.slice(settings.messages)?;
+                Ok(slice_of(settings.messages, elapsed, cpu))
+            }),
         ];
         let slices = alternate(&mut contests, settings.slices, control);
         drop(contests);
-        ours.stop()?;
+        // What went wrong first; what the journals then lack follows from it.
         let slices = slices?;
+        ours.stop()?;
         let of = |contestant: usize, figure: fn(&Slice) -> f64| {
             median(&mut slices[contestant].iter().map(figure).collect::<Vec<_>>())
         };
         let figures = (of(0, |it| it.0), of(1, |it| it.0), of(0, |it| it.1), of(1, |it| it.1));
         let (Some(rate), Some(floor), Some(cpu), Some(floor_cpu)) = figures else { break };
+        let spread = spread(&slices[0].iter().map(|it| it.0).collect::<Vec<_>>());
         table.row([
             sessions.to_string(),
             format!("{rate:.0}"),
+            spread.map_or_else(|| "-".to_owned(), |spread| format!("{spread:.1}")),
             format!("{floor:.0}"),
             format!("{:.3}", rate / floor),
             format!("{cpu:.0}"),
@@ -96,21 +158,48 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
         ]);
         let name = format!("{sessions} sessions");
         let row = Row::of_value(TEST, Jlbh::NAME, &name, rate, "messages/s");
-        report.rows.push(row.with("floor_per_s", floor).with("cpu_ns", cpu).with("floor_cpu_ns", floor_cpu));
+        let row = row.with("floor_per_s", floor).with("cpu_ns", cpu).with("floor_cpu_ns", floor_cpu);
+        report.rows.push(spread.into_iter().fold(row, |row, spread| row.with("spread", spread)));
     }
     table.note("medians of the slices, which alternate; CPU time is the whole process's: sender, both workers, journals");
+    table.note("spread: how far apart Fixbolt's slices are, 100 (max - min) / median");
     report.tables.push(table);
     report.notes = vec![
         "A thread of its own sends through the sessions' queues; each worker writes what its sessions have, once a cycle.".to_owned(),
-        "raw TCP: the same bytes, written and read 64 KiB at a time, without looking at them.".to_owned(),
+        "raw TCP: an order from the middle of the run again and again, on as many connections, written and read up to 64 KiB at a time by one thread each, without looking at the bytes.".to_owned(),
     ];
     Ok(report)
+}
+
+/// How many orders have arrived, and when the last one of a slice did: the thread that waits for it
+/// sleeps, and wakes up later.
+#[derive(Default)]
+struct Arrivals {
+    count: AtomicU64,
+    /// How many there are when the slice has ended.
+    goal: AtomicU64,
+    /// The clock's time of that.
+    end: AtomicU64,
+}
+
+impl Arrivals {
+    fn add(&self, watch: &Watch) {
+        let count = self.count.load(Ordering::Relaxed) + 1;
+        let is_last = count == self.goal.load(Ordering::Relaxed);
+        if is_last {
+            self.end.store(Monotonic.now(), Ordering::Relaxed);
+        }
+        self.count.store(count, Ordering::Release);
+        if is_last {
+            watch.wake();
+        }
+    }
 }
 
 /// The venue's application: checks that each session's orders come in their order, each once.
 struct Venue {
     watch: Watch,
-    received: Arc<AtomicU64>,
+    arrivals: Arc<Arrivals>,
     /// The number of the next order, by session.
     next: Vec<u64>,
 }
@@ -129,7 +218,7 @@ impl Application for Venue {
             self.watch.fail(format!("order {number} came instead of {}", self.next[session]));
         }
         self.next[session] += 1;
-        self.received.fetch_add(1, Ordering::Release);
+        self.arrivals.add(&self.watch);
         Ok(Delivery::Done)
     }
 
@@ -157,7 +246,7 @@ impl Application for Trader {
 struct Stream {
     pair: Pair<Venue, Trader>,
     watch: Watch,
-    received: Arc<AtomicU64>,
+    arrivals: Arc<Arrivals>,
     senders: Vec<Sender>,
     /// The number of the next order of each session.
     next: Vec<u64>,
@@ -166,8 +255,8 @@ struct Stream {
 
 impl Stream {
     fn start(sessions: usize) -> Result<Self, String> {
-        let (watch, received) = (Watch::default(), Arc::new(AtomicU64::new(0)));
-        let venue = Venue { watch: watch.clone(), received: Arc::clone(&received), next: Vec::new() };
+        let (watch, arrivals) = (Watch::default(), Arc::new(Arrivals::default()));
+        let venue = Venue { watch: watch.clone(), arrivals: Arc::clone(&arrivals), next: Vec::new() };
         let keeping = Keeping { validates: true, journals: true, logs: false };
         let identity = (Jlbh::VERSION, Jlbh::PARTIES);
         let apps = (venue, Trader(watch.clone()));
@@ -177,33 +266,28 @@ impl Stream {
             Ok(pair.trader.engine.session(&id).ok_or("the trader has no session")?.sender())
         };
         let senders = (0..sessions).map(sender).collect::<Result<_, String>>()?;
-        Ok(Self { pair, watch, received, senders, next: vec![0; sessions], sent: 0 })
+        Ok(Self { pair, watch, arrivals, senders, next: vec![0; sessions], sent: 0 })
     }
 
-    /// Sends this many orders, in the sessions in turn, and waits until all have arrived.
-    fn slice(&mut self, messages: u64) -> Result<Slice, String> {
-        let Self { watch, senders, next, .. } = self;
-        let (begin, usage, mut exchange) = (Instant::now(), Usage::now(), Jlbh::varying());
-        let sessions = senders.len() as u64;
-        for n in 0..messages {
-            let session = (n % sessions) as usize;
-            loop {
-                let mut draft = (&mut senders[session]).draft(ORDER);
-                exchange.order(n, next[session], draft.writer());
-                match draft.send() {
-                    Ok(_) => break,
-                    Err(PostError::Full) => {}
-                    Err(error) => return Err(format!("an order was not sent: {error}")),
-                }
-                watch.check()?;
-                std::thread::yield_now();
-            }
+    /// Sends this many orders, in the sessions in turn, and waits until all have arrived. Fewer if
+    /// `control` stops the measurement.
+    fn slice(&mut self, messages: u64, control: &Control) -> Result<Slice, String> {
+        let Self { watch, arrivals, senders, next, .. } = self;
+        let (mut exchange, sessions) = (Jlbh::varying(), senders.len() as u64);
+        arrivals.goal.store(self.sent + messages, Ordering::Relaxed);
+        let (cpu, begin) = (process_time(), Monotonic.now());
+        let mut sent = 0;
+        while sent < messages && !control.is_stopped() {
+            let session = (sent % sessions) as usize;
+            post(&mut senders[session], |body| exchange.order(sent, next[session], body), watch)?;
             next[session] += 1;
+            sent += 1;
         }
-        self.sent += messages;
-        let (received, sent) = (&self.received, self.sent);
-        watch.until("no order", || received.load(Ordering::Acquire) >= sent)?;
-        Ok(slice_of(messages, begin, &usage))
+        self.sent += sent;
+        watch.until("no order", self.sent, || arrivals.count.load(Ordering::Acquire))?;
+        // A slice that was stopped has no last order, and counts for nothing.
+        let end = if sent == messages { arrivals.end.load(Ordering::Relaxed) } else { Monotonic.now() };
+        Ok(slice_of(messages, end.saturating_sub(begin), process_time().saturating_sub(cpu)))
     }
 
     fn stop(self) -> Result<(), String> {
@@ -215,83 +299,8 @@ impl Stream {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
-fn slice_of(messages: u64, begin: Instant, usage: &Usage) -> Slice {
-    let (elapsed, used) = (begin.elapsed(), Usage::now().since(usage));
-    (messages as f64 / elapsed.as_secs_f64(), used.cpu.as_nanos() as f64 / messages as f64)
-}
-
-/// Connections over which the same bytes flow.
-struct Raw {
-    writers: Vec<TcpStream>,
-    poll: Poll,
-    events: Events,
-    readers: Vec<mio::net::TcpStream>,
-    /// Messages one after the other, at most 64 KiB.
-    chunk: Vec<u8>,
-    size: usize,
-}
-
-impl Raw {
-    fn connect(sessions: usize) -> Result<Self, String> {
-        let (message, _) = raw_messages()?;
-        let connected = || -> io::Result<Self> {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-            let poll = Poll::new()?;
-            let (mut writers, mut readers) = (Vec::new(), Vec::new());
-            for n in 0..sessions {
-                let writer = TcpStream::connect(listener.local_addr()?)?;
-                writer.set_nodelay(true)?;
-                let reader = listener.accept()?.0;
-                reader.set_nonblocking(true)?;
-                let mut reader = mio::net::TcpStream::from_std(reader);
-                poll.registry().register(&mut reader, Token(n), Interest::READABLE)?;
-                writers.push(writer);
-                readers.push(reader);
-            }
-            let chunk = message.repeat((64 << 10) / message.len());
-            let events = Events::with_capacity(1024);
-            Ok(Self { writers, poll, events, readers, chunk, size: message.len() })
-        };
-        connected().map_err(|error| format!("raw TCP: {error}"))
-    }
-
-    fn slice(&mut self, messages: u64) -> Result<Slice, String> {
-        let Self { writers, poll, events, readers, chunk, size } = self;
-        let bytes = messages * *size as u64;
-        let (begin, usage) = (Instant::now(), Usage::now());
-        std::thread::scope(|scope| -> io::Result<()> {
-            let writing = scope.spawn(|| -> io::Result<()> {
-                let mut left = bytes;
-                for mut writer in writers.iter().cycle() {
-                    let len = left.min(chunk.len() as u64);
-                    if len == 0 {
-                        break;
-                    }
-                    writer.write_all(&chunk[..len as usize])?;
-                    left -= len;
-                }
-                Ok(())
-            });
-            let (mut read, mut buffer) = (0, vec![0; 64 << 10]);
-            while read < bytes {
-                poll.poll(events, None)?;
-                for event in events.iter() {
-                    let reader = &mut readers[event.token().0];
-                    loop {
-                        match reader.read(&mut buffer) {
-                            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                            Ok(len) => read += len as u64,
-                            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                            Err(error) => return Err(error),
-                        }
-                    }
-                }
-            }
-            writing.join().map_err(|_| io::Error::other("the writing thread has died"))?
-        })
-        .map_err(|error| format!("raw TCP: {error}"))?;
-        Ok(slice_of(messages, begin, &usage))
-    }
+fn slice_of(messages: u64, elapsed: u64, cpu: Duration) -> Slice {
+    (messages as f64 * 1e9 / elapsed.max(1) as f64, cpu.as_nanos() as f64 / messages as f64)
 }
 
 #[cfg(test)]
@@ -303,6 +312,35 @@ mod tests {
         let settings = Settings { sessions: vec![1, 7], messages: 700, slices: 2 };
         let report = run(&settings, &Control::default()).unwrap();
         assert_eq!(report.tables[0].rows.len(), 2);
+        assert!(report.rows.iter().all(|row| row.more.contains_key("spread")));
         assert!(report.rows.iter().all(|row| row.figure().0 > 0.0 && row.more["floor_per_s"] > 0.0));
+    }
+    #[test]
+    fn what_cannot_be_measured_is_refused_before_anything_is() {
+        let check = |sessions: &[usize], messages| {
+            Settings { sessions: sessions.to_vec(), messages, slices: 1 }.check()
+        };
+        assert_eq!(check(&[1, 7], 7), Ok(()));
+        assert!(check(&[1, 7], 6).unwrap_err().starts_with("7 sessions need at least as many messages"));
+        assert_eq!(check(&[7, 1, 7], 7).unwrap_err(), "7 sessions are named twice");
+        assert_eq!(may_open(1), Ok(()));
+        if rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum.is_some() {
+            let error = check(&[1 << 50], u64::MAX).unwrap_err();
+            assert!(error.contains("more open files than this process may have"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_slice_is_when_its_last_order_arrives() {
+        let (arrivals, watch) = (Arrivals::default(), Watch::default());
+        arrivals.goal.store(2, Ordering::Relaxed);
+        let before = Monotonic.now();
+        arrivals.add(&watch);
+        assert_eq!(arrivals.end.load(Ordering::Relaxed), 0);
+        arrivals.add(&watch);
+        let end = arrivals.end.load(Ordering::Relaxed);
+        assert!(before <= end && end <= Monotonic.now());
+        arrivals.add(&watch);
+        assert_eq!((arrivals.end.load(Ordering::Relaxed), arrivals.count.load(Ordering::Relaxed)), (end, 3));
     }
 }

@@ -21,7 +21,7 @@ use crate::harness::{
 };
 use crate::results::{Row, Series, Table, TestReport};
 
-pub(super) use self::messages::{Jlbh, raw as raw_messages};
+pub(super) use self::messages::Jlbh;
 
 const TEST: &str = "jlbh";
 /// How both sides keep what they exchange.
