@@ -369,6 +369,7 @@ fn sessions_that_cannot_be_measured_are_named_before_anything_is_measured() {
     for (wrong, why) in [
         (["--messages", "5", "--sessions", "1,10"], "10 sessions need at least as many messages a slice"),
         (["--messages", "5", "--sessions", "2,2"], "2 sessions are named twice"),
+        (["--messages", "100000000", "--slices", "10000"], "fixbolt: the journals take 600000000 MB, and "),
     ] {
         let ended = run(&[&["bench", "stream"], &wrong[..]].concat());
         assert!(ended.status == 2 && ended.err.contains(why), "{}", ended.err);
@@ -381,7 +382,7 @@ fn sessions_that_cannot_be_measured_are_named_before_anything_is_measured() {
             shell.args(["-c", &command, env!("CARGO_BIN_EXE_fixbolt")]).args(stream).output().unwrap();
         (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
     };
-    let line = "fixbolt: --sessions: 20 sessions need more open files than this process may have: 100, not 328. Set the limit (ulimit -n 328), or take fewer sessions\n";
+    let line = "fixbolt: 20 sessions need 328 open files, and this process may have 100: set the limit (ulimit -n 328), or take fewer\n";
     assert_eq!(with_limit("-n 100"), (Some(2), line.to_owned()));
     // It may raise a limit that is soft, and needs no more than it says.
     assert_eq!(with_limit("-S -n 100"), (Some(0), String::new()));

@@ -16,6 +16,7 @@ mod one_way;
 mod open;
 mod pair;
 mod raw;
+mod room;
 mod watch;
 
 pub use self::layout::{Layout, check_cores};

@@ -10,6 +10,7 @@ use super::jlbh::Jlbh;
 use super::layout::{Layout, cores, run_on};
 use super::pair::Keeping;
 use super::raw::{Raw, RawWaiting};
+use super::room;
 use crate::harness::{
     Clock as _, Contest, Control, Invalid, Monotonic, Plan, Run, SLICES, alternate, carried_by, measure,
 };
@@ -45,6 +46,14 @@ impl Settings {
     pub fn short() -> Self {
         Self { round_trips: 1_000, warm_up: 500, ..Self::default() }
     }
+
+    /// Checks, before anything is measured, whether there is room for the journals of a slice.
+    ///
+    /// # Errors
+    /// Returns what is missing, and what to do.
+    pub fn check(&self) -> Result<(), String> {
+        room::for_journals(self.warm_up.saturating_add(self.round_trips).saturating_mul(2))
+    }
 }
 
 /// Measures every way of waiting in alternating slices.
@@ -52,6 +61,7 @@ impl Settings {
 /// # Errors
 /// Returns why the measurement is worthless, or was not possible.
 pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String> {
+    settings.check()?;
     let chosen = if settings.cores.is_empty() { cores() } else { settings.cores.clone() };
     let amount = (settings.warm_up, settings.round_trips);
     let keeping = Keeping { validates: true, journals: true, logs: false };

@@ -15,6 +15,7 @@ use super::layout::Layout;
 use super::one_way::OneWay;
 use super::open::post;
 use super::pair::{Keeping, Pair, id};
+use super::room;
 use super::watch::Watch;
 use crate::clock::{median, process_time};
 use crate::harness::{Clock as _, Contest, Control, Monotonic, SLICES, alternate, spread};
@@ -49,7 +50,8 @@ impl Settings {
 
 impl Settings {
     /// Checks whether this can be measured, before anything is: whether each session has a message,
-    /// and the process may open as many files as the sessions need. Raises that limit if it may.
+    /// the process may open as many files as the sessions need, and there is room for the journals.
+    /// Raises the limit of files if it may.
     ///
     /// # Errors
     /// Returns what is wrong, and what to do.
@@ -66,33 +68,10 @@ impl Settings {
             }
         }
         let most = self.sessions.iter().max().copied().unwrap_or(0);
-        may_open(DESCRIPTORS * most as u64 + OTHER_DESCRIPTORS)
-            .map_err(|may| format!("{most} sessions need more open files than this process may have: {may}"))
+        room::for_files(most)?;
+        // A number of sessions leaves nothing to the next one.
+        room::for_journals(self.messages.saturating_mul(self.slices as u64))
     }
-}
-
-/// How many file descriptors a session needs: on both sides its journal's lock and head, a segment,
-/// and a socket; and those of raw TCP.
-const DESCRIPTORS: u64 = 10;
-/// How many descriptors there are beside those of sessions, with those that an engine keeps free.
-const OTHER_DESCRIPTORS: u64 = 128;
-
-/// Lets this process open `files` files, or returns how many it may open and how to change this.
-fn may_open(files: u64) -> Result<(), String> {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let is_enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= files);
-    if is_enough(limit.current) {
-        return Ok(());
-    }
-    if is_enough(limit.maximum) {
-        let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(files), ..limit });
-        if raised.is_ok() {
-            return Ok(());
-        }
-    }
-    let may = limit.maximum.or(limit.current).unwrap_or(0);
-    Err(format!("{may}, not {files}. Set the limit (ulimit -n {files}), or take fewer sessions"))
 }
 
 /// A slice: messages per second, and the process's CPU time per message in nanoseconds.
@@ -323,11 +302,6 @@ mod tests {
         assert_eq!(check(&[1, 7], 7), Ok(()));
         assert!(check(&[1, 7], 6).unwrap_err().starts_with("7 sessions need at least as many messages"));
         assert_eq!(check(&[7, 1, 7], 7).unwrap_err(), "7 sessions are named twice");
-        assert_eq!(may_open(1), Ok(()));
-        if rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum.is_some() {
-            let error = check(&[1 << 50], u64::MAX).unwrap_err();
-            assert!(error.contains("more open files than this process may have"), "{error}");
-        }
     }
 
     #[test]
@@ -342,5 +316,18 @@ mod tests {
         assert!(before <= end && end <= Monotonic.now());
         arrivals.add(&watch);
         assert_eq!((arrivals.end.load(Ordering::Relaxed), arrivals.count.load(Ordering::Relaxed)), (end, 3));
+    }
+    #[test]
+    fn an_interrupt_ends_a_slice_and_the_journals_have_what_was_sent() {
+        let (mut stream, control) = (Stream::start(2).unwrap(), Control::default());
+        let slice = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(300));
+                control.stop();
+            });
+            stream.slice(50_000_000, &control)
+        });
+        assert!(slice.is_ok() && (1..50_000_000).contains(&stream.sent), "{}", stream.sent);
+        assert_eq!(stream.stop(), Ok(()));
     }
 }

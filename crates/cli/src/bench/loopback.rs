@@ -151,6 +151,7 @@ pub(super) fn rtt(arguments: &Rtt) -> Result<Answer, Failure> {
     settings.round_trips = arguments.round_trips.map_or(settings.round_trips, u64::from);
     settings.slices = arguments.slices.map_or(settings.slices, usize::from);
     settings.cores.clone_from(&arguments.cores);
+    settings.check().map_err(Failure::usage)?;
     measure(&arguments.outputs, "fixbolt bench rtt", |control| Ok(vec![rtt::run(&settings, control)?]))
 }
 
@@ -162,7 +163,7 @@ pub(super) fn stream(arguments: &Stream) -> Result<Answer, Failure> {
     }
     settings.messages = arguments.messages.map_or(settings.messages, u64::from);
     settings.slices = arguments.slices.map_or(settings.slices, usize::from);
-    settings.check().map_err(|wrong| Failure::usage(format!("--sessions: {wrong}")))?;
+    settings.check().map_err(Failure::usage)?;
     measure(&arguments.outputs, "fixbolt bench stream", |control| Ok(vec![stream::run(&settings, control)?]))
 }
 
