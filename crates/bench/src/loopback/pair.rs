@@ -196,7 +196,26 @@ fn check_logs(base: &Path, ids: &[SessionId], messages: u64, dropped: u64) -> Re
     // What was dropped may have been a Logon or a Heartbeat.
     (lines <= messages && lines + dropped >= messages).then_some(()).ok_or_else(|| {
         format!(
-            "the message logs have {lines} lines, and {messages} messages were exchanged ({dropped} dropped)"
+            "the message logs have {lines} lines of orders and reports, and {messages} were exchanged ({dropped} dropped)"
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heartbeats_in_a_message_log_do_not_stand_for_orders_that_are_missing() {
+        let folder = Folder::new().unwrap();
+        let id = id(Version::Fix42, ("TRADER", "VENUE"), 0, Role::Initiator).unwrap();
+        let line = |msg_type: &str| format!("20261123-09:00:00.000 : 8=FIX.4.2\x0135={msg_type}\x01\n");
+        let lines = ["A", "D", "8", "0", "0"].map(line).concat();
+        std::fs::write(folder.0.join(format!("{}.messages.log", id.file_name())), lines).unwrap();
+        let check = |messages, dropped| check_logs(&folder.0, std::slice::from_ref(&id), messages, dropped);
+        assert_eq!((check(2, 0), check(3, 1)), (Ok(()), Ok(())));
+        let error = check(3, 0).unwrap_err();
+        assert!(error.starts_with("the message logs have 2 lines of orders and reports, "), "{error}");
+        assert!(check(1, 0).is_err());
+    }
 }
