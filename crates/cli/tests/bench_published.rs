@@ -104,6 +104,49 @@ fn antenna_has_the_tables_of_the_page_and_the_times_of_every_order() {
     assert_eq!(csv.lines().filter(|line| line.starts_with("fixbolt Balanced,")).count(), 20);
 }
 
+/// Runs the test with a rival's program that does this.
+#[cfg(unix)]
+fn beside(name: &str, script: &str) -> Ended {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = command::directory(name);
+    let build = folder.join("quickfix-cpp").join("build");
+    std::fs::create_dir_all(&build).unwrap();
+    let program = build.join("quickfix-cpp-bench");
+    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let small = ["--configuration", "default", "--messages", "20", "--warm-up", "5", "--slices", "2"];
+    let mut command = fixbolt();
+    command.args(["bench", "antenna"]).args(small).env("FIXBOLT_PEERS", &folder);
+    command.output().expect("the command starts").into()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_rival_that_fails_costs_antenna_its_own_rows_only() {
+    let ended = beside("failing-rival", "echo no library >&2; exit 3");
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    for validation in ["validation", "no validation"] {
+        let note = format!("QuickFIX C++ {validation}: 0 of 2 slices were measured: ");
+        assert!(ended.out.contains(&note), "{}", ended.out);
+    }
+    assert!(ended.out.contains("no library") && ended.out.contains("fixbolt  Default"), "{}", ended.out);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_while_a_rival_runs_leaves_antenna_what_was_measured() {
+    // It reaches the terminal's processes in any order.
+    for (name, interrupt) in
+        [("parent-first", "kill -INT $PPID; exec sleep 20"), ("rival-first", "kill -INT $$")]
+    {
+        let script = format!("case \"$*\" in *'--validate Y'*) {interrupt};; *) exit 3;; esac");
+        let ended = beside(name, &script);
+        assert_eq!(ended.status, 130, "{name}: {}", ended.err);
+        assert!(ended.out.contains("fixbolt  Default") && ended.out.contains("INTERRUPTED"), "{}", ended.out);
+    }
+}
+
 #[test]
 fn antenna_refuses_wrong_usage_and_says_what_is_wrong() {
     for (wrong, says) in [
@@ -122,6 +165,8 @@ fn antenna_refuses_wrong_usage_and_says_what_is_wrong() {
         (&["--onload-profile", "latency"], "--onload-profile is for --server and --client"),
         (&["--server", "--onload-profile", "latency"], "onload --profile=latency fixbolt bench antenna"),
         (&["--latency-csv", "/no/such/folder/a.csv"], "cannot write /no/such/folder/a.csv"),
+        (&["--latency-csv", "a.csv", "--csv", "a.csv"], "a.csv is named for two forms of the results"),
+        (&["--client", "a:1", "--cores", "0,0"], "the thread that puts orders need one each"),
     ] {
         let ended = run(&[&["bench", "antenna"], wrong].concat());
         assert!(ended.status == 2 && ended.err.contains(says), "{wrong:?}: {} {}", ended.status, ended.err);

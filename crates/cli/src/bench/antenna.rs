@@ -36,8 +36,8 @@ use crate::output;
 /// Rows take turns, a slice each, with new engines and connections. Every report is checked to
 /// belong to its order, and the journals to hold every message.
 ///
-/// On two hosts, one configuration at a time, the server first; it ends when its client has logged
-/// out:
+/// On two hosts, one configuration at a time, the server first; it serves one client and ends when
+/// that has logged out:
 ///   fixbolt bench antenna --server 0.0.0.0:11013 --configuration optimized.hard --cores 2
 ///   fixbolt bench antenna --client HOST:11013 --configuration optimized.hard --cores 2,3
 /// With Solarflare OpenOnload, start each side under it, and name the profile, which is kept with
@@ -181,6 +181,10 @@ fn with_latencies(
     run: impl FnOnce(&Control) -> Result<Outcome, String>,
 ) -> Result<Answer, Failure> {
     if let Some(path) = &arguments.latency_csv {
+        if arguments.outputs.have(path) {
+            let path = path.display();
+            return Err(Failure::usage(format!("{path} is named for two forms of the results")));
+        }
         // Before anything is measured, as with the other outputs; what is there stays.
         let open = std::fs::OpenOptions::new().append(true).create(true).open(path);
         open.map_err(|error| Failure::file("write", path, &error))?;
@@ -244,7 +248,12 @@ fn connect(arguments: &Antenna, address: &str) -> Result<Answer, Failure> {
     if arguments.cores.len() > 2 {
         return Err(Failure::usage("--cores: name the worker's, and that of the thread that puts orders"));
     }
-    if arguments.cores.len() == 2 {
+    if let [worker, putting] = arguments.cores[..] {
+        if worker == putting {
+            return Err(Failure::usage(format!(
+                "--cores: core {worker} is named twice: the worker and the thread that puts orders need one each"
+            )));
+        }
         check_cores(&arguments.cores).map_err(|wrong| Failure::usage(format!("--cores: {wrong}")))?;
     }
     let settings = Settings {

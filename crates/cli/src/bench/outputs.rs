@@ -138,6 +138,11 @@ impl Outputs {
         Ok(())
     }
 
+    /// Returns whether a form of the results goes to this file.
+    pub(super) fn have(&self, path: &Path) -> bool {
+        [&self.json, &self.csv, &self.html, &self.markdown].into_iter().flatten().any(|named| named == path)
+    }
+
     fn write(&self, report: &Report) -> Result<(), Failure> {
         // The files first: nobody may be reading what is printed.
         if let Some(path) = &self.json {

@@ -4,10 +4,12 @@ use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use fixbolt_session::Role;
+
 use super::configurations::Configuration;
 use super::sides::{Setup, Validation, Venue};
 use super::trip::Trip;
-use super::{Measured, Outcome, Settings, Subject, TEST, TITLE, table};
+use super::{Measured, Outcome, Settings, Subject, TEST, TITLE, pacing_words, table};
 use crate::folder::Folder;
 use crate::harness::{Control, Monotonic, Waiting, measure};
 use crate::loopback::layout::{Layout, cores};
@@ -47,9 +49,15 @@ pub struct Client {
     pub settings: Settings,
 }
 
-fn layout(configuration: &Configuration, named: &[usize]) -> Layout {
+/// Returns the layout of a side: of the cores that suit, the venue has the first one and the trader
+/// the second one, as both may be on one host.
+fn layout(configuration: &Configuration, named: &[usize], side: Role) -> Layout {
     let layout = configuration.layout(&[]);
-    let chosen = if configuration.is_pinned { cores().first().copied() } else { None };
+    let suit = if configuration.is_pinned { cores() } else { Vec::new() };
+    let chosen = match (side, &suit[..]) {
+        (Role::Initiator, [_, second, ..]) => Some(*second),
+        (_, suit) => suit.first().copied(),
+    };
     let core = named.first().copied().or(chosen);
     Layout { venue: core, trader: core, ..layout }
 }
@@ -80,9 +88,10 @@ impl Server {
     /// Serves one client until it has logged out. `listening` is called with the address.
     ///
     /// # Errors
-    /// Returns why it cannot listen, or what was wrong with an order or the journal.
+    /// Returns why it cannot listen, what was wrong with an order or the journal, or how the client
+    /// went away without a Logout.
     pub fn run(&self, control: &Control, listening: impl FnOnce(SocketAddr)) -> Result<TestReport, String> {
-        let layout = layout(&self.configuration, &self.cores);
+        let layout = layout(&self.configuration, &self.cores, Role::Acceptor);
         let setup = Setup { configuration: self.configuration, validation: self.validation, layout };
         let (watch, folder) = (Watch::default(), Folder::new()?);
         let mut venue = Venue::new(&setup, &watch);
@@ -94,6 +103,7 @@ impl Server {
             watch.check()?;
             std::thread::sleep(Duration::from_millis(20));
         }
+        watch.check()?;
         watch.end();
         let orders = answered.load(Ordering::Relaxed);
         let stopped = side.stop((orders, orders));
@@ -112,7 +122,7 @@ impl Client {
     /// # Errors
     /// Returns why the measurement is worthless, or was not possible.
     pub fn run(&self, control: &Control) -> Result<Outcome, String> {
-        let layout = layout(&self.configuration, &self.cores);
+        let layout = layout(&self.configuration, &self.cores, Role::Initiator);
         let setup = Setup { configuration: self.configuration, validation: self.validation, layout };
         let mut settings = Settings { slices: 1, ..self.settings.clone() };
         settings.configurations = vec![self.configuration];
@@ -136,9 +146,10 @@ impl Client {
             .setting("rate", settings.rate)
             .setting("orders", settings.messages)
             .setting("warm-up", settings.warm_up)
+            .setting("pacing", pacing_words(plan.waiting))
             .setting(
                 "sending thread",
-                sending.map_or_else(|| "not pinned".to_owned(), |core| format!("on core {core}, spinning")),
+                sending.map_or_else(|| "not pinned".to_owned(), |core| format!("on core {core}")),
             );
         report
             .notes
@@ -148,5 +159,75 @@ impl Client {
         report.notes.extend(table::notes(&measured));
         report.series = measured.into_iter().map(|it| it.series).collect();
         Ok(Outcome { report, times })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+
+    use fixbolt_codec::{Key, MsgType, SeqNum};
+
+    use super::super::messages::{PARTIES, VERSION};
+    use super::*;
+    use crate::wire::Encoder;
+
+    #[test]
+    fn both_sides_on_one_host_have_a_core_each() {
+        let hard = Configuration::named("Optimized.hard").unwrap();
+        let core = |side| layout(&hard, &[], side).venue;
+        assert_eq!(core(Role::Acceptor), cores().first().copied());
+        assert_eq!(core(Role::Acceptor) == core(Role::Initiator), cores().len() < 2);
+        assert_eq!(layout(&hard, &[5], Role::Initiator).trader, Some(5));
+        let default = Configuration::named("Default").unwrap();
+        assert_eq!(layout(&default, &[], Role::Initiator).trader, None);
+    }
+
+    #[test]
+    fn a_server_says_that_its_client_went_away_without_a_logout() {
+        let server = Server {
+            address: "127.0.0.1:0".parse().unwrap(),
+            configuration: Configuration::named("Default").unwrap(),
+            validation: Validation::Chosen,
+            cores: Vec::new(),
+            onload_profile: None,
+        };
+        let served = server.run(&Control::default(), |address| {
+            let (trader, venue) = PARTIES;
+            let version = VERSION.begin_string().as_bytes();
+            let mut encoder = Encoder::new(version, trader.as_bytes(), venue.as_bytes()).unwrap();
+            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+            let (now, mut slot) = (now.as_nanos() as u64, [0; 512]);
+            let logon = encoder.encode(&mut slot, MsgType::new(b"A"), SeqNum(1), now, |body| {
+                body.bytes(Key::new(98), b"0").bytes(Key::new(108), b"30").bytes(Key::new(141), b"Y");
+            });
+            let mut client = TcpStream::connect(address).unwrap();
+            client.write_all(&slot[logon.unwrap()]).unwrap();
+            assert!(client.read(&mut [0; 512]).unwrap() > 0);
+        });
+        assert_eq!(
+            served.unwrap_err(),
+            "the venue's session ended: the connection was lost without a Logout"
+        );
+    }
+
+    #[test]
+    fn a_client_that_is_turned_away_asks_whether_the_server_has_another_one() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = Client {
+            server: (address.ip().to_string(), address.port()),
+            configuration: Configuration::named("Default").unwrap(),
+            validation: Validation::Chosen,
+            cores: Vec::new(),
+            onload_profile: None,
+            settings: Settings::default(),
+        };
+        let closing = std::thread::spawn(move || drop(listener.accept()));
+        let error = client.run(&Control::default()).unwrap_err();
+        closing.join().unwrap();
+        assert!(error.starts_with(&format!("no session with {address}: ")), "{error}");
+        assert!(error.ends_with("has it no other client?"), "{error}");
     }
 }

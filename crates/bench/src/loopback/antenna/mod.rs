@@ -5,6 +5,7 @@ mod apart;
 mod configurations;
 mod messages;
 mod prepared;
+mod rival;
 mod sides;
 mod table;
 mod trip;
@@ -19,12 +20,12 @@ pub use self::configurations::{CONFIGURATIONS, Configuration};
 pub use self::sides::Validation;
 
 use self::messages::raw;
+use self::rival::QuickFix;
 use self::sides::Setup;
 use self::trip::Trip;
 use crate::harness::{Arrivals, Contest, Control, Monotonic, Plan, Run, Times, Waiting, alternate, measure};
 use crate::loopback::layout::{Layout, cores};
 use crate::loopback::raw::{Raw, RawWaiting};
-use crate::peers::{Peers, Program, RoundTripTest, State};
 use crate::results::{Series, TestReport};
 
 const TEST: &str = "antenna";
@@ -88,6 +89,13 @@ impl Settings {
 fn pacing() -> Waiting {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if cores >= 4 { Waiting::Spin } else { Waiting::Sleep }
+}
+
+const fn pacing_words(waiting: Waiting) -> &'static str {
+    match waiting {
+        Waiting::Spin => "polling the clock",
+        Waiting::Sleep => "sleep, then polling",
+    }
 }
 
 /// The results, and the times of every order.
@@ -170,35 +178,42 @@ type Slice = (Run, Vec<Times>);
 /// Returns why the measurement is worthless, or was not possible.
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
     let chosen = if settings.cores.is_empty() { cores() } else { settings.cores.clone() };
-    let (peers, why_not) = match quickfix(control) {
-        Ok(peers) => (Some(peers), None),
+    let (quickfix, why_not) = match QuickFix::find(control) {
+        Ok(quickfix) => (Some(quickfix), None),
         Err(why) => (None, Some(why)),
     };
-    let subjects = subjects(settings, &chosen, peers.is_some());
+    let subjects = subjects(settings, &chosen, quickfix.is_some());
     let plan = settings.plan();
-    let peers = peers.as_ref();
-    let mut contests: Vec<Contest<'_, Slice>> = subjects
+    let quickfix = quickfix.as_ref();
+    let mut contests: Vec<Contest<'_, Option<Slice>>> = subjects
         .iter()
         .map(|subject| {
             let (plan, name) = (&plan, format!("{} {}", subject.engine(), subject.name()));
-            Contest::new(name, move || slice(*subject, plan, settings, peers, control))
+            Contest::new(name, move || slice(*subject, plan, settings, quickfix, control))
         })
         .collect();
     let slices = alternate(&mut contests, settings.slices as usize, control)?;
     drop(contests);
+    let mut report = described(settings, why_not);
     let mut measured = Vec::new();
     let mut times = Vec::new();
     for (subject, slices) in subjects.iter().zip(slices) {
-        if slices.is_empty() {
+        let name = format!("{} {}", subject.engine(), subject.name());
+        let (runs, of_orders): (Vec<Run>, Vec<Vec<Times>>) = slices.into_iter().flatten().unzip();
+        if let Subject::QuickFix(validate) = *subject
+            && let Some(why) = quickfix.and_then(|quickfix| quickfix.why_not(validate))
+        {
+            let (of, all) = (runs.len(), settings.slices);
+            report.notes.push(format!("{name}: {of} of {all} slices were measured: {why}"));
+        }
+        if runs.is_empty() {
             continue;
         }
-        let (runs, of_orders): (Vec<Run>, Vec<Vec<Times>>) = slices.into_iter().unzip();
+        times.push((name, of_orders));
         let series = Series::new(TEST, subject.engine(), subject.name(), runs);
-        times.push((format!("{} {}", subject.engine(), subject.name()), of_orders));
         measured.push(Measured { subject: *subject, series });
     }
-    let mut report = described(settings, why_not);
-    report.tables = table::tables(&measured, &chosen);
+    report.tables = table::tables(&measured, settings, &chosen);
     report.rows = table::rows(&measured);
     report.notes.extend(table::notes(&measured));
     report.series = measured.into_iter().map(|it| it.series).collect();
@@ -214,10 +229,7 @@ fn described(settings: &Settings, why_not: Option<String>) -> TestReport {
         .setting("orders a row", orders)
         .setting("slices", settings.slices)
         .setting("warm-up a slice", settings.warm_up)
-        .setting(
-            "pacing",
-            if pacing() == Waiting::Spin { "polling the clock" } else { "sleep, then polling" },
-        )
+        .setting("pacing", pacing_words(pacing()))
         .setting("hosts", "one process, loopback");
     report.notes = vec![
         "Round trips count from just before an order is put into its session's queue until its report's ClOrdID and OrderQty have been read, as published; response times, which count from when an order was due, are in the other outputs.".to_owned(),
@@ -230,15 +242,6 @@ fn described(settings: &Settings, why_not: Option<String>) -> TestReport {
     }
     report.notes.extend(why_not);
     report
-}
-
-/// Returns QuickFIX C++'s program, or why there is none.
-fn quickfix(control: &Control) -> Result<Peers, String> {
-    let peers = Peers::find().map_err(|error| error.to_string())?;
-    match peers.state(Program::QuickfixCpp) {
-        State::Ready(_) => Ok(peers.controlled_by(control.clone())),
-        State::NotBuilt { command } => Err(format!("QuickFIX C++ is not built; build it with: {command}")),
-    }
 }
 
 /// Returns what is measured, in the order of the turns.
@@ -267,39 +270,27 @@ fn subjects(settings: &Settings, cores: &[usize], has_quickfix: bool) -> Vec<Sub
     subjects
 }
 
-/// Measures a slice of a row.
+/// Measures a slice of a row; `None` if another engine's program has failed.
 fn slice(
     subject: Subject,
     plan: &Plan,
     settings: &Settings,
-    peers: Option<&Peers>,
+    quickfix: Option<&QuickFix>,
     control: &Control,
-) -> Result<Slice, String> {
+) -> Result<Option<Slice>, String> {
     let only = |runs: Vec<Run>| runs.into_iter().next().ok_or_else(|| "no run".to_owned());
     match subject {
         Subject::Fixbolt(setup) => {
             let mut trip = Trip::new(setup, plan.warm_up + plan.iterations);
             let run = only(measure(plan, &mut trip, &Monotonic, control)?)?;
-            Ok((run, trip.times(plan.warm_up)))
+            Ok(Some((run, trip.times(plan.warm_up))))
         }
         Subject::Raw(layout) => {
             let bytes = raw(Validation::Chosen.fields())?;
             let raw = Raw::new(bytes, RawWaiting::of(layout), layout.venue, true)?;
             let mut raw = raw.reading_on(layout.trader);
-            Ok((only(measure(plan, &mut raw, &Monotonic, control)?)?, Vec::new()))
+            Ok(Some((only(measure(plan, &mut raw, &Monotonic, control)?)?, Vec::new())))
         }
-        Subject::QuickFix(validate) => {
-            let peers = peers.ok_or("QuickFIX C++ is not built")?;
-            let messages = settings.of_a_slice();
-            let test = RoundTripTest {
-                rate: settings.rate,
-                messages,
-                warm_up: settings.warm_up,
-                validate,
-                dictionary: None,
-            };
-            let run = peers.antenna(&test).map_err(|error| error.to_string())?;
-            Ok((Run::open(&run.samples), run.samples))
-        }
+        Subject::QuickFix(validate) => Ok(quickfix.and_then(|it| it.slice(settings, validate))),
     }
 }

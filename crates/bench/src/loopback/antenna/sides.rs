@@ -10,7 +10,7 @@ use fixbolt::{EngineBuilder, Initiation};
 use fixbolt_codec::Message;
 use fixbolt_dictionary::Policy;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Role, SessionDictionary, SessionSettings, Turn,
+    Application, Delivery, Event, Failure, Role, SessionDictionary, SessionEnd, SessionSettings, Turn,
 };
 
 use super::configurations::Configuration;
@@ -128,8 +128,8 @@ impl Venue {
         Self { reports, watch: watch.clone(), answered: Arc::default(), gone: None }
     }
 
-    /// Has the end of the session noted instead of counted as a failure. Returns the number of
-    /// orders answered, and whether the session has ended.
+    /// Has the client's logout noted instead of counted as a failure. Returns the number of orders
+    /// answered, and whether the session has ended.
     pub(super) fn apart(&mut self) -> (Arc<AtomicU64>, Arc<AtomicBool>) {
         (Arc::clone(&self.answered), Arc::clone(self.gone.get_or_insert_default()))
     }
@@ -157,7 +157,12 @@ impl Application for Venue {
 
     fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         match (&self.gone, event) {
-            (Some(gone), Event::Ended(_)) => gone.store(true, Ordering::Release),
+            (Some(gone), Event::Ended(end)) => {
+                if !matches!(end, SessionEnd::LoggedOutByPeer | SessionEnd::PeerDidNotClose) {
+                    self.watch.event("venue", event);
+                }
+                gone.store(true, Ordering::Release);
+            }
             _ => self.watch.event("venue", event),
         }
         Ok(())

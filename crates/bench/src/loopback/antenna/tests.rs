@@ -57,11 +57,11 @@ fn the_results_are_laid_out_as_on_the_page_line_by_line() {
     let heads =
         ["FIX Antenna default", "FIX Antenna balanced", "QuickFIX no validation", "QuickFIX validation"];
     let table = laid_out("", &beside_quickfix(&[]));
-    // Of the same figures, the page has two otherwise in its second table: 190.1 and 45.9.
-    let same = published(&table, &heads).replace("Max190.7", "Max190.1").replace("67.145.8", "67.145.9");
-    // It has 157 without its decimal.
+    // The page has 157 without its decimal.
     assert_eq!(
-        same.replace("155.0157.0Max", "155.0157Max").replace("(percentiles)", "(Percentiles)"),
+        published(&table, &heads)
+            .replace("155.0157.0Max", "155.0157Max")
+            .replace("(percentiles)", "(Percentiles)"),
         PAGE[1]
     );
     assert_eq!(QUICKFIX_PUBLISHED[1].min, 157.0);
@@ -139,7 +139,8 @@ fn a_server_answers_a_client_of_another_process_and_counts_its_orders() {
     assert!(outcome.report.settings.contains(&("onload profile".to_owned(), "latency".to_owned())));
     assert_eq!(outcome.report.series[0].runs[0].service.count(), 50);
     assert_eq!(outcome.latency_csv().lines().count(), 51);
-    assert_eq!(outcome.report.tables[0].columns, ["Configuration", "Balanced everything on", "published"]);
+    let heads = outcome.report.tables[0].columns.iter().map(|head| head.trim_end_matches('!'));
+    assert_eq!(heads.collect::<Vec<_>>(), ["Configuration", "Balanced everything on", "published"]);
 }
 
 #[test]

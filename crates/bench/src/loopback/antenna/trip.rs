@@ -89,8 +89,11 @@ impl Trip {
         let app = Trader::new(&self.setup, &self.watch, recorder);
         let trader = self.setup.trader((host, port), folder.0.join("trader"), app)?;
         let logons = if venue.is_some() { 2 } else { 1 };
-        self.watch.await_logons(logons).map_err(|why| {
-            if venue.is_some() { why } else { format!("{why} with {host}:{port}: is the server there?") }
+        self.watch.await_logons(logons).map_err(|why| match venue {
+            Some(_) => why,
+            None => format!(
+                "no session with {host}:{port}: {why}. Is a server of this test there, and has it no other client?"
+            ),
         })?;
         let session = trader.engine.session(&id(VERSION, PARTIES, 0, Role::Initiator)?);
         let sender = session.ok_or("the trader has no session")?.sender();
@@ -118,7 +121,12 @@ impl Task for Trip {
             match self.orders.send(piece.number, &mut running.sender) {
                 Ok(()) => return Ok(()),
                 Err(PostError::Full) => {}
-                Err(error) => return Err(format!("an order was not sent: {error}")),
+                Err(error) => {
+                    // The session's end says why, perhaps a moment later.
+                    std::thread::sleep(Duration::from_millis(100));
+                    self.watch.check()?;
+                    return Err(format!("an order was not sent: {error}"));
+                }
             }
             self.watch.check()?;
             if full_since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
