@@ -165,7 +165,11 @@ fn is_application(message: &[u8]) -> bool {
 }
 
 /// Checks that the journals of these sessions hold this many application messages out and in.
-fn check_journals(base: &Path, ids: &[SessionId], (sent, received): (u64, u64)) -> Result<(), String> {
+pub(super) fn check_journals(
+    base: &Path,
+    ids: &[SessionId],
+    (sent, received): (u64, u64),
+) -> Result<(), String> {
     let (mut out, mut inn) = (0, 0);
     for id in ids {
         let directory = base.join(id.file_name());
@@ -186,7 +190,7 @@ fn check_journals(base: &Path, ids: &[SessionId], (sent, received): (u64, u64)) 
 }
 
 /// Checks that the message logs have a line for each message that was not dropped.
-fn check_logs(base: &Path, ids: &[SessionId], messages: u64, dropped: u64) -> Result<(), String> {
+pub(super) fn check_logs(base: &Path, ids: &[SessionId], messages: u64, dropped: u64) -> Result<(), String> {
     let mut lines = 0;
     for id in ids {
         let path = base.join(format!("{}.messages.log", id.file_name()));

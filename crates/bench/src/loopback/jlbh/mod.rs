@@ -17,7 +17,8 @@ use super::open::RoundTrip;
 use super::pair::Keeping;
 use super::raw::{Raw, RawWaiting};
 use crate::harness::{
-    Control, Found, Latencies, Load, Monotonic, Plan, Run, Task, Waiting, counting_system_calls, measure,
+    Arrivals, Control, Found, Latencies, Load, Monotonic, Plan, Run, Task, Waiting, counting_system_calls,
+    measure,
 };
 use crate::results::{Row, Series, Table, TestReport};
 
@@ -68,12 +69,16 @@ impl Settings {
 }
 
 /// The layout of a test with a thread that sends beside the workers of both sides: workers spin, on
-/// cores of their own, if the machine has four cores.
+/// cores of their own, if the process has four cores.
 #[must_use]
 pub fn default_layout() -> Layout {
-    let cores = cores();
-    if cores.len() >= 4 {
-        Layout::new(fixbolt::Waiting::Spinning).pinned(&cores)
+    layout_of(available_cores(), &cores())
+}
+
+/// `suit` are the cores that suit best, perhaps only two isolated ones of `available`.
+fn layout_of(available: usize, suit: &[usize]) -> Layout {
+    if available >= 4 {
+        Layout::new(fixbolt::Waiting::Spinning).pinned(suit)
     } else {
         Layout::new(fixbolt::Waiting::Blocking)
     }
@@ -91,8 +96,10 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
         .setting("warm-up", plan.warm_up)
         .setting("iterations", plan.iterations)
         .setting("runs", plan.runs)
+        .setting("arrivals", settings.load.arrivals.map_or_else(|| "closed loop".to_owned(), words_of))
+        .setting("pacing", pacing(plan.waiting))
         .setting("workers", settings.layout.words())
-        .setting("CPUs", std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
+        .setting("CPUs", available_cores());
     let dropped = Arc::new(AtomicU64::new(0));
     let mut rivals = Rivals::find(control);
     let layout = settings.layout;
@@ -105,7 +112,9 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
             let is_result = measured.found.as_ref().is_none_or(|found| found.rate == rate);
             let floor = if is_result { floor(&load, rate, layout, control)? } else { Vec::new() };
             let theirs = match rate {
-                Some(rate) if is_result && rate <= settings.rivals_up_to => rivals.at(rate, plan.iterations),
+                Some(rate) if is_result && rate <= settings.rivals_up_to => {
+                    rivals.at(rate, load.arrivals, plan.iterations)
+                }
                 _ => Vec::new(),
             };
             add(&mut report, rate, runs, floor, theirs);
@@ -123,8 +132,9 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
             add_parse(&mut report, &name_of(rate), runs);
         }
     }
+    let calls = if control.is_stopped() { None } else { system_calls(layout, control)? };
+    // What was counted until an interrupt is no figure.
     if !control.is_stopped() {
-        let calls = system_calls(layout, control)?;
         report.rows.extend(
             calls.map(|calls| {
                 Row::of_value(TEST, "NOS-JLBH", "system calls", calls, "calls/order and report")
@@ -141,6 +151,26 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
     Ok(report)
 }
 
+fn available_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Returns how orders arrive, as the option has it.
+fn words_of(arrivals: Arrivals) -> String {
+    match arrivals {
+        Arrivals::Fixed => "fixed".to_owned(),
+        Arrivals::Poisson { seed } => format!("poisson:{seed}"),
+        Arrivals::Burst { size } => format!("burst:{size}"),
+    }
+}
+
+const fn pacing(waiting: Waiting) -> &'static str {
+    match waiting {
+        Waiting::Spin => "polling the clock",
+        Waiting::Sleep => "sleep, then polling",
+    }
+}
+
 /// Returns a load for each rate, so that a floor is measured right after what it is the floor of.
 fn one_by_one(load: &Load) -> Vec<Load> {
     if load.bound.is_some() || load.arrivals.is_none() {
@@ -154,7 +184,8 @@ fn floor(load: &Load, rate: Option<f64>, layout: Layout, control: &Control) -> R
     let plan = load.plan.clone().runs(1);
     let load = Load { plan, rates: rate.into_iter().collect(), bound: None, ..load.clone() };
     let measured = load.measure(&Monotonic, control, || {
-        Ok(Box::new(Raw::new(messages::raw()?, RawWaiting::of(layout), layout.venue, true)?) as Box<dyn Task>)
+        let raw = Raw::new(messages::raw()?, RawWaiting::of(layout), layout.venue, true)?;
+        Ok(Box::new(raw.reading_on(layout.trader)) as Box<dyn Task>)
     })?;
     Ok(measured.rates.into_iter().next().map(|(_, runs)| runs).unwrap_or_default())
 }
@@ -166,8 +197,7 @@ fn system_calls(layout: Layout, control: &Control) -> Result<Option<f64>, String
     let (orders, rate) = COUNTED;
     let count = |orders| {
         // A thread that spins between orders makes no calls of its own.
-        let plan =
-            Plan::open(crate::harness::Arrivals::Fixed, rate).iterations(orders).waiting(Waiting::Spin);
+        let plan = Plan::open(Arrivals::Fixed, rate).iterations(orders).waiting(Waiting::Spin);
         let mut task = RoundTrip::new(Jlbh::as_published(), layout, KEEPING);
         let (measured, calls) = counting_system_calls(|| measure(&plan, &mut task, &Monotonic, control));
         measured.map(|_| calls)
@@ -194,6 +224,12 @@ fn notes(dropped: u64) -> Vec<String> {
     notes
 }
 
+/// Returns the median over the valid runs of a percentile of the service times, in nanoseconds.
+fn median_service(series: &Series, percentile: f64) -> Option<f64> {
+    let valid = series.runs.iter().filter(|run| run.invalid.is_none());
+    crate::clock::median(&mut valid.map(|run| run.service.ns_at(percentile) as f64).collect::<Vec<_>>())
+}
+
 /// Selects which times of a run are shown.
 type Times = fn(&Run) -> &Latencies;
 
@@ -213,8 +249,9 @@ fn add(report: &mut TestReport, rate: Option<f64>, runs: Vec<Run>, floor: Vec<Ru
         let mut table = series.table(format!("At a throughput of {name}, {kind}"), times);
         for other in std::iter::once(&floor).chain(&theirs) {
             let Some(run) = other.runs.first() else { continue };
-            let cells: Vec<String> =
-                times(run).table().iter().map(|it| format!("{:.2}", it.ns as f64 / 1e3)).collect();
+            // Of a table with one run, the column of the run: down to the rate.
+            let own = other.table("", times);
+            let cells: Vec<String> = own.rows.iter().map(|row| row[1].clone()).collect();
             add_column(&mut table, other.engine.clone(), &cells);
             if let Some(invalid) = &run.invalid {
                 table.note(format!("{} is INVALID: {invalid}", other.engine));
@@ -227,12 +264,7 @@ fn add(report: &mut TestReport, rate: Option<f64>, runs: Vec<Run>, floor: Vec<Ru
         report.tables.push(table);
     }
     for percentile in [50.0, 90.0, 99.0] {
-        let median = |series: &Series| {
-            let valid = series.runs.iter().filter(|run| run.invalid.is_none());
-            crate::clock::median(
-                &mut valid.map(|run| run.service.ns_at(percentile) as f64).collect::<Vec<_>>(),
-            )
-        };
+        let median = |series: &Series| median_service(series, percentile);
         let row = |ns| Row::of_ns(TEST, "NOS-JLBH", &format!("{name} p{percentile}"), ns);
         // An invalid run has no figure beside others.
         let Some(ns) = median(&series) else { continue };
@@ -285,7 +317,7 @@ fn add_parse(report: &mut TestReport, name: &str, runs: Vec<Run>) {
         &PARSE.cells(),
     );
     report.tables.push(table);
-    if let Some(ns) = series.median_ns(50.0) {
+    if let Some(ns) = median_service(&series, 50.0) {
         let mut row = Row::of_ns(TEST, "NOS-JLBH", &format!("parse {name} p50"), ns);
         row.published = PARSE.median_ns(50.0);
         report.rows.push(row);

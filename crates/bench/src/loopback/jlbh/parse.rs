@@ -21,12 +21,13 @@ use super::messages::Jlbh;
 use crate::folder::Folder;
 use crate::harness::{Clock as _, Monotonic, Piece, Recorder, Task};
 use crate::loopback::exchange::{Exchange, ORDER};
-use crate::loopback::pair::{Keeping, id, settings};
+use crate::loopback::pair::{Keeping, check_journals, check_logs, id, settings};
 use crate::wire::Encoder;
 
 /// Orders that a session reads.
 pub(super) struct Parse {
-    sessions: Sessions,
+    /// Until the end.
+    sessions: Option<Sessions>,
     key: SessionKey,
     reader: Reader,
     log: Option<Arc<MessageLog>>,
@@ -39,7 +40,7 @@ pub(super) struct Parse {
     recorder: Option<Recorder>,
     read: u64,
     /// Removed after the sessions.
-    _folder: Folder,
+    folder: Folder,
 }
 
 /// An application that reads every field of each order.
@@ -134,7 +135,7 @@ impl Parse {
             Encoder::new(Jlbh::VERSION.begin_string().as_bytes(), trader.as_bytes(), venue.as_bytes());
         let mut encoder = encoder.ok_or("the CompIDs are wrong")?;
         let mut parse = Self {
-            sessions,
+            sessions: Some(sessions),
             key,
             reader,
             log: Some(log),
@@ -144,7 +145,7 @@ impl Parse {
             offset,
             recorder: None,
             read: 0,
-            _folder: folder,
+            folder,
         };
         let mut slot = [0; 1024];
         let logon = MsgType::new(b"A");
@@ -175,10 +176,11 @@ impl Parse {
     }
 
     fn receive(&mut self, now: Now, bytes: &[u8]) -> Result<(), String> {
-        let taken = self.sessions.receive(now, self.key, bytes, &mut self.reader);
-        let answer = self.sessions.writable(self.key).len();
+        let sessions = self.sessions.as_mut().ok_or("the session is closed")?;
+        let taken = sessions.receive(now, self.key, bytes, &mut self.reader);
+        let answer = sessions.writable(self.key).len();
         if answer > 0 {
-            self.sessions.written(now, self.key, answer);
+            sessions.written(now, self.key, answer);
         }
         (taken == bytes.len())
             .then_some(())
@@ -209,12 +211,53 @@ impl Task for Parse {
     }
 
     fn complete(&mut self) -> Result<(), String> {
-        let dropped = self.log.as_ref().map_or(0, |log| log.dropped());
-        self.dropped.fetch_add(dropped, Ordering::Relaxed);
         let Reader { orders, quantity } = self.reader;
-        if (orders, quantity) == (self.read, self.read.cast_signed()) {
-            return Ok(());
+        if (orders, quantity) != (self.read, self.read.cast_signed()) {
+            return Err(format!("{orders} of {} orders were read, with a quantity of {quantity}", self.read));
         }
-        Err(format!("{orders} of {} orders were read, with a quantity of {quantity}", self.read))
+        // Closed, so that what it has kept is complete.
+        drop(self.sessions.take());
+        let dropped = self.log.take().map_or(0, |log| log.dropped());
+        self.dropped.fetch_add(dropped, Ordering::Relaxed);
+        let ids = [id(Jlbh::VERSION, Jlbh::PARTIES, 0, Role::Acceptor)?];
+        check_journals(&self.folder.0.join("journal"), &ids, (0, self.read))?;
+        // With the Logon and its answer.
+        check_logs(&self.folder.0.join("log"), &ids, self.read + 2, dropped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Control, Plan, measure};
+
+    /// Loses a folder of what was kept before the end.
+    struct Forgetful(Parse, &'static str);
+
+    impl Task for Forgetful {
+        fn init(&mut self, recorder: &Recorder) -> Result<(), String> {
+            self.0.init(recorder)
+        }
+
+        fn run(&mut self, piece: Piece) -> Result<(), String> {
+            self.0.run(piece)
+        }
+
+        fn complete(&mut self) -> Result<(), String> {
+            if !self.1.is_empty() {
+                std::fs::remove_dir_all(self.0.folder.0.join(self.1)).unwrap();
+            }
+            self.0.complete()
+        }
+    }
+
+    #[test]
+    fn what_was_read_is_in_the_journal_and_in_the_message_log() {
+        let read = |loses: &'static str| {
+            let mut task = Forgetful(Parse::new(30).unwrap(), loses);
+            measure(&Plan::closed().iterations(30), &mut task, &Monotonic, &Control::default())
+        };
+        assert_eq!(read("").unwrap()[0].service.count(), 30);
+        assert!(read("journal").is_err() && read("log").is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! Other engines in the same run, where their programs are built.
 
-use crate::harness::{Control, Run};
+use crate::harness::{Arrivals, Control, Run};
 use crate::peers::{Peers, Program, RoundTripTest, State};
 use crate::results::Series;
 
@@ -36,8 +36,17 @@ impl Rivals {
         rivals
     }
 
-    /// Measures each at this rate: one run.
-    pub(super) fn at(&mut self, rate: f64, messages: u64) -> Vec<Series> {
+    /// Measures each at this rate: one run. The programs know whole rates only, and send at equal
+    /// distances.
+    pub(super) fn at(&mut self, rate: f64, arrivals: Option<Arrivals>, messages: u64) -> Vec<Series> {
+        if self.programs.is_empty() {
+            return Vec::new();
+        }
+        if arrivals != Some(Arrivals::Fixed) || rate.fract() > 0.0 {
+            let why = "they send at equal distances and whole rates";
+            self.notes.push(format!("Other engines are not measured at {rate}/s here: {why}."));
+            return Vec::new();
+        }
         let Some(peers) = &self.peers else { return Vec::new() };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of orders")]
         let test = RoundTripTest {
@@ -76,5 +85,23 @@ impl Rivals {
             ));
         }
         notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_that_the_programs_do_not_know_is_said_and_not_measured() {
+        let programs = vec![Program::QuickfixCpp];
+        let mut rivals = Rivals { peers: None, programs, control: Control::default(), notes: Vec::new() };
+        for (rate, arrivals) in [(2_000.0, Arrivals::Burst { size: 8 }), (0.5, Arrivals::Fixed)] {
+            assert!(rivals.at(rate, Some(arrivals), 10).is_empty());
+        }
+        assert!(rivals.at(2_000.0, Some(Arrivals::Fixed), 10).is_empty(), "there is no folder");
+        let said: Vec<&str> = rivals.notes.iter().map(|note| note.split(':').next().unwrap()).collect();
+        let not = |rate: &str| format!("Other engines are not measured at {rate}/s here");
+        assert_eq!(said, [not("2000"), not("0.5")]);
     }
 }

@@ -207,8 +207,26 @@ fn every_rate_has_its_tables_and_every_report_belongs_to_its_order() {
             );
         }
     }
+    for series in report.series.iter().filter(|it| it.name.starts_with("parse") && it.is_valid()) {
+        let row = report.rows.iter().find(|row| row.operation == format!("{} p50", series.name)).unwrap();
+        // As in its table, and not from when it was due.
+        assert_eq!(row.ns, median_service(series, 50.0));
+    }
+    for table in &report.tables[..2] {
+        let raw = table.columns.iter().position(|head| head == "raw TCP").unwrap();
+        let cells: Vec<&str> = table.rows.iter().map(|row| row[raw].as_str()).collect();
+        // 200 samples carry the first two.
+        assert!(cells[2].ends_with('*') && !cells[0].ends_with('*'), "{cells:?}");
+        assert!(cells[6].parse::<f64>().is_ok(), "{cells:?}");
+    }
     let mut times = report.rows.iter().filter(|row| row.ns.is_some());
     assert!(times.all(|row| row.ns > Some(0.0) && row.published.is_some()));
+}
+
+#[test]
+fn workers_spin_if_there_are_four_cores_even_if_only_two_are_isolated() {
+    assert_eq!(layout_of(8, &[6, 7]).words(), "spinning, on cores 6 and 7");
+    assert_eq!(layout_of(2, &[1, 0]).words(), "epoll, not pinned");
 }
 
 #[test]
