@@ -1,12 +1,16 @@
 //! What the programs print, as values.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::harness::Times;
+
+/// What a program of round trips repeats of its options.
+const ASKED: [&str; 3] = ["test", "validation", "dictionary"];
 
 /// A run of `fix8-codec` for one operation.
 #[derive(Clone, PartialEq, Debug)]
@@ -95,6 +99,21 @@ pub struct RoundTripRun {
 }
 
 impl RoundTripRun {
+    /// Returns the engine with its version, and what its program says of itself.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let mut words = format!("{} {}", self.engine, self.version);
+        // The tests' own tables have what was asked for, and the dictionary is in a folder that is
+        // gone.
+        let said = self.settings.iter().filter(|(key, _)| !ASKED.contains(&key.as_str()));
+        for (n, (key, value)) in said.enumerate() {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let separator = if n == 0 { ':' } else { ';' };
+            let _ = write!(words, "{separator} {key} {value}");
+        }
+        words
+    }
+
     pub(super) fn samples_without_end(&self) -> u64 {
         self.samples.iter().filter(|sample| sample.ended.is_none()).count() as u64
     }
@@ -206,4 +225,18 @@ fn figures<T: DeserializeOwned>(
     }
     let figures = keys.iter().filter_map(|key| settings.remove_entry(*key)).collect();
     serde_json::from_value(Value::Object(figures)).map(Ok).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rival_is_told_with_its_version_and_settings() {
+        let run = round_trip_run(
+            r#"{"engine":"E","version":"1.2","test":"jlbh","rate":1,"messages":2,"warm_up":3,"lost":0,
+                "validation":true,"dictionary":"/tmp/x","store":"file","log":"none","nodelay":true}"#,
+        );
+        assert_eq!(run.unwrap().words(), "E 1.2: log none; nodelay true; store file");
+    }
 }

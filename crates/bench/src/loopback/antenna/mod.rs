@@ -215,6 +215,8 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
     }
     report.tables = table::tables(&measured, settings, &chosen);
     report.rows = table::rows(&measured);
+    let words = quickfix.and_then(QuickFix::words);
+    report.notes.extend(words.map(|words| format!("{words}; both sides in a process of their own.")));
     report.notes.extend(table::notes(&measured));
     report.series = measured.into_iter().map(|it| it.series).collect();
     Ok(Outcome { report, times })

@@ -10,6 +10,8 @@ use crate::peers::{PeerError, Peers, Program, RoundTripTest, State};
 pub(super) struct QuickFix {
     peers: Peers,
     control: Control,
+    /// Its version and settings, as soon as it has run.
+    words: RefCell<Option<String>>,
     /// Why there are no more slices, with validation or without.
     failed: RefCell<Vec<(bool, String)>>,
 }
@@ -25,6 +27,7 @@ impl QuickFix {
             State::Ready(_) => Ok(Self {
                 peers: peers.controlled_by(control.clone()),
                 control: control.clone(),
+                words: RefCell::default(),
                 failed: RefCell::default(),
             }),
             State::NotBuilt { command } => Err(format!("{QUICKFIX} is not built; build it with: {command}")),
@@ -44,7 +47,10 @@ impl QuickFix {
             dictionary: None,
         };
         match self.peers.antenna(&test) {
-            Ok(run) => Some((Run::open(&run.samples), run.samples)),
+            Ok(run) => {
+                self.words.borrow_mut().get_or_insert_with(|| run.words());
+                Some((Run::open(&run.samples), run.samples))
+            }
             // The terminal's interrupt may have reached the program first.
             Err(PeerError::Stopped { .. }) => {
                 self.control.stop();
@@ -55,6 +61,11 @@ impl QuickFix {
                 None
             }
         }
+    }
+
+    /// Returns its version and settings, if it has run.
+    pub(super) fn words(&self) -> Option<String> {
+        self.words.borrow().clone()
     }
 
     /// Returns why there are no more slices, with validation or without, if the program failed.

@@ -102,8 +102,9 @@ fn chosen<'m>(measured: &'m [Measured], name: &str) -> Option<&'m Measured> {
     )
 }
 
+/// Returns the floor of a layout. One without a valid slice is none.
 fn raw_of(measured: &[Measured], layout: Layout) -> Option<&Measured> {
-    find(measured, |subject| *subject == Subject::Raw(layout))
+    find(measured, |subject| *subject == Subject::Raw(layout)).filter(|raw| raw.series.is_valid())
 }
 
 /// Returns all tables.
@@ -240,7 +241,8 @@ pub(super) fn notes(measured: &[Measured]) -> Vec<String> {
         let mut invalid = series.runs.iter().filter_map(|run| run.invalid.as_ref());
         if let Some(first) = invalid.next() {
             let (of, all) = (1 + invalid.count(), series.runs.len());
-            let name = if subject.engine() == RAW { "no floor" } else { "not to be used" };
+            let is_floor = subject.engine() == RAW && !series.is_valid();
+            let name = if is_floor { "no floor" } else { "not to be used" };
             notes.push(format!(
                 "{} {}: {of} of {all} slices are INVALID, {name}: {first}",
                 series.engine, series.name
@@ -261,4 +263,36 @@ pub(super) fn notes(measured: &[Measured]) -> Vec<String> {
         ));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Run, Times};
+
+    #[test]
+    fn raw_tcp_without_a_valid_slice_is_no_floor() {
+        let [configuration, ..] = CONFIGURATIONS;
+        let layout = configuration.layout(&[]);
+        let setup = Setup { configuration, validation: Validation::Chosen, layout };
+        let measured = |last: u64| {
+            let order = |n: u64| {
+                let started = n * 1_000_000;
+                Times { intended: started, started, ended: Some(started + if n == 9 { last } else { 5 }) }
+            };
+            let runs = || vec![Run::open(&(0..10).map(order).collect::<Vec<_>>())];
+            [Subject::Raw(layout), Subject::Fixbolt(setup)].map(|subject| {
+                let series = Series::new(TEST, subject.engine(), subject.name(), runs());
+                Measured { subject, series }
+            })
+        };
+        let floors = |measured: &[Measured]| -> Vec<bool> {
+            let beside = every_row(measured).rows[1][9] != "-";
+            rows(measured).iter().map(|row| row.floor_ns.is_some()).chain([beside]).collect()
+        };
+        assert_eq!(floors(&measured(5)), [true; 4]);
+        let slow = measured(1_000_000_000);
+        assert_eq!(floors(&slow), [false; 4]);
+        assert!(notes(&slow)[0].contains("INVALID, no floor"));
+    }
 }

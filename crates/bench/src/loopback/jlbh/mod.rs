@@ -206,9 +206,13 @@ fn system_calls(layout: Layout, control: &Control) -> Result<Option<f64>, String
     Ok(once.zip(twice).map(|(once, twice)| twice.saturating_sub(once) as f64 / orders as f64))
 }
 
-/// Returns the name of a rate.
+/// Returns the name of a rate. Those that a search tries are large and have many digits.
 fn name_of(rate: Option<f64>) -> String {
-    rate.map_or_else(|| "closed loop".to_owned(), |rate| format!("{rate:.0}/s"))
+    match rate {
+        None => "closed loop".to_owned(),
+        Some(rate) if rate < 100.0 => format!("{rate}/s"),
+        Some(rate) => format!("{rate:.0}/s"),
+    }
 }
 
 fn notes(dropped: u64) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! Other engines in the same run, where their programs are built.
 
+use std::collections::BTreeSet;
+
 use crate::harness::{Arrivals, Control, Run};
 use crate::peers::{Peers, Program, RoundTripTest, State};
 use crate::results::Series;
@@ -12,13 +14,16 @@ pub(super) struct Rivals {
     peers: Option<Peers>,
     programs: Vec<Program>,
     control: Control,
+    /// Versions and settings of those that have run.
+    words: BTreeSet<String>,
     notes: Vec<String>,
 }
 
 impl Rivals {
     pub(super) fn find(control: &Control) -> Self {
-        let mut rivals =
-            Self { peers: None, programs: Vec::new(), control: control.clone(), notes: Vec::new() };
+        let control = control.clone();
+        let (programs, words, notes) = (Vec::new(), BTreeSet::new(), Vec::new());
+        let mut rivals = Self { peers: None, programs, control, words, notes };
         match Peers::find() {
             Ok(peers) => {
                 for program in Program::ALL {
@@ -29,7 +34,7 @@ impl Rivals {
                         }
                     }
                 }
-                rivals.peers = Some(peers.controlled_by(control.clone()));
+                rivals.peers = Some(peers.controlled_by(rivals.control.clone()));
             }
             Err(error) => rivals.notes.push(format!("No other engine is measured: {error}.")),
         }
@@ -64,6 +69,7 @@ impl Rivals {
             match peers.jlbh(*program, &test) {
                 Ok(run) => {
                     let engine = format!("{} {}", run.engine, run.version);
+                    self.words.insert(run.words());
                     series.push(Series::new(
                         super::TEST,
                         &engine,
@@ -79,11 +85,12 @@ impl Rivals {
 
     pub(super) fn notes(self) -> Vec<String> {
         let mut notes = self.notes;
-        if !self.programs.is_empty() {
+        if !self.words.is_empty() {
             notes.push(format!(
                 "Other engines: one run, after {WARM_UP} orders, both sides in a process of their own, with file store and file log."
             ));
         }
+        notes.extend(self.words);
         notes
     }
 }
@@ -95,7 +102,8 @@ mod tests {
     #[test]
     fn a_schedule_that_the_programs_do_not_know_is_said_and_not_measured() {
         let programs = vec![Program::QuickfixCpp];
-        let mut rivals = Rivals { peers: None, programs, control: Control::default(), notes: Vec::new() };
+        let (control, words) = (Control::default(), BTreeSet::new());
+        let mut rivals = Rivals { peers: None, programs, control, words, notes: Vec::new() };
         for (rate, arrivals) in [(2_000.0, Arrivals::Burst { size: 8 }), (0.5, Arrivals::Fixed)] {
             assert!(rivals.at(rate, Some(arrivals), 10).is_empty());
         }

@@ -224,6 +224,12 @@ fn every_rate_has_its_tables_and_every_report_belongs_to_its_order() {
 }
 
 #[test]
+fn a_low_rate_keeps_its_digits() {
+    let names = [0.5, 99.5, 2_000.0, 1_189.207].map(|rate| name_of(Some(rate)));
+    assert_eq!(names, ["0.5/s", "99.5/s", "2000/s", "1189/s"]);
+}
+
+#[test]
 fn workers_spin_if_there_are_four_cores_even_if_only_two_are_isolated() {
     assert_eq!(layout_of(8, &[6, 7]).words(), "spinning, on cores 6 and 7");
     assert_eq!(layout_of(2, &[1, 0]).words(), "epoll, not pinned");
