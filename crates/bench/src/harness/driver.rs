@@ -167,6 +167,7 @@ impl Driver<'_> {
 
     /// Begins `count` pieces and waits until all have ended.
     fn pieces(&mut self, task: &mut dyn Task, first: u64, count: u64) -> Result<Pieces, String> {
+        self.recorder.skip_to(first, self.clock.now());
         match self.plan.mode {
             Mode::Open { arrivals, rate } => {
                 let schedule = Schedule::new(arrivals, rate, count);

@@ -114,6 +114,15 @@ impl Recorder {
         known(self.0.probes.get(probe)?.get(number as usize)?)
     }
 
+    /// Leaves out the pieces below `first` that have not begun, because their run was given up
+    /// before `now`: the times when pieces were due stay in order, so that stamps are found.
+    pub(super) fn skip_to(&self, first: u64, now: u64) {
+        let due = self.0.due.load(Relaxed);
+        for time in self.0.intended.get(due as usize..first as usize).into_iter().flatten() {
+            time.store(now, Relaxed);
+        }
+    }
+
     pub(super) fn begin(&self, number: u64, intended: u64, started: u64) {
         self.0.intended[number as usize].store(intended, Relaxed);
         self.0.started[number as usize].store(started, Relaxed);
@@ -152,6 +161,21 @@ mod tests {
         recorder.finish(3, 50);
         recorder.finish(4, 50);
         assert_eq!((recorder.unknown(), recorder.duplicates()), (3, 0));
+    }
+
+    #[test]
+    fn stamps_are_found_after_a_run_that_was_given_up() {
+        let recorder = Recorder::new(9, 0);
+        recorder.begin(0, 10, 11);
+        // Its run has six pieces more. The next one begins with number 7.
+        recorder.skip_to(7, 90);
+        recorder.begin(7, 100, 101);
+        recorder.begin(8, 110, 111);
+        for (stamp, at) in [(100, 105), (110, 115), (10, 120)] {
+            recorder.finish_stamped(stamp, at);
+        }
+        assert_eq!([0, 7, 8].map(|n| recorder.ended(n)), [Some(120), Some(105), Some(115)]);
+        assert_eq!((recorder.unknown(), recorder.begun(3)), (0, None));
     }
 
     #[test]

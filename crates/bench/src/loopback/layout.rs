@@ -51,16 +51,16 @@ impl Layout {
     }
 }
 
-/// Returns the cores to use: isolated ones if there are two of them, else the last ones that the
-/// process may run on, as interrupts tend to be served by the first.
+/// Returns the cores to use: isolated ones if it can use two of them, which the system gives to no
+/// thread that does not ask for them; else the last ones that it runs on, as interrupts tend to be
+/// served by the first.
 #[must_use]
 pub(super) fn cores() -> Vec<usize> {
     let machine = Machine::here();
     let list = |text: &Option<String>| numbers(text.as_deref().unwrap_or_default());
-    let allowed = list(&machine.allowed);
     let isolated: Vec<usize> =
-        list(&machine.isolated).into_iter().filter(|core| allowed.contains(core)).collect();
-    if isolated.len() >= 2 { isolated } else { allowed.into_iter().rev().collect() }
+        list(&machine.isolated).into_iter().filter(|core| runs_on(*core).is_ok()).collect();
+    if isolated.len() >= 2 { isolated } else { list(&machine.allowed).into_iter().rev().collect() }
 }
 
 /// Checks whether the threads of a venue and a trader can run on these cores.
@@ -76,12 +76,15 @@ pub fn check_cores(cores: &[usize]) -> Result<(), String> {
         [_, _] => {}
         _ => return Err("name two: the venue's and the trader's".to_owned()),
     }
-    // On a thread of its own, which keeps nothing of it.
-    let runs = |core: usize| std::thread::scope(|scope| scope.spawn(|| run_on(&[core])).join());
-    cores.iter().try_for_each(|core| match runs(*core) {
+    cores.iter().try_for_each(|core| runs_on(*core))
+}
+
+/// Checks whether a thread can run on this core, with one of its own that keeps nothing of it.
+fn runs_on(core: usize) -> Result<(), String> {
+    match std::thread::scope(|scope| scope.spawn(|| run_on(&[core])).join()) {
         Ok(Err(_)) => Err(format!("core {core} does not exist, or this process may not use it")),
         _ => Ok(()),
-    })
+    }
 }
 
 /// Pins the calling thread to a core, or lets it run on all of these again.

@@ -138,14 +138,27 @@ pub(super) fn post(
     mut write: impl FnMut(&mut fixbolt_codec::BodyWriter<'_>),
     watch: &Watch,
 ) -> Result<(), String> {
-    let mut full_since = None;
-    loop {
+    put(watch, || {
         let mut draft = (&mut *sender).draft(ORDER);
         write(draft.writer());
-        match draft.send() {
-            Ok(_) => return Ok(()),
+        draft.send().map(drop)
+    })
+}
+
+/// Puts an order into the outbound queue of the trader's session by `put`, as soon as there is room
+/// in it.
+pub(super) fn put(watch: &Watch, mut put: impl FnMut() -> Result<(), PostError>) -> Result<(), String> {
+    let mut full_since = None;
+    loop {
+        match put() {
+            Ok(()) => return Ok(()),
             Err(PostError::Full) => {}
-            Err(error) => return Err(format!("an order was not sent: {error}")),
+            Err(error) => {
+                // The session's end says why, perhaps a moment later.
+                std::thread::sleep(Duration::from_millis(100));
+                watch.check()?;
+                return Err(format!("an order was not sent: {error}"));
+            }
         }
         watch.check()?;
         if full_since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {

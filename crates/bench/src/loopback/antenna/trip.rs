@@ -1,9 +1,8 @@
 //! The round trips of one connection, as a task of the harness.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::{Duration, Instant};
 
-use fixbolt::{PostError, Sender};
+use fixbolt::Sender;
 use fixbolt_session::Role;
 
 use super::messages::{Orders, PARTIES, VERSION};
@@ -11,11 +10,9 @@ use super::sides::{Setup, Trader, Venue};
 use crate::folder::Folder;
 use crate::harness::{Piece, Recorder, Task, Times};
 use crate::loopback::layout::run_on;
+use crate::loopback::open::put;
 use crate::loopback::pair::{Side, id};
 use crate::loopback::watch::Watch;
-
-/// How long an order may wait for room in its session's queue.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Orders out and reports back.
 pub(super) struct Trip {
@@ -116,24 +113,7 @@ impl Task for Trip {
         self.watch.check()?;
         let Some(running) = &mut self.running else { return Err("the engines do not run".to_owned()) };
         self.begun.push((piece.intended, piece.started));
-        let mut full_since = None;
-        loop {
-            match self.orders.send(piece.number, &mut running.sender) {
-                Ok(()) => return Ok(()),
-                Err(PostError::Full) => {}
-                Err(error) => {
-                    // The session's end says why, perhaps a moment later.
-                    std::thread::sleep(Duration::from_millis(100));
-                    self.watch.check()?;
-                    return Err(format!("an order was not sent: {error}"));
-                }
-            }
-            self.watch.check()?;
-            if full_since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-                return Err(format!("the venue has not read anything for {} s", PATIENCE.as_secs()));
-            }
-            std::thread::yield_now();
-        }
+        put(&self.watch, || self.orders.send(piece.number, &mut running.sender))
     }
 
     fn idle(&mut self) -> Result<(), String> {
