@@ -222,7 +222,7 @@ impl Task for Parse {
         let ids = [id(Jlbh::VERSION, Jlbh::PARTIES, 0, Role::Acceptor)?];
         check_journals(&self.folder.0.join("journal"), &ids, (0, self.read))?;
         // With the Logon and its answer.
-        check_logs(&self.folder.0.join("log"), &ids, self.read + 2, dropped)
+        check_logs(&self.folder.0.join("log"), &ids, self.read, dropped)
     }
 }
 
