@@ -93,10 +93,10 @@ impl Queue {
         self.lines.len() + self.held.load(Ordering::Relaxed)
     }
 
-    /// Returns whether every line was taken out.
+    /// Returns how many lines the log's thread has taken out and not yet written.
     #[cfg(test)]
-    pub(super) fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+    pub(super) fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
     }
 
     /// Counts lines that are not written.
