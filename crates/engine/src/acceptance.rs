@@ -1,11 +1,13 @@
 //! The options of a session that counterparties connect to.
 
+use core::fmt;
 use core::net::IpAddr;
 
 use fixbolt_session::{SessionId, SessionSettings};
 
 use crate::identity_template::IdentityTemplate;
 use crate::socket_options::SocketOptions;
+use crate::sync::{Mutex, lock};
 
 /// A session that counterparties connect to.
 #[derive(Clone, Debug)]
@@ -26,13 +28,34 @@ impl From<SessionSettings> for Acceptance {
 }
 
 /// The options of sessions for counterparties for which no session was configured: dynamic
-/// sessions.
+/// sessions. Every worker asks it.
 pub(crate) struct AcceptanceTemplate {
     /// The identities that sessions get.
     pub(crate) identity: IdentityTemplate,
-    /// Returns the options of the session with this identity; `None` refuses it.
-    #[allow(clippy::type_complexity)] // spelled out once, here
-    pub(crate) settings: Box<dyn FnMut(&SessionId) -> Option<Acceptance> + Send>,
-    /// The addresses that `settings` admits at most; empty if that is not known.
+    /// The addresses that the sessions admit at most; empty if that is not known.
     pub(crate) allowed: Vec<IpAddr>,
+    settings: Mutex<Settings>,
+}
+
+/// Returns the options of the session with an identity; `None` refuses it.
+type Settings = Box<dyn FnMut(&SessionId) -> Option<Acceptance> + Send>;
+
+impl AcceptanceTemplate {
+    pub(crate) fn new(
+        (identity, allowed): (IdentityTemplate, Vec<IpAddr>),
+        settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
+    ) -> Self {
+        Self { identity, allowed, settings: Mutex::new(Box::new(settings)) }
+    }
+
+    /// Returns the options of the session with this identity; `None` refuses it.
+    pub(crate) fn ask(&self, id: &SessionId) -> Option<Acceptance> {
+        (lock(&self.settings))(id)
+    }
+}
+
+impl fmt::Debug for AcceptanceTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AcceptanceTemplate").field("identity", &self.identity).finish_non_exhaustive()
+    }
 }

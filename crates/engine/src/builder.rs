@@ -4,7 +4,7 @@
 use core::fmt;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,24 +12,25 @@ use std::sync::Arc;
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
 use fixbolt_session::{Application, SessionId, SessionSettings, Sessions, WireObserver, WorkerWaker};
+use mio::net::TcpListener;
 use mio::{Poll, Waker};
 
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
-use crate::distribution::{Distribution, Unit};
+use crate::distribution::Distribution;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::identity_template::IdentityTemplate;
 use crate::initiation::Initiation;
 use crate::limits::{Limits, OUTBOUND_BUDGET, OUTBOUND_QUEUE_SIZE};
-use crate::listening::Listening;
 use crate::message_log::MessageLog;
+use crate::ports::Port;
 use crate::preparation;
 use crate::session_registry::SessionRegistry;
+use crate::team::Team;
 use crate::tier::choose_tier;
-use crate::waiting::{Waiting, check_cores, too_many};
+use crate::waiting::{Waiting, WorkerOptions, check_cores, too_many};
 use crate::worker::Worker;
 use crate::worker::event_source::EventSource;
-use crate::worker::listeners::Listeners;
 use crate::worker_signal::WorkerSignal;
 
 /// The largest budget for messages from other threads, in bytes.
@@ -48,6 +49,8 @@ pub struct EngineBuilder {
     message_log: Option<PathBuf>,
     store: Stores,
     together: Vec<Vec<SessionId>>,
+    /// The sessions that have a worker of their own.
+    dedicated: Vec<(SessionId, WorkerOptions)>,
     outbound_queue_size: usize,
     outbound_budget: usize,
     limits: Limits,
@@ -69,6 +72,7 @@ impl fmt::Debug for EngineBuilder {
             .field("outbound_budget", &self.outbound_budget)
             .field("waiting", &self.waiting)
             .field("cores", &self.cores)
+            .field("dedicated", &self.dedicated)
             .finish_non_exhaustive()
     }
 }
@@ -83,6 +87,7 @@ impl EngineBuilder {
             message_log: None,
             store: Stores::Memory,
             together: Vec::new(),
+            dedicated: Vec::new(),
             outbound_queue_size: OUTBOUND_QUEUE_SIZE,
             outbound_budget: OUTBOUND_BUDGET,
             limits: Limits::default(),
@@ -165,8 +170,7 @@ impl EngineBuilder {
                 .ok()
                 .map(|()| acceptance)
         };
-        let settings = Box::new(checked);
-        self.templates.push((address, AcceptanceTemplate { identity, settings, allowed }));
+        self.templates.push((address, AcceptanceTemplate::new((identity, allowed), checked)));
         self
     }
 
@@ -341,11 +345,54 @@ impl EngineBuilder {
     /// Makes these sessions belong to one worker, so that a callback of one can write to the others
     /// in its turn.
     ///
-    /// Only needed with several workers ([`EngineBuilder::start_with`]); sessions that share an
-    /// address always belong to one worker.
+    /// Only needed with several workers ([`EngineBuilder::start_with`]).
     #[must_use]
     pub fn together(mut self, sessions: impl IntoIterator<Item = SessionId>) -> Self {
         self.together.push(sessions.into_iter().collect());
+        self
+    }
+
+    /// Gives a session a worker of its own, beside the shared ones: a thread that does nothing
+    /// else, so that no other session delays it.
+    ///
+    /// Sessions that [`EngineBuilder::together`] names with it belong to the same worker. Dedicated
+    /// workers are numbered after the shared ones, in the order in which they are named, and each
+    /// has an application and a store of its own. Start such an engine with
+    /// [`EngineBuilder::start_with`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use fixbolt::session::{Role, SessionSettings};
+    /// use fixbolt::{Engine, Waiting, WorkerOptions};
+    /// # struct Venue;
+    /// # impl fixbolt::session::Application for Venue {
+    /// #     fn on_message(
+    /// #         &mut self,
+    /// #         _: fixbolt::codec::Message<'_>,
+    /// #         _: &mut fixbolt::session::Turn<'_>,
+    /// #     ) -> Result<fixbolt::session::Delivery, fixbolt::session::Failure> {
+    /// #         Ok(fixbolt::session::Delivery::Done)
+    /// #     }
+    /// # }
+    ///
+    /// let maker = SessionSettings::new("FIX.4.4:VENUE->MAKER".parse()?, Role::Acceptor);
+    /// let taker = SessionSettings::new("FIX.4.4:VENUE->TAKER".parse()?, Role::Acceptor);
+    /// let mut worker = WorkerOptions::default();
+    /// worker.waiting = Waiting::SpinningFor(Duration::from_micros(50));
+    /// let address = "127.0.0.1:0".parse()?;
+    /// let engine = Engine::builder()
+    ///     .accept(address, maker.clone())
+    ///     .accept(address, taker)
+    ///     .dedicated(maker.id, worker)
+    ///     .start_with(1, |_worker| Venue)?;
+    /// // One shared worker, and the dedicated one.
+    /// assert_eq!(engine.stop()?.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn dedicated(mut self, session: SessionId, worker: WorkerOptions) -> Self {
+        self.dedicated.push((session, worker));
         self
     }
 
@@ -361,18 +408,23 @@ impl EngineBuilder {
         self.run(1, &mut |_| app.take())
     }
 
-    /// Starts several worker threads (at least one), each with an application of its own, which
-    /// `app` makes from the worker's index, from 0.
+    /// Starts several shared worker threads (at least one), and the dedicated ones, each with an
+    /// application of its own, which `app` makes from the worker's index, from 0.
     ///
-    /// A session belongs to one worker for as long as it is open. The first session named goes to
-    /// worker 0, the next to worker 1, and so on, in rotation. Sessions that share a listening
-    /// address count as one, because only the Logon shows which session a connection is for, and so
-    /// do those that [`EngineBuilder::together`] names.
+    /// A session belongs to one worker for as long as it is open: a dedicated one, or the shared
+    /// one that had the fewest sessions when it was added, in the order in which they are named.
+    /// Sessions that [`EngineBuilder::together`] names belong to one worker. It does not matter
+    /// which worker accepts a connection: once its Logon has named the session, the connection
+    /// moves to the session's worker. A session of [`EngineBuilder::accept_any`] belongs to the
+    /// shared worker that had the fewest connections when its first one was accepted.
+    ///
+    /// A worker that dies because a store has panicked ends its own sessions only, with an error
+    /// that names them. Their connections are refused until the engine is started again.
     ///
     /// # Errors
-    /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if `together` names an unknown
-    /// session, if several workers would share one store, if a configuration asks for another
-    /// number of workers, or if they cannot be pinned to the cores named.
+    /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if `together` or `dedicated` names an
+    /// unknown session, if several workers would share one store, if a configuration asks for
+    /// another number of workers, or if they cannot be pinned to the cores named.
     pub fn start_with<A: Application + Send + 'static>(
         self,
         workers: usize,
@@ -383,27 +435,20 @@ impl EngineBuilder {
 
     fn run<A: Application + Send + 'static>(
         mut self,
-        count: usize,
+        shared: usize,
         app: &mut dyn FnMut(usize) -> Option<A>,
     ) -> Result<Engine<A>, EngineError> {
         if self.acceptances.is_empty() && self.templates.is_empty() && self.initiations.is_empty() {
             return Err(EngineError::NoSessions);
         }
-        if let Some(workers) = self.workers.filter(|workers| *workers != count) {
-            let reason = format!(
-                "the configuration has Workers={workers}, but the program starts {count}; pass the configuration's engine.workers to start_with, or leave the key out"
-            );
-            return Err(EngineError::Workers { reason });
+        if let Some(workers) = self.workers.filter(|workers| *workers != shared) {
+            return Err(wrong_workers(format!(
+                "the configuration has Workers={workers}, but the program starts {shared}; pass the configuration's engine.workers to start_with, or leave the key out"
+            )));
         }
-        self.check_cores(count)?;
-        let keep_going = self.keep_going;
-        prepare(&mut self.acceptances, &mut self.initiations, keep_going)?;
+        let options = self.worker_options(shared)?;
+        prepare(&mut self.acceptances, &mut self.initiations, self.keep_going)?;
         choose_tier()?;
-        let numbers = u16::try_from(count).map_or(0..0, |count| 0..count);
-        if numbers.is_empty() || count > 1 && matches!(self.store, Stores::One(_)) {
-            let reason = "there are at most 65,535, and each needs a store of its own: use `stores`";
-            return Err(EngineError::Workers { reason: reason.to_owned() });
-        }
         if let Some(directory) = self.message_log.take() {
             let log = MessageLog::start(&directory).map_err(|error| EngineError::System {
                 doing: "starting the message log",
@@ -411,110 +456,158 @@ impl EngineBuilder {
             })?;
             self.observer = Some(log.beside(self.observer.take()));
         }
-        let places = self.distribute()?.workers(count);
-        let limits = self.limits;
-        let registry =
-            Arc::new(SessionRegistry::new(limits.sessions, self.outbound_queue_size, self.outbound_budget));
-        let mut workers = Vec::with_capacity(count);
-        for (number, n) in numbers.zip(0..) {
-            let app = app(n).ok_or(EngineError::NoSessions)?;
-            workers.push((self.worker(number, n, &registry)?, app));
+        let places = self.distribute()?.workers(shared);
+        let registry = Arc::new(SessionRegistry::new(
+            self.limits.sessions,
+            self.outbound_queue_size,
+            self.outbound_budget,
+        ));
+        let (team, mut workers) = self.workers(&options, shared, &registry, app)?;
+        let sockets = self.open_sessions(&places, &mut workers, &registry)?;
+        // A port has a shared worker, in rotation.
+        for (n, (port, socket)) in sockets.into_iter().enumerate() {
+            let (worker, _) = &mut workers[n % shared];
+            worker.listen(port, TcpListener::from_std(socket)).map_err(system("watching a listener"))?;
         }
-        let mut listening = Listening::default();
-        let mut sessions_had = 0;
-        for (address, acceptance) in self.acceptances {
-            let n = places[&Unit::Address(address)];
-            let (worker, app) = &mut workers[n];
-            let id = acceptance.settings.id.clone();
-            if let Some(bound) =
-                or_left_out(keep_going, &id, worker.accept_at(address, acceptance, app))?.flatten()
-            {
-                listening.note(address, bound, n);
-                sessions_had += 1;
-            }
-        }
-        for (address, template) in self.templates {
-            let n = places[&Unit::Address(address)];
-            if let Some(bound) =
-                or_left_out(keep_going, &"any counterparty", workers[n].0.accept_any(address, template))?
-            {
-                listening.note(address, bound, n);
-                sessions_had += 1;
-            }
-        }
-        for initiation in self.initiations {
-            let n = places[&Unit::Initiator(initiation.settings.id.clone())];
-            let (worker, app) = &mut workers[n];
-            let id = initiation.settings.id.clone();
-            let had = or_left_out(keep_going, &id, worker.connect_for(initiation, app))?;
-            sessions_had += usize::from(had.is_some());
-        }
-        if sessions_had == 0 {
-            return Err(EngineError::NoSessions);
-        }
-        Engine::spawn(workers, &self.cores, listening, registry).map_err(system("starting a worker thread"))
+        let cores = options.iter().map(|worker| worker.core).collect();
+        Engine::spawn(workers, cores, team, registry).map_err(system("starting a worker thread"))
     }
 
-    /// Checks whether this number of workers can run on the cores named, and warns of too few.
-    fn check_cores(&self, workers: usize) -> Result<(), EngineError> {
+    /// Returns the options of each worker, the shared ones first. Warns if too many of them spin.
+    fn worker_options(&self, shared: usize) -> Result<Vec<WorkerOptions>, EngineError> {
         let named = self.cores.len();
-        let checked = if named > 0 && named != workers {
-            Err(format!("{workers} start, but {named} cores are named; name one for each worker, or none"))
-        } else {
-            check_cores(&self.cores)
-        };
-        checked.map_err(|reason| EngineError::Workers { reason })?;
-        if let Some(warning) = too_many(self.waiting, workers) {
+        if named > 0 && named != shared {
+            return Err(wrong_workers(format!(
+                "{shared} start, but {named} cores are named; name one for each worker, or none"
+            )));
+        }
+        let waiting = self.waiting;
+        let shared = (0..shared).map(|n| WorkerOptions { waiting, core: self.cores.get(n).copied() });
+        let options: Vec<_> = shared.chain(self.dedicated.iter().map(|(_, worker)| *worker)).collect();
+        let several = options.len() > 1 && matches!(self.store, Stores::One(_));
+        if several || options.len() > usize::from(u16::MAX) {
+            let reason = "there are at most 65,535, and each needs a store of its own: use `stores`";
+            return Err(wrong_workers(reason.to_owned()));
+        }
+        check_cores(&options).map_err(wrong_workers)?;
+        if let Some(warning) = too_many(&options) {
             tracing::warn!("{warning}");
         }
-        Ok(())
+        Ok(options)
     }
 
     /// Determines which sessions belong together.
     fn distribute(&self) -> Result<Distribution, EngineError> {
-        let mut units = Distribution::default();
-        for (address, acceptance) in &self.acceptances {
-            units.add(Unit::Address(*address), Some(&acceptance.settings.id));
-        }
-        for (address, _) in &self.templates {
-            units.add(Unit::Address(*address), None);
-        }
-        for Initiation { settings, .. } in &self.initiations {
-            units.add(Unit::Initiator(settings.id.clone()), Some(&settings.id));
+        let mut distribution = Distribution::default();
+        let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings.id);
+        for session in accepted.chain(self.initiations.iter().map(|session| &session.settings.id)) {
+            distribution.add(session);
         }
         for sessions in &self.together {
-            units.join(sessions).map_err(|id| EngineError::Workers {
-                reason: format!("`together` names {id}, and there is no such session"),
+            distribution.join(sessions).map_err(|id| {
+                wrong_workers(format!("`together` names {id}, and there is no such session"))
             })?;
         }
-        Ok(units)
+        for (n, (session, _)) in self.dedicated.iter().enumerate() {
+            distribution.dedicate(session, n).map_err(|reason| {
+                wrong_workers(format!("{session} cannot have a dedicated worker: {reason}"))
+            })?;
+        }
+        Ok(distribution)
     }
 
-    /// Creates a worker without sessions.
-    fn worker(
+    /// Creates the workers, without sessions, and their applications.
+    fn workers<A>(
         &mut self,
-        number: u16,
-        n: usize,
+        options: &[WorkerOptions],
+        shared: usize,
         registry: &Arc<SessionRegistry>,
-    ) -> Result<Worker, EngineError> {
-        let limits = self.limits;
-        let poll = Poll::new().map_err(system("creating the event queue"))?;
-        let waker =
-            Waker::new(poll.registry(), EventSource::Waker.token()).map_err(system("creating the waker"))?;
-        let places = limits.sessions.all.clamp(1, SIGNAL_PLACES);
-        let signal = Arc::new(WorkerSignal::new(waker, places));
+        app: &mut dyn FnMut(usize) -> Option<A>,
+    ) -> Result<(Arc<Team>, Crew<A>), EngineError> {
+        let places = self.limits.sessions.all.clamp(1, SIGNAL_PLACES);
+        let mut polls = Vec::with_capacity(options.len());
+        let mut signals = Vec::with_capacity(options.len());
+        for _ in options {
+            let poll = Poll::new().map_err(system("creating the event queue"))?;
+            let waker = Waker::new(poll.registry(), EventSource::Waker.token())
+                .map_err(system("creating the waker"))?;
+            signals.push(Arc::new(WorkerSignal::new(waker, places)));
+            polls.push(poll);
+        }
+        let team = Arc::new(Team::new(signals, shared));
+        let mut workers = Vec::with_capacity(options.len());
+        for ((number, poll), WorkerOptions { waiting, .. }) in (0..).zip(polls).zip(options) {
+            let n = usize::from(number);
+            let app = app(n).ok_or_else(|| {
+                wrong_workers("a session has a dedicated worker: use `start_with`".to_owned())
+            })?;
+            let sessions = self.sessions(number, Arc::clone(&team.workers()[n]));
+            let member = (number, Arc::clone(&team));
+            let worker = Worker::new(sessions, (poll, *waiting), member, Arc::clone(registry), self.limits);
+            workers.push((worker, app));
+        }
+        Ok((team, workers))
+    }
+
+    /// Opens every session on its worker, and binds the ports of those that are accepted. Returns
+    /// the sockets of these.
+    fn open_sessions<A: Application>(
+        &mut self,
+        places: &HashMap<SessionId, usize>,
+        workers: &mut [(Worker, A)],
+        registry: &SessionRegistry,
+    ) -> Result<Vec<(Port, std::net::TcpListener)>, EngineError> {
+        let keep_going = self.keep_going;
+        let ports = registry.ports();
+        let mut sockets: Vec<(Port, std::net::TcpListener)> = Vec::new();
+        let mut bind = |address: SocketAddr| match ports.find(address) {
+            Some(port) => Ok(port),
+            None => {
+                let bound = ports.bind(address).map_err(|error| EngineError::listen(address, &error))?;
+                sockets.push(bound);
+                Ok(sockets[sockets.len() - 1].0)
+            }
+        };
+        let mut sessions_had = 0;
+        for (address, acceptance) in core::mem::take(&mut self.acceptances) {
+            let id = acceptance.settings.id.clone();
+            let (worker, app) = &mut workers[places[&id]];
+            let opened = bind(address).and_then(|port| worker.accept_at(port, acceptance, app));
+            sessions_had += usize::from(or_left_out(keep_going, &id, opened)?.is_some());
+        }
+        for (address, template) in core::mem::take(&mut self.templates) {
+            let bound = bind(address).map(|port| ports.add_template(port, template));
+            sessions_had += usize::from(or_left_out(keep_going, &"any counterparty", bound)?.is_some());
+        }
+        for initiation in core::mem::take(&mut self.initiations) {
+            let id = initiation.settings.id.clone();
+            let (worker, app) = &mut workers[places[&id]];
+            let opened = worker.connect_for(initiation, app);
+            sessions_had += usize::from(or_left_out(keep_going, &id, opened)?.is_some());
+        }
+        if sessions_had == 0 { Err(EngineError::NoSessions) } else { Ok(sockets) }
+    }
+
+    /// Returns the core of a worker, without sessions.
+    fn sessions(&mut self, number: u16, signal: Arc<WorkerSignal>) -> Sessions {
         let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings);
         let settings = accepted.chain(self.initiations.iter().map(|session| &session.settings));
         let largest = settings.map(|settings| settings.max_message_size).fold(MIN_INDEXED_SIZE, usize::max);
-        let mut sessions = Sessions::new(self.store.take(n), largest)
-            .on_worker(number, Arc::clone(&signal) as Arc<dyn WorkerWaker>);
-        if let Some(observer) = &self.observer {
-            sessions = sessions.observed_by(Arc::clone(observer));
+        let store = self.store.take(usize::from(number));
+        let sessions = Sessions::new(store, largest).on_worker(number, signal as Arc<dyn WorkerWaker>);
+        match &self.observer {
+            Some(observer) => sessions.observed_by(Arc::clone(observer)),
+            None => sessions,
         }
-        let waiting = self.waiting;
-        Ok(Worker::new(sessions, Listeners::default(), (poll, waiting), signal, Arc::clone(registry), limits))
     }
 }
+
+fn wrong_workers(reason: String) -> EngineError {
+    EngineError::Workers { reason }
+}
+
+/// Workers and their applications.
+type Crew<A> = Vec<(Worker, A)>;
 
 /// Where messages are kept.
 enum Stores {

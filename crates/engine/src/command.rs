@@ -7,12 +7,15 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use fixbolt_session::{SessionEnd, SessionKey};
+use mio::net::TcpListener;
 
 use crate::acceptance::Acceptance;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::operation::{Operation, OperationError};
 use crate::outbound_queue::OutboundQueue;
+use crate::ports::Port;
+use crate::worker::connection::Connection;
 
 /// A request to a worker. A worker that has ended drops it, which ends the wait for its answer.
 #[derive(Debug)]
@@ -28,9 +31,12 @@ pub(crate) enum Command {
         limit: Duration,
         answer: SyncSender<Outcome>,
     },
-    /// Listen on an address, unless the worker does already, and open a session that is accepted
-    /// there.
-    Accept { address: SocketAddr, acceptance: Box<Acceptance>, answer: SyncSender<Opened> },
+    /// Open a session that is accepted at a port.
+    Accept { port: Port, acceptance: Box<Acceptance>, answer: SyncSender<Opened> },
+    /// Accept the connections to a port from now on.
+    Listen { port: Port, socket: TcpListener },
+    /// Continue with a connection that another worker has accepted, and that has not logged on.
+    TakeOver(Box<Connection>),
     /// Open a session that we connect for.
     Connect { initiation: Box<Initiation>, answer: SyncSender<Opened> },
     /// A queue has messages, and the list of announced queues has no place for it.
@@ -42,6 +48,5 @@ pub(crate) enum Command {
 /// The answer to an operation, including how the connection ended if that was awaited.
 pub(crate) type Outcome = Result<Option<SessionEnd>, OperationError>;
 
-/// The answer to a new session: the address that it is accepted at, with the port that the system
-/// chose.
-pub(crate) type Opened = Result<Option<SocketAddr>, EngineError>;
+/// The answer to a new session.
+pub(crate) type Opened = Result<(), EngineError>;

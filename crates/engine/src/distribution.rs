@@ -1,37 +1,26 @@
 //! Which worker each session of a builder belongs to.
 
-use core::net::SocketAddr;
 use std::collections::HashMap;
 
 use fixbolt_session::SessionId;
 
-/// What is assigned to a worker as a whole: the sessions of an address, since only the Logon shows
-/// which session a connection is for; or one session that connects.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Unit {
-    Address(SocketAddr),
-    Initiator(SessionId),
-}
-
-/// The units in the order in which they were named, and which of them belong together.
+/// The sessions in the order in which they were named, and which of them belong together.
 #[derive(Debug, Default)]
 pub(crate) struct Distribution {
-    places: HashMap<Unit, usize>,
-    /// For each unit, another one that it belongs to; the first unit of a group belongs to itself.
+    places: HashMap<SessionId, usize>,
+    /// For each session, another one that it belongs to; the first one of a group belongs to
+    /// itself.
     parents: Vec<usize>,
-    sessions: HashMap<SessionId, usize>,
+    /// The worker of its own that the session was given, by its place.
+    dedicated: HashMap<usize, usize>,
 }
 
 impl Distribution {
-    /// Adds a unit, if it is new, and the session that belongs to it.
-    pub(crate) fn add(&mut self, unit: Unit, session: Option<&SessionId>) {
+    /// Adds a session.
+    pub(crate) fn add(&mut self, session: &SessionId) {
         let next = self.parents.len();
-        let place = *self.places.entry(unit).or_insert(next);
-        if place == next {
+        if *self.places.entry(session.clone()).or_insert(next) == next {
             self.parents.push(next);
-        }
-        if let Some(session) = session {
-            self.sessions.insert(session.clone(), place);
         }
     }
 
@@ -42,14 +31,27 @@ impl Distribution {
     pub(crate) fn join<'s>(&mut self, sessions: &'s [SessionId]) -> Result<(), &'s SessionId> {
         let mut first = None;
         for session in sessions {
-            let place = *self.sessions.get(session).ok_or(session)?;
+            let place = *self.places.get(session).ok_or(session)?;
             let root = self.root(place);
             let first = *first.get_or_insert(root);
             let first = self.root(first);
-            // The unit named first represents the group.
+            // The session named first represents the group.
             self.parents[root.max(first)] = root.min(first);
         }
         Ok(())
+    }
+
+    /// Gives a session, and those that belong together with it, the dedicated worker `n`. Call it
+    /// after every [`Distribution::join`].
+    ///
+    /// # Errors
+    /// What is wrong: the session does not exist, or has a dedicated worker.
+    pub(crate) fn dedicate(&mut self, session: &SessionId, n: usize) -> Result<(), &'static str> {
+        let place = *self.places.get(session).ok_or("there is no such session")?;
+        match self.dedicated.insert(self.root(place), n) {
+            None => Ok(()),
+            Some(_) => Err("it has one already, or belongs together with a session that has"),
+        }
     }
 
     fn root(&self, mut place: usize) -> usize {
@@ -59,49 +61,73 @@ impl Distribution {
         place
     }
 
-    /// Returns the worker of each unit: groups are assigned in rotation, in the order in which they
-    /// were first named.
-    pub(crate) fn workers(&self, count: usize) -> HashMap<Unit, usize> {
+    /// Returns the worker of each session. Dedicated workers come after the `shared` ones. Of
+    /// these, each group goes to the one that has the fewest sessions so far, in the order in which
+    /// the groups were first named.
+    pub(crate) fn workers(&self, shared: usize) -> HashMap<SessionId, usize> {
+        let roots: Vec<usize> = (0..self.parents.len()).map(|place| self.root(place)).collect();
+        let mut loads = vec![0; shared];
         let mut of_root = HashMap::new();
-        for place in 0..self.parents.len() {
-            let next = of_root.len() % count;
-            of_root.entry(self.root(place)).or_insert(next);
+        for root in &roots {
+            if of_root.contains_key(root) {
+                continue;
+            }
+            let worker = match self.dedicated.get(root) {
+                Some(n) => shared + n,
+                None => {
+                    let sessions = roots.iter().filter(|other| *other == root).count();
+                    let worker = least(&loads);
+                    loads[worker] += sessions;
+                    worker
+                }
+            };
+            of_root.insert(*root, worker);
         }
-        self.places.iter().map(|(unit, place)| (unit.clone(), of_root[&self.root(*place)])).collect()
+        self.places.iter().map(|(session, place)| (session.clone(), of_root[&roots[*place]])).collect()
     }
+}
+
+/// Returns the index of the smallest number, the first one of several.
+pub(crate) fn least(loads: &[usize]) -> usize {
+    (0..loads.len()).min_by_key(|worker| loads[*worker]).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn address(port: u16) -> Unit {
-        Unit::Address(SocketAddr::from(([127, 0, 0, 1], port)))
-    }
-
     fn id(target: &str) -> SessionId {
         SessionId::new(fixbolt_codec::Version::Fix44, "US", target).unwrap()
     }
 
     #[test]
-    fn groups_go_round_the_workers_and_what_belongs_together_stays_together() {
-        let mut units = Distribution::default();
-        units.add(address(1), Some(&id("A")));
-        units.add(address(1), Some(&id("B")));
-        units.add(address(2), Some(&id("C")));
-        units.add(Unit::Initiator(id("D")), Some(&id("D")));
-        units.add(Unit::Initiator(id("E")), Some(&id("E")));
-        let workers = units.workers(2);
-        let of = |workers: &HashMap<Unit, usize>| {
-            [address(1), address(2), Unit::Initiator(id("D")), Unit::Initiator(id("E"))]
-                .map(|unit| workers[&unit])
-        };
-        assert_eq!(of(&workers), [0, 1, 0, 1]);
-        units.join(&[id("E"), id("B")]).unwrap();
-        assert_eq!(of(&units.workers(2)), [0, 1, 0, 0]);
-        units.join(&[id("D"), id("C"), id("E")]).unwrap();
-        assert_eq!(of(&units.workers(2)), [0, 0, 0, 0]);
-        assert_eq!(of(&units.workers(1)), [0, 0, 0, 0]);
-        assert_eq!(units.join(&[id("A"), id("F")]), Err(&id("F")));
+    fn each_group_goes_to_the_worker_with_the_fewest_sessions() {
+        let mut sessions = Distribution::default();
+        for name in ["A", "B", "C", "D", "E"] {
+            sessions.add(&id(name));
+        }
+        let of =
+            |workers: &HashMap<SessionId, usize>| ["A", "B", "C", "D", "E"].map(|name| workers[&id(name)]);
+        assert_eq!(of(&sessions.workers(2)), [0, 1, 0, 1, 0]);
+        sessions.join(&[id("E"), id("B")]).unwrap();
+        assert_eq!(of(&sessions.workers(2)), [0, 1, 0, 0, 1]);
+        sessions.join(&[id("A"), id("C"), id("E")]).unwrap();
+        assert_eq!(of(&sessions.workers(2)), [0, 0, 0, 1, 0]);
+        assert_eq!(of(&sessions.workers(1)), [0; 5]);
+        assert_eq!(sessions.join(&[id("A"), id("F")]), Err(&id("F")));
+    }
+
+    #[test]
+    fn a_dedicated_worker_has_the_group_of_its_session_and_no_other() {
+        let mut sessions = Distribution::default();
+        for name in ["A", "B", "C", "D"] {
+            sessions.add(&id(name));
+        }
+        sessions.join(&[id("D"), id("B")]).unwrap();
+        sessions.dedicate(&id("D"), 0).unwrap();
+        let workers = sessions.workers(1);
+        assert_eq!(["A", "B", "C", "D"].map(|name| workers[&id(name)]), [0, 1, 0, 1]);
+        assert!(sessions.dedicate(&id("B"), 1).is_err());
+        assert_eq!(sessions.dedicate(&id("X"), 1), Err("there is no such session"));
     }
 }

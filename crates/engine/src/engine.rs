@@ -3,26 +3,28 @@
 use core::fmt;
 use core::net::SocketAddr;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{Application, SessionId};
+use mio::net::TcpListener;
 
 use crate::acceptance::Acceptance;
 use crate::command::{Command, Opened};
+use crate::distribution::least;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
-use crate::listening::Listening;
 use crate::session_handle::SessionHandle;
 use crate::session_registry::SessionRegistry;
 use crate::shutdown_signals;
 use crate::stopper::Stopper;
+use crate::sync::{Mutex, lock};
+use crate::team::Team;
 use crate::waiting::pin_to;
 use crate::worker::Worker;
-use crate::worker_signal::{WorkerSignal, on_worker_thread};
+use crate::worker_signal::on_worker_thread;
 
 /// A running engine: sessions on one or more worker threads.
 ///
@@ -62,50 +64,28 @@ use crate::worker_signal::{WorkerSignal, on_worker_thread};
 /// ```
 pub struct Engine<A> {
     threads: Vec<JoinHandle<Ended<A>>>,
-    workers: Arc<[Arc<WorkerSignal>]>,
+    team: Arc<Team>,
     registry: Arc<SessionRegistry>,
-    /// Never held while waiting for a worker, whose callbacks may ask for the addresses.
-    listening: Mutex<Listening>,
-    /// Held while a session is added at an address, so that two workers never listen on it.
-    accepting: Mutex<()>,
-    /// The number of sessions added that could have belonged to any worker.
-    added: AtomicUsize,
+    /// Held while a session is added, so that an address is bound once, and the workers get as many
+    /// each.
+    adding: Mutex<()>,
 }
 
 /// What a worker returns: its application, and the result of closing the stores.
 type Ended<A> = (A, Result<(), StoreError>);
 
-/// Stops the other threads when a worker's thread ends, even by a panic.
-struct Companions(Stopper);
-
-impl Drop for Companions {
-    fn drop(&mut self) {
-        self.0.stop();
-    }
-}
-
 impl<A: Application + Send + 'static> Engine<A> {
-    /// Moves workers and applications to threads of their own, on these cores if there are any.
+    /// Moves workers and applications to threads of their own, each on this core if there is one.
     pub(crate) fn spawn(
         workers: Vec<(Worker, A)>,
-        cores: &[usize],
-        listening: Listening,
+        cores: Vec<Option<usize>>,
+        team: Arc<Team>,
         registry: Arc<SessionRegistry>,
     ) -> io::Result<Self> {
-        let signals: Arc<[_]> = workers.iter().map(|(worker, _)| Arc::clone(worker.signal())).collect();
-        let mut engine = Self {
-            threads: Vec::with_capacity(workers.len()),
-            workers: signals,
-            registry,
-            listening: Mutex::new(listening),
-            accepting: Mutex::new(()),
-            added: AtomicUsize::new(0),
-        };
-        for (n, (worker, app)) in workers.into_iter().enumerate() {
-            let companions = Companions(engine.stopper());
-            let core = cores.get(n).copied();
+        let threads = Vec::with_capacity(workers.len());
+        let mut engine = Self { threads, team, registry, adding: Mutex::new(()) };
+        for (n, ((worker, app), core)) in workers.into_iter().zip(cores).enumerate() {
             let thread = std::thread::Builder::new().name(format!("fixbolt-{n}")).spawn(move || {
-                let _companions = companions;
                 if let Some(core) = core
                     && let Err(error) = pin_to(core)
                 {
@@ -124,7 +104,7 @@ impl<A> Engine<A> {
     /// named. Where port 0 was requested, the address has the port that the system chose.
     #[must_use]
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.listening().addresses()
+        self.registry.ports().addresses()
     }
 
     /// Returns a handle of a session; `None` if there is no such session (yet).
@@ -136,7 +116,7 @@ impl<A> Engine<A> {
     /// Adds a session that counterparties connect to at `address`, and opens its journal.
     ///
     /// The engine listens on the address if it does not yet. The session belongs to the worker that
-    /// listens there.
+    /// has the fewest, dedicated ones left out.
     ///
     /// # Errors
     /// As [`EngineBuilder::start`](crate::EngineBuilder::start); [`EngineError::Stopped`];
@@ -151,18 +131,35 @@ impl<A> Engine<A> {
         if on_worker_thread() {
             return Err(EngineError::OwnThread);
         }
-        let _alone = self.accepting.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = self.listening().worker(address);
-        let worker = known.unwrap_or_else(|| self.next_worker());
-        let bound = self.open(worker, |answer| Command::Accept { address, acceptance, answer })?;
-        if let Some(bound) = bound {
-            self.listening().note(address, bound, worker);
+        let _alone = lock(&self.adding);
+        let ports = self.registry.ports();
+        let (port, socket) = match ports.find(address) {
+            Some(port) => (port, None),
+            None => {
+                let bound = ports.bind(address).map_err(|error| EngineError::listen(address, &error))?;
+                (bound.0, Some(bound.1))
+            }
+        };
+        let worker = self.next_worker();
+        let opened = self.open(worker, |answer| Command::Accept { port, acceptance, answer });
+        match (opened, socket) {
+            (Err(error), socket) => {
+                if socket.is_some() {
+                    ports.forget_last();
+                }
+                return Err(error);
+            }
+            (Ok(()), Some(socket)) => {
+                let socket = TcpListener::from_std(socket);
+                self.team.workers()[worker].command(Command::Listen { port, socket });
+            }
+            (Ok(()), None) => {}
         }
         self.session(&id).ok_or(EngineError::Stopped)
     }
 
-    /// Adds a session that connects, and opens its journal. Such sessions are assigned to the
-    /// workers in turn.
+    /// Adds a session that connects, and opens its journal. It belongs to the worker that has the
+    /// fewest, dedicated ones left out.
     ///
     /// # Errors
     /// As [`Engine::accept`].
@@ -172,35 +169,39 @@ impl<A> Engine<A> {
         }
         let id = session.settings.id.clone();
         let initiation = Box::new(session);
+        let _alone = lock(&self.adding);
         self.open(self.next_worker(), |answer| Command::Connect { initiation, answer })?;
         self.session(&id).ok_or(EngineError::Stopped)
     }
 
     fn open(&self, worker: usize, command: impl FnOnce(SyncSender<Opened>) -> Command) -> Opened {
         let (answer, answered) = sync_channel(1);
-        self.workers[worker].command(command(answer));
+        self.team.workers()[worker].command(command(answer));
         answered.recv().unwrap_or(Err(EngineError::Stopped))
     }
 
+    /// Returns the living shared worker with the fewest sessions.
     fn next_worker(&self) -> usize {
-        self.added.fetch_add(1, Ordering::Relaxed) % self.workers.len()
-    }
-
-    fn listening(&self) -> MutexGuard<'_, Listening> {
-        self.listening.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut counts = self.registry.counts(self.team.shared());
+        for (count, worker) in counts.iter_mut().zip(self.team.workers()) {
+            if worker.is_stopped() {
+                *count = usize::MAX;
+            }
+        }
+        least(&counts)
     }
 
     /// Returns the number of cycles that each worker's loop has begun. While a worker lives, its
     /// number grows at least once a second.
     #[must_use]
     pub fn cycles(&self) -> Vec<u64> {
-        self.workers.iter().map(|worker| worker.cycles()).collect()
+        self.team.workers().iter().map(|worker| worker.cycles()).collect()
     }
 
     /// Returns a [`Stopper`], which stops the engine from any thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
-        Stopper::new(Arc::clone(&self.workers))
+        Stopper::new(Arc::clone(&self.team))
     }
 
     /// Makes SIGINT and SIGTERM stop the engine as [`Engine::stop`] does. A second signal ends the

@@ -4,6 +4,7 @@
 use core::error::Error;
 use core::fmt;
 use core::net::SocketAddr;
+use std::io;
 
 use fixbolt_codec::TierError;
 use fixbolt_session::store::StoreError;
@@ -76,6 +77,17 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// Returns the error of an address that cannot be bound, with what to do about it.
+    pub(crate) fn listen(address: SocketAddr, error: &io::Error) -> Self {
+        let what_to_do = match error.kind() {
+            io::ErrorKind::AddrInUse => "; stop the process that listens there, or choose another port",
+            io::ErrorKind::AddrNotAvailable => "; choose an address of this machine, or 0.0.0.0 for all",
+            io::ErrorKind::PermissionDenied => "; choose a port from 1024 on",
+            _ => "",
+        };
+        Self::Listen { address, reason: format!("{error}{what_to_do}") }
+    }
+
     pub(crate) fn open(session: SessionId, error: OpenError) -> Self {
         let session = Box::new(session);
         match error {

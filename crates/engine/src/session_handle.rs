@@ -72,10 +72,10 @@ impl SessionHandle {
         &self.link.queue.id
     }
 
-    /// Returns the state of the session.
+    /// Returns the state of the session: [`SessionState::Closed`] also if its worker has died.
     #[must_use]
     pub fn state(&self) -> SessionState {
-        self.link.queue.status.state()
+        if self.link.signal.is_stopped() { SessionState::Closed } else { self.link.queue.status.state() }
     }
 
     /// Returns NextNumIn: the MsgSeqNum (34) that is expected next.

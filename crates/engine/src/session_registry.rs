@@ -10,6 +10,7 @@ use fixbolt_session::{CodecClock, OpenError, SessionId, SessionKey, StatusCell};
 use crate::limits::SessionLimits;
 use crate::outbound_queue::OutboundQueue;
 use crate::pages::Pages;
+use crate::ports::Ports;
 use crate::sync::{Mutex, lock};
 use crate::worker_signal::WorkerSignal;
 
@@ -21,6 +22,7 @@ pub(crate) struct SessionRegistry {
     /// The number of dynamic sessions that have logged on.
     dynamic: AtomicUsize,
     limits: SessionLimits,
+    ports: Ports,
     /// The memory of all outbound queues.
     pages: Arc<Pages>,
     /// The capacity of an outbound queue, in bytes.
@@ -39,7 +41,8 @@ impl SessionRegistry {
     /// `budget` bytes together.
     pub(crate) fn new(limits: SessionLimits, queue_size: usize, budget: usize) -> Self {
         let pages = Arc::new(Pages::new(budget));
-        Self { sessions: Mutex::new(HashMap::new()), dynamic: AtomicUsize::new(0), limits, pages, queue_size }
+        let (sessions, dynamic) = (Mutex::new(HashMap::new()), AtomicUsize::new(0));
+        Self { sessions, dynamic, limits, ports: Ports::default(), pages, queue_size }
     }
 
     /// Returns the number of sessions, also of those that are being opened.
@@ -107,6 +110,27 @@ impl SessionRegistry {
     /// Returns the path to a session that is open.
     pub(crate) fn link(&self, id: &SessionId) -> Option<SessionLink> {
         lock(&self.sessions).get(id)?.clone()
+    }
+
+    /// Returns whether there is a session with this identity, or one that is being opened.
+    pub(crate) fn contains(&self, id: &SessionId) -> bool {
+        lock(&self.sessions).contains_key(id)
+    }
+
+    /// Returns how many open sessions each worker has, for `workers` of them.
+    pub(crate) fn counts(&self, workers: usize) -> Vec<usize> {
+        let mut counts = vec![0; workers];
+        for link in lock(&self.sessions).values().flatten() {
+            if let Some(count) = counts.get_mut(usize::from(link.queue.session.worker())) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
+    /// Returns the addresses on which the engine listens.
+    pub(crate) const fn ports(&self) -> &Ports {
+        &self.ports
     }
 
     /// Returns the memory of all outbound queues.

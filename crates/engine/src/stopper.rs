@@ -3,24 +3,22 @@
 use std::sync::Arc;
 
 use crate::command::Command;
-use crate::worker_signal::WorkerSignal;
+use crate::team::Team;
 
 /// Stops an engine from any thread.
 #[derive(Clone, Debug)]
 pub struct Stopper {
-    workers: Arc<[Arc<WorkerSignal>]>,
+    team: Arc<Team>,
 }
 
 impl Stopper {
-    pub(crate) const fn new(workers: Arc<[Arc<WorkerSignal>]>) -> Self {
-        Self { workers }
+    pub(crate) const fn new(team: Arc<Team>) -> Self {
+        Self { team }
     }
 
     /// Asks the engine to log out and end. Returns at once; [`Engine::wait`](crate::Engine::wait)
     /// waits for the end.
     pub fn stop(&self) {
-        for worker in &*self.workers {
-            worker.command(Command::Stop);
-        }
+        self.team.command_all(|| Command::Stop);
     }
 }

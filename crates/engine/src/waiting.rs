@@ -1,5 +1,6 @@
 //! How a worker waits, and the core that it runs on.
 
+use core::time::Duration;
 use std::io;
 
 /// How a worker waits for messages, timers and other threads.
@@ -16,18 +17,46 @@ pub enum Waiting {
     /// ([`EngineBuilder::cores`](crate::EngineBuilder::cores)): two of them on one core take turns
     /// of milliseconds.
     Spinning,
+    /// It spins for so long after there was last something to do, then it sleeps.
+    ///
+    /// Messages that follow each other within that time are noticed as if it always spun, and the
+    /// core is free while nothing happens. The first message after a pause costs what it costs a
+    /// worker that blocks.
+    SpinningFor(Duration),
 }
 
-/// Checks whether threads can run on each of `cores`; the error says which cannot, and why.
-pub(crate) fn check_cores(cores: &[usize]) -> Result<(), String> {
-    if let Some((n, core)) = cores.iter().enumerate().find(|(n, core)| cores[..*n].contains(core)) {
-        let first = cores.iter().position(|other| other == core).unwrap_or_default();
-        return Err(format!("core {core} is named for worker {first} and for worker {n}"));
+/// How a dedicated worker runs; [`EngineBuilder::dedicated`](crate::EngineBuilder::dedicated) makes
+/// one.
+///
+/// ```
+/// use fixbolt::{Waiting, WorkerOptions};
+///
+/// let mut options = WorkerOptions::default();
+/// options.waiting = Waiting::Spinning;
+/// options.core = Some(3);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct WorkerOptions {
+    /// How it waits.
+    pub waiting: Waiting,
+    /// The core that it is pinned to, counted from 0; `None` leaves that to the system. Linux only.
+    pub core: Option<usize>,
+}
+
+/// Checks whether each worker can run on its core, if it has one; the error says which cannot, and
+/// why.
+pub(crate) fn check_cores(workers: &[WorkerOptions]) -> Result<(), String> {
+    let named = || workers.iter().enumerate().filter_map(|(n, worker)| Some((n, worker.core?)));
+    for (n, core) in named() {
+        if let Some((first, _)) = named().find(|(other, of)| *other < n && *of == core) {
+            return Err(format!("core {core} is named for worker {first} and for worker {n}"));
+        }
     }
     // On a thread of its own, which keeps nothing of it.
     let pinned = |core: usize| std::thread::scope(|s| s.spawn(|| pin_to(core)).join());
-    cores.iter().try_for_each(|core| match pinned(*core) {
-        Ok(Err(error)) => Err(refused(*core, &error)),
+    named().try_for_each(|(_, core)| match pinned(core) {
+        Ok(Err(error)) => Err(refused(core, &error)),
         _ => Ok(()),
     })
 }
@@ -72,12 +101,13 @@ pub(crate) fn pin_to(_: usize) -> io::Result<()> {
     ))
 }
 
-/// Returns a warning if more workers spin than the process has cores.
-pub(crate) fn too_many(waiting: Waiting, workers: usize) -> Option<String> {
+/// Returns a warning if more of the workers spin than the process has cores.
+pub(crate) fn too_many(workers: &[WorkerOptions]) -> Option<String> {
     let cores = std::thread::available_parallelism().ok()?.get();
-    (waiting == Waiting::Spinning && workers > cores).then(|| {
+    let spinning = workers.iter().filter(|worker| worker.waiting != Waiting::Blocking).count();
+    (spinning > cores).then(|| {
         format!(
-            "{workers} workers spin, and this process has {cores} {}: they take turns of milliseconds; start fewer, or let them block",
+            "{spinning} workers spin, and this process has {cores} {}: they take turns of milliseconds; start fewer, or let them block",
             if cores == 1 { "core" } else { "cores" }
         )
     })
@@ -90,9 +120,10 @@ mod tests {
     #[test]
     fn more_spinning_workers_than_cores_are_warned_of() {
         let cores = std::thread::available_parallelism().unwrap().get();
-        assert_eq!(too_many(Waiting::Spinning, cores), None);
-        assert_eq!(too_many(Waiting::Blocking, cores + 1), None);
-        let warning = too_many(Waiting::Spinning, cores + 1).unwrap();
+        let workers = |waiting, count| vec![WorkerOptions { waiting, core: None }; count];
+        assert_eq!(too_many(&workers(Waiting::Spinning, cores)), None);
+        assert_eq!(too_many(&workers(Waiting::Blocking, cores + 1)), None);
+        let warning = too_many(&workers(Waiting::SpinningFor(Duration::from_millis(1)), cores + 1)).unwrap();
         assert!(
             warning.starts_with(&format!("{} workers spin, and this process has ", cores + 1)),
             "{warning}"
@@ -102,20 +133,21 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_core_that_does_not_exist_is_named_and_one_that_does_is_accepted() {
+        let on = |core| WorkerOptions { core: Some(core), ..WorkerOptions::default() };
         for core in [1023, 1024, usize::MAX] {
-            let error = check_cores(&[core]).unwrap_err();
+            let error = check_cores(&[on(core)]).unwrap_err();
             let said =
                 format!("core {core} does not exist, or this process may not use it; this machine has ");
             assert!(error.starts_with(&said), "{error}");
         }
         let here = rustix::thread::sched_getaffinity(None).unwrap();
         let core = (0..1024).find(|core| here.is_set(*core)).unwrap();
-        assert_eq!(check_cores(&[core]), Ok(()));
+        assert_eq!(check_cores(&[on(core)]), Ok(()));
         // The calling thread may go on wherever it did.
         assert_eq!(rustix::thread::sched_getaffinity(None).unwrap(), here);
         assert_eq!(
-            check_cores(&[core, core]).unwrap_err(),
-            format!("core {core} is named for worker 0 and for worker 1")
+            check_cores(&[on(core), WorkerOptions::default(), on(core)]).unwrap_err(),
+            format!("core {core} is named for worker 0 and for worker 2")
         );
     }
 }

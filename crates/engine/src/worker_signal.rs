@@ -4,7 +4,7 @@
 //! call, to wake it. Commands, which are rare, are kept under a lock.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_queue::ArrayQueue;
@@ -14,6 +14,7 @@ use fixbolt_session::{SessionKey, Ticket, WorkerWaker};
 use crate::command::Command;
 use crate::outbound_queue::OutboundQueue;
 use crate::ring::Refused;
+use crate::worker::connection::Connection;
 
 thread_local! {
     static ON_WORKER_THREAD: Cell<bool> = const { Cell::new(false) };
@@ -46,6 +47,9 @@ pub(crate) struct WorkerSignal {
     sleeping: AtomicBool,
     stopped: AtomicBool,
     cycles: AtomicU64,
+    /// Connections of the worker, and connections that are on their way to it.
+    connections: AtomicUsize,
+    coming: AtomicUsize,
     waker: mio::Waker,
 }
 
@@ -63,6 +67,8 @@ impl WorkerSignal {
             sleeping: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             cycles: AtomicU64::new(0),
+            connections: AtomicUsize::new(0),
+            coming: AtomicUsize::new(0),
             waker,
         }
     }
@@ -147,6 +153,29 @@ impl WorkerSignal {
     /// Returns how many cycles the worker's loop has begun.
     pub(crate) fn cycles(&self) -> u64 {
         self.cycles.load(Ordering::Relaxed)
+    }
+
+    /// Passes a connection to the worker. Returns whether it lives; the connection is closed if it
+    /// does not.
+    pub(crate) fn hand_over(&self, connection: Box<Connection>) -> bool {
+        self.coming.fetch_add(1, Ordering::Relaxed);
+        self.command(Command::TakeOver(connection));
+        !self.is_stopped()
+    }
+
+    /// Records that a connection has arrived that another worker passed on.
+    pub(crate) fn note_arrival(&self) {
+        self.coming.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Records how many connections the worker has.
+    pub(crate) fn note_connections(&self, count: usize) {
+        self.connections.store(count, Ordering::Relaxed);
+    }
+
+    /// Returns how many connections the worker has, with those that are on their way to it.
+    pub(crate) fn load(&self) -> usize {
+        self.connections.load(Ordering::Relaxed) + self.coming.load(Ordering::Relaxed)
     }
 
     /// Returns the next queue that was announced to the worker.

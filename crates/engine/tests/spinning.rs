@@ -188,10 +188,8 @@ fn workers_run_on_their_cores_and_the_threads_that_they_start_on_all() {
     let everywhere = everywhere.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
     let scratch = Scratch::new("pinned");
     let ran: Arc<Mutex<Vec<CpuSet>>> = Arc::default();
-    let builder = (1..=cores.len()).fold(Engine::builder(), |builder, n| {
-        let address = std::net::SocketAddr::from(([127, 0, 0, u8::try_from(n).unwrap()], 0));
-        builder.accept_any(address, |id| Some(of(&id.to_string(), Role::Acceptor).into()))
-    });
+    let builder =
+        Engine::builder().accept_any(anywhere(), |id| Some(of(&id.to_string(), Role::Acceptor).into()));
     let venue = builder.cores(cores.iter().copied()).journal(&scratch.0).start_with(cores.len(), |_| {
         let ran = Arc::clone(&ran);
         let (app, _log) = Scripted::on_message(move |_, _| {
@@ -201,14 +199,17 @@ fn workers_run_on_their_cores_and_the_threads_that_they_start_on_all() {
         app
     });
     let venue = venue.unwrap();
+    let mut connected = Vec::new();
     for (n, core) in cores.iter().enumerate() {
-        let mut peer = Peer::connect(venue.addresses()[n]).named(["A", "B"][n], "VENUE");
+        // Each goes to the worker that has no connection yet.
+        let mut peer = Peer::connect(venue.addresses()[0]).named(["A", "B"][n], "VENUE");
         peer.log_on();
         trade(&mut peer, "1");
         let on = ran.lock().unwrap().pop().unwrap();
         assert!(on.is_set(*core) && on.count() == 1, "{on:?}");
         let workers = threads(&format!("fixbolt-{n}"));
         assert!(workers.contains(&core.to_string()), "{workers:?}");
+        connected.push(peer);
     }
     // The journals of new counterparties were opened by the workers.
     for name in ["fixbolt-files", "fixbolt-store", "fixbolt-sync", "fixbolt-history"] {

@@ -2,15 +2,16 @@
 
 mod support;
 
-use std::collections::HashSet;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
+use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody, Tag};
 use fixbolt::session::{Role, SessionKey, SessionSettings, SessionState};
 use fixbolt::store::{MemoryStore, Store};
-use fixbolt::{Engine, EngineBuilder, EngineError, PostError};
+use fixbolt::{Engine, EngineBuilder, EngineError, PostError, Waiting, WorkerOptions};
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use support::*;
 
@@ -53,24 +54,25 @@ fn thread_of(threads: &Threads, name: &str) -> ThreadId {
 }
 
 #[test]
-fn sessions_are_assigned_to_workers_in_rotation_and_those_of_an_address_stay_together() {
+fn each_session_goes_to_the_worker_with_the_fewest_whatever_its_address() {
     let threads = Threads::default();
     let mut made = Vec::new();
     let venue = Engine::builder()
         .accept(local(1), named("A"))
-        .accept(local(2), named("B"))
-        .accept(local(1), named("C"))
-        .accept(local(3), named("D"))
+        .accept(local(1), named("B"))
+        .accept(local(2), named("C"))
+        .accept(local(1), named("D"))
         .start_with(2, |worker| {
             made.push(worker);
             noting(&threads)
         })
         .unwrap();
+    // The Logon is read by the worker that listens, and the connection moves on.
     let mut peers =
-        [log_on(&venue, 0, "A"), log_on(&venue, 1, "B"), log_on(&venue, 0, "C"), log_on(&venue, 2, "D")];
+        [log_on(&venue, 0, "A"), log_on(&venue, 0, "B"), log_on(&venue, 1, "C"), log_on(&venue, 0, "D")];
     peers.iter_mut().for_each(trade);
     let [a, b, c, d] = ["A", "B", "C", "D"].map(|name| thread_of(&threads, name));
-    assert!(a == c && a == d && a != b, "{threads:?}");
+    assert!(a == c && b == d && a != b, "{threads:?}");
     assert_eq!(venue.cycles().len(), 2);
     // Each is reached through its handle, whichever worker owns it.
     for (peer, name) in peers.iter_mut().zip(["A", "B", "C", "D"]) {
@@ -83,6 +85,104 @@ fn sessions_are_assigned_to_workers_in_rotation_and_those_of_an_address_stay_tog
     let apps = venue.stop().unwrap();
     assert_eq!(apps.len(), 2);
     assert_eq!(made, [0, 1]);
+}
+
+#[test]
+fn what_follows_a_logon_at_once_moves_to_the_worker_of_its_session() {
+    let threads = Threads::default();
+    let venue = Engine::builder()
+        .accept(local(1), named("A"))
+        .accept(local(1), named("B"))
+        .start_with(2, |_| noting(&threads))
+        .unwrap();
+    for name in ["A", "B"] {
+        let mut peer = Peer::connect(venue.addresses()[0]).named(name, "VENUE");
+        // In pieces, so that the Logon is complete only after a second read, and with an order
+        // behind it.
+        let mut bytes = peer.message("A", "98=0|108=30");
+        bytes.extend(peer.message("D", "11=early"));
+        for piece in [&bytes[..10], &bytes[10..]] {
+            peer.stream.write_all(piece).unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(peer.receive().contains("|35=A|"));
+        assert!(peer.receive().contains("|11=early|"));
+        // A second connection is closed, whichever worker reads its Logon.
+        let mut second = Peer::connect(venue.addresses()[0]).named(name, "VENUE");
+        second.send("A", "98=0|108=30");
+        second.closed_silently();
+        trade(&mut peer);
+    }
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_dedicated_worker_has_its_session_and_those_that_belong_with_it_only() {
+    for waiting in [Waiting::Blocking, Waiting::Spinning, Waiting::SpinningFor(Duration::from_millis(1))] {
+        let threads = Threads::default();
+        let mut options = WorkerOptions::default();
+        options.waiting = waiting;
+        let mut made = Vec::new();
+        let venue = Engine::builder()
+            .accept(local(1), named("A"))
+            .accept(local(1), named("B"))
+            .accept(local(1), named("C"))
+            .accept_any(local(1), |id| Some(of(&id.to_string(), Role::Acceptor).into()))
+            .together([named("A").id, named("C").id])
+            .dedicated(named("C").id, options)
+            .start_with(1, |worker| {
+                made.push(worker);
+                noting(&threads)
+            })
+            .unwrap();
+        assert_eq!(made, [0, 1]);
+        for name in ["A", "B", "C", "ANYBODY"] {
+            trade(&mut log_on(&venue, 0, name));
+        }
+        let [a, b, c, any] = ["A", "B", "C", "ANYBODY"].map(|name| thread_of(&threads, name));
+        assert!(a == c && b == any && a != b, "{threads:?}");
+        venue.stop().unwrap();
+    }
+    let one = |session| {
+        let builder = Engine::builder().accept(local(1), named("A"));
+        builder.dedicated(named(session).id, WorkerOptions::default())
+    };
+    let error = refused(one("NOBODY"));
+    let said = "workers: FIX.4.4:VENUE->NOBODY cannot have a dedicated worker: there is no such session";
+    assert_eq!(error.to_string(), said);
+    let error = refused(one("A").dedicated(named("A").id, WorkerOptions::default()));
+    assert!(error.to_string().contains("it has one already"), "{error}");
+    let error = one("A").start(Recorder::venue().0).unwrap_err();
+    assert_eq!(error.to_string(), "workers: a session has a dedicated worker: use `start_with`");
+}
+
+#[test]
+fn dynamic_sessions_go_to_the_worker_with_the_fewest_connections() {
+    let threads = Threads::default();
+    let venue = Engine::builder()
+        .accept_any(local(1), |id| Some(of(&id.to_string(), Role::Acceptor).into()))
+        .start_with(2, |_| noting(&threads))
+        .unwrap();
+    let names = ["A", "B", "C", "D", "E", "F"];
+    let mut peers: Vec<Peer> = names.iter().map(|name| log_on(&venue, 0, name)).collect();
+    peers.iter_mut().for_each(trade);
+    let on_first = names.iter().filter(|name| thread_of(&threads, name) == thread_of(&threads, "A")).count();
+    assert_eq!(on_first, 3, "{threads:?}");
+    // A session that is open keeps its worker, whichever one its next connection begins on.
+    let before = threads.lock().unwrap().clone();
+    drop(peers);
+    let idle = |name: &&str| venue.session(&named(name).id).unwrap().state() == SessionState::Disconnected;
+    eventually(|| names.iter().all(idle));
+    threads.lock().unwrap().clear();
+    for name in names.iter().rev() {
+        let mut peer = Peer::connect(venue.addresses()[0]).named(name, "VENUE");
+        peer.send("A", "98=0|108=30|141=Y");
+        assert!(peer.receive().contains("|35=A|"));
+        trade(&mut peer);
+        let (_, thread) = before.iter().find(|(of, _)| of == name).unwrap();
+        assert_eq!(thread_of(&threads, name), *thread, "{name}");
+    }
+    venue.stop().unwrap();
 }
 
 #[test]
@@ -181,49 +281,74 @@ fn each_worker_has_its_own_store_and_finds_the_journals_after_a_restart() {
 }
 
 #[test]
-fn a_session_that_is_added_goes_to_the_worker_of_its_address() {
+fn a_session_that_is_added_goes_to_the_worker_with_the_fewest() {
     let threads = Threads::default();
     let venue = Engine::builder()
         .accept(local(1), named("A"))
         .accept(local(2), named("B"))
+        .accept(local(2), named("C"))
         .start_with(2, |_| noting(&threads))
         .unwrap();
-    for name in ["C", "D", "E"] {
-        venue.accept(venue.addresses()[1], named(name)).unwrap();
-    }
-    for (address, name) in [(0, "A"), (1, "B"), (1, "C"), (1, "D"), (1, "E")] {
+    venue.accept(venue.addresses()[1], named("D")).unwrap();
+    venue.accept(local(3), named("E")).unwrap();
+    for (address, name) in [(0, "A"), (1, "B"), (1, "C"), (1, "D"), (2, "E")] {
         trade(&mut log_on(&venue, address, name));
     }
-    let ids: HashSet<ThreadId> = ["B", "C", "D", "E"].iter().map(|name| thread_of(&threads, name)).collect();
-    assert_eq!(ids.len(), 1);
-    assert!(!ids.contains(&thread_of(&threads, "A")));
+    let [a, b, c, d, e] = ["A", "B", "C", "D", "E"].map(|name| thread_of(&threads, name));
+    assert!(a == c && a == e && b == d && a != b, "{threads:?}");
+    // What cannot be opened leaves no address behind.
+    let error = venue.accept(local(4), named("A")).unwrap_err();
+    assert!(error.to_string().contains("FIX.4.4:VENUE->A"), "{error}");
+    assert_eq!(venue.addresses().len(), 3);
     venue.stop().unwrap();
 }
 
 #[test]
-fn a_worker_that_dies_ends_the_engine() {
+fn a_worker_that_dies_ends_its_own_sessions_only() {
+    let threads = Threads::default();
     let venue = Engine::builder()
+        .accept(local(1), named("B"))
         .accept(local(1), named("A"))
-        .accept(local(2), named("B"))
+        .accept(local(2), named("C"))
         .stores(|worker| {
-            let panics = worker == 1;
+            let panics = worker == 0;
             let store = MemoryStore::new();
             if panics { Box::new(Intercepted::new(store, Dying)) } else { Box::new(store) }
         })
-        .start_with(2, |_| Scripted::venue().0)
+        .start_with(2, |_| noting(&threads))
         .unwrap();
     let mut bystander = log_on(&venue, 0, "A");
-    let mut peer = Peer::connect(venue.addresses()[1]).named("B", "VENUE");
+    trade(&mut bystander);
+    let mut peer = Peer::connect(venue.addresses()[0]).named("B", "VENUE");
     peer.send("A", "98=0|108=30");
-    assert!(bystander.receive().contains("|35=5|"), "the other worker logs out");
-    bystander.send("5", "");
-    let mut sender = venue.session(&named("B").id).unwrap().sender();
+    peer.closed_silently();
+    let session = venue.session(&named("B").id).unwrap();
+    eventually(|| session.state() == SessionState::Closed);
+    let mut sender = session.sender();
     let mut memory = [0; 64];
     let mut draft = Memory(&mut memory).draft(MsgType::new(b"8"));
     draft.writer().bytes(Key::new(11), b"late");
     let body = draft.send().unwrap();
     eventually(|| sender.try_send(&body) == Err(PostError::Stopped));
     drop(sender.draft(MsgType::new(b"8")));
+    // The other worker goes on, and accepts connections for both.
+    trade(&mut bystander);
+    let mut again = Peer::connect(venue.addresses()[0]).named("B", "VENUE");
+    again.send("A", "98=0|108=30");
+    again.closed_silently();
+    drop(bystander);
+    let other = venue.session(&named("A").id).unwrap();
+    eventually(|| other.state() == SessionState::Disconnected);
+    let mut bystander = Peer::connect(venue.addresses()[0]).named("A", "VENUE");
+    bystander.seq = 4;
+    bystander.log_on();
+    trade(&mut bystander);
+    // New sessions are the living worker's.
+    venue.accept(local(3), named("D")).unwrap();
+    trade(&mut log_on(&venue, 2, "D"));
+    venue.stopper().stop();
+    assert!(bystander.receive().contains("|35=5|"));
+    bystander.send("5", "");
     assert_eq!(venue.wait().map(drop), Err(EngineError::Panicked));
 }
 

@@ -7,7 +7,7 @@ use super::rows::{Effect, ROWS};
 use super::session::EffectiveSetting;
 use super::text::Section;
 use super::values::{flag, whole_number};
-use crate::waiting::too_many;
+use crate::waiting::{WorkerOptions, too_many};
 
 /// Reads the settings of the engine from `[DEFAULT]`, and returns them with what may be shown.
 pub(super) fn read(
@@ -58,7 +58,8 @@ pub(super) fn read(
         }
         _ => {}
     }
-    let doubt = too_many(engine.waiting, engine.workers.unwrap_or(1));
+    let worker = WorkerOptions { waiting: engine.waiting, core: None };
+    let doubt = too_many(&vec![worker; engine.workers.unwrap_or(1)]);
     warnings.extend(find("WorkerWaiting").zip(doubt).map(|(setting, doubt)| setting.doubtful(doubt)));
     (engine, effective)
 }

@@ -458,9 +458,9 @@ pub(super) static ROWS: &[Row] = &[
         "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),
     // The engine
     row("Workers", Scope::Engine, Effect::Engine { from: 1, to: 1024, unit: "threads", set: |e, n| e.workers = Some(n as usize) },
-        "left to the program", "how many threads the sessions are distributed over; sessions that share a port belong to one of them"),
+        "left to the program", "how many threads the sessions are distributed over, also those that share a port: each session belongs to the thread that had the fewest when it was added"),
     row("WorkerWaiting", Scope::Engine, Effect::EngineText { form: values::WAITING, set: values::waiting },
-        "blocking", "how these threads wait for messages: blocking sleeps until the system wakes the thread; spinning never sleeps, which notices a message some microseconds earlier and keeps a core busy for each thread"),
+        "blocking", "how these threads wait for messages: blocking sleeps until the system wakes the thread; spinning never sleeps, which notices a message some microseconds earlier and keeps a core busy for each thread; a number is for how long a thread spins after there was last something to do, before it sleeps"),
     row("WorkerCores", Scope::Engine, Effect::EngineText { form: values::CORES, set: values::cores },
         "left to the system", "the cores that these threads are pinned to: the first thread to the first core named, and so on, one for each. Cores are counted from 0. Linux only"),
     row("FileLogPath", Scope::Engine, Effect::EngineText { form: "a directory", set: |e, value| values::path(&mut e.message_log, value) },

@@ -1,5 +1,6 @@
 //! Values as text, and what each form means for a session.
 
+use core::time::Duration;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ use super::draft::Draft;
 use super::engine::EngineConfiguration;
 pub(super) use super::refusal::Refusal;
 use crate::session_check::unspoken;
-use crate::waiting::{Waiting, check_cores};
+use crate::waiting::{Waiting, WorkerOptions, check_cores};
 
 /// The version of a dictionary: one of the standard, under its own name.
 pub(super) fn version_name(name: &mut Option<String>, value: &str) -> Result<(), Refusal> {
@@ -178,12 +179,14 @@ pub(super) fn allowed(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
 }
 
 /// The form of WorkerWaiting.
-pub(super) const WAITING: &str = "blocking or spinning";
+pub(super) const WAITING: &str =
+    "blocking, spinning, or how many microseconds to spin before blocking, 1 to 1000000";
 
 pub(super) fn waiting(engine: &mut EngineConfiguration, value: &str) -> Result<(), Refusal> {
     let words = [("blocking", Waiting::Blocking), ("spinning", Waiting::Spinning)];
     let named = words.into_iter().find(|(word, _)| word.eq_ignore_ascii_case(value));
-    engine.waiting = named.ok_or(Refusal::Form)?.1;
+    let time = || whole_number(value, 1, 1_000_000).map(Duration::from_micros).map(Waiting::SpinningFor);
+    engine.waiting = named.map(|(_, waiting)| waiting).or_else(time).ok_or(Refusal::Form)?;
     Ok(())
 }
 
@@ -194,7 +197,9 @@ pub(super) fn cores(engine: &mut EngineConfiguration, value: &str) -> Result<(),
     let core =
         |text: &str| whole_number(text.trim(), 0, u64::MAX).and_then(|core| usize::try_from(core).ok());
     let cores: Vec<usize> = value.split(',').map(core).collect::<Option<_>>().ok_or(Refusal::Form)?;
-    check_cores(&cores).map_err(Refusal::Unavailable)?;
+    let workers: Vec<_> =
+        cores.iter().map(|core| WorkerOptions { waiting: engine.waiting, core: Some(*core) }).collect();
+    check_cores(&workers).map_err(Refusal::Unavailable)?;
     engine.cores = cores;
     Ok(())
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use std::io;
 
 use fixbolt_session::Application;
+use mio::net::TcpListener;
 
 use super::Worker;
 use super::admission::{Descriptors, Intake};
@@ -12,6 +13,7 @@ use super::connection::{Connection, Stage};
 use super::connections::Connections;
 use super::descriptors;
 use super::listeners::Incoming;
+use crate::ports::Port;
 
 /// When to accept again if there may be more connections than were accepted at once.
 const ACCEPT_INTERVAL: Duration = Duration::from_millis(1);
@@ -104,28 +106,59 @@ impl Worker {
     /// Accepts some of the connections that wait. Returns how many of them are pending now, and
     /// whether there may be more.
     fn accept_at_most(&mut self, most: usize) -> io::Result<(usize, bool)> {
+        let mut accepted = Vec::new();
+        let may_be_more = self.listeners.accept(most, |incoming| accepted.push(incoming));
         let mut pending = 0;
-        let Self { driver, listeners, cycle, poll, limits, .. } = self;
-        let may_be_more = listeners.accept(most, |Incoming { listener, stream, peer, template_admits }| {
-            let from = peer.ip().to_canonical();
-            if !template_admits && !driver.admits(listener, from) {
-                let reason = "no session here allows connections from this address (AllowedRemoteAddresses)";
-                tracing::info!(%peer, reason, "closed before logon");
-                return;
+        for incoming in accepted {
+            pending += usize::from(self.welcome(incoming));
+        }
+        Ok((pending, may_be_more?))
+    }
+
+    /// Begins with a connection that was accepted: here, or on the worker with the fewest
+    /// connections if a session may have to be opened for it. Returns whether it is pending.
+    fn welcome(&mut self, Incoming { port, stream, peer }: Incoming) -> bool {
+        let ports = self.driver.ports();
+        if !ports.admits(port, peer.ip().to_canonical()) {
+            let reason = "no session here allows connections from this address (AllowedRemoteAddresses)";
+            tracing::info!(%peer, reason, "closed before logon");
+            return false;
+        }
+        let until = self.cycle.now.mono + self.limits.pending_time;
+        let connection = Connection::new(stream, peer, Stage::Pending { port, until });
+        let may_open = self.team.shared() > 1 && ports.has_templates(port);
+        match self.team.least_loaded().filter(|_| may_open) {
+            Some(worker) if worker != usize::from(self.number) => {
+                self.team.workers()[worker].hand_over(Box::new(connection))
             }
-            if let Some(slot) = driver.connections.admission.gives_way(from) {
-                let reason =
-                    "a newer connection needs its place (MaxPendingConnections, MaxConnectionsPerAddress)";
-                close_pending(&mut driver.connections, slot, reason);
-            }
-            let until = cycle.now.mono + limits.pending_time;
-            let connection = Connection::new(stream, peer, Stage::Pending { listener, until });
-            if driver.connections.insert(cycle.now.mono, connection, poll.registry()).is_some() {
-                pending += 1;
-                cycle.wake(until);
-            }
-        })?;
-        Ok((pending, may_be_more))
+            _ => self.take_in(connection).is_some(),
+        }
+    }
+
+    /// Takes in a pending connection, and closes the one that gives way to it, if one must. Returns
+    /// its slot.
+    pub(super) fn take_in(&mut self, connection: Connection) -> Option<usize> {
+        let connections = &mut self.driver.connections;
+        if let Some(slot) = connections.admission.gives_way(connection.peer.ip().to_canonical()) {
+            let reason =
+                "a newer connection needs its place (MaxPendingConnections, MaxConnectionsPerAddress)";
+            close_pending(connections, slot, reason);
+        }
+        let until = connection.stage.until();
+        let slot = connections.insert(self.cycle.now.mono, connection, self.poll.registry())?;
+        if let Some(until) = until {
+            self.cycle.wake(until);
+        }
+        Some(slot)
+    }
+
+    /// Accepts the connections to a port in the place of a worker that has died.
+    pub(super) fn listen_too(&mut self, port: Port, socket: TcpListener) {
+        if self.stopping.is_none()
+            && let Err(error) = self.listen(port, socket)
+        {
+            tracing::error!(%error, "the listener of a worker that has died cannot be watched");
+        }
     }
 }
 

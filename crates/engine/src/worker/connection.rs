@@ -11,6 +11,7 @@ use mio::{Interest, Registry};
 
 use super::event_source::EventSource;
 use super::receive_buffer::{READ_SIZE, ReceiveBuffer};
+use crate::ports::Port;
 
 /// Buffer size before the Logon is complete: one message of 8 KiB and what a read adds to it.
 const PENDING_CAPACITY: usize = 10 * 1024;
@@ -34,7 +35,9 @@ pub(crate) struct Connection {
     pub(crate) broken: bool,
     /// Whether the socket may accept bytes.
     pub(crate) writable: bool,
-    /// Whether its Logon has arrived and waits for its session to be opened.
+    /// Whether its Logon has arrived.
+    pub(crate) has_logon: bool,
+    /// Whether it waits for its session to be opened.
     pub(crate) waits: bool,
     /// Whether the connection is in the list of ready connections.
     pub(crate) queued: bool,
@@ -45,8 +48,8 @@ pub(crate) struct Connection {
 pub(crate) enum Stage {
     /// We are connecting, for an initiator.
     Connecting { initiator: usize, until: Mono },
-    /// Accepted through a listener; a complete Logon will name its session.
-    Pending { listener: usize, until: Mono },
+    /// Accepted at a port; a complete Logon will name its session.
+    Pending { port: Port, until: Mono },
     /// The connection of a session.
     Session(SessionKey),
     /// The connection of a session that is closing: its output is sent, then the connection is
@@ -93,6 +96,7 @@ impl Connection {
             read_closed: false,
             broken: false,
             writable: false,
+            has_logon: false,
             waits: false,
             queued: false,
         }

@@ -39,6 +39,11 @@ impl Connections {
         }
     }
 
+    /// Returns the number of connections, with those that were closed in this cycle.
+    pub(crate) fn count(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.iter().all(Option::is_none)
     }
@@ -46,7 +51,7 @@ impl Connections {
     /// Returns whether there are some connections, at most `most`, and all of them are sessions'
     /// and may be written to: no event is awaited but bytes.
     pub(crate) fn are_few_sessions(&self, most: usize) -> bool {
-        let count = self.slots.len() - self.free.len();
+        let count = self.count();
         let is_quiet =
             |connection: &Connection| matches!(connection.stage, Stage::Session(_)) && connection.writable;
         (1..=most).contains(&count) && self.slots.iter().flatten().all(is_quiet)
@@ -182,6 +187,17 @@ impl Connections {
         }
     }
 
+    /// Takes a connection out, for another worker; `None` if the system does not let go of it. Its
+    /// slot is free at the end of the cycle.
+    pub(crate) fn take(&mut self, slot: usize, registry: &Registry) -> Option<Connection> {
+        let connection = self.slots.get_mut(slot)?;
+        registry.deregister(&mut connection.as_mut()?.stream).ok()?;
+        let connection = connection.take();
+        self.admission.leave(slot);
+        self.closed.push(slot);
+        connection
+    }
+
     /// Removes closed connections, at the end of a cycle.
     pub(crate) fn remove_closed(&mut self, registry: &Registry) {
         for slot in self.closed.drain(..) {
@@ -210,6 +226,7 @@ mod tests {
     use mio::net::TcpStream;
 
     use super::*;
+    use crate::ports::Port;
 
     const LIMITS: ConnectionLimits = ConnectionLimits { pending: 9, per_address: 9 };
 
@@ -220,7 +237,7 @@ mod tests {
         let stream = std::net::TcpStream::connect(address).unwrap();
         let (peer, _) = listener.accept().unwrap();
         stream.set_nonblocking(true).unwrap();
-        let stage = Stage::Pending { listener: 0, until: Mono(0) };
+        let stage = Stage::Pending { port: Port::default(), until: Mono(0) };
         (Connection::new(TcpStream::from_std(stream), address, stage), peer)
     }
 
@@ -239,6 +256,22 @@ mod tests {
         assert!(!connections.has_ready(), "a mark of the closed connection is left");
         let (third, _peer) = pair();
         assert_eq!(connections.insert(Mono(0), third, poll.registry()), Some(0));
+    }
+
+    #[test]
+    fn a_connection_that_is_taken_out_can_be_watched_by_another_worker() {
+        let (first, second) = (Poll::new().unwrap(), Poll::new().unwrap());
+        let (mut giving, mut taking) = (Connections::new(LIMITS), Connections::new(LIMITS));
+        let (connection, _peer) = pair();
+        let slot = giving.insert(Mono(0), connection, first.registry()).unwrap();
+        giving.mark_ready(slot);
+        let connection = giving.take(slot, first.registry()).unwrap();
+        assert!(giving.take(slot, first.registry()).is_none());
+        giving.close(slot);
+        giving.remove_closed(first.registry());
+        assert!(giving.is_empty() && !giving.has_ready());
+        assert_eq!(giving.count(), 0);
+        assert_eq!(taking.insert(Mono(0), connection, second.registry()), Some(0));
     }
 
     #[test]

@@ -1,26 +1,17 @@
-//! The ports that a worker listens on, and the connections accepted there.
+//! The sockets of the ports on which a worker accepts connections.
 
-use core::ffi::c_int;
-use core::net::{IpAddr, SocketAddr};
+use core::net::SocketAddr;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fixbolt_session::{Mono, SessionId};
+use fixbolt_session::Mono;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Registry};
-use socket2::SockRef;
 
 use super::event_source::EventSource;
-use super::refusal::Refusal;
-use super::session_table::admit;
-use crate::acceptance::{Acceptance, AcceptanceTemplate};
-
-/// Connections that wait at a port until they are accepted, as far as the system allows as many
-/// (`net.core.somaxconn`). If there are more, the next one tries again after a second.
-const BACKLOG: c_int = 1024;
+use crate::ports::Port;
 
 /// The listeners of one worker, each with an index.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Listeners {
     listeners: Vec<Listener>,
     /// Listeners that may have more connections.
@@ -28,86 +19,43 @@ pub(crate) struct Listeners {
     retry_at: Option<Mono>,
 }
 
+#[derive(Debug)]
 struct Listener {
     socket: TcpListener,
-    /// The requested address.
-    requested: SocketAddr,
-    /// The address, with the port that the system chose.
-    address: SocketAddr,
-    templates: Vec<AcceptanceTemplate>,
+    port: Port,
 }
 
 /// A connection that was accepted.
 pub(crate) struct Incoming {
-    pub(crate) listener: usize,
+    pub(crate) port: Port,
     pub(crate) stream: TcpStream,
     pub(crate) peer: SocketAddr,
-    /// Whether a template of the listener may admit the address.
-    pub(crate) template_admits: bool,
-}
-
-/// A session that a template makes.
-pub(crate) struct Made {
-    /// The index of the template.
-    pub(crate) template: usize,
-    /// The identity for which the template was asked.
-    pub(crate) id: SessionId,
-    pub(crate) acceptance: Acceptance,
-}
-
-impl Listener {
-    fn template_admits(&self, from: IpAddr) -> bool {
-        self.templates.iter().any(|template| admit(&template.allowed, from).is_ok())
-    }
 }
 
 impl Listeners {
-    /// Listens on `address` and returns the listener's index. If a listener already has this
-    /// address, returns its index.
-    pub(crate) fn bind(&mut self, address: SocketAddr, registry: &Registry) -> io::Result<usize> {
-        if let Some(index) = self
-            .listeners
-            .iter()
-            .position(|listener| [listener.requested, listener.address].contains(&address))
-        {
-            return Ok(index);
-        }
+    /// Accepts the connections to a port from now on.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn add(&mut self, port: Port, mut socket: TcpListener, registry: &Registry) -> io::Result<()> {
         let index = self.listeners.len();
-        let mut socket = TcpListener::bind(address)?;
-        // That of the standard library is 128.
-        SockRef::from(&socket).listen(BACKLOG)?;
         registry.register(&mut socket, EventSource::Listener(index).token(), Interest::READABLE)?;
-        let bound = socket.local_addr()?;
-        self.listeners.push(Listener { socket, requested: address, address: bound, templates: Vec::new() });
+        self.listeners.push(Listener { socket, port });
         self.ready.push(index);
-        Ok(index)
+        Ok(())
     }
 
-    /// Returns the number of listeners.
-    pub(crate) const fn count(&self) -> usize {
-        self.listeners.len()
-    }
-
-    /// Stops listening on the address that was added last.
-    pub(crate) fn remove_last(&mut self) {
-        self.listeners.pop();
-        let count = self.count();
-        self.ready.retain(|index| *index < count);
-    }
-
-    /// Lets a listener accept counterparties for which no session was configured.
-    pub(crate) fn add_template(&mut self, index: usize, template: AcceptanceTemplate) {
-        self.listeners[index].templates.push(template);
-    }
-
-    /// Returns whether a listener accepts counterparties for which no session was configured.
-    pub(crate) fn has_templates(&self, index: usize) -> bool {
-        self.listeners.get(index).is_some_and(|listener| !listener.templates.is_empty())
-    }
-
-    /// Returns the address of a listener, with the port that the system chose.
-    pub(crate) fn address(&self, index: usize) -> SocketAddr {
-        self.listeners[index].address
+    /// Returns the sockets, for another worker.
+    pub(crate) fn give_away(&mut self, registry: &Registry) -> Vec<(Port, TcpListener)> {
+        let Self { listeners, .. } = core::mem::take(self);
+        let mut given = Vec::with_capacity(listeners.len());
+        for Listener { mut socket, port } in listeners {
+            // The other worker could not watch it otherwise.
+            if registry.deregister(&mut socket).is_ok() {
+                given.push((port, socket));
+            }
+        }
+        given
     }
 
     /// Records that the listener may have connections.
@@ -153,8 +101,7 @@ impl Listeners {
                 match listener.socket.accept() {
                     Ok((stream, peer)) => {
                         most -= 1;
-                        let template_admits = listener.template_admits(peer.ip().to_canonical());
-                        take(Incoming { listener: *index, stream, peer, template_admits });
+                        take(Incoming { port: listener.port, stream, peer });
                     }
                     Err(error) => match error.kind() {
                         io::ErrorKind::WouldBlock => return false,
@@ -174,31 +121,6 @@ impl Listeners {
         result.map(|()| most == 0)
     }
 
-    /// Returns the identities that the listener's templates have for a Logon, each with the index
-    /// of the template.
-    pub(crate) fn identities_for(
-        &self,
-        index: usize,
-        logon: &SessionId,
-    ) -> impl Iterator<Item = (usize, SessionId)> {
-        let templates = self.listeners.get(index).map_or(&[][..], |listener| &listener.templates);
-        let identities = templates.iter().map(|template| template.identity.identity(logon));
-        identities.enumerate().filter_map(|(n, id)| Some((n, id?)))
-    }
-
-    /// Asks the listener's templates about a Logon for a session that is not open.
-    pub(crate) fn acceptance_for(&mut self, index: usize, logon: &SessionId) -> Result<Made, Refusal> {
-        let listener = self.listeners.get_mut(index).ok_or(Refusal::NoSuchSession)?;
-        let ask = |(template, asked): (usize, &mut AcceptanceTemplate)| {
-            let id = asked.identity.identity(logon)?;
-            let acceptance = (asked.settings)(&id)?;
-            Some(Made { template, id, acceptance })
-        };
-        catch_unwind(AssertUnwindSafe(|| listener.templates.iter_mut().enumerate().find_map(ask)))
-            .map_err(|_| Refusal::TemplatePanicked)?
-            .ok_or(Refusal::NoSuchSession)
-    }
-
     /// Stops listening.
     pub(crate) fn close(&mut self) {
         *self = Self::default();
@@ -213,33 +135,55 @@ mod tests {
     use mio::Poll;
 
     use super::*;
+    use crate::ports::Ports;
+
+    /// Listens on an address and accepts the connections.
+    fn listen(listeners: &mut Listeners, ports: &Ports, address: &str, poll: &Poll) -> (Port, SocketAddr) {
+        let (port, socket) = ports.bind(address.parse().unwrap()).unwrap();
+        listeners.add(port, TcpListener::from_std(socket), poll.registry()).unwrap();
+        (port, *ports.addresses().last().unwrap())
+    }
 
     #[test]
     fn a_port_where_connections_always_wait_leaves_the_others_their_turn() {
         let poll = Poll::new().unwrap();
-        let mut listeners = Listeners::default();
-        let [flooded, other] = ["127.0.0.1:0", "127.0.0.2:0"]
-            .map(|address| listeners.bind(address.parse().unwrap(), poll.registry()).unwrap());
-        let connect = |index| Peer::connect(listeners.address(index)).unwrap();
+        let (mut listeners, ports) = (Listeners::default(), Ports::default());
+        let [flooded, other] =
+            ["127.0.0.1:0", "127.0.0.2:0"].map(|address| listen(&mut listeners, &ports, address, &poll));
+        let connect = |(_, address)| Peer::connect(address).unwrap();
         let _peers = [flooded, flooded, flooded, other].map(connect);
         let mut from = Vec::new();
         for _ in 0..2 {
-            assert!(listeners.accept(1, |incoming| from.push(incoming.listener)).unwrap());
+            assert!(listeners.accept(1, |incoming| from.push(incoming.port)).unwrap());
         }
-        assert_eq!(from, [flooded, other]);
+        assert_eq!(from, [flooded.0, other.0]);
     }
 
     #[test]
     fn hundreds_of_counterparties_may_connect_at_once() {
         let poll = Poll::new().unwrap();
-        let mut listeners = Listeners::default();
-        let listener = listeners.bind("127.0.0.1:0".parse().unwrap(), poll.registry()).unwrap();
-        let address = listeners.address(listener);
+        let (mut listeners, ports) = (Listeners::default(), Ports::default());
+        let (_, address) = listen(&mut listeners, &ports, "127.0.0.1:0", &poll);
         // A connection for which there is no room does not fail, it takes a second or more.
         let connect = |_| Peer::connect_timeout(&address, Duration::from_millis(900)).unwrap();
         let peers: Vec<_> = (0..300).map(connect).collect();
         let mut accepted = 0;
         assert!(!listeners.accept(usize::MAX, |_| accepted += 1).unwrap());
         assert_eq!(accepted, peers.len());
+    }
+
+    #[test]
+    fn another_worker_accepts_what_a_listener_that_was_given_away_has_waiting() {
+        let (first, second) = (Poll::new().unwrap(), Poll::new().unwrap());
+        let (mut giving, mut taking, ports) = (Listeners::default(), Listeners::default(), Ports::default());
+        let (port, address) = listen(&mut giving, &ports, "127.0.0.1:0", &first);
+        let _peer = Peer::connect(address).unwrap();
+        for (port, socket) in giving.give_away(first.registry()) {
+            taking.add(port, socket, second.registry()).unwrap();
+        }
+        let mut accepted = Vec::new();
+        assert!(!giving.accept(9, |_| unreachable!("it has no listener")).unwrap());
+        assert!(!taking.accept(9, |incoming| accepted.push(incoming.port)).unwrap());
+        assert_eq!(accepted, [port]);
     }
 }

@@ -10,8 +10,10 @@
 //! - [`connection`]s are kept by [`connections`], which of them may stay before they log on is
 //!   decided by [`admission`]; what a worker knows of sessions is in [`session_table`];
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
-//! - [`listeners`] accept connections, as many as [`accepting`] lets them; a [`connector`] makes
-//!   them, as its [`initiator`]s say, with a [`backoff`] between attempts;
+//! - [`listeners`] accept connections, as many as [`accepting`] lets them; [`identifying`] finds
+//!   their sessions, here or on another worker;
+//! - a [`connector`] makes connections, as its [`initiator`]s say, with a [`backoff`] between
+//!   attempts;
 //! - a [`time_share`] limits what it takes to open sessions that counterparties ask for;
 //! - [`active_queues`] hold the messages of other threads; [`waiters`] are operators who wait for a
 //!   session;
@@ -21,12 +23,13 @@ mod accepting;
 mod active_queues;
 mod admission;
 mod backoff;
-mod connection;
+pub(crate) mod connection;
 mod connections;
 mod connector;
 mod cycle;
 mod descriptors;
 pub(crate) mod event_source;
+mod identifying;
 mod initiator;
 pub(crate) mod listeners;
 mod receive_buffer;
@@ -36,38 +39,41 @@ mod session_table;
 mod time_share;
 mod waiters;
 
-use core::net::{IpAddr, SocketAddr};
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use fixbolt_session::store::StoreError;
-use fixbolt_session::{Application, Identity, Mono, Role, SessionId, SessionKey, Sessions, identify};
+use fixbolt_session::{Application, Mono, Sessions};
+use mio::net::TcpListener;
 use mio::{Events, Poll};
 
 use self::active_queues::{ActiveQueues, Take};
 use self::admission::Descriptors;
-use self::connection::{CLOSING_TIMEOUT, Connection, Received, Stage};
+use self::connection::{CLOSING_TIMEOUT, Connection, Stage};
 use self::connector::{Connector, Progress};
 use self::cycle::{Cycle, LONGEST_SLEEP};
 use self::event_source::EventSource;
 use self::initiator::{Failure, Initiator};
-use self::listeners::{Listeners, Made};
-use self::refusal::Refusal;
+use self::listeners::Listeners;
 use self::session_driver::SessionDriver;
-use self::session_table::{Dynamic, SessionEntry, Side, admit};
+use self::session_table::{SessionEntry, Side};
 use self::time_share::TimeShare;
 use self::waiters::{Operated, Waiter, Waiters};
-use crate::acceptance::{Acceptance, AcceptanceTemplate};
+use crate::acceptance::Acceptance;
 use crate::clock;
 use crate::command::{Command, Opened};
 use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::limits::Limits;
 use crate::pages::Pages;
+use crate::ports::Port;
 use crate::preparation;
 use crate::session_registry::SessionRegistry;
+use crate::team::Team;
 use crate::waiting::Waiting;
 use crate::worker_signal::{WorkerSignal, begin_worker_thread};
 
@@ -78,8 +84,7 @@ const EVENTS: usize = 256;
 const DIRECT_READS: usize = 4;
 /// How many cycles in a row it does so.
 const DIRECT_CYCLES: u32 = 32;
-/// The most Logons that wait for their session to be opened and are looked at per cycle.
-const MOST_TRIES: usize = 8;
+
 /// One thread's sessions, sockets and timers.
 pub(crate) struct Worker {
     driver: SessionDriver,
@@ -104,6 +109,11 @@ pub(crate) struct Worker {
     look_again: Option<Mono>,
     poll: Poll,
     waiting: Waiting,
+    /// Its number among the workers.
+    number: u16,
+    team: Arc<Team>,
+    /// When there was last something to do, for a worker that spins for some time.
+    active: Mono,
     /// How many cycles a spinning worker has begun since it asked the event queue.
     direct_cycles: u32,
     signal: Arc<WorkerSignal>,
@@ -113,16 +123,16 @@ pub(crate) struct Worker {
 impl Worker {
     pub(crate) fn new(
         sessions: Sessions,
-        listeners: Listeners,
         (poll, waiting): (Poll, Waiting),
-        signal: Arc<WorkerSignal>,
+        (number, team): (u16, Arc<Team>),
         registry: Arc<SessionRegistry>,
         limits: Limits,
     ) -> Self {
         let now = clock::now();
+        let signal = Arc::clone(&team.workers()[usize::from(number)]);
         Self {
             driver: SessionDriver::new(sessions, registry, Arc::clone(&signal), limits, now.mono),
-            listeners,
+            listeners: Listeners::default(),
             connector: Connector::new(Arc::clone(&signal)),
             queues: ActiveQueues::new(),
             waiters: Waiters::default(),
@@ -135,48 +145,27 @@ impl Worker {
             look_again: None,
             poll,
             waiting,
+            number,
+            team,
+            active: now.mono,
             direct_cycles: 0,
             signal,
             limits,
         }
     }
 
-    /// Returns the signal by which other threads get the worker's attention.
-    pub(crate) const fn signal(&self) -> &Arc<WorkerSignal> {
-        &self.signal
+    /// Accepts the connections to a port from now on.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn listen(&mut self, port: Port, socket: TcpListener) -> io::Result<()> {
+        self.listeners.add(port, socket, self.poll.registry())
     }
 
-    /// Listens on an address for counterparties for which no session was configured. Returns the
-    /// address with the port that the system chose.
-    pub(crate) fn accept_any(
-        &mut self,
-        address: SocketAddr,
-        template: AcceptanceTemplate,
-    ) -> Result<SocketAddr, EngineError> {
-        let listener = self.listen(address)?;
-        self.listeners.add_template(listener, template);
-        Ok(self.listeners.address(listener))
-    }
-
-    /// Listens on an address, unless the worker already does.
-    pub(crate) fn listen(&mut self, address: SocketAddr) -> Result<usize, EngineError> {
-        let bound = self.listeners.bind(address, self.poll.registry());
-        bound.map_err(|error| {
-            let what_to_do = match error.kind() {
-                io::ErrorKind::AddrInUse => "; stop the process that listens there, or choose another port",
-                io::ErrorKind::AddrNotAvailable => "; choose an address of this machine, or 0.0.0.0 for all",
-                io::ErrorKind::PermissionDenied => "; choose a port from 1024 on",
-                _ => "",
-            };
-            EngineError::Listen { address, reason: format!("{error}{what_to_do}") }
-        })
-    }
-
-    /// Opens a session that is accepted at an address, and listens on that address if the worker
-    /// does not yet. Returns the address with the port that the system chose.
+    /// Opens a session that is accepted at a port.
     pub(crate) fn accept_at(
         &mut self,
-        address: SocketAddr,
+        port: Port,
         mut acceptance: Acceptance,
         app: &mut dyn Application,
     ) -> Opened {
@@ -184,20 +173,13 @@ impl Worker {
         if self.stopping.is_some() {
             return Err(EngineError::Stopped);
         }
-        let before = self.listeners.count();
-        let listener = self.listen(address)?;
         let id = acceptance.settings.id.clone();
-        preparation::check_unambiguous(&id, self.driver.identities_at(listener))?;
+        preparation::check_unambiguous(&id, self.driver.ports().identities(port).iter())?;
         let Acceptance { settings, allowed, socket } = acceptance;
-        let side = Side::Acceptor { listener, allowed, dynamic: None };
+        let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: None };
         let entry = SessionEntry::new(&settings, side, socket);
-        if let Err(error) = self.driver.open(settings, entry, &mut self.cycle, app) {
-            if listener == before {
-                self.listeners.remove_last();
-            }
-            return Err(EngineError::open(id, error));
-        }
-        Ok(Some(self.listeners.address(listener)))
+        let opened = self.driver.open(settings, entry, &mut self.cycle, app);
+        opened.map(drop).map_err(|error| EngineError::open(id, error))
     }
 
     /// Opens a session that we connect for.
@@ -226,8 +208,11 @@ impl Worker {
 
     /// Runs until the engine is stopped. Returns the application, and the result of closing the
     /// stores.
+    ///
+    /// # Panics
+    /// If the worker dies: a store, or the engine, has panicked.
     pub(crate) fn run<A: Application>(mut self, mut app: A) -> (A, Result<(), StoreError>) {
-        // However this thread ends, even by a panic, nobody may keep waiting for it.
+        // However this thread ends, nobody may keep waiting for it.
         struct Ended(Arc<WorkerSignal>, Arc<Pages>);
         impl Drop for Ended {
             fn drop(&mut self) {
@@ -238,14 +223,38 @@ impl Worker {
         begin_worker_thread();
         let ended = Ended(Arc::clone(&self.signal), Arc::clone(self.driver.pages()));
         let mut events = Events::with_capacity(EVENTS);
-        while !self.is_done() {
-            self.run_cycle(&mut events, &mut app);
-        }
+        let cycles = catch_unwind(AssertUnwindSafe(|| {
+            while !self.is_done() {
+                self.run_cycle(&mut events, &mut app);
+            }
+        }));
         drop(ended);
+        if let Err(panic) = cycles {
+            self.die();
+            resume_unwind(panic);
+        }
         let Self { mut driver, mut cycle, .. } = self;
         driver.refuse_all_queued(&cycle, &mut app);
         let closed = driver.close(&mut cycle, &mut app);
         (app, closed)
+    }
+
+    /// Says which sessions end with this worker, and lets another one accept connections in its
+    /// place: those of sessions that live, and of such that do not, so that they are refused.
+    fn die(&mut self) {
+        let sessions = self.driver.identities();
+        let names = sessions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        tracing::error!(
+            worker = self.number,
+            count = sessions.len(),
+            sessions = names,
+            "the worker has died, and its sessions with it; start the engine again"
+        );
+        let listeners = self.listeners.give_away(self.poll.registry());
+        let Some(heir) = self.team.heir() else { return };
+        for (port, socket) in listeners {
+            heir.command(Command::Listen { port, socket });
+        }
     }
 
     fn is_done(&self) -> bool {
@@ -273,13 +282,14 @@ impl Worker {
         while let Some(slot) = self.driver.connections.next_ready() {
             self.serve(slot, app);
         }
-        if reads_directly {
-            self.driver.read_all(&mut self.cycle, app);
-        }
+        let received = reads_directly && self.driver.read_all(&mut self.cycle, app);
         // Afterwards, so that no connection gives way whose Logon is known to have arrived.
         self.accept(app);
         self.open_waiting(app);
         self.send_queued(Take::Batch, app);
+        if received || !events.is_empty() || !self.queues.is_empty() {
+            self.active = self.cycle.now.mono;
+        }
         if self.cycle.is_timer_due() {
             self.run_timers(app);
         }
@@ -304,6 +314,7 @@ impl Worker {
         }
         self.follow_operators();
         self.driver.connections.remove_closed(self.poll.registry());
+        self.signal.note_connections(self.driver.connections.count());
     }
 
     /// Calls the sessions whose applications have asked for it. Requests made meanwhile are served
@@ -324,18 +335,26 @@ impl Worker {
     /// asking the event queue first, which saves a system call before each message. The queue has
     /// all other events, so it is asked in between, and always while there may be such an event.
     fn reads_directly(&mut self) -> bool {
-        let may = self.waiting == Waiting::Spinning
+        let may = self.spins()
             && self.direct_cycles < DIRECT_CYCLES
             && self.driver.connections.are_few_sessions(DIRECT_READS);
         self.direct_cycles = if may { self.direct_cycles + 1 } else { 0 };
         may
     }
 
+    /// Returns whether the worker spins now.
+    fn spins(&self) -> bool {
+        match self.waiting {
+            Waiting::Blocking => false,
+            Waiting::Spinning => true,
+            Waiting::SpinningFor(time) => self.cycle.now.mono - self.active < time,
+        }
+    }
+
     fn wait_for_events(&mut self, events: &mut Events) {
         let must_go_on =
             self.cycle.repeats() || self.listeners.has_more() || self.driver.connections.has_ready();
-        let spins = self.waiting == Waiting::Spinning;
-        let timeout = if spins || must_go_on || !self.signal.may_sleep() {
+        let timeout = if self.spins() || must_go_on || !self.signal.may_sleep() {
             Duration::ZERO
         } else {
             self.cycle.sleep(LONGEST_SLEEP)
@@ -373,12 +392,14 @@ impl Worker {
                     let now = self.cycle.now.mono;
                     self.waiters.add(now, limit, Waiter { session, awaits, until: now, answer });
                 }
-                Command::Accept { address, acceptance, answer } => {
-                    let _ = answer.try_send(self.accept_at(address, *acceptance, app));
+                Command::Accept { port, acceptance, answer } => {
+                    let _ = answer.try_send(self.accept_at(port, *acceptance, app));
                 }
                 Command::Connect { initiation, answer } => {
-                    let _ = answer.try_send(self.connect_for(*initiation, app).map(|()| None));
+                    let _ = answer.try_send(self.connect_for(*initiation, app));
                 }
+                Command::Listen { port, socket } => self.listen_too(port, socket),
+                Command::TakeOver(connection) => self.take_over(*connection),
                 Command::Announced(queue) => self.queues.add(queue),
                 Command::HostLookedUp { initiator, look_up, addresses } => {
                     let now = self.cycle.now;
@@ -421,202 +442,12 @@ impl Worker {
         let Some(connection) = self.driver.connections.get(slot) else { return };
         match connection.stage {
             Stage::Connecting { initiator, .. } => self.finish_connecting(slot, initiator, app),
-            Stage::Pending { listener, .. } => self.identify(slot, listener, app),
+            Stage::Pending { port, .. } => self.identify(slot, port, app),
             Stage::Session(key) => self.driver.read(slot, key, &mut self.cycle, app),
             Stage::Closing { session, .. } => self.driver.note_output(session),
             Stage::Draining { .. } => self.driver.connections.drain(slot),
             Stage::Closed => {}
         }
-    }
-
-    /// Reads from an accepted connection until its Logon names its session.
-    fn identify(&mut self, slot: usize, listener: usize, app: &mut dyn Application) {
-        let Some(connection) = self.driver.connections.get_mut(slot) else { return };
-        let ended = if connection.waits {
-            connection.read_closed
-        } else if connection.readable {
-            connection.receive() == Received::End
-        } else {
-            return;
-        };
-        let (peer, readable) = (connection.peer, connection.readable);
-        let mut asked = None;
-        let mut began = None;
-        let identity = identify(connection.received.filled());
-        let is_right = !matches!(identity, Identity::LogonWithWrongCheckSum(_));
-        let session = match identity {
-            _ if ended => Err(Refusal::ClosedByPeer),
-            Identity::Incomplete => {
-                if readable {
-                    self.driver.connections.mark_ready(slot);
-                }
-                return;
-            }
-            Identity::Refused(reason) => Err(Refusal::NotALogon(reason)),
-            Identity::Logon(logon) | Identity::LogonWithWrongCheckSum(logon) => {
-                let open = self.open_session_for(listener, &logon);
-                if open.is_none() && self.listeners.has_templates(listener) {
-                    let may_open = {
-                        let mut identities = self.listeners.identities_for(listener, &logon);
-                        identities.all(|(_, id)| self.driver.may_open(&id))
-                    };
-                    if !self.openings.may_begin(self.cycle.now.mono) || !may_open {
-                        return self.wait_to_open(slot);
-                    }
-                    began = Some(clock::now().mono);
-                }
-                let from = peer.ip().to_canonical();
-                let session = match open {
-                    Some(key) => self.admit(slot, listener, (key, is_right), from),
-                    None => self.open_for(slot, listener, (&logon, is_right), from, app),
-                };
-                asked = Some(logon);
-                session
-            }
-        };
-        match session {
-            Ok(key) => {
-                self.driver.attach(slot, key, &mut self.cycle, app);
-                if let Some(began) = began {
-                    self.openings.spend(began, clock::now().mono);
-                }
-            }
-            Err(Refusal::AlreadyConnected(key)) => {
-                let connected = self.driver.peer_of(key).map(tracing::field::display);
-                let session = asked.as_ref().map(tracing::field::display);
-                tracing::warn!(
-                    session,
-                    %peer,
-                    connected,
-                    "a second connection was closed: the session is connected already"
-                );
-                self.driver.connections.close(slot);
-            }
-            Err(refusal) => {
-                let reason = refusal.reason();
-                match asked {
-                    Some(session) => tracing::info!(%peer, %session, reason, "closed before logon"),
-                    None => tracing::info!(%peer, reason, "closed before logon"),
-                }
-                self.driver.connections.close(slot);
-            }
-        }
-    }
-
-    /// Lets a connection wait whose Logon asks for a session that is not open.
-    fn wait_to_open(&mut self, slot: usize) {
-        let Some(connection) = self.driver.connections.get_mut(slot) else { return };
-        // The slot may be there already, of a connection that was closed.
-        if !core::mem::replace(&mut connection.waits, true) && !self.waiting_to_open.contains(&slot) {
-            self.waiting_to_open.push_back(slot);
-        }
-    }
-
-    /// Continues with the Logons that have waited for their session to be opened, a few in each
-    /// cycle. Those that must wait on do so behind the others, until there is news for them: the
-    /// store calls the waker, or the time has come for the next opening.
-    fn open_waiting(&mut self, app: &mut dyn Application) {
-        for _ in 0..MOST_TRIES {
-            if self.to_look_at == 0 || !self.openings.may_begin(self.cycle.now.mono) {
-                break;
-            }
-            self.to_look_at -= 1;
-            let Some(slot) = self.waiting_to_open.pop_front() else { break };
-            let Some(listener) = self.waiting_at(slot) else { continue };
-            self.identify(slot, listener, app);
-            if self.waiting_at(slot).is_some() {
-                self.waiting_to_open.push_back(slot);
-            }
-        }
-        self.note_next_opening();
-    }
-
-    /// Requests a wake-up for when the next session may be opened.
-    fn note_next_opening(&mut self) {
-        if !self.waiting_to_open.is_empty() && !self.openings.may_begin(self.cycle.now.mono) {
-            self.to_look_at = self.waiting_to_open.len();
-            self.cycle.wake(self.openings.next());
-        }
-    }
-
-    /// Returns the listener of a connection that waits for its session to be opened. Its slot may
-    /// belong to another one by now.
-    fn waiting_at(&self, slot: usize) -> Option<usize> {
-        let connection = self.driver.connections.get(slot)?;
-        match connection.stage {
-            Stage::Pending { listener, .. } if connection.waits => Some(listener),
-            _ => None,
-        }
-    }
-
-    /// Returns the open session that a Logon is for: the most specific one that was configured for
-    /// the listener, or else the one that the listener's first template for such Logons has made.
-    /// Those of other templates are only looked for if that one refuses the Logon.
-    fn open_session_for(&self, listener: usize, logon: &SessionId) -> Option<SessionKey> {
-        let made = || {
-            let (template, id) = self.listeners.identities_for(listener, logon).next()?;
-            let (key, entry) = self.driver.find(&id)?;
-            entry.is_made_by(listener, template).then_some(key)
-        };
-        self.driver.for_logon(listener, logon).or_else(made)
-    }
-
-    /// Returns the open session that a Logon from this address is for, if it may have the
-    /// connection.
-    fn admit(
-        &self,
-        slot: usize,
-        listener: usize,
-        (key, is_right): (SessionKey, bool),
-        from: IpAddr,
-    ) -> Result<SessionKey, Refusal> {
-        let entry = self.driver.entry(key);
-        entry.admit(listener, from)?;
-        check_sum(is_right, self.driver.validates_checksum(key))?;
-        if entry.is_dynamic() {
-            self.check_room(slot)?;
-        }
-        self.driver.connectable(key).map(|()| key)
-    }
-
-    /// Opens the session that a Logon from this address asks for, if a template makes it and has
-    /// not made it before. A refused Logon opens no session and no journal.
-    fn open_for(
-        &mut self,
-        slot: usize,
-        listener: usize,
-        (logon, is_right): (&SessionId, bool),
-        from: IpAddr,
-        app: &mut dyn Application,
-    ) -> Result<SessionKey, Refusal> {
-        let Made { template, id, acceptance } = self.listeners.acceptance_for(listener, logon)?;
-        admit(&acceptance.allowed, from)?;
-        if acceptance.settings.id != id || acceptance.settings.role != Role::Acceptor {
-            tracing::error!(session = %id, "the template returned settings for another session, or for an initiator");
-            return Err(Refusal::NoSuchSession);
-        }
-        if let Some((key, entry)) = self.driver.find(&id) {
-            // It may be open for other connections.
-            let is_made = entry.is_made_by(listener, template);
-            return if is_made {
-                self.admit(slot, listener, (key, is_right), from)
-            } else {
-                Err(Refusal::NoSuchSession)
-            };
-        }
-        check_sum(is_right, acceptance.settings.validate_checksum)?;
-        self.check_room(slot)?;
-        let Acceptance { settings, allowed, socket } = acceptance;
-        let side = Side::Acceptor { listener, allowed, dynamic: Some(Dynamic::new(template)) };
-        let entry = SessionEntry::new(&settings, side, socket);
-        let key = self.driver.open_dynamic(settings, entry, &mut self.cycle, app)?;
-        self.driver.connectable(key).map(|()| key)
-    }
-
-    /// Checks whether the address of a connection may have one more of a dynamic session.
-    fn check_room(&self, slot: usize) -> Result<(), Refusal> {
-        let may_be = self.driver.connections.admission.may_be_dynamic(slot);
-        may_be.then_some(()).ok_or(Refusal::NoRoomForAddress)
     }
 
     /// Starts the connection attempts that are due, and requests a wake-up for later ones.
@@ -757,10 +588,4 @@ impl Worker {
         self.stopping = Some(until);
         self.cycle.wake(until);
     }
-}
-
-/// Checks whether a Logon is refused because of its CheckSum.
-fn check_sum(is_right: bool, validates: bool) -> Result<(), Refusal> {
-    let is_accepted = is_right || !validates;
-    is_accepted.then_some(()).ok_or(Refusal::NotALogon("the CheckSum of the Logon is wrong"))
 }

@@ -4,6 +4,8 @@
 
 use fixbolt_session::SessionKey;
 
+use crate::ports::Panicked;
+
 /// Why a connection was closed before its logon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
@@ -11,7 +13,7 @@ pub(crate) enum Refusal {
     ClosedByPeer,
     /// The first message is not a Logon that names a session, for this reason.
     NotALogon(&'static str),
-    /// The listener has no such session.
+    /// The port has no such session.
     NoSuchSession,
     /// The session does not allow this address.
     AddressNotAllowed,
@@ -31,6 +33,8 @@ pub(crate) enum Refusal {
     NoRoomForDynamic,
     /// As many of them as there may be belong to this address.
     NoRoomForAddress,
+    /// The worker that the session belongs to has died.
+    WorkerDied,
 }
 
 impl Refusal {
@@ -50,6 +54,13 @@ impl Refusal {
             Self::NoRoomForAddress => {
                 "its address has as many connections of dynamic sessions as MaxConnectionsPerAddress allows"
             }
+            Self::WorkerDied => "the worker of the session has died; start the engine again",
         }
+    }
+}
+
+impl From<Panicked> for Refusal {
+    fn from(_: Panicked) -> Self {
+        Self::TemplatePanicked
     }
 }

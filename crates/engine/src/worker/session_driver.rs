@@ -7,7 +7,7 @@
 mod dynamic;
 mod operating;
 
-use core::net::{IpAddr, SocketAddr};
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ use super::session_table::{SessionEntry, SessionTable, Side};
 use crate::limits::Limits;
 use crate::operation::OperationError;
 use crate::pages::Pages;
+use crate::ports::Ports;
 use crate::session_registry::SessionRegistry;
 use crate::worker_signal::WorkerSignal;
 
@@ -102,6 +103,9 @@ impl SessionDriver {
         let status = self.sessions.status(key).ok_or(OpenError::NotOpen)?;
         let clock = self.sessions.settings(key).and_then(|settings| settings.codec_timing);
         self.registry.add(&entry.id, key, status, entry.max_message_size, Arc::clone(&self.signal), clock);
+        if let Some((port, accepted)) = entry.accepted(key) {
+            self.registry.ports().add(port, accepted);
+        }
         self.table.add(key, entry);
         self.note_deadline(key, cycle);
         Ok(key)
@@ -122,6 +126,9 @@ impl SessionDriver {
             return closed;
         }
         if let Some(mut entry) = self.table.remove(key) {
+            if let Some((port, _)) = entry.accepted(key) {
+                self.registry.ports().remove(port, key);
+            }
             self.registry.remove(&entry.id);
             if entry.dynamic().is_some_and(|dynamic| dynamic.counted) {
                 self.registry.remove_dynamic();
@@ -143,9 +150,9 @@ impl SessionDriver {
         self.registry.count()
     }
 
-    /// Returns whether a session of this listener admits connections from this address.
-    pub(crate) fn admits(&self, listener: usize, from: IpAddr) -> bool {
-        self.table.admits(listener, from)
+    /// Returns the ports of the engine.
+    pub(crate) fn ports(&self) -> &Ports {
+        self.registry.ports()
     }
 
     /// Returns the memory of the messages from other threads.
@@ -153,25 +160,20 @@ impl SessionDriver {
         self.registry.pages()
     }
 
-    /// Returns the open session with this identity.
-    pub(crate) fn find(&self, id: &SessionId) -> Option<(SessionKey, &SessionEntry)> {
-        let key = self.sessions.find(id)?;
-        Some((key, &self.table[key]))
+    /// Returns whether a session with this identity is open, or being opened, on any worker.
+    pub(crate) fn is_open(&self, id: &SessionId) -> bool {
+        self.registry.contains(id)
     }
 
-    /// Returns the session of the listener that a Logon is for, of those that no template made.
-    pub(crate) fn for_logon(&self, listener: usize, logon: &SessionId) -> Option<SessionKey> {
-        self.table.for_logon(listener, logon)
+    /// Returns the identities of the open sessions.
+    pub(crate) fn identities(&self) -> Vec<SessionId> {
+        let keys = (0..self.table.places()).filter_map(|n| self.table.key(n));
+        keys.map(|key| self.table[key].id.clone()).collect()
     }
 
     /// Returns what is known about a session that is open.
     pub(crate) fn entry(&self, key: SessionKey) -> &SessionEntry {
         &self.table[key]
-    }
-
-    /// Returns the identities of the listener's sessions that no template made.
-    pub(crate) fn identities_at(&self, listener: usize) -> impl Iterator<Item = &SessionId> {
-        self.table.identities_at(listener)
     }
 
     /// Returns whether a message with a wrong CheckSum is garbled in the session.
@@ -263,8 +265,9 @@ impl SessionDriver {
     }
 
     /// Reads once from each session's socket, whether or not there is anything to read, except from
-    /// those that are served anyway.
-    pub(crate) fn read_all(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
+    /// those that are served anyway. Returns whether there was anything.
+    pub(crate) fn read_all(&mut self, cycle: &mut Cycle, app: &mut dyn Application) -> bool {
+        let mut any = false;
         for slot in self.connections.slots() {
             let Some(connection) = self.connections.get_mut(slot) else { continue };
             let Stage::Session(key) = connection.stage else { continue };
@@ -274,6 +277,7 @@ impl SessionDriver {
             connection.readable = true;
             match connection.receive() {
                 Received::Bytes => {
+                    any = true;
                     self.process_received(slot, key, cycle, app);
                     self.sessions.note_output(key);
                 }
@@ -281,6 +285,7 @@ impl SessionDriver {
                 Received::End => self.disconnect(key, cycle, app),
             }
         }
+        any
     }
 
     /// Passes the session the bytes that it has not consumed.

@@ -4,10 +4,12 @@
 use core::net::IpAddr;
 use core::ops::{Index, IndexMut};
 use core::time::Duration;
+use std::sync::Arc;
 
 use fixbolt_session::{Mono, SessionId, SessionKey, SessionSettings};
 
 use super::refusal::Refusal;
+use crate::ports::{Accepted, Port, allows};
 use crate::socket_options::SocketOptions;
 
 /// The sessions of one worker, by key.
@@ -35,9 +37,9 @@ pub(crate) struct SessionEntry {
 /// How a session gets its connections.
 #[derive(Debug)]
 pub(crate) enum Side {
-    /// Through a listener, from these addresses; from any if the list is empty. `dynamic` if a
-    /// template of the listener made it, because a counterparty asked for it.
-    Acceptor { listener: usize, allowed: Vec<IpAddr>, dynamic: Option<Dynamic> },
+    /// Through a port, from these addresses; from any if the list is empty. `dynamic` if a
+    /// template of the port made it, because a counterparty asked for it.
+    Acceptor { port: Port, allowed: Arc<[IpAddr]>, dynamic: Option<Dynamic> },
     /// By one of our initiators.
     Initiator { initiator: usize },
 }
@@ -45,7 +47,7 @@ pub(crate) enum Side {
 /// What a worker knows about a dynamic session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Dynamic {
-    /// Which template of its listener made it.
+    /// Which template of its port made it.
     pub(crate) template: usize,
     /// Whether it has logged on since it was opened, and counts towards the limit of such sessions.
     pub(crate) counted: bool,
@@ -74,10 +76,10 @@ impl SessionEntry {
         }
     }
 
-    /// Checks whether a connection to `listener` from this address may use the session.
-    pub(crate) fn admit(&self, listener: usize, from: IpAddr) -> Result<(), Refusal> {
+    /// Checks whether a connection to this port from this address may use the session.
+    pub(crate) fn admit(&self, port: Port, from: IpAddr) -> Result<(), Refusal> {
         match &self.side {
-            Side::Acceptor { listener: at, allowed, .. } if *at == listener => admit(allowed, from),
+            Side::Acceptor { port: at, allowed, .. } if *at == port => admit(allowed, from),
             _ => Err(Refusal::NoSuchSession),
         }
     }
@@ -90,15 +92,11 @@ impl SessionEntry {
         }
     }
 
-    /// Returns whether this template of this listener made it.
-    pub(crate) fn is_made_by(&self, listener: usize, template: usize) -> bool {
-        matches!(&self.side, Side::Acceptor { listener: at, dynamic: Some(dynamic), .. }
-            if *at == listener && dynamic.template == template)
-    }
-
-    /// Returns whether it is a session of the listener that no template made.
-    fn is_configured_at(&self, listener: usize) -> bool {
-        matches!(&self.side, Side::Acceptor { listener: at, dynamic: None, .. } if *at == listener)
+    /// Returns the port through which it is accepted, and how it is known there.
+    pub(crate) fn accepted(&self, key: SessionKey) -> Option<(Port, Accepted)> {
+        let Side::Acceptor { port, allowed, dynamic } = &self.side else { return None };
+        let template = dynamic.map(|dynamic| dynamic.template);
+        Some((*port, Accepted { id: self.id.clone(), key, allowed: Arc::clone(allowed), template }))
     }
 
     /// Returns whether it is a dynamic session.
@@ -109,7 +107,7 @@ impl SessionEntry {
 
 /// Checks whether the allowed addresses contain this one. An empty list allows any.
 pub(crate) fn admit(allowed: &[IpAddr], from: IpAddr) -> Result<(), Refusal> {
-    if allowed.is_empty() || allowed.contains(&from) { Ok(()) } else { Err(Refusal::AddressNotAllowed) }
+    if allows(allowed, from) { Ok(()) } else { Err(Refusal::AddressNotAllowed) }
 }
 
 impl SessionTable {
@@ -131,29 +129,6 @@ impl SessionTable {
         let place = self.entries.get_mut(key.index())?;
         let (_, entry) = place.take_if(|(open, _)| *open == key)?;
         Some(entry)
-    }
-
-    /// Returns whether a session of the listener admits connections from this address.
-    pub(crate) fn admits(&self, listener: usize, from: IpAddr) -> bool {
-        self.entries.iter().flatten().any(|(_, entry)| entry.admit(listener, from).is_ok())
-    }
-
-    /// Returns the sessions of the listener that no template made.
-    fn configured_at(&self, listener: usize) -> impl Iterator<Item = (SessionKey, &SessionEntry)> {
-        let all = self.entries.iter().flatten().map(|(key, entry)| (*key, entry));
-        all.filter(move |(_, entry)| entry.is_configured_at(listener))
-    }
-
-    /// Returns the session of the listener that a Logon is for, of those that no template made: of
-    /// several that accept it, the most specific one.
-    pub(crate) fn for_logon(&self, listener: usize, logon: &SessionId) -> Option<SessionKey> {
-        let accepting = self.configured_at(listener).filter(|(_, entry)| entry.id.accepts(logon));
-        accepting.max_by_key(|(_, entry)| entry.id.specificity()).map(|(key, _)| key)
-    }
-
-    /// Returns the identities of the listener's sessions that no template made.
-    pub(crate) fn identities_at(&self, listener: usize) -> impl Iterator<Item = &SessionId> {
-        self.configured_at(listener).map(|(_, entry)| &entry.id)
     }
 
     /// Returns the key of the session in place `n`.

@@ -1,0 +1,204 @@
+//! The addresses on which an engine listens, and whom they are for: the sessions that are accepted
+//! there, on whichever worker, and the templates of others. A worker takes the lock only when it
+//! accepts a connection, reads its Logon, or opens or closes a session.
+
+use core::net::{IpAddr, SocketAddr};
+use core::panic::AssertUnwindSafe;
+use std::io;
+use std::net::TcpListener;
+use std::panic::catch_unwind;
+use std::sync::Arc;
+
+use fixbolt_session::{SessionId, SessionKey};
+use socket2::SockRef;
+
+use crate::acceptance::{Acceptance, AcceptanceTemplate};
+use crate::sync::{Mutex, lock};
+
+/// Connections that wait at a port until they are accepted, as far as the system allows as many
+/// (`net.core.somaxconn`). If there are more, the next one tries again after a second.
+const BACKLOG: i32 = 1024;
+
+/// An address on which the engine listens, by its place among them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Port(usize);
+
+/// The addresses, in the order in which they were first named.
+#[derive(Debug, Default)]
+pub(crate) struct Ports(Mutex<Vec<Listening>>);
+
+#[derive(Debug)]
+struct Listening {
+    requested: SocketAddr,
+    /// The address with the port that the system chose.
+    bound: SocketAddr,
+    sessions: Vec<Accepted>,
+    templates: Vec<Arc<AcceptanceTemplate>>,
+}
+
+/// A session that is open for connections to a port.
+#[derive(Clone, Debug)]
+pub(crate) struct Accepted {
+    pub(crate) id: SessionId,
+    pub(crate) key: SessionKey,
+    /// The addresses from which it may be connected to; any if there are none.
+    pub(crate) allowed: Arc<[IpAddr]>,
+    /// Which template of the port has made it, if one has.
+    pub(crate) template: Option<usize>,
+}
+
+/// A session that a template makes.
+pub(crate) struct Made {
+    /// Which template of the port it is.
+    pub(crate) template: usize,
+    /// The identity for which the template was asked.
+    pub(crate) id: SessionId,
+    pub(crate) acceptance: Acceptance,
+}
+
+/// Returns whether the allowed addresses contain this one. An empty list allows any.
+pub(crate) fn allows(allowed: &[IpAddr], from: IpAddr) -> bool {
+    allowed.is_empty() || allowed.contains(&from)
+}
+
+impl Listening {
+    fn made_by(&self, template: usize, id: &SessionId) -> Option<SessionKey> {
+        let made =
+            self.sessions.iter().find(|session| session.template == Some(template) && session.id == *id);
+        made.map(|session| session.key)
+    }
+}
+
+impl Ports {
+    /// Returns the port with this address, requested or chosen by the system.
+    pub(crate) fn find(&self, address: SocketAddr) -> Option<Port> {
+        let here = |known: &Listening| [known.requested, known.bound].contains(&address);
+        lock(&self.0).iter().position(here).map(Port)
+    }
+
+    /// Binds an address that is not known yet. Connections wait until a worker accepts them.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn bind(&self, address: SocketAddr) -> io::Result<(Port, TcpListener)> {
+        let socket = TcpListener::bind(address)?;
+        // That of the standard library is 128.
+        SockRef::from(&socket).listen(BACKLOG)?;
+        socket.set_nonblocking(true)?;
+        let bound = socket.local_addr()?;
+        let mut ports = lock(&self.0);
+        let (sessions, templates) = (Vec::new(), Vec::new());
+        ports.push(Listening { requested: address, bound, sessions, templates });
+        Ok((Port(ports.len() - 1), socket))
+    }
+
+    /// Forgets the address that was bound last.
+    pub(crate) fn forget_last(&self) {
+        lock(&self.0).pop();
+    }
+
+    /// Returns the addresses, with the ports that the system chose.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        lock(&self.0).iter().map(|port| port.bound).collect()
+    }
+
+    /// Lets a port accept counterparties for which no session was configured.
+    pub(crate) fn add_template(&self, Port(port): Port, template: AcceptanceTemplate) {
+        if let Some(port) = lock(&self.0).get_mut(port) {
+            port.templates.push(Arc::new(template));
+        }
+    }
+
+    /// Adds a session that was opened.
+    pub(crate) fn add(&self, Port(port): Port, session: Accepted) {
+        if let Some(port) = lock(&self.0).get_mut(port) {
+            port.sessions.push(session);
+        }
+    }
+
+    /// Removes a session that was closed.
+    pub(crate) fn remove(&self, Port(port): Port, key: SessionKey) {
+        if let Some(port) = lock(&self.0).get_mut(port) {
+            port.sessions.retain(|session| session.key != key);
+        }
+    }
+
+    /// Returns whether a session or a template of the port may admit connections from this address.
+    pub(crate) fn admits(&self, Port(port): Port, from: IpAddr) -> bool {
+        let ports = lock(&self.0);
+        let Some(port) = ports.get(port) else { return false };
+        port.templates.iter().any(|template| allows(&template.allowed, from))
+            || port.sessions.iter().any(|session| allows(&session.allowed, from))
+    }
+
+    /// Returns the identities of the port's sessions that no template made.
+    pub(crate) fn identities(&self, Port(port): Port) -> Vec<SessionId> {
+        let ports = lock(&self.0);
+        let configured = ports.get(port).into_iter().flat_map(|port| &port.sessions);
+        configured.filter(|session| session.template.is_none()).map(|session| session.id.clone()).collect()
+    }
+
+    /// Returns the open session that a Logon is for: of those that no template made and that accept
+    /// it, the most specific one, or else the one that the port's first template for such Logons
+    /// has made. Those of other templates are only looked for if that one refuses the Logon.
+    pub(crate) fn session_for(&self, Port(port): Port, logon: &SessionId) -> Option<SessionKey> {
+        let ports = lock(&self.0);
+        let port = ports.get(port)?;
+        let accepting =
+            port.sessions.iter().filter(|session| session.template.is_none() && session.id.accepts(logon));
+        let configured = accepting.max_by_key(|session| session.id.specificity());
+        configured.map(|session| session.key).or_else(|| {
+            let (template, id) = identities(&port.templates, logon).next()?;
+            port.made_by(template, &id)
+        })
+    }
+
+    /// Returns the open session with this identity that the port's template has made.
+    pub(crate) fn made_by(&self, Port(port): Port, template: usize, id: &SessionId) -> Option<SessionKey> {
+        lock(&self.0).get(port)?.made_by(template, id)
+    }
+
+    /// Returns whether the port accepts counterparties for which no session was configured.
+    pub(crate) fn has_templates(&self, port: Port) -> bool {
+        !self.templates(port).is_empty()
+    }
+
+    /// Returns the identities that the port's templates have for a Logon.
+    pub(crate) fn identities_for(&self, port: Port, logon: &SessionId) -> Vec<SessionId> {
+        identities(&self.templates(port), logon).map(|(_, id)| id).collect()
+    }
+
+    /// Asks the port's templates about a Logon for a session that is not open. `Ok(None)` if none
+    /// takes it.
+    ///
+    /// # Errors
+    /// A template panicked.
+    pub(crate) fn ask_templates(&self, port: Port, logon: &SessionId) -> Result<Option<Made>, Panicked> {
+        // Not under the lock: an application's code takes the time that it takes.
+        let templates = self.templates(port);
+        let ask = || {
+            identities(&templates, logon).find_map(|(template, id)| {
+                let acceptance = templates[template].ask(&id)?;
+                Some(Made { template, id, acceptance })
+            })
+        };
+        catch_unwind(AssertUnwindSafe(ask)).map_err(|_| Panicked)
+    }
+
+    fn templates(&self, Port(port): Port) -> Vec<Arc<AcceptanceTemplate>> {
+        lock(&self.0).get(port).map_or_else(Vec::new, |port| port.templates.clone())
+    }
+}
+
+/// A template panicked.
+#[derive(Debug)]
+pub(crate) struct Panicked;
+
+/// Returns the identities that templates have for a Logon, each with the index of the template.
+fn identities(
+    templates: &[Arc<AcceptanceTemplate>],
+    logon: &SessionId,
+) -> impl Iterator<Item = (usize, SessionId)> {
+    let identities = templates.iter().map(|template| template.identity.identity(logon));
+    identities.enumerate().filter_map(|(n, id)| Some((n, id?)))
+}

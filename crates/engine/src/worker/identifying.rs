@@ -1,0 +1,241 @@
+//! Which session an accepted connection belongs to: reads its Logon, and finds the session on this
+//! worker, passes the connection to the worker that has it, or opens the one that a template makes.
+
+use core::net::{IpAddr, Ipv6Addr};
+
+use fixbolt_session::{Application, Identity, Mono, Role, SessionId, SessionKey, identify};
+
+use super::Worker;
+use super::connection::{Connection, Received, Stage};
+use super::refusal::Refusal;
+use super::session_table::{Dynamic, SessionEntry, Side, admit};
+use crate::acceptance::Acceptance;
+use crate::clock;
+use crate::ports::{Made, Port};
+
+/// The most Logons that wait for their session to be opened and are looked at per cycle.
+const MOST_TRIES: usize = 8;
+
+/// What becomes of a connection whose Logon names its session.
+enum Next {
+    /// The session is open here.
+    Attach(SessionKey),
+    /// The session was opened for it here; the work began at that time.
+    AttachOpened(SessionKey, Mono),
+    /// The worker with this number has the session.
+    PassOn(u16),
+    /// The session cannot be opened yet.
+    Wait,
+}
+
+impl Worker {
+    /// Reads from an accepted connection until its Logon names its session.
+    pub(super) fn identify(&mut self, slot: usize, port: Port, app: &mut dyn Application) {
+        let Some(connection) = self.driver.connections.get_mut(slot) else { return };
+        let ended = if connection.has_logon {
+            connection.read_closed
+        } else if connection.readable {
+            connection.receive() == Received::End
+        } else {
+            return;
+        };
+        let identity = identify(connection.received.filled());
+        let is_right = !matches!(identity, Identity::LogonWithWrongCheckSum(_));
+        match identity {
+            _ if ended => self.refuse(slot, None, Refusal::ClosedByPeer),
+            Identity::Incomplete => {
+                if connection.readable {
+                    self.driver.connections.mark_ready(slot);
+                }
+            }
+            Identity::Refused(reason) => self.refuse(slot, None, Refusal::NotALogon(reason)),
+            Identity::Logon(logon) | Identity::LogonWithWrongCheckSum(logon) => {
+                connection.has_logon = true;
+                match self.next(slot, port, (&logon, is_right), app) {
+                    Ok(Next::Attach(key)) => self.driver.attach(slot, key, &mut self.cycle, app),
+                    Ok(Next::AttachOpened(key, began)) => {
+                        self.driver.attach(slot, key, &mut self.cycle, app);
+                        self.openings.spend(began, clock::now().mono);
+                    }
+                    Ok(Next::PassOn(worker)) => {
+                        if !self.pass_on(slot, usize::from(worker)) {
+                            self.refuse(slot, Some(&logon), Refusal::WorkerDied);
+                        }
+                    }
+                    Ok(Next::Wait) => self.wait_to_open(slot),
+                    Err(refusal) => self.refuse(slot, Some(&logon), refusal),
+                }
+            }
+        }
+    }
+
+    /// Decides what becomes of a connection with this Logon.
+    fn next(
+        &mut self,
+        slot: usize,
+        port: Port,
+        (logon, is_right): (&SessionId, bool),
+        app: &mut dyn Application,
+    ) -> Result<Next, Refusal> {
+        if let Some(key) = self.driver.ports().session_for(port, logon) {
+            return self.open_here(slot, port, (key, is_right));
+        }
+        let identities = self.driver.ports().identities_for(port, logon);
+        if identities.is_empty() {
+            return Err(Refusal::NoSuchSession);
+        }
+        let may_open = identities.iter().all(|id| self.driver.may_open(id));
+        if !self.openings.may_begin(self.cycle.now.mono) || !may_open {
+            return Ok(Next::Wait);
+        }
+        let began = clock::now().mono;
+        let Made { template, id, acceptance } =
+            self.driver.ports().ask_templates(port, logon)?.ok_or(Refusal::NoSuchSession)?;
+        admit(&acceptance.allowed, self.origin(slot))?;
+        if acceptance.settings.id != id || acceptance.settings.role != Role::Acceptor {
+            tracing::error!(session = %id, "the template returned settings for another session, or for an initiator");
+            return Err(Refusal::NoSuchSession);
+        }
+        if let Some(key) = self.driver.ports().made_by(port, template, &id) {
+            return self.open_here(slot, port, (key, is_right));
+        }
+        if self.driver.is_open(&id) {
+            // For other connections.
+            return Err(Refusal::NoSuchSession);
+        }
+        check_sum(is_right, acceptance.settings.validate_checksum)?;
+        self.check_room(slot)?;
+        let Acceptance { settings, allowed, socket } = acceptance;
+        let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: Some(Dynamic::new(template)) };
+        let entry = SessionEntry::new(&settings, side, socket);
+        let key = self.driver.open_dynamic(settings, entry, &mut self.cycle, app)?;
+        self.driver.connectable(key).map(|()| Next::AttachOpened(key, began))
+    }
+
+    /// Decides the same for a session that is open, on whichever worker.
+    fn open_here(
+        &self,
+        slot: usize,
+        port: Port,
+        (key, is_right): (SessionKey, bool),
+    ) -> Result<Next, Refusal> {
+        if key.worker() != self.number {
+            return Ok(Next::PassOn(key.worker()));
+        }
+        let entry = self.driver.entry(key);
+        entry.admit(port, self.origin(slot))?;
+        check_sum(is_right, self.driver.validates_checksum(key))?;
+        if entry.is_dynamic() {
+            self.check_room(slot)?;
+        }
+        self.driver.connectable(key).map(|()| Next::Attach(key))
+    }
+
+    /// Returns the address that a connection comes from.
+    fn origin(&self, slot: usize) -> IpAddr {
+        let peer = self.driver.connections.get(slot).map(|connection| connection.peer);
+        peer.map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.ip().to_canonical())
+    }
+
+    /// Checks whether the address of a connection may have one more of a dynamic session.
+    fn check_room(&self, slot: usize) -> Result<(), Refusal> {
+        let may_be = self.driver.connections.admission.may_be_dynamic(slot);
+        may_be.then_some(()).ok_or(Refusal::NoRoomForAddress)
+    }
+
+    /// Closes a connection that gets no session, and says why.
+    fn refuse(&mut self, slot: usize, asked: Option<&SessionId>, refusal: Refusal) {
+        let Some(connection) = self.driver.connections.get(slot) else { return };
+        let (peer, session) = (connection.peer, asked.map(tracing::field::display));
+        if let Refusal::AlreadyConnected(key) = refusal {
+            let connected = self.driver.peer_of(key).map(tracing::field::display);
+            tracing::warn!(
+                session,
+                %peer,
+                connected,
+                "a second connection was closed: the session is connected already"
+            );
+        } else {
+            tracing::info!(%peer, session, reason = refusal.reason(), "closed before logon");
+        }
+        self.driver.connections.close(slot);
+    }
+
+    /// Passes a connection to the worker that has its session. Returns whether that one lives.
+    fn pass_on(&mut self, slot: usize, worker: usize) -> bool {
+        let Some(worker) = self.team.workers().get(worker).filter(|worker| !worker.is_stopped()) else {
+            return false;
+        };
+        match self.driver.connections.take(slot, self.poll.registry()) {
+            Some(connection) => worker.hand_over(Box::new(connection)),
+            None => false,
+        }
+    }
+
+    /// Continues with a connection that another worker has accepted.
+    pub(super) fn take_over(&mut self, mut connection: Connection) {
+        self.signal.note_arrival();
+        if self.stopping.is_some() {
+            return;
+        }
+        connection.queued = false;
+        let has_logon = connection.has_logon;
+        if let Some(slot) = self.take_in(connection)
+            && has_logon
+        {
+            self.driver.connections.mark_ready(slot);
+        }
+    }
+
+    /// Lets a connection wait whose Logon asks for a session that is not open.
+    fn wait_to_open(&mut self, slot: usize) {
+        let Some(connection) = self.driver.connections.get_mut(slot) else { return };
+        // The slot may be there already, of a connection that was closed.
+        if !core::mem::replace(&mut connection.waits, true) && !self.waiting_to_open.contains(&slot) {
+            self.waiting_to_open.push_back(slot);
+        }
+    }
+
+    /// Continues with the Logons that have waited for their session to be opened, a few in each
+    /// cycle. Those that must wait on do so behind the others, until there is news for them: the
+    /// store calls the waker, or the time has come for the next opening.
+    pub(super) fn open_waiting(&mut self, app: &mut dyn Application) {
+        for _ in 0..MOST_TRIES {
+            if self.to_look_at == 0 || !self.openings.may_begin(self.cycle.now.mono) {
+                break;
+            }
+            self.to_look_at -= 1;
+            let Some(slot) = self.waiting_to_open.pop_front() else { break };
+            let Some(port) = self.waiting_at(slot) else { continue };
+            self.identify(slot, port, app);
+            if self.waiting_at(slot).is_some() {
+                self.waiting_to_open.push_back(slot);
+            }
+        }
+        self.note_next_opening();
+    }
+
+    /// Requests a wake-up for when the next session may be opened.
+    pub(super) fn note_next_opening(&mut self) {
+        if !self.waiting_to_open.is_empty() && !self.openings.may_begin(self.cycle.now.mono) {
+            self.to_look_at = self.waiting_to_open.len();
+            self.cycle.wake(self.openings.next());
+        }
+    }
+
+    /// Returns the port of a connection that waits for its session to be opened. Its slot may
+    /// belong to another one by now.
+    fn waiting_at(&self, slot: usize) -> Option<Port> {
+        let connection = self.driver.connections.get(slot)?;
+        match connection.stage {
+            Stage::Pending { port, .. } if connection.waits => Some(port),
+            _ => None,
+        }
+    }
+}
+
+/// Checks whether a Logon is refused because of its CheckSum.
+fn check_sum(is_right: bool, validates: bool) -> Result<(), Refusal> {
+    let is_accepted = is_right || !validates;
+    is_accepted.then_some(()).ok_or(Refusal::NotALogon("the CheckSum of the Logon is wrong"))
+}
