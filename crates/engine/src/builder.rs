@@ -17,6 +17,7 @@ use mio::{Poll, Waker};
 
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
 use crate::distribution::Distribution;
+use crate::driven::DrivenEngine;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::identity_template::IdentityTemplate;
@@ -433,11 +434,37 @@ impl EngineBuilder {
         self.run(workers.max(1), &mut |worker| Some(app(worker)))
     }
 
+    /// Opens journals and ports, and leaves it to the caller to drive the engine.
+    ///
+    /// # Errors
+    /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if cores or dedicated workers are
+    /// named: there are no threads.
+    pub fn driven<A: Application>(self, app: A) -> Result<DrivenEngine<A>, EngineError> {
+        if !self.cores.is_empty() || !self.dedicated.is_empty() {
+            let reason = "an engine that is driven by its caller has no threads of its own";
+            return Err(wrong_workers(reason.to_owned()));
+        }
+        let mut app = Some(app);
+        let Assembled { mut workers, team, registry, .. } = self.assemble(1, &mut |_| app.take())?;
+        let (worker, app) = workers.pop().ok_or(EngineError::NoSessions)?;
+        Ok(DrivenEngine::new(worker, app, team, registry))
+    }
+
     fn run<A: Application + Send + 'static>(
-        mut self,
+        self,
         shared: usize,
         app: &mut dyn FnMut(usize) -> Option<A>,
     ) -> Result<Engine<A>, EngineError> {
+        let Assembled { workers, cores, team, registry } = self.assemble(shared, app)?;
+        Engine::spawn(workers, cores, team, registry).map_err(system("starting a worker thread"))
+    }
+
+    /// Makes the workers, opens journals and ports, and starts nothing.
+    fn assemble<A: Application>(
+        mut self,
+        shared: usize,
+        app: &mut dyn FnMut(usize) -> Option<A>,
+    ) -> Result<Assembled<A>, EngineError> {
         if self.acceptances.is_empty() && self.templates.is_empty() && self.initiations.is_empty() {
             return Err(EngineError::NoSessions);
         }
@@ -467,10 +494,10 @@ impl EngineBuilder {
         // A port has a shared worker, in rotation.
         for (n, (port, socket)) in sockets.into_iter().enumerate() {
             let (worker, _) = &mut workers[n % shared];
-            worker.listen(port, TcpListener::from_std(socket)).map_err(system("watching a listener"))?;
+            worker.listen(port, TcpListener::from_std(socket))?;
         }
         let cores = options.iter().map(|worker| worker.core).collect();
-        Engine::spawn(workers, cores, team, registry).map_err(system("starting a worker thread"))
+        Ok(Assembled { workers, cores, team, registry })
     }
 
     /// Returns the options of each worker, the shared ones first. Warns if too many of them spin.
@@ -560,13 +587,10 @@ impl EngineBuilder {
         let keep_going = self.keep_going;
         let ports = registry.ports();
         let mut sockets: Vec<(Port, std::net::TcpListener)> = Vec::new();
-        let mut bind = |address: SocketAddr| match ports.find(address) {
-            Some(port) => Ok(port),
-            None => {
-                let bound = ports.bind(address).map_err(|error| EngineError::listen(address, &error))?;
-                sockets.push(bound);
-                Ok(sockets[sockets.len() - 1].0)
-            }
+        let mut bind = |address: SocketAddr| {
+            let (port, socket) = ports.find_or_bind(address)?;
+            sockets.extend(socket.map(|socket| (port, socket)));
+            Ok(port)
         };
         let mut sessions_had = 0;
         for (address, acceptance) in core::mem::take(&mut self.acceptances) {
@@ -608,6 +632,15 @@ fn wrong_workers(reason: String) -> EngineError {
 
 /// Workers and their applications.
 type Crew<A> = Vec<(Worker, A)>;
+
+/// The parts of an engine, before it runs.
+struct Assembled<A> {
+    workers: Crew<A>,
+    /// The core of each worker.
+    cores: Vec<Option<usize>>,
+    team: Arc<Team>,
+    registry: Arc<SessionRegistry>,
+}
 
 /// Where messages are kept.
 enum Stores {

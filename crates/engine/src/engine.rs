@@ -133,28 +133,18 @@ impl<A> Engine<A> {
         }
         let _alone = lock(&self.adding);
         let ports = self.registry.ports();
-        let (port, socket) = match ports.find(address) {
-            Some(port) => (port, None),
-            None => {
-                let bound = ports.bind(address).map_err(|error| EngineError::listen(address, &error))?;
-                (bound.0, Some(bound.1))
-            }
-        };
+        let (port, socket) = ports.find_or_bind(address)?;
         let worker = self.next_worker();
         let opened = self.open(worker, |answer| Command::Accept { port, acceptance, answer });
-        match (opened, socket) {
-            (Err(error), socket) => {
-                if socket.is_some() {
-                    ports.forget_last();
-                }
-                return Err(error);
-            }
-            (Ok(()), Some(socket)) => {
+        match socket {
+            Some(socket) if opened.is_ok() => {
                 let socket = TcpListener::from_std(socket);
                 self.team.workers()[worker].command(Command::Listen { port, socket });
             }
-            (Ok(()), None) => {}
+            Some(_) => ports.forget_last(),
+            None => {}
         }
+        opened?;
         self.session(&id).ok_or(EngineError::Stopped)
     }
 

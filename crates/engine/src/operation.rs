@@ -59,8 +59,9 @@ pub enum OperationError {
     NoSession,
     /// The engine has stopped, or stopped before it answered.
     Stopped,
-    /// The call was made in a callback. A worker's thread must not wait: it would wait for itself,
-    /// or for another worker that waits for it.
+    /// The call was made in a callback, or on the thread that drives the engine
+    /// ([`DrivenEngine`](crate::DrivenEngine)). Such a thread must not wait: it would wait for
+    /// itself, or for another worker that waits for it.
     OwnThread,
     /// The time has passed. What has begun continues: a Logout is on its way, or a connection is
     /// being made.
@@ -90,7 +91,7 @@ impl fmt::Display for OperationError {
         match self {
             Self::NoSession => f.write_str("the session was removed"),
             Self::Stopped => f.write_str("the engine has stopped"),
-            Self::OwnThread => f.write_str("called in a callback, which must not wait: use another thread"),
+            Self::OwnThread => f.write_str("called in a callback, or on the thread that drives the engine, which must not wait: use another thread"),
             Self::TimedOut => f.write_str("not done within the time limit; it continues"),
             Self::ChangeTooLong => write!(
                 f,

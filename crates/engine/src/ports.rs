@@ -13,6 +13,7 @@ use fixbolt_session::{SessionId, SessionKey};
 use socket2::SockRef;
 
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
+use crate::error::EngineError;
 use crate::sync::{Mutex, lock};
 
 /// Connections that wait at a port until they are accepted, as far as the system allows as many
@@ -71,16 +72,28 @@ impl Listening {
 
 impl Ports {
     /// Returns the port with this address, requested or chosen by the system.
-    pub(crate) fn find(&self, address: SocketAddr) -> Option<Port> {
+    fn find(&self, address: SocketAddr) -> Option<Port> {
         let here = |known: &Listening| [known.requested, known.bound].contains(&address);
         lock(&self.0).iter().position(here).map(Port)
     }
 
-    /// Binds an address that is not known yet. Connections wait until a worker accepts them.
+    /// Returns the port with this address, and the socket if it had to be bound: connections wait
+    /// there until a worker accepts them.
     ///
     /// # Errors
-    /// The system's.
-    pub(crate) fn bind(&self, address: SocketAddr) -> io::Result<(Port, TcpListener)> {
+    /// [`EngineError::Listen`].
+    pub(crate) fn find_or_bind(
+        &self,
+        address: SocketAddr,
+    ) -> Result<(Port, Option<TcpListener>), EngineError> {
+        if let Some(port) = self.find(address) {
+            return Ok((port, None));
+        }
+        let (port, socket) = self.bind(address).map_err(|error| EngineError::listen(address, &error))?;
+        Ok((port, Some(socket)))
+    }
+
+    fn bind(&self, address: SocketAddr) -> io::Result<(Port, TcpListener)> {
         let socket = TcpListener::bind(address)?;
         // That of the standard library is 128.
         SockRef::from(&socket).listen(BACKLOG)?;

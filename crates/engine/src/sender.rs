@@ -11,7 +11,7 @@ use fixbolt_session::{Mono, SessionId, Ticket};
 
 use crate::outbound_queue::OutboundQueue;
 use crate::ring::Refused;
-use crate::worker_signal::{WorkerSignal, on_worker_thread};
+use crate::worker_signal::WorkerSignal;
 
 /// Sends messages of one session from any thread. Cheap to clone: use one per thread.
 ///
@@ -249,7 +249,9 @@ impl Post<'_> {
     fn post(self, body: &Body<'_>) -> Result<Ticket, PostError> {
         let posted = self.try_post(body);
         match (posted, self.limit) {
-            (Err(PostError::Full), Some(limit)) if !on_worker_thread() => self.wait(body, limit),
+            (Err(PostError::Full), Some(limit)) if !self.signal.must_not_be_awaited() => {
+                self.wait(body, limit)
+            }
             _ => posted,
         }
     }

@@ -11,7 +11,6 @@ use crate::command::{Command, Outcome};
 use crate::operation::{Change, Operation, OperationError};
 use crate::sender::Sender;
 use crate::session_registry::SessionLink;
-use crate::worker_signal::on_worker_thread;
 
 /// A session of a running engine, for any thread; [`Engine::session`](crate::Engine::session)
 /// returns it.
@@ -253,7 +252,7 @@ impl SessionHandle {
 
     fn ask(&self, operation: Operation, why: String, limit: Option<Duration>) -> Outcome {
         let SessionLink { queue, signal } = &self.link;
-        if on_worker_thread() {
+        if signal.must_not_be_awaited() {
             return Err(OperationError::OwnThread);
         }
         let (answer, answered) = sync_channel(1);

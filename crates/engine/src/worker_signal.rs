@@ -18,11 +18,27 @@ use crate::worker::connection::Connection;
 
 thread_local! {
     static ON_WORKER_THREAD: Cell<bool> = const { Cell::new(false) };
+    /// A number of the thread that no other one has.
+    static THREAD: u64 = THREADS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Records that this thread is a worker's.
-pub(crate) fn begin_worker_thread() {
-    ON_WORKER_THREAD.set(true);
+/// The numbers that were given to threads; 0 is none of them.
+static THREADS: AtomicU64 = AtomicU64::new(1);
+
+/// Makes this thread a worker's until the value is dropped.
+#[derive(Debug)]
+pub(crate) struct OnWorkerThread(bool);
+
+impl OnWorkerThread {
+    pub(crate) fn begin() -> Self {
+        Self(ON_WORKER_THREAD.replace(true))
+    }
+}
+
+impl Drop for OnWorkerThread {
+    fn drop(&mut self) {
+        ON_WORKER_THREAD.set(self.0);
+    }
 }
 
 /// Returns whether this thread is a worker's, of any engine in the process. Such a thread must not
@@ -46,6 +62,8 @@ pub(crate) struct WorkerSignal {
     store_advanced: AtomicBool,
     sleeping: AtomicBool,
     stopped: AtomicBool,
+    /// The thread that drives the worker, if it has none of its own; otherwise 0.
+    driver: AtomicU64,
     cycles: AtomicU64,
     /// Connections of the worker, and connections that are on their way to it.
     connections: AtomicUsize,
@@ -66,6 +84,7 @@ impl WorkerSignal {
             store_advanced: AtomicBool::new(false),
             sleeping: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
+            driver: AtomicU64::new(0),
             cycles: AtomicU64::new(0),
             connections: AtomicUsize::new(0),
             coming: AtomicUsize::new(0),
@@ -84,6 +103,17 @@ impl WorkerSignal {
             }
         }
         Ok(pushed.ticket)
+    }
+
+    /// Records that this thread drives the worker from now on.
+    pub(crate) fn drive_here(&self) {
+        self.driver.store(THREAD.with(|thread| *thread), Ordering::Relaxed);
+    }
+
+    /// Returns whether waiting for the worker on this thread could take forever: it is a worker's,
+    /// or the one that drives this worker.
+    pub(crate) fn must_not_be_awaited(&self) -> bool {
+        on_worker_thread() || self.driver.load(Ordering::Relaxed) == THREAD.with(|thread| *thread)
     }
 
     /// Leaves a command for the worker. A worker that has ended drops it, which ends the wait for

@@ -152,12 +152,12 @@ impl Worker {
         Some(slot)
     }
 
-    /// Accepts the connections to a port in the place of a worker that has died.
+    /// Accepts the connections to a port that is new, or that a worker which has died has left.
     pub(super) fn listen_too(&mut self, port: Port, socket: TcpListener) {
         if self.stopping.is_none()
             && let Err(error) = self.listen(port, socket)
         {
-            tracing::error!(%error, "the listener of a worker that has died cannot be watched");
+            tracing::error!(error = %format_args!("{error:#}"), "nobody accepts the connections to a port");
         }
     }
 }

@@ -43,6 +43,8 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::io;
+#[cfg(unix)]
+use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
@@ -75,7 +77,7 @@ use crate::preparation;
 use crate::session_registry::SessionRegistry;
 use crate::team::Team;
 use crate::waiting::Waiting;
-use crate::worker_signal::{WorkerSignal, begin_worker_thread};
+use crate::worker_signal::{OnWorkerThread, WorkerSignal};
 
 /// The most operating system events taken per cycle.
 const EVENTS: usize = 256;
@@ -108,7 +110,9 @@ pub(crate) struct Worker {
     /// When to look again whether file descriptors are still short.
     look_again: Option<Mono>,
     poll: Poll,
+    events: Events,
     waiting: Waiting,
+    ended: Ended,
     /// Its number among the workers.
     number: u16,
     team: Arc<Team>,
@@ -118,6 +122,30 @@ pub(crate) struct Worker {
     direct_cycles: u32,
     signal: Arc<WorkerSignal>,
     limits: Limits,
+}
+
+/// Tells the other threads that the worker has ended, however it has: nobody may keep waiting for
+/// it.
+struct Ended(Arc<WorkerSignal>, Arc<Pages>);
+
+impl Ended {
+    fn tell(&self) {
+        self.0.stop();
+        self.1.room.made();
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.tell();
+    }
+}
+
+#[cfg(unix)]
+impl AsFd for Worker {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.poll.registry().as_fd()
+    }
 }
 
 impl Worker {
@@ -130,6 +158,7 @@ impl Worker {
     ) -> Self {
         let now = clock::now();
         let signal = Arc::clone(&team.workers()[usize::from(number)]);
+        let ended = Ended(Arc::clone(&signal), Arc::clone(registry.pages()));
         Self {
             driver: SessionDriver::new(sessions, registry, Arc::clone(&signal), limits, now.mono),
             listeners: Listeners::default(),
@@ -144,7 +173,9 @@ impl Worker {
             looked: None,
             look_again: None,
             poll,
+            events: Events::with_capacity(EVENTS),
             waiting,
+            ended,
             number,
             team,
             active: now.mono,
@@ -157,9 +188,11 @@ impl Worker {
     /// Accepts the connections to a port from now on.
     ///
     /// # Errors
-    /// The system's.
-    pub(crate) fn listen(&mut self, port: Port, socket: TcpListener) -> io::Result<()> {
-        self.listeners.add(port, socket, self.poll.registry())
+    /// [`EngineError::System`].
+    pub(crate) fn listen(&mut self, port: Port, socket: TcpListener) -> Result<(), EngineError> {
+        let listens = self.listeners.add(port, socket, self.poll.registry());
+        listens
+            .map_err(|error| EngineError::System { doing: "watching a listener", reason: error.to_string() })
     }
 
     /// Opens a session that is accepted at a port.
@@ -212,36 +245,33 @@ impl Worker {
     /// # Panics
     /// If the worker dies: a store, or the engine, has panicked.
     pub(crate) fn run<A: Application>(mut self, mut app: A) -> (A, Result<(), StoreError>) {
-        // However this thread ends, nobody may keep waiting for it.
-        struct Ended(Arc<WorkerSignal>, Arc<Pages>);
-        impl Drop for Ended {
-            fn drop(&mut self) {
-                self.0.stop();
-                self.1.room.made();
-            }
-        }
-        begin_worker_thread();
-        let ended = Ended(Arc::clone(&self.signal), Arc::clone(self.driver.pages()));
-        let mut events = Events::with_capacity(EVENTS);
+        let _callbacks = OnWorkerThread::begin();
         let cycles = catch_unwind(AssertUnwindSafe(|| {
             while !self.is_done() {
-                self.run_cycle(&mut events, &mut app);
+                self.run_cycle(Duration::MAX, &mut app);
             }
         }));
-        drop(ended);
         if let Err(panic) = cycles {
             self.die();
             resume_unwind(panic);
         }
-        let Self { mut driver, mut cycle, .. } = self;
-        driver.refuse_all_queued(&cycle, &mut app);
-        let closed = driver.close(&mut cycle, &mut app);
+        let closed = self.finish(&mut app);
         (app, closed)
     }
 
-    /// Says which sessions end with this worker, and lets another one accept connections in its
-    /// place: those of sessions that live, and of such that do not, so that they are refused.
-    fn die(&mut self) {
+    /// Ends the worker after its last cycle. Returns the result of closing the stores.
+    pub(crate) fn finish(self, app: &mut dyn Application) -> Result<(), StoreError> {
+        let Self { mut driver, mut cycle, ended, .. } = self;
+        drop(ended);
+        driver.refuse_all_queued(&cycle, app);
+        driver.close(&mut cycle, app)
+    }
+
+    /// Ends the sessions of a worker that has panicked, and says which they are. Another one
+    /// accepts connections in its place: those of sessions that live, and of such that do not, so
+    /// that they are refused.
+    pub(crate) fn die(&mut self) {
+        self.ended.tell();
         let sessions = self.driver.identities();
         let names = sessions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         tracing::error!(
@@ -250,6 +280,10 @@ impl Worker {
             sessions = names,
             "the worker has died, and its sessions with it; start the engine again"
         );
+        for slot in self.driver.connections.slots() {
+            self.driver.connections.close(slot);
+        }
+        self.driver.connections.remove_closed(self.poll.registry());
         let listeners = self.listeners.give_away(self.poll.registry());
         let Some(heir) = self.team.heir() else { return };
         for (port, socket) in listeners {
@@ -257,25 +291,33 @@ impl Worker {
         }
     }
 
-    fn is_done(&self) -> bool {
+    /// Returns whether the engine was stopped, and every session is logged out.
+    pub(crate) fn is_done(&self) -> bool {
         self.stopping.is_some_and(|until| self.cycle.now.mono >= until || self.driver.connections.is_empty())
     }
 
-    fn run_cycle(&mut self, events: &mut Events, app: &mut dyn Application) {
+    /// Runs one cycle, after waiting for something to do, for at most `limit`.
+    pub(crate) fn run_cycle(&mut self, limit: Duration, app: &mut dyn Application) {
         let reads_directly = self.reads_directly();
         if reads_directly {
-            events.clear();
+            self.events.clear();
         } else {
-            self.wait_for_events(events);
+            self.wait_for_events(limit);
         }
         self.signal.begin_cycle();
         self.cycle.begin(clock::now());
-        for event in events.iter() {
+        let mut count = 0;
+        for event in &self.events {
+            count += 1;
             match EventSource::from(event.token()) {
                 EventSource::Waker => {}
                 EventSource::Listener(listener) => self.listeners.mark_ready(listener),
                 EventSource::Connection(slot) => self.driver.connections.note_event(slot, event),
             }
+        }
+        if count == EVENTS {
+            // There may be more.
+            self.cycle.repeat();
         }
         self.carry_out_commands(app);
         self.driver.connections.begin_round();
@@ -287,7 +329,7 @@ impl Worker {
         self.accept(app);
         self.open_waiting(app);
         self.send_queued(Take::Batch, app);
-        if received || !events.is_empty() || !self.queues.is_empty() {
+        if received || count > 0 || !self.queues.is_empty() {
             self.active = self.cycle.now.mono;
         }
         if self.cycle.is_timer_due() {
@@ -351,18 +393,24 @@ impl Worker {
         }
     }
 
-    fn wait_for_events(&mut self, events: &mut Events) {
+    /// Returns how long the worker may sleep before its next cycle. It is woken if another thread
+    /// needs it earlier.
+    pub(crate) fn wait(&self) -> Duration {
         let must_go_on =
             self.cycle.repeats() || self.listeners.has_more() || self.driver.connections.has_ready();
-        let timeout = if self.spins() || must_go_on || !self.signal.may_sleep() {
+        if self.spins() || must_go_on || self.is_done() || !self.signal.may_sleep() {
             Duration::ZERO
         } else {
             self.cycle.sleep(LONGEST_SLEEP)
-        };
+        }
+    }
+
+    fn wait_for_events(&mut self, limit: Duration) {
+        let timeout = self.wait().min(limit);
         if !timeout.is_zero() {
             kill_point!(Idle);
         }
-        if let Err(error) = self.poll.poll(events, Some(timeout))
+        if let Err(error) = self.poll.poll(&mut self.events, Some(timeout))
             && error.kind() != io::ErrorKind::Interrupted
         {
             tracing::error!(%error, "waiting for events failed");

@@ -1,0 +1,254 @@
+//! An engine without threads of its own: the caller's loop drives it.
+
+use core::fmt;
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use fixbolt_session::{Application, SessionId};
+use mio::net::TcpListener;
+
+use crate::acceptance::Acceptance;
+use crate::error::EngineError;
+use crate::initiation::Initiation;
+use crate::session_handle::SessionHandle;
+use crate::session_registry::SessionRegistry;
+use crate::stopper::Stopper;
+use crate::team::Team;
+use crate::worker::Worker;
+use crate::worker_signal::OnWorkerThread;
+
+/// An engine that the caller drives, in whichever loop the program has: its own, that of another
+/// event library, or an async runtime. [`EngineBuilder::driven`](crate::EngineBuilder::driven)
+/// makes one.
+///
+/// Call [`DrivenEngine::poll`] when the file descriptor ([`AsFd`](std::os::fd::AsFd)) is readable
+/// and when [`DrivenEngine::next_deadline`] has come, whichever is first. Nothing happens between
+/// the calls: while none is made, no message is read, no heartbeat is sent, and counterparties end
+/// their connections for silence. Callbacks run on the thread that polls, so that an application
+/// needs neither locks nor [`Send`].
+///
+/// The thread that polls must not wait for the engine: changes through a [`SessionHandle`] are
+/// refused there with [`OperationError::OwnThread`](crate::OperationError::OwnThread), and senders
+/// do not wait for room.
+///
+/// Dropping it closes its connections without a Logout, and the journals; [`DrivenEngine::stop`]
+/// logs out first.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use fixbolt::Engine;
+/// use fixbolt::codec::Message;
+/// use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
+///
+/// struct Venue;
+///
+/// impl Application for Venue {
+///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+///         Ok(Delivery::Done)
+///     }
+/// }
+///
+/// let session = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
+/// let mut engine = Engine::builder().accept("127.0.0.1:0".parse()?, session).driven(Venue)?;
+/// for _ in 0..3 {
+///     // A loop of one's own that has nothing else to do.
+///     engine.poll_for(Duration::from_millis(1))?;
+/// }
+/// let _venue = engine.stop()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DrivenEngine<A: Application> {
+    /// `None` once it was stopped.
+    running: Option<(Worker, A)>,
+    /// A store has panicked.
+    died: bool,
+    team: Arc<Team>,
+    registry: Arc<SessionRegistry>,
+}
+
+impl<A: Application> DrivenEngine<A> {
+    pub(crate) const fn new(worker: Worker, app: A, team: Arc<Team>, registry: Arc<SessionRegistry>) -> Self {
+        Self { running: Some((worker, app)), died: false, team, registry }
+    }
+
+    fn running(&mut self) -> Result<(&mut Worker, &mut A), EngineError> {
+        match &mut self.running {
+            _ if self.died => Err(EngineError::Panicked),
+            Some((worker, app)) => Ok((worker, app)),
+            None => Err(EngineError::Stopped),
+        }
+    }
+
+    /// Does what there is to do, without waiting: reads each ready socket at most once, runs the
+    /// timers that are due, sends what other threads have left, and writes.
+    ///
+    /// # Errors
+    /// [`EngineError::Stopped`] once the engine has ended: a [`Stopper`] was used, and every
+    /// session is logged out. [`DrivenEngine::stop`] then returns the application at once.
+    ///
+    /// # Panics
+    /// If a store panics. The engine has died then: further calls return [`EngineError::Panicked`].
+    pub fn poll(&mut self) -> Result<(), EngineError> {
+        self.poll_for(Duration::ZERO)
+    }
+
+    /// Does the same, after waiting for something to do, for at most `limit`.
+    ///
+    /// # Errors
+    /// As [`DrivenEngine::poll`].
+    ///
+    /// # Panics
+    /// As [`DrivenEngine::poll`].
+    pub fn poll_for(&mut self, limit: Duration) -> Result<(), EngineError> {
+        self.team.workers()[0].drive_here();
+        let _callbacks = OnWorkerThread::begin();
+        let (worker, app) = self.running()?;
+        if worker.is_done() {
+            return Err(EngineError::Stopped);
+        }
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| worker.run_cycle(limit, app))) {
+            worker.die();
+            self.died = true;
+            resume_unwind(panic);
+        }
+        Ok(())
+    }
+
+    /// Returns when [`DrivenEngine::poll`] must be called next, even if the file descriptor is not
+    /// readable until then: now if there is something left to do, in a second at the latest.
+    ///
+    /// Ask after each call of it: other threads then wake the loop through the file descriptor.
+    #[must_use]
+    pub fn next_deadline(&self) -> Instant {
+        let wait = self.running.as_ref().map_or(Duration::ZERO, |(worker, _)| worker.wait());
+        Instant::now() + wait
+    }
+
+    /// Returns the application.
+    pub fn application(&mut self) -> &mut A {
+        &mut self.running.as_mut().expect("it is only taken out when the engine is consumed").1
+    }
+
+    /// Returns the addresses on which the engine listens, as
+    /// [`Engine::addresses`](crate::Engine::addresses) does.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.registry.ports().addresses()
+    }
+
+    /// Returns a handle of a session, for other threads; `None` if there is no such session (yet).
+    #[must_use]
+    pub fn session(&self, session: &SessionId) -> Option<SessionHandle> {
+        self.registry.link(session).map(SessionHandle::new)
+    }
+
+    /// Adds a session that counterparties connect to at `address`, and opens its journal. The
+    /// engine listens on the address if it does not yet.
+    ///
+    /// # Errors
+    /// As [`EngineBuilder::driven`](crate::EngineBuilder::driven); [`EngineError::Stopped`];
+    /// [`EngineError::Panicked`].
+    pub fn accept(
+        &mut self,
+        address: SocketAddr,
+        session: impl Into<Acceptance>,
+    ) -> Result<SessionHandle, EngineError> {
+        let acceptance = session.into();
+        let id = acceptance.settings.id.clone();
+        let registry = Arc::clone(&self.registry);
+        let (worker, app) = self.running()?;
+        let (port, socket) = registry.ports().find_or_bind(address)?;
+        let opened = worker.accept_at(port, acceptance, app);
+        match socket {
+            Some(socket) if opened.is_ok() => worker.listen(port, TcpListener::from_std(socket))?,
+            Some(_) => registry.ports().forget_last(),
+            None => {}
+        }
+        opened?;
+        self.session(&id).ok_or(EngineError::Stopped)
+    }
+
+    /// Adds a session that connects, and opens its journal.
+    ///
+    /// # Errors
+    /// As [`DrivenEngine::accept`].
+    pub fn connect(&mut self, session: Initiation) -> Result<SessionHandle, EngineError> {
+        let id = session.settings.id.clone();
+        let (worker, app) = self.running()?;
+        worker.connect_for(session, app)?;
+        self.session(&id).ok_or(EngineError::Stopped)
+    }
+
+    /// Returns a [`Stopper`], which stops the engine from any thread: the next call of
+    /// [`DrivenEngine::poll`] begins to log out.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        Stopper::new(Arc::clone(&self.team))
+    }
+
+    /// Stops the engine and returns the application.
+    ///
+    /// Sends a Logout in every session, waits up to LogoutTimeout for the answers, and closes the
+    /// connections and the journals. It drives the engine meanwhile. A program whose loop must go
+    /// on uses the [`Stopper`], and calls this once [`DrivenEngine::poll`] says that the engine
+    /// has stopped.
+    ///
+    /// # Errors
+    /// [`EngineError::Panicked`] if a store panicked, [`EngineError::Closing`] if a journal could
+    /// not be closed cleanly.
+    ///
+    /// # Panics
+    /// As [`DrivenEngine::poll`].
+    pub fn stop(mut self) -> Result<A, EngineError> {
+        self.stopper().stop();
+        loop {
+            match self.poll_for(Duration::MAX) {
+                Ok(()) => {}
+                Err(EngineError::Stopped) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        let (worker, mut app) = self.running.take().ok_or(EngineError::Stopped)?;
+        worker.finish(&mut app).map_err(EngineError::Closing)?;
+        Ok(app)
+    }
+}
+
+/// Closes the connections and the journals.
+impl<A: Application> Drop for DrivenEngine<A> {
+    fn drop(&mut self) {
+        if let Some((worker, mut app)) = self.running.take().filter(|_| !self.died) {
+            // `stop` would have reported how it ended.
+            let _ = worker.finish(&mut app);
+        }
+    }
+}
+
+/// The descriptor is readable when there is something to do. It belongs to the engine: wait for it,
+/// and nothing else.
+#[cfg(unix)]
+impl<A: Application> std::os::fd::AsFd for DrivenEngine<A> {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.running.as_ref().expect("it is only taken out when the engine is consumed").0.as_fd()
+    }
+}
+
+/// As [`AsFd`](std::os::fd::AsFd), for libraries that ask for the number.
+#[cfg(unix)]
+impl<A: Application> std::os::fd::AsRawFd for DrivenEngine<A> {
+    fn as_raw_fd(&self) -> std::os::fd::RawFd {
+        std::os::fd::AsFd::as_fd(self).as_raw_fd()
+    }
+}
+
+impl<A: Application> fmt::Debug for DrivenEngine<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DrivenEngine")
+            .field("addresses", &self.registry.ports().addresses())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,231 @@
+//! An engine that its caller drives: on one thread, without a thread of its own.
+
+mod support;
+
+use std::cell::RefCell;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
+use fixbolt::session::{Application, Delivery, Event, Failure, Role, SessionSettings, SessionState, Turn};
+use fixbolt::store::{MemoryStore, Store};
+use fixbolt::{
+    Change, DrivenEngine, Engine, EngineError, Initiation, OperationError, PostError, WorkerOptions,
+};
+use fixbolt_conformance::store::{Intercept, Intercepted};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use support::*;
+
+/// An application that cannot be sent to another thread.
+struct Noting {
+    seen: Rc<RefCell<Vec<String>>>,
+    on: std::thread::ThreadId,
+}
+
+impl Application for Noting {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+        assert_eq!(std::thread::current().id(), self.on);
+        self.seen.borrow_mut().push(format!("{message:?}"));
+        let mut reply = turn.reply().draft(MsgType::new(b"8"));
+        reply.writer().bytes(Key::new(11), b"answer");
+        reply.send()?;
+        Ok(Delivery::Done)
+    }
+
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
+        if matches!(event, Event::LoggedOn) {
+            self.seen.borrow_mut().push("logged on".to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn noting() -> (Noting, Rc<RefCell<Vec<String>>>) {
+    let seen = Rc::default();
+    (Noting { seen: Rc::clone(&seen), on: std::thread::current().id() }, seen)
+}
+
+/// Drives an engine as a loop does: waits for its descriptor until its deadline, and then polls.
+fn drive<A: Application>(engine: &mut DrivenEngine<A>, mut done: impl FnMut(&mut DrivenEngine<A>) -> bool) {
+    let give_up = Instant::now() + Duration::from_secs(20);
+    loop {
+        match engine.poll() {
+            Err(EngineError::Stopped) => return,
+            polled => polled.unwrap(),
+        }
+        if done(engine) {
+            return;
+        }
+        let wait = engine.next_deadline().saturating_duration_since(Instant::now());
+        assert!(wait <= Duration::from_secs(1));
+        assert!(Instant::now() < give_up, "it never happened");
+        let wait = Timespec::try_from(wait).unwrap();
+        poll(&mut [PollFd::new(&engine.as_fd(), PollFlags::IN)], Some(&wait)).unwrap();
+    }
+}
+
+#[test]
+fn both_sides_of_a_session_are_driven_by_one_thread() {
+    let (venue, at_venue) = noting();
+    let (trader, at_trader) = noting();
+    let mut venue = Engine::builder().accept(anywhere(), acceptor()).driven(venue).unwrap();
+    let address = venue.addresses()[0];
+    let mut trader = Engine::builder()
+        .connect(Initiation::new(initiator(), &address.ip().to_string(), address.port()))
+        .driven(trader)
+        .unwrap();
+    drive(&mut venue, |_| {
+        trader.poll().unwrap();
+        at_venue.borrow().len() == 1 && at_trader.borrow().len() == 1
+    });
+    // A message that another part of the program leaves wakes the loop by the descriptor.
+    let mut sender = trader.session(&initiator().id).unwrap().sender();
+    let mut draft = sender.draft(MsgType::new(b"D"));
+    draft.writer().bytes(Key::new(11), b"order");
+    draft.send().unwrap();
+    drive(&mut trader, |_| {
+        venue.poll().unwrap();
+        at_trader.borrow().len() == 2
+    });
+    assert!(at_venue.borrow()[1].contains("11=order"), "{at_venue:?}");
+    assert!(at_trader.borrow()[1].contains("11=answer"), "{at_trader:?}");
+    // Sessions can be added between the calls.
+    let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
+    let other = venue.accept(address, other).unwrap();
+    assert_eq!(other.state(), SessionState::Disconnected);
+    assert_eq!(venue.accept(address, acceptor()).unwrap_err().to_string().lines().count(), 1);
+    // A change would wait for the very thread that asks for it.
+    assert_eq!(other.enable(Change::new("jane", "test")), Err(OperationError::OwnThread));
+    // Nor does a sender wait for room that only its own thread can make.
+    let full = (0..).find_map(|_| {
+        let mut draft = sender.within(Duration::from_secs(20)).draft(MsgType::new(b"B"));
+        draft.writer().bytes(Key::new(58), &[b'x'; 4000]);
+        draft.send().err()
+    });
+    assert_eq!(full, Some(PostError::Full));
+    // Engines with threads of their own are as they always are.
+    let other = Engine::builder().accept(anywhere(), acceptor()).start(Scripted::venue().0).unwrap();
+    other.session(&acceptor().id).unwrap().enable(Change::new("jane", "test")).unwrap();
+    other.stop().unwrap();
+    let stopper = trader.stopper();
+    stopper.stop();
+    drive(&mut trader, |_| {
+        venue.poll().unwrap();
+        false
+    });
+    assert_eq!(trader.poll(), Err(EngineError::Stopped));
+    trader.stop().unwrap();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn other_threads_reach_a_driven_engine_and_wake_it() {
+    let (app, log) = Scripted::venue();
+    let mut venue = Engine::builder().accept(anywhere(), acceptor()).driven(app).unwrap();
+    let (address, session, stopper) =
+        (venue.addresses()[0], venue.session(&acceptor().id).unwrap(), venue.stopper());
+    let other = std::thread::spawn(move || {
+        let mut peer = Peer::connect(address);
+        peer.log_on();
+        peer.send("D", "11=ord");
+        assert!(peer.receive().contains("|11=ord|"));
+        session.send_test_request().unwrap();
+        assert!(peer.receive().contains("|35=1|"));
+        let mut sender = session.sender();
+        // The loop sleeps for up to a second, unless it is woken.
+        for n in 0..20 {
+            let began = Instant::now();
+            let mut draft = sender.draft(MsgType::new(b"8"));
+            draft.writer().bytes(Key::new(11), format!("late{n}").as_bytes());
+            draft.send().unwrap();
+            assert!(peer.receive().contains(&format!("|11=late{n}|")));
+            assert!(began.elapsed() < Duration::from_millis(500), "nobody has woken the loop");
+        }
+        stopper.stop();
+        assert!(peer.receive().contains("|35=5|"));
+        peer.send("5", "");
+        assert_eq!(peer.try_receive(), None);
+        Instant::now()
+    });
+    drive(&mut venue, |_| false);
+    // The end is the loop's own doing: nobody wakes it for that.
+    let closed = other.join().unwrap();
+    assert!(closed.elapsed() < Duration::from_millis(500), "the loop has slept although it had ended");
+    log.logged_on();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_driven_engine_keeps_the_time_when_its_deadlines_are_kept() {
+    let settings = acceptor().with(|s: &mut SessionSettings| s.logout_timeout = Duration::from_millis(300));
+    let (app, _log) = Scripted::venue();
+    let mut venue = Engine::builder().accept(anywhere(), settings).driven(app).unwrap();
+    let address = venue.addresses()[0];
+    let other = std::thread::spawn(move || {
+        let mut peer = Peer::connect(address);
+        peer.send("A", "98=0|108=1");
+        assert!(peer.receive().contains("|35=A|"));
+        let began = Instant::now();
+        assert!(peer.receive().contains("|35=0|"));
+        let after = began.elapsed();
+        assert!(after > Duration::from_millis(500), "{after:?}");
+        peer
+    });
+    drive(&mut venue, |_| other.is_finished());
+    // Nobody answers the Logout.
+    let _peer = other.join().unwrap();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_driven_engine_that_is_dropped_closes_its_connections_and_journals() {
+    let scratch = Scratch::new("driven");
+    let (app, _log) = Scripted::venue();
+    let builder = || Engine::builder().accept(anywhere(), acceptor()).journal(&scratch.0);
+    let mut venue = builder().driven(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.send("A", "98=0|108=30");
+    let session = venue.session(&acceptor().id).unwrap();
+    drive(&mut venue, |_| session.state() == SessionState::LoggedOn);
+    assert!(peer.receive().contains("|35=A|"));
+    drop(venue);
+    assert_eq!(session.state(), SessionState::Closed);
+    assert_eq!(peer.try_receive(), None);
+    // Its journal is free.
+    let venue = builder().driven(Scripted::venue().0).unwrap();
+    assert_eq!(venue.session(&acceptor().id).unwrap().next_in().0, 2);
+}
+
+#[test]
+fn a_driven_engine_has_no_threads_to_configure_and_dies_with_its_store() {
+    let builder = || Engine::builder().accept(anywhere(), acceptor());
+    let said = "workers: an engine that is driven by its caller has no threads of its own";
+    for builder in [builder().cores([0]), builder().dedicated(acceptor().id, WorkerOptions::default())] {
+        assert_eq!(builder.driven(Scripted::venue().0).unwrap_err().to_string(), said);
+    }
+    let store = Box::new(Intercepted::new(MemoryStore::new(), Dying));
+    let mut venue = builder().store(store).driven(Scripted::venue().0).unwrap();
+    let session = venue.session(&acceptor().id).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.send("A", "98=0|108=30");
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        loop {
+            venue.poll_for(Duration::from_millis(10)).unwrap();
+        }
+    }));
+    assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"a store's mistake"));
+    peer.closed_silently();
+    assert_eq!(session.state(), SessionState::Closed);
+    assert_eq!(venue.poll(), Err(EngineError::Panicked));
+    assert_eq!(venue.stop().map(drop), Err(EngineError::Panicked));
+}
+
+/// A store that panics when it is to keep a record.
+struct Dying;
+
+impl<S: Store> Intercept<S> for Dying {
+    fn begin(&mut self, _: &mut S) {
+        panic!("a store's mistake");
+    }
+}
