@@ -1,28 +1,85 @@
 //! The conformance scripts against running engines over TCP, in real time: ours and, if the
 //! reference folder is present, QuickFIX's. Every script has its own engine, so that scripts can
 //! wait for heartbeats in parallel.
+//!
+//! The engines take turns in how their threads are arranged; with `FIXBOLT_THREADS=all` every script
+//! runs in each arrangement.
 
 use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fixbolt::codec::SeqNum;
 use fixbolt::dictionary::{Policy, Validator, fix42, fix44};
 use fixbolt::session::{
-    AcceptedHeartBtInt, Compatibility, Role, SessionDictionary, SessionSettings, SessionState, Utc,
+    AcceptedHeartBtInt, Compatibility, Role, SessionDictionary, SessionId, SessionSettings, SessionState, Utc,
 };
-use fixbolt::{Change, Engine, Initiation};
+use fixbolt::{
+    Change, DrivenEngine, Engine, EngineError, Initiation, SessionHandle, Stopper, Waiting, WorkerOptions,
+};
 use fixbolt_conformance::{
     Command, Echo, Edition, Failure, Family, Order, PATIENCE, Received, Script, Tcp, Transport,
     TransportError, run,
 };
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// How the threads of an engine are arranged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Threads {
+    /// One worker, which blocks.
+    One,
+    /// The session belongs to the second of two workers, and the first one listens.
+    Two,
+    /// A worker of its own, which spins before it sleeps, and a shared one that listens.
+    Dedicated,
+    /// A loop of the test's own.
+    Driven,
+}
+
+impl Threads {
+    const ALL: [Self; 4] = [Self::One, Self::Two, Self::Dedicated, Self::Driven];
+}
 
 /// An engine and its port; the engine can be told to log out.
 struct Behind {
     tcp: Tcp,
-    engine: Engine<Echo>,
+    sessions: Vec<SessionHandle>,
+    engine: Running,
+}
+
+enum Running {
+    Threads(Engine<Echo>),
+    Driven(Stopper, JoinHandle<Result<Echo, EngineError>>),
+}
+
+impl Running {
+    fn stop(self) {
+        match self {
+            Self::Threads(engine) => drop(engine.stop().unwrap()),
+            Self::Driven(stopper, thread) => {
+                stopper.stop();
+                drop(thread.join().unwrap().unwrap());
+            }
+        }
+    }
+}
+
+/// Waits for the engine's descriptor until its deadline, and polls, until it is stopped.
+fn drive(mut engine: DrivenEngine<Echo>) -> Result<Echo, EngineError> {
+    loop {
+        match engine.poll() {
+            Err(EngineError::Stopped) => return engine.stop(),
+            polled => polled?,
+        }
+        let wait = engine.next_deadline().saturating_duration_since(Instant::now());
+        let wait = Timespec::try_from(wait).unwrap();
+        poll(&mut [PollFd::new(&engine.as_fd(), PollFlags::IN)], Some(&wait)).unwrap();
+    }
 }
 
 impl Transport for Behind {
@@ -45,7 +102,8 @@ impl Transport for Behind {
         let (Command::SetNextSenderSeqNum(id, _)
         | Command::SetNextTargetSeqNum(id, _)
         | Command::Logout(id, _)) = command;
-        let session = self.engine.session(id).expect("the script's session is there");
+        let session = self.sessions.iter().find(|session| session.id() == id);
+        let session = session.expect("the script's session is there");
         let change = Change::new("script", "as it says");
         let done = match command {
             Command::SetNextSenderSeqNum(_, next) => session.set_numbers(change, None, Some(SeqNum(*next))),
@@ -189,22 +247,52 @@ impl Suite {
     }
 
     /// Starts an engine with sessions of its own for this script.
-    fn start(&self, script: &Script) -> Behind {
-        let Some(connects) = self.sessions.iter().find(|settings| settings.role == Role::Initiator) else {
-            let listens = self.sessions.iter().fold(Engine::builder(), |builder, settings| {
-                builder.accept("127.0.0.1:0".parse().unwrap(), settings.clone())
-            });
-            let engine = listens.start(Echo::new()).unwrap();
-            return Behind { tcp: Tcp::new(engine.addresses()[0]), engine };
-        };
-        let (tcp, address) = Tcp::listening().unwrap();
-        let settings = connects.clone().with(|s| s.heart_bt_int = script.heart_bt_int().unwrap_or(30));
-        let mut initiation = Initiation::new(settings, &address.ip().to_string(), address.port());
-        initiation.reconnect_interval = Duration::from_millis(50);
-        initiation.max_reconnect_interval = Duration::from_millis(50);
-        Behind { tcp, engine: Engine::builder().connect(initiation).start(Echo::new()).unwrap() }
+    fn start(&self, script: &Script, threads: Threads) -> Behind {
+        let mut builder = Engine::builder();
+        if threads == Threads::Two {
+            let nobody = SessionSettings::new("FIX.4.4:NOBODY->NEVER".parse().unwrap(), Role::Acceptor);
+            builder = builder.accept(ANYWHERE, nobody);
+        }
+        let mut tcp = None;
+        let mut ids: Vec<SessionId> = Vec::new();
+        if let Some(connects) = self.sessions.iter().find(|settings| settings.role == Role::Initiator) {
+            let (counterparty, address) = Tcp::listening().unwrap();
+            tcp = Some(counterparty);
+            let settings = connects.clone().with(|s| s.heart_bt_int = script.heart_bt_int().unwrap_or(30));
+            ids.push(settings.id.clone());
+            let mut initiation = Initiation::new(settings, &address.ip().to_string(), address.port());
+            initiation.reconnect_interval = Duration::from_millis(50);
+            initiation.max_reconnect_interval = Duration::from_millis(50);
+            builder = builder.connect(initiation);
+        } else {
+            for settings in &self.sessions {
+                ids.push(settings.id.clone());
+                builder = builder.accept(ANYWHERE, settings.clone());
+            }
+        }
+        let tcp = |addresses: Vec<SocketAddr>| tcp.unwrap_or_else(|| Tcp::new(addresses[0]));
+        if threads == Threads::Driven {
+            let engine = builder.driven(Echo::new()).unwrap();
+            let sessions = ids.iter().map(|id| engine.session(id).unwrap()).collect();
+            let (tcp, stopper) = (tcp(engine.addresses()), engine.stopper());
+            let engine = Running::Driven(stopper, std::thread::spawn(move || drive(engine)));
+            return Behind { tcp, sessions, engine };
+        }
+        if threads == Threads::Dedicated {
+            let mut options = WorkerOptions::default();
+            // A hundred of them on a few cores.
+            options.waiting = Waiting::SpinningFor(Duration::from_micros(20));
+            builder = builder.together(ids.iter().cloned()).dedicated(ids[0].clone(), options);
+        }
+        let workers = if threads == Threads::Two { 2 } else { 1 };
+        let engine = builder.start_with(workers, |_| Echo::new()).unwrap();
+        let sessions = ids.iter().map(|id| engine.session(id).unwrap()).collect();
+        Behind { tcp: tcp(engine.addresses()), sessions, engine: Running::Threads(engine) }
     }
 }
+
+/// A port of this machine that the system chooses.
+const ANYWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// The number of scripts that run at the same time.
 const AT_ONCE: usize = 100;
@@ -212,21 +300,27 @@ const AT_ONCE: usize = 100;
 #[test]
 fn every_script_passes_over_tcp_in_real_time() {
     let suites = suites();
-    let all: Vec<(&Suite, &Script)> =
-        suites.iter().flat_map(|suite| suite.scripts.iter().map(move |script| (suite, script))).collect();
+    let scripts = || suites.iter().flat_map(|suite| suite.scripts.iter().map(move |script| (suite, script)));
+    let all: Vec<(&Suite, &Script, Threads)> = if std::env::var("FIXBOLT_THREADS").is_ok_and(|v| v == "all") {
+        let each = |threads| scripts().map(move |(suite, script)| (suite, script, threads));
+        Threads::ALL.into_iter().flat_map(each).collect()
+    } else {
+        let turns = Threads::ALL.into_iter().cycle();
+        scripts().zip(turns).map(|((suite, script), threads)| (suite, script, threads)).collect()
+    };
     let next = AtomicUsize::new(0);
     let passed = Mutex::new(Vec::new());
-    let failures = Mutex::new(Vec::<Failure>::new());
+    let failures = Mutex::new(Vec::<(Threads, Failure)>::new());
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some((suite, script)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let mut behind = suite.start(script);
+                while let Some((suite, script, threads)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut behind = suite.start(script, *threads);
                     match run(script, &mut behind, suite.order()) {
                         Ok(()) => passed.lock().unwrap().push(suite.name),
-                        Err(failure) => failures.lock().unwrap().push(failure),
+                        Err(failure) => failures.lock().unwrap().push((*threads, failure)),
                     }
-                    behind.engine.stop().unwrap();
+                    behind.engine.stop();
                 }
             });
         }
@@ -236,7 +330,8 @@ fn every_script_passes_over_tcp_in_real_time() {
         let count = passed.iter().filter(|passed| **passed == name).count();
         eprintln!("{name}: {count} scripts passed over TCP");
     }
-    let told: Vec<String> = failures.iter().map(ToString::to_string).collect();
+    let told: Vec<String> =
+        failures.iter().map(|(threads, failure)| format!("{threads:?}: {failure}")).collect();
     assert!(failures.is_empty(), "{}", told.join("\n"));
     assert_eq!(passed.len(), all.len());
 }

@@ -117,6 +117,27 @@ fn what_follows_a_logon_at_once_moves_to_the_worker_of_its_session() {
 }
 
 #[test]
+fn a_counterparty_that_connects_again_at_once_gets_its_session_whichever_worker_knows_first() {
+    let venue = Engine::builder()
+        .accept(local(1), named("A"))
+        .accept(local(1), named("B"))
+        .start_with(2, |_| Scripted::venue().0)
+        .unwrap();
+    for name in ["A", "B"] {
+        let mut seq = 1;
+        for _ in 0..50 {
+            let mut peer = Peer::connect(venue.addresses()[0]).named(name, "VENUE");
+            peer.seq = seq;
+            peer.log_on();
+            // Something to read stands before the end.
+            peer.send("0", "");
+            seq = peer.seq;
+        }
+    }
+    venue.stop().unwrap();
+}
+
+#[test]
 fn a_dedicated_worker_has_its_session_and_those_that_belong_with_it_only() {
     for waiting in [Waiting::Blocking, Waiting::Spinning, Waiting::SpinningFor(Duration::from_millis(1))] {
         let threads = Threads::default();

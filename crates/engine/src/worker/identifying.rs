@@ -78,7 +78,7 @@ impl Worker {
         app: &mut dyn Application,
     ) -> Result<Next, Refusal> {
         if let Some(key) = self.driver.ports().session_for(port, logon) {
-            return self.open_here(slot, port, (key, is_right));
+            return self.open_here(slot, port, (key, is_right), app);
         }
         let identities = self.driver.ports().identities_for(port, logon);
         if identities.is_empty() {
@@ -97,7 +97,7 @@ impl Worker {
             return Err(Refusal::NoSuchSession);
         }
         if let Some(key) = self.driver.ports().made_by(port, template, &id) {
-            return self.open_here(slot, port, (key, is_right));
+            return self.open_here(slot, port, (key, is_right), app);
         }
         if self.driver.is_open(&id) {
             // For other connections.
@@ -114,10 +114,11 @@ impl Worker {
 
     /// Decides the same for a session that is open, on whichever worker.
     fn open_here(
-        &self,
+        &mut self,
         slot: usize,
         port: Port,
         (key, is_right): (SessionKey, bool),
+        app: &mut dyn Application,
     ) -> Result<Next, Refusal> {
         if key.worker() != self.number {
             return Ok(Next::PassOn(key.worker()));
@@ -127,6 +128,9 @@ impl Worker {
         check_sum(is_right, self.driver.validates_checksum(key))?;
         if entry.is_dynamic() {
             self.check_room(slot)?;
+        }
+        if self.driver.connectable(key) == Err(Refusal::AlreadyConnected(key)) {
+            self.driver.look_for_end(key, &mut self.cycle, app);
         }
         self.driver.connectable(key).map(|()| Next::Attach(key))
     }

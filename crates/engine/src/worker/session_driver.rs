@@ -36,6 +36,9 @@ use crate::worker_signal::WorkerSignal;
 /// delay the others. The rest is written in the next cycle.
 const WRITE_SIZE: usize = 64 * 1024;
 
+/// How often a connection is read to find its end, when a second one asks for its session.
+const LOOKS_FOR_END: usize = 4;
+
 /// The sessions of one worker, with their connections.
 ///
 /// Effects on other parts are returned as values: [`SessionDriver::next_ended_initiator`] names the
@@ -262,6 +265,18 @@ impl SessionDriver {
             }
         }
         self.sessions.note_output(key);
+    }
+
+    /// Reads what the connection of a session may have waiting, whether or not the system has
+    /// reported it: the counterparty may have closed it before it made another one, of which
+    /// another worker knew first.
+    pub(crate) fn look_for_end(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) {
+        for _ in 0..LOOKS_FOR_END {
+            let Some(slot) = self.table[key].connection else { return };
+            let Some(connection) = self.connections.get_mut(slot) else { return };
+            connection.readable = true;
+            self.read(slot, key, cycle, app);
+        }
     }
 
     /// Reads once from each session's socket, whether or not there is anything to read, except from
