@@ -94,7 +94,11 @@ fn journals(base: &Path, engine: &EngineConfiguration) -> DirectoryStore {
 }
 
 fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineBuilder, EngineError> {
-    let SessionConfiguration { settings, socket, .. } = session.clone();
+    let SessionConfiguration { settings, socket, dedicated, .. } = session.clone();
+    let builder = match dedicated {
+        Some(worker) => builder.dedicated(settings.id.clone(), worker),
+        None => builder,
+    };
     match (&session.identity, session.connection.clone()) {
         (
             Identity::Fixed(_),

@@ -254,6 +254,21 @@ impl<'s> SessionReader<'s> {
         with((index > 0).then_some(index)).or_else(|| with(None))
     }
 
+    /// Checks that a thread of its own is asked for where there can be one.
+    pub(super) fn check_dedicated(&mut self) {
+        let is_dedicated = self.draft.dedicated.is_some();
+        if let (true, true, Some(setting)) = (self.draft.dynamic, is_dedicated, self.find("DedicatedWorker"))
+        {
+            let what = "DedicatedWorker is for one session, but DynamicSession=Y makes any number of them";
+            self.contradicts(setting, what);
+        }
+        if let (false, Some(setting)) = (is_dedicated, self.find("DedicatedWorkerCore")) {
+            let what =
+                "DedicatedWorkerCore is set, but the session has no thread of its own; set DedicatedWorker";
+            self.contradicts(setting, what);
+        }
+    }
+
     pub(super) fn check_sizes_and_times(&mut self) {
         let draft = &mut self.draft;
         draft.settings.sending_time_threshold = draft.check_latency.then_some(draft.max_latency);

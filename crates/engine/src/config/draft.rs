@@ -13,6 +13,7 @@ use super::schedule_draft::ScheduleDraft;
 use crate::identity_template::{PartyTemplate, SubIdTemplate};
 use crate::initiation::HostSelection;
 use crate::socket_options::SocketOptions;
+use crate::waiting::Waiting;
 
 /// The target of the rows. Fields that several rows decide together are put into `settings` after
 /// all of them are read.
@@ -55,6 +56,9 @@ pub(super) struct Draft {
     pub(super) address: IpAddr,
     pub(super) allowed: Vec<IpAddr>,
     pub(super) socket: SocketOptions,
+    /// How the session's own worker waits, if it has one, and its core.
+    pub(super) dedicated: Option<Waiting>,
+    pub(super) dedicated_core: Option<usize>,
     pub(super) journal: Option<PathBuf>,
     pub(super) persist_messages: bool,
 }
@@ -139,6 +143,8 @@ impl Draft {
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             allowed: Vec::new(),
             socket: SocketOptions::default(),
+            dedicated: None,
+            dedicated_core: None,
             journal: None,
             persist_messages: true,
         })

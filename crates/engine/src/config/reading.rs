@@ -14,6 +14,7 @@ use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Row, Scope};
 use super::session::{CheckedSession, EffectiveSetting, SessionConfiguration};
 use super::text::{Section, Setting};
 use super::values::{Refusal, flag, whole_number};
+use crate::waiting::WorkerOptions;
 
 /// Reads a session's own section before the defaults.
 pub(super) struct SessionReader<'s> {
@@ -54,6 +55,7 @@ impl<'s> SessionReader<'s> {
         let identity = reader.identity();
         let connection = reader.connection();
         reader.schedule(warnings);
+        reader.check_dedicated();
         reader.check_sizes_and_times();
         reader.check_validation(dictionaries, warnings);
         let name = reader.name();
@@ -62,7 +64,9 @@ impl<'s> SessionReader<'s> {
             return CheckedSession { place, name, effective, result: Err(mistakes) };
         };
         let data_dictionary = reader.draft.data_dictionary();
-        let Draft { settings, journal, persist_messages, socket, .. } = reader.draft;
+        let Draft { settings, journal, persist_messages, socket, dedicated, dedicated_core, .. } =
+            reader.draft;
+        let dedicated = dedicated.map(|waiting| WorkerOptions { waiting, core: dedicated_core });
         let session = SessionConfiguration {
             place: place.clone(),
             identity,
@@ -72,6 +76,7 @@ impl<'s> SessionReader<'s> {
             persist_messages,
             data_dictionary,
             socket,
+            dedicated,
             application,
         };
         CheckedSession { place, name, effective: reader.effective, result: Ok(session) }

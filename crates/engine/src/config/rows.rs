@@ -454,6 +454,10 @@ pub(super) static ROWS: &[Row] = &[
         "N", "whether out-of-band data stays among the other bytes, where it makes a message garbled; otherwise it is discarded"),
     row("SocketTrafficClass", Both, Text { form: values::TRAFFIC_CLASS, set: values::traffic_class },
         "left to the system", "the type of service in IPv4 headers, or the traffic class of IPv6"),
+    row("DedicatedWorker", Both, Text { form: values::DEDICATED, set: values::dedicated },
+        "N", "whether the session has a thread of its own, beside the Workers, and how it waits, as in WorkerWaiting. Not for dynamic sessions"),
+    row("DedicatedWorkerCore", Both, Number { from: 0, to: 65_535, unit: "core", set: |d, n| d.dedicated_core = Some(n as usize) },
+        "left to the system", "the core that the session's own thread is pinned to, counted from 0. Linux only"),
     row("FileStorePath", Both, Text { form: "a directory", set: |d, value| values::path(&mut d.journal, value) },
         "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),
     // The engine

@@ -14,6 +14,7 @@ use super::secret::WithoutSecrets;
 use crate::identity_template::IdentityTemplate;
 use crate::initiation::HostSelection;
 use crate::socket_options::SocketOptions;
+use crate::waiting::WorkerOptions;
 
 /// A session as configured.
 #[derive(Clone, PartialEq)]
@@ -38,6 +39,9 @@ pub struct SessionConfiguration {
     pub data_dictionary: Option<Source<'static>>,
     /// SocketNodelay, SocketKeepAlive and the other options of sockets.
     pub socket: SocketOptions,
+    /// DedicatedWorker and DedicatedWorkerCore:
+    /// [`EngineBuilder::dedicated`](crate::EngineBuilder::dedicated).
+    pub dedicated: Option<WorkerOptions>,
     /// The application's keys of this session and of the defaults: those that start with `X-`,
     /// without the prefix, and those of `[DEFAULT]` that caused a warning.
     pub application: BTreeMap<String, String>,
@@ -46,7 +50,7 @@ pub struct SessionConfiguration {
 impl fmt::Debug for SessionConfiguration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, identity, connection, settings, journal, .. } = self;
-        let Self { persist_messages, data_dictionary, socket, application, .. } = self;
+        let Self { persist_messages, data_dictionary, socket, dedicated, application, .. } = self;
         f.debug_struct("SessionConfiguration")
             .field("place", place)
             .field("identity", identity)
@@ -56,6 +60,7 @@ impl fmt::Debug for SessionConfiguration {
             .field("persist_messages", persist_messages)
             .field("data_dictionary", data_dictionary)
             .field("socket", socket)
+            .field("dedicated", dedicated)
             .field("application", &WithoutSecrets(application))
             .finish()
     }

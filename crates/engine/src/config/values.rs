@@ -183,10 +183,26 @@ pub(super) const WAITING: &str =
     "blocking, spinning, or how many microseconds to spin before blocking, 1 to 1000000";
 
 pub(super) fn waiting(engine: &mut EngineConfiguration, value: &str) -> Result<(), Refusal> {
+    engine.waiting = waiting_of(value).ok_or(Refusal::Form)?;
+    Ok(())
+}
+
+fn waiting_of(value: &str) -> Option<Waiting> {
     let words = [("blocking", Waiting::Blocking), ("spinning", Waiting::Spinning)];
     let named = words.into_iter().find(|(word, _)| word.eq_ignore_ascii_case(value));
     let time = || whole_number(value, 1, 1_000_000).map(Duration::from_micros).map(Waiting::SpinningFor);
-    engine.waiting = named.map(|(_, waiting)| waiting).or_else(time).ok_or(Refusal::Form)?;
+    named.map(|(_, waiting)| waiting).or_else(time)
+}
+
+/// The form of DedicatedWorker.
+pub(super) const DEDICATED: &str =
+    "N, blocking, spinning, or how many microseconds to spin before blocking, 1 to 1000000";
+
+pub(super) fn dedicated(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    draft.dedicated = match flag(value) {
+        Some(false) => None,
+        _ => Some(waiting_of(value).ok_or(Refusal::Form)?),
+    };
     Ok(())
 }
 
