@@ -1,8 +1,11 @@
 //! What a first-time user reads after a mistake: where it is, what it is, what to do; and no
 //! secret.
 
+use core::time::Duration;
+
 use super::tests::{ACCEPTOR, acceptor_refused, refused};
 use super::*;
+use crate::waiting::{Waiting, WorkerOptions};
 
 #[test]
 fn a_line_about_a_secret_is_not_repeated() {
@@ -246,4 +249,25 @@ fn cores_that_do_not_fit_are_mistakes_and_more_spinning_workers_than_cores_a_war
     let [warning] = &configuration.warnings[..] else { panic!("{:?}", configuration.warnings) };
     let said = "a.cfg:3: WorkerWaiting: 1024 workers spin, and this process has ";
     assert!(warning.is_used && warning.to_string().starts_with(said), "{warning}");
+}
+
+#[test]
+fn a_session_may_have_a_thread_of_its_own() {
+    let dedicated = |lines: &str| {
+        let text = format!("{ACCEPTOR}{lines}\n");
+        Configuration::from_text("a.cfg", &text).unwrap().sessions.remove(0).dedicated
+    };
+    assert_eq!(dedicated("DedicatedWorker=n"), None);
+    let options = |waiting, core| Some(WorkerOptions { waiting, core });
+    assert_eq!(dedicated("DedicatedWorker=Blocking"), options(Waiting::Blocking, None));
+    let spins = Waiting::SpinningFor(Duration::from_micros(50));
+    assert_eq!(dedicated("DedicatedWorker=50\nDedicatedWorkerCore=3"), options(spins, Some(3)));
+    for value in ["Y", "0", "1000001", "busy"] {
+        let refused = acceptor_refused(&format!("DedicatedWorker={value}"));
+        assert!(refused.ends_with("1 to 1000000 expected"), "{refused}");
+    }
+    let refused = acceptor_refused("DedicatedWorkerCore=3");
+    assert!(refused.ends_with("set DedicatedWorker"), "{refused}");
+    let refused = acceptor_refused("DynamicSession=Y\nDedicatedWorker=blocking");
+    assert!(refused.contains("DynamicSession=Y makes any number of them"), "{refused}");
 }

@@ -9,7 +9,6 @@ use fixbolt_session::{Compatibility, Role, SessionDictionary, SessionSettings, W
 use super::rows::{ROWS, Row, Scope};
 use super::*;
 use crate::initiation::HostSelection;
-use crate::waiting::{Waiting, WorkerOptions};
 
 pub(super) const ACCEPTOR: &str = "[SESSION]
 ConnectionType=acceptor
@@ -51,24 +50,6 @@ pub(super) fn acceptor_refused(line: &str) -> String {
 
 fn initiator_refused(line: &str) -> String {
     refused(&with(INITIATOR, line))
-}
-
-#[test]
-fn a_session_may_have_a_thread_of_its_own() {
-    let dedicated = |lines: &str| one(&with(ACCEPTOR, lines)).dedicated;
-    assert_eq!(dedicated("DedicatedWorker=n"), None);
-    let options = |waiting, core| Some(WorkerOptions { waiting, core });
-    assert_eq!(dedicated("DedicatedWorker=Blocking"), options(Waiting::Blocking, None));
-    let spins = Waiting::SpinningFor(Duration::from_micros(50));
-    assert_eq!(dedicated("DedicatedWorker=50\nDedicatedWorkerCore=3"), options(spins, Some(3)));
-    for value in ["Y", "0", "1000001", "busy"] {
-        let refused = acceptor_refused(&format!("DedicatedWorker={value}"));
-        assert!(refused.ends_with("1 to 1000000 expected"), "{refused}");
-    }
-    let refused = acceptor_refused("DedicatedWorkerCore=3");
-    assert!(refused.ends_with("set DedicatedWorker"), "{refused}");
-    let refused = acceptor_refused("DynamicSession=Y\nDedicatedWorker=blocking");
-    assert!(refused.contains("DynamicSession=Y makes any number of them"), "{refused}");
 }
 
 #[test]
