@@ -2,8 +2,8 @@
 //! reference folder is present, QuickFIX's. Every script has its own engine, so that scripts can
 //! wait for heartbeats in parallel.
 //!
-//! The engines take turns in how their threads are arranged; with `FIXBOLT_THREADS=all` every script
-//! runs in each arrangement.
+//! The engines take turns in how their threads are arranged; with `FIXBOLT_THREADS=all` every
+//! script runs in each arrangement.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
