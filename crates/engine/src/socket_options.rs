@@ -35,6 +35,24 @@ pub struct SocketOptions {
     pub out_of_band_inline: bool,
     /// The type of service in IPv4 headers, or the traffic class of IPv6.
     pub traffic_class: Option<u8>,
+    /// How long the system polls the network device for a read that finds nothing, instead of
+    /// waiting for its interrupt (SO_BUSY_POLL); `None` leaves it to `net.core.busy_read`. In whole
+    /// microseconds, Linux only.
+    ///
+    /// The engine's sockets do not block, so a read polls the device once, and only the reads of
+    /// [`Waiting::Spinning`](crate::Waiting::Spinning) happen without an event. For a worker that
+    /// blocks, the system polls while the worker waits, if `net.core.busy_poll` is set. A device
+    /// without support for it, such as the loopback, is not polled. Some kernels refuse
+    /// values above `net.core.busy_read` without CAP_NET_ADMIN; a warning says that and names the
+    /// session.
+    pub busy_poll: Option<Duration>,
+    /// Whether what was read is acknowledged at once (TCP_QUICKACK), instead of with the next
+    /// message, or after up to 40 ms if there is none. Linux only.
+    ///
+    /// The system forgets the option whenever a message is sent soon after one was received, so it
+    /// is set again after every read that returns bytes: one more system call for each, and one
+    /// more packet for most.
+    pub quick_ack: bool,
     /// How long a connection waits for the counterparty to close it, after our last message was
     /// written, before we do.
     pub linger: Duration,
@@ -51,6 +69,8 @@ impl Default for SocketOptions {
             receive_buffer_size: None,
             out_of_band_inline: false,
             traffic_class: None,
+            busy_poll: None,
+            quick_ack: false,
             linger: Duration::from_secs(1),
         }
     }
@@ -74,6 +94,12 @@ impl SocketOptions {
         }
         if let Some(class) = self.traffic_class {
             set("IP_TOS", mark(&socket, class));
+        }
+        if let Some(time) = self.busy_poll {
+            set("SO_BUSY_POLL", system::busy_poll(&socket, time));
+        }
+        if self.quick_ack {
+            set("TCP_QUICKACK", system::quick_ack(&socket));
         }
         self.set_buffer_sizes(&socket, set);
     }
@@ -108,6 +134,59 @@ impl SocketOptions {
             Err(error) if !is_in_progress(&error) => Err(error),
             _ => Ok(TcpStream::from_std(socket.into())),
         }
+    }
+}
+
+/// Sends the acknowledgment of what was read, if one is due, and has the next ones sent at once,
+/// until the system decides otherwise. Does nothing where it cannot:
+/// [`SocketOptions::apply`] has said so.
+pub(crate) fn acknowledge(stream: &TcpStream) {
+    let _ = system::quick_ack(&SockRef::from(stream));
+}
+
+/// Options of Linux.
+#[cfg(target_os = "linux")]
+mod system {
+    use super::{Duration, Socket, io};
+
+    pub(super) fn busy_poll(socket: &Socket, time: Duration) -> io::Result<()> {
+        let most = u128::from(i32::MAX.unsigned_abs());
+        let micros = u32::try_from(time.as_micros().min(most)).unwrap_or_default();
+        socket.set_busy_poll(micros).map_err(|error| explained(error, micros))
+    }
+
+    /// Adds what to do to a refusal.
+    pub(super) fn explained(error: io::Error, micros: u32) -> io::Error {
+        if error.kind() != io::ErrorKind::PermissionDenied {
+            return error;
+        }
+        let limit = std::fs::read_to_string("/proc/sys/net/core/busy_read").unwrap_or_default();
+        let limit = match limit.trim() {
+            "" => String::new(),
+            limit => format!(", which is {limit}"),
+        };
+        let reason = format!(
+            "{error}: {micros} microseconds are more than net.core.busy_read{limit}; give the process CAP_NET_ADMIN (in systemd AmbientCapabilities=CAP_NET_ADMIN), or raise net.core.busy_read"
+        );
+        io::Error::new(error.kind(), reason)
+    }
+
+    pub(super) fn quick_ack(socket: &Socket) -> io::Result<()> {
+        socket.set_tcp_quickack(true)
+    }
+}
+
+/// Options that only Linux has.
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use super::{Duration, Socket, io};
+
+    pub(super) fn busy_poll(_: &Socket, _: Duration) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux has it; leave it out"))
+    }
+
+    pub(super) fn quick_ack(_: &Socket) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux has it; leave it out"))
     }
 }
 
@@ -181,6 +260,31 @@ mod tests {
             assert!([20_000, 40_000].contains(&socket.send_buffer_size().unwrap()));
             assert!([30_000, 60_000].contains(&socket.recv_buffer_size().unwrap()));
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn busy_polling_reaches_the_socket_or_is_refused_with_what_to_do() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = SocketOptions::default().connect(listener.local_addr().unwrap(), None).unwrap();
+        let socket = SockRef::from(&stream);
+        let options =
+            SocketOptions { busy_poll: Some(Duration::from_micros(60)), ..SocketOptions::default() };
+        let mut refused = Vec::new();
+        options.apply(&stream, |name, error| refused.push((name, error.to_string())));
+        if refused.is_empty() {
+            assert_eq!(socket.busy_poll().unwrap(), 60);
+        } else {
+            eprintln!("not seen: this process may not poll for longer: {refused:?}");
+        }
+        // Not every kernel refuses it, so the refusal is made here.
+        let refused = system::explained(io::Error::from_raw_os_error(libc::EPERM), 60).to_string();
+        let limit = std::fs::read_to_string("/proc/sys/net/core/busy_read").unwrap();
+        let expected = format!(
+            "Operation not permitted (os error 1): 60 microseconds are more than net.core.busy_read, which is {}; give the process CAP_NET_ADMIN (in systemd AmbientCapabilities=CAP_NET_ADMIN), or raise net.core.busy_read",
+            limit.trim()
+        );
+        assert_eq!(refused, expected);
     }
 
     #[test]

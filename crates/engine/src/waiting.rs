@@ -44,18 +44,30 @@ pub struct WorkerOptions {
     pub core: Option<usize>,
 }
 
-/// Checks whether each worker can run on its core, if it has one; the error says which cannot, and
-/// why.
+/// Checks whether the core of each worker that has one is its own, and whether threads can run on
+/// it; the error says which core is wrong, and why.
 pub(crate) fn check_cores(workers: &[WorkerOptions]) -> Result<(), String> {
     let named = || workers.iter().enumerate().filter_map(|(n, worker)| Some((n, worker.core?)));
-    for (n, core) in named() {
-        if let Some((first, _)) = named().find(|(other, of)| *other < n && *of == core) {
-            return Err(format!("core {core} is named for worker {first} and for worker {n}"));
-        }
-    }
+    check_named_once(named())?;
+    check_usable(named().map(|(_, core)| core))
+}
+
+/// Checks that no two workers share a core.
+pub(crate) fn check_named_once(
+    mut cores: impl Iterator<Item = (usize, usize)> + Clone,
+) -> Result<(), String> {
+    let all = cores.clone();
+    cores.try_for_each(|(n, core)| match all.clone().find(|(other, of)| *other < n && *of == core) {
+        Some((first, _)) => Err(format!("core {core} is named for worker {first} and for worker {n}")),
+        None => Ok(()),
+    })
+}
+
+/// Checks whether threads can run on each of `cores` of this machine.
+pub(crate) fn check_usable(mut cores: impl Iterator<Item = usize>) -> Result<(), String> {
     // On a thread of its own, which keeps nothing of it.
     let pinned = |core: usize| std::thread::scope(|s| s.spawn(|| pin_to(core)).join());
-    named().try_for_each(|(_, core)| match pinned(core) {
+    cores.try_for_each(|core| match pinned(core) {
         Ok(Err(error)) => Err(refused(core, &error)),
         _ => Ok(()),
     })

@@ -7,7 +7,7 @@ use super::rows::{Effect, ROWS};
 use super::session::EffectiveSetting;
 use super::text::Section;
 use super::values::{flag, whole_number};
-use crate::waiting::{WorkerOptions, too_many};
+use crate::waiting::{WorkerOptions, check_usable, too_many};
 
 /// Reads the settings of the engine from `[DEFAULT]`, and returns them with what may be shown.
 pub(super) fn read(
@@ -58,8 +58,11 @@ pub(super) fn read(
         }
         _ => {}
     }
+    // The configuration may be for another machine; the start fails on this one.
+    let doubt = check_usable(engine.cores.iter().copied()).err();
+    warnings.extend(find("WorkerCores").zip(doubt).map(|(setting, doubt)| setting.doubtful(doubt)));
     let worker = WorkerOptions { waiting: engine.waiting, core: None };
-    let doubt = too_many(&vec![worker; engine.workers.unwrap_or(1)]);
+    let doubt = too_many(&vec![worker; engine.workers.unwrap_or(cores.max(1))]);
     warnings.extend(find("WorkerWaiting").zip(doubt).map(|(setting, doubt)| setting.doubtful(doubt)));
     (engine, effective)
 }

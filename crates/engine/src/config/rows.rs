@@ -458,6 +458,10 @@ pub(super) static ROWS: &[Row] = &[
         "N", "whether the session has a thread of its own, beside the Workers, and how it waits, as in WorkerWaiting. Not for dynamic sessions"),
     row("DedicatedWorkerCore", Both, Number { from: 0, to: 65_535, unit: "core", set: |d, n| d.dedicated_core = Some(n as usize) },
         "left to the system", "the core that the session's own thread is pinned to, counted from 0. Linux only"),
+    row("SocketBusyPoll", Both, Number { from: 0, to: 1_000_000, unit: "microseconds", set: |d, n| d.socket.busy_poll = (n > 0).then_some(Duration::from_micros(n)) },
+        "0", "how long the system polls the network device for a read that finds nothing (SO_BUSY_POLL); 0 leaves it to net.core.busy_read. Some kernels refuse values above that without CAP_NET_ADMIN, which is a warning of the session. Linux only (docs/tuning.md)"),
+    row("SocketQuickAck", Both, Flag(|d, on| d.socket.quick_ack = on),
+        "N", "whether what was read is acknowledged at once (TCP_QUICKACK), instead of with the next message: one more system call for each read. Linux only (docs/tuning.md)"),
     row("FileStorePath", Both, Text { form: "a directory", set: |d, value| values::path(&mut d.journal, value) },
         "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),
     // The engine

@@ -12,7 +12,7 @@ use super::draft::Draft;
 use super::engine::EngineConfiguration;
 pub(super) use super::refusal::Refusal;
 use crate::session_check::unspoken;
-use crate::waiting::{Waiting, WorkerOptions, check_cores};
+use crate::waiting::{Waiting, check_named_once};
 
 /// The version of a dictionary: one of the standard, under its own name.
 pub(super) fn version_name(name: &mut Option<String>, value: &str) -> Result<(), Refusal> {
@@ -213,9 +213,7 @@ pub(super) fn cores(engine: &mut EngineConfiguration, value: &str) -> Result<(),
     let core =
         |text: &str| whole_number(text.trim(), 0, u64::MAX).and_then(|core| usize::try_from(core).ok());
     let cores: Vec<usize> = value.split(',').map(core).collect::<Option<_>>().ok_or(Refusal::Form)?;
-    let workers: Vec<_> =
-        cores.iter().map(|core| WorkerOptions { waiting: engine.waiting, core: Some(*core) }).collect();
-    check_cores(&workers).map_err(Refusal::Unavailable)?;
+    check_named_once(cores.iter().copied().enumerate()).map_err(Refusal::Unavailable)?;
     engine.cores = cores;
     Ok(())
 }

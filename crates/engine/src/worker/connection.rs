@@ -12,6 +12,7 @@ use mio::{Interest, Registry};
 use super::event_source::EventSource;
 use super::receive_buffer::{READ_SIZE, ReceiveBuffer};
 use crate::ports::Port;
+use crate::socket_options::{SocketOptions, acknowledge};
 
 /// Buffer size before the Logon is complete: one message of 8 KiB and what a read adds to it.
 const PENDING_CAPACITY: usize = 10 * 1024;
@@ -41,6 +42,8 @@ pub(crate) struct Connection {
     pub(crate) waits: bool,
     /// Whether the connection is in the list of ready connections.
     pub(crate) queued: bool,
+    /// Whether each read is acknowledged at once (TCP_QUICKACK).
+    pub(crate) quick_ack: bool,
 }
 
 /// The stage of a connection.
@@ -99,6 +102,7 @@ impl Connection {
             has_logon: false,
             waits: false,
             queued: false,
+            quick_ack: false,
         }
     }
 
@@ -111,6 +115,17 @@ impl Connection {
     pub(crate) fn assign(&mut self, session: SessionKey, max_message_size: usize) {
         self.stage = Stage::Session(session);
         self.received.grow(max_message_size + READ_SIZE);
+    }
+
+    /// Sets the options of the session's sockets, and calls `failed` for each one that the system
+    /// refuses.
+    pub(crate) fn set_options(
+        &mut self,
+        options: &SocketOptions,
+        failed: impl FnMut(&'static str, io::Error),
+    ) {
+        options.apply(&self.stream, failed);
+        self.quick_ack = options.quick_ack;
     }
 
     /// Reads once, a bounded number of bytes, if there may be any.
@@ -130,6 +145,9 @@ impl Connection {
                 // directly.
                 self.readable = n == room || self.read_closed;
                 self.received.received(n);
+                if self.quick_ack {
+                    acknowledge(&self.stream);
+                }
                 Received::Bytes
             }
             Err(error) => match error.kind() {
@@ -212,6 +230,28 @@ fn again_if_interrupted(mut call: impl FnMut() -> io::Result<usize>) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_read_is_acknowledged_at_once_only_if_the_session_wants_that() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        for quick_ack in [false, true] {
+            let options = SocketOptions { quick_ack, ..SocketOptions::default() };
+            let stream = options.connect(listener.local_addr().unwrap(), None).unwrap();
+            let (mut peer, address) = listener.accept().unwrap();
+            let mut connection = Connection::new(stream, address, Stage::Closed);
+            connection.set_options(&options, |name, error| panic!("{name}: {error}"));
+            // What the system does by itself once messages go back and forth.
+            socket2::SockRef::from(&connection.stream).set_tcp_quickack(false).unwrap();
+            peer.write_all(b"8=FIX.4.4").unwrap();
+            connection.readable = true;
+            while connection.receive() != Received::Bytes {
+                connection.readable = true;
+            }
+            let is_quick = socket2::SockRef::from(&connection.stream).tcp_quickack().unwrap();
+            assert_eq!(is_quick, quick_ack);
+        }
+    }
 
     #[test]
     fn an_interrupted_call_is_repeated_and_every_other_result_returned() {

@@ -223,9 +223,9 @@ impl SessionDriver {
         app: &mut dyn Application,
     ) {
         let entry = &mut self.table[key];
-        let Some(connection) = self.connections.get(slot) else { return };
+        let Some(connection) = self.connections.get_mut(slot) else { return };
         tracing::info!(session = %entry.id, peer = %connection.peer, "connected");
-        entry.socket.apply(&connection.stream, |option, error| {
+        connection.set_options(&entry.socket, |option, error| {
             tracing::warn!(name: "socket_option", session = %entry.id, %error, "{option} could not be set");
         });
         entry.connection = Some(slot);
