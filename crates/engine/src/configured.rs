@@ -62,6 +62,7 @@ impl EngineBuilder {
             .configured_workers(engine.workers)
             .waiting(engine.waiting)
             .cores(engine.cores.iter().copied())
+            .lock_memory(engine.lock_memory)
             .keep_going(engine.continue_initialization_on_error)
             .session_limit(engine.max_sessions)
             .pending_connections(engine.max_pending_connections)

@@ -63,6 +63,7 @@ mod error;
 mod identity_template;
 mod initiation;
 mod limits;
+mod memory;
 mod message_log;
 mod operation;
 mod outbound_queue;

@@ -142,6 +142,15 @@ impl Pages {
         self.held.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// Allocates the first `count` pages, at most half of the budget, before messages need them.
+    pub(crate) fn prepare(&self, count: usize) {
+        let taken: Vec<u32> = (0..count.min(self.budget() / 2)).map_while(|_| self.take(0)).collect();
+        for page in taken {
+            self.words(page);
+            self.give_back(page);
+        }
+    }
+
     /// Returns the words of a page that a ring holds; allocated at the first call, by the thread
     /// that took the page.
     pub(crate) fn words(&self, page: u32) -> &Page {

@@ -174,7 +174,14 @@ impl MappingAhead {
                 let advice = memmap2::UncheckedAdvice::DontNeed;
                 // SAFETY: the mapping is a shared one of a file, so the next access finds the same
                 // bytes, whether or not they are on disk.
-                let _ = unsafe { self.raw.unchecked_advise_range(advice, from, to - from) };
+                let release = || unsafe { self.raw.unchecked_advise_range(advice, from, to - from) };
+                if release().is_err() {
+                    // A program may have all memory of the process locked.
+                    // SAFETY: the range is inside the mapping (`to` is at most its length).
+                    let unlocked =
+                        unsafe { rustix::mm::munlock(self.raw.as_mut_ptr().add(from).cast(), to - from) };
+                    let _ = unlocked.map(|()| release());
+                }
             }
         }
         #[cfg(not(target_os = "linux"))]
@@ -215,6 +222,32 @@ mod tests {
             &Mapping::read_only(&file, 8192).unwrap().bytes()[4088..4104],
             b"\0\0\0\0\0\0\0\0\0\0\0\0es\0\0"
         );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn pages_are_released_even_if_the_process_has_locked_its_memory() {
+        let dir = TempDir::new("mapping-locked");
+        let path = dir.path().join("locked-segment");
+        std::fs::write(&path, [7; 16 * 4096]).unwrap();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        let mapping = Mapping::writable(&file, 16 * 4096).unwrap();
+        if let Err(error) = mapping.raw.lock() {
+            eprintln!("not tested: 64 KiB cannot be locked: {error}");
+            return;
+        }
+        let resident = || {
+            let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let ours = maps.split("/locked-segment\n").skip(1).map(|map| {
+                let of = |line: &str| line.strip_prefix("Rss:")?.trim().strip_suffix(" kB")?.parse().ok();
+                map.lines().find_map(of).unwrap_or(0)
+            });
+            ours.sum::<u64>()
+        };
+        assert_eq!(resident(), 64);
+        mapping.ahead().release(4096..15 * 4096);
+        assert_eq!(resident(), 8);
+        assert_eq!(mapping.bytes()[5 * 4096], 7);
     }
 
     #[test]

@@ -71,6 +71,7 @@ mod time;
 mod transaction;
 mod turn;
 mod waker;
+mod warm_up;
 mod wire;
 mod work_lists;
 

@@ -23,6 +23,8 @@ pub struct EngineConfiguration {
     pub waiting: Waiting,
     /// WorkerCores: [`EngineBuilder::cores`](crate::EngineBuilder::cores).
     pub cores: Vec<usize>,
+    /// LockMemory: [`EngineBuilder::lock_memory`](crate::EngineBuilder::lock_memory).
+    pub lock_memory: bool,
     /// FileLogPath: [`EngineBuilder::message_log`](crate::EngineBuilder::message_log).
     pub message_log: Option<PathBuf>,
     /// MaxSessions: [`EngineBuilder::session_limit`](crate::EngineBuilder::session_limit).
@@ -63,6 +65,7 @@ impl Default for EngineConfiguration {
             workers: None,
             waiting: Waiting::default(),
             cores: Vec::new(),
+            lock_memory: false,
             message_log: None,
             max_sessions: sessions.all,
             max_pending_connections: connections.pending,

@@ -471,6 +471,8 @@ pub(super) static ROWS: &[Row] = &[
         "blocking", "how these threads wait for messages: blocking sleeps until the system wakes the thread; spinning never sleeps, which notices a message some microseconds earlier and keeps a core busy for each thread; a number is for how long a thread spins after there was last something to do, before it sleeps"),
     row("WorkerCores", Scope::Engine, Effect::EngineText { form: values::CORES, set: values::cores },
         "left to the system", "the cores that these threads are pinned to: the first thread to the first core named, and so on, one for each. Cores are counted from 0. Linux only"),
+    row("LockMemory", Scope::Engine, Effect::EngineFlag(|e, on| e.lock_memory = on),
+        "N", "whether the memory of the process is locked, so that the system does not page it out, and made ready before it is needed. Needs CAP_IPC_LOCK or an unlimited RLIMIT_MEMLOCK (`ulimit -l`); if the system refuses, the engine does not start. Linux only (docs/tuning.md)"),
     row("FileLogPath", Scope::Engine, Effect::EngineText { form: "a directory", set: |e, value| values::path(&mut e.message_log, value) },
         "none", "the directory of message logs: text files with a line for each message of a session, such as `FIX.4.4-VENUE-TRADER.messages.log`. A session never waits for them; lines that cannot be written are dropped and counted. Messages are sent again from the journal in FileStorePath only"),
     row("ContinueInitializationOnError", Scope::Engine, Effect::EngineFlag(|e, on| e.continue_initialization_on_error = on),

@@ -71,6 +71,7 @@ use crate::command::{Command, Opened};
 use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::limits::Limits;
+use crate::memory;
 use crate::pages::Pages;
 use crate::ports::Port;
 use crate::preparation;
@@ -246,6 +247,9 @@ impl Worker {
     /// If the worker dies: a store, or the engine, has panicked.
     pub(crate) fn run<A: Application>(mut self, mut app: A) -> (A, Result<(), StoreError>) {
         let _callbacks = OnWorkerThread::begin();
+        if memory::is_locked() {
+            memory::touch_stack();
+        }
         let cycles = catch_unwind(AssertUnwindSafe(|| {
             while !self.is_done() {
                 self.run_cycle(Duration::MAX, &mut app);

@@ -1,6 +1,8 @@
 //! Bytes from one socket, until the session has consumed them. Bounded; never reallocated while
 //! data is being received.
 
+use crate::memory;
+
 /// Received bytes, followed by free space.
 #[derive(Debug)]
 pub(crate) struct ReceiveBuffer {
@@ -50,6 +52,9 @@ impl ReceiveBuffer {
     /// Makes room for `capacity` bytes, once a connection belongs to a session.
     pub(crate) fn grow(&mut self, capacity: usize) {
         let mut larger = Self::new(capacity.max(self.filled().len()));
+        if memory::is_locked() {
+            memory::touch(&mut larger.bytes);
+        }
         larger.bytes[..self.filled().len()].copy_from_slice(self.filled());
         larger.end = self.filled().len();
         *self = larger;

@@ -26,6 +26,7 @@ use super::initiator::{Attempt, ConnectionEnd};
 use super::refusal::Refusal;
 use super::session_table::{SessionEntry, SessionTable, Side};
 use crate::limits::Limits;
+use crate::memory;
 use crate::operation::OperationError;
 use crate::pages::Pages;
 use crate::ports::Ports;
@@ -100,6 +101,9 @@ impl SessionDriver {
             self.sessions.open(cycle.now, settings, app)
         };
         let key = opened.inspect_err(|_| self.registry.remove(&entry.id))?;
+        if memory::is_locked() {
+            memory::touch(self.sessions.unused_outbox(key));
+        }
         if let Some(halt) = self.sessions.halted(key) {
             tracing::error!(name: "halted", session = %entry.id, reason = %halt, "the session is halted");
         }

@@ -1,0 +1,113 @@
+//! Memory that is there when it is needed: locked, so that the system does not take it away, and
+//! touched, so that no first use of a page waits for the system.
+//!
+//! What exists at the start is locked and read in as a whole. What is mapped later is locked page
+//! by page, when a page is first used: the segments of journals are larger than what their sessions
+//! use of them. So the engine touches what it allocates for a session itself; the journal's own
+//! thread makes its next pages ready anyway.
+
+use core::hint::black_box;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// The smallest pages that a system has.
+const PAGE: usize = 4096;
+/// The part of a worker's stack that is touched: more than the engine uses of it.
+const STACK: usize = 128 * 1024;
+
+/// Whether [`lock`] has succeeded in this process.
+static LOCKED: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether the process's memory is locked.
+pub(crate) fn is_locked() -> bool {
+    LOCKED.load(Ordering::Relaxed)
+}
+
+/// Locks the memory of the process, unless that was done already; the error says what is missing,
+/// and what to do.
+pub(crate) fn lock() -> Result<(), String> {
+    if !is_locked() {
+        lock_all()?;
+        LOCKED.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn lock_all() -> Result<(), String> {
+    use rustix::mm::{MlockAllFlags, mlockall};
+    use rustix::process::{Resource, getrlimit};
+    use rustix::thread::{CapabilitySet, capabilities};
+    const WHAT_TO_DO: &str = "raise the limit (`ulimit -l unlimited`, or LimitMEMLOCK=infinity in systemd), or give the process CAP_IPC_LOCK";
+    let has_no_limit = || capabilities(None).is_ok_and(|c| c.effective.contains(CapabilitySet::IPC_LOCK));
+    if let Some(limit) = getrlimit(Resource::Memlock).current
+        && !has_no_limit()
+    {
+        // Any limit counts address space, of which an allocator takes much more than it uses: later
+        // allocations would fail, and end the process.
+        return Err(format!(
+            "the process may lock {limit} bytes (RLIMIT_MEMLOCK), and allocations beyond that would fail; {WHAT_TO_DO}"
+        ));
+    }
+    mlockall(MlockAllFlags::CURRENT)
+        .and_then(|()| mlockall(MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT))
+        .map_err(|error| format!("mlockall: {}; {WHAT_TO_DO}", std::io::Error::from(error)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn lock_all() -> Result<(), String> {
+    Err("memory can be locked on Linux only; leave it out".to_owned())
+}
+
+/// Writes to every page of `bytes`, without changing them.
+pub(crate) fn touch(bytes: &mut [u8]) {
+    for byte in bytes.iter_mut().step_by(PAGE) {
+        *byte = black_box(*byte);
+    }
+}
+
+/// Writes to the part of the calling thread's stack that a worker uses.
+#[inline(never)]
+pub(crate) fn touch_stack() {
+    let mut bytes = [0; STACK];
+    touch(black_box(&mut bytes));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_touched_stays_as_it_is() {
+        let mut bytes: Vec<u8> = (0..3 * PAGE + 5).map(|n| (n % 251) as u8).collect();
+        let before = bytes.clone();
+        touch(&mut bytes);
+        touch(&mut []);
+        touch_stack();
+        assert_eq!(bytes, before);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_with_a_limit_is_told_what_to_raise() {
+        use rustix::process::{Resource, getrlimit};
+        use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+        let Some(limit) = getrlimit(Resource::Memlock).current else {
+            eprintln!("not tested: this process may lock as much memory as it likes (`ulimit -l`)");
+            return;
+        };
+        // Capabilities belong to a thread.
+        let unprivileged = || {
+            let mut sets = capabilities(None).unwrap();
+            sets.effective.remove(CapabilitySet::IPC_LOCK);
+            set_capabilities(None, sets).unwrap();
+            lock_all().unwrap_err()
+        };
+        let refused = std::thread::scope(|s| s.spawn(unprivileged).join().unwrap());
+        assert_eq!(
+            refused,
+            format!(
+                "the process may lock {limit} bytes (RLIMIT_MEMLOCK), and allocations beyond that would fail; raise the limit (`ulimit -l unlimited`, or LimitMEMLOCK=infinity in systemd), or give the process CAP_IPC_LOCK"
+            )
+        );
+    }
+}
