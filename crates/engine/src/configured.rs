@@ -63,6 +63,7 @@ impl EngineBuilder {
             .waiting(engine.waiting)
             .cores(engine.cores.iter().copied())
             .lock_memory(engine.lock_memory)
+            .warm_up(engine.warm_up)
             .keep_going(engine.continue_initialization_on_error)
             .session_limit(engine.max_sessions)
             .pending_connections(engine.max_pending_connections)

@@ -193,7 +193,8 @@ pub struct Draft<'d> {
     sending: Sending<'d>,
     store: &'d mut (dyn Store + 'd),
     kind: SendKind<'d>,
-    refused: Option<SendError>,
+    /// Why `send` will refuse the message, whatever is written.
+    pub(crate) refused: Option<SendError>,
     alone: bool,
     by_application: bool,
 }

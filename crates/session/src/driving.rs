@@ -43,6 +43,9 @@ impl Sessions {
         if !self.can_connect(key) {
             return;
         }
+        if self.warms_up {
+            self.warm_up(now, key, app);
+        }
         let Some(mut tx) = self.transaction(now, key, app) else { return };
         tx.session_mut().connect(now);
         tx.tell_horizon();

@@ -63,6 +63,8 @@ pub struct Sessions {
     pub(crate) worker: u16,
     /// The number of sessions opened so far, which is the next one's serial number.
     pub(crate) opened: u32,
+    /// Whether a session is warmed up when its connection begins.
+    pub(crate) warms_up: bool,
 }
 
 /// Why a session could not be opened or resumed.
@@ -129,6 +131,7 @@ impl Sessions {
             lists: WorkLists::with_capacity(16),
             worker: 0,
             opened: 0,
+            warms_up: false,
         }
     }
 
@@ -145,6 +148,13 @@ impl Sessions {
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn WireObserver>) -> Self {
         self.wire = Some(observer);
+        self
+    }
+
+    /// Has a session warmed up ([`Sessions::warm_up`]) whenever a connection of it begins.
+    #[must_use]
+    pub const fn warmed_up(mut self, warms_up: bool) -> Self {
+        self.warms_up = warms_up;
         self
     }
 

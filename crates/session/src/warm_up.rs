@@ -1,8 +1,18 @@
 //! What can be done before the first message, so that it does not wait for it.
 
+use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
+
+use crate::application::Application;
+use crate::draft::Handle;
+use crate::error::SendError;
 use crate::key::SessionKey;
 use crate::sessions::Sessions;
 use crate::table;
+use crate::time::Now;
+
+/// The order of a rehearsal: the fields that orders of all versions have.
+const ORDER: [(u32, &[u8]); 6] =
+    [(11, b"REHEARSAL"), (21, b"1"), (55, b"NONE"), (54, b"1"), (38, b"100"), (40, b"1")];
 
 impl Sessions {
     /// Returns the memory of the session's outbox, so that the caller can have the system provide
@@ -12,5 +22,36 @@ impl Sessions {
             Some(session) if session.outbox.is_empty() => &mut session.outbox.memory,
             _ => &mut [],
         }
+    }
+
+    /// Writes an order as the session's application would, into the outbox and the store, and takes
+    /// it back: the next message finds code, memory and the store's next page in the caches.
+    ///
+    /// It leaves no trace: no sequence number is used, no record is committed, nothing is queued,
+    /// and neither application nor observer sees it. What refuses the order, such as validation or
+    /// a full store, ends the rehearsal and nothing else. Returns whether it went through.
+    pub fn warm_up(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> bool {
+        let Some(mut tx) = self.transaction(now, key, app) else { return false };
+        if tx.session().halted.is_some() {
+            return false;
+        }
+        tx.begin();
+        let timing = tx.session_mut().encoding.timing.take();
+        let handle = Handle { session_layer: false, ..tx.handle(None, None) };
+        let mut draft = handle.draft(MsgType::new(b"D"));
+        for (tag, value) in ORDER {
+            draft.writer().bytes(Key::new(tag), value);
+        }
+        // Before the logon, too.
+        if draft.refused == Some(SendError::NotLoggedOn) {
+            draft.refused = None;
+        }
+        let is_written = draft.send().is_ok();
+        let session = tx.session_mut();
+        session.encoding.timing = timing;
+        // The next message meets what refused this one, and says so.
+        session.turn.refused = None;
+        tx.rollback();
+        is_written
     }
 }

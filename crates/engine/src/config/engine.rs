@@ -25,6 +25,8 @@ pub struct EngineConfiguration {
     pub cores: Vec<usize>,
     /// LockMemory: [`EngineBuilder::lock_memory`](crate::EngineBuilder::lock_memory).
     pub lock_memory: bool,
+    /// WarmUp: [`EngineBuilder::warm_up`](crate::EngineBuilder::warm_up).
+    pub warm_up: bool,
     /// FileLogPath: [`EngineBuilder::message_log`](crate::EngineBuilder::message_log).
     pub message_log: Option<PathBuf>,
     /// MaxSessions: [`EngineBuilder::session_limit`](crate::EngineBuilder::session_limit).
@@ -66,6 +68,7 @@ impl Default for EngineConfiguration {
             waiting: Waiting::default(),
             cores: Vec::new(),
             lock_memory: false,
+            warm_up: false,
             message_log: None,
             max_sessions: sessions.all,
             max_pending_connections: connections.pending,

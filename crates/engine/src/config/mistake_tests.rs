@@ -199,7 +199,7 @@ fn the_engines_settings_are_in_default_and_nowhere_else() {
         let other = match name {
             "Workers" | "ArchiveDays" => "7",
             "JournalQuota" => "7000000",
-            "ContinueInitializationOnError" | "LockMemory" => "Y",
+            "ContinueInitializationOnError" | "LockMemory" | "WarmUp" => "Y",
             "WorkerWaiting" => "spinning",
             "WorkerCores" => "0",
             "FileLogPath" => "log",

@@ -473,6 +473,8 @@ pub(super) static ROWS: &[Row] = &[
         "left to the system", "the cores that these threads are pinned to: the first thread to the first core named, and so on, one for each. Cores are counted from 0. Linux only"),
     row("LockMemory", Scope::Engine, Effect::EngineFlag(|e, on| e.lock_memory = on),
         "N", "whether the memory of the process is locked, so that the system does not page it out, and made ready before it is needed. Needs CAP_IPC_LOCK or an unlimited RLIMIT_MEMLOCK (`ulimit -l`); if the system refuses, the engine does not start. Linux only (docs/tuning.md)"),
+    row("WarmUp", Scope::Engine, Effect::EngineFlag(|e, on| e.warm_up = on),
+        "N", "whether each session writes an order and takes it back when a connection of it begins, so that its first messages find code, memory and the journal's next page in the caches; it leaves no trace (docs/tuning.md)"),
     row("FileLogPath", Scope::Engine, Effect::EngineText { form: "a directory", set: |e, value| values::path(&mut e.message_log, value) },
         "none", "the directory of message logs: text files with a line for each message of a session, such as `FIX.4.4-VENUE-TRADER.messages.log`. A session never waits for them; lines that cannot be written are dropped and counted. Messages are sent again from the journal in FileStorePath only"),
     row("ContinueInitializationOnError", Scope::Engine, Effect::EngineFlag(|e, on| e.continue_initialization_on_error = on),
