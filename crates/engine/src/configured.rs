@@ -72,6 +72,9 @@ impl EngineBuilder {
             .dynamic_session_idle_time(engine.dynamic_session_idle_time)
             .outbound_queue_size(engine.outbound_queue_size)
             .outbound_budget(engine.outbound_queue_budget);
+        if let Some(interval) = engine.warm_up_interval {
+            builder = builder.warm_up_every(interval);
+        }
         if let Some(directory) = &engine.message_log {
             builder = builder.message_log(directory);
         }

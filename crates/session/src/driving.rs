@@ -43,7 +43,7 @@ impl Sessions {
         if !self.can_connect(key) {
             return;
         }
-        if self.warms_up {
+        if self.warm_up.is_on() {
             self.warm_up(now, key, app);
         }
         let Some(mut tx) = self.transaction(now, key, app) else { return };

@@ -72,6 +72,7 @@ mod transaction;
 mod turn;
 mod waker;
 mod warm_up;
+mod warm_up_times;
 mod wire;
 mod work_lists;
 

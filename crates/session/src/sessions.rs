@@ -3,6 +3,7 @@
 
 use core::error::Error;
 use core::fmt;
+use core::time::Duration;
 use std::sync::Arc;
 
 use fixbolt_codec::{SeqNum, Version};
@@ -26,6 +27,7 @@ use crate::table;
 use crate::time::Now;
 use crate::transaction::Transaction;
 use crate::waker::{Unheard, WorkerWaker};
+use crate::warm_up_times::WarmUp;
 use crate::wire::WireObserver;
 use crate::work_lists::WorkLists;
 
@@ -63,8 +65,7 @@ pub struct Sessions {
     pub(crate) worker: u16,
     /// The number of sessions opened so far, which is the next one's serial number.
     pub(crate) opened: u32,
-    /// Whether a session is warmed up when its connection begins.
-    pub(crate) warms_up: bool,
+    pub(crate) warm_up: WarmUp,
 }
 
 /// Why a session could not be opened or resumed.
@@ -131,7 +132,7 @@ impl Sessions {
             lists: WorkLists::with_capacity(16),
             worker: 0,
             opened: 0,
-            warms_up: false,
+            warm_up: WarmUp::default(),
         }
     }
 
@@ -151,10 +152,11 @@ impl Sessions {
         self
     }
 
-    /// Has a session warmed up ([`Sessions::warm_up`]) whenever a connection of it begins.
+    /// Has a session warmed up ([`Sessions::warm_up`]) whenever a connection of it begins, and, if
+    /// `every` is given, again and again while it is logged on ([`Sessions::warm_up_due`]).
     #[must_use]
-    pub const fn warmed_up(mut self, warms_up: bool) -> Self {
-        self.warms_up = warms_up;
+    pub const fn warmed_up(mut self, every: Option<Duration>) -> Self {
+        self.warm_up = WarmUp::new(every);
         self
     }
 

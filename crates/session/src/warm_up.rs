@@ -7,8 +7,12 @@ use crate::draft::Handle;
 use crate::error::SendError;
 use crate::key::SessionKey;
 use crate::sessions::Sessions;
+use crate::state::Phase;
 use crate::table;
-use crate::time::Now;
+use crate::time::{Mono, Now};
+
+/// The most sessions that are warmed up in one call of [`Sessions::warm_up_due`].
+const MOST: usize = 16;
 
 /// The order of a rehearsal: the fields that orders of all versions have.
 const ORDER: [(u32, &[u8]); 6] =
@@ -53,5 +57,31 @@ impl Sessions {
         session.turn.refused = None;
         tx.rollback();
         is_written
+    }
+
+    /// Warms up the sessions that are logged on, if that is due: at most 16 of them, and the others
+    /// the next times. Returns when to call this again; `None` if it is off.
+    pub fn warm_up_due(&mut self, now: Now, app: &mut dyn Application) -> Option<Mono> {
+        let every = self.warm_up.every?;
+        let due = *self.warm_up.due.get_or_insert(now.mono + every);
+        if now.mono < due {
+            return Some(due);
+        }
+        let (places, first) = (self.table.len(), self.warm_up.turn);
+        let mut warmed = 0;
+        for n in 0..places {
+            let index = (first + n) % places;
+            let logged_on = self.table[index].as_ref().filter(|s| s.state.phase() == Phase::LoggedOn);
+            let Some(key) = logged_on.map(|session| session.key) else { continue };
+            if warmed == MOST {
+                self.warm_up.turn = index;
+                break;
+            }
+            warmed += 1;
+            self.warm_up(now, key, app);
+        }
+        let next = now.mono + every;
+        self.warm_up.due = Some(next);
+        Some(next)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::wire::{Side, settings};
@@ -42,9 +43,9 @@ fn acceptor(change: impl FnOnce(&mut SessionSettings)) -> Vec<SessionSettings> {
     vec![settings("PEER", Role::Acceptor).with(change)]
 }
 
-fn warmed_up(side: &mut Side, warms_up: bool) {
+fn warmed_up(side: &mut Side, every: Option<Duration>) {
     let none = Sessions::new(Box::new(MemoryStore::new()), 8192);
-    side.sessions = std::mem::replace(&mut side.sessions, none).warmed_up(warms_up);
+    side.sessions = std::mem::replace(&mut side.sessions, none).warmed_up(every);
 }
 
 /// Runs two connections with a resend. Returns everything that can be seen of it.
@@ -54,7 +55,9 @@ fn exchange(warms_up: bool, rehearsals: &Arc<AtomicUsize>) -> Vec<String> {
     let shown = Arc::new(Shown::default());
     let clock = CodecClock::new(|| Mono(0));
     let mut side = Side::new(Box::new(store), acceptor(|s| s.codec_timing = Some(clock)));
-    warmed_up(&mut side, warms_up);
+    if warms_up {
+        warmed_up(&mut side, None);
+    }
     let none = Sessions::new(Box::new(MemoryStore::new()), 8192);
     let observer = Arc::clone(&shown) as Arc<dyn WireObserver>;
     side.sessions = std::mem::replace(&mut side.sessions, none).observed_by(observer);
@@ -94,7 +97,7 @@ fn a_warm_up_leaves_no_trace_in_a_journal() {
     let _ = std::fs::remove_dir_all(&dir);
     for first in [1, 3] {
         let mut side = Side::new(Box::new(DirectoryStore::new(dir.clone())), acceptor(|_| {}));
-        warmed_up(&mut side, true);
+        warmed_up(&mut side, None);
         assert!(side.sessions.warm_up(side.now, KEY, &mut side.desk));
         let answer = side.log_on(0, first, "").concat();
         assert!(answer.contains(&format!("34={first}|")), "{answer}");
@@ -129,4 +132,37 @@ fn a_store_that_refuses_a_warm_up_does_not_halt_the_session() {
     side.log_on(0, 1, "");
     assert!(side.sessions.halted(KEY).is_some());
     assert!(!side.sessions.warm_up(side.now, KEY, &mut side.desk));
+}
+
+#[test]
+fn sessions_that_are_logged_on_are_warmed_up_again_and_again_sixteen_at_a_time() {
+    const EVERY: Duration = Duration::from_millis(10);
+    let rehearsals: Arc<AtomicUsize> = Arc::default();
+    let counting = Counting { rehearsals: Arc::clone(&rehearsals), room: usize::MAX };
+    let all = (0..20).map(|n| settings(&format!("PEER{n}"), Role::Acceptor)).collect();
+    let mut side = Side::new(Box::new(Intercepted::new(MemoryStore::new(), counting)), all);
+    assert_eq!(side.sessions.warm_up_due(side.now, &mut side.desk), None);
+    warmed_up(&mut side, Some(EVERY));
+    let warmed = |side: &mut Side| {
+        let before = rehearsals.load(Ordering::Relaxed);
+        let next = side.sessions.warm_up_due(side.now, &mut side.desk).unwrap();
+        (rehearsals.load(Ordering::Relaxed) - before, next)
+    };
+    // The first time is noted only, and sessions without a logon are left out.
+    assert_eq!(warmed(&mut side), (0, side.now.mono + EVERY));
+    side.pass(EVERY);
+    assert_eq!(warmed(&mut side), (0, side.now.mono + EVERY));
+    for n in 0..20 {
+        side.log_on(n, 1, "");
+    }
+    assert_eq!(warmed(&mut side), (0, side.now.mono + EVERY));
+    for expected in [16, 16] {
+        side.pass(EVERY);
+        assert_eq!(warmed(&mut side), (expected, side.now.mono + EVERY));
+    }
+    for n in 1..20 {
+        side.disconnect(n);
+    }
+    side.pass(EVERY);
+    assert_eq!(warmed(&mut side).0, 1);
 }

@@ -27,6 +27,8 @@ pub struct EngineConfiguration {
     pub lock_memory: bool,
     /// WarmUp: [`EngineBuilder::warm_up`](crate::EngineBuilder::warm_up).
     pub warm_up: bool,
+    /// WarmUpInterval: [`EngineBuilder::warm_up_every`](crate::EngineBuilder::warm_up_every).
+    pub warm_up_interval: Option<Duration>,
     /// FileLogPath: [`EngineBuilder::message_log`](crate::EngineBuilder::message_log).
     pub message_log: Option<PathBuf>,
     /// MaxSessions: [`EngineBuilder::session_limit`](crate::EngineBuilder::session_limit).
@@ -69,6 +71,7 @@ impl Default for EngineConfiguration {
             cores: Vec::new(),
             lock_memory: false,
             warm_up: false,
+            warm_up_interval: None,
             message_log: None,
             max_sessions: sessions.all,
             max_pending_connections: connections.pending,

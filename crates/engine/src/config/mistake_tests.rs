@@ -197,7 +197,7 @@ fn the_engines_settings_are_in_default_and_nowhere_else() {
     for row in rows::ROWS.iter().filter(|row| row.scope == rows::Scope::Engine) {
         let name = row.name;
         let other = match name {
-            "Workers" | "ArchiveDays" => "7",
+            "Workers" | "ArchiveDays" | "WarmUpInterval" => "7",
             "JournalQuota" => "7000000",
             "ContinueInitializationOnError" | "LockMemory" | "WarmUp" => "Y",
             "WorkerWaiting" => "spinning",

@@ -475,6 +475,8 @@ pub(super) static ROWS: &[Row] = &[
         "N", "whether the memory of the process is locked, so that the system does not page it out, and made ready before it is needed. Needs CAP_IPC_LOCK or an unlimited RLIMIT_MEMLOCK (`ulimit -l`); if the system refuses, the engine does not start. Linux only (docs/tuning.md)"),
     row("WarmUp", Scope::Engine, Effect::EngineFlag(|e, on| e.warm_up = on),
         "N", "whether each session writes an order and takes it back when a connection of it begins, so that its first messages find code, memory and the journal's next page in the caches; it leaves no trace (docs/tuning.md)"),
+    row("WarmUpInterval", Scope::Engine, Effect::Engine { from: 0, to: 60_000, unit: "milliseconds", set: |e, n| e.warm_up_interval = (n > 0).then_some(Duration::from_millis(n)) },
+        "0", "how long after the last time each session that is logged on does the same again, also without WarmUp=Y; at most 16 sessions of each thread at a time, in turn. 0 leaves it at the one when a connection begins"),
     row("FileLogPath", Scope::Engine, Effect::EngineText { form: "a directory", set: |e, value| values::path(&mut e.message_log, value) },
         "none", "the directory of message logs: text files with a line for each message of a session, such as `FIX.4.4-VENUE-TRADER.messages.log`. A session never waits for them; lines that cannot be written are dropped and counted. Messages are sent again from the journal in FileStorePath only"),
     row("ContinueInitializationOnError", Scope::Engine, Effect::EngineFlag(|e, on| e.continue_initialization_on_error = on),

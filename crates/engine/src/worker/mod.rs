@@ -240,6 +240,14 @@ impl Worker {
         Ok(())
     }
 
+    /// Prepares the thread, before the first cycle.
+    pub(crate) fn begin(&mut self, app: &mut dyn Application) {
+        if memory::is_locked() {
+            memory::touch_stack();
+        }
+        self.driver.warm_up(&mut self.cycle, app);
+    }
+
     /// Runs until the engine is stopped. Returns the application, and the result of closing the
     /// stores.
     ///
@@ -247,10 +255,8 @@ impl Worker {
     /// If the worker dies: a store, or the engine, has panicked.
     pub(crate) fn run<A: Application>(mut self, mut app: A) -> (A, Result<(), StoreError>) {
         let _callbacks = OnWorkerThread::begin();
-        if memory::is_locked() {
-            memory::touch_stack();
-        }
         let cycles = catch_unwind(AssertUnwindSafe(|| {
+            self.begin(&mut app);
             while !self.is_done() {
                 self.run_cycle(Duration::MAX, &mut app);
             }
@@ -590,6 +596,7 @@ impl Worker {
         let now = self.cycle.now.mono;
         self.cycle.clear_timers();
         self.driver.wake_due(&mut self.cycle, app);
+        self.driver.warm_up(&mut self.cycle, app);
         self.driver.give_back_idle(&mut self.cycle, app);
         for slot in self.driver.connections.slots() {
             let Some(connection) = self.driver.connections.get(slot) else { continue };

@@ -368,6 +368,13 @@ impl SessionDriver {
         }
     }
 
+    /// Warms up idle sessions if that is due, and requests a wake-up for the next time.
+    pub(crate) fn warm_up(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
+        if let Some(at) = self.sessions.warm_up_due(cycle.now, app) {
+            cycle.wake(at);
+        }
+    }
+
     /// Requests a wake-up at the session's next deadline.
     fn note_deadline(&mut self, key: SessionKey, cycle: &mut Cycle) {
         let deadline = self.sessions.next_deadline(key);
