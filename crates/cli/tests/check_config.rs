@@ -57,6 +57,25 @@ fn a_file_without_mistakes_shows_each_sessions_settings() {
 }
 
 #[test]
+fn what_does_not_fit_this_machine_is_a_warning_and_no_mistake() {
+    let text = VENUE.replace("Workers=2", "Workers=1000\nWorkerWaiting=spinning");
+    let path = file("check-config-spinning", &text);
+    let ended = run(&["check-config", path.to_str().unwrap()]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    let said =
+        format!("warning: {}:4: WorkerWaiting: 1000 workers spin, and this process has ", path.display());
+    assert!(ended.out.contains(&said), "{}", ended.out);
+    if cfg!(target_os = "linux") {
+        let text = VENUE.replace("Workers=2", "WorkerCores=1023");
+        let path = file("check-config-cores", &text);
+        let ended = run(&["check-config", path.to_str().unwrap()]);
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+        let said = format!("warning: {}:3: WorkerCores: core 1023 does not exist", path.display());
+        assert!(ended.out.contains(&said), "{}", ended.out);
+    }
+}
+
+#[test]
 fn every_mistake_is_reported_with_its_line_and_a_suggestion() {
     let wrong = VENUE.replace("ResetOnLogon=Y", "RestOnLogon=Y\nLogoutTimeout=two\nDataDictionary=venue.xml");
     let path = file("check-config-wrong", &wrong);
