@@ -219,7 +219,7 @@ fn is_in_progress(error: &io::Error) -> bool {
 /// Marks the packets of a connection.
 fn mark(socket: &Socket, class: u8) -> io::Result<()> {
     #[cfg(unix)]
-    if socket.domain()? == Domain::IPV6 {
+    if socket.local_addr()?.is_ipv6() {
         return socket.set_tclass_v6(u32::from(class));
     }
     socket.set_tos_v4(u32::from(class))
