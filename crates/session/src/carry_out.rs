@@ -72,7 +72,7 @@ pub(crate) fn receive<'m>(
                 None => {
                     let session = tx.session();
                     let Some(connection) = &session.state.connection else { return Err(Stop) };
-                    let reaction = inbound::due(session, connection, &header, &message, seq);
+                    let reaction = inbound::due(session, connection, &header, &message, seq, now.mono);
                     if !places.is_empty() {
                         message = message.with_places(places);
                     }

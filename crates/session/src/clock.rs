@@ -56,12 +56,24 @@ impl Session {
             && blocked.by != BlockedBy::Outbox
         {
             sooner(blocked.since + ASK_AGAIN_AFTER);
+            if let Some(until) = blocked.until {
+                sooner(until);
+            }
+        }
+        if let Some(until) = self.throttled_until() {
+            sooner(until);
         }
         if let Some(resetting) = &connection.resetting {
             sooner(resetting.until);
         }
         if let Some(since) = self.outbox.unread_since() {
             sooner(since + self.settings.send_timeout);
+        }
+        if self.outbox.has_passed_watermark() {
+            sooner(Mono(0));
+        }
+        if let (Some(since), Some(limit)) = (self.outbox.slow_since(), self.settings.slow_consumer_timeout) {
+            sooner(since + limit);
         }
         if let Some(oversized) = &self.reading.oversized {
             sooner(oversized.since + oversized::WITHIN);
@@ -189,10 +201,22 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
         tx.close(SessionEnd::PeerDidNotRead);
         return Err(Stop);
     }
+    if session.outbox.has_passed_watermark() {
+        tell_watermark(tx)?;
+    }
+    let session = tx.session();
+    if let (Some(since), Some(limit)) = (session.outbox.slow_since(), session.settings.slow_consumer_timeout)
+        && since + limit <= now
+    {
+        tx.close(SessionEnd::SlowConsumer);
+        return Err(Stop);
+    }
     if session.reading.oversized.as_ref().is_some_and(|it| it.since + oversized::WITHIN <= now) {
         let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
         return end_with(tx, why.to_string().into(), SessionEnd::PeerMisbehaved(why));
     }
+    let session = tx.session();
+    let Some(connection) = &session.state.connection else { return Err(Stop) };
     if !beats(connection) {
         return Ok(());
     }
@@ -221,6 +245,20 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
         }
     }
     Ok(())
+}
+
+/// Notifies the application of a counterparty that reads too slowly, or has caught up.
+#[cold]
+fn tell_watermark(tx: &mut Transaction<'_>) -> Result<(), Stop> {
+    let now = tx.now.mono;
+    let outbox = &mut tx.session_mut().outbox;
+    let (queued, size) = (outbox.queued(), outbox.size());
+    match outbox.pass_watermark(now) {
+        None => tx.notify(&Event::SlowConsumer { queued, size }),
+        Some(since) => tx.notify(&Event::SlowConsumerRecovered { queued, after: now - since }),
+    }
+    // What the callback wrote may have ended the connection.
+    if tx.session().state.is_open() { Ok(()) } else { Err(Stop) }
 }
 
 /// Ends the connection because a TestRequest was not answered.

@@ -1,10 +1,8 @@
 //! Delivery of a message to the application: everything it writes and the message's own sequence
 //! number are one transaction.
 
-use std::borrow::Cow;
-
-use fixbolt_codec::{Message, Redacted, SeqNum};
-use fixbolt_dictionary::{RefTag, SessionRejectReason};
+use fixbolt_codec::{Message, SeqNum};
+use fixbolt_dictionary::RefTag;
 
 use crate::admin_message::{AdminMessage, Reject};
 use crate::application::Delivery;
@@ -12,8 +10,8 @@ use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::Event;
 use crate::failure::Failure;
-use crate::fix::{msg_type, tag};
 use crate::header::Header;
+use crate::inbound::{business_reject, unprocessed};
 use crate::reading::BlockedBy;
 use crate::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 use crate::sending::SendKind;
@@ -41,27 +39,41 @@ pub(crate) fn deliver(
             tx.rollback();
             return Err(tx.wait(BlockedBy::Application));
         }
-        Outcome::Failed(Failure::Send(SendError::BackPressure)) => {
+        Outcome::Failed(Failure::Send(SendError::BackPressure | SendError::Throttled { .. })) => {
+            let until = tx.throttled_until();
             tx.rollback();
-            return Err(tx.wait(BlockedBy::OtherSession));
+            let stop = tx.wait(BlockedBy::OtherSession);
+            if let Some(blocked) = &mut tx.session_mut().reading.blocked {
+                blocked.until = until;
+            }
+            return Err(stop);
         }
         Outcome::Delivered(Delivery::Reject(rejected)) => Some(reject(header, seq, rejected)),
-        Outcome::Delivered(Delivery::BusinessReject(rejected)) => business_reject(tx, header, seq, rejected),
+        Outcome::Delivered(Delivery::BusinessReject(rejected)) => {
+            business_reject(tx.session(), header, seq, rejected)
+        }
         Outcome::Failed(Failure::Reject(rejected)) => {
             begin_anew(tx, header, seq, &message)?;
             Some(reject(header, seq, rejected))
         }
         Outcome::Failed(Failure::BusinessReject(rejected)) => {
             begin_anew(tx, header, seq, &message)?;
-            business_reject(tx, header, seq, rejected)
+            business_reject(tx.session(), header, seq, rejected)
         }
         // An answer that does not fit is not the message's fault: the message counts as processed,
         // and the counterparty is told that there is no answer.
-        Outcome::Failed(Failure::Send(SendError::TooLarge { limit })) => {
+        Outcome::Failed(Failure::Send(error @ (SendError::TooLarge { .. } | SendError::TooMany { .. }))) => {
             begin_anew(tx, header, seq, &message)?;
-            let rejected = BusinessReject::new(BusinessRejectReason::OTHER)
-                .text(format!("the answer is larger than {limit} bytes"));
-            business_reject(tx, header, seq, rejected)
+            let text = match error {
+                SendError::TooLarge { limit } => format!("the answer is larger than {limit} bytes"),
+                error => format!("the answer is {error}"),
+            };
+            business_reject(
+                tx.session(),
+                header,
+                seq,
+                BusinessReject::new(BusinessRejectReason::OTHER).text(text),
+            )
         }
         Outcome::Failed(Failure::Send(SendError::Store(error))) => {
             return Err(tx.abandon(SendError::Store(error)));
@@ -77,7 +89,7 @@ pub(crate) fn deliver(
             begin_anew(tx, header, seq, &message)?;
             failure = Some(format!("the application failed on message {seq}, which is rejected: {why}"));
             business_reject(
-                tx,
+                tx.session(),
                 header,
                 seq,
                 BusinessReject::new(BusinessRejectReason::APPLICATION_NOT_AVAILABLE),
@@ -108,7 +120,9 @@ fn take(
     message: &Message<'_>,
 ) -> Result<(), Stop> {
     tx.begin();
+    let now = tx.now.mono;
     tx.session_mut().state.advance();
+    tx.session_mut().count_delivered(header, seq, now);
     let flags = header.flags.with(RecordFlags::DELIVERED);
     tx.record(seq, message, flags).map_err(|error| tx.abandon(error))
 }
@@ -133,41 +147,6 @@ fn reject<'m>(header: &Header<'m>, seq: SeqNum, rejected: SessionReject) -> Admi
     let SessionReject { reason, tag, text } = rejected;
     let reject = Reject { reason, tag: tag.map(|tag| RefTag::Number(tag.number())), text };
     AdminMessage::Reject { seq, msg_type: header.msg_type, reject }
-}
-
-/// Returns what to report of a BusinessMessageReject that the application does not process: without
-/// it, nobody would learn what the counterparty refused.
-fn unprocessed(message: &Message<'_>) -> String {
-    let get = |tag| Redacted(message.get(tag).unwrap_or(b"?"));
-    format!(
-        "the counterparty refused message {} with a BusinessMessageReject, which the application does not process: {}; a BusinessMessageReject is not answered with another one",
-        get(tag::REF_SEQ_NUM),
-        get(tag::TEXT)
-    )
-}
-
-/// Returns a BusinessMessageReject (35=j), or a Reject for FIX.4.0 and 4.1, which have none. A
-/// BusinessMessageReject is not answered with another one, because two sides could do so forever.
-fn business_reject<'m>(
-    tx: &Transaction<'_>,
-    header: &Header<'m>,
-    seq: SeqNum,
-    reject: BusinessReject,
-) -> Option<AdminMessage<'m>> {
-    let msg_type = header.msg_type;
-    if !tx.session().is_42_or_later() {
-        let mut text = reject.text;
-        if text == BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE.text() {
-            // Test case 2r: the words of the engines that compare it.
-            text = Cow::Borrowed("Unsupported message type");
-        }
-        let reject = Reject { reason: SessionRejectReason::Other, tag: None, text };
-        return Some(AdminMessage::Reject { seq, msg_type, reject });
-    }
-    if msg_type == msg_type::BUSINESS_MESSAGE_REJECT {
-        return None;
-    }
-    Some(AdminMessage::BusinessReject { seq, msg_type, reject })
 }
 
 /// Rolls the transaction back. The store counts the attempt, and the session is disconnected, or

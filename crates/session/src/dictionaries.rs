@@ -160,6 +160,19 @@ impl Dictionaries {
         }
     }
 
+    /// Returns the dictionary of the application messages that we write, if there is one.
+    pub(crate) fn application(&self, default_appl_ver_id: Option<&'static str>) -> Option<&Validator> {
+        match self {
+            Self::None | Self::FixtVersions { .. } => None,
+            Self::One(validator) => Some(validator),
+            Self::Fixt(versions) => {
+                let default = default_appl_ver_id.map(ApplicationVersion::new)?;
+                let (_, validator) = versions.versions().find(|(version, _)| *version == default)?;
+                Some(validator)
+            }
+        }
+    }
+
     /// Returns whether a message that we send must name its version, although it has the default
     /// one, because the counterparty would read it as another.
     #[inline]

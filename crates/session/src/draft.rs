@@ -78,7 +78,7 @@ impl<'a> Handle<'a> {
         } else if original.is_some() && !session.settings.allow_poss_dup {
             Some(SendError::Application("the session does not send possible duplicates (AllowPosDup)"))
         } else {
-            session.may_send(cause.is_some()).err()
+            session.may_send(cause.is_some()).err().or_else(|| session.throttled(msg_type, now.mono))
         };
         // Half of the outbox is reserved for answers: a session that sends as fast as it can must
         // still read, or two of them wait for each other.

@@ -78,6 +78,20 @@ impl Sessions {
     /// Processes messages until there are no more, or the session ends or waits. Returns the number
     /// of bytes consumed.
     fn read(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
+        if let Some(session) = table::find_mut(&mut self.table, key)
+            && let Some(places) = &mut session.inbound_places
+        {
+            places.begin(now.mono);
+        }
+        let consumed = self.process(now, key, bytes, app);
+        if let Some(session) = table::find_mut(&mut self.table, key) {
+            let reading = &session.reading;
+            session.note_read(reading.blocked.is_some() || reading.budget.is_spent());
+        }
+        consumed
+    }
+
+    fn process(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
         let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
         session.unblock(now.mono);
         session.reading.budget = Budget::FULL;
@@ -235,6 +249,9 @@ impl Sessions {
         if !session.state.is_open() {
             return buffered.len();
         }
+        if let Some(places) = &mut session.outbound_places {
+            places.asked(session.state.counted, now.mono);
+        }
         if let Some(mut tx) = self.transaction(now, key, app) {
             let _ = clock::timers(&mut tx);
         }
@@ -282,13 +299,15 @@ impl Sessions {
         self.session(key).is_some_and(|session| session.state.is_open() && session.state.replay().is_some())
     }
 
-    /// Returns whether the session can continue once its socket has accepted more bytes: call
-    /// [`Sessions::wake`] then.
+    /// Returns whether the session can continue once its socket has accepted more bytes, or has
+    /// something to tell its application about that: call [`Sessions::wake`] then.
     #[must_use]
     pub fn awaits_socket(&self, key: SessionKey) -> bool {
         self.is_replaying(key)
             || self.session(key).is_some_and(|session| {
                 session.reading.blocked.is_some_and(|blocked| blocked.by == BlockedBy::Outbox)
+                    || session.outbox.has_passed_watermark()
+                    || session.outbound_places.as_ref().is_some_and(|places| places.is_awaited())
             })
     }
 
@@ -370,6 +389,9 @@ impl Sessions {
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
         record(&mut session.outbox, now.mono, bytes);
         if bytes > 0 {
+            if let Some(places) = &mut session.outbound_places {
+                places.accept(session.state.counted, session.outbox.position(), now.mono);
+            }
             session.wrote(now.mono);
             self.lists.room_made();
         }

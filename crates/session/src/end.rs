@@ -8,6 +8,7 @@ use fixbolt_codec::SeqNum;
 use crate::error::SendError;
 use crate::heart_bt_int::AcceptedHeartBtInt;
 use crate::store::StoreError;
+use crate::throttle::Rate;
 use crate::time::Utc;
 
 /// How a connection of a session ended: who ended it, and why.
@@ -39,6 +40,10 @@ pub enum SessionEnd {
     /// The counterparty did not read what we sent within
     /// [`send_timeout`](crate::SessionSettings::send_timeout).
     PeerDidNotRead,
+    /// The counterparty read too slowly for
+    /// [`slow_consumer_timeout`](crate::SessionSettings::slow_consumer_timeout). What it has not
+    /// received is sent when it logs on again and requests it.
+    SlowConsumer,
     /// The counterparty did not answer our Logon with ResetSeqNumFlag=Y in the session
     /// ([`Sessions::reset_in_session`](crate::Sessions::reset_in_session)): our sequence numbers
     /// begin at 1, and its own may not.
@@ -162,6 +167,12 @@ pub enum Misbehavior {
         /// The allowed number a second.
         limit: u32,
     },
+    /// More application messages arrived than are allowed
+    /// ([`max_inbound_rate`](crate::SessionSettings::max_inbound_rate)).
+    MessageRate {
+        /// What is allowed.
+        limit: Rate,
+    },
     /// Messages that were not for the application wrote more to the store than is allowed
     /// ([`max_session_journal_growth`](crate::SessionSettings::max_session_journal_growth)).
     JournalGrowth {
@@ -233,6 +244,9 @@ impl fmt::Display for SessionEnd {
             Self::PeerDidNotRead => {
                 f.write_str("the counterparty did not read what was sent to it (SendTimeout)")
             }
+            Self::SlowConsumer => f.write_str(
+                "the counterparty read too slowly for too long (SlowConsumerTimeout); what it has not received is sent when it asks for it after its next logon",
+            ),
             Self::ResetUnanswered => f.write_str(
                 "the counterparty did not answer our Logon with ResetSeqNumFlag (141); compare the sequence numbers of both sides",
             ),
@@ -317,6 +331,9 @@ impl fmt::Display for Misbehavior {
                 f,
                 "the counterparty sent more than {limit} session-layer messages a second for five seconds (MaxSessionMessageRate)"
             ),
+            Self::MessageRate { limit } => {
+                write!(f, "the counterparty sent more than {limit} (MaxInboundRate)")
+            }
             Self::JournalGrowth { limit } => write!(
                 f,
                 "the counterparty's messages that were not for the application added more than {limit} bytes a minute to the journal (MaxSessionJournalGrowth)"

@@ -2,6 +2,7 @@
 
 use core::error::Error;
 use core::fmt;
+use core::time::Duration;
 
 use fixbolt_codec::EncodeError;
 use fixbolt_dictionary::{Check, SessionRejectReason};
@@ -14,9 +15,26 @@ use crate::store::StoreError;
 pub enum SendError {
     /// The body cannot be encoded as a FIX message.
     Encode(EncodeError),
-    /// The outbox is full; try again when the counterparty has read some of it. Inside a turn,
-    /// return this error: the message is offered again.
+    /// The outbox is full; try again when the counterparty has read some of it. Or the session may
+    /// send no more messages in this window
+    /// ([`OutboundThrottle::Wait`](crate::OutboundThrottle::Wait)). Inside a turn, return this
+    /// error: the message is offered again once there is room.
     BackPressure,
+    /// The session may send no more messages of this type in this window
+    /// ([`OutboundThrottle::Refuse`](crate::OutboundThrottle::Refuse)). Inside a turn, returning
+    /// this error has the message offered again when the window allows it.
+    Throttled {
+        /// When to try again, counted from now; longer if the counterparty does not read, or while
+        /// it is being sent messages again.
+        again_in: Duration,
+    },
+    /// The turn writes more messages than the session may ever send together
+    /// ([`max_outbound_rate`](crate::SessionSettings::max_outbound_rate),
+    /// [`max_order_rate`](crate::SessionSettings::max_order_rate)).
+    TooMany {
+        /// The allowed number.
+        limit: u32,
+    },
     /// The session is not logged on.
     NotLoggedOn,
     /// The session is halted or does not exist.
@@ -54,7 +72,15 @@ impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Encode(error) => error.fmt(f),
-            Self::BackPressure => f.write_str("the outbox is full"),
+            Self::BackPressure => {
+                f.write_str("the outbox is full, or the session may send no more messages now")
+            }
+            Self::Throttled { again_in } => {
+                write!(f, "the session may send no more messages now; try again in {again_in:?}")
+            }
+            Self::TooMany { limit } => {
+                write!(f, "more than the {limit} messages that the session may send in one window")
+            }
             Self::NotLoggedOn => f.write_str("the session is not logged on"),
             Self::Unavailable => f.write_str("the session is halted or does not exist"),
             Self::SessionMessage => f.write_str("the session layer writes this MsgType itself"),

@@ -3,6 +3,7 @@
 
 use core::error::Error;
 use core::fmt;
+use core::time::Duration;
 
 use fixbolt_codec::{FrameError, IndexError, Message, Redacted, SeqNum};
 use fixbolt_dictionary::Violation;
@@ -129,6 +130,24 @@ pub enum Event<'e> {
         /// The file, and what is wrong there.
         what: &'e str,
     },
+    /// The counterparty reads too slowly: more waits for it than the high watermark
+    /// ([`high_watermark_percent`](crate::SessionSettings::high_watermark_percent)), and its socket
+    /// accepts no more for now. Reported once until [`Event::SlowConsumerRecovered`] or the end of
+    /// the connection.
+    SlowConsumer {
+        /// The bytes that wait.
+        queued: usize,
+        /// The bytes that can wait: from half of it on, nothing is sent but answers.
+        size: usize,
+    },
+    /// A slow counterparty has caught up: no more waits for it than the low watermark
+    /// ([`low_watermark_percent`](crate::SessionSettings::low_watermark_percent)).
+    SlowConsumerRecovered {
+        /// The bytes that still wait.
+        queued: usize,
+        /// How long it was slow.
+        after: Duration,
+    },
     /// The counterparty sent a message again that was already processed; it was ignored.
     DuplicateIgnored {
         /// Its MsgSeqNum.
@@ -235,6 +254,15 @@ impl fmt::Display for Event<'_> {
                 range(f, begin, end)
             }
             Self::StoreWarning { what } => write!(f, "the store warns: {what}"),
+            Self::SlowConsumer { queued, size } => {
+                write!(f, "the counterparty reads too slowly: {queued} of {size} bytes wait for it")
+            }
+            Self::SlowConsumerRecovered { queued, after } => {
+                write!(
+                    f,
+                    "the counterparty reads fast enough again after {after:.3?}: {queued} bytes wait for it"
+                )
+            }
             Self::DuplicateIgnored { seq } => {
                 write!(f, "message {seq} was processed before and is ignored")
             }

@@ -22,8 +22,8 @@ use crate::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 /// | [`ValueError`] | the same Rejects without RefTagID |
 /// | [`WrongMsgType`] | BusinessMessageReject 3 |
 /// | [`SessionReject`], [`BusinessReject`] | that Reject or BusinessMessageReject |
-/// | [`SendError::BackPressure`] | none: the message is offered again once there is room |
-/// | [`SendError::TooLarge`] | BusinessMessageReject, because the message itself is not at fault |
+/// | [`SendError::BackPressure`], [`SendError::Throttled`] | none: the message is offered again once there is room |
+/// | [`SendError::TooLarge`], [`SendError::TooMany`] | BusinessMessageReject, because the message itself is not at fault |
 /// | any other error | none: it is the application's failure |
 ///
 /// The numbers are SessionRejectReason (373) and BusinessRejectReason (380). Before FIX.4.2 a

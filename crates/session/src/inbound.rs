@@ -18,9 +18,11 @@ use crate::event::Event;
 use crate::fix::{msg_type, session_status, tag};
 use crate::header::{Header, number, unix_nanos};
 use crate::reaction::{Answer, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
+use crate::rejects::{BusinessReject, BusinessRejectReason};
 use crate::session::Session;
 use crate::state::{Connection, Phase, ResetStage};
-use crate::time::{Now, Utc};
+use crate::throttle::{InboundThrottle, Rate};
+use crate::time::{Mono, Now, Utc};
 
 /// The result of the checks that need no dictionary.
 #[allow(clippy::large_enum_variant)] // it is made and taken apart once a message, on the stack
@@ -133,6 +135,7 @@ pub(crate) fn due<'m>(
     header: &Header<'m>,
     message: &Message<'m>,
     seq: SeqNum,
+    now: Mono,
 ) -> Reaction<'m> {
     match header.msg_type {
         msg_type::HEARTBEAT => Answer::take().into(),
@@ -149,8 +152,37 @@ pub(crate) fn due<'m>(
         msg_type::RESEND_REQUEST => resend_request(session, header, message, seq).into(),
         msg_type::LOGOUT => logout(connection, message, seq),
         msg_type::LOGON => second_logon(session, seq),
-        _ => Reaction::Deliver,
+        _ => match session.exceeded_rate(connection, header, seq, now) {
+            None => Reaction::Deliver,
+            Some(rate) => too_many(session, header, message, seq, rate),
+        },
     }
+}
+
+/// Rejects an application message that is one more than the counterparty may send.
+#[cold]
+fn too_many<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+    rate: Rate,
+) -> Reaction<'m> {
+    let reason = BusinessRejectReason::THROTTLE_LIMIT_EXCEEDED;
+    let number = if session.knows_throttle_limit() { reason } else { BusinessRejectReason::OTHER };
+    let text = format!("{}: at most {rate}", reason.text());
+    let reply = business_reject(session, header, seq, BusinessReject::new(number).text(text.clone()));
+    // One of those that follow our Logout does not end the connection before it is answered.
+    let ends = session.settings.inbound_throttle == InboundThrottle::Disconnect
+        && session.state.phase() == Phase::LoggedOn;
+    let then = if ends {
+        let end = SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit: rate });
+        Then::LogOut(LogOut { text: text.into(), cause: Some(seq), end, await_answer: true })
+    } else {
+        Then::GoOn
+    };
+    let told = if reply.is_none() { Told::Note(unprocessed(message)) } else { Told::Nothing };
+    Answer { reply, then, told, ..Answer::take() }.into()
 }
 
 /// Answers with a Reject; the message's sequence number is used if it was expected.
@@ -166,6 +198,41 @@ pub(crate) fn reject<'m>(
         return Answer { told: Told::Event(reject_received(message)), ..Answer::take() }.into();
     }
     Answer::reject(seq, header.msg_type, reject).into()
+}
+
+/// Returns a BusinessMessageReject (35=j), or a Reject for FIX.4.0 and 4.1, which have none. A
+/// BusinessMessageReject is not answered with another one, because two sides could do so forever.
+pub(crate) fn business_reject<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    seq: SeqNum,
+    reject: BusinessReject,
+) -> Option<AdminMessage<'m>> {
+    let msg_type = header.msg_type;
+    if !session.is_42_or_later() {
+        let mut text = reject.text;
+        if text == BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE.text() {
+            // Test case 2r: the words of the engines that compare it.
+            text = Cow::Borrowed("Unsupported message type");
+        }
+        let reject = Reject { reason: SessionRejectReason::Other, tag: None, text };
+        return Some(AdminMessage::Reject { seq, msg_type, reject });
+    }
+    if msg_type == msg_type::BUSINESS_MESSAGE_REJECT {
+        return None;
+    }
+    Some(AdminMessage::BusinessReject { seq, msg_type, reject })
+}
+
+/// Returns what to report of a BusinessMessageReject that the application does not process: without
+/// it, nobody would learn what the counterparty refused.
+pub(crate) fn unprocessed(message: &Message<'_>) -> String {
+    let get = |tag| Redacted(message.get(tag).unwrap_or(b"?"));
+    format!(
+        "the counterparty refused message {} with a BusinessMessageReject, which the application does not process: {}; a BusinessMessageReject is not answered with another one",
+        get(tag::REF_SEQ_NUM),
+        get(tag::TEXT)
+    )
 }
 
 /// 4: closes the connection, with or without a Logout.

@@ -67,6 +67,8 @@ mod status;
 mod store_retry;
 mod stored_message;
 mod table;
+mod throttle;
+mod throttling;
 mod time;
 mod transaction;
 mod turn;
@@ -110,6 +112,7 @@ pub use settings::{
 };
 pub use state::Phase;
 pub use status::{SessionState, StatusCell};
+pub use throttle::{InboundThrottle, InvalidRate, ORDER_MSG_TYPES, OutboundThrottle, Rate};
 pub use time::{Mono, Now, Utc};
 pub use turn::Turn;
 pub use waker::{SessionWaker, WorkerWaker};

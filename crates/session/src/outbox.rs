@@ -20,6 +20,17 @@ pub(crate) struct Outbox {
     unread: Option<Unread>,
     /// Whether the socket may accept more at once: nothing counts as unread until it refuses.
     is_taking: bool,
+    watermarks: Watermarks,
+    /// Since when the counterparty reads too slowly, if it does.
+    slow_since: Option<Mono>,
+}
+
+/// The number of bytes above which a counterparty reads too slowly, and up to which it has caught
+/// up again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watermarks {
+    pub(crate) high: usize,
+    pub(crate) low: usize,
 }
 
 /// Bytes that the socket could not accept, because the counterparty has not read what it has.
@@ -56,7 +67,7 @@ pub(crate) struct OutboxMark {
 }
 
 impl Outbox {
-    pub(crate) fn new(size: usize) -> Self {
+    pub(crate) fn new(size: usize, watermarks: Watermarks) -> Self {
         Self {
             memory: vec![0; size].into_boxed_slice(),
             cursor: OutboxCursor {
@@ -69,6 +80,8 @@ impl Outbox {
             },
             unread: None,
             is_taking: false,
+            watermarks,
+            slow_since: None,
         }
     }
 
@@ -108,6 +121,29 @@ impl Outbox {
         self.unread.filter(|_| !self.is_taking).map(|unread| unread.since)
     }
 
+    /// Returns since when the counterparty reads too slowly, if it does.
+    pub(crate) fn slow_since(&self) -> Option<Mono> {
+        self.slow_since
+    }
+
+    /// Returns whether a watermark has been passed and [`Outbox::pass_watermark`] is to be called:
+    /// the high one while the socket refuses bytes, or then the low one. Much that was written at
+    /// once is not the counterparty's fault.
+    pub(crate) fn has_passed_watermark(&self) -> bool {
+        match self.slow_since {
+            None => self.queued() > self.watermarks.high && self.unread_since().is_some(),
+            Some(_) => self.queued() <= self.watermarks.low,
+        }
+    }
+
+    /// Records that the counterparty reads too slowly from now on, or that it has caught up.
+    /// Returns since when it was slow in that case.
+    pub(crate) fn pass_watermark(&mut self, now: Mono) -> Option<Mono> {
+        let before = self.slow_since;
+        self.slow_since = if before.is_some() { None } else { Some(now) };
+        before
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.cursor.head == self.cursor.tail
     }
@@ -120,6 +156,17 @@ impl Outbox {
     /// Returns where a message must end at the latest to leave half of the memory free.
     pub(crate) fn half(&self) -> usize {
         self.cursor.head + self.memory.len() / 2
+    }
+
+    /// Returns the number of bytes that the socket has not accepted.
+    pub(crate) fn queued(&self) -> usize {
+        self.cursor.tail - self.cursor.head
+    }
+
+    /// Returns the number of bytes that the socket has accepted, or that were discarded, since the
+    /// session was opened.
+    pub(crate) fn position(&self) -> u64 {
+        self.cursor.origin + self.cursor.head as u64
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -215,7 +262,7 @@ impl Outbox {
         self.cursor.origin += self.cursor.tail as u64;
         (self.cursor.head, self.cursor.released, self.cursor.tail) = (0, 0, 0);
         self.cursor.waiting.clear();
-        self.unread = None;
+        (self.unread, self.slow_since) = (None, None);
         self.is_taking = false;
     }
 }
@@ -231,6 +278,11 @@ impl OutboxCursor {
     /// Returns the index after the last message.
     pub(crate) fn tail(&self) -> usize {
         self.tail
+    }
+
+    /// Returns where the last message ends, counted from the session's first byte.
+    pub(crate) fn end(&self) -> u64 {
+        self.origin + self.tail as u64
     }
 
     /// Returns the guess for the digits of BodyLength in the next message.
@@ -249,6 +301,10 @@ impl OutboxCursor {
 mod tests {
     use super::*;
 
+    fn outbox(size: usize) -> Outbox {
+        Outbox::new(size, Watermarks { high: 10, low: 4 })
+    }
+
     fn push(outbox: &mut Outbox, bytes: &[u8]) {
         let tail = outbox.cursor.tail();
         outbox.memory[tail..tail + bytes.len()].copy_from_slice(bytes);
@@ -257,7 +313,7 @@ mod tests {
 
     #[test]
     fn nothing_is_writable_before_the_store_has_it() {
-        let mut outbox = Outbox::new(64);
+        let mut outbox = outbox(64);
         push(&mut outbox, b"one");
         assert_eq!(outbox.writable(), b"");
         outbox.committed(Position(1), Position(0));
@@ -276,7 +332,7 @@ mod tests {
 
     #[test]
     fn compacting_keeps_stretches_that_wait() {
-        let mut outbox = Outbox::new(32);
+        let mut outbox = outbox(32);
         push(&mut outbox, b"0123456789abcdef");
         outbox.committed(Position(1), Position(1));
         push(&mut outbox, b"wait");
@@ -290,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_rollback_leaves_no_byte() {
-        let mut outbox = Outbox::new(64);
+        let mut outbox = outbox(64);
         push(&mut outbox, b"one");
         outbox.committed(Position(1), Position(1));
         let mark = outbox.mark();
@@ -302,7 +358,7 @@ mod tests {
 
     #[test]
     fn bytes_are_unread_until_the_socket_has_accepted_all_that_waited() {
-        let mut outbox = Outbox::new(64);
+        let mut outbox = outbox(64);
         push(&mut outbox, b"0123456789");
         outbox.committed(Position(1), Position(1));
         assert_eq!(outbox.unread_since(), None);
@@ -326,8 +382,35 @@ mod tests {
     }
 
     #[test]
+    fn a_watermark_is_passed_once_until_the_other_one_is() {
+        let mut outbox = outbox(64);
+        push(&mut outbox, b"0123456789a");
+        outbox.committed(Position(1), Position(1));
+        assert!(!outbox.has_passed_watermark(), "the socket was not offered anything");
+        outbox.taken(Mono(1), 0);
+        assert!(!outbox.has_passed_watermark(), "it may accept more");
+        outbox.written(Mono(2), 0);
+        assert!(outbox.has_passed_watermark());
+        assert_eq!(outbox.pass_watermark(Mono(3)), None);
+        outbox.written(Mono(4), 6);
+        push(&mut outbox, b"bcdefghijkl");
+        outbox.committed(Position(2), Position(2));
+        outbox.written(Mono(5), 0);
+        assert!(!outbox.has_passed_watermark() && outbox.slow_since() == Some(Mono(3)));
+        outbox.written(Mono(6), 12);
+        assert_eq!(outbox.queued(), 4);
+        assert!(outbox.has_passed_watermark());
+        assert_eq!(outbox.pass_watermark(Mono(7)), Some(Mono(3)));
+        assert!(!outbox.has_passed_watermark());
+        outbox.written(Mono(8), 0);
+        outbox.pass_watermark(Mono(9));
+        outbox.clear();
+        assert_eq!(outbox.slow_since(), None, "that of another connection");
+    }
+
+    #[test]
     fn nothing_is_unread_while_the_socket_takes_what_it_is_offered_a_part_at_a_time() {
-        let mut outbox = Outbox::new(64);
+        let mut outbox = outbox(64);
         push(&mut outbox, b"0123456789");
         outbox.committed(Position(1), Position(1));
         outbox.written(Mono(1), 0);

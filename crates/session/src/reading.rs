@@ -67,6 +67,8 @@ impl Budget {
 pub(crate) struct Blocked {
     pub(crate) since: Mono,
     pub(crate) by: BlockedBy,
+    /// When a throttle has room for what waits.
+    pub(crate) until: Option<Mono>,
 }
 
 /// What the session waits for before it reads again.
@@ -106,7 +108,7 @@ impl Reading {
 
     /// Stops reading.
     pub(crate) fn block(&mut self, now: Now, by: BlockedBy) {
-        self.blocked = Some(Blocked { since: now.mono, by });
+        self.blocked = Some(Blocked { since: now.mono, by, until: None });
         self.backlog.get_or_insert(now.utc);
     }
 

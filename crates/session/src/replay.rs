@@ -88,9 +88,14 @@ impl Session {
         self.state.replay().map_or(now, |replay| self.resumes_at(replay).max(now))
     }
 
-    /// Returns when the replay may continue, if it is slowed down.
+    /// Returns when the replay may continue, if it is slowed down, or what was written during it,
+    /// if a throttle holds that up.
     pub(crate) fn resumes_at(&self, replay: Replay) -> Mono {
-        if replay.next <= replay.end { self.replay_due } else { Mono(0) }
+        if replay.next <= replay.end {
+            self.replay_due
+        } else {
+            self.outbound_places.as_ref().map_or(Mono(0), |places| places.follows_at(self.state.counted))
+        }
     }
 
     /// Counts a message that is sent again, if there are limits to how many are. A timer that is a
@@ -264,8 +269,15 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
             return Err(Stop);
         }
     };
+    let msg_type = RawHeader::read(buffer).msg_type.unwrap_or_default();
     // A store that keeps nothing has only the sequence numbers.
     let verdict = found.map(|(seq, flags)| verdict(tx.session(), replay, seq, flags, buffer));
+    let now = tx.now.mono;
+    if let Some(Verdict::Sent) = verdict
+        && !tx.session_mut().may_follow(msg_type, now)
+    {
+        return Ok(());
+    }
     let (filled_to, next) = match (found, &verdict) {
         (Some((seq, _)), Some(Verdict::Refused(_))) => (seq.next(), seq.next()),
         (Some((seq, _)), _) => (seq, seq.next()),
@@ -279,6 +291,7 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
         note(tx, Some(Replay { live: next, ..replay }));
         if let Some(Verdict::Sent) = verdict {
             queue(tx, buffer)?;
+            tx.session_mut().count_followed(msg_type);
             tx.session_mut().state.went_out(next.previous());
         }
         Ok(())

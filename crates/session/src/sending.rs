@@ -23,6 +23,7 @@ use crate::session::{OpenTurn, Session};
 use crate::settings::{ReplayInterleave, SessionSettings};
 use crate::state::{Phase, State, Unsent};
 use crate::store::{Record, RecordFlags, RecordKind, Store, StoreError};
+use crate::throttle::{Kind, OutboundPlaces};
 use crate::time::{Now, Utc};
 
 /// How a body is sent.
@@ -62,6 +63,7 @@ pub(crate) struct Sending<'s> {
     scratch: &'s mut Option<Scratch>,
     outbound: &'s mut Option<OutboundCheck>,
     added: &'s mut Added,
+    outbound_places: &'s mut Option<Box<OutboundPlaces>>,
 }
 
 impl Session {
@@ -86,6 +88,7 @@ impl Session {
             scratch: &mut self.scratch,
             outbound: &mut self.outbound,
             added: &mut self.added,
+            outbound_places: &mut self.outbound_places,
         };
         (memory, sending)
     }
@@ -238,6 +241,12 @@ impl Sending<'_> {
             connection.last_sent = now.mono;
         }
         cursor.push(message.end, length_digits);
+        if let Some(places) = self.outbound_places
+            && matches!(kind, SendKind::New { .. })
+            && let Some(kind) = Kind::of(msg_type.as_bytes())
+        {
+            places.take(&mut state.counted, kind, cursor.end());
+        }
         Ok(seq)
     }
 
@@ -267,7 +276,7 @@ impl Sending<'_> {
 /// store afterwards, and while the session is not logged on the counterparty requests it later.
 /// Nothing new is sent after a Logout (rule 11). [`ReplayInterleave`](crate::ReplayInterleave) says
 /// what is sent during a replay all the same.
-fn keeps_back(settings: &SessionSettings, state: &State, msg_type: MsgType) -> bool {
+pub(crate) fn keeps_back(settings: &SessionSettings, state: &State, msg_type: MsgType) -> bool {
     if is_logon(msg_type) {
         return false;
     }

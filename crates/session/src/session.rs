@@ -18,12 +18,12 @@ use crate::dictionaries::Dictionaries;
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::Unreached;
-use crate::fix::SOH;
+use crate::fix::{self, SOH};
 use crate::flood::{Added, Growth};
 use crate::key::SessionKey;
 use crate::mask::SecretTags;
 use crate::outbound_check::OutboundCheck;
-use crate::outbox::{Outbox, OutboxMark};
+use crate::outbox::{Outbox, OutboxMark, Watermarks};
 use crate::reading::{BlockedBy, Reading};
 use crate::refusals::Refusals;
 use crate::reorder::ReorderBuffer;
@@ -32,6 +32,7 @@ use crate::state::{Connection, Phase, ResetStage, State, Stored, Unsent};
 use crate::status::StatusCell;
 use crate::store::{Generation, Recovered, StoreError};
 use crate::store_retry::StoreRetry;
+use crate::throttle::{Counted, InboundPlaces, OutboundPlaces};
 use crate::time::{Mono, Now};
 
 /// A session.
@@ -78,6 +79,9 @@ pub(crate) struct Session {
     pub(crate) scratch: Option<Scratch>,
     /// Checks the messages that the application sends, if the session wants that.
     pub(crate) outbound: Option<OutboundCheck>,
+    /// What limits how many messages are sent and received, if anything does.
+    pub(crate) outbound_places: Option<Box<OutboundPlaces>>,
+    pub(crate) inbound_places: Option<Box<InboundPlaces>>,
     /// The buffer that a stored message is copied to before it is sent again.
     pub(crate) replay_buffer: Vec<u8>,
     /// When a replay that is slowed down may send its next message.
@@ -137,8 +141,13 @@ impl Session {
     ) -> Self {
         let behavior = settings.compatibility.behavior();
         let dictionaries = Dictionaries::new(&settings.dictionary, settings.appl_ver_id());
-        let outbox = Outbox::new(settings.outbox_size);
-        let state = State { stored: Stored::of(recovered), unsent: None, connection: None };
+        let watermarks = Watermarks {
+            high: percent_of(settings.outbox_size, settings.high_watermark_percent),
+            low: percent_of(settings.outbox_size, settings.low_watermark_percent),
+        };
+        let outbox = Outbox::new(settings.outbox_size, watermarks);
+        let stored = Stored::of(recovered);
+        let state = State { stored, unsent: None, counted: Counted::default(), connection: None };
         let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark(), added: Added::default() };
         let mut session = Self {
             key,
@@ -164,6 +173,8 @@ impl Session {
                 .outbound_policy
                 .filter(|_| settings.dictionary.checks())
                 .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
+            outbound_places: OutboundPlaces::new(settings.max_outbound_rate, settings.max_order_rate),
+            inbound_places: InboundPlaces::new(settings.max_inbound_rate),
             replay_buffer: Vec::with_capacity(settings.max_message_size),
             replay_due: Mono(0),
             gave_up_at: None,
@@ -239,6 +250,7 @@ impl Session {
         self.dictionaries.forget_logons();
         self.reading = Reading::new(recovery(&self.behavior));
         self.encoding.timing = self.settings.codec_timing.map(CodecTiming::new);
+        self.note_read(false);
         self.state.connection = Some(Connection::begin(now, phase, deadline, self.settings.heart_bt_int));
         self.publish();
     }
@@ -257,6 +269,9 @@ impl Session {
     pub(crate) fn drop_output(&mut self) {
         for seq in self.outbox.unwritten().filter_map(application_number) {
             self.state.keep_back(Unsent { first: seq, last: seq });
+        }
+        if let Some(places) = &mut self.outbound_places {
+            places.forget_queued(&mut self.state.counted);
         }
         self.outbox.clear();
     }
@@ -277,6 +292,16 @@ impl Session {
     /// fractions of a second.
     pub(crate) fn is_42_or_later(&self) -> bool {
         self.settings.id.version() >= Version::Fix42
+    }
+
+    /// Returns whether BusinessRejectReason (380) may be 8, "Throttle limit exceeded": if the
+    /// session's dictionary has it, or without one since FIX.5.0SP2, to which Extension Pack 116
+    /// has added it.
+    pub(crate) fn knows_throttle_limit(&self) -> bool {
+        match self.dictionaries.application(self.settings.appl_ver_id()) {
+            Some(dictionary) => dictionary.has_code(fix::key::BUSINESS_REJECT_REASON.tag().number(), b"8"),
+            None => self.settings.default_appl_ver_id >= Some(Version::Fix50Sp2),
+        }
     }
 
     /// Returns the precision of the times we send.
@@ -422,6 +447,10 @@ impl Session {
     }
 }
 
+fn percent_of(size: usize, percent: u32) -> usize {
+    (size as u64 * u64::from(percent) / 100) as usize
+}
+
 /// Returns MsgSeqNum of a message in an outbox that the application sent; `None` if the session
 /// layer wrote it, or if it is sent again.
 fn application_number(message: &[u8]) -> Option<SeqNum> {
@@ -514,7 +543,13 @@ mod tests {
             end: Some(Box::new(SessionEnd::LogonTimedOut)),
             logon,
         };
-        State { stored, unsent: Some(Unsent { first: seq, last: seq }), connection: Some(connection) }
+        let counted = Counted { messages: 7, orders: 7, inbound: 7 };
+        State {
+            stored,
+            unsent: Some(Unsent { first: seq, last: seq }),
+            counted,
+            connection: Some(connection),
+        }
     }
 
     /// Changes one field of the session to its value in the other state.
@@ -525,7 +560,7 @@ mod tests {
     }
 
     /// One change for each field: of the store, of a connection, of a logon.
-    const CHANGES: [Change; 28] = [
+    const CHANGES: [Change; 31] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,
         |s, o| s.stored.generation = o.stored.generation,
@@ -533,6 +568,9 @@ mod tests {
         |s, o| s.stored.attempts = o.stored.attempts,
         |s, o| s.stored.began = o.stored.began,
         |s, o| s.unsent = o.unsent,
+        |s, o| s.counted.messages = o.counted.messages,
+        |s, o| s.counted.orders = o.counted.orders,
+        |s, o| s.counted.inbound = o.counted.inbound,
         |s, o| connection(s).heart_bt_int = connection(&mut o.clone()).heart_bt_int,
         |s, o| connection(s).peer_max_message_size = connection(&mut o.clone()).peer_max_message_size,
         |s, o| connection(s).last_sent = connection(&mut o.clone()).last_sent,

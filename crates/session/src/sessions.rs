@@ -519,6 +519,10 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
         "missing messages must be requested at least once"
     } else if settings.max_replay_rate == Some(0) {
         "at least 1 message a second must be sent again; None sends as many as the counterparty reads"
+    } else if !(1..=100).contains(&settings.high_watermark_percent) {
+        "the high watermark of the outbox must be 1 to 100 percent of it"
+    } else if settings.low_watermark_percent >= settings.high_watermark_percent {
+        "the low watermark of the outbox must be below the high one"
     } else if settings.poison_attempts == 0 {
         "the number of attempts to process a message must be at least 1"
     } else if settings.resend_horizon == Some(0) {

@@ -15,6 +15,7 @@ use crate::heart_bt_int::AcceptedHeartBtInt;
 use crate::id::SessionId;
 use crate::logon_fields::LogonFields;
 use crate::schedule::Schedule;
+use crate::throttle::{InboundThrottle, OutboundThrottle, Rate};
 
 /// Who opens the transport connection and sends the first Logon.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -177,6 +178,24 @@ pub struct SessionSettings {
     /// with [`SessionEnd::PeerDidNotRead`](crate::SessionEnd::PeerDidNotRead), so that a
     /// counterparty that reads nothing does not hold the session.
     pub send_timeout: Duration,
+    /// The part of [`outbox_size`](Self::outbox_size), in percent, above which a counterparty
+    /// counts as slow if its socket accepts no more:
+    /// [`Event::SlowConsumer`](crate::Event::SlowConsumer). 1 to 100, which is never passed; what
+    /// answers no message of the counterparty fills at most half of the outbox.
+    pub high_watermark_percent: u32,
+    /// The part of [`outbox_size`](Self::outbox_size), in percent, up to which it has caught up:
+    /// [`Event::SlowConsumerRecovered`](crate::Event::SlowConsumerRecovered). Less than the high
+    /// one.
+    pub low_watermark_percent: u32,
+    /// How long a counterparty may be slow, from the high watermark until it is back at the low
+    /// one; `None` for as long as it likes. Then the connection ends with
+    /// [`SessionEnd::SlowConsumer`](crate::SessionEnd::SlowConsumer). Messages that it has not
+    /// received are in the store, and sent when it requests them.
+    ///
+    /// [`send_timeout`](Self::send_timeout) ends the connection of one that does not read what
+    /// waited when its socket first accepted no more. One that reads all of that in time, but
+    /// always more slowly than new messages are written, only this ends.
+    pub slow_consumer_timeout: Option<Duration>,
     /// The number of garbled messages in succession at which the connection ends; `None` for no
     /// limit. Bytes that belong to no message count as one for each piece that arrives.
     pub max_garbled_messages: Option<u32>,
@@ -298,6 +317,36 @@ pub struct SessionSettings {
     /// NextNumOut is that of the moment at which the request is answered. What is written until
     /// everything requested is sent does not move the horizon.
     pub resend_horizon: Option<u64>,
+    /// The most application messages that are sent in a window; `None` for no limit.
+    ///
+    /// In no window of this length does the socket accept more of them, wherever it begins and over
+    /// connections: a message counts from when it is queued until one window after the socket has
+    /// accepted its last byte. Messages that are sent again on request, the session layer's, and
+    /// BusinessMessageRejects do not count and are not held up. Those that have to wait for the end
+    /// of a replay count when they are sent; as many as fit into a window may wait so.
+    pub max_outbound_rate: Option<Rate>,
+    /// The same for messages with which orders are entered, replaced and cancelled
+    /// ([`ORDER_MSG_TYPES`](crate::ORDER_MSG_TYPES)); they count for both. A message counts once,
+    /// however many orders it has.
+    pub max_order_rate: Option<Rate>,
+    /// What happens to a message that is one more.
+    pub outbound_throttle: OutboundThrottle,
+    /// The most application messages in a window that are accepted from the counterparty; `None`
+    /// for no limit.
+    ///
+    /// In no window of this length are more of them delivered. Each other one is answered with a
+    /// BusinessMessageReject whose BusinessRejectReason (380) is 8, "Throttle limit exceeded", if
+    /// the session's dictionary has that value, and otherwise 0 with the same Text; before FIX.4.2
+    /// with a Reject. FIX.Latest has the value, since Extension Pack 116 to FIX.5.0SP2, and so may
+    /// a dialect; without a dictionary it is sent since FIX.5.0SP2. A BusinessMessageReject of the
+    /// counterparty counts, too, but is not answered.
+    ///
+    /// Messages are judged by when they can have arrived: those that wait while the session reads
+    /// nothing, or behind a gap, do not count as sent at once. What the counterparty sends again
+    /// because we requested it does not count.
+    pub max_inbound_rate: Option<Rate>,
+    /// What happens to a counterparty that sends more.
+    pub inbound_throttle: InboundThrottle,
     /// The most bytes buffered for the socket. A full outbox is back-pressure; messages that do not
     /// answer an inbound message fill at most half of it.
     pub outbox_size: usize,
@@ -356,6 +405,9 @@ impl SessionSettings {
             logon_timeout: Duration::from_secs(10),
             logout_timeout: Duration::from_secs(2),
             send_timeout: Duration::from_secs(30),
+            high_watermark_percent: 40,
+            low_watermark_percent: 20,
+            slow_consumer_timeout: None,
             max_garbled_messages: Some(100),
             reject_garbled_message: false,
             validate_checksum: true,
@@ -386,6 +438,11 @@ impl SessionSettings {
             while_logged_off: WhileLoggedOff::Refuse,
             poison_attempts: 3,
             resend_horizon: None,
+            max_outbound_rate: None,
+            max_order_rate: None,
+            outbound_throttle: OutboundThrottle::Wait,
+            max_inbound_rate: None,
+            inbound_throttle: InboundThrottle::Reject,
             outbox_size: 1024 * 1024,
             reorder_buffer_size: 1024 * 1024,
             logon: LogonFields::default(),

@@ -9,6 +9,7 @@ use fixbolt_codec::SeqNum;
 use crate::admin_message::TestReqIdValue;
 use crate::end::SessionEnd;
 use crate::store::{ConnectionNumber, Generation};
+use crate::throttle::Counted;
 use crate::time::{Mono, Now, Utc};
 
 /// Everything in a session that a transaction may change and a rollback restores.
@@ -17,6 +18,8 @@ pub(crate) struct State {
     pub(crate) stored: Stored,
     /// Messages that have a sequence number and are stored, but were never written to a socket.
     pub(crate) unsent: Option<Unsent>,
+    /// What the throttles have counted, in this connection and earlier ones.
+    pub(crate) counted: Counted,
     /// `None` while there is no transport connection.
     pub(crate) connection: Option<Connection>,
 }
@@ -205,6 +208,15 @@ impl State {
         self.connection.as_ref().is_some_and(|connection| {
             connection.logon.phase == Phase::LoggedOn && connection.logon.held_at == Some(self.stored.next_in)
         })
+    }
+
+    /// Returns the number of messages that wait for the end of a replay, or are withheld.
+    pub(crate) fn waiting(&self) -> u64 {
+        let first = self.connection.as_ref().and_then(|connection| {
+            let Logon { replay, kept_from, .. } = connection.logon;
+            replay.map(|replay| replay.live).or(kept_from)
+        });
+        first.map_or(0, |first| self.stored.next_out.0.saturating_sub(first.0))
     }
 
     /// Ends the withholding of messages: those that were withheld follow now, in front of whatever

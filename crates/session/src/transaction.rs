@@ -26,7 +26,7 @@ use crate::state::Connection;
 use crate::store::{RecordFlags, RecordKind, Store};
 use crate::stored_message::FieldStorage;
 use crate::table;
-use crate::time::Now;
+use crate::time::{Mono, Now};
 use crate::turn::{self, Turn};
 use crate::waker::WorkerWaker;
 use crate::wire::{WireObserver, observe_outbound};
@@ -258,6 +258,13 @@ impl<'a> Transaction<'a> {
             self.lists.note_awaiting_room(self.own);
         }
         Stop
+    }
+
+    /// Returns when a throttle of a session that the open transaction has touched has room for what
+    /// it refused.
+    pub(crate) fn throttled_until(&self) -> Option<Mono> {
+        let touched = self.touched.iter();
+        touched.filter_map(|n| table::opened(self.table, *n).throttled_until()).min()
     }
 
     /// Runs `act` as one transaction, which is committed if `act` succeeds and rolled back

@@ -150,6 +150,12 @@ impl Validator {
         &self.data_fields
     }
 
+    /// Returns whether the dictionary lists this value of a field.
+    pub fn has_code(&self, tag: u32, value: &[u8]) -> bool {
+        let rule = self.plan.slot(tag).map(|slot| self.plan.field(slot));
+        rule.and_then(|rule| self.plan.codes(rule)).is_some_and(|codes| codes.admits(value, None))
+    }
+
     /// Returns the memory for checking, which is allocated once per worker (or session) and used
     /// for every message.
     pub fn scratch(&self) -> Scratch {

@@ -1,0 +1,104 @@
+//! What the throttles of a session do to its messages: which one waits or is refused, until when,
+//! and which one of the counterparty is too many.
+
+use fixbolt_codec::{MsgType, SeqNum};
+
+use crate::error::SendError;
+use crate::header::Header;
+use crate::sending::keeps_back;
+use crate::session::Session;
+use crate::state::Connection;
+use crate::throttle::{Kind, OutboundThrottle, Rate};
+use crate::time::Mono;
+
+impl Session {
+    /// Returns why a new message of the application is not sent now, if a throttle is the reason.
+    pub(crate) fn throttled(&mut self, msg_type: MsgType, now: Mono) -> Option<SendError> {
+        let throttle = self.outbound_places.as_mut()?;
+        let kind = Kind::of(msg_type.as_bytes())?;
+        let rate = throttle.limit(kind)?;
+        let counted = self.state.counted;
+        let (at, again_in) = if keeps_back(&self.settings, &self.state, msg_type) {
+            // It has no place until its turn: as many as have a place may wait for theirs.
+            if self.state.waiting() < u64::from(rate.messages()) {
+                return None;
+            }
+            (Mono(u64::MAX), rate.window())
+        } else if throttle.is_full_since(self.turn.snapshot.state.counted, counted, kind) {
+            return Some(SendError::TooMany { limit: rate.messages() });
+        } else {
+            let at = throttle.free_at(counted, kind);
+            (at, (at - now).min(rate.window()))
+        };
+        if at <= now {
+            return None;
+        }
+        throttle.await_place(kind);
+        Some(match self.settings.outbound_throttle {
+            OutboundThrottle::Wait => SendError::BackPressure,
+            OutboundThrottle::Refuse => SendError::Throttled { again_in },
+        })
+    }
+
+    /// Returns when a message that a throttle has refused is to be asked again, unless that depends
+    /// on the socket.
+    pub(crate) fn throttled_until(&self) -> Option<Mono> {
+        self.outbound_places.as_ref()?.due(self.state.counted)
+    }
+
+    /// Returns whether a new message that was written during a replay may be sent, and otherwise
+    /// remembers that it waits.
+    pub(crate) fn may_follow(&mut self, msg_type: &[u8], now: Mono) -> bool {
+        let Some(throttle) = &mut self.outbound_places else { return true };
+        let Some(kind) = Kind::of(msg_type) else { return true };
+        let may = throttle.free_at(self.state.counted, kind) <= now;
+        throttle.set_follows((!may).then_some(kind));
+        may
+    }
+
+    /// Counts a new message that was just queued.
+    pub(crate) fn count_followed(&mut self, msg_type: &[u8]) {
+        if let Some(throttle) = &mut self.outbound_places
+            && let Some(kind) = Kind::of(msg_type)
+        {
+            throttle.take(&mut self.state.counted, kind, self.outbox.cursor.end());
+        }
+    }
+
+    /// Returns whether an application message of the counterparty is one more than it may send, and
+    /// the rate that it exceeds. One that was requested again does not count.
+    pub(crate) fn exceeded_rate(
+        &self,
+        connection: &Connection,
+        header: &Header<'_>,
+        seq: SeqNum,
+        now: Mono,
+    ) -> Option<Rate> {
+        let throttle = self.inbound_places.as_ref()?;
+        let is_excess = !is_requested(connection, header, seq) && throttle.is_excess(self.state.counted, now);
+        is_excess.then(|| throttle.rate())
+    }
+
+    /// Counts an application message of the counterparty that is about to be delivered.
+    pub(crate) fn count_delivered(&mut self, header: &Header<'_>, seq: SeqNum, now: Mono) {
+        let Some(throttle) = &mut self.inbound_places else { return };
+        let connection = self.state.connection.as_ref();
+        if !connection.is_some_and(|connection| is_requested(connection, header, seq)) {
+            throttle.take(&mut self.state.counted, now);
+        }
+    }
+
+    /// Called after bytes were passed to the session, with whether some are left.
+    pub(crate) fn note_read(&mut self, leaves_some: bool) {
+        if let Some(throttle) = &mut self.inbound_places {
+            let connection = self.state.connection.as_ref();
+            let is_gap = connection.is_some_and(|connection| connection.logon.gap.is_some());
+            throttle.end(leaves_some || is_gap);
+        }
+    }
+}
+
+/// Returns whether a message is sent again because we requested it.
+fn is_requested(connection: &Connection, header: &Header<'_>, seq: SeqNum) -> bool {
+    header.poss_dup && connection.logon.gap.is_some_and(|gap| seq <= gap.end)
+}

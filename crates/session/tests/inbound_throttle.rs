@@ -1,0 +1,242 @@
+//! A counterparty that sends more application messages than it may.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fixbolt_codec::{SeqNum, Version};
+use fixbolt_conformance::wire::{Mood, Side, kinds};
+use fixbolt_dictionary::{
+    ApplicationVersion, DictionarySet, Source, Validator, fix_latest, fix44, fix50sp2, fixt11,
+};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{
+    FixtDictionaries, InboundThrottle, Misbehavior, Phase, Rate, Role, SessionDictionary, SessionEnd,
+    SessionId, SessionKey, SessionSettings,
+};
+
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
+
+fn rate(text: &str) -> Rate {
+    text.parse().unwrap()
+}
+
+fn side(version: Version, change: impl FnOnce(&mut SessionSettings)) -> Side {
+    let id = SessionId::new(version, "US", "PEER").unwrap();
+    let mut settings = SessionSettings::new(id, Role::Acceptor);
+    settings.dictionary = SessionDictionary::None;
+    change(&mut settings);
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let version = if version == Version::Fixt11 { "1137=9|" } else { "" };
+    assert_eq!(kinds(&side.log_on(0, 1, version)), "A");
+    side
+}
+
+fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
+    side(Version::Fix44, change)
+}
+
+fn orders(side: &Side, from: u64, to: u64) -> Vec<u8> {
+    (from..=to).flat_map(|n| side.wire(0, &format!("35=D|34={n}|11=o{n}|"))).collect()
+}
+
+#[test]
+fn each_message_more_than_a_window_allows_is_rejected_and_not_delivered() {
+    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("3/100")));
+    let bytes = orders(&side, 2, 8);
+    side.hear(0, &bytes);
+    let answers = side.take(0);
+    assert_eq!(kinds(&answers), "888jjjj");
+    assert!(
+        answers[3].contains("|45=5|372=D|380=0|58=Throttle limit exceeded: at most 3 messages in 100ms|")
+    );
+    assert_eq!(side.desk.got, ["o2", "o3", "o4"]);
+    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(9), "their numbers are used");
+    side.pass(Duration::from_nanos(99_999_999));
+    assert_eq!(kinds(&side.say(0, "35=D|34=9|11=o9|")), "j", "rejected ones do not count");
+    side.pass(Duration::from_nanos(1));
+    let bytes = orders(&side, 10, 13);
+    side.hear(0, &bytes);
+    assert_eq!(kinds(&side.take(0)), "888j");
+}
+
+#[test]
+fn the_reason_is_8_where_the_version_or_the_dictionary_has_it() {
+    let reason = |version, dictionary, default| {
+        let mut side = side(version, |s| {
+            (s.max_inbound_rate, s.dictionary) = (Some(rate("1")), dictionary);
+            s.default_appl_ver_id = default;
+            s.policy = fixbolt_dictionary::Policy::ignoring();
+        });
+        side.say(0, "35=D|34=2|11=a|");
+        side.say(0, "35=D|34=3|11=b|").remove(0)
+    };
+    let shipped = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
+    let table = fix44().to_table();
+    let codes = "codes BusinessRejectReasonCodeSet ";
+    assert!(table.contains(codes));
+    let dialect = table.replace(codes, &format!("{codes}8=ThrottleLimitExceeded "));
+    let dialect = Source::text(&dialect).load().unwrap_or_else(|error| panic!("{error}")).dictionary;
+    let latest = |application| {
+        let set = DictionarySet::new(fixt11().clone()).unwrap();
+        let set = set.with(ApplicationVersion::new("9"), application).unwrap();
+        SessionDictionary::Fixt(Arc::new(FixtDictionaries::new(set.validators())))
+    };
+    let dialect = SessionDictionary::Own(Arc::new(Validator::new(&dialect)));
+    let none = || SessionDictionary::None;
+    for (answer, part) in [
+        (reason(Version::Fix40, none(), None), "|35=3|"),
+        (reason(Version::Fix41, none(), None), "|35=3|"),
+        (reason(Version::Fix42, none(), None), "|380=0|"),
+        (reason(Version::Fix44, shipped, None), "|380=0|"),
+        (reason(Version::Fix44, dialect, None), "|380=8|"),
+        (reason(Version::Fixt11, none(), Some(Version::Fix50)), "|380=0|"),
+        (reason(Version::Fixt11, none(), Some(Version::Fix50Sp2)), "|380=8|"),
+        (reason(Version::Fixt11, latest(fix50sp2()), Some(Version::Fix50Sp2)), "|380=0|"),
+        (reason(Version::Fixt11, latest(fix_latest()), Some(Version::Fix50Sp2)), "|380=8|"),
+    ] {
+        assert!(answer.contains(part) && answer.contains("Throttle limit exceeded"), "{part}: {answer}");
+    }
+}
+
+#[test]
+fn a_business_message_reject_is_not_answered_with_another_one() {
+    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("1")));
+    assert_eq!(kinds(&side.say(0, "35=j|34=2|45=1|372=8|380=0|")), "8");
+    assert_eq!(kinds(&side.say(0, "35=j|34=3|45=1|372=8|380=0|58=why|")), "");
+    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(4));
+    assert!(side.desk.notes[0].contains("why"), "{:?}", side.desk.notes);
+}
+
+#[test]
+fn the_session_layer_does_not_count() {
+    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("1/1000")));
+    for n in 2..50 {
+        assert_eq!(kinds(&side.say(0, &format!("35=1|34={n}|112=x|"))), "0");
+    }
+    assert_eq!(kinds(&side.say(0, "35=D|34=50|11=a|")), "8");
+    assert_eq!(kinds(&side.say(0, "35=1|34=51|112=x|")), "0");
+}
+
+#[test]
+fn what_was_requested_again_does_not_count_and_what_waited_behind_the_gap_is_not_too_many() {
+    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("2/100")));
+    // 2 to 21 are missing; 22 and on come two in 100 ms, and are kept.
+    for n in 22..42 {
+        side.say(0, &format!("35=D|34={n}|11=o{n}|"));
+        side.pass(Duration::from_millis(50));
+    }
+    let time = side.time();
+    let again: Vec<u8> =
+        (2..=21).flat_map(|n| side.wire(0, &format!("35=D|34={n}|43=Y|122={time}|11=o{n}|"))).collect();
+    side.hear(0, &again);
+    assert_eq!(kinds(&side.take(0)), "8".repeat(40));
+    // The next ones are judged by the clock again.
+    let bytes = orders(&side, 42, 49);
+    side.hear(0, &bytes);
+    assert_eq!(kinds(&side.take(0)), "88jjjjjj");
+}
+
+#[test]
+fn a_counterparty_does_not_evade_the_limit_with_poss_dup_flags_or_gaps_or_connections() {
+    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("2")));
+    let time = side.time();
+    let marked: Vec<u8> =
+        (2..=6).flat_map(|n| side.wire(0, &format!("35=D|34={n}|43=Y|122={time}|11=o{n}|"))).collect();
+    side.hear(0, &marked);
+    assert_eq!(kinds(&side.take(0)), "88jjj", "nobody requested them");
+    // A message after a gap of one waits with a hundred others.
+    let later = orders(&side, 8, 108);
+    side.hear(0, &later);
+    side.take(0);
+    let missing = side.wire(0, "35=D|34=7|11=o7|");
+    side.hear(0, &missing);
+    assert_eq!(kinds(&side.take(0)), "j".repeat(102));
+    side.disconnect(0);
+    side.log_on(0, 109, "");
+    assert_eq!(kinds(&side.say(0, "35=D|34=110|11=o110|")), "j");
+    side.pass(Duration::from_secs(1));
+    assert_eq!(kinds(&side.say(0, "35=D|34=111|11=o111|")), "8");
+}
+
+#[test]
+fn a_message_that_the_application_puts_off_counts_once() {
+    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("2/100")));
+    side.desk.mood = Mood::NotNow;
+    let bytes = orders(&side, 2, 10);
+    assert_eq!(side.hear(0, &bytes), 0);
+    for _ in 0..10 {
+        side.pass(Duration::from_millis(30));
+        assert_eq!(side.tick(0, &bytes), 0);
+    }
+    side.desk.mood = Mood::Done;
+    side.pass(Duration::from_millis(50));
+    // 350 ms in which they can have arrived, eight at most: and one is too many.
+    assert_eq!(side.tick(0, &bytes), bytes.len());
+    assert_eq!(kinds(&side.take(0)), "88888888j");
+}
+
+#[test]
+fn a_counterparty_that_sends_too_much_is_logged_out_if_the_session_does_that() {
+    let mut side = logged_on(|s| {
+        (s.max_inbound_rate, s.inbound_throttle) = (Some(rate("3/100")), InboundThrottle::Disconnect);
+    });
+    let bytes = orders(&side, 2, 8);
+    side.hear(0, &bytes);
+    let answers = side.take(0);
+    // Nothing new follows a Logout: the other answers are sent in the next connection.
+    assert_eq!(kinds(&answers), "888j5");
+    assert!(answers[4].contains("|58=Throttle limit exceeded: at most 3 messages in 100ms|"), "{answers:?}");
+    assert_eq!(side.sessions.phase(KEY), Phase::LogoutSent);
+    assert_eq!(kinds(&side.say(0, "35=5|34=9|")), "");
+    let limit = rate("3/100");
+    let end = side.disconnect(0);
+    assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit })));
+    assert_eq!(
+        end.unwrap().to_string(),
+        "the counterparty sent more than 3 messages in 100ms (MaxInboundRate)"
+    );
+    // It may come back, and the number of each message was used.
+    side.pass(Duration::from_millis(100));
+    assert_eq!(kinds(&side.log_on(0, 10, "")), "A");
+    assert_eq!(kinds(&side.say(0, "35=2|34=11|7=7|16=9|")), "jjj");
+}
+
+#[test]
+fn a_flood_is_answered_only_as_long_as_the_journal_may_grow_for_it() {
+    let mut side = logged_on(|s| {
+        (s.max_inbound_rate, s.max_session_journal_growth) = (Some(rate("1")), Some(100_000));
+    });
+    let bytes = orders(&side, 2, 5000);
+    side.hear(0, &bytes);
+    assert!(side.take(0).len() < 1000);
+    assert!(matches!(
+        side.disconnect(0),
+        Some(SessionEnd::PeerMisbehaved(Misbehavior::JournalGrowth { limit: 100_000 }))
+    ));
+}
+
+#[test]
+fn in_no_window_are_more_delivered_and_nothing_below_the_limit_is_rejected() {
+    let mut random = 7u64;
+    let mut below = |most: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % most
+    };
+    for _ in 0..40 {
+        let (most, window) = (1 + below(6) as usize, 1 + below(20));
+        let mut side =
+            logged_on(|s| s.max_inbound_rate = Rate::new(most as u32, Duration::from_millis(window)));
+        let mut delivered: Vec<u64> = Vec::new();
+        let window = window * 1_000_000;
+        for n in 2..400 {
+            side.pass(Duration::from_micros(below(8) * 250));
+            let now = side.now.mono.0;
+            let answer = kinds(&side.say(0, &format!("35=D|34={n}|11=o{n}|")));
+            let within = delivered.iter().filter(|at| now - **at < window).count();
+            assert_eq!(answer == "8", within < most, "{answer}: {within} of {most}");
+            if answer == "8" {
+                delivered.push(now);
+            }
+        }
+    }
+}

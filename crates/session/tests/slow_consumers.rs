@@ -1,0 +1,243 @@
+//! Counterparties that read more slowly than the application writes.
+
+use std::time::Duration;
+
+use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{
+    AcceptedHeartBtInt, Event, Failure, OpenError, Role, SendError, SessionEnd, SessionKey, SessionSettings,
+    Sessions,
+};
+use support::{App, Bench, settings};
+
+mod support;
+
+const SECOND: Duration = Duration::from_secs(1);
+const SIZE: usize = 100_000;
+
+struct Consumer {
+    app: App,
+    bench: Bench,
+    key: SessionKey,
+    next: u64,
+}
+
+impl Consumer {
+    fn new(change: impl FnOnce(&mut SessionSettings)) -> Self {
+        let mut app = App::default();
+        let settings = settings("FIX.4.4", "A", Role::Acceptor).with(|s| {
+            (s.outbox_size, s.send_timeout) = (SIZE, Duration::from_secs(3600));
+            s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+            change(s);
+        });
+        let bench = Bench::open(&mut app, vec![settings]);
+        let key = bench.keys[0];
+        let mut consumer = Self { app, bench, key, next: 2 };
+        consumer.log_on(1);
+        consumer.app.events.clear();
+        consumer
+    }
+
+    fn log_on(&mut self, seq: u64) {
+        self.bench.sessions.connected(self.bench.now, self.key, &mut self.app);
+        let answer = self.bench.say(&mut self.app, 0, &format!("35=A|34={seq}|98=0|108=0|"));
+        assert!(answer[0].contains("|35=A|"), "{answer:?}");
+    }
+
+    /// Sends an order of about `size` bytes.
+    fn send(&mut self, size: usize) -> Result<(), SendError> {
+        let id = self.next;
+        self.bench.sessions.act(self.bench.now, self.key, &mut self.app, |turn| {
+            let mut draft = turn.reply().draft(MsgType::new(b"D"));
+            let id = format!("o{id}");
+            draft.writer().bytes(Key::new(11), id.as_bytes()).bytes(Key::new(58), &vec![b'x'; size]);
+            draft.send()
+        })?;
+        self.next += 1;
+        Ok(())
+    }
+
+    /// Has the socket accept `bytes` of what waits, and tells the session the time.
+    fn read(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.bench.sessions.writable(self.key).len());
+        self.bench.sessions.written(self.bench.now, self.key, bytes);
+        let due = self.bench.sessions.next_deadline(self.key);
+        if due.is_some_and(|due| due <= self.bench.now.mono) || self.bench.sessions.awaits_socket(self.key) {
+            self.bench.sessions.wake(self.bench.now, self.key, &[], &mut self.app);
+        }
+    }
+
+    fn pass(&mut self, time: Duration) {
+        (self.bench.now.mono, self.bench.now.utc) = (self.bench.now.mono + time, self.bench.now.utc + time);
+    }
+
+    fn queued(&self) -> usize {
+        self.bench.sessions.writable(self.key).len()
+    }
+
+    fn disconnect(&mut self) -> SessionEnd {
+        self.bench.sessions.disconnected(self.bench.now, self.key, &mut self.app);
+        self.app.ends.pop().unwrap()
+    }
+}
+
+#[test]
+fn the_application_hears_once_of_each_watermark() {
+    let mut consumer = Consumer::new(|_| {});
+    // Reads a little more slowly than is written, then a little faster, again and again.
+    let mut told = Vec::new();
+    for round in 0..6 {
+        for _ in 0..100 {
+            consumer.pass(SECOND);
+            let _ = consumer.send(1000);
+            consumer.read(if round % 2 == 0 { 400 } else { 1700 });
+            let queued = consumer.queued();
+            for event in consumer.app.events.drain(..) {
+                told.push((event.contains("too slowly"), queued));
+            }
+        }
+    }
+    assert_eq!(told.len(), 6, "{told:?}");
+    for (n, (is_slow, queued)) in told.into_iter().enumerate() {
+        assert_eq!(is_slow, n % 2 == 0);
+        let right = if is_slow { 40_000..41_200 } else { 18_000..20_001 };
+        assert!(right.contains(&queued), "{queued}");
+    }
+}
+
+#[test]
+fn much_at_once_is_not_the_counterpartys_fault() {
+    let mut consumer = Consumer::new(|_| {});
+    while consumer.send(1000).is_ok() {}
+    assert!(consumer.queued() > SIZE * 2 / 5);
+    assert!(consumer.bench.sessions.next_deadline(consumer.key).is_none());
+    consumer.bench.sessions.taken(consumer.bench.now, consumer.key, 1000);
+    consumer.bench.sessions.wake(consumer.bench.now, consumer.key, &[], &mut consumer.app);
+    consumer.read(usize::MAX);
+    assert_eq!(consumer.app.events, [""; 0]);
+}
+
+#[test]
+fn the_default_is_back_pressure_and_the_connection_is_kept() {
+    let mut consumer = Consumer::new(|_| {});
+    while consumer.send(1000).is_ok() {}
+    consumer.read(1);
+    assert_eq!(consumer.send(1000), Err(SendError::BackPressure));
+    assert_eq!(consumer.app.events.len(), 1);
+    assert!(consumer.app.events[0].contains("reads too slowly: "), "{:?}", consumer.app.events);
+    consumer.pass(1000 * SECOND);
+    consumer.read(1);
+    assert!(!consumer.bench.sessions.wants_close(consumer.key));
+}
+
+#[test]
+fn one_that_stays_slow_is_disconnected_although_it_reads_all_that_waited_in_time() {
+    let mut consumer = Consumer::new(|s| {
+        (s.slow_consumer_timeout, s.send_timeout) = (Some(60 * SECOND), 30 * SECOND);
+    });
+    let mut slow_at = None;
+    for second in 0.. {
+        consumer.pass(SECOND);
+        // It reads about as fast as the application may write: 40 KB within 30 s.
+        while consumer.send(1000).is_ok() {}
+        consumer.read(2000);
+        if consumer.app.events.iter().any(|event| event.contains("too slowly")) {
+            slow_at.get_or_insert(second);
+        }
+        if consumer.bench.sessions.wants_close(consumer.key) {
+            assert_eq!(slow_at, Some(second - 60));
+            break;
+        }
+        assert!(second < 1000, "it is never disconnected");
+    }
+    assert_eq!(consumer.disconnect(), SessionEnd::SlowConsumer);
+}
+
+#[test]
+fn one_that_catches_up_in_time_is_not_disconnected_and_has_its_whole_time_again() {
+    let mut consumer = Consumer::new(|s| s.slow_consumer_timeout = Some(60 * SECOND));
+    for _ in 0..5 {
+        while consumer.send(1000).is_ok() {}
+        consumer.read(1);
+        consumer.pass(59 * SECOND);
+        consumer.read(usize::MAX);
+        assert_eq!(consumer.queued(), 0);
+        consumer.pass(10 * SECOND);
+    }
+    assert!(!consumer.bench.sessions.wants_close(consumer.key));
+    let after = consumer.app.events.iter().filter(|event| event.contains("fast enough again after 59.000s"));
+    assert_eq!(after.count(), 5, "{:?}", consumer.app.events);
+}
+
+#[test]
+fn no_message_is_lost_if_a_slow_counterparty_is_disconnected() {
+    let mut consumer = Consumer::new(|s| s.slow_consumer_timeout = Some(5 * SECOND));
+    let mut received = Vec::new();
+    let mut accepted = 0;
+    for seq in [2, 4, 6, 8] {
+        for _ in 0..8 {
+            while consumer.send(1000).is_ok() {
+                accepted += 1;
+            }
+            let bytes = consumer.bench.sessions.writable(consumer.key)[..3000].to_vec();
+            received.extend(bytes);
+            consumer.read(3000);
+            consumer.pass(SECOND);
+            consumer.read(0);
+        }
+        assert_eq!(consumer.disconnect(), SessionEnd::SlowConsumer);
+        consumer.log_on(seq);
+        // What it has received in part is as if it had not been sent.
+        received.clear();
+        let request = support::wire(&consumer.bench.ids[0], &format!("35=2|34={}|7=2|16=0|", seq + 1));
+        consumer.bench.sessions.receive(consumer.bench.now, consumer.key, &request, &mut consumer.app);
+        loop {
+            let all = consumer.bench.take(0);
+            consumer.bench.sessions.wake(consumer.bench.now, consumer.key, &[], &mut consumer.app);
+            let is_done = all.is_empty() && !consumer.bench.sessions.is_replaying(consumer.key);
+            let id = |message: &str| Some(message.split("|11=").nth(1)?.split('|').next()?.to_owned());
+            received.extend(all.iter().filter_map(|message| id(message)).flat_map(String::into_bytes));
+            if is_done {
+                break;
+            }
+        }
+        let expected: String = (2..2 + accepted).map(|n| format!("o{n}")).collect();
+        assert_eq!(String::from_utf8(received.clone()).unwrap(), expected);
+        received.clear();
+    }
+    assert!(accepted > 100, "{accepted}");
+}
+
+#[test]
+fn the_callback_may_write_and_a_failure_in_it_ends_the_connection() {
+    let mut consumer = Consumer::new(|_| {});
+    consumer.app.event = Box::new(|event, turn| {
+        if matches!(event, Event::SlowConsumer { .. }) {
+            return Err(Failure::from(
+                turn.reply().draft(MsgType::new(b"B")).send().err().unwrap_or(SendError::Application("no")),
+            ));
+        }
+        Ok(())
+    });
+    while consumer.send(1000).is_ok() {}
+    let next_out = consumer.bench.sessions.numbers(consumer.key).unwrap().1;
+    consumer.read(1);
+    assert_eq!(consumer.bench.sessions.numbers(consumer.key).unwrap().1, next_out, "rolled back");
+    assert!(matches!(consumer.disconnect(), SessionEnd::CallbackFailed { callback: "on_event", .. }));
+}
+
+#[test]
+fn watermarks_that_cannot_be_are_refused() {
+    let open = |high, low| {
+        let settings = settings("FIX.4.4", "A", Role::Acceptor)
+            .with(|s| (s.high_watermark_percent, s.low_watermark_percent) = (high, low));
+        let now = fixbolt_session::Now::default();
+        Sessions::new(Box::new(MemoryStore::new()), 8192).open(now, settings, &mut App::default())
+    };
+    for (high, low) in [(0, 0), (40, 40), (40, 41), (101, 1), (u32::MAX, 0)] {
+        assert!(matches!(open(high, low), Err(OpenError::Setting(_))), "{high} {low}");
+    }
+    for (high, low) in [(1, 0), (100, 99)] {
+        assert!(open(high, low).is_ok(), "{high} {low}");
+    }
+}
