@@ -138,15 +138,68 @@ pub use fixbolt_messages as messages;
 /// assert_eq!((answer[0].msg_type(), answer[0].get(58)), ("5", Some("wrong password")));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A member that may send two orders a second, and takes two messages a second:
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
+/// use fixbolt::session::{
+///     Application, Delivery, Failure, OutboundThrottle, Role, SendError, SessionDictionary,
+///     SessionSettings, Turn,
+/// };
+/// use fixbolt::testing::Side;
+///
+/// struct Member;
+///
+/// impl Application for Member {
+///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+///         Ok(Delivery::Done)
+///     }
+/// }
+///
+/// fn order(turn: &mut Turn<'_>) -> Result<(), SendError> {
+///     let mut order = turn.reply().draft(MsgType::new(b"D"));
+///     order.writer().bytes(Key::new(11), b"ord1");
+///     order.send().map(drop)
+/// }
+///
+/// let mut settings = SessionSettings::new("FIX.4.4:MEMBER->VENUE".parse()?, Role::Initiator);
+/// settings.max_order_rate = Some("2".parse()?);
+/// settings.outbound_throttle = OutboundThrottle::Refuse;
+/// settings.max_inbound_rate = Some("2".parse()?);
+/// # settings.dictionary = SessionDictionary::None;
+/// let mut member = Side::new(settings, Member)?;
+/// member.log_on();
+///
+/// for _ in 0..2 {
+///     member.act(order)?;
+/// }
+/// member.advance(Duration::from_millis(300));
+/// let again_in = Duration::from_millis(700);
+/// assert_eq!(member.act(order).err(), Some(SendError::Throttled { again_in }));
+/// member.advance(again_in);
+/// assert!(member.act(order).is_ok());
+///
+/// for id in ["report1", "report2"] {
+///     assert!(member.receive(&format!("35=8|17={id}|")).is_empty());
+/// }
+/// let reject = &member.receive("35=8|17=report3|")[0];
+/// assert_eq!((reject.msg_type(), reject.get(380)), ("j", Some("0")));
+/// assert_eq!(reject.get(58), Some("Throttle limit exceeded: at most 2 messages in 1s"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub mod session {
     pub use fixbolt_session::{
         AcceptedHeartBtInt, Application, BusinessReject, BusinessRejectReason, CodecClock, CodecOperation,
         CodecTime, Compatibility, Delivery, Direction, Draft, Event, Failure, GarbledError, Halt, Handle,
-        InvalidHeartBtInt, InvalidSessionId, LogonDecision, LogonFields, Misbehavior, Mono, Now, OpenError,
-        Party, Phase, ReplayInterleave, Resend, Resume, Role, Secret, SendError, SessionDictionary,
-        SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, SessionState,
-        SessionWaker, StoredMessage, TestMessageIndicator, Ticket, TooLowAtLogon, Turn, Unreached, Utc,
-        WhileLoggedOff, WireMessage, WireObserver,
+        InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFields,
+        Misbehavior, Mono, Now, ORDER_MSG_TYPES, OpenError, OutboundThrottle, Party, Phase, Rate,
+        ReplayInterleave, Resend, Resume, Role, Secret, SendError, SessionDictionary, SessionEnd, SessionId,
+        SessionKey, SessionReject, SessionRejectReason, SessionSettings, SessionState, SessionWaker,
+        StoredMessage, TestMessageIndicator, Ticket, TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff,
+        WireMessage, WireObserver,
     };
 }
 

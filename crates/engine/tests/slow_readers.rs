@@ -2,12 +2,13 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 use std::time::Duration;
 
-use fixbolt::Engine;
-use fixbolt::codec::Tag;
+use fixbolt::codec::{BodySink, Key, MsgType, NewBody, Tag};
 use fixbolt::session::Role;
+use fixbolt::{Engine, Sender};
 use support::*;
 
 const TIMEOUT: Duration = Duration::from_secs(3);
@@ -67,6 +68,73 @@ fn a_counterparty_that_reads_nothing_is_disconnected_for_that_reason() {
     peer.log_on();
     stuff(&mut peer);
     assert_eq!(log.ended(), "PeerDidNotRead");
+    venue.stop().unwrap();
+}
+
+/// Posts reports from another thread until the queue is full. Returns how many were accepted.
+fn post(sender: &mut Sender, from: usize) -> usize {
+    for n in from.. {
+        let mut report = sender.draft(MsgType::new(b"8"));
+        report.writer().bytes(Key::new(11), format!("o{n}").as_bytes()).bytes(Key::new(58), &[b'x'; 4000]);
+        if report.send().is_err() {
+            return n;
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn a_slow_counterparty_is_reported_and_then_disconnected_and_loses_no_message() {
+    let (app, log) = Recorder::trader();
+    let settings = acceptor().with(|s| s.slow_consumer_timeout = Some(Duration::from_secs(1)));
+    let venue = Engine::builder().accept(anywhere(), settings).start(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
+    let mut posted = 0;
+    // What became of each; none is reported as sent twice.
+    let mut sent: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut not_sent = 0;
+    let mut note = |seen: Seen| {
+        match seen {
+            Seen::Sent(ticket, seq) => assert_eq!(sent.insert(seq, ticket), None),
+            Seen::NotSent(..) => not_sent += 1,
+            _ => {}
+        }
+        sent.len() + not_sent
+    };
+    // Nothing reads them: the socket, the outbox and the queue are full in turn.
+    let mut is_slow = false;
+    loop {
+        posted = post(&mut sender, posted);
+        let seen = log.next();
+        if let Seen::Other(event) = &seen
+            && event.starts_with("SlowConsumer {")
+        {
+            assert!(event.contains("size: 1048576"), "{event}");
+            assert!(!std::mem::replace(&mut is_slow, true), "it is reported once");
+        }
+        if let Seen::Ended(end) = &seen {
+            assert!(is_slow && end == "SlowConsumer", "{end}");
+            break;
+        }
+        note(seen);
+    }
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.seq = 2;
+    peer.log_on();
+    while note(log.next()) < posted {}
+    peer.send("2", "7=2|16=0");
+    while !sent.is_empty() {
+        let message = peer.receive();
+        let value = |tag: &str| message.split(tag).nth(1).and_then(|rest| rest.split('|').next());
+        if message.contains("|35=8|")
+            && let Some(ticket) = sent.remove(&value("|34=").unwrap().parse().unwrap())
+        {
+            assert_eq!(value("|11=o").unwrap().parse(), Ok(ticket - 1));
+        }
+    }
+    drop(peer);
     venue.stop().unwrap();
 }
 

@@ -372,6 +372,14 @@ impl Sessions {
         Some(self.table[place].as_ref()?.key)
     }
 
+    /// Returns whether the session limits how many messages it sends. Their windows begin at the
+    /// time that [`Sessions::written`] and [`Sessions::taken`] are given: one that was read before
+    /// the bytes were written would begin them too early.
+    #[must_use]
+    pub fn times_writes(&self, key: SessionKey) -> bool {
+        self.session(key).is_some_and(|session| session.outbound_places.is_some())
+    }
+
     /// Records that the socket accepted `bytes` bytes of [`Sessions::writable`], and no more for
     /// now; 0 if it accepts none.
     pub fn written(&mut self, now: Now, key: SessionKey, bytes: usize) {

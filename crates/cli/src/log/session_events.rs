@@ -70,6 +70,8 @@ fn kind(event: &Event<'_>) -> Option<(Severity, &'static str)> {
         Event::NewStore => (Info, "new_store"),
         Event::NumbersGivenUp { .. } => (Warning, "numbers_given_up"),
         Event::StoreWarning { .. } => (Warning, "store_warning"),
+        Event::SlowConsumer { .. } => (Warning, "slow_consumer"),
+        Event::SlowConsumerRecovered { .. } => (Info, "slow_consumer_recovered"),
         Event::DuplicateIgnored { .. } => (Info, "duplicate_ignored"),
         Event::NotSent { .. } => (Warning, "not_sent"),
         Event::Unreached { .. } => (Warning, "unreached"),
@@ -122,6 +124,13 @@ fn line(severity: Severity, kind: &'static str, session: &SessionId, event: &Eve
         Event::SequenceChanged { next_in, next_out, reason } => {
             line.number("next_in", next_in.0).number("next_out", next_out.0).told("reason", *reason)
         }
+        Event::SlowConsumer { queued, size } => {
+            line.number("queued", *queued as u64).number("size", *size as u64)
+        }
+        Event::SlowConsumerRecovered { queued, after } => {
+            let millis = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+            line.number("queued", *queued as u64).number("slow_ms", millis)
+        }
         Event::DuplicateIgnored { seq } => line.number("seq", seq.0),
         Event::NotSent { ticket, why } => line.number("ticket", ticket.0).told("reason", why.to_string()),
         Event::CallbackFailed { callback, why } => line.told("callback", *callback).told("reason", *why),
@@ -148,6 +157,10 @@ fn ended(line: Line, end: &SessionEnd) -> Line {
                 }
                 Misbehavior::Garbled { limit } | Misbehavior::SessionMessageRate { limit } => {
                     line.number("limit", u64::from(*limit))
+                }
+                Misbehavior::MessageRate { limit } => {
+                    let millis = u64::try_from(limit.window().as_millis()).unwrap_or(u64::MAX);
+                    line.number("limit", u64::from(limit.messages())).number("window_ms", millis)
                 }
                 Misbehavior::JournalGrowth { limit } => line.number("limit", *limit),
                 _ => line,

@@ -275,6 +275,14 @@ impl<'s> SessionReader<'s> {
         if !draft.outbox_given {
             draft.settings.outbox_size = draft.settings.outbox_size.max(4 * draft.settings.max_message_size);
         }
+        let (high, low) = (draft.settings.high_watermark_percent, draft.settings.low_watermark_percent);
+        if let (true, Some(setting)) = (low >= high, self.find("OutboundLowWatermark")) {
+            self.contradicts(
+                setting,
+                format!("OutboundLowWatermark={low} is not less than OutboundHighWatermark={high}"),
+            );
+        }
+        let draft = &self.draft;
         if let (true, false, Some(setting)) =
             (draft.journal.is_some(), draft.persist_messages, self.find("PersistMessages"))
         {

@@ -158,6 +158,13 @@ impl Draft {
         id.with_qualifier(self.qualifier.as_deref().unwrap_or_default())
     }
 
+    /// Sets the high watermark of the outbox; the low one is at most half of it unless it is given.
+    pub(super) fn high_watermark(&mut self, percent: u32) {
+        let settings = &mut self.settings;
+        settings.high_watermark_percent = percent;
+        settings.low_watermark_percent = settings.low_watermark_percent.min(percent / 2);
+    }
+
     /// Follows another engine's behavior, including its checks.
     pub(super) fn follow(&mut self, engine: Compatibility) {
         self.settings.compatibility = engine;

@@ -387,6 +387,8 @@ mod fixt_tests;
 #[cfg(test)]
 mod identity_tests;
 #[cfg(test)]
+mod limits_tests;
+#[cfg(test)]
 mod mistake_tests;
 #[cfg(test)]
 mod page_tests;

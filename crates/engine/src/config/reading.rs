@@ -202,6 +202,7 @@ impl<'s> SessionReader<'s> {
             },
             "TimestampPrecision" => settings.timestamp_digits.to_string(),
             "OutboundBufferSize" => settings.outbox_size.max(4 * settings.max_message_size).to_string(),
+            "OutboundLowWatermark" => settings.low_watermark_percent.to_string(),
             "ValidateUnorderedGroupFields" if incoming.action(Check::GroupOrder) == Action::Ignore => {
                 "N".to_owned()
             }

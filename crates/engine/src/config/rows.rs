@@ -10,8 +10,8 @@ use core::time::Duration;
 use fixbolt_dictionary::{Action, Check, Policy};
 use fixbolt_session::schedule::ScheduleReset;
 use fixbolt_session::{
-    Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, ReplayInterleave, Role, TestMessageIndicator,
-    TooLowAtLogon, WhileLoggedOff,
+    Compatibility, InboundThrottle, MAX_MESSAGE_SIZE_BEFORE_LOGON, OutboundThrottle, ReplayInterleave, Role,
+    TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
 };
 
 use super::draft::Draft;
@@ -262,6 +262,22 @@ pub(super) static ROWS: &[Row] = &[
         "2", "how long to wait for the answer to a Logout"),
     row("SendTimeout", Both, seconds(1, |d, n| d.settings.send_timeout = Duration::from_secs(n)),
         "30", "how long a counterparty may take to read what was sent to it before it is disconnected"),
+    row("OutboundHighWatermark", Both, Number { from: 1, to: 100, unit: "percent", set: |d, n| d.high_watermark(n as u32) },
+        "40", "the part of OutboundBufferSize above which a counterparty counts as slow and is reported, if its socket accepts no more; 100 for never. Messages that answer none of the counterparty's fill at most half of the buffer"),
+    row("OutboundLowWatermark", Both, Number { from: 0, to: 99, unit: "percent", set: |d, n| d.settings.low_watermark_percent = n as u32 },
+        "20", "the part of OutboundBufferSize up to which a slow counterparty has caught up; less than OutboundHighWatermark, and half of it by default if that is less"),
+    row("SlowConsumerTimeout", Both, seconds(0, |d, n| d.settings.slow_consumer_timeout = (n > 0).then(|| Duration::from_secs(n))),
+        "0", "how long a counterparty may be slow, from OutboundHighWatermark until it is back at OutboundLowWatermark, before it is disconnected; 0 for as long as it likes. What it has not received is sent when it requests it after its next logon. SendTimeout ends the connection of one that does not read what waited when its socket first accepted no more; this one also that of a counterparty that reads all of that, but always more slowly than is written"),
+    row("MaxOutboundRate", Both, Text { form: values::RATE, set: |d, value| values::rate(&mut d.settings.max_outbound_rate, value) },
+        "0", "the most application messages that are sent in a window of a second, or of so many milliseconds: in no window does the socket accept more, wherever it begins, over connections too. 0 for no limit. What is sent again on request, the session layer's messages, and BusinessMessageRejects do not count and do not wait"),
+    row("MaxOrderRate", Both, Text { form: values::RATE, set: |d, value| values::rate(&mut d.settings.max_order_rate, value) },
+        "0", "the same for messages that enter, replace or cancel orders: MsgType D, E, F, G, K, q, s, t, u, AB, AC, CA and DJ. They count for both"),
+    row("OutboundThrottle", Both, Word { words: &["wait", "refuse"], set: |d, n| d.settings.outbound_throttle = [OutboundThrottle::Wait, OutboundThrottle::Refuse][n] },
+        "wait", "whether a message that is one more than MaxOutboundRate or MaxOrderRate waits, as it does for a full buffer, or is refused with the time after which it is accepted"),
+    row("MaxInboundRate", Both, Text { form: values::RATE, set: |d, value| values::rate(&mut d.settings.max_inbound_rate, value) },
+        "0", "the most application messages of the counterparty that are delivered in such a window; 0 for no limit. Each other one is answered with a BusinessMessageReject (380=8, or 380=0 if the dictionary has no 8; a Reject before FIX.4.2) and not delivered. What the counterparty sends again on our request does not count, and what waited while the session did not read is not counted as sent at once"),
+    row("InboundThrottle", Both, Word { words: &["reject", "disconnect"], set: |d, n| d.settings.inbound_throttle = [InboundThrottle::Reject, InboundThrottle::Disconnect][n] },
+        "reject", "whether a counterparty that exceeds MaxInboundRate is also logged out"),
     row("MaxGarbledMessages", Both, Number { from: 0, to: 1_000_000, unit: "messages", set: |d, n| d.settings.max_garbled_messages = limit(n as u32) },
         "100", "how many garbled messages in succession end the connection; 0 for no limit"),
     row("RejectGarbledMessage", Both, Flag(|d, on| d.settings.reject_garbled_message = on),

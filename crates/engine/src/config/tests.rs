@@ -32,11 +32,11 @@ fn read(text: &str) -> Result<Configuration, ConfigErrors> {
     Configuration::from_text("a.cfg", text)
 }
 
-fn one(text: &str) -> SessionConfiguration {
+pub(super) fn one(text: &str) -> SessionConfiguration {
     read(text).unwrap().sessions.remove(0)
 }
 
-fn with(base: &str, lines: &str) -> String {
+pub(super) fn with(base: &str, lines: &str) -> String {
     format!("{base}{lines}\n")
 }
 
@@ -487,6 +487,14 @@ fn every_row_does_something() {
         ("ResendRequestChunkSize=7", "ResendRequestChunkSize"),
         ("ClosedResendInterval=Y", "ClosedResendInterval"),
         ("SendRedundantResendRequests=Y", "SendRedundantResendRequests"),
+        ("OutboundHighWatermark=30", "OutboundHighWatermark"),
+        ("OutboundLowWatermark=7", "OutboundLowWatermark"),
+        ("SlowConsumerTimeout=7", "SlowConsumerTimeout"),
+        ("MaxOutboundRate=7", "MaxOutboundRate"),
+        ("MaxOrderRate=7/100", "MaxOrderRate"),
+        ("OutboundThrottle=refuse", "OutboundThrottle"),
+        ("MaxInboundRate=7", "MaxInboundRate"),
+        ("InboundThrottle=disconnect", "InboundThrottle"),
         ("LogonTimeout=7", "LogonTimeout"),
         ("LogoutTimeout=7", "LogoutTimeout"),
         ("ResetOnLogon=Y", "ResetOnLogon"),
@@ -567,10 +575,6 @@ fn every_row_does_something() {
     assert_eq!((session.settings.masked, session.settings.test_request_percent), (vec![554, 925], 200));
     assert_eq!(one(&with(ACCEPTOR, "")).settings.resend_horizon, None);
     assert_eq!(one(&with(ACCEPTOR, "ResendHorizon=7")).settings.resend_horizon, Some(7));
-    let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000"));
-    assert_eq!((session.settings.max_message_size, session.settings.outbox_size), (1_000_000, 4_000_000));
-    let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000\nOutboundBufferSize=2000000"));
-    assert_eq!(session.settings.outbox_size, 2_000_000);
     assert_eq!(
         one(&with(ACCEPTOR, "Compatibility=quickfix")).settings.compatibility,
         Compatibility::QuickFix

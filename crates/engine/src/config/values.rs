@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::Encoding;
-use fixbolt_session::{LogonFields, Secret, SessionId, SessionSettings};
+use fixbolt_session::{LogonFields, Rate, Secret, SessionId, SessionSettings};
 
 use super::draft::Draft;
 use super::engine::EngineConfiguration;
@@ -115,6 +115,14 @@ pub(super) fn multiplier(value: &str) -> Result<u32, Refusal> {
     let hundredths = format!("{part:0<2}").parse::<u32>().unwrap_or(0);
     let percent = whole.parse::<u32>().ok().and_then(|whole| whole.checked_mul(100)?.checked_add(hundredths));
     percent.filter(|percent| *percent <= 1000).ok_or(Refusal::Form)
+}
+
+/// The form of a rate.
+pub(super) const RATE: &str = "0; messages in a second, 1 to 100000; or MESSAGES/MILLISECONDS, such as 10/250, in a window of 1 to 3600000 ms";
+
+pub(super) fn rate(rate: &mut Option<Rate>, value: &str) -> Result<(), Refusal> {
+    *rate = if value == "0" { None } else { Some(value.parse().map_err(|_| Refusal::Form)?) };
+    Ok(())
 }
 
 /// The form of MaskedTags. Those that are excluded are [`SessionSettings::can_be_masked`]'s.

@@ -25,6 +25,7 @@ use super::cycle::{Cycle, LONGEST_SLEEP};
 use super::initiator::{Attempt, ConnectionEnd};
 use super::refusal::Refusal;
 use super::session_table::{SessionEntry, SessionTable, Side};
+use crate::clock;
 use crate::limits::Limits;
 use crate::memory;
 use crate::operation::OperationError;
@@ -424,12 +425,16 @@ impl SessionDriver {
         key: SessionKey,
         ticket: Ticket,
         body: &Body<'_>,
-        cycle: &Cycle,
+        cycle: &mut Cycle,
         app: &mut dyn Application,
     ) -> SendOutcome {
         match self.send(key, body, cycle, app) {
             Ok(seq) => self.sessions.notify(cycle.now, key, &Event::Sent { ticket, seq }, app),
-            Err(SendError::BackPressure) => return SendOutcome::BackPressure,
+            Err(SendError::BackPressure) => {
+                // A throttle may have room at a certain time.
+                self.note_deadline(key, cycle);
+                return SendOutcome::BackPressure;
+            }
             Err(why) => self.tell_not_sent(key, ticket, &why, cycle, app),
         }
         SendOutcome::Done
@@ -525,10 +530,11 @@ impl SessionDriver {
                 Ok(taken) => {
                     let all = taken == bytes.len();
                     let goes_on = !all && connection.writable;
+                    let now = if self.sessions.times_writes(key) { clock::now() } else { cycle.now };
                     if goes_on {
-                        self.sessions.taken(cycle.now, key, taken);
+                        self.sessions.taken(now, key, taken);
                     } else {
-                        self.sessions.written(cycle.now, key, taken);
+                        self.sessions.written(now, key, taken);
                     }
                     written = taken > 0;
                     if !all {
@@ -552,6 +558,9 @@ impl SessionDriver {
                     return false;
                 }
             }
+        } else if !bytes.is_empty() {
+            // More waits for a counterparty that does not read.
+            self.note_deadline(key, cycle);
         }
         let stage = self.connections.get(slot).map(|connection| connection.stage);
         if matches!(stage, Some(Stage::Closing { .. })) && !self.sessions.has_queued(key) {
