@@ -46,9 +46,10 @@ impl Session {
         }
         // A replay resumes when the socket accepts more data. If nothing is in flight there is no
         // such event, so ask to be called at once, or once a replay that is slowed down may go on.
+        let is_throttled = self.outbound_places.as_ref().is_some_and(|places| places.is_following());
         if let Some(replay) = connection.logon.replay
             && self.outbox.is_empty()
-            && self.reading.blocked.is_none()
+            && (self.reading.blocked.is_none() || is_throttled)
         {
             sooner(self.resumes_at(replay));
         }

@@ -320,10 +320,11 @@ pub struct SessionSettings {
     /// The most application messages that are sent in a window; `None` for no limit.
     ///
     /// In no window of this length does the socket accept more of them, wherever it begins and over
-    /// connections: a message counts from when it is queued until one window after the socket has
-    /// accepted its last byte. Messages that are sent again on request, the session layer's, and
-    /// BusinessMessageRejects do not count and are not held up. Those that have to wait for the end
-    /// of a replay count when they are sent; as many as fit into a window may wait so.
+    /// connections, but not over a restart of the process: a message counts from when it is queued
+    /// until one window after the socket has accepted its last byte. Messages that are sent again
+    /// on request, the session layer's, and BusinessMessageRejects do not count and are not held
+    /// up. Those that have to wait for the end of a replay count when they are sent; as many as fit
+    /// into a window may wait so.
     pub max_outbound_rate: Option<Rate>,
     /// The same for messages with which orders are entered, replaced and cancelled
     /// ([`ORDER_MSG_TYPES`](crate::ORDER_MSG_TYPES)); they count for both. A message counts once,
@@ -334,12 +335,12 @@ pub struct SessionSettings {
     /// The most application messages in a window that are accepted from the counterparty; `None`
     /// for no limit.
     ///
-    /// In no window of this length are more of them delivered. Each other one is answered with a
-    /// BusinessMessageReject whose BusinessRejectReason (380) is 8, "Throttle limit exceeded", if
-    /// the session's dictionary has that value, and otherwise 0 with the same Text; before FIX.4.2
-    /// with a Reject. FIX.Latest has the value, since Extension Pack 116 to FIX.5.0SP2, and so may
-    /// a dialect; without a dictionary it is sent since FIX.5.0SP2. A BusinessMessageReject of the
-    /// counterparty counts, too, but is not answered.
+    /// In no window of this length are more of them delivered, in one connection or several. Each
+    /// other one is answered with a BusinessMessageReject whose BusinessRejectReason (380) is 8,
+    /// "Throttle limit exceeded", if the session's dictionary has that value, and otherwise 0 with
+    /// the same Text; before FIX.4.2 with a Reject. FIX.Latest has the value, since Extension Pack
+    /// 116 to FIX.5.0SP2, and so may a dialect; without a dictionary it is sent since FIX.5.0SP2. A
+    /// BusinessMessageReject of the counterparty counts, too, but is not answered.
     ///
     /// Messages are judged by when they can have arrived: those that wait while the session reads
     /// nothing, or behind a gap, do not count as sent at once. What the counterparty sends again

@@ -348,6 +348,11 @@ impl OutboundPlaces {
         self.follows = kind;
     }
 
+    /// Returns whether a message at the head of those written during a replay waits for a place.
+    pub(crate) fn is_following(&self) -> bool {
+        self.follows.is_some()
+    }
+
     /// Returns when the message at the head of those written during a replay may be sent.
     pub(crate) fn follows_at(&self, counted: Counted) -> Mono {
         self.follows.map_or(Mono(0), |kind| self.free_at(counted, kind))

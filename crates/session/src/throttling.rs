@@ -18,22 +18,22 @@ impl Session {
         let kind = Kind::of(msg_type.as_bytes())?;
         let rate = throttle.limit(kind)?;
         let counted = self.state.counted;
-        let (at, again_in) = if keeps_back(&self.settings, &self.state, msg_type) {
+        let again_in = if keeps_back(&self.settings, &self.state, msg_type) {
             // It has no place until its turn: as many as have a place may wait for theirs.
             if self.state.waiting() < u64::from(rate.messages()) {
                 return None;
             }
-            (Mono(u64::MAX), rate.window())
+            rate.window()
         } else if throttle.is_full_since(self.turn.snapshot.state.counted, counted, kind) {
             return Some(SendError::TooMany { limit: rate.messages() });
         } else {
             let at = throttle.free_at(counted, kind);
-            (at, (at - now).min(rate.window()))
+            if at <= now {
+                return None;
+            }
+            throttle.await_place(kind);
+            (at - now).min(rate.window())
         };
-        if at <= now {
-            return None;
-        }
-        throttle.await_place(kind);
         Some(match self.settings.outbound_throttle {
             OutboundThrottle::Wait => SendError::BackPressure,
             OutboundThrottle::Refuse => SendError::Throttled { again_in },

@@ -12,8 +12,8 @@ use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag, Versi
 use fixbolt_dictionary::{Policy, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Handle, Mono, Now, Role, SendError, SessionDictionary, SessionId,
-    SessionKey, SessionSettings, Sessions, Turn, Utc,
+    Application, Delivery, Event, Failure, Handle, Mono, Now, Rate, Role, SendError, SessionDictionary,
+    SessionId, SessionKey, SessionSettings, Sessions, Turn, Utc,
 };
 
 struct Counting;
@@ -125,12 +125,19 @@ struct Side {
 }
 
 impl Side {
-    fn new(now: Now, role: Role, [trader, venue]: [&str; 2], validator: &Arc<Validator>) -> Self {
+    fn new(
+        now: Now,
+        role: Role,
+        [trader, venue]: [&str; 2],
+        validator: &Arc<Validator>,
+        change: fn(&mut SessionSettings),
+    ) -> Self {
         let (ours, theirs) = if role == Role::Initiator { (trader, venue) } else { (venue, trader) };
         let id = SessionId::between(Version::Fix44, ours.parse().unwrap(), theirs.parse().unwrap());
         let mut settings = SessionSettings::new(id.unwrap(), role);
         settings.dictionary = SessionDictionary::Own(Arc::clone(validator));
         settings.outbound_policy = Some(Policy::standard());
+        change(&mut settings);
         let mut sessions = Sessions::new(Box::new(MemoryStore::with_limit(1 << 20)), 64 * 1024);
         let mut desk = Desk::default();
         let key = sessions.open(now, settings, &mut desk).unwrap();
@@ -161,19 +168,28 @@ fn carry(now: Now, from: &mut Side, to: &mut Side, lost: bool) -> bool {
 
 #[test]
 fn no_message_allocates() {
-    exchange(["TRADER", "VENUE"]);
+    exchange(["TRADER", "VENUE"], |_| {});
+}
+
+#[test]
+fn no_message_of_a_session_with_throttles_allocates() {
+    exchange(["TRADER", "VENUE"], |s| {
+        s.max_outbound_rate = Rate::new(Rate::MOST, Duration::from_millis(1));
+        s.max_order_rate = s.max_outbound_rate;
+        s.max_inbound_rate = s.max_outbound_rate;
+    });
 }
 
 #[test]
 fn no_message_of_a_session_with_sub_ids_allocates() {
-    exchange(["TRADER/DESK/NY", "VENUE/FX"]);
+    exchange(["TRADER/DESK/NY", "VENUE/FX"], |_| {});
 }
 
-fn exchange(parties: [&str; 2]) {
+fn exchange(parties: [&str; 2], change: fn(&mut SessionSettings)) {
     let mut now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
     let validator = Arc::new(Validator::new(fix44()));
-    let mut trader = Side::new(now, Role::Initiator, parties, &validator);
-    let mut venue = Side::new(now, Role::Acceptor, parties, &validator);
+    let mut trader = Side::new(now, Role::Initiator, parties, &validator, change);
+    let mut venue = Side::new(now, Role::Acceptor, parties, &validator, change);
     for side in [&mut venue, &mut trader] {
         side.sessions.connected(now, side.key, &mut side.desk);
     }

@@ -198,6 +198,21 @@ fn a_turn_that_needs_more_than_a_window_can_never_be_sent_and_is_not_tried_for_e
 }
 
 #[test]
+fn a_message_whose_answer_can_never_be_sent_is_rejected() {
+    let all = vec![settings("TRADER", Role::Acceptor).with(|s| s.max_outbound_rate = rate("1"))];
+    let mut side = Side::new(Box::new(MemoryStore::new()), all);
+    side.desk.copies_to = Some(KEY);
+    side.log_on(0, 1, "");
+    let answer = side.say(0, "35=D|34=2|11=a|");
+    assert_eq!(kinds(&answer), "j");
+    assert!(
+        answer[0].contains("|58=the answer is more than the 1 messages that the session may send"),
+        "{answer:?}"
+    );
+    assert!(!side.sessions.wants_close(KEY));
+}
+
+#[test]
 fn a_rollback_gives_the_places_back() {
     let mut side = logged_on(|s| (s.max_outbound_rate, s.max_order_rate) = (rate("3"), rate("2")));
     send(&mut side, b"D").unwrap();
@@ -293,6 +308,43 @@ fn what_waits_for_the_end_of_a_replay_is_sent_as_the_window_allows() {
     }
     assert_eq!(times, [100; 4]);
     assert_eq!(fill(&mut side).0, 0);
+}
+
+#[test]
+fn an_answer_that_waits_behind_a_replay_is_not_asked_for_without_end() {
+    let mut side = logged_on(|s| s.max_outbound_rate = rate("1/100"));
+    for _ in 0..60 {
+        side.pass(millis(100));
+        assert_eq!(fill(&mut side).0, 1);
+        side.take(0);
+    }
+    let bytes = side.wire(0, "35=2|34=2|7=2|16=0|");
+    side.hear(0, &bytes);
+    let orders = [3, 4, 5].map(|n| side.wire(0, &format!("35=D|34={n}|11=o{n}|"))).concat();
+    let mut left = orders.clone();
+    let used = side.hear(0, &left);
+    left.drain(..used);
+    let began = side.now.mono;
+    let (mut wakes, mut reports) = (0, 0);
+    loop {
+        let sent = written(&mut side);
+        reports += sent.iter().filter(|m| m.contains("|35=8|")).count();
+        if reports == 3 {
+            break;
+        }
+        // As an engine does after a write.
+        let goes_on = side.sessions.awaits_socket(KEY) || side.sessions.next_ready().is_some();
+        if sent.is_empty() || !goes_on {
+            let due = side.sessions.next_deadline(KEY).unwrap();
+            side.pass(due - side.now.mono);
+        }
+        let used = side.tick(0, &left);
+        left.drain(..used);
+        wakes += 1;
+        assert!(wakes < 100, "{} reports after {:?}", reports, side.now.mono - began);
+    }
+    assert_eq!(side.desk.got, ["o3", "o4", "o5"]);
+    assert_eq!(side.now.mono - began, millis(300));
 }
 
 #[test]

@@ -40,6 +40,8 @@ pub(crate) struct App {
     pub(crate) resends: u64,
     pub(crate) gaps: u64,
     pub(crate) duplicates: u64,
+    pub(crate) slow: u64,
+    pub(crate) recovered: u64,
     /// Session and sequence number of messages that were reported as beyond the horizon.
     pub(crate) beyond: HashSet<(usize, u64)>,
     pub(crate) notes: Vec<String>,
@@ -79,6 +81,8 @@ impl Process {
             resends: 0,
             gaps: 0,
             duplicates: 0,
+            slow: 0,
+            recovered: 0,
             beyond: HashSet::new(),
             notes: Vec::new(),
         };
@@ -177,6 +181,8 @@ impl Application for App {
         match event {
             Event::GapDetected { .. } => self.gaps += 1,
             Event::DuplicateIgnored { .. } => self.duplicates += 1,
+            Event::SlowConsumer { .. } => self.slow += 1,
+            Event::SlowConsumerRecovered { .. } => self.recovered += 1,
             Event::Unreached { begin, end, why: Unreached::BeyondHorizon { .. } } => {
                 self.beyond.extend((begin.0..=end.0).map(|seq| (session.index(), seq)));
             }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, Span, Tag, Version};
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
-    AcceptedHeartBtInt, Compatibility, Mono, Now, Phase, ReplayInterleave, Role, SendError,
-    SessionDictionary, SessionId, SessionSettings, Utc, WhileLoggedOff,
+    AcceptedHeartBtInt, Compatibility, Mono, Now, OutboundThrottle, Phase, Rate, ReplayInterleave, Role,
+    SendError, SessionDictionary, SessionId, SessionSettings, Utc, WhileLoggedOff,
 };
 
 use crate::disk::Kept;
@@ -43,6 +43,9 @@ pub(crate) struct Counts {
     gaps: u64,
     duplicates: u64,
     beyond_horizon: u64,
+    throttled: u64,
+    slow: u64,
+    recovered: u64,
     steps: u64,
 }
 
@@ -62,14 +65,26 @@ impl Counts {
         self.gaps += other.gaps;
         self.duplicates += other.duplicates;
         self.beyond_horizon += other.beyond_horizon;
+        self.throttled += other.throttled;
+        self.slow += other.slow;
+        self.recovered += other.recovered;
         self.steps += other.steps;
     }
 
     /// Checks that every kind of event happened: otherwise the simulation proves nothing.
     pub(crate) fn assert_everything_happened(&self) {
         let Self { orders, refused, cuts, deaths, power_losses, garbled, logouts, .. } = *self;
-        let others =
-            [self.failures, self.not_now, self.resends, self.gaps, self.duplicates, self.beyond_horizon];
+        let others = [
+            self.failures,
+            self.not_now,
+            self.resends,
+            self.gaps,
+            self.duplicates,
+            self.beyond_horizon,
+            self.throttled,
+            self.slow,
+            self.recovered,
+        ];
         let all = [orders, refused, cuts, deaths, power_losses, garbled, logouts];
         assert!(all.iter().chain(&others).all(|count| *count > 0), "{self:?}");
     }
@@ -96,6 +111,8 @@ pub(crate) struct World {
     resets: bool,
     /// Every message sent for the first time that was on the wire.
     wire: Wire,
+    /// When each session's new application messages were on the wire, since its process started.
+    written_at: HashMap<(usize, u32), Vec<Mono>>,
     counts: Counts,
 }
 
@@ -126,6 +143,18 @@ fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> Sessio
     };
     settings.max_replay_rate = random.once_in(8).then(|| random.within(50, 2000) as u32);
     settings.last_msg_seq_num_processed = random.once_in(4);
+    if random.once_in(4) {
+        let window = Duration::from_millis(random.within(1, 300));
+        settings.max_outbound_rate = Rate::new(random.within(2, 60) as u32, window);
+        settings.outbound_throttle =
+            [OutboundThrottle::Wait, OutboundThrottle::Refuse][random.within(0, 2) as usize];
+    }
+    if random.once_in(4) {
+        settings.high_watermark_percent = random.within(2, 50) as u32;
+        settings.low_watermark_percent = random.within(0, u64::from(settings.high_watermark_percent)) as u32;
+        settings.slow_consumer_timeout =
+            random.once_in(2).then(|| Duration::from_millis(random.within(500, 5000)));
+    }
     settings
 }
 
@@ -167,6 +196,7 @@ impl World {
             busy,
             resets,
             wire: HashMap::new(),
+            written_at: HashMap::new(),
             counts: Counts::default(),
         }
     }
@@ -198,6 +228,8 @@ impl World {
             self.counts.gaps += process.app.gaps;
             self.counts.duplicates += process.app.duplicates;
             self.counts.beyond_horizon += process.app.beyond.len() as u64;
+            self.counts.slow += process.app.slow;
+            self.counts.recovered += process.app.recovered;
         }
         self.counts
     }
@@ -328,6 +360,10 @@ impl World {
         });
         match result {
             Ok(_) => self.counts.orders += 1,
+            Err(SendError::Throttled { .. }) => {
+                self.counts.refused += 1;
+                self.counts.throttled += 1;
+            }
             Err(
                 SendError::BackPressure
                 | SendError::NotLoggedOn
@@ -344,6 +380,7 @@ impl World {
             return;
         }
         let power = self.random.once_in(2);
+        self.written_at.retain(|(process, _), _| *process != n);
         self.counts.deaths += 1;
         self.counts.power_losses += u64::from(power);
         self.processes[n].disk.platter().die(power);
@@ -514,12 +551,20 @@ impl World {
             let bytes = bytes[..taken].to_vec();
             let interleave = settings[end.session as usize].replay_interleave;
             let interleaves = interleave != ReplayInterleave::None;
-            read_wire(end, &bytes, &disk.platter(), &mut self.wire, interleaves);
+            let new = read_wire(end, &bytes, &disk.platter(), &mut self.wire, interleaves);
+            if let Some(rate) = settings[end.session as usize].max_outbound_rate {
+                let times = self.written_at.entry((process, end.session)).or_default();
+                for _ in 0..new {
+                    times.push(now);
+                    let before = times.len().checked_sub(rate.messages() as usize + 1);
+                    assert!(before.is_none_or(|n| now - times[n] >= rate.window()), "more than {rate}");
+                }
+            }
             if end.lost_at.is_none() {
                 self.counts.garbled += u64::from(end.out.push(now, &bytes, self.wild, &mut self.random));
             }
             sessions.written(Now { mono: now, utc }, key, taken);
-            if sessions.is_blocked(key) || sessions.is_replaying(key) {
+            if sessions.is_blocked(key) || sessions.awaits_socket(key) {
                 let used = sessions.wake(Now { mono: now, utc }, key, &end.inbox, app);
                 end.inbox.drain(..used);
             }
@@ -672,14 +717,16 @@ fn field(body: &[u8], tag: &str) -> String {
 
 /// Checks what a side writes: complete and valid messages, new ones once in a connection, in
 /// ascending order unless the session interleaves them with a replay, and byte for byte as in the
-/// store, where they are durable; no sequence number ever has two bodies.
+/// store, where they are durable; no sequence number ever has two bodies. Returns the number of new
+/// application messages.
 fn read_wire(
     end: &mut End,
     bytes: &[u8],
     platter: &crate::disk::Platter,
     wire: &mut Wire,
     interleaves: bool,
-) {
+) -> usize {
+    let mut new = 0;
     end.unread.extend_from_slice(bytes);
     let mut at = 0;
     loop {
@@ -724,6 +771,7 @@ fn read_wire(
             }
         } else {
             let kept = sent(&|kept| kept.body == framed.bytes());
+            new += usize::from([&b"D"[..], b"8"].contains(&message.msg_type()));
             let number = (kept.generation.0, seq);
             let last = end.new.last().copied();
             assert!(interleaves || last < Some(number), "{number:?} after {last:?}");
@@ -735,4 +783,5 @@ fn read_wire(
         at += framed.bytes().len();
     }
     end.unread.drain(..at);
+    new
 }
