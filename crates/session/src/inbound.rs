@@ -172,10 +172,8 @@ fn too_many<'m>(
     let number = if session.knows_throttle_limit() { reason } else { BusinessRejectReason::OTHER };
     let text = format!("{}: at most {rate}", reason.text());
     let reply = business_reject(session, header, seq, BusinessReject::new(number).text(text.clone()));
-    // One of those that follow our Logout does not end the connection before it is answered.
-    let ends = session.settings.inbound_throttle == InboundThrottle::Disconnect
-        && session.state.phase() == Phase::LoggedOn;
-    let then = if ends {
+    // Another one after our Logout ends the connection before that is answered: a flood goes on.
+    let then = if session.settings.inbound_throttle == InboundThrottle::Disconnect {
         let end = SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit: rate });
         Then::LogOut(LogOut { text: text.into(), cause: Some(seq), end, await_answer: true })
     } else {

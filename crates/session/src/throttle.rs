@@ -136,7 +136,8 @@ pub enum InboundThrottle {
     /// Each excess message is rejected.
     #[default]
     Reject,
-    /// The first excess message is rejected, and the connection ends with a Logout.
+    /// The first excess message is rejected, and the connection ends with a Logout. Another one
+    /// ends it before the Logout is answered.
     Disconnect,
 }
 

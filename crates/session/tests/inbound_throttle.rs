@@ -186,8 +186,8 @@ fn a_counterparty_that_sends_too_much_is_logged_out_if_the_session_does_that() {
     // Nothing new follows a Logout: the other answers are sent in the next connection.
     assert_eq!(kinds(&answers), "888j5");
     assert!(answers[4].contains("|58=Throttle limit exceeded: at most 3 messages in 100ms|"), "{answers:?}");
-    assert_eq!(side.sessions.phase(KEY), Phase::LogoutSent);
-    assert_eq!(kinds(&side.say(0, "35=5|34=9|")), "");
+    assert!(side.sessions.wants_close(KEY), "a flood does not go on until the Logout is answered");
+    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(7));
     let limit = rate("3/100");
     let end = side.disconnect(0);
     assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit })));
@@ -195,10 +195,24 @@ fn a_counterparty_that_sends_too_much_is_logged_out_if_the_session_does_that() {
         end.unwrap().to_string(),
         "the counterparty sent more than 3 messages in 100ms (MaxInboundRate)"
     );
-    // It may come back, and the number of each message was used.
+    // It may come back, and is asked for what was not processed.
     side.pass(Duration::from_millis(100));
-    assert_eq!(kinds(&side.log_on(0, 10, "")), "A");
-    assert_eq!(kinds(&side.say(0, "35=2|34=11|7=7|16=9|")), "jjj");
+    assert_eq!(kinds(&side.log_on(0, 9, "")), "A2");
+    assert!(kinds(&side.say(0, "35=2|34=10|7=7|16=7|")).starts_with('j'));
+}
+
+#[test]
+fn one_message_too_many_is_followed_by_an_ordinary_logout() {
+    let mut side = logged_on(|s| {
+        (s.max_inbound_rate, s.inbound_throttle) = (Some(rate("1")), InboundThrottle::Disconnect);
+    });
+    let bytes = orders(&side, 2, 3);
+    side.hear(0, &bytes);
+    assert_eq!(kinds(&side.take(0)), "8j5");
+    assert!(side.sessions.phase(KEY) == Phase::LogoutSent && !side.sessions.wants_close(KEY));
+    assert_eq!(kinds(&side.say(0, "35=5|34=4|")), "");
+    let limit = rate("1");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit })));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A session that sends more than anyone needs, or what nobody can read.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::time::{Duration, Instant};
 
 use crate::peer::Peer;
@@ -51,6 +51,49 @@ fn a_flood_of_session_messages_ends_the_connection_and_names_the_setting() {
         (0..20).flat_map(|_| evil.message("35=1|112=again")).collect()
     });
     server.lines.wait_for(&["EVIL", "MaxSessionMessageRate"]);
+    good.round_trip("in");
+}
+
+#[test]
+fn a_flood_of_orders_is_rejected_beyond_the_rate_and_ends_if_the_session_does_that() {
+    let server = Setup::new().default("MaxInboundRate=5/200\nInboundThrottle=disconnect").start();
+    let mut good = server.good();
+    until_ended(&server, |evil| {
+        let order = format!("35=D|11=x|55=IBM|54=1|60={}|38=100|40=1", crate::message::time(0));
+        (0..20).flat_map(|_| evil.message(&order)).collect()
+    });
+    server.lines.wait_for(&["EVIL", "Throttle limit exceeded: at most 5 messages in 200ms"]);
+    server.lines.wait_for(&["EVIL", "MaxInboundRate"]);
+    good.round_trip("in");
+}
+
+#[test]
+fn a_counterparty_that_does_not_read_is_told_of_and_ended_in_the_time_that_it_has() {
+    let server =
+        Setup::new().default("SlowConsumerTimeout=1\nSendTimeout=3600\nOutboundBufferSize=300000").start();
+    let mut good = server.good();
+    let mut evil = Peer::logged_on(&server.address, "EVIL");
+    evil.stream.set_nonblocking(true).expect("the socket is a TCP socket");
+    let order =
+        format!("35=D|11=x|55=IBM|54=1|60={}|38=100|40=1|58={}", crate::message::time(0), "x".repeat(4000));
+    let deadline = Instant::now() + Duration::from_secs(30);
+    // A part of an order is not followed by another one.
+    let mut rest = evil.message(&order);
+    loop {
+        match evil.stream.write(&rest) {
+            Ok(n) => drop(rest.drain(..n)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(5))
+            }
+            Err(_) => break,
+        }
+        if rest.is_empty() {
+            rest = evil.message(&order);
+        }
+        assert!(Instant::now() < deadline, "the connection stays open; {:?}", server.lines.first(20));
+    }
+    server.lines.wait_for(&["EVIL", "reads too slowly"]);
+    server.lines.wait_for(&["EVIL", "SlowConsumerTimeout"]);
     good.round_trip("in");
 }
 
