@@ -8,6 +8,7 @@ use fixbolt_session::{SessionId, SessionSettings};
 use crate::identity_template::IdentityTemplate;
 use crate::socket_options::SocketOptions;
 use crate::sync::{Mutex, lock};
+use crate::tls::Tls;
 
 /// A session that counterparties connect to.
 #[derive(Clone, Debug)]
@@ -19,11 +20,14 @@ pub struct Acceptance {
     pub allowed: Vec<IpAddr>,
     /// The options of its sockets.
     pub socket: SocketOptions,
+    /// TLS; `None` for plain connections. The sessions of an address agree about it
+    /// ([`EngineBuilder::tls`](crate::EngineBuilder::tls)).
+    pub tls: Option<Tls>,
 }
 
 impl From<SessionSettings> for Acceptance {
     fn from(settings: SessionSettings) -> Self {
-        Self { settings, allowed: Vec::new(), socket: SocketOptions::default() }
+        Self { settings, allowed: Vec::new(), socket: SocketOptions::default(), tls: None }
     }
 }
 

@@ -30,6 +30,7 @@ use crate::preparation;
 use crate::session_registry::SessionRegistry;
 use crate::team::Team;
 use crate::tier::choose_tier;
+use crate::tls::Tls;
 use crate::waiting::{Waiting, WorkerOptions, check_cores, too_many};
 use crate::worker::Worker;
 use crate::worker::event_source::EventSource;
@@ -45,7 +46,9 @@ const MIN_INDEXED_SIZE: usize = 64 * 1024;
 /// Builds an engine; [`Engine::builder`] returns one.
 pub struct EngineBuilder {
     acceptances: Vec<(SocketAddr, Acceptance)>,
-    templates: Vec<(SocketAddr, AcceptanceTemplate)>,
+    templates: Vec<(SocketAddr, AcceptanceTemplate, Option<Tls>)>,
+    /// TLS of addresses, for sessions that say nothing about it.
+    tls: Vec<(SocketAddr, Tls)>,
     initiations: Vec<Initiation>,
     observer: Option<Arc<dyn WireObserver>>,
     message_log: Option<PathBuf>,
@@ -87,6 +90,7 @@ impl EngineBuilder {
         Self {
             acceptances: Vec::new(),
             templates: Vec::new(),
+            tls: Vec::new(),
             initiations: Vec::new(),
             observer: None,
             message_log: None,
@@ -142,7 +146,7 @@ impl EngineBuilder {
         address: SocketAddr,
         settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        self.accept_any_from(address, (IdentityTemplate::default(), Vec::new()), settings)
+        self.accept_any_from(address, (IdentityTemplate::default(), Vec::new()), None, settings)
     }
 
     /// Does the same with the SubIDs and LocationIDs of the Logon (50, 142 and 57, 143) in the
@@ -157,16 +161,17 @@ impl EngineBuilder {
         address: SocketAddr,
         settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        self.accept_any_from(address, (IdentityTemplate::with_sub_ids(), Vec::new()), settings)
+        self.accept_any_from(address, (IdentityTemplate::with_sub_ids(), Vec::new()), None, settings)
     }
 
     /// Does the same for Logons with these identities, from these addresses, which are all that
     /// `settings` admits; an empty list says nothing about them. Others are closed before their
-    /// Logon is read.
+    /// Logon is read. `tls` is that of the address, unless [`EngineBuilder::tls`] says it.
     pub(crate) fn accept_any_from(
         mut self,
         address: SocketAddr,
         (identity, allowed): (IdentityTemplate, Vec<IpAddr>),
+        tls: Option<Tls>,
         mut settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
         let checked = move |id: &SessionId| {
@@ -177,7 +182,29 @@ impl EngineBuilder {
                 .ok()
                 .map(|()| acceptance)
         };
-        self.templates.push((address, AcceptanceTemplate::new((identity, allowed), checked)));
+        self.templates.push((address, AcceptanceTemplate::new((identity, allowed), checked), tls));
+        self
+    }
+
+    /// Encrypts the connections to `address`, those of [`EngineBuilder::accept_any`] too, for
+    /// sessions whose [`Acceptance::tls`] says nothing else. All sessions of an address have TLS, or
+    /// none has: the start fails if they do not agree.
+    ///
+    /// ```no_run
+    /// use fixbolt::Engine;
+    /// use fixbolt::tls::{Authorities, ClientCertificates, OwnCertificate, Tls};
+    ///
+    /// let mut tls = Tls::fixs();
+    /// tls.certificate = Some(OwnCertificate::new("venue.pem", "venue.key"));
+    /// tls.client_certificates = ClientCertificates::Required;
+    /// tls.authorities = Authorities::File("clients.pem".into());
+    /// let builder = Engine::builder().tls("0.0.0.0:9880".parse()?, tls);
+    /// # drop(builder);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn tls(mut self, address: SocketAddr, tls: Tls) -> Self {
+        self.tls.push((address, tls));
         self
     }
 
@@ -524,6 +551,7 @@ impl EngineBuilder {
             )));
         }
         let options = self.worker_options(shared)?;
+        self.give_tls();
         prepare(&mut self.acceptances, &mut self.initiations, self.keep_going)?;
         choose_tier()?;
         if self.lock_memory {
@@ -555,6 +583,19 @@ impl EngineBuilder {
         }
         let cores = options.iter().map(|worker| worker.core).collect();
         Ok(Assembled { workers, cores, team, registry })
+    }
+
+    /// Gives the sessions of an address its TLS, unless they have their own.
+    fn give_tls(&mut self) {
+        let of = |address: &SocketAddr| {
+            self.tls.iter().rev().find(|(at, _)| at == address).map(|(_, tls)| tls.clone())
+        };
+        for (address, acceptance) in &mut self.acceptances {
+            acceptance.tls = acceptance.tls.take().or_else(|| of(address));
+        }
+        for (address, _, tls) in &mut self.templates {
+            *tls = tls.take().or_else(|| of(address));
+        }
     }
 
     /// Returns the options of each worker, the shared ones first. Warns if too many of them spin.
@@ -656,8 +697,14 @@ impl EngineBuilder {
             let opened = bind(address).and_then(|port| worker.accept_at(port, acceptance, app));
             sessions_had += usize::from(or_left_out(keep_going, &id, opened)?.is_some());
         }
-        for (address, template) in core::mem::take(&mut self.templates) {
-            let bound = bind(address).map(|port| ports.add_template(port, template));
+        for (address, template, tls) in core::mem::take(&mut self.templates) {
+            let bound = bind(address).and_then(|port| {
+                ports
+                    .secure(port, tls.as_ref(), registry.tls())
+                    .map_err(|reason| EngineError::Listen { address, reason })?;
+                ports.add_template(port, template);
+                Ok(())
+            });
             sessions_had += usize::from(or_left_out(keep_going, &"any counterparty", bound)?.is_some());
         }
         for initiation in core::mem::take(&mut self.initiations) {

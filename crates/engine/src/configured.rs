@@ -126,15 +126,16 @@ fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineB
             max_reconnect_interval,
             connect_timeout,
             socket,
+            tls: None,
         })),
         (Identity::Fixed(_), ConnectionType::Acceptor { listen, allowed }) => {
-            Ok(builder.accept(SocketAddr::from(listen), Acceptance { settings, allowed, socket }))
+            Ok(builder.accept(SocketAddr::from(listen), Acceptance { settings, allowed, socket, tls: None }))
         }
         (Identity::Dynamic(identity), ConnectionType::Acceptor { listen, allowed }) => {
             let known = (identity.clone(), allowed.clone());
-            Ok(builder.accept_any_from(SocketAddr::from(listen), known, move |id| {
+            Ok(builder.accept_any_from(SocketAddr::from(listen), known, None, move |id| {
                 let settings = settings.clone().with(|s| s.id = id.clone());
-                Some(Acceptance { settings, allowed: allowed.clone(), socket })
+                Some(Acceptance { settings, allowed: allowed.clone(), socket, tls: None })
             }))
         }
         (Identity::Dynamic(_), ConnectionType::Initiator { .. }) => {

@@ -16,6 +16,7 @@ use crate::command::{Command, Opened};
 use crate::distribution::least;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
+use crate::preparation::wrong;
 use crate::session_handle::SessionHandle;
 use crate::session_registry::SessionRegistry;
 use crate::shutdown_signals;
@@ -126,11 +127,18 @@ impl<A> Engine<A> {
         address: SocketAddr,
         session: impl Into<Acceptance>,
     ) -> Result<SessionHandle, EngineError> {
-        let acceptance = Box::new(session.into());
+        let acceptance: Box<Acceptance> = Box::new(session.into());
         let id = acceptance.settings.id.clone();
         if on_worker_thread() {
             return Err(EngineError::OwnThread);
         }
+        // Loaded here, so that no worker waits for a file.
+        let _loaded = acceptance
+            .tls
+            .as_ref()
+            .map(|tls| self.registry.tls().of_port(tls))
+            .transpose()
+            .map_err(|reason| wrong(&id, reason))?;
         let _alone = lock(&self.adding);
         let ports = self.registry.ports();
         let (port, socket) = ports.find_or_bind(address)?;
@@ -158,6 +166,12 @@ impl<A> Engine<A> {
             return Err(EngineError::OwnThread);
         }
         let id = session.settings.id.clone();
+        let _loaded = session
+            .tls
+            .as_ref()
+            .map(|tls| self.registry.tls().of_initiator(tls, id.target_comp_id()))
+            .transpose()
+            .map_err(|reason| wrong(&id, reason))?;
         let initiation = Box::new(session);
         let _alone = lock(&self.adding);
         self.open(self.next_worker(), |answer| Command::Connect { initiation, answer })?;
@@ -179,6 +193,16 @@ impl<A> Engine<A> {
             }
         }
         least(&counts)
+    }
+
+    /// Loads all certificates, keys and revocation lists again, for connections that begin from now
+    /// on. Files that have changed are loaded by themselves within a minute.
+    ///
+    /// # Errors
+    /// [`EngineError::System`]: what cannot be loaded; the old ones stay in use.
+    pub fn reload_certificates(&self) -> Result<(), EngineError> {
+        let failed = |reason| EngineError::System { doing: "loading certificates", reason };
+        self.registry.tls().reload().map_err(failed)
     }
 
     /// Returns the number of cycles that each worker's loop has begun. While a worker lives, its

@@ -6,6 +6,7 @@ use core::time::Duration;
 use fixbolt_session::SessionSettings;
 
 use crate::socket_options::SocketOptions;
+use crate::tls::Tls;
 
 /// A session that we connect for.
 ///
@@ -38,10 +39,12 @@ pub struct Initiation {
     /// The limit up to which failed attempts double the wait; `reconnect_interval` is the limit if
     /// it is longer.
     pub max_reconnect_interval: Duration,
-    /// How long one connection may take to be made, at least 1 ms.
+    /// How long one connection may take to be made, with the handshake of TLS; at least 1 ms.
     pub connect_timeout: Duration,
     /// The options of its sockets.
     pub socket: SocketOptions,
+    /// TLS; `None` for plain connections.
+    pub tls: Option<Tls>,
 }
 
 /// The host that an attempt to log on begins with, if there are several.
@@ -74,6 +77,7 @@ impl Initiation {
             max_reconnect_interval: Self::MAX_RECONNECT_INTERVAL,
             connect_timeout: Duration::from_secs(10),
             socket: SocketOptions::default(),
+            tls: None,
         }
     }
 }

@@ -84,6 +84,7 @@ mod sync;
 mod team;
 pub mod testing;
 mod tier;
+pub mod tls;
 mod waiting;
 mod worker;
 mod worker_signal;

@@ -15,6 +15,7 @@ use socket2::SockRef;
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
 use crate::error::EngineError;
 use crate::sync::{Mutex, lock};
+use crate::tls::{ClientCertificates, PeerCertificate, PeerRules, Tls, TlsContext, TlsContexts};
 
 /// Connections that wait at a port until they are accepted, as far as the system allows as many
 /// (`net.core.somaxconn`). If there are more, the next one tries again after a second.
@@ -35,6 +36,17 @@ struct Listening {
     bound: SocketAddr,
     sessions: Vec<Accepted>,
     templates: Vec<Arc<AcceptanceTemplate>>,
+    security: Security,
+}
+
+/// How the connections to a port are secured.
+#[derive(Debug, Default)]
+enum Security {
+    /// Its first session decides.
+    #[default]
+    Undecided,
+    Plain,
+    Tls(Box<Tls>, Arc<TlsContext>),
 }
 
 /// A session that is open for connections to a port.
@@ -44,6 +56,8 @@ pub(crate) struct Accepted {
     pub(crate) key: SessionKey,
     /// The addresses from which it may be connected to; any if there are none.
     pub(crate) allowed: Arc<[IpAddr]>,
+    /// The certificates that its counterparty may have.
+    pub(crate) peer: Arc<PeerRules>,
     /// Which template of the port has made it, if one has.
     pub(crate) template: Option<usize>,
 }
@@ -100,9 +114,72 @@ impl Ports {
         socket.set_nonblocking(true)?;
         let bound = socket.local_addr()?;
         let mut ports = lock(&self.0);
-        let (sessions, templates) = (Vec::new(), Vec::new());
-        ports.push(Listening { requested: address, bound, sessions, templates });
+        let (sessions, templates, security) = (Vec::new(), Vec::new(), Security::Undecided);
+        ports.push(Listening { requested: address, bound, sessions, templates, security });
         Ok((Port(ports.len() - 1), socket))
+    }
+
+    /// Decides how the connections to a port are secured, or checks that a further session agrees.
+    ///
+    /// # Errors
+    /// What is wrong, and what to do.
+    pub(crate) fn secure(
+        &self,
+        Port(port): Port,
+        tls: Option<&Tls>,
+        contexts: &Arc<TlsContexts>,
+    ) -> Result<(), String> {
+        if let Some(tls) = tls.filter(|tls| tls.binds_peer())
+            && tls.client_certificates == ClientCertificates::Off
+        {
+            return Err(
+                "it expects a certificate of its counterparty (TLSPeerPins, TLSPeerNames), but initiators are not asked for one; set NeedClientAuth=Y".to_owned(),
+            );
+        }
+        // Loaded without the lock. Sessions are added one after another.
+        let security = match tls {
+            None => Security::Plain,
+            Some(tls) => Security::Tls(Box::new(tls.of_address()), contexts.of_port(tls)?),
+        };
+        let mut ports = lock(&self.0);
+        let Some(port) = ports.get_mut(port) else { return Ok(()) };
+        let all_or_none = "all sessions of an address use it, or none does; give them different ports";
+        match (&port.security, &security) {
+            (Security::Undecided, _) => port.security = security,
+            (Security::Plain, Security::Tls(..)) => {
+                return Err(format!(
+                    "it uses TLS, and another session at its address does not: {all_or_none}"
+                ));
+            }
+            (Security::Tls(..), Security::Plain) => {
+                return Err(format!(
+                    "it does not use TLS, and another session at its address does: {all_or_none}"
+                ));
+            }
+            (Security::Tls(first, _), Security::Tls(other, _)) => {
+                if let Some(what) = other.differs_from(first) {
+                    return Err(format!(
+                        "its TLS differs from that of another session at its address in {what}: the handshake comes before the Logon; make them equal, or give them different ports"
+                    ));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns the TLS of the connections to a port, if they have it.
+    pub(crate) fn tls(&self, Port(port): Port) -> Option<Arc<TlsContext>> {
+        match &lock(&self.0).get(port)?.security {
+            Security::Tls(_, context) => Some(Arc::clone(context)),
+            Security::Undecided | Security::Plain => None,
+        }
+    }
+
+    /// Returns whether a certificate is bound to a session of the port, or to several.
+    pub(crate) fn is_bound(&self, Port(port): Port, certificate: &PeerCertificate) -> bool {
+        let ports = lock(&self.0);
+        ports.get(port).is_some_and(|port| port.sessions.iter().any(|session| session.peer.bind(certificate)))
     }
 
     /// Forgets the address that was bound last.

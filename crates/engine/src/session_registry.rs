@@ -12,6 +12,7 @@ use crate::outbound_queue::OutboundQueue;
 use crate::pages::Pages;
 use crate::ports::Ports;
 use crate::sync::{Mutex, lock};
+use crate::tls::TlsContexts;
 use crate::worker_signal::WorkerSignal;
 
 /// The sessions of an engine.
@@ -23,6 +24,7 @@ pub(crate) struct SessionRegistry {
     dynamic: AtomicUsize,
     limits: SessionLimits,
     ports: Ports,
+    tls: Arc<TlsContexts>,
     /// The memory of all outbound queues.
     pages: Arc<Pages>,
     /// The capacity of an outbound queue, in bytes.
@@ -42,7 +44,8 @@ impl SessionRegistry {
     pub(crate) fn new(limits: SessionLimits, queue_size: usize, budget: usize) -> Self {
         let pages = Arc::new(Pages::new(budget));
         let (sessions, dynamic) = (Mutex::new(HashMap::new()), AtomicUsize::new(0));
-        Self { sessions, dynamic, limits, ports: Ports::default(), pages, queue_size }
+        let (ports, tls) = (Ports::default(), Arc::default());
+        Self { sessions, dynamic, limits, ports, tls, pages, queue_size }
     }
 
     /// Returns the number of sessions, also of those that are being opened.
@@ -126,6 +129,11 @@ impl SessionRegistry {
             }
         }
         counts
+    }
+
+    /// Returns the TLS of all sessions.
+    pub(crate) const fn tls(&self) -> &Arc<TlsContexts> {
+        &self.tls
     }
 
     /// Returns the addresses on which the engine listens.

@@ -13,6 +13,7 @@ use super::connection::{Connection, Stage};
 use super::connections::Connections;
 use super::descriptors;
 use super::listeners::Incoming;
+use super::transport::Transport;
 use crate::ports::Port;
 
 /// When to accept again if there may be more connections than were accepted at once.
@@ -125,7 +126,15 @@ impl Worker {
             return false;
         }
         let until = self.cycle.now.mono + self.limits.pending_time;
-        let connection = Connection::new(stream, peer, Stage::Pending { port, until });
+        let transport = match ports.tls(port).map(|tls| tls.accept()) {
+            None => Transport::from(stream),
+            Some(Ok(tls)) => Transport::with_tls(stream, tls),
+            Some(Err(failure)) => {
+                tracing::error!(%peer, reason = %failure, "closed before logon");
+                return false;
+            }
+        };
+        let connection = Connection::new(transport, peer, Stage::Pending { port, until });
         let may_open = self.team.shared() > 1 && ports.has_templates(port);
         match self.team.least_loaded().filter(|_| may_open) {
             Some(worker) if worker != usize::from(self.number) => {

@@ -1,18 +1,18 @@
-//! One TCP connection, from accept or connect to its close.
+//! One connection, from accept or connect to its close.
 
 use core::net::SocketAddr;
 use core::time::Duration;
-use std::io::{self, Read, Write};
-use std::net::Shutdown;
+use std::io;
 
 use fixbolt_session::{Mono, SessionKey};
-use mio::net::TcpStream;
 use mio::{Interest, Registry};
 
 use super::event_source::EventSource;
 use super::receive_buffer::{READ_SIZE, ReceiveBuffer};
+use super::transport::{Taken, Transport};
 use crate::ports::Port;
 use crate::socket_options::{SocketOptions, acknowledge};
+use crate::tls::TlsFailure;
 
 /// Buffer size before the Logon is complete: one message of 8 KiB and what a read adds to it.
 const PENDING_CAPACITY: usize = 10 * 1024;
@@ -24,7 +24,7 @@ const DRAINING_BYTES: usize = 1024 * 1024;
 /// A socket with its receive buffer and its stage.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    pub(crate) stream: TcpStream,
+    pub(crate) transport: Transport,
     pub(crate) peer: SocketAddr,
     pub(crate) stage: Stage,
     pub(crate) received: ReceiveBuffer,
@@ -49,7 +49,7 @@ pub(crate) struct Connection {
 /// The stage of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// We are connecting, for an initiator.
+    /// We are connecting, for an initiator; with TLS until the handshake is done.
     Connecting { initiator: usize, until: Mono },
     /// Accepted at a port; a complete Logon will name its session.
     Pending { port: Port, until: Mono },
@@ -89,9 +89,9 @@ pub(crate) enum Received {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: TcpStream, peer: SocketAddr, stage: Stage) -> Self {
+    pub(crate) fn new(transport: impl Into<Transport>, peer: SocketAddr, stage: Stage) -> Self {
         Self {
-            stream,
+            transport: transport.into(),
             peer,
             stage,
             received: ReceiveBuffer::new(PENDING_CAPACITY),
@@ -108,7 +108,7 @@ impl Connection {
 
     pub(crate) fn register(&mut self, slot: usize, registry: &Registry) -> io::Result<()> {
         let interest = Interest::READABLE | Interest::WRITABLE;
-        registry.register(&mut self.stream, EventSource::Connection(slot).token(), interest)
+        registry.register(self.transport.socket_mut(), EventSource::Connection(slot).token(), interest)
     }
 
     /// Assigns the connection to a session, with messages of up to `max_message_size` bytes.
@@ -124,7 +124,7 @@ impl Connection {
         options: &SocketOptions,
         failed: impl FnMut(&'static str, io::Error),
     ) {
-        options.apply(&self.stream, failed);
+        options.apply(self.transport.socket(), failed);
         self.quick_ack = options.quick_ack;
     }
 
@@ -138,48 +138,45 @@ impl Connection {
         if room == 0 {
             return Received::Nothing;
         }
-        match again_if_interrupted(|| self.stream.read(free)) {
-            Ok(0) => Received::End,
-            Ok(n) => {
-                // A short read means an empty socket (epoll(7)), unless the end follows the bytes
-                // directly.
-                self.readable = n == room || self.read_closed;
-                self.received.received(n);
-                if self.quick_ack {
-                    acknowledge(&self.stream);
-                }
-                Received::Bytes
-            }
-            Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock => {
-                    self.readable = false;
-                    Received::Nothing
-                }
-                _ => Received::End,
-            },
+        let Taken { count, more, end } = self.transport.receive(free, self.read_closed);
+        if end {
+            self.flush();
+            return Received::End;
         }
+        self.readable = more;
+        self.received.received(count);
+        if self.quick_ack && count > 0 {
+            acknowledge(self.transport.socket());
+        }
+        if self.transport.has_tls() {
+            // An answer to what was read: of the handshake, or to new keys.
+            self.flush();
+        }
+        if count > 0 { Received::Bytes } else { Received::Nothing }
     }
 
-    /// Writes once. Returns the number of bytes that the socket accepted.
+    /// Writes once. Returns the number of bytes that were accepted.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match again_if_interrupted(|| self.stream.write(bytes)) {
-            Ok(n) => {
-                self.writable = n == bytes.len();
-                Ok(n)
-            }
-            Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock => {
-                    self.writable = false;
-                    Ok(0)
-                }
-                _ => Err(error),
-            },
+        let (count, writable) = self.transport.send(bytes)?;
+        self.writable = writable;
+        Ok(count)
+    }
+
+    /// Returns whether something was accepted that the socket has not taken yet.
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.transport.has_unsent()
+    }
+
+    /// Writes that, if the socket may take it. A socket that has failed is noticed by the next read.
+    pub(crate) fn flush(&mut self) {
+        if self.transport.has_unsent() && self.writable {
+            self.writable = self.transport.flush().unwrap_or(true);
         }
     }
 
     /// Closes our direction. Further input is discarded, for a bounded time and number of bytes.
     pub(crate) fn begin_draining(&mut self, until: Mono) -> io::Result<()> {
-        self.stream.shutdown(Shutdown::Write)?;
+        self.transport.shut_down()?;
         self.received.consume(usize::MAX);
         self.stage = Stage::Draining { until, bytes: DRAINING_BYTES };
         self.readable = true;
@@ -204,31 +201,36 @@ impl Connection {
 
     /// Returns whether our connection was made; `None` while it is still in progress.
     pub(crate) fn connect_result(&mut self) -> Option<io::Result<()>> {
-        match self.stream.take_error() {
+        match self.transport.socket().take_error() {
             Ok(Some(error)) | Err(error) => return Some(Err(error)),
             Ok(None) => {}
         }
-        match self.stream.peer_addr() {
+        match self.transport.socket().peer_addr() {
             Ok(_) => Some(Ok(())),
             Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
             Err(error) => Some(Err(error)),
         }
     }
-}
 
-/// Repeats a call that a signal interrupts: it changes nothing about the socket, so no event would
-/// cause another try.
-fn again_if_interrupted(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-    loop {
-        match call() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
+    /// Continues the handshake of TLS. Returns its outcome; `None` while it is still in progress.
+    pub(crate) fn handshake(&mut self) -> Option<Result<(), TlsFailure>> {
+        if !self.transport.has_tls() {
+            return Some(Ok(()));
+        }
+        self.flush();
+        let ended = self.receive() == Received::End;
+        match self.transport.failure() {
+            Some(failure) => Some(Err(failure.clone())),
+            None if ended => Some(Err(TlsFailure::new("TLS: the counterparty has closed the connection"))),
+            None => (!self.transport.is_handshaking()).then_some(Ok(())),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[cfg(target_os = "linux")]
@@ -239,31 +241,19 @@ mod tests {
             let options = SocketOptions { quick_ack, ..SocketOptions::default() };
             let stream = options.connect(listener.local_addr().unwrap(), None).unwrap();
             let (mut peer, address) = listener.accept().unwrap();
-            let mut connection = Connection::new(stream, address, Stage::Closed);
+            let mut connection = Connection::new(stream.into(), address, Stage::Closed);
             connection.set_options(&options, |name, error| panic!("{name}: {error}"));
             // What the system does by itself once messages go back and forth.
-            socket2::SockRef::from(&connection.stream).set_tcp_quickack(false).unwrap();
+            let socket = |connection: &Connection| {
+                socket2::SockRef::from(connection.transport.socket()).tcp_quickack().unwrap()
+            };
+            socket2::SockRef::from(connection.transport.socket()).set_tcp_quickack(false).unwrap();
             peer.write_all(b"8=FIX.4.4").unwrap();
             connection.readable = true;
             while connection.receive() != Received::Bytes {
                 connection.readable = true;
             }
-            let is_quick = socket2::SockRef::from(&connection.stream).tcp_quickack().unwrap();
-            assert_eq!(is_quick, quick_ack);
-        }
-    }
-
-    #[test]
-    fn an_interrupted_call_is_repeated_and_every_other_result_returned() {
-        use io::ErrorKind::{ConnectionReset, Interrupted, WouldBlock};
-        for (results, expected) in [
-            (vec![Err(Interrupted), Err(Interrupted), Ok(3)], Ok(3)),
-            (vec![Err(Interrupted), Err(WouldBlock), Ok(3)], Err(WouldBlock)),
-            (vec![Err(ConnectionReset), Ok(3)], Err(ConnectionReset)),
-        ] {
-            let mut results = results.into_iter();
-            let call = || results.next().expect("it is not called again").map_err(io::Error::from);
-            assert_eq!(again_if_interrupted(call).map_err(|error| error.kind()), expected);
+            assert_eq!(socket(&connection), quick_ack);
         }
     }
 }

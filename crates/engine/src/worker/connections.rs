@@ -1,4 +1,4 @@
-//! The TCP connections of a worker, and which of them need attention.
+//! The connections of a worker, and which of them need attention.
 //!
 //! What is known of each connection's sender is in [`admission`](super::admission).
 //!
@@ -182,6 +182,7 @@ impl Connections {
             && connection.stage != Stage::Closed
         {
             self.admission.leave(slot);
+            connection.transport.say_goodbye();
             connection.stage = Stage::Closed;
             self.closed.push(slot);
         }
@@ -191,7 +192,7 @@ impl Connections {
     /// slot is free at the end of the cycle.
     pub(crate) fn take(&mut self, slot: usize, registry: &Registry) -> Option<Connection> {
         let connection = self.slots.get_mut(slot)?;
-        registry.deregister(&mut connection.as_mut()?.stream).ok()?;
+        registry.deregister(connection.as_mut()?.transport.socket_mut()).ok()?;
         let connection = connection.take();
         self.admission.leave(slot);
         self.closed.push(slot);
@@ -203,7 +204,7 @@ impl Connections {
         for slot in self.closed.drain(..) {
             if let Some(connection) = &mut self.slots[slot] {
                 // Closing the socket removes it from the event queue, whatever this returns.
-                let _ = registry.deregister(&mut connection.stream);
+                let _ = registry.deregister(connection.transport.socket_mut());
             }
             self.slots[slot] = None;
             self.free.push(slot);
@@ -283,10 +284,10 @@ mod tests {
         assert_eq!(connection.send(b"unread").unwrap(), 6);
         while peer.peek(&mut [0]).unwrap() == 0 {}
         drop(peer);
-        while matches!(connection.stream.read(&mut [0]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+        while matches!(connection.transport.socket_mut().read(&mut [0]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
         {
         }
-        assert!(connection.stream.write(b"x").is_err());
+        assert!(connection.transport.socket_mut().write(b"x").is_err());
         let slot = connections.insert(Mono(0), connection, poll.registry()).unwrap();
         connections.assign(slot, SessionKey::new(0, 0, 0), false, 8192);
         connections.begin_draining(slot, Mono(1));

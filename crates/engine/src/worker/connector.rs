@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use fixbolt_journal::unpin;
 use fixbolt_session::{Mono, Now, SessionKey, Utc};
-use mio::net::TcpStream;
 
 use super::initiator::{Attempt, ConnectionEnd, Failure, Initiator, Step};
+use super::transport::Transport;
 use crate::command::Command;
 use crate::worker_signal::WorkerSignal;
 
@@ -34,7 +34,7 @@ pub(crate) struct Connector {
 pub(crate) enum Progress {
     /// A connection is being made. If it is not established by then,
     /// [`Connector::failed`] continues.
-    Connecting { stream: TcpStream, address: SocketAddr, until: Mono },
+    Connecting { transport: Transport, address: SocketAddr, until: Mono },
     /// [`Connector::start`] continues then.
     Waiting { until: Mono },
     /// A command continues it, or nothing does.
@@ -135,15 +135,10 @@ impl Connector {
     fn carry_out(&mut self, index: usize, mut step: Step, now: Now) -> Progress {
         loop {
             step = match step {
-                Step::Connect { address, local, until } => {
-                    match self.initiators[index].socket.connect(address, local) {
-                        Ok(stream) => return Progress::Connecting { stream, address, until },
-                        Err(error) => {
-                            let failure = Failure::Connecting(error);
-                            self.initiators[index].failed(address, &failure, now, random())
-                        }
-                    }
-                }
+                Step::Connect { address, local, until } => match self.connect(index, address, local) {
+                    Ok(transport) => return Progress::Connecting { transport, address, until },
+                    Err(failure) => self.initiators[index].failed(address, &failure, now, random()),
+                },
                 Step::LookUp { host, port, look_up } => match self.look_up(index, host, port, look_up) {
                     Ok(()) => return Progress::Nothing,
                     Err(error) => self.initiators[index].looked_up(look_up, Err(error), now, random()),
@@ -152,6 +147,22 @@ impl Connector {
                 Step::Nothing => return Progress::Nothing,
             };
         }
+    }
+
+    /// Begins a connection.
+    fn connect(
+        &self,
+        index: usize,
+        address: SocketAddr,
+        local: Option<SocketAddr>,
+    ) -> Result<Transport, Failure> {
+        let initiator = &self.initiators[index];
+        let tls = initiator.tls().map_err(Failure::Handshake)?;
+        let stream = initiator.socket.connect(address, local).map_err(Failure::Connecting)?;
+        Ok(match tls {
+            None => Transport::from(stream),
+            Some(tls) => Transport::with_tls(stream, tls),
+        })
     }
 
     /// Looks up a host name on a thread of its own, since the system's resolver may block for any

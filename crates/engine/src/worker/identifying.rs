@@ -2,19 +2,26 @@
 //! worker, passes the connection to the worker that has it, or opens the one that a template makes.
 
 use core::net::{IpAddr, Ipv6Addr};
+use core::time::Duration;
 
 use fixbolt_session::{Application, Identity, Mono, Role, SessionId, SessionKey, identify};
 
 use super::Worker;
 use super::connection::{Connection, Received, Stage};
 use super::refusal::Refusal;
-use super::session_table::{Dynamic, SessionEntry, Side, admit};
+use super::session_table::{Dynamic, SessionEntry, Side, admit, peer_rules};
 use crate::acceptance::Acceptance;
 use crate::clock;
 use crate::ports::{Made, Port};
+use crate::tls::{Mismatch, PeerRules};
 
 /// The most Logons that wait for their session to be opened and are looked at per cycle.
 const MOST_TRIES: usize = 8;
+
+/// How long the last words of a connection may take whose TLS was given up.
+const LINGER: Duration = Duration::from_secs(1);
+/// How a handshake of TLS begins: a record of the handshake, of version 3.
+const HANDSHAKE: [u8; 2] = [0x16, 0x03];
 
 /// What becomes of a connection whose Logon names its session.
 enum Next {
@@ -32,6 +39,7 @@ impl Worker {
     /// Reads from an accepted connection until its Logon names its session.
     pub(super) fn identify(&mut self, slot: usize, port: Port, app: &mut dyn Application) {
         let Some(connection) = self.driver.connections.get_mut(slot) else { return };
+        connection.flush();
         let ended = if connection.has_logon {
             connection.read_closed
         } else if connection.readable {
@@ -39,6 +47,12 @@ impl Worker {
         } else {
             return;
         };
+        if ended && connection.transport.failure().is_some() {
+            return self.refuse_tls(slot);
+        }
+        if connection.received.filled().starts_with(&HANDSHAKE) {
+            return self.refuse(slot, None, Refusal::SpeaksTls);
+        }
         let identity = identify(connection.received.filled());
         let is_right = !matches!(identity, Identity::LogonWithWrongCheckSum(_));
         match identity {
@@ -92,6 +106,7 @@ impl Worker {
         let Made { template, id, acceptance } =
             self.driver.ports().ask_templates(port, logon)?.ok_or(Refusal::NoSuchSession)?;
         admit(&acceptance.allowed, self.origin(slot))?;
+        self.check_certificate(slot, port, &peer_rules(acceptance.tls.as_ref(), &id))?;
         if acceptance.settings.id != id || acceptance.settings.role != Role::Acceptor {
             tracing::error!(session = %id, "the template returned settings for another session, or for an initiator");
             return Err(Refusal::NoSuchSession);
@@ -105,9 +120,9 @@ impl Worker {
         }
         check_sum(is_right, acceptance.settings.validate_checksum)?;
         self.check_room(slot)?;
-        let Acceptance { settings, allowed, socket } = acceptance;
+        let Acceptance { settings, allowed, socket, tls } = acceptance;
         let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: Some(Dynamic::new(template)) };
-        let entry = SessionEntry::new(&settings, side, socket);
+        let entry = SessionEntry::new(&settings, side, socket, tls.as_ref());
         let key = self.driver.open_dynamic(settings, entry, &mut self.cycle, app)?;
         self.driver.connectable(key).map(|()| Next::AttachOpened(key, began))
     }
@@ -125,6 +140,7 @@ impl Worker {
         }
         let entry = self.driver.entry(key);
         entry.admit(port, self.origin(slot))?;
+        self.check_certificate(slot, port, &entry.peer)?;
         check_sum(is_right, self.driver.validates_checksum(key))?;
         if entry.is_dynamic() {
             self.check_room(slot)?;
@@ -133,6 +149,37 @@ impl Worker {
             self.driver.look_for_end(key, &mut self.cycle, app);
         }
         self.driver.connectable(key).map(|()| Next::Attach(key))
+    }
+
+    /// Checks whether a connection's certificate is one that the session's counterparty may have. A
+    /// certificate that is bound to a session is for that one only.
+    fn check_certificate(&self, slot: usize, port: Port, rules: &PeerRules) -> Result<(), Refusal> {
+        let Some(connection) = self.driver.connections.get(slot) else { return Ok(()) };
+        if !connection.transport.has_tls() {
+            return Ok(());
+        }
+        let certificate = connection.transport.peer_certificate();
+        rules.check(certificate.as_ref())?;
+        match certificate {
+            Some(certificate)
+                if !rules.bind(&certificate) && self.driver.ports().is_bound(port, &certificate) =>
+            {
+                Err(Mismatch::OfAnotherSession.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Closes a connection whose TLS was given up, and says why. What the library says about it to
+    /// the counterparty should arrive, so the rest of what that one sends is read.
+    fn refuse_tls(&mut self, slot: usize) {
+        let Some(connection) = self.driver.connections.get(slot) else { return };
+        let (peer, reason) = (connection.peer, connection.transport.failure());
+        let reason = reason.map(tracing::field::display);
+        tracing::info!(%peer, reason, "closed before logon");
+        let until = self.cycle.now.mono + LINGER;
+        self.driver.connections.begin_draining(slot, until);
+        self.cycle.wake(until);
     }
 
     /// Returns the address that a connection comes from.

@@ -6,12 +6,14 @@ use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 
 use fixbolt_session::{Mono, Now, SessionEnd, SessionId, SessionKey, Utc};
 
 use super::backoff::Backoff;
 use crate::initiation::{HostSelection, Initiation};
 use crate::socket_options::SocketOptions;
+use crate::tls::{TlsContext, TlsFailure, TlsStream};
 
 /// The connection attempts of one session.
 ///
@@ -25,6 +27,8 @@ pub(crate) struct Initiator {
     pub(crate) id: SessionId,
     /// The options of its sockets.
     pub(crate) socket: SocketOptions,
+    /// What its connections are encrypted with.
+    tls: Option<Arc<TlsContext>>,
     hosts: Vec<(String, u16)>,
     local_addresses: Vec<Option<SocketAddr>>,
     selection: HostSelection,
@@ -89,8 +93,10 @@ pub(crate) enum Step {
 pub(crate) enum Failure {
     /// There is no connection to it.
     Connecting(io::Error),
-    /// There was none in time.
-    TimedOut,
+    /// There was none in time; if it was waiting for the handshake of TLS, or would have.
+    TimedOut { handshakes: bool },
+    /// TLS was given up.
+    Handshake(TlsFailure),
     /// The Logon was not answered, or refused, by either side. Another host may know the session,
     /// even if our settings are to blame.
     LoggingOn(SessionEnd),
@@ -119,6 +125,7 @@ impl Initiator {
             session,
             id: settings.id,
             socket,
+            tls: None,
             // The one after it is the first.
             host: hosts.len().saturating_sub(1),
             hosts,
@@ -135,6 +142,16 @@ impl Initiator {
             announced: None,
             look_ups: 0,
         }
+    }
+
+    /// Encrypts its connections with this.
+    pub(crate) fn secured_by(self, tls: Option<Arc<TlsContext>>) -> Self {
+        Self { tls, ..self }
+    }
+
+    /// Begins with the TLS of a connection to the current host, if it has any.
+    pub(crate) fn tls(&self) -> Result<Option<TlsStream>, TlsFailure> {
+        self.tls.as_ref().map(|tls| tls.connect(&self.hosts[self.host].0)).transpose()
     }
 
     /// Returns when the next attempt is due; `None` unless it waits for one.
@@ -197,8 +214,14 @@ impl Initiator {
             Failure::Connecting(error) => tracing::warn!(
                 name: "cannot_connect", %session, host, %address, %error, %next, "cannot connect (is the counterparty running?)"
             ),
-            Failure::TimedOut => tracing::warn!(
+            Failure::TimedOut { handshakes: false } => tracing::warn!(
                 name: "cannot_connect", %session, host, %address, %next, "cannot connect: timed out"
+            ),
+            Failure::TimedOut { handshakes: true } => tracing::warn!(
+                name: "cannot_connect", %session, host, %address, %next, "cannot connect: timed out before the handshake of TLS was done (does the counterparty speak TLS at this port?)"
+            ),
+            Failure::Handshake(error) => tracing::warn!(
+                name: "cannot_connect", %session, host, %address, %error, %next, "cannot connect"
             ),
             Failure::LoggingOn(error) => tracing::warn!(
                 name: "cannot_log_on", %session, host, %address, %error, %next, "cannot log on"
@@ -479,7 +502,7 @@ mod tests {
         assert_eq!(initiator.is_refused(), look_up);
         assert_eq!(initiator.is_looked_up(2, &["10.0.0.2", "10.0.0.3"]), connect("10.0.0.2"));
         assert_eq!(
-            initiator.failed(address("10.0.0.2"), &Failure::TimedOut, CLOCKS, WHOLE),
+            initiator.failed(address("10.0.0.2"), &Failure::TimedOut { handshakes: false }, CLOCKS, WHOLE),
             connect("10.0.0.3")
         );
         assert_eq!(initiator.waiting_until(), None);

@@ -7,7 +7,7 @@
 //! Its parts own their data and do not know the worker; they return what they need done. From the
 //! bottom:
 //!
-//! - [`connection`]s are kept by [`connections`], which of them may stay before they log on is
+//! - a [`transport`] is a socket, plain or with TLS; [`connection`]s are kept by [`connections`], which of them may stay before they log on is
 //!   decided by [`admission`]; what a worker knows of sessions is in [`session_table`];
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
 //! - [`listeners`] accept connections, as many as [`accepting`] lets them; [`identifying`] finds
@@ -37,6 +37,7 @@ mod refusal;
 mod session_driver;
 mod session_table;
 mod time_share;
+mod transport;
 mod waiters;
 
 use core::net::SocketAddr;
@@ -209,9 +210,12 @@ impl Worker {
         }
         let id = acceptance.settings.id.clone();
         preparation::check_unambiguous(&id, self.driver.ports().identities(port).iter())?;
-        let Acceptance { settings, allowed, socket } = acceptance;
+        self.driver
+            .secure(port, acceptance.tls.as_ref())
+            .map_err(|reason| preparation::wrong(&id, reason))?;
+        let Acceptance { settings, allowed, socket, tls } = acceptance;
         let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: None };
-        let entry = SessionEntry::new(&settings, side, socket);
+        let entry = SessionEntry::new(&settings, side, socket, tls.as_ref());
         let opened = self.driver.open(settings, entry, &mut self.cycle, app);
         opened.map(drop).map_err(|error| EngineError::open(id, error))
     }
@@ -228,14 +232,15 @@ impl Worker {
         }
         let settings = initiation.settings.clone();
         let initiator = self.connector.indices().end;
-        let entry = SessionEntry::new(&settings, Side::Initiator { initiator }, initiation.socket);
+        let entry = SessionEntry::new(&settings, Side::Initiator { initiator }, initiation.socket, None);
         let id = settings.id.clone();
+        let tls = self.driver.tls_of(&initiation).map_err(|reason| preparation::wrong(&id, reason))?;
         let key = self
             .driver
             .open(settings, entry, &mut self.cycle, app)
             .map_err(|error| EngineError::open(id, error))?;
         let now = self.cycle.now.mono;
-        self.connector.add(Initiator::new(key, initiation, now));
+        self.connector.add(Initiator::new(key, initiation, now).secured_by(tls));
         self.cycle.wake(now);
         Ok(())
     }
@@ -556,8 +561,8 @@ impl Worker {
     /// Carries out an initiator's next step.
     fn continue_connecting(&mut self, initiator: usize, mut progress: Progress) {
         let now = self.cycle.now;
-        while let Progress::Connecting { stream, address, until } = progress {
-            let connection = Connection::new(stream, address, Stage::Connecting { initiator, until });
+        while let Progress::Connecting { transport, address, until } = progress {
+            let connection = Connection::new(transport, address, Stage::Connecting { initiator, until });
             if self.driver.connections.insert(now.mono, connection, self.poll.registry()).is_some() {
                 return self.cycle.wake(until);
             }
@@ -580,6 +585,15 @@ impl Worker {
                 self.cannot_connect(initiator, address, &Failure::Connecting(error));
             }
             Some(Ok(())) => {
+                match connection.handshake() {
+                    Some(Ok(())) => {}
+                    Some(Err(failure)) => {
+                        self.driver.connections.close(slot);
+                        return self.cannot_connect(initiator, address, &Failure::Handshake(failure));
+                    }
+                    None if connection.readable => return self.driver.connections.mark_ready(slot),
+                    None => return,
+                }
                 let session = self.connector.session(initiator);
                 if self.driver.can_connect(session) && self.stopping.is_none() {
                     self.driver.attach(slot, session, &mut self.cycle, app);
@@ -601,19 +615,24 @@ impl Worker {
         for slot in self.driver.connections.slots() {
             let Some(connection) = self.driver.connections.get(slot) else { continue };
             let (stage, peer) = (connection.stage, connection.peer);
+            let handshakes = connection.transport.is_handshaking();
             match stage.until() {
                 Some(until) if until > now => self.cycle.wake(until),
                 Some(_) => {
                     self.driver.connections.close(slot);
                     match stage {
                         Stage::Connecting { initiator, .. } => {
-                            self.cannot_connect(initiator, peer, &Failure::TimedOut);
+                            self.cannot_connect(initiator, peer, &Failure::TimedOut { handshakes });
                         }
                         Stage::Closing { session, .. } => {
                             self.driver.disconnect(session, &mut self.cycle, app);
                         }
                         Stage::Pending { .. } => {
-                            let reason = "no Logon arrived in time (LogonTimeout)";
+                            let reason = if handshakes {
+                                "TLS: the handshake was not done in time (LogonTimeout); does the counterparty speak TLS?"
+                            } else {
+                                "no Logon arrived in time (LogonTimeout)"
+                            };
                             tracing::info!(%peer, reason, "closed before logon");
                         }
                         // What a counterparty does after our last message says nothing.

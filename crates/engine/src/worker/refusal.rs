@@ -5,6 +5,7 @@
 use fixbolt_session::SessionKey;
 
 use crate::ports::Panicked;
+use crate::tls::Mismatch;
 
 /// Why a connection was closed before its logon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,6 +14,10 @@ pub(crate) enum Refusal {
     ClosedByPeer,
     /// The first message is not a Logon that names a session, for this reason.
     NotALogon(&'static str),
+    /// The counterparty begins with a handshake of TLS, at a port without it.
+    SpeaksTls,
+    /// The certificate of the connection is not the session's.
+    Certificate(Mismatch),
     /// The port has no such session.
     NoSuchSession,
     /// The session does not allow this address.
@@ -42,6 +47,10 @@ impl Refusal {
         match self {
             Self::ClosedByPeer => "the counterparty closed it",
             Self::NotALogon(reason) => reason,
+            Self::SpeaksTls => {
+                "the counterparty speaks TLS, and this port expects FIX without it; set SocketUseSSL=Y here, or have it use another port"
+            }
+            Self::Certificate(mismatch) => mismatch.reason(),
             Self::NoSuchSession => "there is no such session at this address",
             Self::AddressNotAllowed => "the session does not allow connections from this address",
             Self::AlreadyConnected(_) => "the session is connected already",
@@ -56,6 +65,12 @@ impl Refusal {
             }
             Self::WorkerDied => "the worker of the session has died; start the engine again",
         }
+    }
+}
+
+impl From<Mismatch> for Refusal {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Certificate(mismatch)
     }
 }
 

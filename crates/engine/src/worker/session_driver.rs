@@ -26,12 +26,14 @@ use super::initiator::{Attempt, ConnectionEnd};
 use super::refusal::Refusal;
 use super::session_table::{SessionEntry, SessionTable, Side};
 use crate::clock;
+use crate::initiation::Initiation;
 use crate::limits::Limits;
 use crate::memory;
 use crate::operation::OperationError;
 use crate::pages::Pages;
-use crate::ports::Ports;
+use crate::ports::{Port, Ports};
 use crate::session_registry::SessionRegistry;
+use crate::tls::{Tls, TlsContext};
 use crate::worker_signal::WorkerSignal;
 
 /// The most bytes that one write passes to a socket, so that a session with much to send does not
@@ -163,6 +165,17 @@ impl SessionDriver {
         self.registry.ports()
     }
 
+    /// Decides how the connections to a port are secured, or checks that a further session agrees.
+    pub(crate) fn secure(&self, port: Port, tls: Option<&Tls>) -> Result<(), String> {
+        self.ports().secure(port, tls, self.registry.tls())
+    }
+
+    /// Returns the TLS of an initiator's connections, if they have it.
+    pub(crate) fn tls_of(&self, initiation: &Initiation) -> Result<Option<Arc<TlsContext>>, String> {
+        let Some(tls) = &initiation.tls else { return Ok(None) };
+        self.registry.tls().of_initiator(tls, initiation.settings.id.target_comp_id()).map(Some)
+    }
+
     /// Returns the memory of the messages from other threads.
     pub(crate) fn pages(&self) -> &Arc<Pages> {
         self.registry.pages()
@@ -266,7 +279,10 @@ impl SessionDriver {
             match connection.receive() {
                 Received::Bytes => self.process_received(slot, key, cycle, app),
                 Received::Nothing => self.follow_up(slot, key, cycle),
-                Received::End => return self.disconnect(key, cycle, app),
+                Received::End => {
+                    self.note_failure(slot, key);
+                    return self.disconnect(key, cycle, app);
+                }
             }
         }
         self.sessions.note_output(key);
@@ -281,6 +297,15 @@ impl SessionDriver {
             let Some(connection) = self.connections.get_mut(slot) else { return };
             connection.readable = true;
             self.read(slot, key, cycle, app);
+        }
+    }
+
+    /// Says why the TLS of a session's connection was given up, if it was.
+    fn note_failure(&self, slot: usize, key: SessionKey) {
+        if let Some(failure) =
+            self.connections.get(slot).and_then(|connection| connection.transport.failure())
+        {
+            tracing::warn!(name: "tls_failed", session = %self.table[key].id, "{failure}");
         }
     }
 
@@ -302,7 +327,10 @@ impl SessionDriver {
                     self.sessions.note_output(key);
                 }
                 Received::Nothing => {}
-                Received::End => self.disconnect(key, cycle, app),
+                Received::End => {
+                    self.note_failure(slot, key);
+                    self.disconnect(key, cycle, app);
+                }
             }
         }
         any
@@ -524,7 +552,9 @@ impl SessionDriver {
         let Some(connection) = self.connections.get_mut(slot) else { return false };
         let mut written = false;
         let bytes = self.sessions.writable(key);
-        if !bytes.is_empty() && connection.writable {
+        if bytes.is_empty() {
+            connection.flush();
+        } else if connection.writable {
             kill_point!(Send);
             match connection.send(&bytes[..bytes.len().min(WRITE_SIZE)]) {
                 Ok(taken) => {
@@ -562,8 +592,10 @@ impl SessionDriver {
             // More waits for a counterparty that does not read.
             self.note_deadline(key, cycle);
         }
-        let stage = self.connections.get(slot).map(|connection| connection.stage);
-        if matches!(stage, Some(Stage::Closing { .. })) && !self.sessions.has_queued(key) {
+        let closes = self.connections.get(slot).is_some_and(|connection| {
+            matches!(connection.stage, Stage::Closing { .. }) && !connection.has_unsent()
+        });
+        if closes && !self.sessions.has_queued(key) {
             self.disconnect(key, cycle, app);
         }
         written

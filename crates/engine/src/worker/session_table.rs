@@ -11,6 +11,7 @@ use fixbolt_session::{Mono, SessionId, SessionKey, SessionSettings};
 use super::refusal::Refusal;
 use crate::ports::{Accepted, Port, allows};
 use crate::socket_options::SocketOptions;
+use crate::tls::{PeerRules, Tls};
 
 /// The sessions of one worker, by key.
 #[derive(Debug, Default)]
@@ -24,6 +25,8 @@ pub(crate) struct SessionEntry {
     pub(crate) id: SessionId,
     pub(crate) side: Side,
     pub(crate) socket: SocketOptions,
+    /// The certificates that its counterparty may have, if it connects to us.
+    pub(crate) peer: Arc<PeerRules>,
     pub(crate) max_message_size: usize,
     pub(crate) logout_timeout: Duration,
     /// The slot of its connection.
@@ -63,8 +66,14 @@ impl Dynamic {
 }
 
 impl SessionEntry {
-    pub(crate) fn new(settings: &SessionSettings, side: Side, socket: SocketOptions) -> Self {
+    pub(crate) fn new(
+        settings: &SessionSettings,
+        side: Side,
+        socket: SocketOptions,
+        tls: Option<&Tls>,
+    ) -> Self {
         Self {
+            peer: Arc::new(peer_rules(tls, &settings.id)),
             id: settings.id.clone(),
             side,
             socket,
@@ -96,13 +105,19 @@ impl SessionEntry {
     pub(crate) fn accepted(&self, key: SessionKey) -> Option<(Port, Accepted)> {
         let Side::Acceptor { port, allowed, dynamic } = &self.side else { return None };
         let template = dynamic.map(|dynamic| dynamic.template);
-        Some((*port, Accepted { id: self.id.clone(), key, allowed: Arc::clone(allowed), template }))
+        let (id, allowed, peer) = (self.id.clone(), Arc::clone(allowed), Arc::clone(&self.peer));
+        Some((*port, Accepted { id, key, allowed, peer, template }))
     }
 
     /// Returns whether it is a dynamic session.
     pub(crate) const fn is_dynamic(&self) -> bool {
         matches!(self.side, Side::Acceptor { dynamic: Some(_), .. })
     }
+}
+
+/// Returns the certificates that a session's counterparty may have.
+pub(crate) fn peer_rules(tls: Option<&Tls>, id: &SessionId) -> PeerRules {
+    tls.map(|tls| PeerRules::new(tls, id.target_comp_id())).unwrap_or_default()
 }
 
 /// Checks whether the allowed addresses contain this one. An empty list allows any.

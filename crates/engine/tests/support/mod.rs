@@ -2,6 +2,7 @@
 //! they see.
 #![allow(dead_code, unreachable_pub)] // each test file uses a part
 
+pub mod certificates;
 pub mod lines;
 
 use std::io::{Read, Write};

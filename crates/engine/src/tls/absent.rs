@@ -1,0 +1,90 @@
+//! The same calls in a build without TLS: none of them gets as far as a connection.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use super::failure::TlsFailure;
+use super::peer::PeerCertificate;
+use super::settings::Tls;
+
+/// What is wrong with settings that ask for TLS.
+const ABSENT: &str = "this build has no TLS; build fixbolt with its feature `tls`";
+
+/// There is none.
+#[derive(Debug)]
+pub(crate) enum TlsContext {}
+
+impl TlsContext {
+    pub(crate) fn accept(&self) -> Result<TlsStream, TlsFailure> {
+        match *self {}
+    }
+
+    pub(crate) fn connect(&self, _: &str) -> Result<TlsStream, TlsFailure> {
+        match *self {}
+    }
+}
+
+/// None.
+#[derive(Debug, Default)]
+pub(crate) struct TlsContexts;
+
+impl TlsContexts {
+    pub(crate) fn of_port(self: &Arc<Self>, _: &Tls) -> Result<Arc<TlsContext>, String> {
+        Err(ABSENT.to_owned())
+    }
+
+    pub(crate) fn of_initiator(self: &Arc<Self>, _: &Tls, _: &str) -> Result<Arc<TlsContext>, String> {
+        Err(ABSENT.to_owned())
+    }
+
+    #[expect(clippy::unused_self, reason = "as in a build with TLS")]
+    pub(crate) fn reload(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// There is none.
+#[derive(Debug)]
+pub(crate) enum TlsStream {}
+
+/// The outcome of a read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Decrypted {
+    pub(crate) count: usize,
+    pub(crate) more: bool,
+    pub(crate) end: bool,
+}
+
+impl TlsStream {
+    pub(crate) fn receive(&mut self, _: &mut impl Read, _: &mut [u8], _: bool) -> Decrypted {
+        match *self {}
+    }
+
+    pub(crate) fn send(&mut self, _: &mut impl Write, _: &[u8]) -> io::Result<(usize, bool)> {
+        match *self {}
+    }
+
+    pub(crate) fn flush(&mut self, _: &mut impl Write) -> io::Result<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn has_unsent(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn say_goodbye(&mut self, _: &mut impl Write) {
+        match *self {}
+    }
+
+    pub(crate) fn is_handshaking(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn failure(&self) -> Option<&TlsFailure> {
+        match *self {}
+    }
+
+    pub(crate) fn peer(&self) -> Option<PeerCertificate> {
+        match *self {}
+    }
+}

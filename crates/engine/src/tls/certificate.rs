@@ -1,0 +1,153 @@
+//! What a certificate says (X.509, RFC 5280). The library has verified those of counterparties; it
+//! shows neither the common name nor the end of the validity, which are read here.
+
+use fixbolt_session::Utc;
+use ring::digest::{SHA256, digest};
+use rustls::pki_types::CertificateDer;
+use webpki::EndEntityCert;
+
+use super::peer::PeerCertificate;
+use super::pin::KeyPin;
+
+const SEQUENCE: u8 = 0x30;
+const SET: u8 = 0x31;
+const OBJECT: u8 = 0x06;
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
+/// The explicit tag of the version.
+const VERSION: u8 = 0xa0;
+/// id-at-commonName, 2.5.4.3.
+const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
+
+/// Returns what matters of a counterparty's certificate; `None` if it cannot be read.
+pub(super) fn of_peer(der: &CertificateDer<'_>) -> Option<PeerCertificate> {
+    let certificate = EndEntityCert::try_from(der).ok()?;
+    let key = digest(&SHA256, &certificate.subject_public_key_info());
+    let alternative = certificate.valid_dns_names().chain(certificate.valid_uri_names());
+    let names =
+        common_name(certificate.subject()).into_iter().chain(alternative.map(str::to_owned)).collect();
+    Some(PeerCertificate { key: KeyPin::new(key.as_ref().try_into().ok()?), names })
+}
+
+/// Returns the common name of a certificate's subject and the end of its validity.
+pub(super) fn name_and_end(der: &[u8]) -> Option<(String, Utc)> {
+    let (_, certificate, _) = element(der)?;
+    let (_, signed, _) = element(certificate)?;
+    let rest = match element(signed)? {
+        (VERSION, _, rest) => rest,
+        _ => signed,
+    };
+    // Serial number, signature algorithm and issuer.
+    let rest = (0..3).try_fold(rest, |rest, _| Some(element(rest)?.2))?;
+    let (_, validity, rest) = element(rest)?;
+    let (_, _, not_after) = element(validity)?;
+    let (_, subject, _) = element(rest)?;
+    let name = common_name(subject).unwrap_or_else(|| "without a common name".to_owned());
+    Some((name, time(not_after)?))
+}
+
+/// Splits off the first element: its tag, its contents and the bytes after it.
+fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (tag, bytes) = bytes.split_first()?;
+    let (first, bytes) = bytes.split_first()?;
+    let (length, bytes) = match first {
+        0..=0x7f => (usize::from(*first), bytes),
+        0x81..=0x83 => {
+            let (digits, bytes) = bytes.split_at_checked(usize::from(first - 0x80))?;
+            (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), bytes)
+        }
+        _ => return None,
+    };
+    let (contents, rest) = bytes.split_at_checked(length)?;
+    Some((*tag, contents, rest))
+}
+
+/// Returns the first common name of a subject.
+fn common_name(mut subject: &[u8]) -> Option<String> {
+    loop {
+        let (SET, mut set, rest) = element(subject)? else { return None };
+        while !set.is_empty() {
+            let (SEQUENCE, attribute, others) = element(set)? else { return None };
+            if let (OBJECT, COMMON_NAME, value) = element(attribute)? {
+                return Some(String::from_utf8_lossy(element(value)?.1).into_owned());
+            }
+            set = others;
+        }
+        subject = rest;
+    }
+}
+
+/// Reads a time: YYMMDDhhmmssZ, or with four digits of the year.
+fn time(bytes: &[u8]) -> Option<Utc> {
+    let (tag, text, _) = element(bytes)?;
+    let text = text.strip_suffix(b"Z")?;
+    let year_digits = match tag {
+        UTC_TIME => 2,
+        GENERALIZED_TIME => 4,
+        _ => return None,
+    };
+    let (year, rest) = text.split_at_checked(year_digits)?;
+    let number = |digits: &[u8]| core::str::from_utf8(digits).ok()?.parse::<i64>().ok();
+    let year = match number(year)? {
+        year @ 0..50 if year_digits == 2 => 2000 + year,
+        year if year_digits == 2 => 1900 + year,
+        year => year,
+    };
+    let mut parts = rest.chunks(2).map(number);
+    let mut next = || parts.next()?;
+    let (month, day, hour, minute, second) = (next()?, next()?, next()?, next()?, next()?);
+    let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+    // 9999-12-31, for a certificate without an end, is later than a `Utc` can be.
+    Some(Utc(u64::try_from(seconds).ok()?.saturating_mul(1_000_000_000)))
+}
+
+/// Returns the days between 1970-01-01 and a date of the Gregorian calendar.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // Years begin in March, so that the leap day is the last one.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * month + 2) / 5 + day - 1 - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_certificate_says_is_read() {
+        let mut parameters =
+            rcgen::CertificateParams::new(vec!["trader.example".to_owned(), "192.0.2.1".to_owned()]).unwrap();
+        parameters.distinguished_name = rcgen::DistinguishedName::new();
+        parameters.distinguished_name.push(rcgen::DnType::OrganizationName, "A firm");
+        parameters.distinguished_name.push(rcgen::DnType::CommonName, "TRADER");
+        parameters.not_after = rcgen::date_time_ymd(2031, 3, 1);
+        let key = rcgen::KeyPair::generate().unwrap();
+        let certificate = parameters.self_signed(&key).unwrap();
+        let peer = of_peer(certificate.der()).unwrap();
+        assert_eq!(peer.names, ["TRADER", "trader.example"]);
+        let digest = digest(&SHA256, &rcgen::PublicKeyData::subject_public_key_info(&key));
+        assert_eq!(peer.key, KeyPin::new(digest.as_ref().try_into().unwrap()));
+        let (name, end) = name_and_end(certificate.der()).unwrap();
+        assert_eq!((name.as_str(), end), ("TRADER", Utc(1_930_089_600_000_000_000)));
+        // A cut certificate is no reason to panic.
+        for length in 0..certificate.der().len() {
+            assert_eq!(name_and_end(&certificate.der()[..length]), None);
+        }
+    }
+
+    #[test]
+    fn times_are_read_in_both_forms() {
+        let read = |tag, text: &str| {
+            let mut bytes = vec![tag, text.len() as u8];
+            bytes.extend(text.bytes());
+            time(&bytes).map(|time| time.0 / 1_000_000_000)
+        };
+        assert_eq!(read(UTC_TIME, "700101000000Z"), Some(0));
+        assert_eq!(read(UTC_TIME, "491231235959Z"), Some(2_524_607_999));
+        assert_eq!(read(GENERALIZED_TIME, "20500101000000Z"), Some(2_524_608_000));
+        assert_eq!(read(GENERALIZED_TIME, "20240229120000Z"), Some(1_709_208_000));
+        for wrong in ["", "Z", "70010100000Z", "7001010000", "70010x000000Z"] {
+            assert_eq!(read(UTC_TIME, wrong), None, "{wrong}");
+        }
+    }
+}

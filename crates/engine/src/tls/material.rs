@@ -1,0 +1,219 @@
+//! The library's configuration from ours: certificates, authorities, versions, cipher suites.
+
+use std::sync::Arc;
+
+use fixbolt_session::Utc;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::WebPkiClientVerifier;
+use rustls::version::{TLS12, TLS13};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, ServerConfig, SignatureScheme,
+    SupportedProtocolVersion,
+};
+
+use super::certificate::{name_and_end, of_peer};
+use super::failure::TlsFailure;
+use super::files::Files;
+use super::peer::PeerRules;
+use super::settings::{ClientCertificates, Tls, TlsVersion};
+
+/// What the library needs for connections of one kind.
+#[derive(Clone, Debug)]
+pub(super) enum Config {
+    Server(Arc<ServerConfig>),
+    Client(Arc<ClientConfig>),
+}
+
+/// A configuration, with the certificates in it and the files that it comes from.
+#[derive(Debug)]
+pub(super) struct Material {
+    pub(super) config: Config,
+    pub(super) files: Files,
+    pub(super) certificates: Vec<Known>,
+}
+
+/// A certificate whose end is watched.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Known {
+    /// What it is for us.
+    pub(super) what: &'static str,
+    /// Its common name.
+    pub(super) name: String,
+    pub(super) not_after: Utc,
+}
+
+impl Material {
+    /// Loads what an acceptor needs.
+    pub(super) fn of_acceptor(tls: &Tls) -> Result<Self, String> {
+        let (mut files, mut certificates) = (Files::default(), Vec::new());
+        let own = tls.certificate.as_ref().ok_or_else(|| {
+            "an acceptor needs a certificate for TLS; set SocketCertificateFile and SocketPrivateKeyFile"
+                .to_owned()
+        })?;
+        let (chain, key) = (files.chain(&own.chain)?, files.key(&own.key)?);
+        know(&mut certificates, "our certificate", &chain);
+        let provider = provider(tls)?;
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&versions(tls)?)
+            .map_err(|error| no_suite(&error))?;
+        let builder = match tls.client_certificates {
+            ClientCertificates::Off => builder.with_no_client_auth(),
+            how => {
+                let (roots, known) = files.authorities(&tls.authorities)?;
+                know(&mut certificates, "a certificate authority", &known);
+                let lists = files.revocation_lists(tls.revocation_lists.as_deref())?;
+                let verifier =
+                    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).with_crls(lists);
+                let verifier = match how {
+                    ClientCertificates::Requested => verifier.allow_unauthenticated(),
+                    _ => verifier,
+                };
+                builder.with_client_cert_verifier(verifier.build().map_err(|error| error.to_string())?)
+            }
+        };
+        let mut config = builder.with_single_cert(chain, key).map_err(|error| wrong_key(&error))?;
+        config.ignore_client_order = !tls.cipher_suites.is_empty();
+        Ok(Self { config: Config::Server(Arc::new(config)), files, certificates })
+    }
+
+    /// Loads what an initiator needs whose counterparty has this CompID.
+    pub(super) fn of_initiator(tls: &Tls, comp_id: &str) -> Result<Self, String> {
+        let (mut files, mut certificates) = (Files::default(), Vec::new());
+        let provider = provider(tls)?;
+        let (roots, known) = files.authorities(&tls.authorities)?;
+        know(&mut certificates, "a certificate authority", &known);
+        let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+            .with_crls(files.revocation_lists(tls.revocation_lists.as_deref())?)
+            .build()
+            .map_err(|error| error.to_string())?;
+        let rules = PeerRules::new(tls, comp_id);
+        let verifier = AcceptorVerifier { chain, check_name: tls.check_server_name, rules };
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&versions(tls)?)
+            .map_err(|error| no_suite(&error))?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier));
+        let mut config = match &tls.certificate {
+            None => builder.with_no_client_auth(),
+            Some(own) => {
+                let (chain, key) = (files.chain(&own.chain)?, files.key(&own.key)?);
+                know(&mut certificates, "our certificate", &chain);
+                builder.with_client_auth_cert(chain, key).map_err(|error| wrong_key(&error))?
+            }
+        };
+        config.enable_sni = tls.send_server_name;
+        Ok(Self { config: Config::Client(Arc::new(config)), files, certificates })
+    }
+}
+
+fn know(certificates: &mut Vec<Known>, what: &'static str, chain: &[CertificateDer<'_>]) {
+    let known = chain.iter().filter_map(|der| name_and_end(der));
+    certificates.extend(known.map(|(name, not_after)| Known { what, name, not_after }));
+}
+
+fn no_suite(error: &Error) -> String {
+    format!("CipherSuites has none for each version of EnabledProtocols: {error}")
+}
+
+fn wrong_key(error: &Error) -> String {
+    match error {
+        Error::InconsistentKeys(_) => {
+            "the private key (SocketPrivateKeyFile) is not that of the certificate (SocketCertificateFile)"
+                .to_owned()
+        }
+        other => format!("the certificate, or its private key: {other}"),
+    }
+}
+
+/// Returns the cryptography, with the cipher suites of the settings.
+fn provider(tls: &Tls) -> Result<Arc<CryptoProvider>, String> {
+    let mut provider = ring::default_provider();
+    if !tls.cipher_suites.is_empty() {
+        let known = provider.cipher_suites;
+        provider.cipher_suites = Vec::with_capacity(tls.cipher_suites.len());
+        for suite in &tls.cipher_suites {
+            // The library names those of TLS 1.3 `TLS13_...`.
+            let name = suite.name();
+            let own = if suite.is_tls13() { name.replacen("TLS_", "TLS13_", 1) } else { name.to_owned() };
+            let found = known.iter().find(|one| one.suite().as_str() == Some(own.as_str()));
+            provider.cipher_suites.push(*found.ok_or_else(|| format!("there is no cipher suite {name}"))?);
+        }
+    }
+    Ok(Arc::new(provider))
+}
+
+fn versions(tls: &Tls) -> Result<Vec<&'static SupportedProtocolVersion>, String> {
+    let suites = |tls13| {
+        tls.cipher_suites.is_empty() || tls.cipher_suites.iter().any(|suite| suite.is_tls13() == tls13)
+    };
+    let range = tls.min_version..=tls.max_version;
+    let all = [(TlsVersion::Tls13, &TLS13), (TlsVersion::Tls12, &TLS12)];
+    let enabled = all
+        .into_iter()
+        .filter(|(version, _)| range.contains(version) && suites(*version == TlsVersion::Tls13));
+    let versions: Vec<_> = enabled.map(|(_, version)| version).collect();
+    if versions.is_empty() {
+        return Err("CipherSuites has none for a version of EnabledProtocols".to_owned());
+    }
+    Ok(versions)
+}
+
+/// Verifies the certificate of an acceptor.
+#[derive(Debug)]
+struct AcceptorVerifier {
+    chain: Arc<WebPkiServerVerifier>,
+    check_name: bool,
+    rules: PeerRules,
+}
+
+impl ServerCertVerifier for AcceptorVerifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        use CertificateError::{NotValidForName, NotValidForNameContext};
+        // The name is the last thing that is checked.
+        match self.chain.verify_server_cert(certificate, intermediates, name, ocsp, now) {
+            Err(Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. }))
+                if !self.check_name => {}
+            other => {
+                other?;
+            }
+        }
+        let checked = self.rules.check(of_peer(certificate).as_ref());
+        checked.map_err(|mismatch| {
+            let failure = TlsFailure::new(mismatch.reason());
+            Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(failure))))
+        })?;
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chain.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chain.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.chain.supported_verify_schemes()
+    }
+}

@@ -1,0 +1,42 @@
+//! TLS: encrypted connections, and certificates that say who is at the other end.
+//!
+//! A session has it if [`Initiation::tls`](crate::Initiation::tls) or
+//! [`Acceptance::tls`](crate::Acceptance::tls) is set. The connection is made, handshake included,
+//! before a byte of FIX is sent. What TLS protects, and what it does not, is in
+//! [docs/security.md](https://github.com/fixbolt/fixbolt/blob/main/docs/security.md).
+//!
+//! Certificates in files are loaded again when the files have changed, which is looked at once a
+//! minute, and by [`Engine::reload_certificates`](crate::Engine::reload_certificates). Connections
+//! that exist go on as they are. A certificate that ends within 30 days is warned of once a day.
+
+#[cfg(not(feature = "tls"))]
+mod absent;
+#[cfg(feature = "tls")]
+mod certificate;
+#[cfg(feature = "tls")]
+mod context;
+#[cfg(feature = "tls")]
+mod explain;
+mod failure;
+#[cfg(feature = "tls")]
+mod files;
+#[cfg(feature = "tls")]
+mod material;
+mod peer;
+mod pin;
+mod settings;
+#[cfg(feature = "tls")]
+mod stream;
+mod suite;
+
+#[cfg(not(feature = "tls"))]
+pub(crate) use absent::{Decrypted, TlsContext, TlsContexts, TlsStream};
+#[cfg(feature = "tls")]
+pub(crate) use context::{TlsContext, TlsContexts};
+pub(crate) use failure::TlsFailure;
+pub(crate) use peer::{Mismatch, PeerCertificate, PeerRules};
+pub use pin::{InvalidPin, KeyPin};
+pub use settings::{Authorities, ClientCertificates, OwnCertificate, Pem, Tls, TlsVersion};
+#[cfg(feature = "tls")]
+pub(crate) use stream::{Decrypted, TlsStream};
+pub use suite::{CipherSuite, UnknownCipherSuite};

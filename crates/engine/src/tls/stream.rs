@@ -1,0 +1,201 @@
+//! TLS between a socket and a session: bytes in, bytes out, one read and one write a call.
+//!
+//! Every buffer is bounded: what was read and not decrypted by [`INCOMING`], what was decrypted and
+//! what is encrypted by the library's limits (16 KiB, and [`OUTGOING`]).
+
+use std::io::{self, Read, Write};
+
+use rustls::Connection as Tls;
+
+use super::certificate::of_peer;
+use super::explain::explain;
+use super::failure::TlsFailure;
+use super::peer::PeerCertificate;
+
+/// The most bytes that one read takes from a socket: a full record.
+const INCOMING: usize = 17 * 1024;
+/// How much is encrypted at most before the socket takes it, in bytes.
+const OUTGOING: usize = 64 * 1024;
+/// The first byte of a FIX message, `8=`, which begins no record of TLS.
+const BEGIN_STRING: u8 = b'8';
+
+/// The TLS side of a connection.
+#[derive(Debug)]
+pub(crate) struct TlsStream {
+    tls: Tls,
+    /// Bytes from the socket that the library has not taken.
+    incoming: Box<[u8]>,
+    start: usize,
+    end: usize,
+    /// Whether anything was received.
+    began: bool,
+    /// Whether the socket has ended.
+    ended: bool,
+    failure: Option<TlsFailure>,
+}
+
+/// The outcome of a read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Decrypted {
+    /// The number of bytes.
+    pub(crate) count: usize,
+    /// Whether there may be more without another event of the socket.
+    pub(crate) more: bool,
+    /// Whether nothing will follow.
+    pub(crate) end: bool,
+}
+
+impl TlsStream {
+    pub(super) fn new(mut tls: Tls) -> Self {
+        tls.set_buffer_limit(Some(OUTGOING));
+        let incoming = vec![0; INCOMING].into_boxed_slice();
+        Self { tls, incoming, start: 0, end: 0, began: false, ended: false, failure: None }
+    }
+
+    /// Reads once from the socket, unless what was read before fills `into`. Decrypted bytes come
+    /// before the end, or the failure, that follows them. `is_last` says that the socket's end may
+    /// follow the bytes that it has.
+    pub(crate) fn receive(&mut self, socket: &mut impl Read, into: &mut [u8], is_last: bool) -> Decrypted {
+        let (mut count, mut has_read, mut more) = (0, false, true);
+        loop {
+            count += self.take_decrypted(&mut into[count..]);
+            if count == into.len() {
+                return Decrypted { count, more: true, end: false };
+            }
+            if self.decrypt() {
+                continue;
+            }
+            if self.ended || self.failure.is_some() {
+                return Decrypted { count, more: count > 0, end: count == 0 };
+            }
+            if has_read || !more {
+                return Decrypted { count, more, end: false };
+            }
+            has_read = true;
+            match socket.read(&mut self.incoming) {
+                Ok(0) => self.note_end(),
+                Ok(bytes) => {
+                    self.note_begin();
+                    (self.start, self.end) = (0, bytes);
+                    more = is_last || bytes == self.incoming.len();
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => has_read = false,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => more = false,
+                Err(_) => self.note_end(),
+            }
+        }
+    }
+
+    /// Takes what the library has decrypted.
+    fn take_decrypted(&mut self, into: &mut [u8]) -> usize {
+        // Without bytes there is an error: not now, or that the counterparty has said goodbye.
+        self.tls.reader().read(into).unwrap_or(0)
+    }
+
+    /// Lets the library have some of the bytes that were read. Returns whether there were any.
+    fn decrypt(&mut self) -> bool {
+        if self.start == self.end || self.failure.is_some() {
+            return false;
+        }
+        let mut bytes = &self.incoming[self.start..self.end];
+        let before = bytes.len();
+        let read = self.tls.read_tls(&mut bytes);
+        self.start += before - bytes.len();
+        let processed = self.tls.process_new_packets();
+        match (read, processed) {
+            (_, Err(error)) => self.failure = Some(explain(&error)),
+            (Err(error), _) => self.failure = Some(TlsFailure::new(format!("TLS: {error}"))),
+            // The counterparty has said goodbye, and what follows is nothing.
+            (Ok(_), Ok(state)) if state.peer_has_closed() => {
+                self.note_end();
+                self.start = self.end;
+            }
+            (Ok(_), Ok(_)) => {}
+        }
+        true
+    }
+
+    fn note_begin(&mut self) {
+        if !core::mem::replace(&mut self.began, true) && self.incoming.first() == Some(&BEGIN_STRING) {
+            self.failure = Some(TlsFailure::new(
+                "the counterparty sends FIX without TLS, and TLS is expected here (SocketUseSSL); enable TLS there, or use another port",
+            ));
+        }
+    }
+
+    fn note_end(&mut self) {
+        self.ended = true;
+        if self.tls.is_handshaking() && self.failure.is_none() {
+            self.failure = Some(TlsFailure::new(if self.began {
+                "TLS: the counterparty has closed the connection during the handshake; its log says why"
+            } else {
+                "TLS: the counterparty has closed the connection at the beginning of the handshake; is it configured for TLS, and is this its port for TLS?"
+            }));
+        }
+    }
+
+    /// Encrypts some bytes, and writes once. Returns how many were encrypted, and whether the socket
+    /// may accept more.
+    ///
+    /// # Errors
+    /// The socket's.
+    pub(crate) fn send(&mut self, socket: &mut impl Write, bytes: &[u8]) -> io::Result<(usize, bool)> {
+        if !self.flush(socket)? {
+            return Ok((0, false));
+        }
+        let count = self.tls.writer().write(bytes)?;
+        Ok((count, self.flush(socket)?))
+    }
+
+    /// Writes what is encrypted. Returns whether the socket has taken all of it.
+    ///
+    /// # Errors
+    /// The socket's.
+    pub(crate) fn flush(&mut self, socket: &mut impl Write) -> io::Result<bool> {
+        while self.tls.wants_write() {
+            match self.tls.write_tls(socket) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(_) => {}
+                Err(error) => match error.kind() {
+                    io::ErrorKind::Interrupted => {}
+                    io::ErrorKind::WouldBlock => return Ok(false),
+                    _ => return Err(error),
+                },
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns whether something encrypted waits until the socket takes it.
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.tls.wants_write()
+    }
+
+    /// Says goodbye, as far as the socket takes it: the counterparty knows then that nothing was cut
+    /// off.
+    pub(crate) fn say_goodbye(&mut self, socket: &mut impl Write) {
+        if !self.tls.is_handshaking() && self.failure.is_none() {
+            self.tls.send_close_notify();
+        }
+        // The connection ends in any case.
+        let _ = self.flush(socket);
+    }
+
+    /// Returns whether the handshake is not done yet.
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.tls.is_handshaking()
+    }
+
+    /// Returns why the connection was given up, if it was.
+    pub(crate) fn failure(&self) -> Option<&TlsFailure> {
+        self.failure.as_ref()
+    }
+
+    /// Returns the certificate of the counterparty, which was verified.
+    pub(crate) fn peer(&self) -> Option<PeerCertificate> {
+        if self.tls.is_handshaking() {
+            return None;
+        }
+        of_peer(self.tls.peer_certificates()?.first()?)
+    }
+}

@@ -1,0 +1,147 @@
+//! The bytes of a connection: a socket, plain or with TLS.
+
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+
+use mio::net::TcpStream;
+
+use crate::tls::{Decrypted, PeerCertificate, TlsFailure, TlsStream};
+
+/// A socket, and its TLS if it has one.
+#[derive(Debug)]
+pub(crate) struct Transport {
+    socket: TcpStream,
+    tls: Option<Box<TlsStream>>,
+}
+
+/// The outcome of a read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Taken {
+    /// The number of bytes.
+    pub(crate) count: usize,
+    /// Whether there may be more without another event of the socket.
+    pub(crate) more: bool,
+    /// Whether nothing will follow.
+    pub(crate) end: bool,
+}
+
+impl From<TcpStream> for Transport {
+    fn from(socket: TcpStream) -> Self {
+        Self { socket, tls: None }
+    }
+}
+
+impl Transport {
+    /// A socket whose connection begins with a handshake.
+    pub(crate) fn with_tls(socket: TcpStream, tls: TlsStream) -> Self {
+        Self { socket, tls: Some(Box::new(tls)) }
+    }
+
+    pub(crate) const fn socket(&self) -> &TcpStream {
+        &self.socket
+    }
+
+    pub(crate) const fn socket_mut(&mut self) -> &mut TcpStream {
+        &mut self.socket
+    }
+
+    /// Reads once, up to the length of `into`. `is_last` says that the socket's end may follow the
+    /// bytes that it has.
+    pub(crate) fn receive(&mut self, into: &mut [u8], is_last: bool) -> Taken {
+        if let Some(tls) = &mut self.tls {
+            let Decrypted { count, more, end } = tls.receive(&mut self.socket, into, is_last);
+            return Taken { count, more, end };
+        }
+        match again_if_interrupted(|| self.socket.read(into)) {
+            // A short read means an empty socket (epoll(7)), unless the end follows the bytes
+            // directly.
+            Ok(count) => Taken { count, more: count == into.len() || is_last, end: count == 0 },
+            Err(error) => Taken { count: 0, more: false, end: error.kind() != io::ErrorKind::WouldBlock },
+        }
+    }
+
+    /// Writes once. Returns how many bytes were accepted, and whether more may be.
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<(usize, bool)> {
+        if let Some(tls) = &mut self.tls {
+            return tls.send(&mut self.socket, bytes);
+        }
+        match again_if_interrupted(|| self.socket.write(bytes)) {
+            Ok(count) => Ok((count, count == bytes.len())),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok((0, false)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns whether something was accepted that the socket has not taken yet.
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.has_unsent())
+    }
+
+    /// Writes that. Returns whether the socket has taken all of it.
+    pub(crate) fn flush(&mut self) -> io::Result<bool> {
+        self.tls.as_mut().map_or(Ok(true), |tls| tls.flush(&mut self.socket))
+    }
+
+    /// Says goodbye, if there is somebody to say it to. Nothing is sent after that.
+    pub(crate) fn say_goodbye(&mut self) {
+        if let Some(mut tls) = self.tls.take() {
+            tls.say_goodbye(&mut self.socket);
+        }
+    }
+
+    /// Closes our direction. What is read after that is not decrypted.
+    pub(crate) fn shut_down(&mut self) -> io::Result<()> {
+        self.say_goodbye();
+        self.socket.shutdown(Shutdown::Write)
+    }
+
+    /// Returns whether a handshake must be done before anything can be sent.
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.is_handshaking())
+    }
+
+    /// Returns why TLS was given up, if it was.
+    pub(crate) fn failure(&self) -> Option<&TlsFailure> {
+        self.tls.as_ref()?.failure()
+    }
+
+    /// Returns whether the bytes are encrypted.
+    pub(crate) const fn has_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Returns the certificate of the counterparty, if it has shown one.
+    pub(crate) fn peer_certificate(&self) -> Option<PeerCertificate> {
+        self.tls.as_ref()?.peer()
+    }
+}
+
+/// Repeats a call that a signal interrupts: it changes nothing about the socket, so no event would
+/// cause another try.
+fn again_if_interrupted(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_call_is_repeated_and_every_other_result_returned() {
+        use io::ErrorKind::{ConnectionReset, Interrupted, WouldBlock};
+        for (results, expected) in [
+            (vec![Err(Interrupted), Err(Interrupted), Ok(3)], Ok(3)),
+            (vec![Err(Interrupted), Err(WouldBlock), Ok(3)], Err(WouldBlock)),
+            (vec![Err(ConnectionReset), Ok(3)], Err(ConnectionReset)),
+        ] {
+            let mut results = results.into_iter();
+            let call = || results.next().expect("it is not called again").map_err(io::Error::from);
+            assert_eq!(again_if_interrupted(call).map_err(|error| error.kind()), expected);
+        }
+    }
+}
