@@ -187,8 +187,8 @@ impl EngineBuilder {
     }
 
     /// Encrypts the connections to `address`, those of [`EngineBuilder::accept_any`] too, for
-    /// sessions whose [`Acceptance::tls`] says nothing else. All sessions of an address have TLS, or
-    /// none has: the start fails if they do not agree.
+    /// sessions whose [`Acceptance::tls`] says nothing else. All sessions of an address have TLS,
+    /// or none has: the start fails if they do not agree.
     ///
     /// ```no_run
     /// use fixbolt::Engine;

@@ -99,7 +99,7 @@ fn journals(base: &Path, engine: &EngineConfiguration) -> DirectoryStore {
 }
 
 fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineBuilder, EngineError> {
-    let SessionConfiguration { settings, socket, dedicated, .. } = session.clone();
+    let SessionConfiguration { settings, socket, dedicated, tls, .. } = session.clone();
     let builder = match dedicated {
         Some(worker) => builder.dedicated(settings.id.clone(), worker),
         None => builder,
@@ -126,16 +126,16 @@ fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineB
             max_reconnect_interval,
             connect_timeout,
             socket,
-            tls: None,
+            tls,
         })),
         (Identity::Fixed(_), ConnectionType::Acceptor { listen, allowed }) => {
-            Ok(builder.accept(SocketAddr::from(listen), Acceptance { settings, allowed, socket, tls: None }))
+            Ok(builder.accept(SocketAddr::from(listen), Acceptance { settings, allowed, socket, tls }))
         }
         (Identity::Dynamic(identity), ConnectionType::Acceptor { listen, allowed }) => {
             let known = (identity.clone(), allowed.clone());
-            Ok(builder.accept_any_from(SocketAddr::from(listen), known, None, move |id| {
+            Ok(builder.accept_any_from(SocketAddr::from(listen), known, tls.clone(), move |id| {
                 let settings = settings.clone().with(|s| s.id = id.clone());
-                Some(Acceptance { settings, allowed: allowed.clone(), socket, tls: None })
+                Some(Acceptance { settings, allowed: allowed.clone(), socket, tls: tls.clone() })
             }))
         }
         (Identity::Dynamic(_), ConnectionType::Initiator { .. }) => {

@@ -10,6 +10,7 @@ use fixbolt_session::{Compatibility, InvalidSessionId, Party, Role, SessionId, S
 
 use super::fixt::FixtDraft;
 use super::schedule_draft::ScheduleDraft;
+use super::tls_draft::TlsDraft;
 use crate::identity_template::{PartyTemplate, SubIdTemplate};
 use crate::initiation::HostSelection;
 use crate::socket_options::SocketOptions;
@@ -59,6 +60,7 @@ pub(super) struct Draft {
     /// How the session's own worker waits, if it has one, and its core.
     pub(super) dedicated: Option<Waiting>,
     pub(super) dedicated_core: Option<usize>,
+    pub(super) tls: TlsDraft,
     pub(super) journal: Option<PathBuf>,
     pub(super) persist_messages: bool,
 }
@@ -145,6 +147,7 @@ impl Draft {
             socket: SocketOptions::default(),
             dedicated: None,
             dedicated_core: None,
+            tls: TlsDraft::default(),
             journal: None,
             persist_messages: true,
         })

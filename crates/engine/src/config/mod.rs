@@ -29,6 +29,7 @@ mod scheduling;
 mod secret;
 mod session;
 mod text;
+mod tls_draft;
 mod values;
 
 use core::fmt;
@@ -353,6 +354,13 @@ fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
     } else if let Some((other, id)) = others.clone().find_map(|other| Some((other, ambiguous(this, other)?)))
     {
         format!("{} (see {})", session_check::ambiguous(id), other.place)
+    } else if let Some((other, what)) =
+        others.clone().find_map(|other| Some((other, differs_in_tls(this, other)?)))
+    {
+        format!(
+            "the sessions of a port have the same TLS, because the handshake comes before the Logon; this one differs in {what} from the one at {}; make them equal, or give them different ports",
+            other.place
+        )
     } else if let Some(first) = others.next()
         && (&this.journal, this.persist_messages) != (&first.journal, first.persist_messages)
     {
@@ -380,6 +388,23 @@ fn ambiguous<'s>(this: &SessionConfiguration, other: &'s SessionConfiguration) -
     (listen == other_listen && id.is_ambiguous_with(other_id)).then_some(other_id)
 }
 
+/// Returns in what the TLS of two acceptors' sessions of a port differs.
+fn differs_in_tls(this: &SessionConfiguration, other: &SessionConfiguration) -> Option<&'static str> {
+    let (ConnectionType::Acceptor { listen, .. }, ConnectionType::Acceptor { listen: other_listen, .. }) =
+        (&this.connection, &other.connection)
+    else {
+        return None;
+    };
+    if listen != other_listen {
+        return None;
+    }
+    match (&this.tls, &other.tls) {
+        (None, None) => None,
+        (Some(this), Some(other)) => this.differs_from(other),
+        _ => Some("whether there is any (SocketUseSSL)"),
+    }
+}
+
 #[cfg(test)]
 mod engines;
 #[cfg(test)]
@@ -396,5 +421,7 @@ mod page_tests;
 mod schedule_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tls_tests;
 #[cfg(test)]
 mod validation_tests;

@@ -5,6 +5,7 @@
 //! effect is not available, which stops the start. Nothing is ignored silently.
 
 use super::rows::{ROWS, row_of};
+use super::tls_draft::UNVERIFIED;
 
 /// How a known key that is not used is treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,9 +24,6 @@ pub(super) enum Treatment {
 
 use Treatment::{Replaced, Unavailable};
 
-const TLS: Treatment = Replaced(
-    "TLS is not supported yet and the session uses plain TCP; put a TLS tunnel before it if the counterparty expects TLS",
-);
 const PROXY: Treatment = Unavailable {
     harmless: &[],
     reason: "connections go directly to SocketConnectHost; use a TCP forwarder",
@@ -95,37 +93,15 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("MongoLog*", LOG),
     ("HttpAcceptPort", Replaced("there is no page over HTTP; `fixbolt journal stat` shows a session")),
     // TLS
-    ("SocketUseSSL", only(&["N"], "TLS is not supported yet and the session would use plain TCP; put a TLS tunnel before it and leave the key out")),
-    ("SSLProtocol", TLS),
-    ("SSLCipherSuite", TLS),
-    ("TLSCipherSuites", TLS),
-    ("ServerCertificateFile", TLS),
-    ("ServerCertificateKeyFile", TLS),
-    ("ClientCertificateFile", TLS),
-    ("ClientCertificateKeyFile", TLS),
-    ("CertificationAuthoritiesFile", TLS),
-    ("CertificationAuthoritiesDirectory", TLS),
-    ("CertificateVerifyLevel", TLS),
-    ("CertificateRevocationListFile", TLS),
-    ("CertificateRevocationListDirectory", TLS),
-    ("SocketPrivateKeyFile", TLS),
-    ("SocketCertificateFile", TLS),
-    ("SocketCAFile", TLS),
-    ("SocketInsecureSkipVerify", TLS),
-    ("SocketServerName", TLS),
-    ("SocketMinimumTLSVersion", TLS),
-    ("SocketKeyStore*", TLS),
-    ("SocketTrustStore*", TLS),
-    ("KeyStoreType", TLS),
-    ("TrustStoreType", TLS),
-    ("KeyManagerFactoryAlgorithm", TLS),
-    ("TrustManagerFactoryAlgorithm", TLS),
-    ("EnabledProtocols", TLS),
-    ("CipherSuites", TLS),
-    ("NeedClientAuth", TLS),
-    ("EndpointIdentificationAlgorithm", TLS),
-    ("UseSNI", TLS),
-    ("SNIHostName", TLS),
+    ("SSLCipherSuite", only(&["HIGH:!RC4"], "it is a list of OpenSSL's; write CipherSuites with IANA's names")),
+    ("CertificateRevocationListDirectory", only(&[], "put the lists into one file, and name it in CertificateRevocationListFile")),
+    ("SocketInsecureSkipVerify", only(&["N"], UNVERIFIED)),
+    ("SocketKeyStorePassword", Replaced("private keys are read from files that are not encrypted (PEM); let nobody else read them")),
+    ("SocketTrustStorePassword", Replaced("certificates are no secret")),
+    ("KeyStoreType", only(&["PEM"], "SocketKeyStore is a file in PEM; convert it: `openssl pkcs12 -in FILE -nodes -out NEW.pem` (a JKS to PKCS#12 first: `keytool -importkeystore -srckeystore FILE -destkeystore NEW.p12 -deststoretype PKCS12`)")),
+    ("TrustStoreType", only(&["PEM"], "SocketTrustStore is a file in PEM; export its certificates: `keytool -exportcert -rfc -alias NAME -keystore FILE`")),
+    ("KeyManagerFactoryAlgorithm", Replaced("there is one way to read a key")),
+    ("TrustManagerFactoryAlgorithm", Replaced("there is one way to verify a certificate")),
 ];
 
 /// Returns the treatment of `key`, if it is another engine's.

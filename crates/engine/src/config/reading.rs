@@ -54,6 +54,7 @@ impl<'s> SessionReader<'s> {
         }
         let identity = reader.identity();
         let connection = reader.connection();
+        let tls = reader.tls();
         reader.schedule(warnings);
         reader.check_dedicated();
         reader.check_sizes_and_times();
@@ -77,6 +78,7 @@ impl<'s> SessionReader<'s> {
             data_dictionary,
             socket,
             dedicated,
+            tls,
             application,
         };
         CheckedSession { place, name, effective: reader.effective, result: Ok(session) }

@@ -18,8 +18,10 @@ use super::draft::Draft;
 use super::engine::EngineConfiguration;
 use super::fixt;
 use super::schedule_draft as schedule;
+use super::tls_draft as tls;
 use super::values::{self, Refusal};
 use crate::initiation::HostSelection;
+use crate::tls::{Authorities, CipherSuite, ClientCertificates, TlsVersion};
 
 /// A key.
 pub(super) struct Row {
@@ -478,6 +480,57 @@ pub(super) static ROWS: &[Row] = &[
         "0", "how long the system polls the network device for a read that finds nothing (SO_BUSY_POLL); 0 leaves it to net.core.busy_read. Some kernels refuse values above that without CAP_NET_ADMIN, which is a warning of the session. Linux only (docs/tuning.md)"),
     row("SocketQuickAck", Both, Flag(|d, on| d.socket.quick_ack = on),
         "N", "whether what was read is acknowledged at once (TCP_QUICKACK), instead of with the next message: one more system call for each read. Linux only (docs/tuning.md)"),
+    // TLS
+    row("SocketUseSSL", Both, Flag(|d, on| d.tls.on = Some(on)),
+        "N (Y if one of the keys of certificates and authorities is there)", "whether connections are encrypted (TLS 1.3 or 1.2). All sessions of a port are, or none is, and they agree on every key of TLS but TLSPeerPins and TLSPeerNames ([security](security.md))"),
+    row("SocketCertificateFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.certificate_as_in_go(value) },
+        "none", "our certificate, followed by those of the authorities between it and one that counterparties know; an acceptor with TLS needs one. The file is read again when it has changed, within a minute"),
+    row("SocketPrivateKeyFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.key(value) },
+        "none", "its private key (PKCS#8, PKCS#1 or SEC1), not encrypted"),
+    row("SocketKeyStore", Both, Text { form: tls::PEM, set: |d, value| d.tls.key_store(value) },
+        "none", "both in one file. PKCS#12 and JKS are not read; the message says how to convert them"),
+    row("ServerCertificateFile", Acceptor, Text { form: tls::PEM, set: |d, value| d.tls.certificate(value) },
+        "none", "the same as SocketCertificateFile, of an acceptor"),
+    row("ServerCertificateKeyFile", Acceptor, Text { form: tls::PEM, set: |d, value| d.tls.key(value) },
+        "none", "the same as SocketPrivateKeyFile, of an acceptor"),
+    row("ClientCertificateFile", Initiator, Text { form: tls::PEM, set: |d, value| d.tls.certificate(value) },
+        "none", "the same as SocketCertificateFile, of an initiator"),
+    row("ClientCertificateKeyFile", Initiator, Text { form: tls::PEM, set: |d, value| d.tls.key(value) },
+        "none", "the same as SocketPrivateKeyFile, of an initiator"),
+    also(row("SocketCAFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.authorities(tls::authorities_in(value)) },
+        "left to the system: the authorities that it trusts", "the certificate authorities that may sign the counterparty's certificate, and no others"), "SocketTrustStore"),
+    row("CertificationAuthoritiesFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.authorities(tls::authorities_in(value)) },
+        "left to the system: the authorities that it trusts", "the same"),
+    row("CertificationAuthoritiesDirectory", Both, Text { form: "a directory", set: |d, value| d.tls.authorities(Authorities::Directory(value.into())) },
+        "left to the system: the authorities that it trusts", "the same, in the files of a directory"),
+    row("CertificateRevocationListFile", Both, Text { form: tls::PEM, set: |d, value| values::path(&mut d.tls.tls.revocation_lists, value) },
+        "none: revocation is not checked", "the revocation lists of these authorities, for each certificate between the counterparty's and one of them"),
+    row("NeedClientAuth", Acceptor, Word { words: &["N", "Y", "requested"], set: |d, n| d.tls.need_client_auth([ClientCertificates::Off, ClientCertificates::Required, ClientCertificates::Requested][n]) },
+        "N (Y with SocketCertificateFile and without SocketUseSSL, as in quickfixgo)", "whether initiators must have a certificate that SocketCAFile knows; `requested` asks for one and goes on without"),
+    row("CertificateVerifyLevel", Both, Text { form: "0, 1 or 2", set: |d, value| d.tls.verify_level(d.role, value) },
+        "none: NeedClientAuth", "the same for an acceptor: 0 is N, 1 is requested, 2 is Y. An initiator always verifies the acceptor's certificate, so 0 is refused"),
+    row("TLSPreset", Both, Word { words: &["none", "FIXS"], set: |d, n| d.tls.tls.cipher_suites = if n == 1 { CipherSuite::FIXS.to_vec() } else { Vec::new() } },
+        "none", "FIXS enables the cipher suites that FIX-over-TLS names, as far as they are supported ([security](security.md))"),
+    row("EnabledProtocols", Both, Text { form: "TLSv1.2, TLSv1.3 or both, separated by a comma", set: |d, value| d.tls.protocols(value) },
+        "TLSv1.2,TLSv1.3", "the versions of TLS; earlier ones are not supported"),
+    row("SSLProtocol", Both, Text { form: "words such as `all -TLSv1_2`", set: |d, value| d.tls.ssl_protocol(value) },
+        "all", "the same; what it enables before TLS 1.2 is not used"),
+    row("SocketMinimumTLSVersion", Both, Word { words: &["TLS12", "TLS13"], set: |d, n| d.tls.tls.min_version = [TlsVersion::Tls12, TlsVersion::Tls13][n] },
+        "TLS12", "the lowest version of TLS"),
+    row("CipherSuites", Both, Text { form: tls::SUITES, set: |d, value| d.tls.cipher_suites(value) },
+        "any that is supported", "the cipher suites, the preferred one first"),
+    row("TLSCipherSuites", Both, Text { form: tls::SUITES, set: |d, value| d.tls.tls13_suites(value) },
+        "any that is supported", "the same for TLS 1.3 only; those of TLS 1.2 are as CipherSuites says"),
+    row("EndpointIdentificationAlgorithm", Initiator, Word { words: &["HTTPS", "LDAPS", "none"], set: |d, n| d.tls.tls.check_server_name = n != 2 },
+        "HTTPS", "whether the acceptor's certificate must be for the host that we connect to (or SocketServerName); with `none`, any certificate of SocketCAFile will do, as long as it fits to TLSPeerPins and TLSPeerNames"),
+    row("UseSNI", Initiator, Flag(|d, on| d.tls.tls.send_server_name = on),
+        "Y", "whether that name is said at the beginning of the handshake, where it can be read on the way"),
+    also(row("SocketServerName", Initiator, Text { form: "a host's name or address", set: |d, value| values::logon_text(d.tls.tls.server_name.get_or_insert_default(), value) },
+        "none: SocketConnectHost", "that name, if it is not the host's"), "SNIHostName"),
+    row("TLSPeerPins", Both, Text { form: tls::PINS, set: |d, value| d.tls.pins(value) },
+        "any", "the public keys that the counterparty's certificate may have, each as the SHA-256 of its SubjectPublicKeyInfo. A certificate with one of them cannot log on as another session of the port that does not name it"),
+    row("TLSPeerNames", Both, Text { form: "names separated by commas; CompID stands for the counterparty's CompID", set: |d, value| d.tls.peer_names(value) },
+        "any", "the names of which the counterparty's certificate must have one: as its common name (CN), or among its DNS names and URIs (SAN). A certificate with one of them cannot log on as another session of the port that does not name it"),
     row("FileStorePath", Both, Text { form: "a directory", set: |d, value| values::path(&mut d.journal, value) },
         "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),
     // The engine

@@ -14,6 +14,7 @@ use super::secret::WithoutSecrets;
 use crate::identity_template::IdentityTemplate;
 use crate::initiation::HostSelection;
 use crate::socket_options::SocketOptions;
+use crate::tls::Tls;
 use crate::waiting::WorkerOptions;
 
 /// A session as configured.
@@ -42,6 +43,8 @@ pub struct SessionConfiguration {
     /// DedicatedWorker and DedicatedWorkerCore:
     /// [`EngineBuilder::dedicated`](crate::EngineBuilder::dedicated).
     pub dedicated: Option<WorkerOptions>,
+    /// SocketUseSSL and the other keys of TLS; `None` for plain connections.
+    pub tls: Option<Tls>,
     /// The application's keys of this session and of the defaults: those that start with `X-`,
     /// without the prefix, and those of `[DEFAULT]` that caused a warning.
     pub application: BTreeMap<String, String>,
@@ -50,7 +53,7 @@ pub struct SessionConfiguration {
 impl fmt::Debug for SessionConfiguration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, identity, connection, settings, journal, .. } = self;
-        let Self { persist_messages, data_dictionary, socket, dedicated, application, .. } = self;
+        let Self { persist_messages, data_dictionary, socket, dedicated, tls, application, .. } = self;
         f.debug_struct("SessionConfiguration")
             .field("place", place)
             .field("identity", identity)
@@ -61,6 +64,7 @@ impl fmt::Debug for SessionConfiguration {
             .field("data_dictionary", data_dictionary)
             .field("socket", socket)
             .field("dedicated", dedicated)
+            .field("tls", tls)
             .field("application", &WithoutSecrets(application))
             .finish()
     }

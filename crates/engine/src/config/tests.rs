@@ -214,10 +214,10 @@ fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
 #[test]
 fn a_key_whose_effect_is_not_available_stops_the_start_unless_it_asks_for_nothing() {
     assert_eq!(
-        acceptor_refused("SocketUseSSL=Y"),
-        "a.cfg:7: SocketUseSSL is not available: TLS is not supported yet and the session would use plain TCP; put a TLS tunnel before it and leave the key out"
+        acceptor_refused("UseTCPProxy=Y"),
+        "a.cfg:7: UseTCPProxy is not available: the PROXY protocol is not supported; let the proxy forward plain TCP"
     );
-    assert!(read(&with(ACCEPTOR, "SocketUseSSL=n")).is_ok());
+    assert!(read(&with(ACCEPTOR, "UseTCPProxy=n")).is_ok());
 }
 
 #[test]
@@ -692,28 +692,9 @@ fn a_session_without_connection_type_is_what_its_port_or_host_says() {
 }
 
 #[test]
-fn details_of_tls_are_warned_about_and_tls_itself_stops_the_start() {
-    for key in [
-        "SSLProtocol=all",
-        "ServerCertificateFile=cert.pem",
-        "CertificateVerifyLevel=2",
-        "SocketKeyStore=keys",
-        "CipherSuites=x",
-        "SocketPrivateKeyFile=key.pem",
-        "SocketInsecureSkipVerify=Y",
-    ] {
-        let read = read(&with(ACCEPTOR, key)).unwrap();
-        let [warning] = &read.warnings[..] else { panic!("{key}: {:?}", read.warnings) };
-        assert!(warning.to_string().contains("the session uses plain TCP"), "{warning}");
-    }
-    assert!(acceptor_refused("SocketUseSSL=Y").contains("would use plain TCP"));
-}
-
-#[test]
 fn keys_of_quickfixgo_are_known() {
     for key in [
         "SocketTimeout=10s",
-        "SocketMinimumTLSVersion=TLS12",
         "SQLStoreDriver=sqlite3",
         "SQLStoreConnMaxLifetime=60s",
         "MongoStoreReplicaSet=rs",

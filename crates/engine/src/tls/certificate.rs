@@ -87,6 +87,9 @@ fn time(bytes: &[u8]) -> Option<Utc> {
         _ => return None,
     };
     let (year, rest) = text.split_at_checked(year_digits)?;
+    if rest.len() != "MMDDhhmmss".len() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
     let number = |digits: &[u8]| core::str::from_utf8(digits).ok()?.parse::<i64>().ok();
     let year = match number(year)? {
         year @ 0..50 if year_digits == 2 => 2000 + year,

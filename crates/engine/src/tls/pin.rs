@@ -5,8 +5,8 @@ use core::str::FromStr;
 
 /// The SHA-256 of a certificate's public key (its SubjectPublicKeyInfo, as in RFC 7469).
 ///
-/// It stays the same when the certificate is renewed with the same key. As text it is 64 hexadecimal
-/// digits, or 44 characters of Base64, with or without `sha256/` before it:
+/// It stays the same when the certificate is renewed with the same key. As text it is 64
+/// hexadecimal digits, or 44 characters of Base64, with or without `sha256/` before it:
 ///
 /// ```console
 /// $ openssl x509 -in certificate.pem -pubkey -noout |

@@ -9,8 +9,8 @@ use super::suite::CipherSuite;
 /// TLS of a session's connections.
 ///
 /// Connections are encrypted with TLS 1.3 or 1.2, and certificates are always verified: that of an
-/// acceptor by the initiator, and that of an initiator by an acceptor that asks for it. Sessions are
-/// resumed, 0-RTT is off (what it sends could be sent again by anyone), and so is ALPN.
+/// acceptor by the initiator, and that of an initiator by an acceptor that asks for it. Sessions
+/// are resumed, 0-RTT is off (what it sends could be sent again by anyone), and so is ALPN.
 ///
 /// The sessions that are accepted at one address share everything but [`pins`](Self::pins),
 /// [`peer_names`](Self::peer_names) and [`peer_is_comp_id`](Self::peer_is_comp_id): the handshake
@@ -80,8 +80,8 @@ impl Tls {
     }
 
     /// Creates the same with the cipher suites that FIX-over-TLS (FIXS) names for certificates, as
-    /// far as they have both forward secrecy and authenticated encryption, and with those of TLS 1.3
-    /// that use the same ciphers.
+    /// far as they have both forward secrecy and authenticated encryption, and with those of TLS
+    /// 1.3 that use the same ciphers.
     ///
     /// FIXS expects of its sessions, besides, that each side knows the other: set
     /// [`client_certificates`](Self::client_certificates), or check a password in the Logon (FIXA).

@@ -134,8 +134,8 @@ impl TlsStream {
         }
     }
 
-    /// Encrypts some bytes, and writes once. Returns how many were encrypted, and whether the socket
-    /// may accept more.
+    /// Encrypts some bytes, and writes once. Returns how many were encrypted, and whether the
+    /// socket may accept more.
     ///
     /// # Errors
     /// The socket's.
@@ -171,8 +171,8 @@ impl TlsStream {
         self.tls.wants_write()
     }
 
-    /// Says goodbye, as far as the socket takes it: the counterparty knows then that nothing was cut
-    /// off.
+    /// Says goodbye, as far as the socket takes it: the counterparty knows then that nothing was
+    /// cut off.
     pub(crate) fn say_goodbye(&mut self, socket: &mut impl Write) {
         if !self.tls.is_handshaking() && self.failure.is_none() {
             self.tls.send_close_notify();

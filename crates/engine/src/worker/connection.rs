@@ -167,7 +167,8 @@ impl Connection {
         self.transport.has_unsent()
     }
 
-    /// Writes that, if the socket may take it. A socket that has failed is noticed by the next read.
+    /// Writes that, if the socket may take it. A socket that has failed is noticed by the next
+    /// read.
     pub(crate) fn flush(&mut self) {
         if self.transport.has_unsent() && self.writable {
             self.writable = self.transport.flush().unwrap_or(true);

@@ -7,8 +7,9 @@
 //! Its parts own their data and do not know the worker; they return what they need done. From the
 //! bottom:
 //!
-//! - a [`transport`] is a socket, plain or with TLS; [`connection`]s are kept by [`connections`], which of them may stay before they log on is
-//!   decided by [`admission`]; what a worker knows of sessions is in [`session_table`];
+//! - a [`transport`] is a socket, plain or with TLS; [`connection`]s are kept by [`connections`],
+//!   which of them may stay before they log on is decided by [`admission`]; what a worker knows of
+//!   sessions is in [`session_table`];
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
 //! - [`listeners`] accept connections, as many as [`accepting`] lets them; [`identifying`] finds
 //!   their sessions, here or on another worker;
