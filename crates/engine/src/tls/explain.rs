@@ -34,6 +34,10 @@ fn of_certificate(error: &CertificateError) -> String {
             "TLS: the authority that signed the counterparty's certificate is unknown; if it is the right one, add it to SocketCAFile"
                 .to_owned()
         }
+        CertificateError::BadSignature => {
+            "TLS: the counterparty's certificate was signed by an authority of which SocketCAFile has its name, but another key; use the authority's new certificate"
+                .to_owned()
+        }
         CertificateError::NotValidForName => {
             "TLS: the counterparty's certificate is for another host name; set SocketServerName to its name".to_owned()
         }
@@ -68,7 +72,7 @@ fn of_alert(alert: AlertDescription) -> String {
         AlertDescription::CertificateRequired => {
             "it requires a certificate of ours; set SocketCertificateFile and SocketPrivateKeyFile"
         }
-        AlertDescription::UnknownCA => {
+        AlertDescription::UnknownCA | AlertDescription::DecryptError => {
             "it does not know the authority that signed our certificate; send it the authority's certificate"
         }
         AlertDescription::BadCertificate

@@ -19,9 +19,13 @@ pub struct Issued {
 
 impl Authority {
     pub fn new() -> Self {
+        Self::named("A test authority")
+    }
+
+    pub fn named(name: &str) -> Self {
         let mut parameters = CertificateParams::default();
         parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        parameters.distinguished_name.push(DnType::CommonName, "A test authority");
+        parameters.distinguished_name.push(DnType::CommonName, name);
         let key = KeyPair::generate().unwrap();
         let pem = parameters.self_signed(&key).unwrap().pem();
         Self { issuer: Issuer::new(parameters, key), pem }

@@ -1,0 +1,206 @@
+//! What goes wrong with TLS: each connection is closed, and one line of the log says what is wrong
+//! and what to do.
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fixbolt::session::Role;
+use fixbolt::tls::{ClientCertificates, Tls, TlsVersion};
+use fixbolt::{Acceptance, Engine, Initiation};
+use rcgen::date_time_ymd;
+use support::certificates::Authority;
+use support::lines::Lines;
+use support::*;
+
+fn venue(tls: Option<Tls>) -> Engine<Recorder> {
+    let mut session = Acceptance::from(acceptor());
+    session.tls = tls;
+    let mut other = Acceptance::from(of("FIX.4.4:VENUE->OTHER", Role::Acceptor));
+    other.tls = session.tls.as_ref().map(|tls| {
+        let mut tls = tls.clone();
+        (tls.pins, tls.peer_names, tls.peer_is_comp_id) = (Vec::new(), Vec::new(), false);
+        tls
+    });
+    let builder = Engine::builder().accept(anywhere(), session).accept(anywhere(), other);
+    builder.pending_time(Duration::from_secs(1)).start(Recorder::venue().0).unwrap()
+}
+
+fn trader(address: SocketAddr, name: &str, tls: Option<Tls>) -> Engine<Recorder> {
+    let mut session = Initiation::new(of(name, Role::Initiator), "127.0.0.1", address.port());
+    session.reconnect_interval = Duration::from_secs(60);
+    session.connect_timeout = Duration::from_secs(1);
+    session.tls = tls;
+    Engine::builder().connect(session).start(Recorder::trader().0).unwrap()
+}
+
+/// Waits for a line with all these texts.
+fn await_line(lines: &Lines, texts: &[&str]) {
+    let begun = Instant::now();
+    while lines.with(texts).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{texts:?}: {:#?}", lines.with(&[]));
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Lets an initiator try, and expects these lines of the acceptor and of the initiator.
+fn tried(lines: &Lines, venue_tls: Option<Tls>, name: &str, trader_tls: Option<Tls>, expected: [&[&str]; 2]) {
+    let venue = venue(venue_tls);
+    let from = lines.with(&[]).len();
+    let trader = trader(venue.addresses()[0], name, trader_tls);
+    for texts in expected.into_iter().filter(|texts| !texts.is_empty()) {
+        await_line(lines, texts);
+    }
+    trader.stop().unwrap();
+    venue.stop().unwrap();
+    let told = lines.with(&["closed before logon"]);
+    assert!(told.len() <= from + 1, "more than one line: {told:?}");
+}
+
+const TRADER: &str = "FIX.4.4:TRADER->VENUE";
+
+#[test]
+fn each_refusal_is_one_line_that_says_what_is_wrong_and_what_to_do() {
+    let lines = Lines::collect();
+    let lines = &lines;
+    let (authority, unknown) = (Authority::new(), Authority::named("Another authority"));
+    let (own, client) = (authority.issue("VENUE"), authority.issue("TRADER"));
+    let venue_tls = authority.tls_of(&own);
+    let of_client = || Some(authority.tls_of(&client));
+    let mut strict = venue_tls.clone();
+    strict.client_certificates = ClientCertificates::Required;
+    let closed = "closed before logon";
+
+    // No TLS at one side.
+    tried(
+        lines,
+        Some(venue_tls.clone()),
+        TRADER,
+        None,
+        [&[closed, "sends FIX without TLS", "SocketUseSSL"], &[]],
+    );
+    let plain = "speaks TLS, and this port expects FIX without it";
+    tried(
+        lines,
+        None,
+        TRADER,
+        Some(authority.tls()),
+        [&[closed, plain], &["cannot connect", "at the beginning of the handshake", "configured for TLS"]],
+    );
+
+    // The acceptor's certificate.
+    let acceptor_with = |change: &dyn Fn(&mut rcgen::CertificateParams)| {
+        authority.tls_of(&authority.issue_as("VENUE", &["127.0.0.1"], change))
+    };
+    let namesake = Authority::new();
+    for (tls, seen_by_venue, seen_by_trader) in [
+        (namesake.tls_of(&namesake.issue("VENUE")), "DecryptError", "has its name, but another key"),
+        (
+            unknown.tls_of(&unknown.issue("VENUE")),
+            "UnknownCA",
+            "authority that signed the counterparty's certificate is unknown",
+        ),
+        (
+            acceptor_with(&|c| c.not_after = date_time_ymd(2020, 1, 1)),
+            "CertificateExpired",
+            "has expired; have it renewed",
+        ),
+        (acceptor_with(&|c| c.not_before = date_time_ymd(2090, 1, 1)), "", "is not valid yet"),
+        (
+            authority.tls_of(&authority.issue_as("VENUE", &["venue.example"], |_| ())),
+            "BadCertificate",
+            "venue.example",
+        ),
+    ] {
+        let of_venue: &[&str] = &[closed, seen_by_venue];
+        tried(
+            lines,
+            Some(tls),
+            TRADER,
+            Some(authority.tls()),
+            [of_venue, &["cannot connect", seen_by_trader]],
+        );
+    }
+    let mut pinned = authority.tls();
+    pinned.pins = vec![client.pin];
+    tried(
+        lines,
+        Some(venue_tls.clone()),
+        TRADER,
+        Some(pinned),
+        [&[closed], &["cannot connect", "is not one of TLSPeerPins"]],
+    );
+
+    // The initiator's.
+    for (tls, seen) in [
+        (Some(authority.tls()), "has sent no certificate"),
+        (Some(authority.tls_of(&unknown.issue("TRADER"))), "is unknown; if it is the right one"),
+        (
+            Some(
+                authority
+                    .tls_of(&authority.issue_as("TRADER", &[], |c| c.not_after = date_time_ymd(2020, 1, 1))),
+            ),
+            "has expired",
+        ),
+    ] {
+        let ours: &[&str] = &["TLS: the counterparty has ended the connection"];
+        tried(lines, Some(strict.clone()), TRADER, tls, [&[closed, seen], ours]);
+    }
+
+    // Versions and cipher suites.
+    let mut only13 = venue_tls.clone();
+    only13.min_version = TlsVersion::Tls13;
+    let mut only12 = authority.tls();
+    only12.max_version = TlsVersion::Tls12;
+    let of_venue: &[&str] = &[closed, "no version of TLS that is enabled here"];
+    tried(lines, Some(only13), TRADER, Some(only12), [of_venue, &["cannot connect", "EnabledProtocols"]]);
+
+    // Whose certificate it is.
+    let session = "session=FIX.4.4:VENUE->TRADER ";
+    let mut by_pin = strict.clone();
+    by_pin.pins = vec![own.pin];
+    tried(lines, Some(by_pin), TRADER, of_client(), [&[closed, session, "is not one of TLSPeerPins"], &[]]);
+    let mut by_name = strict.clone();
+    by_name.peer_names = vec!["somebody.example".to_owned()];
+    tried(
+        lines,
+        Some(by_name),
+        TRADER,
+        of_client(),
+        [&[closed, session, "none of the names of TLSPeerNames"], &[]],
+    );
+    let mut asked = venue_tls;
+    asked.client_certificates = ClientCertificates::Requested;
+    asked.peer_is_comp_id = true;
+    let none: &[&str] = &[closed, session, "there is none; have it send one"];
+    tried(lines, Some(asked), TRADER, Some(authority.tls()), [none, &[]]);
+    let mut bound = strict;
+    bound.peer_is_comp_id = true;
+    let other: &[&str] =
+        &[closed, "session=FIX.4.4:VENUE->OTHER ", "belongs to another session of this port"];
+    tried(lines, Some(bound), "FIX.4.4:OTHER->VENUE", of_client(), [other, &[]]);
+
+    halves_of_handshakes_are_bounded(lines, &authority);
+}
+
+fn halves_of_handshakes_are_bounded(lines: &Lines, authority: &Authority) {
+    let venue = venue(Some(authority.tls_of(&authority.issue("VENUE"))));
+    let mut silent = TcpStream::connect(venue.addresses()[0]).unwrap();
+    silent.write_all(&[0x16, 0x03, 0x01]).unwrap();
+    await_line(lines, &["closed before logon", "the handshake was not done in time"]);
+    silent.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert_eq!(silent.read(&mut [0]).unwrap_or(0), 0);
+    let mut noise = TcpStream::connect(venue.addresses()[0]).unwrap();
+    noise.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    await_line(lines, &["closed before logon", "is not TLS"]);
+    venue.stop().unwrap();
+
+    // One that accepts, and says nothing.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let trader = trader(listener.local_addr().unwrap(), TRADER, Some(authority.tls()));
+    await_line(lines, &["cannot connect: timed out before the handshake of TLS was done"]);
+    trader.stop().unwrap();
+}
