@@ -15,6 +15,7 @@ macro_rules! note {
 }
 
 mod bench;
+mod certs;
 mod check_config;
 mod demo;
 mod dictionary;
@@ -31,6 +32,7 @@ mod output;
 mod print;
 mod send;
 mod serve;
+mod tls;
 mod venue;
 
 use std::process::ExitCode;
@@ -71,6 +73,7 @@ enum Command {
     Generate(generate::Arguments),
     #[command(subcommand)]
     Bench(bench::Command),
+    Certs(certs::Arguments),
     Doctor(doctor::Arguments),
 }
 
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
         Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Bench(command) => bench::run(&command),
+        Command::Certs(arguments) => certs::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
     };
     exit::code(result)

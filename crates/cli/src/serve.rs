@@ -9,11 +9,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use fixbolt::config::{CheckedConfiguration, Identity};
-use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError};
+use fixbolt::tls::Tls;
+use fixbolt::{Acceptance, Certificates, Engine, EngineBuilder, EngineError};
 use fixbolt_conformance::Echo;
 use fixbolt_dictionary::{Policy, Version};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{AcceptedHeartBtInt, Application, Compatibility, Role, SessionId, SessionSettings};
+use signal_hook::consts::SIGHUP;
+use signal_hook::iterator::Signals;
 
 use crate::check_config::refused;
 use crate::exit::{Answer, Failure};
@@ -21,6 +24,7 @@ use crate::fixt;
 use crate::halts::Halts;
 use crate::log::{self, Line, Log, Severity, Told};
 use crate::output::{self, Format, Object};
+use crate::tls::TlsArguments;
 use crate::venue::Venue;
 
 /// Accepts FIX sessions and answers: a venue to try a client with.
@@ -50,6 +54,10 @@ use crate::venue::Venue;
 /// standard error: time, level (info, warning, error), kind, session, peer, text, and the line's
 /// values by name, such as expected, received and reason.
 ///
+/// With --tls, connections are encrypted, and with --ca clients need a certificate of that
+/// authority. SIGHUP loads certificates again, also those of a configuration; files that have
+/// changed are loaded within a minute anyway.
+///
 /// A session that is halted, because its journal is damaged or its application failed on a message
 /// again and again, is not served; a line says what to do. If all sessions are halted, at the start
 /// or later, and no others may log on (DynamicSession=Y), it ends; with --stay it runs on. A
@@ -75,6 +83,8 @@ pub(crate) struct Arguments {
     /// Where to listen without a configuration; with port 0 the system chooses
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9880", conflicts_with = "config")]
     listen: SocketAddr,
+    #[command(flatten)]
+    tls: TlsArguments,
     /// Let the venue answer at random; the same seed always produces the same answers
     #[arg(long, value_name = "SEED")]
     random: Option<u64>,
@@ -102,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     Log::Everything(arguments.output).install()?;
     let mut served = match &arguments.config {
         Some(file) => configured(file, arguments.app, arguments.keep_going)?,
-        None => any_counterparty(arguments.listen, arguments.app),
+        None => any_counterparty(arguments.listen, arguments.app, arguments.tls.of_acceptor()?),
     };
     if arguments.app == App::Echo {
         served.builder = served.builder.stores(|_| Box::new(MemoryStore::new()));
@@ -126,6 +136,8 @@ struct Served {
     any_others: bool,
     /// Where the journals are.
     journal: Option<PathBuf>,
+    /// Whether a session has TLS.
+    has_tls: bool,
 }
 
 /// What the echo does unless a file says otherwise: acceptance scripts are written for QuickFIX's
@@ -174,10 +186,11 @@ fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Serv
         any_others: sessions.len() < configuration.sessions.len(),
         sessions,
         journal: configuration.sessions.first().and_then(|session| session.journal.clone()),
+        has_tls: configuration.sessions.iter().any(|session| session.tls.is_some()),
     })
 }
 
-fn any_counterparty(listen: SocketAddr, app: App) -> Served {
+fn any_counterparty(listen: SocketAddr, app: App, tls: Option<Tls>) -> Served {
     let dictionaries = LazyLock::new(fixt::dictionaries);
     let builder = Engine::builder().accept_any(listen, move |id| {
         Some(Acceptance::from(SessionSettings::new(id.clone(), Role::Acceptor).with(|s| {
@@ -196,7 +209,9 @@ fn any_counterparty(listen: SocketAddr, app: App) -> Served {
             }
         })))
     });
-    Served { builder, workers: 1, sessions: Vec::new(), any_others: true, journal: None }
+    let has_tls = tls.is_some();
+    let builder = tls.into_iter().fold(builder, |builder, tls| builder.tls(listen, tls));
+    Served { builder, workers: 1, sessions: Vec::new(), any_others: true, journal: None, has_tls }
 }
 
 /// Says where the engine listens.
@@ -219,12 +234,33 @@ pub(crate) fn cannot_start(error: &EngineError) -> Failure {
     Failure::usage(format!("{error:#}"))
 }
 
+/// Loads certificates again at each SIGHUP.
+fn reload_on_hangup(certificates: Certificates) -> io::Result<()> {
+    let mut signals = Signals::new([SIGHUP])?;
+    std::thread::Builder::new().name("hangup".to_owned()).spawn(move || {
+        for _ in signals.forever() {
+            log::write(&match certificates.reload() {
+                Ok(()) => {
+                    let text = "certificates were loaded again: new connections use them".to_owned();
+                    Line::new(Severity::Info, "certificates_loaded", text)
+                }
+                Err(error) => Line::new(
+                    Severity::Error,
+                    "certificates_not_loaded",
+                    format!("{error:#}; the old ones stay in use"),
+                ),
+            });
+        }
+    })?;
+    Ok(())
+}
+
 fn serve<A: Application + Send + 'static>(
     arguments: &Arguments,
     served: Served,
     mut app: impl FnMut(usize) -> A,
 ) -> Result<Answer, Failure> {
-    let Served { builder, workers, sessions, any_others, journal } = served;
+    let Served { builder, workers, sessions, any_others, journal, has_tls } = served;
     let interrupted = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
         .map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
@@ -238,6 +274,10 @@ fn serve<A: Application + Send + 'static>(
         return Ok(Answer::No);
     }
     engine.stop_on_signals().map_err(|error| cannot_start(&error))?;
+    if has_tls {
+        reload_on_hangup(engine.certificates())
+            .map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
+    }
     match tell(&engine.addresses(), arguments.output) {
         // Whoever has started it does not read where it listens, and may know.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}

@@ -12,6 +12,7 @@ use fixbolt_session::{Application, SessionId};
 use mio::net::TcpListener;
 
 use crate::acceptance::Acceptance;
+use crate::certificates::Certificates;
 use crate::command::{Command, Opened};
 use crate::distribution::least;
 use crate::error::EngineError;
@@ -195,14 +196,32 @@ impl<A> Engine<A> {
         least(&counts)
     }
 
-    /// Loads all certificates, keys and revocation lists again, for connections that begin from now
-    /// on. Files that have changed are loaded by themselves within a minute.
+    /// Returns the certificates in use, which can be loaded again.
     ///
-    /// # Errors
-    /// [`EngineError::System`]: what cannot be loaded; the old ones stay in use.
-    pub fn reload_certificates(&self) -> Result<(), EngineError> {
-        let failed = |reason| EngineError::System { doing: "loading certificates", reason };
-        self.registry.tls().reload().map_err(failed)
+    /// ```
+    /// # struct Trader;
+    /// # impl fixbolt::session::Application for Trader {
+    /// #     fn on_message(
+    /// #         &mut self,
+    /// #         _: fixbolt::codec::Message<'_>,
+    /// #         _: &mut fixbolt::session::Turn<'_>,
+    /// #     ) -> Result<fixbolt::session::Delivery, fixbolt::session::Failure> {
+    /// #         Ok(fixbolt::session::Delivery::Done)
+    /// #     }
+    /// # }
+    /// # let settings = fixbolt::session::SessionSettings::new(
+    /// #     "FIX.4.4:TRADER->VENUE".parse()?,
+    /// #     fixbolt::session::Role::Initiator,
+    /// # );
+    /// # let session = fixbolt::Initiation::new(settings, "localhost", 9);
+    /// let engine = fixbolt::Engine::builder().connect(session).start(Trader)?;
+    /// engine.certificates().reload()?;
+    /// engine.stop()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn certificates(&self) -> Certificates {
+        Certificates::new(Arc::clone(self.registry.tls()))
     }
 
     /// Returns the number of cycles that each worker's loop has begun. While a worker lives, its

@@ -53,6 +53,7 @@ macro_rules! kill_point {
 
 mod acceptance;
 mod builder;
+mod certificates;
 mod clock;
 mod command;
 pub mod config;
@@ -92,6 +93,7 @@ mod zones;
 
 pub use acceptance::Acceptance;
 pub use builder::EngineBuilder;
+pub use certificates::Certificates;
 pub use clock::codec_clock;
 pub use driven::DrivenEngine;
 pub use engine::Engine;

@@ -26,6 +26,7 @@ use crate::log::{Log, Warning};
 use crate::output::{self, Format, Object};
 use crate::print::{Lexicon, Reader, block, json};
 use crate::serve::cannot_start;
+use crate::tls::TlsArguments;
 use answers::{Answers, Part, Wait};
 use compose::{Composed, compose};
 use tap::{Seen, Tap};
@@ -79,6 +80,8 @@ pub(crate) struct Arguments {
     /// The same of the counterparty [default: FIXBOLT]
     #[arg(long, value_name = "COMPID[/SUBID[/LOCATIONID]]")]
     target: Option<Party>,
+    #[command(flatten)]
+    tls: TlsArguments,
     /// Do not reset the sequence numbers to 1
     #[arg(long, conflicts_with = "config")]
     no_reset: bool,
@@ -250,7 +253,7 @@ impl Exchange {
             return Err(self.halted(&why));
         }
         // Why the last host failed.
-        let mut problem = None;
+        let (mut problem, mut tls_failed) = (None, None);
         loop {
             // What came before a warning is read after it.
             let warnings: Vec<Warning> = self.warnings.try_iter().collect();
@@ -276,8 +279,14 @@ impl Exchange {
                         let line = format!("cannot reach {}: {}", self.peer, warning.text);
                         problem = Some(Failure::connection(line));
                     }
+                    Some("tls_failed") => {
+                        let line = format!("no logon with {}: {}", self.peer, warning.text);
+                        tls_failed = Some(Failure::connection(line));
+                    }
                     // Every host has failed.
-                    Some("no_host_answered") => problem.take().map_or(Ok(()), Err)?,
+                    Some("no_host_answered") => {
+                        tls_failed.take().or_else(|| problem.take()).map_or(Ok(()), Err)?;
+                    }
                     // How a connection ended that was made is told without a warning, too.
                     _ => {}
                 }

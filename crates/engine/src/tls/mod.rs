@@ -6,7 +6,7 @@
 //! [docs/security.md](https://github.com/fixbolt/fixbolt/blob/main/docs/security.md).
 //!
 //! Certificates in files are loaded again when the files have changed, which is looked at once a
-//! minute, and by [`Engine::reload_certificates`](crate::Engine::reload_certificates). Connections
+//! minute, and by [`Certificates::reload`](crate::Certificates::reload). Connections
 //! that exist go on as they are. A certificate that ends within 30 days is warned of once a day.
 
 #[cfg(not(feature = "tls"))]

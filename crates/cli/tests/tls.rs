@@ -1,0 +1,191 @@
+//! `fixbolt serve` and `fixbolt send` over TLS, with the certificates of `fixbolt certs`, against
+//! each other and against OpenSSL.
+
+mod command;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use command::{Server, directory, run};
+
+const ORDER: [&str; 6] = ["send", "D", "55=IBM", "54=1", "38=100", "40=1"];
+
+/// Makes certificates in a new folder, and returns a function that names the files in it.
+fn certificates(name: &str) -> impl Fn(&str) -> String {
+    let folder = directory(name);
+    let ended = run(&["certs", folder.to_str().unwrap()]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    assert_eq!(ended.out.lines().count(), 5);
+    move |file| folder.join(file).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn certificates_are_made_once_and_their_keys_are_their_owners() {
+    let file = certificates("tls-certs");
+    for (name, mode) in [("ca.pem", 0o644), ("FIXBOLT.pem", 0o644), ("CLIENT.key", 0o600)] {
+        let metadata = std::fs::metadata(file(name)).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, mode, "{name}");
+    }
+    let again = run(&["certs", Path::new(&file("ca.pem")).parent().unwrap().to_str().unwrap()]);
+    assert_eq!(again.status, 2);
+    assert!(again.err.contains("ca.pem: File exists; choose another folder"), "{}", again.err);
+    let wrong = run(&["certs", "nowhere", "--name", "../a"]);
+    assert!(wrong.status == 2 && wrong.err.contains("--name ../a: write letters"), "{}", wrong.err);
+}
+
+#[test]
+fn an_order_is_filled_over_tls_and_whoever_is_not_trusted_is_told_why() {
+    let (file, other) = (certificates("tls-serve"), certificates("tls-other"));
+    let (ca, own) = (file("ca.pem"), [file("FIXBOLT.pem"), file("FIXBOLT.key")]);
+    let server = Server::start(&["--tls", "--ca", &ca, "--cert", &own[0], "--key", &own[1]]);
+    let to = server.address.replace("127.0.0.1", "localhost");
+    let send = |more: &[&str]| run(&[&ORDER[..], &["--to", &to], more].concat());
+    let (cert, key) = (file("CLIENT.pem"), file("CLIENT.key"));
+    let with = ["--tls", "--ca", &ca, "--cert", &cert, "--key", &key];
+    let ended = send(&with);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    assert!(ended.out.contains("FILLED (2)"), "{}", ended.out);
+    let no_certificate = send(&with[..3]);
+    assert_eq!(no_certificate.status, 3);
+    assert!(no_certificate.err.contains("it requires a certificate of ours"), "{}", no_certificate.err);
+    let unknown = send(&["--tls", "--ca", &other("ca.pem")]);
+    assert!(unknown.status == 3 && unknown.err.contains("SocketCAFile"), "{}", unknown.err);
+    let plain = send(&[]);
+    assert_eq!(plain.status, 3, "{}", plain.err);
+    let none = run(&["serve", "--tls"]);
+    assert!(none.status == 2 && none.err.contains("--cert FILE --key FILE"), "{}", none.err);
+}
+
+#[test]
+fn a_configuration_with_tls_is_served() {
+    let file = certificates("tls-config");
+    let config = file("venue.cfg");
+    let text = format!(
+        "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=FIXBOLT\nSocketUseSSL=Y\nSocketCertificateFile={}\nSocketPrivateKeyFile={}\nSocketCAFile={}\nNeedClientAuth=Y\nTLSPeerNames=CompID\n[SESSION]\nTargetCompID=CLIENT\n[SESSION]\nTargetCompID=OTHER\n",
+        file("FIXBOLT.pem"),
+        file("FIXBOLT.key"),
+        file("ca.pem"),
+    );
+    std::fs::write(&config, text).unwrap();
+    let server = Server::start(&["--config", &config]);
+    let port = server.address.rsplit(':').next().unwrap();
+    let trader = file("trader.cfg");
+    let text = format!(
+        "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=CLIENT\nTargetCompID=FIXBOLT\nHeartBtInt=30\nSocketConnectHost=127.0.0.1\nSocketConnectPort={port}\nSocketCAFile={}\nClientCertificateFile={}\nClientCertificateKeyFile={}\n",
+        file("ca.pem"),
+        file("CLIENT.pem"),
+        file("CLIENT.key"),
+    );
+    std::fs::write(&trader, &text).unwrap();
+    let ended = run(&[&ORDER[..], &["--config", &trader]].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    // The certificate is CLIENT's.
+    std::fs::write(&trader, text.replace("SenderCompID=CLIENT", "SenderCompID=OTHER")).unwrap();
+    assert_eq!(run(&[&ORDER[..], &["--config", &trader]].concat()).status, 3);
+}
+
+/// Returns a command of OpenSSL; `None`, and says so, if it is not there.
+fn openssl() -> Option<Command> {
+    if Command::new("openssl").arg("version").output().is_ok_and(|output| output.status.success()) {
+        return Some(Command::new("openssl"));
+    }
+    eprintln!("NOT TESTED: openssl is not installed, so TLS was tried against itself only");
+    None
+}
+
+fn message(msg_type: &str, seq: u32, sides: [&str; 2], fields: &str) -> Vec<u8> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let time =
+        Command::new("date").args(["-u", "-d", &format!("@{now}"), "+%Y%m%d-%H:%M:%S"]).output().unwrap();
+    let time = String::from_utf8(time.stdout).unwrap();
+    let [sender, target] = sides;
+    let body = format!("35={msg_type}|49={sender}|56={target}|34={seq}|52={}|{fields}", time.trim())
+        .replace('|', "\x01");
+    let text = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
+    let sum = text.bytes().fold(0_u8, u8::wrapping_add);
+    format!("{text}10={sum:03}\x01").into_bytes()
+}
+
+/// Reads until this text has come.
+fn read_until(from: &mut impl Read, text: &str) -> String {
+    let mut seen = Vec::new();
+    while !String::from_utf8_lossy(&seen).contains(text) {
+        let mut bytes = [0; 512];
+        let n = from.read(&mut bytes).unwrap();
+        assert!(n > 0, "{text}: {}", String::from_utf8_lossy(&seen));
+        seen.extend_from_slice(&bytes[..n]);
+    }
+    String::from_utf8_lossy(&seen).into_owned()
+}
+
+fn end(mut child: Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[test]
+fn the_client_of_openssl_logs_on_with_a_certificate() {
+    let Some(_) = openssl() else { return };
+    let file = certificates("tls-s-client");
+    let (ca, own) = (file("ca.pem"), [file("FIXBOLT.pem"), file("FIXBOLT.key")]);
+    let server = Server::start(&["--tls", "--ca", &ca, "--cert", &own[0], "--key", &own[1]]);
+    for version in ["-tls1_2", "-tls1_3"] {
+        let mut client = openssl()
+            .unwrap()
+            .args(["s_client", "-quiet", "-verify_return_error", "-verify_hostname", "localhost", version])
+            .args(["-connect", &server.address, "-CAfile", &ca])
+            .args(["-cert", &file("CLIENT.pem"), "-key", &file("CLIENT.key")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (mut to, mut from) = (client.stdin.take().unwrap(), client.stdout.take().unwrap());
+        let sides = ["CLIENT", "FIXBOLT"];
+        to.write_all(&message("A", 1, sides, "98=0|108=30|141=Y|")).unwrap();
+        read_until(&mut from, "\x0135=A\x01");
+        to.write_all(&message("5", 2, sides, "")).unwrap();
+        read_until(&mut from, "\x0135=5\x01");
+        end(client);
+    }
+}
+
+#[test]
+fn a_session_logs_on_to_the_server_of_openssl() {
+    let Some(mut openssl) = openssl() else { return };
+    let file = certificates("tls-s-server");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut server = openssl
+        .args(["s_server", "-accept", &port.to_string(), "-CAfile", &file("ca.pem"), "-Verify", "1"])
+        .args(["-cert", &file("FIXBOLT.pem"), "-key", &file("FIXBOLT.key"), "-verify_return_error"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (mut to, mut from) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
+    let mut line = String::new();
+    while !line.contains("ACCEPT") {
+        line.clear();
+        assert!(from.read_line(&mut line).unwrap() > 0, "it ends");
+    }
+    let answers = std::thread::spawn(move || {
+        let logon = read_until(&mut from, "\x0135=A\x01");
+        to.write_all(&message("A", 1, ["FIXBOLT", "CLIENT"], "98=0|108=30|141=Y|")).unwrap();
+        let order = read_until(&mut from, "\x0135=D\x01");
+        to.write_all(&message("3", 2, ["FIXBOLT", "CLIENT"], "45=2|58=no|")).unwrap();
+        (logon, order)
+    });
+    let to = format!("localhost:{port}");
+    let (ca, cert, key) = (file("ca.pem"), file("CLIENT.pem"), file("CLIENT.key"));
+    let with = ["--to", &to, "--timeout", "20", "--tls", "--ca", &ca, "--cert", &cert, "--key", &key];
+    let ended = run(&[&ORDER[..], &with].concat());
+    let (logon, _) = answers.join().unwrap();
+    assert_eq!(ended.status, 1, "{} {}", ended.out, ended.err);
+    // It says so of a client's certificate.
+    assert!(logon.contains("CN = CLIENT") || logon.contains("CN=CLIENT"), "{logon}");
+    end(server);
+}

@@ -1,0 +1,26 @@
+//! Certificates in use, for the application: they are loaded again on request.
+
+use std::sync::Arc;
+
+use crate::error::EngineError;
+use crate::tls::TlsContexts;
+
+/// The certificates of an engine's sessions over TLS. Can be cloned, and used by any thread.
+#[derive(Clone, Debug)]
+pub struct Certificates(Arc<TlsContexts>);
+
+impl Certificates {
+    pub(crate) const fn new(contexts: Arc<TlsContexts>) -> Self {
+        Self(contexts)
+    }
+
+    /// Loads all certificates, keys and revocation lists again, for connections that begin from now
+    /// on. Files that have changed are loaded by themselves within a minute.
+    ///
+    /// # Errors
+    /// [`EngineError::System`]: what cannot be loaded; the old ones stay in use.
+    pub fn reload(&self) -> Result<(), EngineError> {
+        let failed = |reason| EngineError::System { doing: "loading certificates", reason };
+        self.0.reload().map_err(failed)
+    }
+}
