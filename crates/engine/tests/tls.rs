@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody};
-use fixbolt::tls::{ClientCertificates, Tls, TlsVersion};
+use fixbolt::tls::{ClientCertificates, OwnCertificate, Tls, TlsVersion};
 use fixbolt::{Acceptance, Engine, Initiation, PostError, Waiting};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -142,8 +142,10 @@ fn a_logout_is_followed_by_close_notify() {
     let logon = client.peer.message("A", "98=0|108=30");
     client.send(&logon);
     client.receive("35=A");
-    let logout = client.peer.message("5", "");
-    client.send(&logout);
+    // Its sequence number is too low.
+    client.peer.seq = 1;
+    let order = client.peer.message("D", "11=again");
+    client.send(&order);
     client.receive("35=5");
     // Without close_notify it would be an unexpected end.
     let mut stream = rustls::Stream::new(&mut client.tls, &mut client.peer.stream);
@@ -199,6 +201,47 @@ fn a_handshake_that_comes_byte_by_byte_succeeds_and_half_of_one_is_bounded() {
         Ok(n) => assert_eq!(n, 0),
         Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset),
     }
+    venue.stop().unwrap();
+}
+
+#[test]
+fn certificates_are_loaded_again_for_new_connections_and_those_that_exist_go_on() {
+    let scratch = Scratch::new("tls-reload");
+    let (first, second) = (Authority::new(), Authority::named("Another authority"));
+    let files = [scratch.0.join("own.pem"), scratch.0.join("own.key")];
+    let write = |authority: &Authority| {
+        let own = authority.issue("VENUE");
+        std::fs::write(&files[0], own.pem).unwrap();
+        std::fs::write(&files[1], own.key).unwrap();
+    };
+    write(&first);
+    let mut tls = Tls::new();
+    tls.certificate = Some(OwnCertificate::new(&files[0], &files[1]));
+    let (app, log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), accepted(tls)).start(app).unwrap();
+    let mut client = Client::connect(venue.addresses()[0], &first);
+    let logon = client.peer.message("A", "98=0|108=30");
+    client.send(&logon);
+    client.receive("35=A");
+    write(&second);
+    venue.certificates().reload().unwrap();
+    let order = client.peer.message("D", "11=still");
+    client.send(&order);
+    assert_eq!(log.message(), "still");
+    drop(client);
+    log.ended();
+    let mut client = Client::connect(venue.addresses()[0], &second);
+    client.peer.seq = 3;
+    let logon = client.peer.message("A", "98=0|108=30");
+    client.send(&logon);
+    client.receive("35=A");
+    // Half of a renewal.
+    std::fs::remove_file(&files[1]).unwrap();
+    let error = venue.certificates().reload().unwrap_err();
+    assert!(format!("{error:#}").contains("own.key: No such file"), "{error:#}");
+    drop(client);
+    log.ended();
+    Client::connect(venue.addresses()[0], &second).send(b"8=FIX");
     venue.stop().unwrap();
 }
 

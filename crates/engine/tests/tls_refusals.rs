@@ -6,7 +6,7 @@ mod support;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt::session::Role;
 use fixbolt::tls::{ClientCertificates, Tls, TlsVersion};
@@ -184,6 +184,20 @@ fn each_refusal_is_one_line_that_says_what_is_wrong_and_what_to_do() {
     tried(lines, Some(bound), "FIX.4.4:OTHER->VENUE", of_client(), [other, &[]]);
 
     halves_of_handshakes_are_bounded(lines, &authority);
+    a_certificate_that_ends_soon_is_warned_of(lines, &authority);
+}
+
+fn a_certificate_that_ends_soon_is_warned_of(lines: &Lines, authority: &Authority) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let after = |days: u64| date_time_ymd(1970, 1, 1) + now + Duration::from_secs(days * 86_400);
+    for (name, days) in [("TEN DAYS", 10), ("FORTY DAYS", 40)] {
+        let own = authority.issue_as(name, &["localhost"], |c| c.not_after = after(days));
+        venue(Some(authority.tls_of(&own))).stop().unwrap();
+    }
+    assert_eq!(lines.with(&["our certificate expires soon; renew it", "name=TEN DAYS ", "end="]).len(), 1);
+    assert!(lines.with(&["FORTY DAYS"]).is_empty());
+    let expired = lines.with(&["our certificate has expired: counterparties refuse it"]);
+    assert_eq!(expired.len(), 2, "those of two refusals above: {expired:?}");
 }
 
 fn halves_of_handshakes_are_bounded(lines: &Lines, authority: &Authority) {

@@ -206,3 +206,55 @@ fn watch(contexts: Weak<TlsContexts>) -> Option<Sender<()>> {
     }
     thread.is_ok().then_some(sender)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::tls::settings::OwnCertificate;
+
+    fn write(folder: &Path, name: &str) {
+        let mut parameters = rcgen::CertificateParams::default();
+        parameters.distinguished_name.push(rcgen::DnType::CommonName, name);
+        let key = rcgen::KeyPair::generate().unwrap();
+        let text = parameters.self_signed(&key).unwrap().pem() + &key.serialize_pem();
+        fs::write(folder.join("new"), text).unwrap();
+        fs::rename(folder.join("new"), folder.join("own.pem")).unwrap();
+    }
+
+    fn name(context: &TlsContext) -> String {
+        lock(&context.material).certificates[0].name.clone()
+    }
+
+    #[test]
+    fn a_file_that_has_changed_is_loaded_again_and_a_wrong_one_leaves_the_old() {
+        let folder = std::env::temp_dir().join(format!("fixbolt-certificates-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        write(&folder, "FIRST");
+        let mut settings = Tls::new();
+        let own = folder.join("own.pem");
+        settings.certificate = Some(OwnCertificate::new(&own, &own));
+        let contexts = Arc::<TlsContexts>::default();
+        let context = contexts.of_port(&settings).unwrap();
+        let other = contexts.of_port(&settings).unwrap();
+        assert!(Arc::ptr_eq(&context, &other), "the same is loaded once");
+        contexts.reload_changed();
+        assert_eq!(name(&context), "FIRST");
+        // The time of a file may be a second's.
+        fs::write(&own, "no certificate").unwrap();
+        assert!(lock(&context.material).files.have_changed());
+        contexts.reload_changed();
+        assert_eq!(name(&context), "FIRST");
+        assert!(!lock(&context.material).files.have_changed(), "it is tried once");
+        let error = contexts.reload().unwrap_err();
+        assert!(error.ends_with("own.pem: there is no certificate (PEM: BEGIN CERTIFICATE)"), "{error}");
+        write(&folder, "ANOTHER ONE");
+        contexts.reload_changed();
+        assert_eq!(name(&context), "ANOTHER ONE");
+        drop((context, other));
+        assert!(contexts.all().is_empty());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -81,7 +81,9 @@ fn of_alert(alert: AlertDescription) -> String {
         | AlertDescription::AccessDenied => {
             "it does not accept our certificate; ask it why, and check SocketCertificateFile, or whether we need one"
         }
-        AlertDescription::CertificateExpired => "our certificate has expired; renew SocketCertificateFile",
+        AlertDescription::CertificateExpired => {
+            "our certificate has expired, or is not valid yet; renew SocketCertificateFile, and check the clocks of both sides"
+        }
         AlertDescription::CertificateRevoked => "our certificate was revoked; renew SocketCertificateFile",
         AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity => {
             "it accepts none of our cipher suites, or needs a certificate of ours; compare CipherSuites"
