@@ -205,6 +205,43 @@ fn a_handshake_that_comes_byte_by_byte_succeeds_and_half_of_one_is_bounded() {
 }
 
 #[test]
+fn handshakes_that_come_at_once_are_a_few_for_each_cycle() {
+    const CLIENTS: usize = 20;
+    let authority = Authority::new();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let (app, log) = Scripted::on_message(move |_, _| {
+        released.recv().unwrap();
+        None
+    });
+    let tls = authority.tls_of(&authority.issue("VENUE"));
+    let venue = Engine::builder().accept(anywhere(), accepted(tls)).start(app).unwrap();
+    let address = venue.addresses()[0];
+    let mut client = Client::connect(address, &authority);
+    let logon = client.peer.message("A", "98=0|108=30");
+    client.send(&logon);
+    client.receive("35=A");
+    let mut others: Vec<_> = (0..CLIENTS).map(|_| Client::connect(address, &authority)).collect();
+    // They are accepted before the worker is kept busy.
+    std::thread::sleep(Duration::from_millis(200));
+    let order = client.peer.message("D", "11=busy");
+    client.send(&order);
+    std::thread::sleep(Duration::from_millis(100));
+    for other in &mut others {
+        other.tls.write_tls(&mut other.peer.stream).unwrap();
+    }
+    let before = venue.cycles()[0];
+    release.send(()).unwrap();
+    for other in &mut others {
+        other.peer.stream.read_exact(&mut [0]).unwrap();
+    }
+    let cycles = venue.cycles()[0] - before;
+    assert!(cycles >= CLIENTS as u64 / 2, "{cycles}");
+    assert_eq!(log.message(), "busy");
+    drop((client, others));
+    venue.stop().unwrap();
+}
+
+#[test]
 fn certificates_are_loaded_again_for_new_connections_and_those_that_exist_go_on() {
     let scratch = Scratch::new("tls-reload");
     let (first, second) = (Authority::new(), Authority::named("Another authority"));

@@ -242,7 +242,7 @@ mod tests {
             let options = SocketOptions { quick_ack, ..SocketOptions::default() };
             let stream = options.connect(listener.local_addr().unwrap(), None).unwrap();
             let (mut peer, address) = listener.accept().unwrap();
-            let mut connection = Connection::new(stream.into(), address, Stage::Closed);
+            let mut connection = Connection::new(stream, address, Stage::Closed);
             connection.set_options(&options, |name, error| panic!("{name}: {error}"));
             // What the system does by itself once messages go back and forth.
             let socket = |connection: &Connection| {

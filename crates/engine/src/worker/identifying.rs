@@ -18,6 +18,9 @@ use crate::tls::{Mismatch, PeerRules};
 /// The most Logons that wait for their session to be opened and are looked at per cycle.
 const MOST_TRIES: usize = 8;
 
+/// The most handshakes of TLS that go on per cycle: each may cost a signature, and nobody has said
+/// who is at the other end. What they have to do is done after everything else of the cycle.
+const MOST_HANDSHAKES: usize = 2;
 /// How long the last words of a connection may take whose TLS was given up.
 const LINGER: Duration = Duration::from_secs(1);
 /// How a handshake of TLS begins: a record of the handshake, of version 3.
@@ -80,6 +83,28 @@ impl Worker {
                     Err(refusal) => self.refuse(slot, Some(&logon), refusal),
                 }
             }
+        }
+    }
+
+    /// Notes that the handshake of a connection may go on.
+    pub(super) fn note_handshake(&mut self, slot: usize) {
+        if !self.handshakes.contains(&slot) {
+            self.handshakes.push_back(slot);
+        }
+    }
+
+    /// Continues with a few of these handshakes, each in its turn.
+    pub(super) fn continue_handshakes(&mut self, app: &mut dyn Application) {
+        for _ in 0..MOST_HANDSHAKES {
+            let Some(slot) = self.handshakes.pop_front() else { return };
+            // The slot may belong to another connection by now.
+            let stage = self.driver.connections.get(slot).map(|connection| connection.stage);
+            if let Some(Stage::Pending { port, .. }) = stage {
+                self.identify(slot, port, app);
+            }
+        }
+        if !self.handshakes.is_empty() {
+            self.cycle.repeat();
         }
     }
 

@@ -104,6 +104,9 @@ pub(crate) struct Worker {
     waiting_to_open: VecDeque<usize>,
     /// How many of them are still to be looked at since there was news for them.
     to_look_at: usize,
+    /// The slots of accepted connections whose handshake of TLS goes on, the first one first; some
+    /// may be closed by now.
+    handshakes: VecDeque<usize>,
     cycle: Cycle,
     /// Every session is being logged out; the loop ends at this time at the latest.
     stopping: Option<Mono>,
@@ -171,6 +174,7 @@ impl Worker {
             openings: TimeShare::default(),
             waiting_to_open: VecDeque::new(),
             to_look_at: 0,
+            handshakes: VecDeque::new(),
             cycle: Cycle::new(now),
             stopping: None,
             looked: None,
@@ -340,6 +344,7 @@ impl Worker {
         while let Some(slot) = self.driver.connections.next_ready() {
             self.serve(slot, app);
         }
+        self.continue_handshakes(app);
         let received = reads_directly && self.driver.read_all(&mut self.cycle, app);
         // Afterwards, so that no connection gives way whose Logon is known to have arrived.
         self.accept(app);
@@ -506,6 +511,7 @@ impl Worker {
         let Some(connection) = self.driver.connections.get(slot) else { return };
         match connection.stage {
             Stage::Connecting { initiator, .. } => self.finish_connecting(slot, initiator, app),
+            Stage::Pending { .. } if connection.transport.is_handshaking() => self.note_handshake(slot),
             Stage::Pending { port, .. } => self.identify(slot, port, app),
             Stage::Session(key) => self.driver.read(slot, key, &mut self.cycle, app),
             Stage::Closing { session, .. } => self.driver.note_output(session),
