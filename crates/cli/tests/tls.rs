@@ -60,6 +60,26 @@ fn an_order_is_filled_over_tls_and_whoever_is_not_trusted_is_told_why() {
 }
 
 #[test]
+fn certificates_are_loaded_again_at_a_hangup() {
+    let (file, other) = (certificates("tls-hangup"), certificates("tls-hangup-other"));
+    let own = [file("FIXBOLT.pem"), file("FIXBOLT.key")];
+    let server = Server::start(&["--tls", "--cert", &own[0], "--key", &own[1]]);
+    let send = |ca: &str| {
+        let to = server.address.replace("127.0.0.1", "localhost");
+        run(&[&ORDER[..], &["--to", &to, "--tls", "--ca", ca]].concat()).status
+    };
+    assert_eq!(send(&file("ca.pem")), 0);
+    for name in ["FIXBOLT.pem", "FIXBOLT.key"] {
+        std::fs::copy(other(name), file(name)).unwrap();
+    }
+    server.signal("-HUP");
+    // It takes a moment.
+    let new = (0..100).any(|_| send(&other("ca.pem")) == 0);
+    assert!(new && send(&file("ca.pem")) == 3);
+    assert_eq!(server.stop("-TERM"), Some(0));
+}
+
+#[test]
 fn a_configuration_with_tls_is_served() {
     let file = certificates("tls-config");
     let config = file("venue.cfg");

@@ -111,11 +111,16 @@ impl Server {
         Self { child, address }
     }
 
-    /// Sends a signal and returns the exit status.
-    pub(crate) fn stop(self, signal: &str) -> Option<i32> {
+    /// Sends a signal.
+    pub(crate) fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         let killed = Command::new("kill").args([signal, &id]).status().expect("kill is there");
         assert!(killed.success());
+    }
+
+    /// Sends a signal and returns the exit status.
+    pub(crate) fn stop(self, signal: &str) -> Option<i32> {
+        self.signal(signal);
         self.ended()
     }
 
