@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody};
-use fixbolt::tls::{ClientCertificates, OwnCertificate, Tls, TlsVersion};
+use fixbolt::tls::{Authorities, ClientCertificates, OwnCertificate, Tls, TlsVersion};
 use fixbolt::{Acceptance, Engine, Initiation, PostError, Waiting};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore};
+use rustls::{ClientConfig, ClientConnection, HandshakeKind, RootCertStore};
 use support::certificates::Authority;
 use support::*;
 
@@ -100,14 +100,21 @@ struct Client {
 
 impl Client {
     fn connect(address: SocketAddr, authority: &Authority) -> Self {
+        Self::connect_with(address, Self::config(authority))
+    }
+
+    fn config(authority: &Authority) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(authority.pem.as_bytes()).unwrap()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config =
             ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-        let config = config.with_root_certificates(roots).with_no_client_auth();
+        Arc::new(config.with_root_certificates(roots).with_no_client_auth())
+    }
+
+    fn connect_with(address: SocketAddr, config: Arc<ClientConfig>) -> Self {
         let name = ServerName::try_from("localhost").unwrap();
-        let tls = ClientConnection::new(Arc::new(config), name).unwrap();
+        let tls = ClientConnection::new(config, name).unwrap();
         Self { tls, peer: Peer::on(TcpStream::connect(address).unwrap()) }
     }
 
@@ -193,6 +200,7 @@ fn a_handshake_that_comes_byte_by_byte_succeeds_and_half_of_one_is_bounded() {
     let logon = client.peer.message("A", "98=0|108=30");
     client.send(&logon);
     log.logged_on();
+    drop(client);
 
     let mut half = TcpStream::connect(venue.addresses()[0]).unwrap();
     half.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -239,6 +247,46 @@ fn handshakes_that_come_at_once_are_a_few_for_each_cycle() {
     assert_eq!(log.message(), "busy");
     drop((client, others));
     venue.stop().unwrap();
+}
+
+#[test]
+fn a_session_of_tls_is_resumed_and_no_byte_is_sent_before_the_handshake() {
+    let authority = Authority::new();
+    let config = Client::config(&authority);
+    for version in [TlsVersion::Tls12, TlsVersion::Tls13] {
+        let mut tls = authority.tls_of(&authority.issue("VENUE"));
+        tls.max_version = version;
+        let (app, log) = Recorder::venue();
+        let venue = Engine::builder().accept(anywhere(), accepted(tls)).start(app).unwrap();
+        for (seq, expected) in [(1, HandshakeKind::Full), (2, HandshakeKind::Resumed)] {
+            let mut client = Client::connect_with(venue.addresses()[0], Arc::clone(&config));
+            client.peer.seq = seq;
+            assert!(client.tls.early_data().is_none());
+            let logon = client.peer.message("A", "98=0|108=30");
+            client.send(&logon);
+            client.receive("35=A");
+            let kind = client.tls.handshake_kind();
+            assert!(
+                kind == Some(expected) || kind == Some(HandshakeKind::FullWithHelloRetryRequest) && seq == 1,
+                "{version:?}: {kind:?}"
+            );
+            drop(client);
+            log.ended();
+        }
+        venue.stop().unwrap();
+    }
+}
+
+#[test]
+fn certificates_in_a_directory_are_authorities() {
+    let authority = Authority::new();
+    let scratch = Scratch::new("tls-directory");
+    std::fs::write(scratch.0.join("first.pem"), &authority.pem).unwrap();
+    std::fs::write(scratch.0.join("again.0"), &authority.pem).unwrap();
+    std::fs::write(scratch.0.join("README"), "no certificate").unwrap();
+    let mut trader = Tls::new();
+    trader.authorities = Authorities::Directory(scratch.0.clone());
+    trade(authority.tls_of(&authority.issue("VENUE")), trader, Waiting::Blocking, 1);
 }
 
 #[test]

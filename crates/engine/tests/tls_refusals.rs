@@ -112,7 +112,7 @@ fn each_refusal_is_one_line_that_says_what_is_wrong_and_what_to_do() {
         (
             authority.tls_of(&authority.issue_as("VENUE", &["venue.example"], |_| ())),
             "BadCertificate",
-            "venue.example",
+            "certificate is for venue.example, and not for 127.0.0.1",
         ),
     ] {
         let of_venue: &[&str] = &[closed, seen_by_venue];
@@ -148,6 +148,23 @@ fn each_refusal_is_one_line_that_says_what_is_wrong_and_what_to_do() {
     ] {
         let ours: &[&str] = &["TLS: the counterparty has ended the connection"];
         tried(lines, Some(strict.clone()), TRADER, tls, [&[closed, seen], ours]);
+    }
+
+    // Revoked, or not known whether it is.
+    let scratch = Scratch::new("tls-revoked");
+    let revoked = authority.issue_as("TRADER", &[], |c| c.serial_number = Some(7_u64.into()));
+    for (n, (tls, until, seen)) in [
+        (authority.tls_of(&revoked), 2096, "was revoked"),
+        (authority.tls_of(&client), 2025, "has no current list"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut careful = strict.clone();
+        let file = scratch.0.join(format!("{n}.crl"));
+        std::fs::write(&file, authority.revoke(7, until)).unwrap();
+        careful.revocation_lists = Some(file);
+        tried(lines, Some(careful), TRADER, Some(tls), [&[closed, seen], &[]]);
     }
 
     // Versions and cipher suites.

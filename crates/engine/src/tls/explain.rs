@@ -44,7 +44,11 @@ fn of_certificate(error: &CertificateError) -> String {
         CertificateError::NotValidForNameContext { expected, presented } => {
             let names = match presented.as_slice() {
                 [] => "no name".to_owned(),
-                names => names.join(", "),
+                // `DnsName("venue.example")`
+                names => {
+                    let plain = |name: &String| name.split('"').nth(1).unwrap_or(name).to_owned();
+                    names.iter().map(plain).collect::<Vec<_>>().join(", ")
+                }
             };
             format!(
                 "TLS: the counterparty's certificate is for {names}, and not for {}; if that is the right counterparty, set SocketServerName to its name",

@@ -65,8 +65,9 @@ impl Material {
                 let (roots, known) = files.authorities(&tls.authorities)?;
                 know(&mut certificates, "a certificate authority", &known);
                 let lists = files.revocation_lists(tls.revocation_lists.as_deref())?;
-                let verifier =
-                    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).with_crls(lists);
+                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+                    .with_crls(lists)
+                    .enforce_revocation_expiration();
                 let verifier = match how {
                     ClientCertificates::Requested => verifier.allow_unauthenticated(),
                     _ => verifier,
@@ -87,6 +88,7 @@ impl Material {
         know(&mut certificates, "a certificate authority", &known);
         let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
             .with_crls(files.revocation_lists(tls.revocation_lists.as_deref())?)
+            .enforce_revocation_expiration()
             .build()
             .map_err(|error| error.to_string())?;
         let rules = PeerRules::new(tls, comp_id);

@@ -1,7 +1,10 @@
 //! Certificates for one test: an authority, and what it signs.
 
 use fixbolt::tls::{Authorities, KeyPin, OwnCertificate, Pem, Tls};
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, PublicKeyData};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer, KeyIdMethod,
+    KeyPair, KeyUsagePurpose, PublicKeyData, RevokedCertParams, SerialNumber, date_time_ymd,
+};
 use ring::digest::{SHA256, digest};
 
 /// A certificate authority.
@@ -25,6 +28,7 @@ impl Authority {
     pub fn named(name: &str) -> Self {
         let mut parameters = CertificateParams::default();
         parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         parameters.distinguished_name.push(DnType::CommonName, name);
         let key = KeyPair::generate().unwrap();
         let pem = parameters.self_signed(&key).unwrap().pem();
@@ -51,6 +55,25 @@ impl Authority {
         let pem = parameters.signed_by(&key, &self.issuer).unwrap().pem();
         let digest = digest(&SHA256, &key.subject_public_key_info());
         Issued { pem, key: key.serialize_pem(), pin: KeyPin::new(digest.as_ref().try_into().unwrap()) }
+    }
+
+    /// Returns the list of the certificates that it has revoked: the one with this serial number.
+    pub fn revoke(&self, serial_number: u64, next_update: i32) -> String {
+        let revoked = RevokedCertParams {
+            serial_number: SerialNumber::from(serial_number),
+            revocation_time: date_time_ymd(2024, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        };
+        let list = CertificateRevocationListParams {
+            this_update: date_time_ymd(2024, 1, 1),
+            next_update: date_time_ymd(next_update, 1, 1),
+            crl_number: SerialNumber::from(1_u64),
+            issuing_distribution_point: None,
+            revoked_certs: vec![revoked],
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        list.signed_by(&self.issuer).unwrap().pem().unwrap()
     }
 
     /// Returns TLS that trusts this authority.
