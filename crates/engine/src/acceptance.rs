@@ -38,6 +38,8 @@ pub(crate) struct AcceptanceTemplate {
     pub(crate) identity: IdentityTemplate,
     /// The addresses that the sessions admit at most; empty if that is not known.
     pub(crate) allowed: Vec<IpAddr>,
+    /// The TLS of the address, for sessions that say nothing about it.
+    pub(crate) tls: Option<Tls>,
     settings: Mutex<Settings>,
 }
 
@@ -49,12 +51,14 @@ impl AcceptanceTemplate {
         (identity, allowed): (IdentityTemplate, Vec<IpAddr>),
         settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        Self { identity, allowed, settings: Mutex::new(Box::new(settings)) }
+        Self { identity, allowed, tls: None, settings: Mutex::new(Box::new(settings)) }
     }
 
     /// Returns the options of the session with this identity; `None` refuses it.
     pub(crate) fn ask(&self, id: &SessionId) -> Option<Acceptance> {
-        (lock(&self.settings))(id)
+        let mut acceptance = (lock(&self.settings))(id)?;
+        acceptance.tls = acceptance.tls.or_else(|| self.tls.clone());
+        Some(acceptance)
     }
 }
 

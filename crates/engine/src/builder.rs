@@ -189,6 +189,7 @@ impl EngineBuilder {
     /// Encrypts the connections to `address`, those of [`EngineBuilder::accept_any`] too, for
     /// sessions whose [`Acceptance::tls`] says nothing else. All sessions of an address have TLS,
     /// or none has: the start fails if they do not agree.
+    /// A session that is added later ([`Engine::accept`]) names its TLS itself.
     ///
     /// ```no_run
     /// use fixbolt::Engine;
@@ -697,11 +698,12 @@ impl EngineBuilder {
             let opened = bind(address).and_then(|port| worker.accept_at(port, acceptance, app));
             sessions_had += usize::from(or_left_out(keep_going, &id, opened)?.is_some());
         }
-        for (address, template, tls) in core::mem::take(&mut self.templates) {
+        for (address, mut template, tls) in core::mem::take(&mut self.templates) {
             let bound = bind(address).and_then(|port| {
                 ports
                     .secure(port, tls.as_ref(), registry.tls())
                     .map_err(|reason| EngineError::Listen { address, reason })?;
+                template.tls = tls;
                 ports.add_template(port, template);
                 Ok(())
             });

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fixbolt::session::Role;
+use fixbolt::session::{Role, SessionId};
 use fixbolt::tls::{ClientCertificates, Tls, TlsVersion};
 use fixbolt::{Acceptance, Engine, Initiation};
 use rcgen::date_time_ymd;
@@ -200,6 +200,7 @@ fn each_refusal_is_one_line_that_says_what_is_wrong_and_what_to_do() {
         &[closed, "session=FIX.4.4:VENUE->OTHER ", "belongs to another session of this port"];
     tried(lines, Some(bound), "FIX.4.4:OTHER->VENUE", of_client(), [other, &[]]);
 
+    dynamic_sessions_are_those_of_the_certificate(lines, &authority);
     halves_of_handshakes_are_bounded(lines, &authority);
     a_certificate_that_ends_soon_is_warned_of(lines, &authority);
 }
@@ -215,6 +216,36 @@ fn a_certificate_that_ends_soon_is_warned_of(lines: &Lines, authority: &Authorit
     assert!(lines.with(&["FORTY DAYS"]).is_empty());
     let expired = lines.with(&["our certificate has expired: counterparties refuse it"]);
     assert_eq!(expired.len(), 2, "those of two refusals above: {expired:?}");
+}
+
+fn dynamic_sessions_are_those_of_the_certificate(lines: &Lines, authority: &Authority) {
+    let mut tls = authority.tls_of(&authority.issue("VENUE"));
+    tls.client_certificates = ClientCertificates::Required;
+    tls.peer_is_comp_id = true;
+    let any = |id: &SessionId| Some(Acceptance::from(of(&id.to_string(), Role::Acceptor)));
+    let (app, log) = Recorder::venue();
+    let venue =
+        Engine::builder().accept_any(anywhere(), any).tls(anywhere(), tls.clone()).start(app).unwrap();
+    let with = Some(authority.tls_of(&authority.issue("TRADER")));
+    let other = trader(venue.addresses()[0], "FIX.4.4:SOMEBODY->VENUE", with.clone());
+    await_line(lines, &["closed before logon", "session=FIX.4.4:VENUE->SOMEBODY ", "TLSPeerNames"]);
+    let own = trader(venue.addresses()[0], TRADER, with);
+    log.logged_on();
+    own.stop().unwrap();
+    other.stop().unwrap();
+    venue.stop().unwrap();
+
+    // One that expects TLS at a port that has none.
+    let expects = move |id: &SessionId| {
+        let mut session = any(id)?;
+        session.tls = Some(tls.clone());
+        Some(session)
+    };
+    let venue = Engine::builder().accept_any(anywhere(), expects).start(Recorder::venue().0).unwrap();
+    let plain = trader(venue.addresses()[0], "FIX.4.4:PLAIN->VENUE", None);
+    await_line(lines, &["closed before logon", "session=FIX.4.4:VENUE->PLAIN ", "the session expects TLS"]);
+    plain.stop().unwrap();
+    venue.stop().unwrap();
 }
 
 fn halves_of_handshakes_are_bounded(lines: &Lines, authority: &Authority) {

@@ -23,6 +23,8 @@ pub(crate) struct PeerRules {
 /// Why a certificate does not fit to a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mismatch {
+    /// The connection is not encrypted.
+    NoTls,
     /// There is none.
     NoCertificate,
     /// Its key is not pinned.
@@ -36,6 +38,9 @@ pub(crate) enum Mismatch {
 impl Mismatch {
     pub(crate) const fn reason(self) -> &'static str {
         match self {
+            Self::NoTls => {
+                "the session expects TLS, and connections to its port have none; name the port's TLS (EngineBuilder::tls)"
+            }
             Self::NoCertificate => {
                 "the session expects a certificate of its counterparty, and there is none; have it send one, and set NeedClientAuth=Y"
             }

@@ -131,6 +131,11 @@ impl Worker {
         let Made { template, id, acceptance } =
             self.driver.ports().ask_templates(port, logon)?.ok_or(Refusal::NoSuchSession)?;
         admit(&acceptance.allowed, self.origin(slot))?;
+        let has_tls =
+            self.driver.connections.get(slot).is_some_and(|connection| connection.transport.has_tls());
+        if acceptance.tls.is_some() && !has_tls {
+            return Err(Mismatch::NoTls.into());
+        }
         self.check_certificate(slot, port, &peer_rules(acceptance.tls.as_ref(), &id))?;
         if acceptance.settings.id != id || acceptance.settings.role != Role::Acceptor {
             tracing::error!(session = %id, "the template returned settings for another session, or for an initiator");
