@@ -37,6 +37,7 @@
 //! [session-path]: https://docs.rs/crate/fixbolt/latest/source/docs/session-path.md
 //! [notice]: https://docs.rs/crate/fixbolt/latest/source/NOTICE
 //! [security]: https://docs.rs/crate/fixbolt/latest/source/SECURITY.md
+//! [tls]: https://docs.rs/crate/fixbolt/latest/source/docs/security.md
 //! [tuning]: https://docs.rs/crate/fixbolt/latest/source/docs/tuning.md
 //! [validation]: https://docs.rs/crate/fixbolt/latest/source/docs/validation.md
 //! [verification]: https://docs.rs/crate/fixbolt/latest/source/docs/verification.md
