@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fixbolt_session::{Application, SessionId};
-use mio::net::TcpListener;
 
 use crate::acceptance::Acceptance;
 use crate::error::EngineError;
@@ -161,14 +160,10 @@ impl<A: Application> DrivenEngine<A> {
         let id = acceptance.settings.id.clone();
         let registry = Arc::clone(&self.registry);
         let (worker, app) = self.running()?;
-        let (port, socket) = registry.ports().find_or_bind(address)?;
-        let opened = worker.accept_at(port, acceptance, app);
-        match socket {
-            Some(socket) if opened.is_ok() => worker.listen(port, TcpListener::from_std(socket))?,
-            Some(_) => registry.ports().forget_last(),
-            None => {}
+        let open = |port| worker.accept_at(port, acceptance, app);
+        if let Some((port, socket)) = registry.ports().open_at(address, open)? {
+            worker.listen(port, socket)?;
         }
-        opened?;
         self.session(&id).ok_or(EngineError::Stopped)
     }
 

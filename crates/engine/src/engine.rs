@@ -9,7 +9,6 @@ use std::thread::JoinHandle;
 
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{Application, SessionId};
-use mio::net::TcpListener;
 
 use crate::acceptance::Acceptance;
 use crate::certificates::Certificates;
@@ -141,19 +140,11 @@ impl<A> Engine<A> {
             .transpose()
             .map_err(|reason| wrong(&id, reason))?;
         let _alone = lock(&self.adding);
-        let ports = self.registry.ports();
-        let (port, socket) = ports.find_or_bind(address)?;
         let worker = self.next_worker();
-        let opened = self.open(worker, |answer| Command::Accept { port, acceptance, answer });
-        match socket {
-            Some(socket) if opened.is_ok() => {
-                let socket = TcpListener::from_std(socket);
-                self.team.workers()[worker].command(Command::Listen { port, socket });
-            }
-            Some(_) => ports.forget_last(),
-            None => {}
+        let open = |port| self.open(worker, |answer| Command::Accept { port, acceptance, answer });
+        if let Some((port, socket)) = self.registry.ports().open_at(address, open)? {
+            self.team.workers()[worker].command(Command::Listen { port, socket });
         }
-        opened?;
         self.session(&id).ok_or(EngineError::Stopped)
     }
 

@@ -91,20 +91,23 @@ impl Ports {
         lock(&self.0).iter().position(here).map(Port)
     }
 
-    /// Returns the port with this address, and the socket if it had to be bound: connections wait
-    /// there until a worker accepts them.
+    /// Opens something at an address. Returns the socket if the address had to be bound for it:
+    /// connections wait there until a worker accepts them. An address at which nothing could be
+    /// opened is not listened on.
     ///
     /// # Errors
-    /// [`EngineError::Listen`].
-    pub(crate) fn find_or_bind(
+    /// [`EngineError::Listen`], or that of `open`.
+    pub(crate) fn open_at(
         &self,
         address: SocketAddr,
-    ) -> Result<(Port, Option<TcpListener>), EngineError> {
+        open: impl FnOnce(Port) -> Result<(), EngineError>,
+    ) -> Result<Option<(Port, mio::net::TcpListener)>, EngineError> {
         if let Some(port) = self.find(address) {
-            return Ok((port, None));
+            return open(port).map(|()| None);
         }
         let (port, socket) = self.bind(address).map_err(|error| EngineError::listen(address, &error))?;
-        Ok((port, Some(socket)))
+        open(port).inspect_err(|_| drop(lock(&self.0).pop()))?;
+        Ok(Some((port, mio::net::TcpListener::from_std(socket))))
     }
 
     fn bind(&self, address: SocketAddr) -> io::Result<(Port, TcpListener)> {
@@ -180,11 +183,6 @@ impl Ports {
     pub(crate) fn is_bound(&self, Port(port): Port, certificate: &PeerCertificate) -> bool {
         let ports = lock(&self.0);
         ports.get(port).is_some_and(|port| port.sessions.iter().any(|session| session.peer.bind(certificate)))
-    }
-
-    /// Forgets the address that was bound last.
-    pub(crate) fn forget_last(&self) {
-        lock(&self.0).pop();
     }
 
     /// Returns the addresses, with the ports that the system chose.

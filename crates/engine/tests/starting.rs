@@ -91,3 +91,25 @@ fn an_engine_that_keeps_going_omits_sessions_that_cannot_be_opened() {
     engine.stop().unwrap();
     first.stop().unwrap();
 }
+
+#[test]
+fn an_address_whose_only_session_cannot_be_opened_is_not_listened_on() {
+    let scratch = Scratch::new("not-listened-on");
+    let (app, _log) = Recorder::venue();
+    let first = Engine::builder().accept(anywhere(), acceptor()).journal(&scratch.0).start(app).unwrap();
+    let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
+    let (app, _log) = Recorder::venue();
+    // The journal of the first session is held by the first engine.
+    let second = Engine::builder()
+        .accept("127.0.0.2:0".parse().unwrap(), acceptor())
+        .accept(anywhere(), other)
+        .journal(&scratch.0)
+        .keep_going(true)
+        .start(app)
+        .unwrap();
+    let [address] = second.addresses()[..] else { panic!("{:?}", second.addresses()) };
+    assert_eq!(address.ip(), anywhere().ip());
+    Peer::connect(address).named("OTHER", "VENUE").log_on();
+    second.stop().unwrap();
+    first.stop().unwrap();
+}

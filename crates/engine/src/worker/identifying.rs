@@ -255,17 +255,18 @@ impl Worker {
 
     /// Continues with a connection that another worker has accepted.
     pub(super) fn take_over(&mut self, mut connection: Connection) {
+        if self.stopping.is_none() {
+            connection.queued = false;
+            let has_logon = connection.has_logon;
+            if let Some(slot) = self.take_in(connection)
+                && has_logon
+            {
+                self.driver.connections.mark_ready(slot);
+            }
+            // Before it no longer counts as coming: it is always counted.
+            self.signal.note_connections(self.driver.connections.count());
+        }
         self.signal.note_arrival();
-        if self.stopping.is_some() {
-            return;
-        }
-        connection.queued = false;
-        let has_logon = connection.has_logon;
-        if let Some(slot) = self.take_in(connection)
-            && has_logon
-        {
-            self.driver.connections.mark_ready(slot);
-        }
     }
 
     /// Lets a connection wait whose Logon asks for a session that is not open.

@@ -139,8 +139,8 @@ mod tests {
 
     /// Listens on an address and accepts the connections.
     fn listen(listeners: &mut Listeners, ports: &Ports, address: &str, poll: &Poll) -> (Port, SocketAddr) {
-        let (port, socket) = ports.find_or_bind(address.parse().unwrap()).unwrap();
-        listeners.add(port, TcpListener::from_std(socket.unwrap()), poll.registry()).unwrap();
+        let (port, socket) = ports.open_at(address.parse().unwrap(), |_| Ok(())).unwrap().unwrap();
+        listeners.add(port, socket, poll.registry()).unwrap();
         (port, *ports.addresses().last().unwrap())
     }
 

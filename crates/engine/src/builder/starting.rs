@@ -1,0 +1,370 @@
+//! From the settings of a builder to a running engine: workers with open sessions, and ports.
+
+use core::fmt;
+use core::net::SocketAddr;
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::Arc;
+
+use fixbolt_session::{Application, SessionId, SessionSettings, Sessions, WorkerWaker};
+use mio::net::TcpListener;
+use mio::{Poll, Waker};
+
+use super::{EngineBuilder, Stores};
+use crate::acceptance::Acceptance;
+use crate::distribution::Distribution;
+use crate::driven::DrivenEngine;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::initiation::Initiation;
+use crate::memory;
+use crate::message_log::MessageLog;
+use crate::ports::Port;
+use crate::preparation;
+use crate::session_registry::SessionRegistry;
+use crate::team::Team;
+use crate::tier::choose_tier;
+use crate::waiting::{WorkerOptions, check_cores, too_many};
+use crate::worker::Worker;
+use crate::worker::event_source::EventSource;
+use crate::worker_signal::WorkerSignal;
+
+/// The most sessions that can get their worker's attention at once without additional cost.
+const SIGNAL_PLACES: usize = 4096;
+/// The index of an inbound message has room for messages of at least this size, in bytes.
+const MIN_INDEXED_SIZE: usize = 64 * 1024;
+
+impl EngineBuilder {
+    /// Opens journals and ports and starts one worker thread.
+    ///
+    /// The application sees its sessions' journals (`on_resume`) before this returns.
+    ///
+    /// # Errors
+    /// [`EngineError`], one line that says what is wrong and where: a port in use, a journal that
+    /// another process holds, a configuration that asks for several workers, ...
+    pub fn start<A: Application + Send + 'static>(self, app: A) -> Result<Engine<A>, EngineError> {
+        let mut app = Some(app);
+        self.run(1, &mut |_| app.take())
+    }
+
+    /// Starts several shared worker threads (at least one), and the dedicated ones, each with an
+    /// application of its own, which `app` makes from the worker's index, from 0.
+    ///
+    /// A session belongs to one worker for as long as it is open: a dedicated one, or the shared
+    /// one that had the fewest sessions when it was added, in the order in which they are named.
+    /// Sessions that [`EngineBuilder::together`] names belong to one worker. It does not matter
+    /// which worker accepts a connection: once its Logon has named the session, the connection
+    /// moves to the session's worker. A session of [`EngineBuilder::accept_any`] belongs to the
+    /// shared worker that had the fewest connections when its first one was accepted.
+    ///
+    /// A worker that dies because a store has panicked ends its own sessions only, with an error
+    /// that names them. Their connections are refused until the engine is started again.
+    ///
+    /// # Errors
+    /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if `together` or `dedicated` names an
+    /// unknown session, if several workers would share one store, if a configuration asks for
+    /// another number of workers, or if they cannot be pinned to the cores named.
+    pub fn start_with<A: Application + Send + 'static>(
+        self,
+        workers: usize,
+        mut app: impl FnMut(usize) -> A,
+    ) -> Result<Engine<A>, EngineError> {
+        self.run(workers.max(1), &mut |worker| Some(app(worker)))
+    }
+
+    /// Opens journals and ports, and leaves it to the caller to drive the engine.
+    ///
+    /// # Errors
+    /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if cores or dedicated workers are
+    /// named: there are no threads.
+    pub fn driven<A: Application>(self, app: A) -> Result<DrivenEngine<A>, EngineError> {
+        if !self.cores.is_empty() || !self.dedicated.is_empty() {
+            let reason = "an engine that is driven by its caller has no threads of its own";
+            return Err(wrong_workers(reason.to_owned()));
+        }
+        let mut app = Some(app);
+        let Assembled { mut workers, team, registry, .. } = self.assemble(1, &mut |_| app.take())?;
+        let (mut worker, mut app) = workers.pop().ok_or(EngineError::NoSessions)?;
+        worker.begin(&mut app);
+        Ok(DrivenEngine::new(worker, app, team, registry))
+    }
+
+    fn run<A: Application + Send + 'static>(
+        self,
+        shared: usize,
+        app: &mut dyn FnMut(usize) -> Option<A>,
+    ) -> Result<Engine<A>, EngineError> {
+        let Assembled { workers, cores, team, registry } = self.assemble(shared, app)?;
+        Engine::spawn(workers, cores, team, registry).map_err(system("starting a worker thread"))
+    }
+
+    /// Makes the workers, opens journals and ports, and starts nothing.
+    fn assemble<A: Application>(
+        mut self,
+        shared: usize,
+        app: &mut dyn FnMut(usize) -> Option<A>,
+    ) -> Result<Assembled<A>, EngineError> {
+        if self.acceptances.is_empty() && self.templates.is_empty() && self.initiations.is_empty() {
+            return Err(EngineError::NoSessions);
+        }
+        if let Some(workers) = self.workers.filter(|workers| *workers != shared) {
+            return Err(wrong_workers(format!(
+                "the configuration has Workers={workers}, but the program starts {shared}; pass the configuration's engine.workers to start_with, or leave the key out"
+            )));
+        }
+        let options = self.worker_options(shared)?;
+        self.give_tls();
+        prepare(&mut self.acceptances, &mut self.initiations, self.keep_going)?;
+        choose_tier()?;
+        if self.lock_memory {
+            memory::lock()
+                .map_err(|reason| EngineError::System { doing: "locking the memory (LockMemory)", reason })?;
+        }
+        if let Some(directory) = self.message_log.take() {
+            let log = MessageLog::start(&directory).map_err(|error| EngineError::System {
+                doing: "starting the message log",
+                reason: format!("{}: {error}", directory.display()),
+            })?;
+            self.observer = Some(log.beside(self.observer.take()));
+        }
+        let places = self.distribute()?.workers(shared);
+        let registry = Arc::new(SessionRegistry::new(
+            self.limits.sessions,
+            self.outbound_queue_size,
+            self.outbound_budget,
+        ));
+        let (team, mut workers) = self.workers(&options, shared, &registry, app)?;
+        let sockets = self.open_sessions(&places, &mut workers, &registry)?;
+        // A port has a shared worker, in rotation.
+        for (n, (port, socket)) in sockets.into_iter().enumerate() {
+            let (worker, _) = &mut workers[n % shared];
+            worker.listen(port, socket)?;
+        }
+        if memory::is_locked() {
+            registry.pages().prepare(places.len());
+        }
+        let cores = options.iter().map(|worker| worker.core).collect();
+        Ok(Assembled { workers, cores, team, registry })
+    }
+
+    /// Gives the sessions of an address its TLS, unless they have their own.
+    fn give_tls(&mut self) {
+        let of = |address: &SocketAddr| {
+            self.tls.iter().rev().find(|(at, _)| at == address).map(|(_, tls)| tls.clone())
+        };
+        for (address, acceptance) in &mut self.acceptances {
+            acceptance.tls = acceptance.tls.take().or_else(|| of(address));
+        }
+        for (address, _, tls) in &mut self.templates {
+            *tls = tls.take().or_else(|| of(address));
+        }
+    }
+
+    /// Returns the options of each worker, the shared ones first. Warns if too many of them spin.
+    fn worker_options(&self, shared: usize) -> Result<Vec<WorkerOptions>, EngineError> {
+        let named = self.cores.len();
+        if named > 0 && named != shared {
+            return Err(wrong_workers(format!(
+                "{shared} start, but {named} cores are named; name one for each worker, or none"
+            )));
+        }
+        let waiting = self.waiting;
+        let shared = (0..shared).map(|n| WorkerOptions { waiting, core: self.cores.get(n).copied() });
+        let options: Vec<_> = shared.chain(self.dedicated.iter().map(|(_, worker)| *worker)).collect();
+        let several = options.len() > 1 && matches!(self.store, Stores::One(_));
+        if several || options.len() > usize::from(u16::MAX) {
+            let reason = "there are at most 65,535, and each needs a store of its own: use `stores`";
+            return Err(wrong_workers(reason.to_owned()));
+        }
+        check_cores(&options).map_err(wrong_workers)?;
+        if let Some(warning) = too_many(&options) {
+            tracing::warn!("{warning}");
+        }
+        Ok(options)
+    }
+
+    /// Determines which sessions belong together.
+    fn distribute(&self) -> Result<Distribution, EngineError> {
+        let mut distribution = Distribution::default();
+        let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings.id);
+        for session in accepted.chain(self.initiations.iter().map(|session| &session.settings.id)) {
+            distribution.add(session);
+        }
+        for sessions in &self.together {
+            distribution.join(sessions).map_err(|id| {
+                wrong_workers(format!("`together` names {id}, and there is no such session"))
+            })?;
+        }
+        for (n, (session, _)) in self.dedicated.iter().enumerate() {
+            distribution.dedicate(session, n).map_err(|reason| {
+                wrong_workers(format!("{session} cannot have a dedicated worker: {reason}"))
+            })?;
+        }
+        Ok(distribution)
+    }
+
+    /// Creates the workers, without sessions, and their applications.
+    fn workers<A>(
+        &mut self,
+        options: &[WorkerOptions],
+        shared: usize,
+        registry: &Arc<SessionRegistry>,
+        app: &mut dyn FnMut(usize) -> Option<A>,
+    ) -> Result<(Arc<Team>, Crew<A>), EngineError> {
+        let places = self.limits.sessions.all.clamp(1, SIGNAL_PLACES);
+        let mut polls = Vec::with_capacity(options.len());
+        let mut signals = Vec::with_capacity(options.len());
+        for _ in options {
+            let poll = Poll::new().map_err(system("creating the event queue"))?;
+            let waker = Waker::new(poll.registry(), EventSource::Waker.token())
+                .map_err(system("creating the waker"))?;
+            signals.push(Arc::new(WorkerSignal::new(waker, places)));
+            polls.push(poll);
+        }
+        let team = Arc::new(Team::new(signals, shared));
+        let mut workers = Vec::with_capacity(options.len());
+        for ((number, poll), WorkerOptions { waiting, .. }) in (0..).zip(polls).zip(options) {
+            let n = usize::from(number);
+            let app = app(n).ok_or_else(|| {
+                wrong_workers("a session has a dedicated worker: use `start_with`".to_owned())
+            })?;
+            let sessions = self.sessions(number, Arc::clone(&team.workers()[n]));
+            let member = (number, Arc::clone(&team));
+            let worker = Worker::new(sessions, (poll, *waiting), member, Arc::clone(registry), self.limits);
+            workers.push((worker, app));
+        }
+        Ok((team, workers))
+    }
+
+    /// Opens every session on its worker, and binds the ports of those that are accepted. Returns
+    /// the sockets of these.
+    fn open_sessions<A: Application>(
+        &mut self,
+        places: &HashMap<SessionId, usize>,
+        workers: &mut [(Worker, A)],
+        registry: &SessionRegistry,
+    ) -> Result<Vec<(Port, TcpListener)>, EngineError> {
+        let keep_going = self.keep_going;
+        let ports = registry.ports();
+        let mut sockets = Vec::new();
+        let mut sessions_had = 0;
+        for (address, acceptance) in core::mem::take(&mut self.acceptances) {
+            let id = acceptance.settings.id.clone();
+            let (worker, app) = &mut workers[places[&id]];
+            let opened = ports.open_at(address, |port| worker.accept_at(port, acceptance, app));
+            let had = or_left_out(keep_going, &id, opened)?;
+            sessions_had += usize::from(had.is_some());
+            sockets.extend(had.flatten());
+        }
+        for (address, mut template, tls) in core::mem::take(&mut self.templates) {
+            let opened = ports.open_at(address, |port| {
+                ports
+                    .secure(port, tls.as_ref(), registry.tls())
+                    .map_err(|reason| EngineError::Listen { address, reason })?;
+                template.tls = tls;
+                ports.add_template(port, template);
+                Ok(())
+            });
+            let had = or_left_out(keep_going, &"any counterparty", opened)?;
+            sessions_had += usize::from(had.is_some());
+            sockets.extend(had.flatten());
+        }
+        for initiation in core::mem::take(&mut self.initiations) {
+            let id = initiation.settings.id.clone();
+            let (worker, app) = &mut workers[places[&id]];
+            let opened = worker.connect_for(initiation, app);
+            sessions_had += usize::from(or_left_out(keep_going, &id, opened)?.is_some());
+        }
+        if sessions_had == 0 { Err(EngineError::NoSessions) } else { Ok(sockets) }
+    }
+
+    /// Returns the core of a worker, without sessions.
+    fn sessions(&mut self, number: u16, signal: Arc<WorkerSignal>) -> Sessions {
+        let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings);
+        let settings = accepted.chain(self.initiations.iter().map(|session| &session.settings));
+        let largest = settings.map(|settings| settings.max_message_size).fold(MIN_INDEXED_SIZE, usize::max);
+        let store = self.store.take(usize::from(number));
+        let mut sessions = Sessions::new(store, largest).on_worker(number, signal as Arc<dyn WorkerWaker>);
+        if let Some(every) = self.warm_up {
+            sessions = sessions.warmed_up(every);
+        }
+        match &self.observer {
+            Some(observer) => sessions.observed_by(Arc::clone(observer)),
+            None => sessions,
+        }
+    }
+}
+
+/// Workers and their applications.
+type Crew<A> = Vec<(Worker, A)>;
+
+/// The parts of an engine, before it runs.
+struct Assembled<A> {
+    workers: Crew<A>,
+    /// The core of each worker.
+    cores: Vec<Option<usize>>,
+    team: Arc<Team>,
+    registry: Arc<SessionRegistry>,
+}
+
+fn wrong_workers(reason: String) -> EngineError {
+    EngineError::Workers { reason }
+}
+
+fn system(doing: &'static str) -> impl Fn(io::Error) -> EngineError {
+    move |error| EngineError::System { doing, reason: error.to_string() }
+}
+
+/// Returns what could be opened; `None` if it is left out.
+fn or_left_out<T>(
+    keep_going: bool,
+    session: &dyn fmt::Display,
+    result: Result<T, EngineError>,
+) -> Result<Option<T>, EngineError> {
+    match result {
+        Ok(had) => Ok(Some(had)),
+        Err(error) if keep_going => {
+            tracing::error!(%session, error = %format_args!("{error:#}"), "the session is left out");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Checks every session before anything is opened, and fills in the shipped dictionaries.
+fn prepare(
+    acceptances: &mut Vec<(SocketAddr, Acceptance)>,
+    initiations: &mut Vec<Initiation>,
+    keep_going: bool,
+) -> Result<(), EngineError> {
+    let mut known = HashSet::new();
+    let mut failed = None;
+    let mut keep = |id: &SessionId, result: Result<(), EngineError>| match or_left_out(keep_going, id, result)
+    {
+        Ok(had) => had.is_some(),
+        Err(error) => {
+            failed.get_or_insert(error);
+            true
+        }
+    };
+    let mut once = |settings: &SessionSettings| match known.insert(settings.id.clone()) {
+        true => Ok(()),
+        false => Err(preparation::wrong(&settings.id, "it is configured twice".to_owned())),
+    };
+    let mut accepted: Vec<(SocketAddr, SessionId)> = Vec::new();
+    acceptances.retain_mut(|(address, acceptance)| {
+        let id = acceptance.settings.id.clone();
+        let others = accepted.iter().filter(|(at, _)| at == address).map(|(_, other)| other);
+        let checked = once(&acceptance.settings)
+            .and_then(|()| preparation::prepare_acceptance(acceptance))
+            .and_then(|()| preparation::check_unambiguous(&id, others));
+        let is_kept = keep(&id, checked);
+        accepted.extend(is_kept.then_some((*address, id)));
+        is_kept
+    });
+    initiations.retain_mut(|initiation| {
+        let id = initiation.settings.id.clone();
+        keep(&id, once(&initiation.settings).and_then(|()| preparation::prepare_initiation(initiation)))
+    });
+    failed.map_or(Ok(()), Err)
+}
