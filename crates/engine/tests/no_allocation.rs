@@ -33,18 +33,17 @@
 //! `FIXBOLT_PROOF_ORDERS` sets the minimum number of orders in the stretch: 120,000 by default, a
 //! million in `.ci/long`. The stretch continues until each journal has changed segments twice.
 
-#![allow(unsafe_code)] // the counting allocator
-
+#[path = "support/allocations.rs"]
+mod allocations;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use allocations::ALLOCATIONS;
 use fixbolt::codec::{Decimal, Message, UtcTimestamp};
 use fixbolt::messages::fix44::fields::{ExecType, OrdStatus, OrdType, Side};
 use fixbolt::messages::fix44::prelude::*;
@@ -55,47 +54,6 @@ use fixbolt::session::{
 };
 use fixbolt::{Engine, EngineBuilder, Initiation, Waiting};
 use support::*;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    // A thread that is ending has no counter any more, and is not measured.
-    let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
-}
-
-// SAFETY: every call is passed to the system's allocator unchanged; counting accesses a cell that
-// needs no allocation.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// The number of orders in flight at any time.
 const WINDOW: u64 = 64;

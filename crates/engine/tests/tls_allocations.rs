@@ -1,61 +1,19 @@
 //! How much TLS allocates: a number of allocations for each record, and none besides.
 //! docs/security.md states it.
 
-#![allow(unsafe_code)] // the counting allocator
-
+#[path = "support/allocations.rs"]
+mod allocations;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use allocations::ALLOCATIONS;
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody};
 use fixbolt::tls::{Tls, TlsVersion};
 use fixbolt::{Acceptance, Engine, Initiation};
 use support::certificates::Authority;
 use support::*;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    // A thread that is ending has no counter any more, and is not measured.
-    let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
-}
-
-// SAFETY: every call is passed to the system's allocator unchanged; counting accesses a cell that
-// needs no allocation.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const WARM_UP: u64 = 2_000;
 const COUNTED: u64 = 2_000;
