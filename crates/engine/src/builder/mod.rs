@@ -231,8 +231,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Writes every message of every session to a [`MessageLog`] in `directory`, beside showing it
-    /// to an observer. A directory that cannot be written to stops the start.
+    /// Writes every message of every session to a [`MessageLog`](crate::MessageLog) in `directory`,
+    /// beside showing it to an observer. A directory that cannot be written to stops the start.
     #[must_use]
     pub fn message_log(mut self, directory: impl AsRef<Path>) -> Self {
         self.message_log = Some(directory.as_ref().to_owned());
