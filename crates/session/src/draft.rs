@@ -10,14 +10,14 @@ use crate::fix::{key, tag};
 use crate::sending::{SendKind, Sending};
 use crate::session::Session;
 use crate::state::Phase;
+use crate::store::Store;
 use crate::time::{Now, Utc};
-use crate::watched_store::WatchedStore;
 
 /// A handle that writes one message to one session.
 pub struct Handle<'a> {
     pub(crate) now: Now,
     pub(crate) session: &'a mut Session,
-    pub(crate) store: &'a mut WatchedStore,
+    pub(crate) store: &'a mut (dyn Store + 'a),
     pub(crate) cause: Option<SeqNum>,
     pub(crate) route: Option<Message<'a>>,
     /// ApplVerID (1128).
@@ -191,7 +191,7 @@ pub struct Draft<'d> {
     writer: BodyWriter<'d>,
     opened: Opened,
     sending: Sending<'d>,
-    store: &'d mut WatchedStore,
+    store: &'d mut (dyn Store + 'd),
     kind: SendKind<'d>,
     /// Why `send` will refuse the message, whatever is written.
     pub(crate) refused: Option<SendError>,

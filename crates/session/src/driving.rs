@@ -514,14 +514,14 @@ impl Sessions {
                     && !session.reading.offered
                 {
                     session.reading.flood.well_formed();
-                    observe_inbound(wire.as_deref(), &store.activity, session, now, framed.bytes(), None);
+                    observe_inbound(wire.as_deref(), session, now, framed.bytes(), None);
                 }
                 let mut tx = Transaction {
                     now,
                     own: key.index(),
                     table,
                     dictionaries,
-                    store,
+                    store: &mut **store,
                     app,
                     waker,
                     wire: wire.as_deref(),
@@ -623,7 +623,7 @@ impl Sessions {
         let mut masked = Vec::new();
         let mut found = false;
         if let Some(session) = table::find_mut(&mut self.table, key) {
-            observe_inbound(self.wire.as_deref(), &self.store.activity, session, now, bytes, Some(error));
+            observe_inbound(self.wire.as_deref(), session, now, bytes, Some(error));
             let continues = error == GarbledError::Continued;
             found = session.secret_tags.of(&session.settings).mask_garbled(bytes, continues, &mut masked);
         }

@@ -11,7 +11,7 @@ use fixbolt_codec::SeqNum;
 use crate::event::Unreached;
 use crate::session::Session;
 use crate::state::{Connection, Phase, Replay};
-use crate::watched_store::WatchedStore;
+use crate::store::Store;
 
 impl Session {
     /// Returns the last sequence number that the replay does not send again because of the horizon,
@@ -26,7 +26,7 @@ impl Session {
     /// lets go of nothing during a replay, whose beginning stays where it is, nor between our Logon
     /// and its answer, nor while messages are withheld after a gap, because messages written then
     /// are sent later. Must not be called while a transaction is open.
-    pub(crate) fn tell_horizon(&mut self, store: &mut WatchedStore) {
+    pub(crate) fn tell_horizon(&mut self, store: &mut dyn Store) {
         let withholds = |connection: &Connection| {
             connection.logon.held_at.is_some() || connection.logon.kept_from.is_some()
         };

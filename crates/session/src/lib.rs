@@ -9,7 +9,6 @@ macro_rules! kill_point {
     };
 }
 
-mod activity;
 mod admin_message;
 mod application;
 mod behavior;
@@ -76,14 +75,12 @@ mod turn;
 mod waker;
 mod warm_up;
 mod warm_up_times;
-mod watched_store;
 mod wire;
 mod work_lists;
 
 pub mod schedule;
 pub mod store;
 
-pub use activity::{Activity, Callback, StoreCall};
 pub use application::{Application, Delivery, LogonDecision, Resend};
 pub use behavior::{
     AfterLogout, Behavior, Compatibility, EmptyCompId, EmptyResendRequest, Farewell, FieldWithoutEquals,

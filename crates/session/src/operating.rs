@@ -89,7 +89,7 @@ impl Sessions {
             return Err(OpenError::Halted(halt));
         }
         session.retry = None;
-        session.tell_horizon(&mut self.store);
+        session.tell_horizon(&mut *self.store);
         if let Some(by_reset) = session.recover(&recovered) {
             lost = Some((by_reset, Unreached::Reset));
         }

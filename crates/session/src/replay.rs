@@ -11,7 +11,6 @@ use core::time::Duration;
 use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
 use fixbolt_dictionary::Direction;
 
-use crate::activity::Callback;
 use crate::admin_message::AdminMessage;
 use crate::application::Resend;
 use crate::end::Halt;
@@ -196,7 +195,7 @@ fn look_up(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Re
     let wanted =
         with_message(buffer, Direction::Outbound, tx.data_fields(), &mut fields, |message, places| {
             let message = tx.session_mut().placed(message, Direction::Outbound, places);
-            tx.ask(Callback::OnResend, |app, turn| app.on_resend(message, turn))
+            tx.ask("on_resend", |app, turn| app.on_resend(message, turn))
         });
     *tx.fields = fields;
     Ok(match wanted.transpose()? {

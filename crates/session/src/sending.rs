@@ -22,10 +22,9 @@ use crate::outbox::{Outbox, OutboxCursor};
 use crate::session::{OpenTurn, Session};
 use crate::settings::{ReplayInterleave, SessionSettings};
 use crate::state::{Phase, State, Unsent};
-use crate::store::{Record, RecordFlags, RecordKind, StoreError};
+use crate::store::{Record, RecordFlags, RecordKind, Store, StoreError};
 use crate::throttle::{Kind, OutboundPlaces};
 use crate::time::{Now, Utc};
-use crate::watched_store::WatchedStore;
 
 /// How a body is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,7 +97,7 @@ impl Session {
     pub(crate) fn record_inbound(
         &mut self,
         now: Now,
-        store: &mut WatchedStore,
+        store: &mut dyn Store,
         seq: SeqNum,
         message: &Message<'_>,
         flags: RecordFlags,
@@ -120,7 +119,7 @@ impl Session {
     pub(crate) fn record_change(
         &mut self,
         now: Now,
-        store: &mut WatchedStore,
+        store: &mut dyn Store,
         kind: RecordKind,
         why: &str,
     ) -> Result<(), SendError> {
@@ -131,7 +130,7 @@ impl Session {
     }
 
     /// Resets both sequence numbers to 1, in a new generation.
-    pub(crate) fn reset(&mut self, now: Now, store: &mut WatchedStore, why: &str) -> Result<(), SendError> {
+    pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
         if let Some(lost) = self.state.reset() {
             self.turn.unreached = Some((lost, Unreached::Reset));
         }
@@ -149,7 +148,7 @@ impl Sending<'_> {
         self,
         now: Now,
         writer: BodyWriter<'_>,
-        store: &mut WatchedStore,
+        store: &mut dyn Store,
         kind: SendKind<'_>,
         by_application: bool,
     ) -> Result<SeqNum, SendError> {
@@ -334,7 +333,7 @@ fn record<'r>(
 
 /// Adds a record to the open transaction; a refusal is remembered until its end.
 fn append(
-    store: &mut WatchedStore,
+    store: &mut dyn Store,
     key: SessionKey,
     record: &Record<'_>,
     refused: &mut Option<StoreError>,

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_dictionary::ApplicationVersion;
 
-use crate::activity::Activity;
 use crate::application::Application;
 use crate::dictionaries::SessionDictionary;
 use crate::end::Halt;
@@ -29,7 +28,6 @@ use crate::time::Now;
 use crate::transaction::Transaction;
 use crate::waker::{Unheard, WorkerWaker};
 use crate::warm_up_times::WarmUp;
-use crate::watched_store::WatchedStore;
 use crate::wire::WireObserver;
 use crate::work_lists::WorkLists;
 
@@ -53,7 +51,7 @@ pub struct Sessions {
     /// The dictionaries of each session, outside the table: a message's index borrows the data
     /// fields while the sessions are in use.
     pub(crate) dictionaries: Vec<SessionDictionary>,
-    pub(crate) store: WatchedStore,
+    pub(crate) store: Box<dyn Store>,
     pub(crate) waker: Arc<dyn WorkerWaker>,
     pub(crate) wire: Option<Arc<dyn WireObserver>>,
     /// Storage for the index of an inbound message, and of a stored one.
@@ -123,7 +121,7 @@ impl Sessions {
         Self {
             table: Vec::new(),
             dictionaries: Vec::new(),
-            store: WatchedStore::new(store),
+            store,
             waker: Arc::new(Unheard),
             wire: None,
             inbound: FieldStorage::new(fields),
@@ -144,13 +142,6 @@ impl Sessions {
     pub fn on_worker(mut self, number: u16, waker: Arc<dyn WorkerWaker>) -> Self {
         self.store.set_waker(Arc::clone(&waker));
         (self.worker, self.waker) = (number, waker);
-        self
-    }
-
-    /// Says in `activity` which callback or call of the store runs.
-    #[must_use]
-    pub fn watched_in(mut self, activity: Arc<Activity>) -> Self {
-        self.store.activity = activity;
         self
     }
 
@@ -204,7 +195,7 @@ impl Sessions {
         now: Now,
         settings: SessionSettings,
         app: &mut dyn Application,
-        open: impl FnOnce(&mut WatchedStore, SessionKey, &SessionId) -> Result<Recovered, StoreError>,
+        open: impl FnOnce(&mut dyn Store, SessionKey, &SessionId) -> Result<Recovered, StoreError>,
     ) -> Result<SessionKey, OpenError> {
         if self.find(&settings.id).is_some() {
             return Err(OpenError::AlreadyOpen);
@@ -220,12 +211,12 @@ impl Sessions {
         let free = self.table.iter().position(Option::is_none).unwrap_or(self.table.len());
         let index = u32::try_from(free).map_err(|_| OpenError::Setting("too many sessions"))?;
         let key = SessionKey::new(self.worker, index, self.opened);
-        let recovered = open(&mut self.store, key, id).map_err(OpenError::Store)?;
+        let recovered = open(&mut *self.store, key, id).map_err(OpenError::Store)?;
         self.opened = self.opened.wrapping_add(1);
         let dictionary = settings.dictionary.clone();
         let keeps_messages = self.store.keeps_messages();
         let mut session = Session::new(key, settings, envelope, &recovered, keeps_messages);
-        session.tell_horizon(&mut self.store);
+        session.tell_horizon(&mut *self.store);
         if free == self.table.len() {
             self.table.push(None);
             self.dictionaries.push(SessionDictionary::None);
@@ -324,7 +315,7 @@ impl Sessions {
     fn close_with(
         &mut self,
         key: SessionKey,
-        close: impl FnOnce(&mut WatchedStore) -> Result<(), StoreError>,
+        close: impl FnOnce(&mut dyn Store) -> Result<(), StoreError>,
     ) -> Result<(), OpenError> {
         let session = table::find(&self.table, key).ok_or(OpenError::NotOpen)?;
         if session.state.connection.is_some() {
@@ -334,7 +325,7 @@ impl Sessions {
         session.status.close();
         self.lists.forget(key.index());
         (self.table[key.index()], self.dictionaries[key.index()]) = (None, SessionDictionary::None);
-        if store_is_open { close(&mut self.store).map_err(OpenError::Store) } else { Ok(()) }
+        if store_is_open { close(&mut *self.store).map_err(OpenError::Store) } else { Ok(()) }
     }
 
     /// Closes every session and its store cleanly.
@@ -474,7 +465,7 @@ impl Sessions {
             own: key.index(),
             table: &mut self.table,
             dictionaries: &self.dictionaries,
-            store: &mut self.store,
+            store: &mut *self.store,
             app,
             waker: &self.waker,
             wire: self.wire.as_deref(),

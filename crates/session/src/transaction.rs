@@ -8,7 +8,6 @@ use std::thread;
 
 use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted, SeqNum, Version};
 
-use crate::activity::Callback;
 use crate::admin_message::{AdminMessage, Extent, ReadAs, route};
 use crate::application::{Application, Delivery, LogonDecision};
 use crate::behavior::VersionOfRejected;
@@ -24,13 +23,12 @@ use crate::resume::Resume;
 use crate::sending::SendKind;
 use crate::session::{News, Session};
 use crate::state::Connection;
-use crate::store::{RecordFlags, RecordKind};
+use crate::store::{RecordFlags, RecordKind, Store};
 use crate::stored_message::FieldStorage;
 use crate::table;
 use crate::time::{Mono, Now};
 use crate::turn::{self, Turn};
 use crate::waker::WorkerWaker;
-use crate::watched_store::WatchedStore;
 use crate::wire::{WireObserver, observe_outbound};
 use crate::work_lists::WorkLists;
 
@@ -43,7 +41,7 @@ pub(crate) struct Transaction<'a> {
     /// The dictionaries of each session, outside the table: a message's index borrows the data
     /// fields while the sessions are in use.
     pub(crate) dictionaries: &'a [SessionDictionary],
-    pub(crate) store: &'a mut WatchedStore,
+    pub(crate) store: &'a mut (dyn Store + 'a),
     pub(crate) app: &'a mut (dyn Application + 'a),
     pub(crate) waker: &'a Arc<dyn WorkerWaker>,
     pub(crate) wire: Option<&'a dyn WireObserver>,
@@ -101,30 +99,23 @@ impl<'a> Transaction<'a> {
     /// called while one is open.
     pub(crate) fn notify(&mut self, event: &Event<'_>) {
         // The session records that it is ending; the caller continues.
-        let _ = self.call(Callback::OnEvent, |app, turn| app.on_event(event, turn));
+        let _ = self.call("on_event", |app, turn| app.on_event(event, turn));
     }
 
     /// Calls a callback that processes no message: what it writes is a separate transaction. If it
     /// fails, the connection ends, but the worker continues (property 4).
     fn call<R>(
         &mut self,
-        callback: Callback,
+        callback: &'static str,
         act: impl FnOnce(&mut (dyn Application + 'a), &mut Turn<'_>) -> Result<R, Failure>,
     ) -> Result<R, Stop> {
-        self.begin_callback(callback);
         let (app, mut turn) = self.turn();
         let result = catch_unwind(AssertUnwindSafe(|| act(app, &mut turn)));
         let open = turn.open;
-        self.store.activity.end_callback();
         self.settle(open, result).map_err(|why| {
             self.callback_failed(callback, why);
             Stop
         })
-    }
-
-    /// Says which callback of the current session runs.
-    fn begin_callback(&self, callback: Callback) {
-        self.store.activity.begin_callback(callback, self.own);
     }
 
     /// Commits what a callback wrote, or rolls it back if the callback failed. Returns the
@@ -147,7 +138,7 @@ impl<'a> Transaction<'a> {
     /// connection, its answer no longer matters.
     pub(crate) fn ask<R>(
         &mut self,
-        callback: Callback,
+        callback: &'static str,
         act: impl FnOnce(&mut (dyn Application + 'a), &mut Turn<'_>) -> Result<R, Failure>,
     ) -> Result<R, Stop> {
         let answer = self.call(callback, act)?;
@@ -158,35 +149,29 @@ impl<'a> Transaction<'a> {
     /// it writes. If it fails, its state is unknown: the session is halted.
     pub(crate) fn show_store(&mut self, fields: &mut FieldStorage) {
         let data_fields = self.data_fields();
-        self.begin_callback(Callback::OnResume);
         let (app, turn) = self.turn();
         let mut resume = Resume { turn, data_fields, fields, fault: None };
         let shown = catch_unwind(AssertUnwindSafe(|| app.on_resume(&mut resume)));
         let Resume { turn: Turn { open, .. }, fault, .. } = resume;
-        self.store.activity.end_callback();
         if let Err(why) = self.settle(open, shown)
             && self.session().halted.is_none()
         {
-            self.halt(fault.map_or(Halt::CallbackFailed { callback: Callback::OnResume.name(), why }, Halt::by_store));
+            self.halt(fault.map_or(Halt::CallbackFailed { callback: "on_resume", why }, Halt::by_store));
         }
     }
 
     /// Ends the connection because a callback failed. Without a connection, the application is
     /// notified.
-    fn callback_failed(&mut self, callback: Callback, why: String) {
-        let callback = callback.name();
+    fn callback_failed(&mut self, callback: &'static str, why: String) {
         if self.session().state.connection.is_some() {
             return self.close(SessionEnd::CallbackFailed { callback, why });
         }
         let event = Event::CallbackFailed { callback, why: &why };
-        self.begin_callback(Callback::OnEvent);
         let (app, mut turn) = self.turn();
         // If the application fails here as well, nothing more is reported; nor is anything kept
         // that it writes here.
         let _ = catch_unwind(AssertUnwindSafe(|| app.on_event(&event, &mut turn)));
-        let open = turn.open;
-        self.store.activity.end_callback();
-        if open {
+        if turn.open {
             self.rollback();
         }
     }
@@ -225,13 +210,13 @@ impl<'a> Transaction<'a> {
             self.rollback();
             return Err(self.wait(BlockedBy::OtherSession));
         }
-        match self.store.commit(self.own) {
+        match self.store.commit() {
             Ok(position) => {
                 kill_point!(Commit);
                 let mut is_news = false;
                 for n in &*self.touched {
                     let session = table::opened_mut(self.table, *n);
-                    observe_outbound(self.wire, &self.store.activity, session, self.now);
+                    observe_outbound(self.wire, session, self.now);
                     session.outbox.committed(position, self.store.durable(session.key));
                     self.lists.note_commit(*n, session);
                     self.lists.note_end(*n, session);
@@ -420,7 +405,7 @@ impl<'a> Transaction<'a> {
         let limits = message.limits(session.settings.id.version(), &session.behavior, None);
         message.write(&mut writer, limits, Extent::Full);
         session.settings.logon.write(&mut writer);
-        self.ask(Callback::OnSendingLogon, |app, turn| {
+        self.ask("on_sending_logon", |app, turn| {
             turn.resets = resets;
             app.on_sending_logon(&mut writer, turn)
         })?;
@@ -437,18 +422,15 @@ impl<'a> Transaction<'a> {
 
     /// Asks the application whether the counterparty may log on.
     pub(crate) fn authenticate(&mut self, logon: Message<'_>) -> Result<LogonDecision, Stop> {
-        self.ask(Callback::OnLogon, |app, turn| app.on_logon(logon, turn))
+        self.ask("on_logon", |app, turn| app.on_logon(logon, turn))
     }
 
     /// Offers an application message in the open transaction. A panic is caught: it ends this
     /// transaction, not the worker.
     pub(crate) fn offer(&mut self, message: Message<'_>, seq: SeqNum, redelivered: bool) -> Outcome {
-        self.begin_callback(Callback::OnMessage);
         let (app, turn) = self.turn();
         let mut turn = Turn { open: true, inbound: Some(message), cause: Some(seq), redelivered, ..turn };
-        let result = catch_unwind(AssertUnwindSafe(|| app.on_message(message, &mut turn)));
-        self.store.activity.end_callback();
-        match result {
+        match catch_unwind(AssertUnwindSafe(|| app.on_message(message, &mut turn))) {
             Ok(Ok(delivery)) => Outcome::Delivered(delivery),
             Ok(Err(failure)) => Outcome::Failed(failure),
             Err(_) => Outcome::Panicked,

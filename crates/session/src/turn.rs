@@ -13,10 +13,10 @@ use crate::key::SessionKey;
 use crate::session::Session;
 use crate::settings::Role;
 use crate::state::Phase;
+use crate::store::Store;
 use crate::table;
 use crate::time::Now;
 use crate::waker::{SessionWaker, WorkerWaker};
-use crate::watched_store::WatchedStore;
 
 /// What a callback knows about its session, and where it writes. It has no type parameters, so that
 /// `dyn Application` is possible.
@@ -67,7 +67,7 @@ pub struct Turn<'a> {
     pub(crate) resets: bool,
     pub(crate) own: usize,
     pub(crate) table: &'a mut [Option<Session>],
-    pub(crate) store: &'a mut WatchedStore,
+    pub(crate) store: &'a mut (dyn Store + 'a),
     pub(crate) touched: &'a mut Vec<usize>,
     pub(crate) waker: &'a Arc<dyn WorkerWaker>,
 }
@@ -233,7 +233,7 @@ impl Turn<'_> {
 pub(crate) fn begin(
     own: usize,
     table: &mut [Option<Session>],
-    store: &mut WatchedStore,
+    store: &mut dyn Store,
     turns: &mut u64,
     touched: &mut Vec<usize>,
 ) {

@@ -5,7 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixbolt_codec::{Frame, Framer, Redacted};
 
-use crate::activity::{Activity, Callback};
 use crate::codec_timing::CodecTiming;
 use crate::end::SessionEnd;
 use crate::event::GarbledError;
@@ -58,7 +57,6 @@ impl fmt::Debug for WireMessage<'_> {
 /// Shows a message that the counterparty sent.
 pub(crate) fn observe_inbound(
     wire: Option<&dyn WireObserver>,
-    activity: &Activity,
     session: &mut Session,
     now: Now,
     bytes: &[u8],
@@ -66,18 +64,13 @@ pub(crate) fn observe_inbound(
 ) {
     if let Some(observer) = wire {
         let mut timing = session.encoding.timing.take();
-        CodecTiming::paused(&mut timing, || show(observer, activity, session, Direction::Inbound, now, bytes, garbled));
+        CodecTiming::paused(&mut timing, || show(observer, session, Direction::Inbound, now, bytes, garbled));
         session.encoding.timing = timing;
     }
 }
 
 /// Shows the messages that the open transaction has queued in this session.
-pub(crate) fn observe_outbound(
-    wire: Option<&dyn WireObserver>,
-    activity: &Activity,
-    session: &mut Session,
-    now: Now,
-) {
+pub(crate) fn observe_outbound(wire: Option<&dyn WireObserver>, session: &mut Session, now: Now) {
     let Some(observer) = wire else { return };
     let mut at = session.turn.snapshot.outbox.tail();
     let tail = session.outbox.cursor.tail();
@@ -86,7 +79,7 @@ pub(crate) fn observe_outbound(
     let mut framer = Framer::new(memory.len());
     while at < tail {
         let Frame::Message(framed) = framer.next(&memory[at..tail]) else { break };
-        show(observer, activity, session, Direction::Outbound, now, framed.bytes(), None);
+        show(observer, session, Direction::Outbound, now, framed.bytes(), None);
         at += framed.bytes().len();
     }
     session.outbox.memory = memory;
@@ -94,7 +87,6 @@ pub(crate) fn observe_outbound(
 
 fn show(
     observer: &dyn WireObserver,
-    activity: &Activity,
     session: &mut Session,
     direction: Direction,
     now: Now,
@@ -110,10 +102,7 @@ fn show(
     let bytes = if masked { &session.masked } else { bytes };
     let (id, key, garbled) = (&session.settings.id, session.key, garbled.is_some());
     let message = WireMessage { session: id, key, direction, now, bytes, garbled };
-    activity.begin_callback(Callback::OnWire, key.index());
-    let shown = catch_unwind(AssertUnwindSafe(|| observer.on_wire(&message)));
-    activity.end_callback();
-    if shown.is_err() {
-        session.close(SessionEnd::CallbackFailed { callback: Callback::OnWire.name(), why: "panic".to_owned() });
+    if catch_unwind(AssertUnwindSafe(|| observer.on_wire(&message))).is_err() {
+        session.close(SessionEnd::CallbackFailed { callback: "on_wire", why: "panic".to_owned() });
     }
 }
