@@ -10,6 +10,7 @@ use std::time::Instant;
 use fixbolt_session::{Application, SessionId};
 
 use crate::acceptance::Acceptance;
+use crate::clock;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::session_handle::SessionHandle;
@@ -31,7 +32,8 @@ use crate::worker_signal::OnWorkerThread;
 ///
 /// The thread that polls must not wait for the engine: changes through a [`SessionHandle`] are
 /// refused there with [`OperationError::OwnThread`](crate::OperationError::OwnThread), and senders
-/// do not wait for room.
+/// do not wait for room. It is the thread that made the last call, at first the one that made the
+/// engine.
 ///
 /// Dropping it closes its connections without a Logout, and the journals; [`DrivenEngine::stop`]
 /// logs out first.
@@ -74,11 +76,25 @@ impl<A: Application> DrivenEngine<A> {
         Self { running: Some((worker, app)), died: false, team, registry }
     }
 
-    fn running(&mut self) -> Result<(&mut Worker, &mut A), EngineError> {
-        match &mut self.running {
-            _ if self.died => Err(EngineError::Panicked),
-            Some((worker, app)) => Ok((worker, app)),
-            None => Err(EngineError::Stopped),
+    /// Calls the worker on this thread, which drives it from now on.
+    fn drive<R>(
+        &mut self,
+        act: impl FnOnce(&mut Worker, &mut A) -> Result<R, EngineError>,
+    ) -> Result<R, EngineError> {
+        let (worker, app) = match &mut self.running {
+            _ if self.died => return Err(EngineError::Panicked),
+            Some((worker, app)) => (worker, app),
+            None => return Err(EngineError::Stopped),
+        };
+        self.team.workers()[0].drive_here();
+        let _callbacks = OnWorkerThread::begin();
+        match catch_unwind(AssertUnwindSafe(|| act(worker, app))) {
+            Ok(result) => result,
+            Err(panic) => {
+                worker.die();
+                self.died = true;
+                resume_unwind(panic)
+            }
         }
     }
 
@@ -103,18 +119,15 @@ impl<A: Application> DrivenEngine<A> {
     /// # Panics
     /// As [`DrivenEngine::poll`].
     pub fn poll_for(&mut self, limit: Duration) -> Result<(), EngineError> {
-        self.team.workers()[0].drive_here();
-        let _callbacks = OnWorkerThread::begin();
-        let (worker, app) = self.running()?;
-        if worker.is_done() {
-            return Err(EngineError::Stopped);
-        }
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| worker.run_cycle(limit, app))) {
-            worker.die();
-            self.died = true;
-            resume_unwind(panic);
-        }
-        Ok(())
+        self.drive(|worker, app| {
+            if worker.is_done() {
+                return Err(EngineError::Stopped);
+            }
+            // The last cycle may be long ago.
+            let limit = if limit.is_zero() { limit } else { limit.min(worker.wait(clock::now().mono)) };
+            worker.run_cycle(limit, app);
+            Ok(())
+        })
     }
 
     /// Returns when [`DrivenEngine::poll`] must be called next, even if the file descriptor is not
@@ -123,7 +136,8 @@ impl<A: Application> DrivenEngine<A> {
     /// Ask after each call of it: other threads then wake the loop through the file descriptor.
     #[must_use]
     pub fn next_deadline(&self) -> Instant {
-        let wait = self.running.as_ref().map_or(Duration::ZERO, |(worker, _)| worker.wait());
+        let now = clock::now().mono;
+        let wait = self.running.as_ref().map_or(Duration::ZERO, |(worker, _)| worker.wait(now));
         Instant::now() + wait
     }
 
@@ -159,11 +173,13 @@ impl<A: Application> DrivenEngine<A> {
         let acceptance = session.into();
         let id = acceptance.settings.id.clone();
         let registry = Arc::clone(&self.registry);
-        let (worker, app) = self.running()?;
-        let open = |port| worker.accept_at(port, acceptance, app);
-        if let Some((port, socket)) = registry.ports().open_at(address, open)? {
-            worker.listen(port, socket)?;
-        }
+        self.drive(|worker, app| {
+            let open = |port| worker.accept_at(port, acceptance, app);
+            match registry.ports().open_at(address, open)? {
+                Some((port, socket)) => worker.listen(port, socket),
+                None => Ok(()),
+            }
+        })?;
         self.session(&id).ok_or(EngineError::Stopped)
     }
 
@@ -173,8 +189,7 @@ impl<A: Application> DrivenEngine<A> {
     /// As [`DrivenEngine::accept`].
     pub fn connect(&mut self, session: Initiation) -> Result<SessionHandle, EngineError> {
         let id = session.settings.id.clone();
-        let (worker, app) = self.running()?;
-        worker.connect_for(session, app)?;
+        self.drive(|worker, app| worker.connect_for(session, app))?;
         self.session(&id).ok_or(EngineError::Stopped)
     }
 
@@ -208,6 +223,7 @@ impl<A: Application> DrivenEngine<A> {
             }
         }
         let (worker, mut app) = self.running.take().ok_or(EngineError::Stopped)?;
+        let _callbacks = OnWorkerThread::begin();
         worker.finish(&mut app).map_err(EngineError::Closing)?;
         Ok(app)
     }
@@ -217,6 +233,7 @@ impl<A: Application> DrivenEngine<A> {
 impl<A: Application> Drop for DrivenEngine<A> {
     fn drop(&mut self) {
         if let Some((worker, mut app)) = self.running.take().filter(|_| !self.died) {
+            let _callbacks = OnWorkerThread::begin();
             // `stop` would have reported how it ended.
             let _ = worker.finish(&mut app);
         }

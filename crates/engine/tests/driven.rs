@@ -5,11 +5,14 @@ mod support;
 use std::cell::RefCell;
 use std::os::fd::AsFd;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
-use fixbolt::session::{Application, Delivery, Event, Failure, Role, SessionSettings, SessionState, Turn};
-use fixbolt::store::{MemoryStore, Store};
+use fixbolt::session::{
+    Application, Delivery, Event, Failure, Role, SessionId, SessionKey, SessionSettings, SessionState, Turn,
+};
+use fixbolt::store::{MemoryStore, Recovered, Store, StoreError};
 use fixbolt::{
     Change, DrivenEngine, Engine, EngineError, Initiation, OperationError, PostError, WorkerOptions,
 };
@@ -176,6 +179,73 @@ fn a_driven_engine_keeps_the_time_when_its_deadlines_are_kept() {
     // Nobody answers the Logout.
     let _peer = other.join().unwrap();
     venue.stop().unwrap();
+}
+
+#[test]
+fn a_deadline_does_not_move_while_the_loop_does_other_things() {
+    let (app, _log) = Scripted::venue();
+    let mut venue = Engine::builder().accept(anywhere(), acceptor()).driven(app).unwrap();
+    let address = venue.addresses()[0];
+    let other = std::thread::spawn(move || {
+        let mut peer = Peer::connect(address);
+        peer.send("A", "98=0|108=1");
+        assert!(peer.receive().contains("|35=A|"));
+        assert!(peer.receive().contains("|35=0|"));
+    });
+    // A loop that other things wake up often: it polls only if the engine has asked for it.
+    while !other.is_finished() {
+        let wait = Timespec::try_from(Duration::from_millis(5)).unwrap();
+        let readable = poll(&mut [PollFd::new(&venue.as_fd(), PollFlags::IN)], Some(&wait)).unwrap() > 0;
+        if readable || venue.next_deadline() <= Instant::now() {
+            venue.poll().unwrap();
+        }
+    }
+    other.join().unwrap();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn the_thread_that_makes_a_driven_engine_does_not_wait_for_it_before_the_first_poll() {
+    let mut venue = Engine::builder().accept(anywhere(), acceptor()).driven(Scripted::venue().0).unwrap();
+    let session = venue.session(&acceptor().id).unwrap();
+    assert_eq!(session.enable(Change::new("jane", "test")), Err(OperationError::OwnThread));
+    // Another thread drives it from now on, and this one may wait.
+    let done = AtomicBool::new(false);
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            while !done.load(Ordering::SeqCst) {
+                venue.poll_for(Duration::from_millis(1)).unwrap();
+            }
+        });
+        eventually(|| session.enable(Change::new("jane", "test")) == Ok(()));
+        done.store(true, Ordering::SeqCst);
+    });
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_store_that_panics_while_a_session_is_added_ends_a_driven_engine() {
+    let store = Box::new(Intercepted::new(MemoryStore::new(), DyingLater(1)));
+    let mut venue =
+        Engine::builder().accept(anywhere(), acceptor()).store(store).driven(Scripted::venue().0).unwrap();
+    let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
+    let added = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        venue.accept(anywhere(), other.clone()).map(drop)
+    }));
+    assert_eq!(added.unwrap_err().downcast_ref(), Some(&"a store's mistake"));
+    assert_eq!(venue.poll(), Err(EngineError::Panicked));
+    assert_eq!(venue.accept(anywhere(), other).map(drop), Err(EngineError::Panicked));
+    drop(venue);
+}
+
+/// A store that panics when it is to open one session more than this.
+struct DyingLater(usize);
+
+impl<S: Store> Intercept<S> for DyingLater {
+    fn open(&mut self, store: &mut S, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.0 = self.0.checked_sub(1).unwrap_or_else(|| panic!("a store's mistake"));
+        store.open(key, session)
+    }
 }
 
 #[test]

@@ -85,6 +85,7 @@ impl EngineBuilder {
         let mut app = Some(app);
         let Assembled { mut workers, team, registry, .. } = self.assemble(1, &mut |_| app.take())?;
         let (mut worker, mut app) = workers.pop().ok_or(EngineError::NoSessions)?;
+        team.workers()[0].drive_here();
         worker.begin(&mut app);
         Ok(DrivenEngine::new(worker, app, team, registry))
     }

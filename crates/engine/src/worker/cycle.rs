@@ -54,8 +54,10 @@ impl Cycle {
         self.wake_at = None;
     }
 
-    /// Returns how long the loop may sleep before the next timer is due, at most `longest`.
-    pub(crate) fn sleep(&self, longest: Duration) -> Duration {
-        self.wake_at.map_or(longest, |at| longest.min(at - self.now.mono))
+    /// Returns how long the loop may sleep from `now` on before the next timer is due, and at most
+    /// `longest` since the cycle began.
+    pub(crate) fn sleep(&self, now: Mono, longest: Duration) -> Duration {
+        let until = self.now.mono + longest;
+        self.wake_at.map_or(until, |at| until.min(at)) - now
     }
 }

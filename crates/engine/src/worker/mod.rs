@@ -414,20 +414,20 @@ impl Worker {
         }
     }
 
-    /// Returns how long the worker may sleep before its next cycle. It is woken if another thread
-    /// needs it earlier.
-    pub(crate) fn wait(&self) -> Duration {
+    /// Returns how long the worker may sleep from `now` on before its next cycle. It is woken if
+    /// another thread needs it earlier.
+    pub(crate) fn wait(&self, now: Mono) -> Duration {
         let must_go_on =
             self.cycle.repeats() || self.listeners.has_more() || self.driver.connections.has_ready();
         if self.spins() || must_go_on || self.is_done() || !self.signal.may_sleep() {
             Duration::ZERO
         } else {
-            self.cycle.sleep(LONGEST_SLEEP)
+            self.cycle.sleep(now, LONGEST_SLEEP)
         }
     }
 
     fn wait_for_events(&mut self, limit: Duration) {
-        let timeout = self.wait().min(limit);
+        let timeout = self.wait(self.cycle.now.mono).min(limit);
         if !timeout.is_zero() {
             kill_point!(Idle);
         }
