@@ -143,7 +143,7 @@ impl<A> Engine<A> {
         let worker = self.next_worker();
         let open = |port| self.open(worker, |answer| Command::Accept { port, acceptance, answer });
         if let Some((port, socket)) = self.registry.ports().open_at(address, open)? {
-            self.team.workers()[worker].command(Command::Listen { port, socket });
+            self.team.listen(worker, port, socket);
         }
         self.session(&id).ok_or(EngineError::Stopped)
     }

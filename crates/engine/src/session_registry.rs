@@ -31,6 +31,15 @@ pub(crate) struct SessionRegistry {
     queue_size: usize,
 }
 
+/// What a session is that a Logon asks for and its port does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Elsewhere {
+    /// A worker is opening it.
+    Opening,
+    /// It is open, for other connections.
+    Open,
+}
+
 /// The path to a session and its worker.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionLink {
@@ -115,9 +124,12 @@ impl SessionRegistry {
         lock(&self.sessions).get(id)?.clone()
     }
 
-    /// Returns whether there is a session with this identity, or one that is being opened.
-    pub(crate) fn contains(&self, id: &SessionId) -> bool {
-        lock(&self.sessions).contains_key(id)
+    /// Returns whether there is a session with this identity, on whichever worker.
+    pub(crate) fn elsewhere(&self, id: &SessionId) -> Option<Elsewhere> {
+        match lock(&self.sessions).get(id)? {
+            None => Some(Elsewhere::Opening),
+            Some(_) => Some(Elsewhere::Open),
+        }
     }
 
     /// Returns how many open sessions each worker has, for `workers` of them.

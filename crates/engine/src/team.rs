@@ -3,8 +3,11 @@
 
 use std::sync::Arc;
 
+use mio::net::TcpListener;
+
 use crate::command::Command;
 use crate::distribution::least;
+use crate::ports::Port;
 use crate::worker_signal::WorkerSignal;
 
 /// The workers of an engine. The shared ones come first; a dedicated one has certain sessions only.
@@ -31,17 +34,22 @@ impl Team {
 
     /// Returns the living shared worker with the fewest connections; `None` if none lives.
     pub(crate) fn least_loaded(&self) -> Option<usize> {
-        let loads: Vec<usize> = self.workers[..self.shared]
-            .iter()
-            .map(|worker| if worker.is_stopped() { usize::MAX } else { worker.load() })
-            .collect();
-        let worker = least(&loads);
-        (loads.get(worker)? != &usize::MAX).then_some(worker)
+        least_loaded(&self.workers[..self.shared])
     }
 
-    /// Returns the living shared worker that takes over what a dead one leaves.
-    pub(crate) fn heir(&self) -> Option<&WorkerSignal> {
-        self.least_loaded().map(|worker| &*self.workers[worker])
+    /// Has a worker accept the connections to a port: this one, or another one if it has ended. The
+    /// counterparties of the living must be accepted by somebody, so it is a dedicated one if no
+    /// shared one lives.
+    pub(crate) fn listen(&self, worker: usize, port: Port, mut socket: TcpListener) {
+        let mut next = Some(&self.workers[worker]);
+        while let Some(worker) = next {
+            match worker.listen(port, socket) {
+                None => return,
+                Some(left) => socket = left,
+            }
+            let heir = self.least_loaded().or_else(|| least_loaded(&self.workers));
+            next = heir.map(|worker| &self.workers[worker]);
+        }
     }
 
     /// Leaves a command for every worker.
@@ -50,4 +58,12 @@ impl Team {
             worker.command(command());
         }
     }
+}
+
+/// Returns the living one with the fewest connections; `None` if none lives.
+fn least_loaded(workers: &[Arc<WorkerSignal>]) -> Option<usize> {
+    let load = |worker: &Arc<WorkerSignal>| if worker.is_stopped() { usize::MAX } else { worker.load() };
+    let loads: Vec<usize> = workers.iter().map(load).collect();
+    let worker = least(&loads);
+    (loads.get(worker)? != &usize::MAX).then_some(worker)
 }

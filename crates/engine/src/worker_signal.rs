@@ -11,10 +11,18 @@ use crossbeam_queue::ArrayQueue;
 use fixbolt_codec::Body;
 use fixbolt_session::{SessionKey, Ticket, WorkerWaker};
 
+use mio::net::TcpListener;
+
 use crate::command::Command;
 use crate::outbound_queue::OutboundQueue;
+use crate::ports::Port;
 use crate::ring::Refused;
 use crate::worker::connection::Connection;
+
+/// The most connections that are on their way to a worker, but for those that several workers pass
+/// on at the same moment. A worker that is busy for long would otherwise have file descriptors
+/// without end, which nobody could take from it.
+const MOST_COMING: usize = 64;
 
 thread_local! {
     static ON_WORKER_THREAD: Cell<bool> = const { Cell::new(false) };
@@ -123,8 +131,21 @@ impl WorkerSignal {
         if self.is_stopped() {
             return;
         }
+        self.add_command(&mut commands, command);
+    }
+
+    /// Has the worker accept the connections to a port. Returns the socket if the worker has ended.
+    pub(crate) fn listen(&self, port: Port, socket: TcpListener) -> Option<TcpListener> {
+        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_stopped() {
+            return Some(socket);
+        }
+        self.add_command(&mut commands, Command::Listen { port, socket });
+        None
+    }
+
+    fn add_command(&self, commands: &mut Vec<Command>, command: Command) {
         commands.push(command);
-        drop(commands);
         self.commanded.store(true, Ordering::SeqCst);
         self.wake();
     }
@@ -193,6 +214,12 @@ impl WorkerSignal {
         !self.is_stopped()
     }
 
+    /// Returns whether so many connections are on their way to the worker that further ones must
+    /// wait where they are.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.coming.load(Ordering::Relaxed) >= MOST_COMING
+    }
+
     /// Records that a connection has arrived that another worker passed on.
     pub(crate) fn note_arrival(&self) {
         self.coming.fetch_sub(1, Ordering::Relaxed);
@@ -222,12 +249,12 @@ impl WorkerSignal {
     }
 
     /// Ends the worker's part: later messages are dropped, and nobody waits for an answer any
-    /// longer.
-    pub(crate) fn stop(&self) {
+    /// longer once the commands are dropped that it returns, those that were not carried out.
+    pub(crate) fn stop(&self) -> Vec<Command> {
         let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
         self.stopped.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        commands.clear();
+        core::mem::take(&mut *commands)
     }
 
     /// Returns whether the worker has ended.

@@ -137,7 +137,9 @@ impl Worker {
         let connection = Connection::new(transport, peer, Stage::Pending { port, until });
         let may_open = self.team.shared() > 1 && ports.has_templates(port);
         match self.team.least_loaded().filter(|_| may_open) {
-            Some(worker) if worker != usize::from(self.number) => {
+            Some(worker)
+                if worker != usize::from(self.number) && !self.team.workers()[worker].is_behind() =>
+            {
                 self.team.workers()[worker].hand_over(Box::new(connection))
             }
             _ => self.take_in(connection).is_some(),

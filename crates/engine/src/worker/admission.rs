@@ -252,7 +252,7 @@ impl Admission {
 
     /// Returns how many connections may be accepted at once, so that none of them has to give way
     /// before the system was asked whether it has sent something.
-    fn batch(&self) -> usize {
+    pub(crate) fn batch(&self) -> usize {
         self.limits.pending.min(self.limits.per_address).clamp(1, MOST_AT_ONCE)
     }
 

@@ -7,12 +7,13 @@ use core::time::Duration;
 use fixbolt_session::{Application, Identity, Mono, Role, SessionId, SessionKey, identify};
 
 use super::Worker;
-use super::connection::{Connection, Received, Stage};
+use super::connection::{Received, Stage};
 use super::refusal::Refusal;
 use super::session_table::{Dynamic, SessionEntry, Side, admit, peer_rules};
 use crate::acceptance::Acceptance;
 use crate::clock;
 use crate::ports::{Made, Port};
+use crate::session_registry::Elsewhere;
 use crate::tls::{Mismatch, PeerRules};
 
 /// The most Logons that wait for their session to be opened and are looked at per cycle.
@@ -21,6 +22,8 @@ const MOST_TRIES: usize = 8;
 /// The most handshakes of TLS that go on per cycle: each may cost a signature, and nobody has said
 /// who is at the other end. What they have to do is done after everything else of the cycle.
 const MOST_HANDSHAKES: usize = 2;
+/// How long a Logon waits for another worker before it is looked at again.
+const OTHER_WORKER: Duration = Duration::from_millis(10);
 /// How long the last words of a connection may take whose TLS was given up.
 const LINGER: Duration = Duration::from_secs(1);
 /// How a handshake of TLS begins: a record of the handshake, of version 3.
@@ -141,20 +144,32 @@ impl Worker {
             tracing::error!(session = %id, "the template returned settings for another session, or for an initiator");
             return Err(Refusal::NoSuchSession);
         }
+        // In this order: a session that another worker has opened since is one of the port.
+        let elsewhere = self.driver.elsewhere(&id);
         if let Some(key) = self.driver.ports().made_by(port, template, &id) {
             return self.open_here(slot, port, (key, is_right), app);
         }
-        if self.driver.is_open(&id) {
+        match elsewhere {
+            None => {}
+            Some(Elsewhere::Opening) => return Ok(self.wait_for_other_worker()),
             // For other connections.
-            return Err(Refusal::NoSuchSession);
+            Some(Elsewhere::Open) => return Err(Refusal::NoSuchSession),
+        }
+        if usize::from(self.number) >= self.team.shared() {
+            // A dedicated worker listens because no shared one lives.
+            return Err(Refusal::WorkerDied);
         }
         check_sum(is_right, acceptance.settings.validate_checksum)?;
         self.check_room(slot)?;
         let Acceptance { settings, allowed, socket, tls } = acceptance;
         let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: Some(Dynamic::new(template)) };
         let entry = SessionEntry::new(&settings, side, socket, tls.as_ref());
-        let key = self.driver.open_dynamic(settings, entry, &mut self.cycle, app)?;
-        self.driver.connectable(key).map(|()| Next::AttachOpened(key, began))
+        match self.driver.open_dynamic(settings, entry, &mut self.cycle, app) {
+            Err(Refusal::OpenedElsewhere) => Ok(self.wait_for_other_worker()),
+            opened => {
+                opened.and_then(|key| self.driver.connectable(key).map(|()| Next::AttachOpened(key, began)))
+            }
+        }
     }
 
     /// Decides the same for a session that is open, on whichever worker.
@@ -166,6 +181,10 @@ impl Worker {
         app: &mut dyn Application,
     ) -> Result<Next, Refusal> {
         if key.worker() != self.number {
+            let owner = self.team.workers().get(usize::from(key.worker()));
+            if owner.is_some_and(|owner| !owner.is_stopped() && owner.is_behind()) {
+                return Ok(self.wait_for_other_worker());
+            }
             return Ok(Next::PassOn(key.worker()));
         }
         let entry = self.driver.entry(key);
@@ -253,20 +272,39 @@ impl Worker {
         }
     }
 
-    /// Continues with a connection that another worker has accepted.
-    pub(super) fn take_over(&mut self, mut connection: Connection) {
-        if self.stopping.is_none() {
-            connection.queued = false;
-            let has_logon = connection.has_logon;
-            if let Some(slot) = self.take_in(connection)
-                && has_logon
-            {
-                self.driver.connections.mark_ready(slot);
+    /// Continues with connections that other workers have accepted: as many in a cycle as it would
+    /// accept itself, so that none of them has to give way before it was looked at.
+    pub(super) fn take_over(&mut self, app: &mut dyn Application) {
+        let most = match self.stopping {
+            None => self.driver.connections.admission.batch(),
+            Some(_) => usize::MAX,
+        };
+        for _ in 0..most {
+            let Some(mut connection) = self.arriving.pop_front() else { return };
+            if self.stopping.is_none() {
+                (connection.queued, connection.waits) = (false, false);
+                let (has_logon, stage) = (connection.has_logon, connection.stage);
+                if let Some(slot) = self.take_in(*connection)
+                    && let Stage::Pending { port, .. } = stage
+                    && has_logon
+                {
+                    self.identify(slot, port, app);
+                }
+                // Before it no longer counts as coming: it is always counted.
+                self.signal.note_connections(self.driver.connections.count());
             }
-            // Before it no longer counts as coming: it is always counted.
-            self.signal.note_connections(self.driver.connections.count());
+            self.signal.note_arrival();
         }
-        self.signal.note_arrival();
+        if !self.arriving.is_empty() {
+            self.cycle.repeat();
+        }
+    }
+
+    /// Has a Logon wait until another worker has opened its session, or has caught up with the
+    /// connections that it was passed.
+    fn wait_for_other_worker(&mut self) -> Next {
+        self.look_at_waiting.get_or_insert(self.cycle.now.mono + OTHER_WORKER);
+        Next::Wait
     }
 
     /// Lets a connection wait whose Logon asks for a session that is not open.
@@ -280,8 +318,12 @@ impl Worker {
 
     /// Continues with the Logons that have waited for their session to be opened, a few in each
     /// cycle. Those that must wait on do so behind the others, until there is news for them: the
-    /// store calls the waker, or the time has come for the next opening.
+    /// store calls the waker, or the time has come for the next opening, or to see what another
+    /// worker has done.
     pub(super) fn open_waiting(&mut self, app: &mut dyn Application) {
+        if self.look_at_waiting.take_if(|at| *at <= self.cycle.now.mono).is_some() {
+            self.to_look_at = self.waiting_to_open.len();
+        }
         for _ in 0..MOST_TRIES {
             if self.to_look_at == 0 || !self.openings.may_begin(self.cycle.now.mono) {
                 break;
@@ -297,8 +339,11 @@ impl Worker {
         self.note_next_opening();
     }
 
-    /// Requests a wake-up for when the next session may be opened.
+    /// Requests a wake-up for when the next session may be opened, or was by another worker.
     pub(super) fn note_next_opening(&mut self) {
+        if let Some(at) = self.look_at_waiting {
+            self.cycle.wake(at);
+        }
         if !self.waiting_to_open.is_empty() && !self.openings.may_begin(self.cycle.now.mono) {
             self.to_look_at = self.waiting_to_open.len();
             self.cycle.wake(self.openings.next());

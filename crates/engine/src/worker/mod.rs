@@ -104,6 +104,10 @@ pub(crate) struct Worker {
     waiting_to_open: VecDeque<usize>,
     /// How many of them are still to be looked at since there was news for them.
     to_look_at: usize,
+    /// When to look at them again although there was no news, because they wait for another worker.
+    look_at_waiting: Option<Mono>,
+    /// Connections that other workers have passed on, the first one first.
+    arriving: VecDeque<Box<Connection>>,
     /// The slots of accepted connections whose handshake of TLS goes on, the first one first; some
     /// may be closed by now.
     handshakes: VecDeque<usize>,
@@ -135,15 +139,17 @@ pub(crate) struct Worker {
 struct Ended(Arc<WorkerSignal>, Arc<Pages>);
 
 impl Ended {
-    fn tell(&self) {
-        self.0.stop();
+    /// Returns the commands that are not carried out.
+    fn tell(&self) -> Vec<Command> {
+        let left = self.0.stop();
         self.1.room.made();
+        left
     }
 }
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        self.tell();
+        drop(self.tell());
     }
 }
 
@@ -174,6 +180,8 @@ impl Worker {
             openings: TimeShare::default(),
             waiting_to_open: VecDeque::new(),
             to_look_at: 0,
+            look_at_waiting: None,
+            arriving: VecDeque::new(),
             handshakes: VecDeque::new(),
             cycle: Cycle::new(now),
             stopping: None,
@@ -291,7 +299,7 @@ impl Worker {
     /// accepts connections in its place: those of sessions that live, and of such that do not, so
     /// that they are refused.
     pub(crate) fn die(&mut self) {
-        self.ended.tell();
+        let left = self.ended.tell();
         let sessions = self.driver.identities();
         let names = sessions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         tracing::error!(
@@ -304,10 +312,13 @@ impl Worker {
             self.driver.connections.close(slot);
         }
         self.driver.connections.remove_closed(self.poll.registry());
-        let listeners = self.listeners.give_away(self.poll.registry());
-        let Some(heir) = self.team.heir() else { return };
+        let mut listeners = self.listeners.give_away(self.poll.registry());
+        listeners.extend(left.into_iter().filter_map(|command| match command {
+            Command::Listen { port, socket } => Some((port, socket)),
+            _ => None,
+        }));
         for (port, socket) in listeners {
-            heir.command(Command::Listen { port, socket });
+            self.team.listen(usize::from(self.number), port, socket);
         }
     }
 
@@ -345,6 +356,7 @@ impl Worker {
             self.serve(slot, app);
         }
         self.continue_handshakes(app);
+        self.take_over(app);
         let received = reads_directly && self.driver.read_all(&mut self.cycle, app);
         // Afterwards, so that no connection gives way whose Logon is known to have arrived.
         self.accept(app);
@@ -441,7 +453,7 @@ impl Worker {
     /// Carries out the requests of other threads.
     fn carry_out_commands(&mut self, app: &mut dyn Application) {
         let commands = self.signal.take_commands();
-        if !commands.is_empty() {
+        if commands.iter().any(|command| matches!(command, Command::Stop | Command::Operate { .. })) {
             // A thread that sends and then stops the engine expects this order.
             self.send_queued(Take::All, app);
         }
@@ -468,7 +480,7 @@ impl Worker {
                     let _ = answer.try_send(self.connect_for(*initiation, app));
                 }
                 Command::Listen { port, socket } => self.listen_too(port, socket),
-                Command::TakeOver(connection) => self.take_over(*connection),
+                Command::TakeOver(connection) => self.arriving.push_back(connection),
                 Command::Announced(queue) => self.queues.add(queue),
                 Command::HostLookedUp { initiator, look_up, addresses } => {
                     let now = self.cycle.now;

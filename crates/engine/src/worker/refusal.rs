@@ -32,6 +32,8 @@ pub(crate) enum Refusal {
     TemplatePanicked,
     /// The session made by a template could not be opened.
     NotOpened,
+    /// Another worker was the first to open it.
+    OpenedElsewhere,
     /// There are as many sessions as there may be.
     NoRoom,
     /// As many dynamic sessions are connected as there may be.
@@ -58,6 +60,7 @@ impl Refusal {
             Self::Disabled => "the session is disabled; enable it first",
             Self::TemplatePanicked => "the template panicked",
             Self::NotOpened => "the session cannot be opened",
+            Self::OpenedElsewhere => "another worker opens the session",
             Self::NoRoom => "there are as many sessions as MaxSessions allows",
             Self::NoRoomForDynamic => "as many dynamic sessions are connected as MaxDynamicSessions allows",
             Self::NoRoomForAddress => {

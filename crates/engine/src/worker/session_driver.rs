@@ -32,7 +32,7 @@ use crate::memory;
 use crate::operation::OperationError;
 use crate::pages::Pages;
 use crate::ports::{Port, Ports};
-use crate::session_registry::SessionRegistry;
+use crate::session_registry::{Elsewhere, SessionRegistry};
 use crate::tls::{Tls, TlsContext};
 use crate::worker_signal::WorkerSignal;
 
@@ -112,10 +112,11 @@ impl SessionDriver {
         }
         let status = self.sessions.status(key).ok_or(OpenError::NotOpen)?;
         let clock = self.sessions.settings(key).and_then(|settings| settings.codec_timing);
-        self.registry.add(&entry.id, key, status, entry.max_message_size, Arc::clone(&self.signal), clock);
+        // First at its port: other workers pass connections on, or wait while it is being opened.
         if let Some((port, accepted)) = entry.accepted(key) {
             self.registry.ports().add(port, accepted);
         }
+        self.registry.add(&entry.id, key, status, entry.max_message_size, Arc::clone(&self.signal), clock);
         self.table.add(key, entry);
         self.note_deadline(key, cycle);
         Ok(key)
@@ -136,10 +137,11 @@ impl SessionDriver {
             return closed;
         }
         if let Some(mut entry) = self.table.remove(key) {
+            // Last at its port: until then, other workers pass on what asks for it.
+            self.registry.remove(&entry.id);
             if let Some((port, _)) = entry.accepted(key) {
                 self.registry.ports().remove(port, key);
             }
-            self.registry.remove(&entry.id);
             if entry.dynamic().is_some_and(|dynamic| dynamic.counted) {
                 self.registry.remove_dynamic();
             }
@@ -182,8 +184,8 @@ impl SessionDriver {
     }
 
     /// Returns whether a session with this identity is open, or being opened, on any worker.
-    pub(crate) fn is_open(&self, id: &SessionId) -> bool {
-        self.registry.contains(id)
+    pub(crate) fn elsewhere(&self, id: &SessionId) -> Option<Elsewhere> {
+        self.registry.elsewhere(id)
     }
 
     /// Returns the identities of the open sessions.

@@ -36,6 +36,9 @@ impl SessionDriver {
         }
         let id = entry.id.clone();
         let key = self.open(settings, entry, cycle, app).map_err(|error| {
+            if error == OpenError::AlreadyOpen {
+                return Refusal::OpenedElsewhere;
+            }
             tracing::error!(session = %id, %error, "the session cannot be opened");
             Refusal::NotOpened
         })?;
