@@ -6,6 +6,7 @@ use core::net::IpAddr;
 use fixbolt_session::{SessionId, SessionSettings};
 
 use crate::identity_template::IdentityTemplate;
+use crate::network::Network;
 use crate::socket_options::SocketOptions;
 use crate::sync::{Mutex, lock};
 use crate::tls::Tls;
@@ -23,11 +24,16 @@ pub struct Acceptance {
     /// TLS; `None` for plain connections. The sessions of an address agree about it
     /// ([`EngineBuilder::tls`](crate::EngineBuilder::tls)).
     pub tls: Option<Tls>,
+    /// The proxies whose connections begin with a PROXY header (version 1 or 2), which names the
+    /// counterparty; empty for none. The sessions of an address agree about them
+    /// ([`EngineBuilder::proxies`](crate::EngineBuilder::proxies)).
+    pub proxies: Vec<Network>,
 }
 
 impl From<SessionSettings> for Acceptance {
     fn from(settings: SessionSettings) -> Self {
-        Self { settings, allowed: Vec::new(), socket: SocketOptions::default(), tls: None }
+        let (allowed, proxies) = (Vec::new(), Vec::new());
+        Self { settings, allowed, socket: SocketOptions::default(), tls: None, proxies }
     }
 }
 
@@ -40,6 +46,8 @@ pub(crate) struct AcceptanceTemplate {
     pub(crate) allowed: Vec<IpAddr>,
     /// The TLS of the address, for sessions that say nothing about it.
     pub(crate) tls: Option<Tls>,
+    /// The proxies of the address.
+    pub(crate) proxies: Vec<Network>,
     settings: Mutex<Settings>,
 }
 
@@ -51,7 +59,7 @@ impl AcceptanceTemplate {
         (identity, allowed): (IdentityTemplate, Vec<IpAddr>),
         settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        Self { identity, allowed, tls: None, settings: Mutex::new(Box::new(settings)) }
+        Self { identity, allowed, tls: None, proxies: Vec::new(), settings: Mutex::new(Box::new(settings)) }
     }
 
     /// Returns the options of the session with this identity; `None` refuses it.

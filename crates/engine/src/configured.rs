@@ -128,14 +128,18 @@ fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineB
             socket,
             tls,
         })),
-        (Identity::Fixed(_), ConnectionType::Acceptor { listen, allowed }) => {
-            Ok(builder.accept(SocketAddr::from(listen), Acceptance { settings, allowed, socket, tls }))
+        (Identity::Fixed(_), ConnectionType::Acceptor { listen, allowed, proxies }) => {
+            let acceptance = Acceptance { settings, allowed, socket, tls, proxies };
+            Ok(builder.accept(SocketAddr::from(listen), acceptance))
         }
-        (Identity::Dynamic(identity), ConnectionType::Acceptor { listen, allowed }) => {
+        (Identity::Dynamic(identity), ConnectionType::Acceptor { listen, allowed, proxies }) => {
             let known = (identity.clone(), allowed.clone());
-            Ok(builder.accept_any_from(SocketAddr::from(listen), known, tls.clone(), move |id| {
-                let settings = settings.clone().with(|s| s.id = id.clone());
-                Some(Acceptance { settings, allowed: allowed.clone(), socket, tls: tls.clone() })
+            let of_address = (tls.clone(), proxies);
+            Ok(builder.accept_any_from(SocketAddr::from(listen), known, of_address, move |id| {
+                let mut acceptance = Acceptance::from(settings.clone().with(|s| s.id = id.clone()));
+                (acceptance.allowed, acceptance.socket, acceptance.tls) =
+                    (allowed.clone(), socket, tls.clone());
+                Some(acceptance)
             }))
         }
         (Identity::Dynamic(_), ConnectionType::Initiator { .. }) => {

@@ -68,11 +68,13 @@ mod initiation;
 mod limits;
 mod memory;
 mod message_log;
+mod network;
 mod operation;
 mod outbound_queue;
 mod pages;
 mod ports;
 mod preparation;
+mod proxy_header;
 mod ring;
 mod room;
 mod sender;
@@ -101,7 +103,11 @@ pub use engine::Engine;
 pub use error::EngineError;
 pub use initiation::{HostSelection, Initiation};
 pub use message_log::MessageLog;
+pub use network::{InvalidNetwork, Network};
 pub use operation::{Change, OperationError};
+// For the fuzzer.
+#[doc(hidden)]
+pub use proxy_header::ProxyHeader;
 pub use sender::{PatientSender, PostError, Sender, SenderDraft};
 pub use session_handle::SessionHandle;
 pub use socket_options::SocketOptions;

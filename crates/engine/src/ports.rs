@@ -14,6 +14,7 @@ use socket2::SockRef;
 
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
 use crate::error::EngineError;
+use crate::network::Network;
 use crate::sync::{Mutex, lock};
 use crate::tls::{ClientCertificates, PeerCertificate, PeerRules, Tls, TlsContext, TlsContexts};
 
@@ -37,6 +38,9 @@ struct Listening {
     sessions: Vec<Accepted>,
     templates: Vec<Arc<AcceptanceTemplate>>,
     security: Security,
+    /// From which addresses connections begin with a PROXY header; `None` until the first session
+    /// decides.
+    proxies: Option<Arc<[Network]>>,
 }
 
 /// How the connections to a port are secured.
@@ -118,7 +122,7 @@ impl Ports {
         let bound = socket.local_addr()?;
         let mut ports = lock(&self.0);
         let (sessions, templates, security) = (Vec::new(), Vec::new(), Security::Undecided);
-        ports.push(Listening { requested: address, bound, sessions, templates, security });
+        ports.push(Listening { requested: address, bound, sessions, templates, security, proxies: None });
         Ok((Port(ports.len() - 1), socket))
     }
 
@@ -183,6 +187,35 @@ impl Ports {
     pub(crate) fn is_bound(&self, Port(port): Port, certificate: &PeerCertificate) -> bool {
         let ports = lock(&self.0);
         ports.get(port).is_some_and(|port| port.sessions.iter().any(|session| session.peer.bind(certificate)))
+    }
+
+    /// Checks that a further session of a port agrees about its proxies.
+    ///
+    /// # Errors
+    /// What is wrong, and what to do.
+    pub(crate) fn check_proxies(&self, Port(port): Port, proxies: &[Network]) -> Result<(), String> {
+        let ports = lock(&self.0);
+        match ports.get(port).and_then(|port| port.proxies.as_deref()) {
+            Some(first) if first != proxies => Err(
+                "its proxies (ProxyProtocolFrom) differ from those of another session at its address: their header comes before the Logon; make them equal, or give the sessions different ports".to_owned(),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets the addresses from which connections to a port begin with a PROXY header, unless a
+    /// session has done so before.
+    pub(crate) fn set_proxies(&self, Port(port): Port, proxies: &[Network]) {
+        if let Some(port) = lock(&self.0).get_mut(port) {
+            port.proxies.get_or_insert_with(|| proxies.into());
+        }
+    }
+
+    /// Returns whether connections to a port from this address begin with a PROXY header.
+    pub(crate) fn is_proxy(&self, Port(port): Port, from: IpAddr) -> bool {
+        let ports = lock(&self.0);
+        let proxies = ports.get(port).and_then(|port| port.proxies.as_deref()).unwrap_or_default();
+        proxies.iter().any(|proxy| proxy.contains(from))
     }
 
     /// Returns the addresses, with the ports that the system chose.

@@ -158,6 +158,33 @@ fn a_connection_from_an_address_that_no_session_allows_is_closed_before_it_sends
 }
 
 #[test]
+fn a_counterparty_connects_over_ipv6_if_its_address_is_allowed() {
+    let anywhere_v6: SocketAddr = "[::1]:0".parse().unwrap();
+    if let Err(error) = std::net::TcpListener::bind(anywhere_v6) {
+        return eprintln!("not seen: this machine has no IPv6: {error}");
+    }
+    for (allowed, is_admitted) in [("::1", true), ("::2", false), ("127.0.0.1", false)] {
+        let (app, log) = Recorder::venue();
+        let mut session = Acceptance::from(acceptor());
+        session.allowed = vec![allowed.parse().unwrap()];
+        let venue = Engine::builder().accept(anywhere_v6, session).start(app).unwrap();
+        let address = venue.addresses()[0];
+        assert!(address.is_ipv6());
+        if is_admitted {
+            let session = fixbolt::Initiation::new(initiator(), "::1", address.port());
+            let (app, trader_log) = Recorder::trader();
+            let trader = Engine::builder().connect(session).start(app).unwrap();
+            trader_log.logged_on();
+            log.logged_on();
+            trader.stop().unwrap();
+        } else {
+            Peer::connect(address).closed_silently();
+        }
+        venue.stop().unwrap();
+    }
+}
+
+#[test]
 fn a_configured_template_closes_addresses_that_it_does_not_allow_and_one_in_code_asks_first() {
     let configured = |allowed: &str| {
         let text = format!(

@@ -8,6 +8,7 @@ mod framer;
 mod index;
 mod journal;
 mod meaning;
+mod proxy;
 mod session;
 mod values;
 mod watched;
@@ -35,6 +36,7 @@ pub static TARGETS: &[Target] = &[
     Target { name: "meaning", run: meaning::run, seeds: meaning::seeds },
     Target { name: "session", run: session::run, seeds: session::seeds },
     Target { name: "journal", run: journal::run, seeds: journal::seeds },
+    Target { name: "proxy", run: proxy::run, seeds: proxy::seeds },
     Target { name: "values", run: values::run, seeds: values::seeds },
 ];
 

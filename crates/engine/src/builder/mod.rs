@@ -18,6 +18,7 @@ use crate::engine::Engine;
 use crate::identity_template::IdentityTemplate;
 use crate::initiation::Initiation;
 use crate::limits::{Limits, OUTBOUND_BUDGET, OUTBOUND_QUEUE_SIZE};
+use crate::network::Network;
 use crate::preparation;
 use crate::tls::Tls;
 use crate::waiting::{Waiting, WorkerOptions};
@@ -28,9 +29,11 @@ const MAX_OUTBOUND_BUDGET: usize = 16 * 1024 * 1024 * 1024;
 /// Builds an engine; [`Engine::builder`] returns one.
 pub struct EngineBuilder {
     acceptances: Vec<(SocketAddr, Acceptance)>,
-    templates: Vec<(SocketAddr, AcceptanceTemplate, Option<Tls>)>,
+    templates: Vec<(SocketAddr, AcceptanceTemplate)>,
     /// TLS of addresses, for sessions that say nothing about it.
     tls: Vec<(SocketAddr, Tls)>,
+    /// The proxies of addresses, for sessions that name none.
+    proxies: Vec<(SocketAddr, Vec<Network>)>,
     initiations: Vec<Initiation>,
     observer: Option<Arc<dyn WireObserver>>,
     message_log: Option<PathBuf>,
@@ -73,6 +76,7 @@ impl EngineBuilder {
             acceptances: Vec::new(),
             templates: Vec::new(),
             tls: Vec::new(),
+            proxies: Vec::new(),
             initiations: Vec::new(),
             observer: None,
             message_log: None,
@@ -128,7 +132,7 @@ impl EngineBuilder {
         address: SocketAddr,
         settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        self.accept_any_from(address, (IdentityTemplate::default(), Vec::new()), None, settings)
+        self.accept_any_from(address, (IdentityTemplate::default(), Vec::new()), (None, Vec::new()), settings)
     }
 
     /// Does the same with the SubIDs and LocationIDs of the Logon (50, 142 and 57, 143) in the
@@ -143,17 +147,23 @@ impl EngineBuilder {
         address: SocketAddr,
         settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        self.accept_any_from(address, (IdentityTemplate::with_sub_ids(), Vec::new()), None, settings)
+        self.accept_any_from(
+            address,
+            (IdentityTemplate::with_sub_ids(), Vec::new()),
+            (None, Vec::new()),
+            settings,
+        )
     }
 
     /// Does the same for Logons with these identities, from these addresses, which are all that
     /// `settings` admits; an empty list says nothing about them. Others are closed before their
-    /// Logon is read. `tls` is that of the address, unless [`EngineBuilder::tls`] says it.
+    /// Logon is read. `tls` and `proxies` are those of the address, unless [`EngineBuilder::tls`] and
+    /// [`EngineBuilder::proxies`] say them.
     pub(crate) fn accept_any_from(
         mut self,
         address: SocketAddr,
         (identity, allowed): (IdentityTemplate, Vec<IpAddr>),
-        tls: Option<Tls>,
+        (tls, proxies): (Option<Tls>, Vec<Network>),
         mut settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
         let checked = move |id: &SessionId| {
@@ -164,7 +174,9 @@ impl EngineBuilder {
                 .ok()
                 .map(|()| acceptance)
         };
-        self.templates.push((address, AcceptanceTemplate::new((identity, allowed), checked), tls));
+        let mut template = AcceptanceTemplate::new((identity, allowed), checked);
+        (template.tls, template.proxies) = (tls, proxies);
+        self.templates.push((address, template));
         self
     }
 
@@ -188,6 +200,33 @@ impl EngineBuilder {
     #[must_use]
     pub fn tls(mut self, address: SocketAddr, tls: Tls) -> Self {
         self.tls.push((address, tls));
+        self
+    }
+
+    /// Expects a PROXY header (version 1 or 2) at the beginning of the connections to `address` that
+    /// come from these proxies, those of [`EngineBuilder::accept_any`] too, for sessions whose
+    /// [`Acceptance::proxies`] names none.
+    ///
+    /// The counterparty that the header names counts as the connection's address from then on: for
+    /// [`Acceptance::allowed`], for limits, and in the log. A header of the proxy's own connections
+    /// (LOCAL, UNKNOWN) leaves it the proxy's. A connection from a proxy without a header is closed,
+    /// and so is one from elsewhere with a header. The header may have 107 bytes in version 1, 4,096
+    /// in version 2, and comes before the handshake of TLS.
+    ///
+    /// Whoever may connect from a proxy's address can name any counterparty: name the proxies alone,
+    /// not the network that they share with others.
+    ///
+    /// ```
+    /// use fixbolt::{Engine, Network};
+    ///
+    /// let proxies: [Network; 2] = ["10.0.0.5".parse()?, "10.1.0.0/28".parse()?];
+    /// let builder = Engine::builder().proxies("0.0.0.0:9880".parse()?, proxies);
+    /// # drop(builder);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn proxies(mut self, address: SocketAddr, proxies: impl IntoIterator<Item = Network>) -> Self {
+        self.proxies.push((address, proxies.into_iter().collect()));
         self
     }
 

@@ -114,7 +114,7 @@ impl EngineBuilder {
             )));
         }
         let options = self.worker_options(shared)?;
-        self.give_tls();
+        self.give_settings_of_addresses();
         prepare(&mut self.acceptances, &mut self.initiations, self.keep_going)?;
         choose_tier()?;
         if self.lock_memory {
@@ -148,16 +148,18 @@ impl EngineBuilder {
         Ok(Assembled { workers, cores, team, registry })
     }
 
-    /// Gives the sessions of an address its TLS, unless they have their own.
-    fn give_tls(&mut self) {
-        let of = |address: &SocketAddr| {
-            self.tls.iter().rev().find(|(at, _)| at == address).map(|(_, tls)| tls.clone())
-        };
-        for (address, acceptance) in &mut self.acceptances {
-            acceptance.tls = acceptance.tls.take().or_else(|| of(address));
-        }
-        for (address, _, tls) in &mut self.templates {
-            *tls = tls.take().or_else(|| of(address));
+    /// Gives the sessions of an address its TLS and its proxies, unless they have their own.
+    fn give_settings_of_addresses(&mut self) {
+        let sessions =
+            self.acceptances.iter_mut().map(|(at, session)| (at, &mut session.tls, &mut session.proxies));
+        let templates = self.templates.iter_mut().map(|(at, any)| (at, &mut any.tls, &mut any.proxies));
+        for (address, tls, proxies) in sessions.chain(templates) {
+            if tls.is_none() {
+                *tls = last_of(&self.tls, address);
+            }
+            if proxies.is_empty() {
+                *proxies = last_of(&self.proxies, address).unwrap_or_default();
+            }
         }
     }
 
@@ -257,12 +259,13 @@ impl EngineBuilder {
             sessions_had += usize::from(had.is_some());
             sockets.extend(had.flatten());
         }
-        for (address, mut template, tls) in core::mem::take(&mut self.templates) {
+        for (address, template) in core::mem::take(&mut self.templates) {
             let opened = ports.open_at(address, |port| {
                 ports
-                    .secure(port, tls.as_ref(), registry.tls())
+                    .check_proxies(port, &template.proxies)
+                    .and_then(|()| ports.secure(port, template.tls.as_ref(), registry.tls()))
                     .map_err(|reason| EngineError::Listen { address, reason })?;
-                template.tls = tls;
+                ports.set_proxies(port, &template.proxies);
                 ports.add_template(port, template);
                 Ok(())
             });
@@ -306,6 +309,11 @@ struct Assembled<A> {
     cores: Vec<Option<usize>>,
     team: Arc<Team>,
     registry: Arc<SessionRegistry>,
+}
+
+/// Returns what was set last for an address.
+fn last_of<T: Clone>(set: &[(SocketAddr, T)], address: &SocketAddr) -> Option<T> {
+    set.iter().rev().find(|(at, _)| at == address).map(|(_, value)| value.clone())
 }
 
 fn wrong_workers(reason: String) -> EngineError {

@@ -108,7 +108,8 @@ impl<'s> SessionReader<'s> {
                 let decides = self.draft.settings.heart_bt_int_override;
                 self.required("HeartBtInt", "HeartBtInt, which HeartBtIntOverride=Y makes its own", decides);
                 let listen = (self.draft.address, self.draft.port?);
-                Some(ConnectionType::Acceptor { listen, allowed: self.draft.allowed.clone() })
+                let (allowed, proxies) = (self.draft.allowed.clone(), self.draft.proxies.clone());
+                Some(ConnectionType::Acceptor { listen, allowed, proxies })
             }
             Role::Initiator => {
                 self.required("HeartBtInt", "HeartBtInt (seconds), which an initiator decides", true);

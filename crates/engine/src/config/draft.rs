@@ -13,6 +13,7 @@ use super::schedule_draft::ScheduleDraft;
 use super::tls_draft::TlsDraft;
 use crate::identity_template::{PartyTemplate, SubIdTemplate};
 use crate::initiation::HostSelection;
+use crate::network::Network;
 use crate::socket_options::SocketOptions;
 use crate::waiting::Waiting;
 
@@ -56,6 +57,7 @@ pub(super) struct Draft {
     pub(super) port: Option<u16>,
     pub(super) address: IpAddr,
     pub(super) allowed: Vec<IpAddr>,
+    pub(super) proxies: Vec<Network>,
     pub(super) socket: SocketOptions,
     /// How the session's own worker waits, if it has one, and its core.
     pub(super) dedicated: Option<Waiting>,
@@ -144,6 +146,7 @@ impl Draft {
             port: None,
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             allowed: Vec::new(),
+            proxies: Vec::new(),
             socket: SocketOptions::default(),
             dedicated: None,
             dedicated_core: None,

@@ -361,6 +361,11 @@ fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
             "the sessions of a port have the same TLS, because the handshake comes before the Logon; this one differs in {what} from the one at {}; make them equal, or give them different ports",
             other.place
         )
+    } else if let Some(other) = others.clone().find(|other| differs_in_proxies(this, other)) {
+        format!(
+            "the sessions of a port have the same ProxyProtocolFrom, because the header comes before the Logon; this one differs from the one at {}; make them equal, or give them different ports",
+            other.place
+        )
     } else if let Some(first) = others.next()
         && (&this.journal, this.persist_messages) != (&first.journal, first.persist_messages)
     {
@@ -380,22 +385,33 @@ fn ambiguous<'s>(this: &SessionConfiguration, other: &'s SessionConfiguration) -
     let (Identity::Fixed(id), Identity::Fixed(other_id)) = (&this.identity, &other.identity) else {
         return None;
     };
-    let (ConnectionType::Acceptor { listen, .. }, ConnectionType::Acceptor { listen: other_listen, .. }) =
-        (&this.connection, &other.connection)
-    else {
-        return None;
-    };
-    (listen == other_listen && id.is_ambiguous_with(other_id)).then_some(other_id)
+    (share_a_port(this, other) && id.is_ambiguous_with(other_id)).then_some(other_id)
+}
+
+/// Returns whether both sessions are acceptors' of the same address.
+fn share_a_port(this: &SessionConfiguration, other: &SessionConfiguration) -> bool {
+    match (&this.connection, &other.connection) {
+        (ConnectionType::Acceptor { listen, .. }, ConnectionType::Acceptor { listen: other_listen, .. }) => {
+            listen == other_listen
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether the proxies of two acceptors' sessions of a port differ.
+fn differs_in_proxies(this: &SessionConfiguration, other: &SessionConfiguration) -> bool {
+    match (&this.connection, &other.connection) {
+        (
+            ConnectionType::Acceptor { proxies, .. },
+            ConnectionType::Acceptor { proxies: other_proxies, .. },
+        ) => share_a_port(this, other) && proxies != other_proxies,
+        _ => false,
+    }
 }
 
 /// Returns in what the TLS of two acceptors' sessions of a port differs.
 fn differs_in_tls(this: &SessionConfiguration, other: &SessionConfiguration) -> Option<&'static str> {
-    let (ConnectionType::Acceptor { listen, .. }, ConnectionType::Acceptor { listen: other_listen, .. }) =
-        (&this.connection, &other.connection)
-    else {
-        return None;
-    };
-    if listen != other_listen {
+    if !share_a_port(this, other) {
         return None;
     }
     match (&this.tls, &other.tls) {

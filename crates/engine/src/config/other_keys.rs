@@ -67,7 +67,7 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     // Acceptor
     ("DynamicSessions", only(&["N"], "write a [SESSION] with DynamicSession=Y for counterparties that have no section of their own")),
     ("DynamicQualifier", only(&["N"], "a session of DynamicSession=Y is identified by its CompIDs, and by SubIDs and LocationIDs if it has their keys; a second connection with the same ones is refused")),
-    ("UseTCPProxy", only(&["N"], "the PROXY protocol is not supported; let the proxy forward plain TCP")),
+    ("UseTCPProxy", only(&["N"], "a header is only read from proxies that are known; name their addresses in ProxyProtocolFrom")),
     ("SocketAcceptProtocol", only(&["TCP", "SOCKET"], "sessions run over TCP")),
     ("SocketReuseAddress", Replaced("it is always set: a port is free again as soon as its process ends")),
     ("SocketSynchronousWrite*", Replaced("a write never blocks; a counterparty that does not read is recognized by its full outbox")),

@@ -458,6 +458,8 @@ pub(super) static ROWS: &[Row] = &[
         "127.0.0.1", "the address to listen on; 0.0.0.0 for every interface"), "SocketAcceptAddress"),
     row("AllowedRemoteAddresses", Acceptor, Text { form: "IP addresses separated by commas", set: values::allowed },
         "any", "the addresses from which counterparties may connect"),
+    row("ProxyProtocolFrom", Acceptor, Text { form: values::NETWORKS, set: values::proxies },
+        "none", "the proxies whose connections begin with a PROXY header (version 1 or 2; HAProxy's send-proxy and send-proxy-v2). The counterparty that it names counts as the connection's address from then on: for AllowedRemoteAddresses, MaxConnectionsPerAddress and the log. A connection from one of these addresses without a header is closed, and so is one from elsewhere with a header. Whoever can connect from these addresses can name any counterparty. All sessions of an address have the same"),
     also(row("SocketNodelay", Both, Flag(|d, on| d.socket.nodelay = on),
         "Y", "whether small messages are sent at once (TCP_NODELAY)"), "SocketTcpNoDelay"),
     row("SocketSendBufferSize", Both, Number { from: 0, to: GIB, unit: "bytes", set: |d, n| d.socket.send_buffer_size = limit(n as usize) },

@@ -13,6 +13,7 @@ use super::error::{ConfigError, SourceLine};
 use super::secret::WithoutSecrets;
 use crate::identity_template::IdentityTemplate;
 use crate::initiation::HostSelection;
+use crate::network::Network;
 use crate::socket_options::SocketOptions;
 use crate::tls::Tls;
 use crate::waiting::WorkerOptions;
@@ -90,6 +91,8 @@ pub enum ConnectionType {
         listen: (IpAddr, u16),
         /// AllowedRemoteAddresses; empty for any.
         allowed: Vec<IpAddr>,
+        /// ProxyProtocolFrom; empty for none.
+        proxies: Vec<Network>,
     },
     /// ConnectionType=initiator.
     Initiator {

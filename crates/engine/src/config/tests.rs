@@ -64,7 +64,10 @@ fn a_short_acceptor_gets_the_defaults_and_binds_to_loopback() {
     let session = one(ACCEPTOR);
     assert_eq!(session.identity, Identity::Fixed("FIX.4.4:VENUE->TRADER".parse().unwrap()));
     let listen = (IpAddr::V4(Ipv4Addr::LOCALHOST), 9880);
-    assert_eq!(session.connection, ConnectionType::Acceptor { listen, allowed: Vec::new() });
+    assert_eq!(
+        session.connection,
+        ConnectionType::Acceptor { listen, allowed: Vec::new(), proxies: Vec::new() }
+    );
     let id = "FIX.4.4:VENUE->TRADER".parse().unwrap();
     assert_eq!(session.settings, SessionSettings::new(id, Role::Acceptor));
     assert!(session.persist_messages && session.socket.nodelay);
@@ -215,7 +218,7 @@ fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
 fn a_key_whose_effect_is_not_available_stops_the_start_unless_it_asks_for_nothing() {
     assert_eq!(
         acceptor_refused("UseTCPProxy=Y"),
-        "a.cfg:7: UseTCPProxy is not available: the PROXY protocol is not supported; let the proxy forward plain TCP"
+        "a.cfg:7: UseTCPProxy is not available: a header is only read from proxies that are known; name their addresses in ProxyProtocolFrom"
     );
     assert!(read(&with(ACCEPTOR, "UseTCPProxy=n")).is_ok());
 }
@@ -235,6 +238,10 @@ fn every_value_has_its_type_and_the_error_says_which() {
         ("Compatibility=quickfixn", "one of standard, quickfix, quickfixj"),
         ("SocketAcceptAddress=venue.example", "an IP address of this machine"),
         ("AllowedRemoteAddresses=127.0.0.1,", "IP addresses separated by commas"),
+        (
+            "ProxyProtocolFrom=10.1.2.3/16",
+            "IP addresses and networks, such as 10.1.0.0/28, separated by commas",
+        ),
         ("FileStorePath=", "a directory"),
     ] {
         assert_eq!(acceptor_refused(line), format!("a.cfg:7: {line}: {expected} expected"));
@@ -537,6 +544,7 @@ fn every_row_does_something() {
         ("Incoming.MsgType=warn", "Incoming.CHECK"),
         ("ValidateOutgoingMessage=Y", "ValidateOutgoingMessage"),
         ("AllowedRemoteAddresses=127.0.0.1, ::1", "AllowedRemoteAddresses"),
+        ("ProxyProtocolFrom=10.0.0.5, 10.1.0.0/16", "ProxyProtocolFrom"),
         ("SocketAcceptHost=0.0.0.0", "SocketAcceptHost"),
         ("SocketNodelay=N", "SocketNodelay"),
         ("SocketSendBufferSize=7", "SocketSendBufferSize"),

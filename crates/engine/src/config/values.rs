@@ -186,6 +186,15 @@ pub(super) fn allowed(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// The form of ProxyProtocolFrom.
+pub(super) const NETWORKS: &str = "IP addresses and networks, such as 10.1.0.0/28, separated by commas";
+
+pub(super) fn proxies(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    let networks = value.split(',').map(|part| part.trim().parse());
+    draft.proxies = networks.collect::<Result<_, _>>().map_err(|_| Refusal::Form)?;
+    Ok(())
+}
+
 /// The form of WorkerWaiting.
 pub(super) const WAITING: &str =
     "blocking, spinning, or how many microseconds to spin before blocking, 1 to 1000000";

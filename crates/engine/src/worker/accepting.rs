@@ -1,6 +1,7 @@
 //! How many connections a worker accepts, and which ones give way to them: carries out what
 //! [`admission`](super::admission) decides.
 
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
@@ -120,21 +121,22 @@ impl Worker {
     /// connections if a session may have to be opened for it. Returns whether it is pending.
     fn welcome(&mut self, Incoming { port, stream, peer }: Incoming) -> bool {
         let ports = self.driver.ports();
-        if !ports.admits(port, peer.ip().to_canonical()) {
-            let reason = "no session here allows connections from this address (AllowedRemoteAddresses)";
-            tracing::info!(%peer, reason, "closed before logon");
-            return false;
-        }
         let until = self.cycle.now.mono + self.limits.pending_time;
-        let transport = match ports.tls(port).map(|tls| tls.accept()) {
-            None => Transport::from(stream),
-            Some(Ok(tls)) => Transport::with_tls(stream, tls),
-            Some(Err(failure)) => {
-                tracing::error!(%peer, reason = %failure, "closed before logon");
-                return false;
-            }
+        let connection = if ports.is_proxy(port, peer.ip()) {
+            Connection::new(stream, peer, Stage::Proxied { port, until })
+        } else if !self.may_enter(port, peer) {
+            return false;
+        } else {
+            let transport = match ports.tls(port).map(|tls| tls.accept()) {
+                None => Transport::from(stream),
+                Some(Ok(tls)) => Transport::with_tls(stream, tls),
+                Some(Err(failure)) => {
+                    tracing::error!(%peer, reason = %failure, "closed before logon");
+                    return false;
+                }
+            };
+            Connection::new(transport, peer, Stage::Pending { port, until })
         };
-        let connection = Connection::new(transport, peer, Stage::Pending { port, until });
         let may_open = self.team.shared() > 1 && ports.has_templates(port);
         match self.team.least_loaded().filter(|_| may_open) {
             Some(worker)
@@ -146,15 +148,22 @@ impl Worker {
         }
     }
 
+    /// Returns whether a session of the port may admit connections from this address, and says so if
+    /// not.
+    pub(super) fn may_enter(&self, port: Port, peer: SocketAddr) -> bool {
+        let may = self.driver.ports().admits(port, peer.ip().to_canonical());
+        if !may {
+            let reason = "no session here allows connections from this address (AllowedRemoteAddresses)";
+            tracing::info!(%peer, reason, "closed before logon");
+        }
+        may
+    }
+
     /// Takes in a pending connection, and closes the one that gives way to it, if one must. Returns
     /// its slot.
     pub(super) fn take_in(&mut self, connection: Connection) -> Option<usize> {
         let connections = &mut self.driver.connections;
-        if let Some(slot) = connections.admission.gives_way(connection.peer.ip().to_canonical()) {
-            let reason =
-                "a newer connection needs its place (MaxPendingConnections, MaxConnectionsPerAddress)";
-            close_pending(connections, slot, reason);
-        }
+        close_to_make_room(connections, connection.peer);
         let until = connection.stage.until();
         let slot = connections.insert(self.cycle.now.mono, connection, self.poll.registry())?;
         if let Some(until) = until {
@@ -170,6 +179,14 @@ impl Worker {
         {
             tracing::error!(error = %format_args!("{error:#}"), "nobody accepts the connections to a port");
         }
+    }
+}
+
+/// Closes the pending connection that gives way to a new one from this address, if one must.
+pub(super) fn close_to_make_room(connections: &mut Connections, peer: SocketAddr) {
+    if let Some(slot) = connections.admission.gives_way(peer.ip().to_canonical()) {
+        let reason = "a newer connection needs its place (MaxPendingConnections, MaxConnectionsPerAddress)";
+        close_pending(connections, slot, reason);
     }
 }
 

@@ -51,6 +51,8 @@ pub(crate) struct Connection {
 pub(crate) enum Stage {
     /// We are connecting, for an initiator; with TLS until the handshake is done.
     Connecting { initiator: usize, until: Mono },
+    /// Accepted at a port from a proxy, whose header will name the counterparty.
+    Proxied { port: Port, until: Mono },
     /// Accepted at a port; a complete Logon will name its session.
     Pending { port: Port, until: Mono },
     /// The connection of a session.
@@ -70,11 +72,17 @@ impl Stage {
     pub(crate) const fn until(self) -> Option<Mono> {
         match self {
             Self::Connecting { until, .. }
+            | Self::Proxied { until, .. }
             | Self::Pending { until, .. }
             | Self::Closing { until, .. }
             | Self::Draining { until, .. } => Some(until),
             Self::Session(_) | Self::Closed => None,
         }
+    }
+
+    /// Returns whether the connection was accepted, and its session is not known yet.
+    pub(crate) const fn is_pending(self) -> bool {
+        matches!(self, Self::Proxied { .. } | Self::Pending { .. })
     }
 }
 

@@ -82,7 +82,7 @@ impl Connections {
             tracing::error!(%error, "the connection cannot be watched");
             return None;
         }
-        if matches!(connection.stage, Stage::Pending { .. }) {
+        if connection.stage.is_pending() {
             self.admission.arrive(slot, connection.peer.ip(), now);
         }
         if self.free.pop().is_some() {

@@ -13,6 +13,7 @@ use super::session_table::{Dynamic, SessionEntry, Side, admit, peer_rules};
 use crate::acceptance::Acceptance;
 use crate::clock;
 use crate::ports::{Made, Port};
+use crate::proxy_header::begins;
 use crate::session_registry::Elsewhere;
 use crate::tls::{Mismatch, PeerRules};
 
@@ -58,6 +59,9 @@ impl Worker {
         }
         if connection.received.filled().starts_with(&HANDSHAKE) {
             return self.refuse(slot, None, Refusal::SpeaksTls);
+        }
+        if begins(connection.received.filled()) {
+            return self.refuse(slot, None, Refusal::SpeaksProxy);
         }
         let identity = identify(connection.received.filled());
         let is_right = !matches!(identity, Identity::LogonWithWrongCheckSum(_));
@@ -161,7 +165,7 @@ impl Worker {
         }
         check_sum(is_right, acceptance.settings.validate_checksum)?;
         self.check_room(slot)?;
-        let Acceptance { settings, allowed, socket, tls } = acceptance;
+        let Acceptance { settings, allowed, socket, tls, .. } = acceptance;
         let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: Some(Dynamic::new(template)) };
         let entry = SessionEntry::new(&settings, side, socket, tls.as_ref());
         match self.driver.open_dynamic(settings, entry, &mut self.cycle, app) {

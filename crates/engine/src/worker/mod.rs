@@ -11,8 +11,8 @@
 //!   which of them may stay before they log on is decided by [`admission`]; what a worker knows of
 //!   sessions is in [`session_table`];
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
-//! - [`listeners`] accept connections, as many as [`accepting`] lets them; [`identifying`] finds
-//!   their sessions, here or on another worker;
+//! - [`listeners`] accept connections, as many as [`accepting`] lets them; [`proxied`] reads whose a
+//!   proxy's are; [`identifying`] finds their sessions, here or on another worker;
 //! - a [`connector`] makes connections, as its [`initiator`]s say, with a [`backoff`] between
 //!   attempts;
 //! - a [`time_share`] limits what it takes to open sessions that counterparties ask for;
@@ -33,6 +33,7 @@ pub(crate) mod event_source;
 mod identifying;
 mod initiator;
 pub(crate) mod listeners;
+mod proxied;
 mod receive_buffer;
 mod refusal;
 mod session_driver;
@@ -223,10 +224,13 @@ impl Worker {
         }
         let id = acceptance.settings.id.clone();
         preparation::check_unambiguous(&id, self.driver.ports().identities(port).iter())?;
+        let ports = self.driver.ports();
+        ports.check_proxies(port, &acceptance.proxies).map_err(|reason| preparation::wrong(&id, reason))?;
         self.driver
             .secure(port, acceptance.tls.as_ref())
             .map_err(|reason| preparation::wrong(&id, reason))?;
-        let Acceptance { settings, allowed, socket, tls } = acceptance;
+        self.driver.ports().set_proxies(port, &acceptance.proxies);
+        let Acceptance { settings, allowed, socket, tls, .. } = acceptance;
         let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: None };
         let entry = SessionEntry::new(&settings, side, socket, tls.as_ref());
         let opened = self.driver.open(settings, entry, &mut self.cycle, app);
@@ -525,6 +529,7 @@ impl Worker {
             Stage::Connecting { initiator, .. } => self.finish_connecting(slot, initiator, app),
             Stage::Pending { .. } if connection.transport.is_handshaking() => self.note_handshake(slot),
             Stage::Pending { port, .. } => self.identify(slot, port, app),
+            Stage::Proxied { port, until } => self.read_proxy_header(slot, (port, until), app),
             Stage::Session(key) => self.driver.read(slot, key, &mut self.cycle, app),
             Stage::Closing { session, .. } => self.driver.note_output(session),
             Stage::Draining { .. } => self.driver.connections.drain(slot),
@@ -654,6 +659,10 @@ impl Worker {
                             };
                             tracing::info!(%peer, reason, "closed before logon");
                         }
+                        Stage::Proxied { .. } => {
+                            let reason = "no PROXY header arrived in time (LogonTimeout), which connections from this address begin with (ProxyProtocolFrom)";
+                            tracing::info!(%peer, reason, "closed before logon");
+                        }
                         // What a counterparty does after our last message says nothing.
                         Stage::Draining { .. } | Stage::Session(_) | Stage::Closed => {}
                     }
@@ -677,7 +686,7 @@ impl Worker {
         let logout_time = self.driver.log_out_all(&mut self.cycle, app);
         for slot in self.driver.connections.slots() {
             let stage = self.driver.connections.get(slot).map(|connection| connection.stage);
-            if matches!(stage, Some(Stage::Connecting { .. } | Stage::Pending { .. })) {
+            if stage.is_some_and(|stage| stage.is_pending() || matches!(stage, Stage::Connecting { .. })) {
                 self.driver.connections.close(slot);
             }
         }

@@ -16,6 +16,8 @@ pub(crate) enum Refusal {
     NotALogon(&'static str),
     /// The counterparty begins with a handshake of TLS, at a port without it.
     SpeaksTls,
+    /// The counterparty begins with a PROXY header, which is not read from its address.
+    SpeaksProxy,
     /// The certificate of the connection is not the session's.
     Certificate(Mismatch),
     /// The port has no such session.
@@ -51,6 +53,9 @@ impl Refusal {
             Self::NotALogon(reason) => reason,
             Self::SpeaksTls => {
                 "the counterparty speaks TLS, and this port expects FIX without it; set SocketUseSSL=Y here, or have it use another port"
+            }
+            Self::SpeaksProxy => {
+                "it begins with a PROXY header, which is not read from this address; if it is a proxy of yours, name it in ProxyProtocolFrom"
             }
             Self::Certificate(mismatch) => mismatch.reason(),
             Self::NoSuchSession => "there is no such session at this address",

@@ -37,6 +37,11 @@ impl Transport {
         Self { socket, tls: Some(Box::new(tls)) }
     }
 
+    /// Has a handshake follow the bytes that were read.
+    pub(crate) fn encrypt(&mut self, tls: TlsStream) {
+        self.tls = Some(Box::new(tls));
+    }
+
     pub(crate) const fn socket(&self) -> &TcpStream {
         &self.socket
     }
@@ -58,6 +63,17 @@ impl Transport {
             Ok(count) => Taken { count, more: count == into.len() || is_last, end: count == 0 },
             Err(error) => Taken { count: 0, more: false, end: error.kind() != io::ErrorKind::WouldBlock },
         }
+    }
+
+    /// Returns how many bytes the socket has, up to the length of `into`, and copies them. They are
+    /// not decrypted, and stay in the socket.
+    pub(crate) fn peek(&self, into: &mut [u8]) -> io::Result<usize> {
+        again_if_interrupted(|| self.socket.peek(into))
+    }
+
+    /// Reads bytes that the socket is known to have, which are not encrypted.
+    pub(crate) fn discard(&mut self, into: &mut [u8]) -> io::Result<()> {
+        self.socket.read_exact(into)
     }
 
     /// Writes once. Returns how many bytes were accepted, and whether more may be.
