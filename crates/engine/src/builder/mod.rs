@@ -157,8 +157,8 @@ impl EngineBuilder {
 
     /// Does the same for Logons with these identities, from these addresses, which are all that
     /// `settings` admits; an empty list says nothing about them. Others are closed before their
-    /// Logon is read. `tls` and `proxies` are those of the address, unless [`EngineBuilder::tls`] and
-    /// [`EngineBuilder::proxies`] say them.
+    /// Logon is read. `tls` and `proxies` are those of the address, unless [`EngineBuilder::tls`]
+    /// and [`EngineBuilder::proxies`] say them.
     pub(crate) fn accept_any_from(
         mut self,
         address: SocketAddr,
@@ -203,18 +203,18 @@ impl EngineBuilder {
         self
     }
 
-    /// Expects a PROXY header (version 1 or 2) at the beginning of the connections to `address` that
-    /// come from these proxies, those of [`EngineBuilder::accept_any`] too, for sessions whose
+    /// Expects a PROXY header (version 1 or 2) at the beginning of the connections to `address`
+    /// that come from these proxies, those of [`EngineBuilder::accept_any`] too, for sessions whose
     /// [`Acceptance::proxies`] names none.
     ///
     /// The counterparty that the header names counts as the connection's address from then on: for
     /// [`Acceptance::allowed`], for limits, and in the log. A header of the proxy's own connections
-    /// (LOCAL, UNKNOWN) leaves it the proxy's. A connection from a proxy without a header is closed,
-    /// and so is one from elsewhere with a header. The header may have 107 bytes in version 1, 4,096
-    /// in version 2, and comes before the handshake of TLS.
+    /// (LOCAL, UNKNOWN) leaves it the proxy's. A connection from a proxy without a header is
+    /// closed, and so is one from elsewhere with a header. The header may have 107 bytes in version
+    /// 1, 4,096 in version 2, and comes before the handshake of TLS.
     ///
-    /// Whoever may connect from a proxy's address can name any counterparty: name the proxies alone,
-    /// not the network that they share with others.
+    /// Whoever may connect from a proxy's address can name any counterparty: name the proxies
+    /// alone, not the network that they share with others.
     ///
     /// ```
     /// use fixbolt::{Engine, Network};

@@ -148,8 +148,8 @@ impl Worker {
         }
     }
 
-    /// Returns whether a session of the port may admit connections from this address, and says so if
-    /// not.
+    /// Returns whether a session of the port may admit connections from this address, and says so
+    /// if not.
     pub(super) fn may_enter(&self, port: Port, peer: SocketAddr) -> bool {
         let may = self.driver.ports().admits(port, peer.ip().to_canonical());
         if !may {

@@ -11,8 +11,8 @@
 //!   which of them may stay before they log on is decided by [`admission`]; what a worker knows of
 //!   sessions is in [`session_table`];
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
-//! - [`listeners`] accept connections, as many as [`accepting`] lets them; [`proxied`] reads whose a
-//!   proxy's are; [`identifying`] finds their sessions, here or on another worker;
+//! - [`listeners`] accept connections, as many as [`accepting`] lets them; [`proxied`] reads whose
+//!   a proxy's are; [`identifying`] finds their sessions, here or on another worker;
 //! - a [`connector`] makes connections, as its [`initiator`]s say, with a [`backoff`] between
 //!   attempts;
 //! - a [`time_share`] limits what it takes to open sessions that counterparties ask for;
