@@ -6,9 +6,9 @@
 //! message that shares all of these with a valid one is valid too, provided that its values are. If
 //! they are not, the walk starts from the beginning: nothing is reported here.
 
-use fixbolt_codec::{FromField, Message, NumInGroup, Place};
+use fixbolt_codec::{Decimal, FromField, Message, NumInGroup, Place};
 
-use super::plan::Plan;
+use super::plan::{Plan, names_a_msg_type};
 use super::policy::{Check, Policy};
 use super::values::takes_any_value;
 use crate::data_type::DataType;
@@ -17,6 +17,8 @@ use crate::data_type::DataType;
 const LAYOUTS: usize = 8;
 /// Longer messages are walked every time.
 const FIELDS: usize = 128;
+/// The position of BodyLength (9) in every message.
+const BODY_LENGTH: usize = 1;
 /// After this many consecutive messages of unknown layouts only every sixteenth is learned: a
 /// counterparty whose messages are all different must not cost more than the walk.
 const PATIENCE: u8 = 16;
@@ -55,19 +57,34 @@ struct Step {
     position: u16,
     slot: u16,
     look: Look,
+    /// What the check needs, or the value that was right last.
+    memo: u128,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
-    /// The count must have this value.
-    Count(u32),
-    /// Usually a single byte that is a code, which needs no further check.
-    Code,
-    /// The type and the codes are checked.
-    Value,
+    /// The count must have the value in the memo.
+    Count,
+    /// Usually one byte whose bit is set in the memo: nothing more is checked then.
+    Byte,
+    /// Usually the value that was right last, which is in the memo.
+    Again,
+    /// Usually a few digits of which the first is not 0.
+    Number,
+    /// A number with decimals.
+    Decimal,
+    /// Usually a time within ten seconds of one that was right, whose first 16 bytes are in the
+    /// memo.
+    Time,
     /// The length of the data field that follows: its value is checked, and that it is this length.
     DataLength,
 }
+
+/// The memo of a step that has not seen a value that was right; no value has it.
+const NOTHING: u128 = u128::MAX;
+
+/// The identity of values that are too long to have one.
+const NO_WORD: u128 = NOTHING - 1;
 
 impl Learned {
     pub(crate) fn new() -> Learned {
@@ -102,7 +119,7 @@ impl Learned {
         let layout = &mut self.layouts[at];
         layout.used = true;
         self.unknown = 0;
-        layout.steps.iter().all(|step| step.is_right(plan, message, policy)).then_some(LayoutId(at))
+        layout.is_right(plan, message, policy).then_some(LayoutId(at))
     }
 
     /// Returns whether [`Learned::known`] would return a layout, without a trace of the question.
@@ -111,14 +128,13 @@ impl Learned {
             return false;
         };
         let at = self.find(plan, body, message, |layout| layout.policy == *policy);
-        at.is_some_and(|at| self.layouts[at].steps.iter().all(|step| step.is_right(plan, message, policy)))
+        at.is_some_and(|at| self.layouts[at].clone().is_right(plan, message, policy))
     }
 
     /// Returns a layout whose fields have the same places as those of the message, if one is known.
     pub(crate) fn same_structure(&self, plan: &Plan, message: &Message<'_>) -> Option<LayoutId> {
         let body = plan.body(message.msg_type())?;
-        self.find(plan, body, message, |layout| layout.steps.iter().all(|step| step.counts_alike(message)))
-            .map(LayoutId)
+        self.find(plan, body, message, |layout| layout.counts_alike(message)).map(LayoutId)
     }
 
     /// Returns the places of the fields of a message with this layout.
@@ -176,21 +192,33 @@ impl Learned {
                 return None;
             }
             let with_codes = policy.makes(Check::EnumValue) && plan.codes(rule).is_some();
-            let look = if rule.kind == DataType::NumInGroup {
+            // Framing has read BodyLength.
+            if position == BODY_LENGTH {
+                continue;
+            }
+            let (look, memo) = if rule.kind == DataType::NumInGroup {
                 // A count that is not a number opens a group of unknown size: such a message is
                 // walked.
                 let Ok(count) = NumInGroup::from_field(message.value(position)) else { return None };
-                Look::Count(count.0)
-            } else if with_codes && rule.codes_fit {
-                Look::Code
+                (Look::Count, u128::from(count.0))
             } else if rule.is_data_length && policy.makes(Check::DataLength) {
-                Look::DataLength
-            } else if with_codes || policy.makes(Check::DataType) && !takes_any_value(rule.kind) {
-                Look::Value
+                (Look::DataLength, 0)
+            } else if with_codes {
+                // The type of a message is part of its layout.
+                if names_a_msg_type(tag) && takes_any_value(rule.kind) {
+                    continue;
+                }
+                let is_byte = rule.codes_fit && message.value(position).len() == 1;
+                match plan.codes(rule).filter(|_| is_byte) {
+                    Some(codes) => (Look::Byte, codes.ascii()),
+                    None => (Look::Again, NOTHING),
+                }
+            } else if policy.makes(Check::DataType) && !takes_any_value(rule.kind) {
+                (look_of(rule.kind), NOTHING)
             } else {
                 continue;
             };
-            layout.steps.push(Step { position: position as u16, slot, look });
+            layout.steps.push(Step { position: position as u16, slot, look, memo });
         }
         (layout.plan, layout.body, layout.policy) = (plan.number(), body, *policy);
         std::mem::swap(&mut layout.places, places);
@@ -204,25 +232,129 @@ fn is_length_of_next(message: &Message<'_>, position: usize) -> bool {
     next < message.len() && u64::from_field(message.value(position)) == Ok(message.value(next).len() as u64)
 }
 
+/// Returns how a value of this type is checked first. What that does not accept is checked again,
+/// completely.
+const fn look_of(kind: DataType) -> Look {
+    use DataType::{
+        Amt, Float, Int, Length, Percentage, Price, PriceOffset, Qty, SeqNum, TagNum, UtcTimestamp,
+    };
+    match kind {
+        Int | Length | SeqNum | TagNum => Look::Number,
+        Float | Qty | Price | PriceOffset | Amt | Percentage => Look::Decimal,
+        UtcTimestamp => Look::Time,
+        _ => Look::Again,
+    }
+}
+
+/// Returns a value of one to eight bytes as a number, the first byte lowest, and its length.
+#[inline]
+fn word(message: &Message<'_>, position: usize) -> Option<(u64, usize)> {
+    let span = message.span(position);
+    let length = span.end() - span.start();
+    let last = message.bytes().get(span.end().checked_sub(8)?..span.end())?;
+    let last = u64::from_le_bytes(last.try_into().ok()?);
+    let unused = 8 * 8usize.checked_sub(length)?;
+    Some((last.checked_shr(unused as u32)?, length))
+}
+
+/// Returns a value of one to eight bytes as a number that no other value has.
+#[inline]
+fn identity(message: &Message<'_>, position: usize) -> u128 {
+    word(message, position).map_or(NO_WORD, |(word, length)| u128::from(word) | (length as u128) << 64)
+}
+
+/// Returns whether the value is a number of one to eight digits that does not begin with 0.
+#[inline]
+fn is_plain_number(message: &Message<'_>, position: usize) -> bool {
+    const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
+    // Added to a byte, it carries into the high bit if and only if the byte is above 9.
+    const ABOVE_NINE: u64 = u64::from_le_bytes([0x76; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    word(message, position).is_some_and(|(word, length)| {
+        let digits = word ^ ZEROS >> (64 - 8 * length);
+        (digits.wrapping_add(ABOVE_NINE) | digits) & HIGH == 0 && digits & 0xFF != 0
+    })
+}
+
+impl Layout {
+    /// Returns whether the message has the same counts.
+    fn counts_alike(&self, message: &Message<'_>) -> bool {
+        let mut counts = self.steps.iter().filter(|step| step.look == Look::Count);
+        counts.all(|step| step.counts_alike(message))
+    }
+
+    /// Returns whether the values of a message with this layout are right.
+    #[inline]
+    fn is_right(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
+        self.steps.iter_mut().all(|step| step.is_right(plan, message, policy))
+    }
+}
+
 impl Step {
-    /// Returns whether the message has the same count here, if this is a count.
-    fn counts_alike(self, message: &Message<'_>) -> bool {
-        let Look::Count(count) = self.look else { return true };
-        NumInGroup::from_field(message.value(usize::from(self.position))) == Ok(NumInGroup(count))
+    /// Returns whether the message has the same count here.
+    fn counts_alike(&self, message: &Message<'_>) -> bool {
+        let count = NumInGroup::from_field(message.value(usize::from(self.position)));
+        count.is_ok_and(|count| u128::from(count.0) == self.memo)
     }
 
     #[inline]
-    fn is_right(self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
+    fn is_right(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
         let position = usize::from(self.position);
-        let value = message.value(position);
-        let rule = plan.field(self.slot);
+        let checked = |step: &Self| {
+            let tag = message.tags()[position];
+            plan.value_is_right(tag, step.slot, message.value(position), policy).is_ok()
+        };
         match self.look {
-            Look::Count(count) => NumInGroup::from_field(value) == Ok(NumInGroup(count)),
-            Look::Code if plan.codes(rule).is_some_and(|codes| codes.has_byte(value)) => true,
-            Look::DataLength if !is_length_of_next(message, position) => false,
-            Look::Code | Look::Value | Look::DataLength => {
-                plan.value_is_right(message.tags()[position], self.slot, value, policy).is_ok()
+            Look::Byte => {
+                let span = message.span(position);
+                let byte = message.bytes()[span.start()];
+                let is_code = span.end() - span.start() == 1 && byte < 0x80 && self.memo >> byte & 1 != 0;
+                is_code || checked(self)
             }
+            Look::Again => {
+                let identity = identity(message, position);
+                if identity == self.memo {
+                    return true;
+                }
+                let is_right = checked(self);
+                if is_right && identity != NO_WORD {
+                    self.memo = identity;
+                }
+                is_right
+            }
+            Look::Number => is_plain_number(message, position) || checked(self),
+            Look::Decimal => Decimal::parse(message.value(position)).is_ok() || checked(self),
+            Look::Time => {
+                let parts = message.value(position).split_first_chunk();
+                let parts = parts.map(|(start, rest)| (u128::from_le_bytes(*start), rest));
+                if parts.is_some_and(|(start, rest)| start == self.memo && ends_a_time(rest)) {
+                    return true;
+                }
+                let is_right = checked(self);
+                if let Some((start, _)) = parts
+                    && is_right
+                    // Only one second begins with a 6.
+                    && start.to_le_bytes()[15] != b'6'
+                {
+                    self.memo = start;
+                }
+                is_right
+            }
+            Look::Count => self.counts_alike(message),
+            Look::DataLength => is_length_of_next(message, position) && checked(self),
         }
+    }
+}
+
+/// Returns whether the rest of a time, from the last digit of its second on, is right whatever is
+/// before it.
+#[inline]
+fn ends_a_time(rest: &[u8]) -> bool {
+    match rest {
+        [b'0'..=b'9'] => true,
+        // Most senders write milliseconds.
+        [b'0'..=b'9', b'.', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9'] => true,
+        [b'0'..=b'9', b'.', fraction @ ..] => fraction.len() <= 12 && u64::from_field(fraction).is_ok(),
+        _ => false,
     }
 }

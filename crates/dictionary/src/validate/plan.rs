@@ -425,6 +425,6 @@ fn read_requirements(
 }
 
 /// MsgType has a check of its own; RefMsgType repeats what the counterparty sent, known or not.
-const fn names_a_msg_type(tag: u32) -> bool {
+pub(super) const fn names_a_msg_type(tag: u32) -> bool {
     matches!(tag, 35 | 372)
 }

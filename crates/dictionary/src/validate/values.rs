@@ -132,6 +132,11 @@ impl CodeTable {
         matches!(value, [byte] if self.one_byte[usize::from(byte >> 6)] & (1 << (byte & 63)) != 0)
     }
 
+    /// Returns the codes of one byte below 0x80, a bit for each.
+    pub(crate) fn ascii(&self) -> u128 {
+        u128::from(self.one_byte[0]) | u128::from(self.one_byte[1]) << 64
+    }
+
     /// Returns whether every code of one byte is of this type, by all rules.
     pub(crate) fn bytes_are(&self, kind: DataType, tag: u32) -> bool {
         (0..=u8::MAX).filter(|byte| self.has_byte(&[*byte])).all(|byte| {
