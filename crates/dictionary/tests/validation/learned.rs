@@ -136,3 +136,65 @@ fn a_layout_is_known_once_a_valid_message_had_it_and_asking_changes_nothing() {
         .collect();
     assert_eq!(knows(&fixbolt_dictionary::sample::framed("FIX.4.4", broken.as_bytes()), false), Some(false));
 }
+
+#[test]
+fn a_value_is_judged_alike_whatever_was_right_before_it() {
+    let validator = Validator::new(fix44());
+    let mut warm = validator.scratch();
+    let values: [(&str, &[&str]); 7] = [
+        ("34", &["7", "07", "0", "00000001", "123456789", "12345678x", "x2", "-1", "1\0", "\0"]),
+        (
+            "60",
+            &[
+                "20240229-12:00:05.123",
+                "20240229-12:00:06.123456",
+                "20240229-12:00:06",
+                "20240229-12:00:0",
+                "20240229-12:00:0x",
+                "20240229-12:00:0.123",
+                "20240229-12:00:00.",
+                "20240229-12:00:00.12x",
+                "20240229-12:00:00.123456789012",
+                "20240229-12:00:00.1234567890123",
+                "20240229-12:00:60",
+                "20161231-23:59:60",
+                "20161231-23:59:61",
+                "20161231-23:59:6",
+                "20240230-12:00:00",
+                "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x00",
+            ],
+        ),
+        ("54", &["1", "2", "11", "\u{1f}", "q", "\u{e9}"]),
+        ("15", &["USD", "EUR", "EURO", "USD\0", "usd"]),
+        ("167", &["OPT", "FUT", "OPT\0", "OPTS", "1"]),
+        ("38", &["100", "1.5", "-1", "1e5", ".", "99999999999999999999999"]),
+        ("18", &["1 2", "1", "1  2", "q", "1 2 3 4 5"]),
+    ];
+    let mut right = 0;
+    for (tag, values) in values {
+        for (first, second) in
+            values.iter().flat_map(|first| values.iter().map(move |second| (first, second)))
+        {
+            for value in [first, second, first] {
+                let mut body = format!("35=D\x0149=A\x0156=B\x01{tag}={value}\x01");
+                for (other, usual) in [
+                    ("34", "2"),
+                    ("52", "20240229-12:00:00"),
+                    ("11", "x"),
+                    ("55", "IBM"),
+                    ("54", "1"),
+                    ("60", "20240229-12:00:00"),
+                    ("40", "1"),
+                    ("38", "1"),
+                ] {
+                    if other != tag {
+                        body += &format!("{other}={usual}\x01");
+                    }
+                }
+                let bytes = fixbolt_dictionary::sample::framed("FIX.4.4", body.as_bytes());
+                right += agree(&validator, &[], &mut warm, &bytes);
+            }
+        }
+    }
+    assert!(right > 1000, "only {right} were right");
+}
