@@ -35,7 +35,7 @@ pub(super) fn run(bytes: &[u8]) {
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let v2 = |command: u8, family: u8, addresses: &[u8]| {
         let length = (addresses.len() as u16).to_be_bytes();
-        [b"\r\n\r\n\0\r\nQUIT\n", &[command, family], &length[..], addresses].concat()
+        [&b"\r\n\r\n\0\r\nQUIT\n"[..], &[command, family], &length[..], addresses].concat()
     };
     let v4 = [192, 0, 2, 1, 198, 51, 100, 1, 0xdc, 0x04, 0x26, 0x98];
     vec![

@@ -308,8 +308,8 @@ impl EngineBuilder {
     ///
     /// A further one is accepted all the same, and another one gives way to it: of the address that
     /// has most of them, the one that has sent nothing for longest. So connections that only wait
-    /// keep no counterparty from logging on. Besides, about 64 may be on their way from one worker to
-    /// another that is busy; the others wait where they were accepted.
+    /// keep no counterparty from logging on. Besides, about 64 may be on their way from one worker
+    /// to another that is busy; the others wait where they were accepted.
     #[must_use]
     pub const fn pending_connections(mut self, limit: usize) -> Self {
         self.limits.connections.pending = limit;
