@@ -33,7 +33,7 @@ use crate::worker_signal::OnWorkerThread;
 /// The thread that polls must not wait for the engine: changes through a [`SessionHandle`] are
 /// refused there with [`OperationError::OwnThread`](crate::OperationError::OwnThread), and senders
 /// do not wait for room. It is the thread that made the last call, at first the one that made the
-/// engine.
+/// engine: an engine that moves to another thread is polled there before changes are made here.
 ///
 /// Dropping it closes its connections without a Logout, and the journals; [`DrivenEngine::stop`]
 /// logs out first.

@@ -10,6 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -69,13 +70,15 @@ impl Running {
     }
 }
 
-/// Waits for the engine's descriptor until its deadline, and polls, until it is stopped.
-fn drive(mut engine: DrivenEngine<Echo>) -> Result<Echo, EngineError> {
+/// Waits for the engine's descriptor until its deadline, and polls, until it is stopped. Says when
+/// it has polled: until then, the thread that made the engine counts as the one that drives it.
+fn drive(mut engine: DrivenEngine<Echo>, polled: &Sender<()>) -> Result<Echo, EngineError> {
     loop {
         match engine.poll() {
             Err(EngineError::Stopped) => return engine.stop(),
-            polled => polled?,
+            result => result?,
         }
+        let _ = polled.send(());
         let wait = engine.next_deadline().saturating_duration_since(Instant::now());
         let wait = Timespec::try_from(wait).unwrap();
         poll(&mut [PollFd::new(&engine.as_fd(), PollFlags::IN)], Some(&wait)).unwrap();
@@ -275,7 +278,9 @@ impl Suite {
             let engine = builder.driven(Echo::new()).unwrap();
             let sessions = ids.iter().map(|id| engine.session(id).unwrap()).collect();
             let (tcp, stopper) = (tcp(engine.addresses()), engine.stopper());
-            let engine = Running::Driven(stopper, std::thread::spawn(move || drive(engine)));
+            let (polled, has_polled) = channel();
+            let engine = Running::Driven(stopper, std::thread::spawn(move || drive(engine, &polled)));
+            has_polled.recv().unwrap();
             return Behind { tcp, sessions, engine };
         }
         if threads == Threads::Dedicated {
