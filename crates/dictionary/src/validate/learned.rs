@@ -8,9 +8,10 @@
 
 use fixbolt_codec::{Decimal, FromField, Message, NumInGroup, Place};
 
-use super::glance::{Glance, NO_IDENTITY, ends_a_time, identity, is_plain_number};
-use super::plan::Plan;
+use super::plan::{Plan, names_a_msg_type};
 use super::policy::{Check, Policy};
+use super::values::takes_any_value;
+use crate::data_type::DataType;
 
 /// Number of layouts kept, over all message types.
 const LAYOUTS: usize = 8;
@@ -60,16 +61,17 @@ struct Step {
     memo: u128,
 }
 
-/// How a value is checked first; what that does not accept is checked completely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
     /// The count must have the value in the memo.
     Count,
-    /// Usually one byte whose bit is set in the memo.
+    /// Usually one byte whose bit is set in the memo: nothing more is checked then.
     Byte,
     /// Usually the value that was right last, which is in the memo.
     Again,
+    /// Usually a few digits of which the first is not 0.
     Number,
+    /// A number with decimals.
     Decimal,
     /// Usually a time within ten seconds of one that was right, whose first 16 bytes are in the
     /// memo.
@@ -80,6 +82,9 @@ enum Look {
 
 /// The memo of a step that has not seen a value that was right; no value has it.
 const NOTHING: u128 = u128::MAX;
+
+/// The identity of values that are too long to have one.
+const NO_WORD: u128 = NOTHING - 1;
 
 impl Learned {
     pub(crate) fn new() -> Learned {
@@ -182,24 +187,36 @@ impl Learned {
         for (position, &tag) in message.tags().iter().enumerate() {
             let Some(slot) = plan.slot(tag) else { continue };
             let rule = plan.field(slot);
-            let (look, memo) = match rule.glance {
-                // Whether these are valid depends on the values of others.
-                Glance::Identifier => return None,
-                // Framing has read BodyLength.
-                Glance::Any => continue,
-                _ if position == BODY_LENGTH => continue,
+            // Whether these are valid depends on the values of others.
+            if matches!(rule.kind, DataType::Xid | DataType::XidRef) {
+                return None;
+            }
+            let with_codes = policy.makes(Check::EnumValue) && plan.codes(rule).is_some();
+            // Framing has read BodyLength.
+            if position == BODY_LENGTH {
+                continue;
+            }
+            let (look, memo) = if rule.kind == DataType::NumInGroup {
                 // A count that is not a number opens a group of unknown size: such a message is
                 // walked.
-                Glance::Count => match NumInGroup::from_field(message.value(position)) {
-                    Ok(count) => (Look::Count, u128::from(count.0)),
-                    Err(_) => return None,
-                },
-                _ if rule.is_data_length && policy.makes(Check::DataLength) => (Look::DataLength, NOTHING),
-                Glance::Byte if message.value(position).len() == 1 => (Look::Byte, rule.bytes()),
-                Glance::Byte | Glance::Again => (Look::Again, NOTHING),
-                Glance::Number => (Look::Number, NOTHING),
-                Glance::Decimal => (Look::Decimal, NOTHING),
-                Glance::Time => (Look::Time, NOTHING),
+                let Ok(count) = NumInGroup::from_field(message.value(position)) else { return None };
+                (Look::Count, u128::from(count.0))
+            } else if rule.is_data_length && policy.makes(Check::DataLength) {
+                (Look::DataLength, 0)
+            } else if with_codes {
+                // The type of a message is part of its layout.
+                if names_a_msg_type(tag) && takes_any_value(rule.kind) {
+                    continue;
+                }
+                let is_byte = rule.codes_fit && message.value(position).len() == 1;
+                match plan.codes(rule).filter(|_| is_byte) {
+                    Some(codes) => (Look::Byte, codes.ascii()),
+                    None => (Look::Again, NOTHING),
+                }
+            } else if policy.makes(Check::DataType) && !takes_any_value(rule.kind) {
+                (look_of(rule.kind), NOTHING)
+            } else {
+                continue;
             };
             layout.steps.push(Step { position: position as u16, slot, look, memo });
         }
@@ -213,6 +230,50 @@ impl Learned {
 fn is_length_of_next(message: &Message<'_>, position: usize) -> bool {
     let next = position + 1;
     next < message.len() && u64::from_field(message.value(position)) == Ok(message.value(next).len() as u64)
+}
+
+/// Returns how a value of this type is checked first. What that does not accept is checked again,
+/// completely.
+const fn look_of(kind: DataType) -> Look {
+    use DataType::{
+        Amt, Float, Int, Length, Percentage, Price, PriceOffset, Qty, SeqNum, TagNum, UtcTimestamp,
+    };
+    match kind {
+        Int | Length | SeqNum | TagNum => Look::Number,
+        Float | Qty | Price | PriceOffset | Amt | Percentage => Look::Decimal,
+        UtcTimestamp => Look::Time,
+        _ => Look::Again,
+    }
+}
+
+/// Returns a value of one to eight bytes as a number, the first byte lowest, and its length.
+#[inline]
+fn word(message: &Message<'_>, position: usize) -> Option<(u64, usize)> {
+    let span = message.span(position);
+    let length = span.end() - span.start();
+    let last = message.bytes().get(span.end().checked_sub(8)?..span.end())?;
+    let last = u64::from_le_bytes(last.try_into().ok()?);
+    let unused = 8 * 8usize.checked_sub(length)?;
+    Some((last.checked_shr(unused as u32)?, length))
+}
+
+/// Returns a value of one to eight bytes as a number that no other value has.
+#[inline]
+fn identity(message: &Message<'_>, position: usize) -> u128 {
+    word(message, position).map_or(NO_WORD, |(word, length)| u128::from(word) | (length as u128) << 64)
+}
+
+/// Returns whether the value is a number of one to eight digits that does not begin with 0.
+#[inline]
+fn is_plain_number(message: &Message<'_>, position: usize) -> bool {
+    const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
+    // Added to a byte, it carries into the high bit if and only if the byte is above 9.
+    const ABOVE_NINE: u64 = u64::from_le_bytes([0x76; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    word(message, position).is_some_and(|(word, length)| {
+        let digits = word ^ ZEROS >> (64 - 8 * length);
+        (digits.wrapping_add(ABOVE_NINE) | digits) & HIGH == 0 && digits & 0xFF != 0
+    })
 }
 
 impl Layout {
@@ -256,7 +317,7 @@ impl Step {
                     return true;
                 }
                 let is_right = checked(self);
-                if is_right && identity != NO_IDENTITY {
+                if is_right && identity != NO_WORD {
                     self.memo = identity;
                 }
                 is_right
@@ -282,5 +343,18 @@ impl Step {
             Look::Count => self.counts_alike(message),
             Look::DataLength => is_length_of_next(message, position) && checked(self),
         }
+    }
+}
+
+/// Returns whether the rest of a time, from the last digit of its second on, is right whatever is
+/// before it.
+#[inline]
+fn ends_a_time(rest: &[u8]) -> bool {
+    match rest {
+        [b'0'..=b'9'] => true,
+        // Most senders write milliseconds.
+        [b'0'..=b'9', b'.', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9'] => true,
+        [b'0'..=b'9', b'.', fraction @ ..] => fraction.len() <= 12 && u64::from_field(fraction).is_ok(),
+        _ => false,
     }
 }

@@ -8,7 +8,6 @@
 //! the action. Sequence numbers, times, CompIDs, BodyLength and CheckSum are checked elsewhere,
 //! before validation.
 
-mod glance;
 mod learned;
 mod plan;
 mod policy;

@@ -8,9 +8,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fixbolt_codec::{Decimal, FromField, Message, UtcTimestamp};
+use fixbolt_codec::FromField;
 
-use super::glance::{Glance, is_plain_number};
 use super::policy::{Check, Policy, Requirements};
 use super::reason::SessionRejectReason as Reason;
 use super::values::{CodeTable, check_type, in_union};
@@ -61,34 +60,10 @@ pub(crate) struct FieldRule {
     pub(crate) kind: DataType,
     pub(crate) union: Option<UnionType>,
     codes: u32,
-    pub(crate) glance: Glance,
-    /// The codes of one byte below 0x80, a bit for each.
-    bytes: [u64; 2],
+    /// Whether every code of one byte is also a valid value of the field's type.
+    pub(crate) codes_fit: bool,
     /// Whether it is the length of a data field.
     pub(crate) is_data_length: bool,
-}
-
-impl FieldRule {
-    /// Returns the codes of one byte below 0x80, a bit for each.
-    pub(crate) fn bytes(&self) -> u128 {
-        u128::from(self.bytes[0]) | u128::from(self.bytes[1]) << 64
-    }
-
-    /// Returns whether a glance shows that the value is right. It is not empty.
-    #[inline]
-    pub(crate) fn shows_right(&self, message: &Message<'_>, position: usize, value: &[u8]) -> bool {
-        match self.glance {
-            Glance::Any => true,
-            Glance::Byte => matches!(
-                value,
-                [byte @ ..=0x7F] if self.bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0
-            ),
-            Glance::Number => is_plain_number(message, position),
-            Glance::Decimal => Decimal::parse(value).is_ok(),
-            Glance::Time => UtcTimestamp::from_field(value).is_ok(),
-            Glance::Again | Glance::Count | Glance::Identifier => false,
-        }
-    }
 }
 
 /// The other field of a data field and its length.
@@ -195,16 +170,12 @@ impl Plan {
             } else {
                 self.high_slots.push((field.tag, slot));
             }
-            let table = field.codes.map(|id| &self.code_tables[id.0 as usize]);
-            // MsgType has a check of its own.
-            let codes = table
-                .filter(|_| !names_a_msg_type(field.tag))
-                .map(|codes| codes.has_bytes() && codes.bytes_are(field.kind, field.tag));
-            let (kind, union) = (field.kind, field.union);
-            let glance = Glance::at(kind, codes);
-            let bytes = table.map_or([0; 2], CodeTable::ascii);
             let codes = field.codes.map_or(u32::MAX, |id| id.0);
-            self.fields.push(FieldRule { kind, union, codes, glance, bytes, is_data_length: false });
+            let codes_fit = field
+                .codes
+                .is_some_and(|id| self.code_tables[id.0 as usize].bytes_are(field.kind, field.tag));
+            let (kind, union) = (field.kind, field.union);
+            self.fields.push(FieldRule { kind, union, codes, codes_fit, is_data_length: false });
         }
         for (length, data) in dictionary.length_data_pairs() {
             // A dictionary may lack one of them.
@@ -217,8 +188,7 @@ impl Plan {
         for group in dictionary.groups() {
             // Before FIX 4.3 counts have type int.
             let slot = self.slot(group.count_tag).expect("readers refuse undefined tags");
-            let field = &mut self.fields[usize::from(slot)];
-            (field.kind, field.glance) = (DataType::NumInGroup, Glance::Count);
+            self.fields[usize::from(slot)].kind = DataType::NumInGroup;
         }
     }
 
@@ -455,6 +425,6 @@ fn read_requirements(
 }
 
 /// MsgType has a check of its own; RefMsgType repeats what the counterparty sent, known or not.
-const fn names_a_msg_type(tag: u32) -> bool {
+pub(super) const fn names_a_msg_type(tag: u32) -> bool {
     matches!(tag, 35 | 372)
 }

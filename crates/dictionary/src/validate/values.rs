@@ -133,13 +133,8 @@ impl CodeTable {
     }
 
     /// Returns the codes of one byte below 0x80, a bit for each.
-    pub(crate) fn ascii(&self) -> [u64; 2] {
-        [self.one_byte[0], self.one_byte[1]]
-    }
-
-    /// Returns whether there are codes of one byte.
-    pub(crate) fn has_bytes(&self) -> bool {
-        self.one_byte != [0; 4]
+    pub(crate) fn ascii(&self) -> u128 {
+        u128::from(self.one_byte[0]) | u128::from(self.one_byte[1]) << 64
     }
 
     /// Returns whether every code of one byte is of this type, by all rules.

@@ -9,7 +9,6 @@ use std::ops::ControlFlow;
 
 use fixbolt_codec::{FromField, Message, NumInGroup, Place, Section};
 
-use super::glance::Glance;
 use super::learned::Learned;
 use super::plan::{HEADER, MemberRule, Partner, Plan, TRAILER};
 use super::policy::{Action, Check, Policy, Requirements, TypeRules};
@@ -265,15 +264,11 @@ impl<'r, 'm> Walk<'r, 'm> {
 
     #[inline]
     fn value(&mut self, position: usize, tag: u32, slot: u16, value: &[u8]) -> ControlFlow<()> {
-        let rule = self.plan.field(slot);
-        if rule.shows_right(self.message, position, value) {
-            return ControlFlow::Continue(());
-        }
-        let is_identifier = rule.glance == Glance::Identifier && self.plan.has_identifiers;
-        if is_identifier && self.policy.type_rules() == TypeRules::Standard {
-            match rule.kind {
+        if self.plan.has_identifiers && self.policy.type_rules() == TypeRules::Standard {
+            match self.plan.field(slot).kind {
+                DataType::Xid => self.scratch.identifiers.push(position),
                 DataType::XidRef => self.scratch.references.push(position),
-                _ => self.scratch.identifiers.push(position),
+                _ => {}
             }
         }
         match self.plan.value_is_right(tag, slot, value, self.policy) {
