@@ -421,7 +421,7 @@ impl DirectoryStore {
             log.shared.closed.store(true, Ordering::Relaxed);
             *lock(&log.shared.creation) = None;
             lock(&log.shared.maker).maker.closed = true;
-            lock(&log.shared.head).closed = true;
+            lock(&log.shared.head).close();
         }
         self.touched.clear();
         self.in_turn = false;

@@ -20,15 +20,14 @@ use crate::identity::{JournalId, Place};
 pub(crate) const HEAD: &str = "head";
 pub(crate) const NEW_HEAD: &str = "head.new";
 
-/// The open head file of one session.
+/// The head file of one session.
 pub(crate) struct HeadFile {
     backend: Arc<dyn Backend>,
-    file: File,
+    /// `None` once the session's store is closed, and if the journal is damaged: no one writes.
+    file: Option<File>,
     path: PathBuf,
     /// The content of both copies on disk.
     pub(crate) head: Head,
-    /// Set when the session's store is closed: no one else may write from then on.
-    pub(crate) closed: bool,
 }
 
 impl HeadFile {
@@ -45,7 +44,7 @@ impl HeadFile {
         let made = Self::prepare(Arc::clone(&backend), directory, head, id, floor, first)?;
         let new = directory.join(NEW_HEAD);
         let place = || {
-            backend.sync(&made.file).map_err(|e| failed("syncing", &new, &e))?;
+            backend.sync(made.file()?).map_err(|e| failed("syncing", &new, &e))?;
             backend.rename(&new, &made.path).map_err(|e| failed("renaming", &new, &e))
         };
         place().inspect_err(|_| {
@@ -82,7 +81,7 @@ impl HeadFile {
         let file = build().inspect_err(|_| {
             let _ = backend.remove(&new);
         })?;
-        Ok(Self { backend, file, path, head, closed: false })
+        Ok(Self { backend, file: Some(file), path, head })
     }
 
     /// Opens the file whose content was read as `head`. If it was truncated, it gets its length
@@ -95,22 +94,33 @@ impl HeadFile {
         if length < HEAD_LENGTH {
             backend.allocate(&file, HEAD_LENGTH).map_err(|e| failed("allocating", &path, &e))?;
         }
-        Ok(Self { backend, file, path, head, closed: false })
+        Ok(Self { backend, file: Some(file), path, head })
     }
 
-    /// Creates the head of a damaged journal, which is never written.
-    pub(crate) fn detached(
-        backend: Arc<dyn Backend>,
-        directory: &Path,
-        head: Head,
-    ) -> Result<Self, StoreError> {
-        let file = File::open(directory).map_err(|e| failed("opening", directory, &e))?;
-        Ok(Self { backend, file, path: directory.join(HEAD), head, closed: true })
+    /// Returns the head of a damaged journal, which is never written.
+    pub(crate) fn detached(backend: Arc<dyn Backend>, directory: &Path, head: Head) -> Self {
+        Self { backend, file: None, path: directory.join(HEAD), head }
+    }
+
+    /// Closes the file. Whoever still shares the head keeps no descriptor.
+    pub(crate) fn close(&mut self) {
+        self.file = None;
+    }
+
+    pub(crate) const fn is_closed(&self) -> bool {
+        self.file.is_none()
+    }
+
+    fn file(&self) -> Result<&File, StoreError> {
+        self.file.as_ref().ok_or_else(|| StoreError::Io {
+            doing: format!("writing {}", self.path.display()),
+            reason: "the journal is closed".to_owned(),
+        })
     }
 
     /// Returns a writer for the floor, which begins at `floor`.
     pub(crate) fn floor_writer(&self, floor: &Floor) -> Result<FloorWriter, StoreError> {
-        let mapping = self.backend.map(&self.file, HEAD_LENGTH as usize);
+        let mapping = self.backend.map(self.file()?, HEAD_LENGTH as usize);
         let mapping = mapping.map_err(|e| failed("mapping", &self.path, &e))?;
         Ok(FloorWriter::new(mapping, self.head.salt, floor))
     }
@@ -126,9 +136,10 @@ impl HeadFile {
         let mut head = self.head.clone();
         change(&mut head);
         let bytes = head.encode();
+        let file = self.file()?;
         for at in HEAD_COPIES {
-            self.backend.write(&self.file, at, &bytes).map_err(|e| failed("writing", &self.path, &e))?;
-            self.backend.sync(&self.file).map_err(|e| failed("syncing", &self.path, &e))?;
+            self.backend.write(file, at, &bytes).map_err(|e| failed("writing", &self.path, &e))?;
+            self.backend.sync(file).map_err(|e| failed("syncing", &self.path, &e))?;
         }
         self.head = head;
         Ok(())

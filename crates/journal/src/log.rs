@@ -15,13 +15,15 @@ use fixbolt_session::store::{Record, RecordFlags, RecordKind, StoreError};
 use crate::backend::failed;
 use crate::checkpoint::{Checkpoint, Spot};
 use crate::floor::{Floor, FloorWriter};
+use crate::head::HeadFile;
 use crate::head_copy::HeadState;
 use crate::layout::{FIRST, Header, Kind, RECORD_HEADER, SEGMENT_HEADER, record_size};
 use crate::ledger::{Ledger, is_original};
 use crate::lock::Lock;
+use crate::mapping::MappingAhead;
 use crate::read_back::Cursor;
 use crate::scan::RecordAddress;
-use crate::segment::{Segment, file_name};
+use crate::segment::{Segment, SegmentMaker, file_name};
 use crate::shared::{Shared, lock};
 
 /// Minimum distance of the mark ahead of the outbound sequence numbers. A power loss skips at most
@@ -378,25 +380,39 @@ impl Log {
         Some(error)
     }
 
-    /// Writes everything to disk and leaves a clean mark. The lock is released with `self`.
+    /// Writes everything to disk and leaves a clean mark. The lock is released with `self`. What
+    /// the store's threads still share has neither descriptors nor pages.
     pub(crate) fn close(mut self) -> Result<(), StoreError> {
         if self.damage.is_none() && !self.shared.failed.load(Ordering::Relaxed) {
             // A failure is one of the journal, and returned as such below.
             let _ = self.shared.finish_creation();
         }
-        self.shared.closed.store(true, Ordering::Relaxed);
-        drop(lock(&self.shared.archiving));
-        let mut making = lock(&self.shared.maker);
+        let shared = Arc::clone(&self.shared);
+        shared.closed.store(true, Ordering::Relaxed);
+        drop(lock(&shared.archiving));
+        let mut making = lock(&shared.maker);
         making.maker.closed = true;
-        let mut head = lock(&self.shared.head);
-        head.closed = true;
+        let mut head = lock(&shared.head);
+        let ahead = std::mem::take(&mut *lock(&shared.ahead));
+        let closed = self.leave(ahead, &mut making.maker, &mut head);
+        head.close();
+        lock(&shared.past).clear();
+        lock(&shared.given_up).clear();
+        closed
+    }
+
+    fn leave(
+        &mut self,
+        ahead: Vec<(u32, MappingAhead)>,
+        maker: &mut SegmentMaker,
+        head: &mut HeadFile,
+    ) -> Result<(), StoreError> {
         if self.damage.is_some() {
             return Ok(());
         }
         if self.shared.failed.load(Ordering::Relaxed) {
             return Err(self.refusal());
         }
-        let ahead = std::mem::take(&mut *lock(&self.shared.ahead));
         for (number, mapping) in ahead {
             if number <= self.segments[self.end.segment].number {
                 mapping
@@ -410,7 +426,7 @@ impl Log {
         }
         while self.segments.len() > self.end.segment + 1 {
             if let Some(segment) = self.segments.pop() {
-                making.maker.unmake(segment)?;
+                maker.unmake(segment)?;
             }
         }
         let floor = self.reached();

@@ -392,9 +392,9 @@ impl Opening<'_> {
             session: self.session.clone(),
             made: None,
         });
-        // Neither file is ever written through these: `damage` refuses every append, and `closed`
-        // stops the store's threads.
-        let head = HeadFile::detached(Arc::clone(&self.backend), &directory, head)?;
+        // No file is ever written through these: `damage` refuses every append, and the store's
+        // threads leave alone what is closed.
+        let head = HeadFile::detached(Arc::clone(&self.backend), &directory, head);
         let id = head.head.made.map_or(JournalId([0; 16]), |made| made.id);
         let mut maker = self.maker(&directory, salt, id, 0, 0);
         maker.closed = true;

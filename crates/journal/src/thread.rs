@@ -404,7 +404,7 @@ impl Syncing {
             return Ok(());
         }
         let mut head = lock(&shared.head);
-        if head.closed {
+        if head.is_closed() {
             return Ok(());
         }
         shared.advance_mark(&mut head, generation, SeqNum(next_out.saturating_add(self.reserve)))

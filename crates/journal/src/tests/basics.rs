@@ -10,7 +10,7 @@ use fixbolt_session::store::{
 };
 
 use super::*;
-use crate::testing::{TempDir, attempt, head_in, inbound, opened, outbound, reset};
+use crate::testing::{TempDir, attempt, head_in, inbound, key, opened, outbound, reset};
 
 #[test]
 fn messages_are_read_back_over_many_segments_and_after_reopening() {
@@ -265,4 +265,23 @@ fn a_vanished_directory_is_noticed_without_a_message_being_sent() {
     store.begin();
     assert_eq!(store.append(b, &outbound(1, b"x")), Err(failure.1));
     store.rollback();
+}
+
+/// Counterparties may come and go faster than the store's threads take notice.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_closed_session_has_no_descriptors_whatever_the_threads_of_the_store_do() {
+    let dir = TempDir::new("descriptors");
+    let open_below = || {
+        let links = std::fs::read_dir("/proc/self/fd").unwrap();
+        let files = links.filter_map(|link| std::fs::read_link(link.ok()?.path()).ok());
+        files.filter(|file| file.starts_with(dir.path())).count()
+    };
+    let mut store = DirectoryStore::new(dir.path());
+    for n in 0..20 {
+        store.open(key(n), &session(&format!("N{n}"))).unwrap();
+        assert!(open_below() > 0);
+        store.close(key(n)).unwrap();
+        assert_eq!(open_below(), 0, "after {n} others");
+    }
 }
