@@ -14,8 +14,8 @@ pub(crate) const START: &[u8] = b"8=FIX";
 /// A complete message: it begins with `8=FIX…` and `9=`, and ends with `10=ddd` and SOH exactly
 /// where BodyLength (9) says.
 ///
-/// Only a [`Framer`](crate::Framer) creates one, so that its readers need not check this again.
-/// CheckSum is not verified yet.
+/// Only a [`Framer`](crate::Framer) creates one, and [`Framed::try_new`] by the same rules, so that
+/// its readers need not check this again. CheckSum is not verified yet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Framed<'b> {
     pub(crate) bytes: &'b [u8],
@@ -39,27 +39,6 @@ impl<'b> Framed<'b> {
     #[must_use]
     pub const fn body_start(self) -> usize {
         self.body_start
-    }
-
-    /// Recreates a framed message from a copy of its bytes, so that a stored message need not be
-    /// framed again.
-    ///
-    /// Returns `None` if the copy does not begin with `8=FIX`, has no SOH directly before
-    /// `body_start`, does not end with CheckSum, or is larger than 1 GiB. BodyLength is not
-    /// verified again.
-    #[must_use]
-    pub fn from_copy(bytes: &'b [u8], body_start: usize) -> Option<Self> {
-        let body_end = bytes.len().checked_sub(TRAILER_LEN)?;
-        let (head, body) = bytes.get(..body_end)?.split_at_checked(body_start)?;
-        let whole = bytes.len() <= LARGEST_MESSAGE
-            && head.starts_with(START)
-            && head.ends_with(b"\x01")
-            && !body.is_empty()
-            && matches!(
-                bytes.last_chunk(),
-                Some([1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', 1])
-            );
-        whole.then_some(Self { bytes, body_start })
     }
 
     /// Returns the offset of `10=`.
@@ -132,6 +111,11 @@ pub enum FrameError {
         /// Offset of the field.
         at: usize,
     },
+    /// The message is right, but more bytes follow it. Only [`Framed::try_new`] returns this.
+    BytesAfter {
+        /// Offset of the first of them.
+        end: usize,
+    },
 }
 
 impl fmt::Display for FrameError {
@@ -147,6 +131,7 @@ impl fmt::Display for FrameError {
                 write!(f, "BodyLength (9) is wrong: no CheckSum (10) at byte {announced_end}")
             }
             Self::CheckSumField { at } => write!(f, "CheckSum (10) at byte {at} is not three digits"),
+            Self::BytesAfter { end } => write!(f, "the message ends at byte {end}, and more bytes follow"),
         }
     }
 }

@@ -187,6 +187,37 @@ impl Framer {
     }
 }
 
+impl<'b> Framed<'b> {
+    /// Returns the message that `bytes` are, whole and without anything else: a stored message, or
+    /// one from a file.
+    ///
+    /// # Errors
+    /// Returns what is wrong with bytes that a [`Framer`] would not return as one message, of up to
+    /// 1 GiB.
+    ///
+    /// ```
+    /// use fixbolt_codec::{FrameError, Framed};
+    /// let bytes = b"8=FIX.4.2\x019=5\x0135=0\x0110=161\x018=";
+    /// assert_eq!(Framed::try_new(&bytes[..26]).unwrap().bytes(), &bytes[..26]);
+    /// assert_eq!(Framed::try_new(bytes), Err(FrameError::BytesAfter { end: 26 }));
+    /// assert_eq!(Framed::try_new(&bytes[..25]), Err(FrameError::CheckSumField { at: 19 }));
+    /// ```
+    pub fn try_new(bytes: &'b [u8]) -> Result<Self, FrameError> {
+        let mut framer = Framer::new(LARGEST_MESSAGE);
+        let frame = match framer.next(bytes) {
+            Frame::Incomplete { .. } => framer.give_up(bytes),
+            frame => frame,
+        };
+        match frame {
+            Frame::Message(framed) if framed.bytes.len() == bytes.len() => Ok(framed),
+            Frame::Message(framed) => Err(FrameError::BytesAfter { end: framed.bytes.len() }),
+            Frame::Garbled { error: Some(error), .. } => Err(error),
+            // There are no bytes.
+            Frame::Garbled { error: None, .. } | Frame::Incomplete { .. } => Err(FrameError::NoBeginString),
+        }
+    }
+}
+
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|w| w == needle)
 }

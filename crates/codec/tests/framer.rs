@@ -12,14 +12,23 @@ fn message(frame: Frame<'_>) -> &[u8] {
 }
 
 #[test]
-fn a_copy_of_a_framed_message_need_not_be_framed_again() {
+fn bytes_are_one_framed_message_only_as_a_framer_would_return_them() {
     let Frame::Message(framed) = Framer::new(100).next(HEARTBEAT) else { panic!("no message") };
-    let copy = HEARTBEAT.to_vec();
-    assert_eq!(Framed::from_copy(&copy, framed.body_start()), Some(framed));
-    for (bytes, at) in
-        [(&copy[..25], 14), (&copy[1..], 13), (&copy[..], 13), (&copy[..], 19), (&copy[..], 99)]
-    {
-        assert_eq!(Framed::from_copy(bytes, at), None, "{at}");
+    assert_eq!(Framed::try_new(HEARTBEAT), Ok(framed));
+    let end = HEARTBEAT.len();
+    for (bytes, error) in [
+        (&b""[..], FrameError::NoBeginString),
+        (&HEARTBEAT[1..], FrameError::NoBeginString),
+        (&HEARTBEAT[..8], FrameError::BodyLength { announced_end: 8 }),
+        (&HEARTBEAT[..end - 1], FrameError::CheckSumField { at: end - 7 }),
+        (&[HEARTBEAT, HEARTBEAT].concat(), FrameError::BytesAfter { end }),
+        // They begin and end like a message, and were one for a look at their ends alone.
+        (b"8=FIX.4.2\x0135=0\x0110=161\x01", FrameError::BodyLengthField { at: 10 }),
+        (b"8=FIX\x019=5\x0135=0\x0110=161\x01", FrameError::BeginString),
+        (b"8=FIX.4.2\x019=6\x0135=0\x0110=161\x01", FrameError::BodyLength { announced_end: 20 }),
+        (b"8=FIX.4.2\x019=5\x0135=0\x01\x0110=161\x01", FrameError::BodyLength { announced_end: 19 }),
+    ] {
+        assert_eq!(Framed::try_new(bytes), Err(error), "{}", bytes.escape_ascii());
     }
 }
 

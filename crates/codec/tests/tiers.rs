@@ -6,7 +6,7 @@
 
 mod support;
 
-use fixbolt_codec::{DataFields, Fault, Frame, Framer, Index, IndexError, Span, Tier};
+use fixbolt_codec::{DataFields, Fault, Frame, Framed, Framer, Index, IndexError, Span, Tier};
 use support::messages::{own, recorded, seal_bytes};
 
 /// Rounds of the random tests; only a few when interpreted by Miri.
@@ -228,4 +228,46 @@ fn bytes_in_front_of_a_message_change_nothing() {
             assert_eq!(answer(&moved[offset..], tier, DataFields::STANDARD, 64, 0), expected, "{offset}");
         }
     }
+}
+
+/// Bytes that no framer returns as a message, but that begin and end like one: before
+/// [`Framed::try_new`] read BodyLength, the tiers found different fields in the first two.
+#[test]
+fn bytes_in_which_the_tiers_would_differ_are_no_framed_message() {
+    let sealed = |before: &[u8]| {
+        let mut bytes = [before, ORDER].concat();
+        let sum = bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+        bytes.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+        bytes
+    };
+    for before in [
+        &b"8=FIX.4.4\x01"[..],
+        b"8=FIX.4.4\x0158=x\x01",
+        b"8=FIX\x01",
+        b"8=FIX.4.4\x0109=1\x01",
+        b"8=FIX=\x01",
+    ] {
+        assert!(Framed::try_new(&sealed(before)).is_err(), "{}", before.escape_ascii());
+    }
+    let mut random = fastrand::Rng::with_seed(0x5EED_F4A3);
+    let (mut framed, order) = (0, whole(ORDER));
+    for _ in 0..ROUNDS {
+        let mut bytes = order.clone();
+        for _ in 0..random.usize(..3) {
+            let at = random.usize(..bytes.len());
+            match random.u8(..3) {
+                0 => bytes[at] = random.u8(..),
+                1 => bytes.insert(at, b"\x01=0189"[random.usize(..6)]),
+                _ => drop(bytes.remove(at)),
+            }
+        }
+        let alone = Framed::try_new(&bytes).is_ok();
+        let by_framer = matches!(Framer::new(1 << 20).next(&bytes), Frame::Message(one) if one.bytes().len() == bytes.len());
+        assert_eq!(alone, by_framer, "{}", bytes.escape_ascii());
+        if alone {
+            framed += 1;
+            agree(&bytes, DataFields::STANDARD, &[40]);
+        }
+    }
+    assert!(framed > ROUNDS / 10, "{framed} of {ROUNDS} are messages");
 }

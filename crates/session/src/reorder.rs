@@ -30,20 +30,17 @@ struct Entry {
     seq: SeqNum,
     start: usize,
     len: usize,
-    /// Where the body begins, so that a buffered message is framed only once.
-    body_start: usize,
 }
 
 /// A message that was copied out of the buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     bytes: Vec<u8>,
-    body_start: usize,
 }
 
 impl Kept {
     pub(crate) fn with_capacity(bytes: usize) -> Self {
-        Self { bytes: Vec::with_capacity(bytes), body_start: 0 }
+        Self { bytes: Vec::with_capacity(bytes) }
     }
 
     /// Returns the number of bytes of the message.
@@ -53,7 +50,7 @@ impl Kept {
 
     /// Returns the message, framed as when it arrived.
     pub(crate) fn framed(&self) -> Option<Framed<'_>> {
-        Framed::from_copy(&self.bytes, self.body_start)
+        Framed::try_new(&self.bytes).ok()
     }
 }
 
@@ -76,7 +73,7 @@ impl ReorderBuffer {
             return false;
         }
         self.bytes.extend_from_slice(message.bytes());
-        self.entries.insert(place, Entry { seq, start, len, body_start: message.body_start() });
+        self.entries.insert(place, Entry { seq, start, len });
         true
     }
 
@@ -102,10 +99,9 @@ impl ReorderBuffer {
             return false;
         }
         let Ok(place) = self.place(seq) else { return false };
-        let Entry { start, len, body_start, .. } = self.entries[place];
+        let Entry { start, len, .. } = self.entries[place];
         to.bytes.clear();
         to.bytes.extend_from_slice(&self.bytes[start..start + len]);
-        to.body_start = body_start;
         true
     }
 
