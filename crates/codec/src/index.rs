@@ -1,8 +1,9 @@
 //! Finds the fields of a message: their tags and the positions of their values, in one pass.
 //!
-//! The caller lends the storage; nothing is cleared between messages. A message whose length and
-//! checksum are right always has an index: a field with a syntax error is included and recorded as
-//! the first [`Fault`], so that the session can run its own checks before it sends a Reject.
+//! The caller lends the storage; nothing is cleared between messages. A message whose BodyLength,
+//! CheckSum and first three fields are right always has an index, if the storage holds its fields:
+//! one with a syntax error is included and recorded as the first [`Fault`], so that the session can
+//! run its own checks before it sends a Reject.
 
 use core::fmt;
 
@@ -86,12 +87,6 @@ pub enum IndexError {
     },
     /// MsgType (35) is not the third field, or empty.
     MsgTypeNotThird,
-    /// A data field is longer or shorter than its length field says, so that no field after it can
-    /// be trusted.
-    DataLength {
-        /// Offset of the data field.
-        at: usize,
-    },
     /// The message has more fields than the storage can hold.
     TooManyFields {
         /// The number of fields that the storage can hold.
@@ -106,9 +101,6 @@ impl fmt::Display for IndexError {
                 write!(f, "CheckSum (10) is {announced:03}, expected {computed:03}")
             }
             Self::MsgTypeNotThird => f.write_str("MsgType (35) is not the third field"),
-            Self::DataLength { at } => {
-                write!(f, "the data field at byte {at} does not end where its length says")
-            }
             Self::TooManyFields { limit } => write!(f, "the message has more than {limit} fields"),
         }
     }
@@ -126,9 +118,14 @@ pub enum FaultKind {
     NoEquals,
     /// There is nothing between `=` and SOH. SessionRejectReason 4.
     EmptyValue,
+    /// A length field is directly before its data field, and no SOH is where the data ends by its
+    /// value, or only in CheckSum or after it. The data ends at its first SOH instead, so that what
+    /// is read as the fields after it may be a part of it. SessionRejectReason 5.
+    DataLength,
 }
 
-/// The first field of a message that breaks the syntax.
+/// The first field of a message that breaks the syntax; for a data field whose length is wrong,
+/// its length field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Fault {
@@ -290,11 +287,27 @@ mod tests {
     }
 
     #[test]
-    fn a_data_field_that_does_not_end_where_its_length_says_makes_the_message_garbled() {
-        for fields in
-            [&b"35=B\x0195=3\x0196=ab\x0158=x\x01"[..], b"35=B\x0195=999999999999999999999\x0196=ab\x01"]
-        {
-            with(&frame(fields), |m| assert!(matches!(m, Err(IndexError::DataLength { .. }))));
+    fn a_data_field_whose_length_is_wrong_ends_at_its_first_soh_and_its_length_field_is_the_fault() {
+        for length in ["1", "3", "4", "11", "12", "13", "18", "19", "999999999999999999999"] {
+            let fields = std::format!("35=B\x0195={length}\x0196=ab\x0158=x\x01");
+            with(&frame(fields.as_bytes()), |m| {
+                let m = m.unwrap();
+                let fault = m.fault().unwrap();
+                assert_eq!((fault.kind, fault.field), (FaultKind::DataLength, 3), "{length}");
+                assert_eq!(&m.bytes()[fault.tag.start()..fault.tag.end()], b"95");
+                assert_eq!((m.get(Tag::new(96)), m.get(Tag::new(58))), (Some(&b"ab"[..]), Some(&b"x"[..])));
+                assert_eq!(m.tags(), [8, 9, 35, 95, 96, 58, 10]);
+            });
+        }
+        for (fields, kind, field) in [
+            (&b"35=B\x0158=\x0195=9\x0196=ab\x01"[..], FaultKind::EmptyValue, 3),
+            (b"35=B\x0195=9\x0196=\x0158=\x01", FaultKind::DataLength, 3),
+            (b"35=B\x0195=1\x0196=ab\x01c\x01", FaultKind::DataLength, 3),
+        ] {
+            with(&frame(fields), |m| {
+                let fault = m.unwrap().fault().unwrap();
+                assert_eq!((fault.kind, fault.field), (kind, field), "{}", fields.escape_ascii());
+            });
         }
     }
 
@@ -346,7 +359,7 @@ mod tests {
         for (fields, found) in [
             (&b"35=D\x0155=IBM\x01"[..], Ok(5)),
             (b"55=IBM\x0135=D\x01", Err(IndexError::MsgTypeNotThird)),
-            (b"35=B\x0195=3\x0196=ab\x0158=x\x01", Err(IndexError::DataLength { at: 25 })),
+            (b"35=B\x0195=3\x0196=ab\x0158=x\x01", Ok(7)),
         ] {
             let bytes = wrong(fields);
             let Frame::Message(framed) = Framer::new(4096).next(&bytes) else { panic!("no frame") };

@@ -46,8 +46,17 @@ impl Found {
     }
 }
 
+/// What a length field says of the field after it.
+struct Announced {
+    data_tag: u32,
+    length: usize,
+    /// The tag of the length field, as sent.
+    by: Span,
+}
+
 /// Finds the fields from `place` on: the tag, then the value up to the next SOH, or of the
-/// announced length for a data field.
+/// announced length for a data field. Where that length is not followed by SOH, it is wrong, and
+/// the data ends at the next SOH as any other value.
 ///
 /// `bytes` ends with SOH, so neither inner search runs past the end.
 pub(crate) fn scan(
@@ -61,8 +70,8 @@ pub(crate) fn scan(
     let (tags, spans) = (&mut tags[..limit], &mut spans[..limit]);
     let mut fault = None;
     let (mut count, mut at) = (place.field as usize, place.at as usize);
-    // Data tag and length announced by the field before, if that was a length field.
-    let mut announced: Option<(u32, usize)> = None;
+    // Announced by the field before, if that was a length field.
+    let mut announced: Option<Announced> = None;
     while at < bytes.len() {
         if count == limit {
             return Err(IndexError::TooManyFields { limit });
@@ -77,20 +86,21 @@ pub(crate) fn scan(
             }
         };
         at = value;
-        match announced.take() {
-            Some((data_tag, length)) if tag == data_tag => {
-                at = value.saturating_add(length);
-                // Its SOH is at the latest the one before CheckSum, or the message would have no
-                // CheckSum field.
-                if at >= bytes.len() - TRAILER_LEN || bytes[at] != 1 {
-                    return Err(IndexError::DataLength { at: start });
-                }
+        if let Some(announced) = announced.take()
+            && tag == announced.data_tag
+        {
+            let end = value.saturating_add(announced.length);
+            // Its SOH is at the latest the one before CheckSum, or the message would have no
+            // CheckSum field.
+            if end < bytes.len() - TRAILER_LEN && bytes[end] == 1 {
+                at = end;
+            } else {
+                let (kind, tag) = (FaultKind::DataLength, announced.by);
+                fault = fault.or(Some(Fault { kind, field: count - 1, tag }));
             }
-            _ => {
-                while bytes[at] != 1 {
-                    at += 1;
-                }
-            }
+        }
+        while bytes[at] != 1 {
+            at += 1;
         }
         if at == value && tag != 0 {
             fault = fault.or(Some(Fault {
@@ -103,7 +113,8 @@ pub(crate) fn scan(
         spans[count] = Span::new(value, at);
         count += 1;
         if let Some(data_tag) = data_fields.data_tag(tag) {
-            announced = data_length(&bytes[value..at]).map(|length| (data_tag, length));
+            let by = Span::new(start, value - 1);
+            announced = data_length(&bytes[value..at]).map(|length| Announced { data_tag, length, by });
         }
         at += 1;
     }

@@ -210,23 +210,25 @@ fn a_message_whose_raw_data_contains_a_whole_message_is_one_message() {
 }
 
 #[test]
-fn a_data_length_that_does_not_fit_makes_the_message_garbled_and_none_of_it_is_read() {
+fn a_data_length_that_does_not_fit_is_the_fault_and_the_data_ends_at_its_first_soh() {
     let inner = [b"\x01", &next()[..]].concat();
     let message = |length: usize| {
         let fields =
             [&b"35=B\x0134=2\x0195="[..], format!("{length}\x0196=").as_bytes(), &inner, b"\x01"].concat();
         seal_bytes(b"FIX.4.2", &fields)
     };
-    indexed(&message(inner.len()));
+    assert_eq!(indexed(&message(inner.len())).fault, None);
     // One too short, one too long, none, to the end of the message, beyond it, beyond memory.
     for length in [inner.len() - 2, inner.len() + 1, 0, inner.len() + 7, inner.len() + 8, 5_000, usize::MAX] {
+        let (bytes, contents) = (message(length), indexed(&message(length)));
+        let (kind, field, tag) = contents.fault.unwrap();
         if length == 0 {
             // The data begins with SOH here: no data, then fields of the inner message.
-            let contents = indexed(&message(0));
-            assert_eq!(contents.fault.map(|fault| fault.0), Some(FaultKind::EmptyValue));
-            continue;
+            assert_eq!((kind, field), (FaultKind::EmptyValue, 5));
+        } else {
+            assert_eq!((kind, field, &bytes[tag]), (FaultKind::DataLength, 4, &b"95"[..]), "{length}");
         }
-        garbled(&message(length), Garbled::DataLength);
+        assert_eq!((contents.fields[5].0, contents.fields[5].1.len(), contents.fields[6].0), (96, 0, 8));
     }
 }
 

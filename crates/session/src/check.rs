@@ -2,7 +2,7 @@
 
 use core::ops::ControlFlow;
 
-use fixbolt_codec::{Fault, FaultKind, Message, Place, SeqNum};
+use fixbolt_codec::{FaultKind, Message, Place, SeqNum};
 use fixbolt_dictionary::{
     Action, Check, Direction, RefTag, SessionRejectReason, UnsupportedApplicationVersion, Violation,
 };
@@ -32,17 +32,16 @@ pub(crate) fn violation<'m>(
             (Ok(Some(validator)), Some(scratch)) => (validator, scratch),
             (Err(unsupported), _) => return unsupported_version(tx, seq, message, unsupported),
             _ => {
-                let reject =
-                    message.fault().map(|fault| broken_field(message, fault, secrets).reject(&behavior));
-                session.decoded();
-                return reject;
+                let found = message.fault().and_then(|_| broken_field(tx, seq, message));
+                tx.session_mut().decoded();
+                return found.map(|found| found.reject(&behavior));
             }
         };
     let mut found = None::<Found<'m>>;
     let mut warned = Vec::new();
     let placed = validator.for_each(message, &session.settings.policy, scratch, |violation| {
         if violation.action == Action::Warn {
-            warned.push(violation);
+            warned.push(without_secret(message, violation, secrets));
             return ControlFlow::Continue(());
         }
         let this = Found::of(message, &violation, secrets);
@@ -108,10 +107,12 @@ impl<'m> Found<'m> {
         {
             return cut;
         }
-        let is_structure = matches!(
-            check,
-            Check::DuplicateTag | Check::SectionOrder | Check::GroupOrder | Check::GroupDelimiter
-        );
+        let is_structure = match check {
+            Check::DuplicateTag | Check::SectionOrder | Check::GroupOrder | Check::GroupDelimiter => true,
+            // What follows the data may be a part of it.
+            Check::DataLength => wrong_length(message).is_some_and(|at| position == Some(at)),
+            _ => false,
+        };
         Self { reason, tag, is_structure }
     }
 
@@ -124,30 +125,73 @@ impl<'m> Found<'m> {
     }
 }
 
-/// Without a dictionary, a field with invalid syntax is still rejected.
-fn broken_field<'m>(message: &Message<'m>, fault: Fault, secrets: Secrets<'_>) -> Found<'m> {
-    let reason = match fault.kind {
-        FaultKind::EmptyValue => SessionRejectReason::TagSpecifiedWithoutAValue,
-        _ => {
-            if let Some(found) = cut_value(message, fault.field, secrets) {
-                return found;
+/// Returns the position of the length field whose value is wrong, if that is the message's fault.
+fn wrong_length(message: &Message<'_>) -> Option<usize> {
+    message.fault().filter(|fault| fault.kind == FaultKind::DataLength).map(|fault| fault.field)
+}
+
+/// Without a dictionary, a field with invalid syntax is still rejected, and a wrong data length as
+/// the policy says.
+#[cold]
+fn broken_field<'m>(tx: &mut Transaction<'_>, seq: SeqNum, message: &Message<'m>) -> Option<Found<'m>> {
+    let mut from = message.fault()?.field;
+    if wrong_length(message).is_some() {
+        let session = tx.session();
+        match Violation::wrong_length(message, &session.settings.policy) {
+            Some(violation) if violation.action == Action::Reject => {
+                let secrets = session.secret_tags.of(&session.settings);
+                return Some(Found::of(message, &violation, secrets));
             }
-            SessionRejectReason::InvalidTagNumber
+            Some(violation) => tx.notify(&Event::Warned { seq, violation }),
+            None => {}
         }
+        from += 1;
+    }
+    let tags = message.tags();
+    let position = (from..tags.len()).find(|at| tags[*at] == 0 || message.span(*at).is_empty())?;
+    let reason = if tags[position] == 0 {
+        let session = tx.session();
+        if let Some(found) = cut_value(message, position, session.secret_tags.of(&session.settings)) {
+            return Some(found);
+        }
+        SessionRejectReason::InvalidTagNumber
+    } else {
+        SessionRejectReason::TagSpecifiedWithoutAValue
     };
-    let tag = RefTag::AsSent(&message.bytes()[fault.tag.start()..fault.tag.end()]);
-    Found { reason, tag, is_structure: false }
+    let as_sent = message.field_bytes(position).split(|byte| *byte == b'=').next().unwrap_or_default();
+    Some(Found { reason, tag: RefTag::AsSent(as_sent), is_structure: false })
 }
 
 /// Test case 14k: a field without `=` is the part after a delimiter inside the value of the field
 /// before it. So is one with a broken tag after a secret: RefTagID must not repeat a part of a
 /// password.
 fn cut_value<'m>(message: &Message<'m>, position: usize, secrets: Secrets<'_>) -> Option<Found<'m>> {
-    let tag = message.tags()[..position].iter().rev().copied().find(|tag| *tag != 0)?;
+    let tag = tag_before(message, position)?;
     let is_secret = secrets.contain(tag, message.msg_type() == LOGON);
     if message.field_bytes(position).contains(&b'=') && !is_secret {
         return None;
     }
     let reason = SessionRejectReason::NonDataValueIncludesFieldDelimiter;
     Some(Found { reason, tag: RefTag::Number(tag), is_structure: false })
+}
+
+/// Returns the violation with another tag if its own may be a part of a secret, which an event must
+/// not repeat.
+fn without_secret<'m>(
+    message: &Message<'m>,
+    mut violation: Violation<'m>,
+    secrets: Secrets<'_>,
+) -> Violation<'m> {
+    if violation.check == Check::TagSyntax
+        && let Some(tag) = violation.position.and_then(|position| tag_before(message, position))
+        && secrets.contain(tag, message.msg_type() == LOGON)
+    {
+        violation.tag = RefTag::Number(tag);
+    }
+    violation
+}
+
+/// Returns the tag of the nearest field before a position that has one.
+fn tag_before(message: &Message<'_>, position: usize) -> Option<u32> {
+    message.tags()[..position].iter().rev().copied().find(|tag| *tag != 0)
 }

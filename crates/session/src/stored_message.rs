@@ -3,6 +3,8 @@
 use fixbolt_codec::{DataFields, Frame, Framer, Index, Message, Place, Span};
 use fixbolt_dictionary::Direction;
 
+use crate::fix::SOH;
+
 /// Storage for the index of one message, and for the places of its fields.
 #[derive(Debug, Default)]
 pub(crate) struct FieldStorage {
@@ -43,8 +45,11 @@ pub(crate) fn with_message<R>(
     look: impl for<'m> FnOnce(Message<'m>, &'m mut Vec<Place>) -> R,
 ) -> Option<R> {
     let Frame::Message(framed) = Framer::new(bytes.len()).next(bytes) else { return None };
-    // No field is shorter than four bytes, and what shorter ones there are is no message.
+    // No field is shorter than four bytes, but for those that a counterparty left empty.
     fields.grow(bytes.len() / 4);
+    if writer == Direction::Inbound && bytes.iter().filter(|b| **b == SOH).count() > fields.tags.len() {
+        fields.grow(bytes.len());
+    }
     let FieldStorage { tags, spans, places } = fields;
     let mut index = Index::new(tags, spans)
         .with_data_fields(data_fields)

@@ -505,6 +505,7 @@ fn fault_text(message: &Message<'_>, fault: fixbolt_codec::Fault) -> String {
     match fault.kind {
         FaultKind::EmptyValue => format!("field {tag}: tag specified without a value"),
         FaultKind::NoEquals => format!("field {tag}: has no '='"),
+        FaultKind::DataLength => format!("field {tag}: is not the length of the data after it"),
         _ => format!("field {tag}: invalid tag number"),
     }
 }

@@ -28,7 +28,6 @@ pub struct Contents {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Garbled {
     CheckSum,
-    DataLength,
     MsgTypeNotThird,
 }
 
@@ -105,7 +104,6 @@ fn contents(message: fixbolt_codec::Message<'_>) -> Contents {
 fn garbled(error: IndexError) -> Garbled {
     match error {
         IndexError::CheckSum { .. } => Garbled::CheckSum,
-        IndexError::DataLength { .. } => Garbled::DataLength,
         IndexError::MsgTypeNotThird => Garbled::MsgTypeNotThird,
         other => panic!("{other:?}"),
     }

@@ -99,10 +99,13 @@ pub fn contents(message: &[u8]) -> Result<Contents, Garbled> {
             && is_number(&message[value_before.clone()])
         {
             let length = std::str::from_utf8(&message[value_before.clone()]).unwrap().parse::<usize>();
-            end = value.saturating_add(length.unwrap_or(usize::MAX));
-            // Its SOH is at most the last one of the message.
-            if end >= body_end || message[end] != 1 {
-                return Err(Garbled::DataLength);
+            let announced_end = value.saturating_add(length.unwrap_or(usize::MAX));
+            // Its SOH is at most the last one before CheckSum.
+            if message[..body_end].get(announced_end) == Some(&1) {
+                end = announced_end;
+            } else if contents.fault.is_none() {
+                let tag = value_before.start - 1 - tag_before.to_string().len()..value_before.start - 1;
+                contents.fault = Some((FaultKind::DataLength, contents.fields.len() - 1, tag));
             }
         }
         if fault.is_none() && value == end {

@@ -21,7 +21,7 @@ use core::fmt;
 use std::ops::ControlFlow;
 
 pub use fixbolt_codec::Section;
-use fixbolt_codec::{DataFields, Message, Place, Redacted};
+use fixbolt_codec::{DataFields, FaultKind, Message, Place, Redacted};
 
 use crate::model::Dictionary;
 use plan::Plan;
@@ -93,7 +93,18 @@ impl fmt::Display for Violation<'_> {
     }
 }
 
-impl Violation<'_> {
+impl<'m> Violation<'m> {
+    /// Returns the violation that is a wrong data length, if that is the message's fault
+    /// ([`FaultKind::DataLength`]) and the policy does not ignore it. It needs no dictionary.
+    #[must_use]
+    pub fn wrong_length(message: &Message<'m>, policy: &Policy) -> Option<Violation<'m>> {
+        let fault = message.fault().filter(|fault| fault.kind == FaultKind::DataLength)?;
+        let (check, reason) = (Check::DataLength, SessionRejectReason::ValueIsIncorrect);
+        let (action, tag) = (policy.action(check), RefTag::Number(message.tags()[fault.field]));
+        let violation = Violation { check, action, reason, tag, position: Some(fault.field) };
+        (action != Action::Ignore).then_some(violation)
+    }
+
     /// Returns the violation without a borrow of the message. A tag that is not a number, which
     /// only a received message can have, becomes 0.
     #[must_use]

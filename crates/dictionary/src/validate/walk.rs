@@ -7,7 +7,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use fixbolt_codec::{FromField, Message, NumInGroup, Place, Section};
+use fixbolt_codec::{FaultKind, FromField, Message, NumInGroup, Place, Section};
 
 use super::learned::Learned;
 use super::plan::{HEADER, MemberRule, Partner, Plan, TRAILER};
@@ -104,6 +104,8 @@ pub(crate) struct Walk<'r, 'm> {
     /// when the groups end, unless an entry has the wrong fields, which makes its group's count
     /// meaningless.
     held: Vec<Violation<'m>>,
+    /// Whether the walk has met the wrong length that is the message's fault.
+    met_wrong_length: bool,
 }
 
 impl<'r, 'm> Walk<'r, 'm> {
@@ -131,6 +133,7 @@ impl<'r, 'm> Walk<'r, 'm> {
             section: Section::Header,
             places,
             held: Vec::new(),
+            met_wrong_length: false,
         }
     }
 
@@ -152,6 +155,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         while !self.scratch.frames.is_empty() {
             self.close_group()?;
         }
+        self.unread_length()?;
         if self.policy.makes(Check::RequiredField) {
             for (at, scope) in [(0, Some(HEADER)), (1, Some(TRAILER)), (2, self.body)] {
                 if let Some(scope) = scope {
@@ -161,6 +165,14 @@ impl<'r, 'm> Walk<'r, 'm> {
             }
         }
         self.identified()
+    }
+
+    /// The index knows data fields that the dictionary may not have.
+    fn unread_length(&mut self) -> ControlFlow<()> {
+        match Violation::wrong_length(self.message, self.policy) {
+            Some(violation) if !self.met_wrong_length => self.found(violation),
+            _ => ControlFlow::Continue(()),
+        }
     }
 
     /// An XID is unique in the message, and an XIDREF has the value of one.
@@ -233,7 +245,14 @@ impl<'r, 'm> Walk<'r, 'm> {
             Partner::Data(data) => match after(data) {
                 Some(at) => {
                     let announced = u64::from_field(self.message.value(position));
-                    if announced.is_ok_and(|length| length != self.message.value(at).len() as u64) {
+                    let is_fault = self.is_wrong_length(position);
+                    self.met_wrong_length |= is_fault;
+                    let is_wrong = match announced {
+                        Ok(length) => length != self.message.value(at).len() as u64,
+                        // Where lengths are of type int, -1 is a number.
+                        Err(_) => is_fault || self.passes(position, tag),
+                    };
+                    if is_wrong {
                         Some((Check::DataLength, Reason::ValueIsIncorrect, tag, Some(position)))
                     } else if at == position + 1 {
                         None
@@ -262,6 +281,20 @@ impl<'r, 'm> Walk<'r, 'm> {
         }
     }
 
+    /// Returns whether the field is the message's fault because its value is a number, but not the
+    /// length of the data after it.
+    fn is_wrong_length(&self, position: usize) -> bool {
+        let fault = self.message.fault();
+        fault.is_some_and(|fault| fault.kind == FaultKind::DataLength && fault.field == position)
+    }
+
+    /// Returns whether nothing was found wrong with a value by itself.
+    fn passes(&self, position: usize, tag: u32) -> bool {
+        let value = self.message.value(position);
+        let is_right = |slot| self.plan.value_is_right(tag, slot, value, self.policy).is_ok();
+        !value.is_empty() && self.plan.slot(tag).is_some_and(is_right)
+    }
+
     #[inline]
     fn value(&mut self, position: usize, tag: u32, slot: u16, value: &[u8]) -> ControlFlow<()> {
         if self.plan.has_identifiers && self.policy.type_rules() == TypeRules::Standard {
@@ -273,6 +306,10 @@ impl<'r, 'm> Walk<'r, 'm> {
         }
         match self.plan.value_is_right(tag, slot, value, self.policy) {
             Ok(()) => ControlFlow::Continue(()),
+            // A number that is too large for a length is one that is wrong.
+            Err(_) if self.is_wrong_length(position) && self.policy.makes(Check::DataLength) => {
+                ControlFlow::Continue(())
+            }
             Err((check, reason)) => self.raise(check, reason, RefTag::Number(tag), Some(position)),
         }
     }

@@ -40,14 +40,14 @@ pub(crate) enum Mutation {
     DataLengthWrong,
 }
 
-/// What validation must find in a broken message.
+/// What validation must find in a broken message: a violation's check, SessionRejectReason and
+/// RefTagID. If the check is not made, `follow` is found instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Expected {
-    /// It is no longer a message.
-    Garbled,
-    /// One violation: its check, SessionRejectReason and RefTagID. If the check is not made,
-    /// `follow` is found instead.
-    Found { check: Check, reason: u16, tag: String, follow: &'static [Check] },
+pub(crate) struct Expected {
+    pub(crate) check: Check,
+    pub(crate) reason: u16,
+    pub(crate) tag: String,
+    pub(crate) follow: &'static [Check],
 }
 
 impl Mutation {
@@ -220,7 +220,7 @@ impl<'d> Subject<'d> {
                 let at = chosen(&|_, field| plain(field) && wrong(field).is_some())?;
                 wire.give(at, wrong(&fields[at])?, fields);
                 let (check, tag) = (Check::DataType, tag_of(at));
-                Expected::Found { check, reason: 6, tag, follow: &[Check::EnumValue] }
+                Expected { check, reason: 6, tag, follow: &[Check::EnumValue] }
             }
             Mutation::OutOfRange => {
                 let wrong = |field: &SampleField| match self.dictionary.field(field.tag)?.kind {
@@ -274,13 +274,13 @@ impl<'d> Subject<'d> {
                 let at = chosen(&|at, field| field.counts.is_some() && self.ends_clearly(at))?;
                 wire.give(at, b"two", fields);
                 let (check, tag) = (Check::DataType, tag_of(at));
-                Expected::Found { check, reason: 6, tag, follow: &[Check::EnumValue] }
+                Expected { check, reason: 6, tag, follow: &[Check::EnumValue] }
             }
             Mutation::CountNegative => {
                 let at = chosen(&|at, field| field.counts.is_some() && self.ends_clearly(at))?;
                 wire.give(at, b"-1", fields);
                 let (check, tag) = (Check::DataType, tag_of(at));
-                Expected::Found { check, reason: 16, tag, follow: &[Check::EnumValue] }
+                Expected { check, reason: 16, tag, follow: &[Check::EnumValue] }
             }
             Mutation::CountPlusOne => {
                 let at = chosen(&|at, field| {
@@ -320,7 +320,7 @@ impl<'d> Subject<'d> {
                 })?;
                 wire.drop(at..at + 1);
                 let (check, tag) = (Check::GroupDelimiter, tag_of(at + 1));
-                Expected::Found { check, reason: 15, tag, follow: &[Check::RequiredInGroup] }
+                Expected { check, reason: 15, tag, follow: &[Check::RequiredInGroup] }
             }
             Mutation::MembersSwapped => {
                 let at = chosen(&|at, field| {
@@ -371,7 +371,9 @@ impl<'d> Subject<'d> {
                 })?;
                 let length = fields[at + 1].value.len() + pick % 2 * 2 - 1;
                 wire.give(at, length.to_string().as_bytes(), fields);
-                Expected::Garbled
+                // The data of a sample has a delimiter.
+                let (check, tag) = (Check::DataLength, tag_of(at));
+                Expected { check, reason: 5, tag, follow: &[Check::TagSyntax] }
             }
         };
         Some((wire.framed(self.sample.begin_string()), expected))
@@ -508,7 +510,7 @@ fn bytes_of(field: &SampleField) -> Vec<u8> {
 }
 
 fn found(check: Check, reason: u16, tag: impl ToString) -> Expected {
-    Expected::Found { check, reason, tag: tag.to_string(), follow: &[] }
+    Expected { check, reason, tag: tag.to_string(), follow: &[] }
 }
 
 /// Returns a value that no field of this type may have, or `None` if every value is valid.

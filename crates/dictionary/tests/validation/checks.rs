@@ -17,7 +17,7 @@ fn message(begin_string: &str, fields: &str) -> Vec<u8> {
 
 /// Calls `look` with the message's index; `None` if the message is garbled.
 fn with<R>(bytes: &[u8], look: impl FnOnce(&Message<'_>) -> R) -> Option<R> {
-    crate::with_message(bytes, &fix44().length_data_pairs(), look).ok()
+    crate::with_message(bytes, V44.data_fields().pairs(), look).ok()
 }
 
 /// Returns everything the policy finds: check, action, number of the reason, tag as text.
@@ -156,6 +156,11 @@ fn failures() -> Vec<(Check, Vec<u8>, u16, &'static str)> {
         (Check::DataLength, order("354=7|58=hi|355=abc|"), 5, "354"),
         (Check::DataLength, order("355=abc|354=3|"), 14, "355"),
         (Check::DataLength, order("96=abc|"), 1, "95"),
+        // The data would end inside the value, inside CheckSum, and nowhere.
+        (Check::DataLength, order("354=2|355=abc|"), 5, "354"),
+        (Check::DataLength, order("354=2|355=a|bc|58=x|"), 5, "354"),
+        (Check::DataLength, order("354=8|355=abc|"), 5, "354"),
+        (Check::DataLength, order("354=99999999999999999999|355=abc|"), 5, "354"),
         (Check::DataBeforeLength, order("89=abc|93=3|"), 14, "89"),
     ]
 }
@@ -705,5 +710,37 @@ fn the_tolerant_policy_only_warns_of_what_is_wrong_with_an_execution_report() {
             found.iter().any(|(found, action, ..)| (*found, *action) == (check, Action::Reject)),
             "{to}: {found:?}"
         );
+    }
+}
+
+#[test]
+fn a_length_that_is_no_number_is_rejected_once_whatever_its_type_in_the_version() {
+    let news = |value: &str| message("FIX.4.4", &format!("35=B|{HEADER}148=x|33=1|58=y|95={value}|96=abc|"));
+    for (version, value, check, reason) in [
+        (&*V44, "x", Check::DataType, 6),
+        (&*V44, "", Check::EmptyValue, 4),
+        (&*V44, "-3", Check::DataType, 6),
+        (&*V44, "99999999999999999999", Check::DataLength, 5),
+        (&*V42, "x", Check::DataType, 6),
+        (&*V42, "", Check::EmptyValue, 4),
+        // An int there.
+        (&*V42, "-3", Check::DataLength, 5),
+    ] {
+        let found = all(version, &Policy::standard(), &news(value));
+        assert_eq!(found, [(check, Action::Reject, reason, "95".to_owned())], "{value:?}");
+        let only = Policy::ignoring().with(Check::DataLength, Action::Reject);
+        let found = all(version, &only, &news(value));
+        let expected = [(Check::DataLength, Action::Reject, 5, "95".to_owned())];
+        assert_eq!(found, &expected[..usize::from(!value.is_empty())], "{value:?}");
+    }
+}
+
+#[test]
+fn a_wrong_length_of_a_pair_that_the_dictionary_does_not_have_is_found_too() {
+    let policy = Policy::standard().with(Check::UnknownTag, Action::Ignore);
+    let pairs = [("2072=2|2073=abc|", "2072"), ("40004=9|40005=a|58=x|", "40004")];
+    for (fields, length) in pairs {
+        let found = all(&V44, &policy.with(Check::UserDefinedTag, Action::Ignore), &order(fields));
+        assert_eq!(found, [(Check::DataLength, Action::Reject, 5, length.to_owned())], "{fields}");
     }
 }
