@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::redacted::Redacted;
+use crate::redacted::{Redacted, RedactedGarbled};
 
 /// The largest message, in bytes: positions in it are 32-bit numbers, with room for rounding.
 pub(crate) const LARGEST_MESSAGE: usize = 1 << 30;
@@ -73,7 +73,8 @@ impl fmt::Debug for Frame<'_> {
         match self {
             Self::Message(framed) => f.debug_tuple("Message").field(framed).finish(),
             Self::Garbled { bytes, error } => {
-                f.debug_struct("Garbled").field("bytes", &Redacted(bytes)).field("error", error).finish()
+                let bytes = RedactedGarbled { bytes, continues: error.is_none() };
+                f.debug_struct("Garbled").field("bytes", &bytes).field("error", error).finish()
             }
             Self::Incomplete { at_least } => {
                 f.debug_struct("Incomplete").field("at_least", at_least).finish()

@@ -55,6 +55,7 @@ mod raw_body;
 mod redacted;
 mod scan;
 mod scope;
+mod secrets;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod simd;
@@ -83,6 +84,7 @@ pub use place::{Place, Section};
 pub use raw_body::RawBody;
 pub use redacted::{Redacted, is_secret};
 pub use scope::{Entries, Scope};
+pub use secrets::{SecretRanges, Secrets};
 pub use tag_set::TagSet;
 pub use tier::{Tier, TierError};
 pub use types::{

@@ -22,13 +22,14 @@ pub struct Field<'m> {
     pub value: &'m [u8],
 }
 
-/// Shows the field as [`Redacted`](crate::Redacted) does. RawData (96) is masked in any message.
+/// Shows the field as [`Redacted`](crate::Redacted) does. RawData (96) is masked in any message, as
+/// is a field without a tag, which may be a part of a secret.
 impl fmt::Debug for Field<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.tag.map(Tag::number) {
             Some(tag) if is_secret(tag, None) => return write_masked(f, tag),
             Some(tag) => write!(f, "{tag}=")?,
-            None => {}
+            None => return f.write_str("***"),
         }
         write_escaped(f, self.value)
     }

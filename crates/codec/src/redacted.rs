@@ -3,17 +3,20 @@
 use core::fmt::{self, Write};
 use core::ops::Range;
 
-use crate::data_fields::DataFields;
+use crate::frame::{Framed, TRAILER_LEN};
+use crate::index::byte_sum;
 use crate::message::Message;
+use crate::secrets::{SecretRanges, Secrets};
 
 /// Shows wire bytes as text: SOH as `|`, bytes outside printable ASCII as `\xNN`, and `***` in
 /// place of secrets.
 ///
-/// Secrets are what [`is_secret`] says, and RawData (96) where no MsgType (35) precedes it.
-/// `Display` and `Debug` write the same text.
+/// Secrets are what [`is_secret`] says. Bytes that are a whole message, with the right BodyLength
+/// and CheckSum, are read as its fields ([`Secrets::in_message`]). In any other, whatever may be a
+/// secret is masked ([`Secrets::in_garbled`]), and so is RawData (96). `Display` and `Debug` write
+/// the same text.
 ///
-/// The bytes need not be a message. If they begin inside a value, that value has no tag and is
-/// shown.
+/// If the bytes begin inside a value, that value has no tag and is shown.
 ///
 /// ```
 /// use fixbolt_codec::Redacted;
@@ -26,13 +29,34 @@ pub struct Redacted<'b>(pub &'b [u8]);
 
 impl fmt::Display for Redacted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_bytes(f, self.0, None)
+        let hidden = if is_message(self.0) {
+            Secrets::STANDARD.in_message(self.0)
+        } else {
+            Secrets::STANDARD.in_garbled(self.0)
+        };
+        write_bytes(f, self.0, hidden)
     }
 }
 
 impl fmt::Debug for Redacted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+/// Bytes that a framer found to be no message. Those that `continue` others may be the rest of a
+/// secret, and are not shown.
+pub(crate) struct RedactedGarbled<'b> {
+    pub(crate) bytes: &'b [u8],
+    pub(crate) continues: bool,
+}
+
+impl fmt::Debug for RedactedGarbled<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.continues {
+            return f.write_str("***");
+        }
+        write_bytes(f, self.bytes, Secrets::STANDARD.in_garbled(self.bytes))
     }
 }
 
@@ -44,7 +68,7 @@ pub(crate) struct RedactedBody<'b> {
 
 impl fmt::Debug for RedactedBody<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_bytes(f, self.bytes, Some(self.msg_type))
+        write_bytes(f, self.bytes, Secrets::STANDARD.in_body(self.bytes, self.msg_type == b"A"))
     }
 }
 
@@ -56,13 +80,26 @@ pub(crate) struct RedactedFields<'m> {
 
 impl fmt::Display for RedactedFields<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message = self.message;
+        let mut hidden = Secrets::STANDARD.in_message(message.bytes()).peekable();
         for position in self.positions.clone() {
-            let field = self.message.field_bytes(position);
-            match tag_of(field).filter(|tag| is_secret(*tag, Some(self.message.msg_type()))) {
-                Some(tag) => write_masked(f, tag)?,
-                None => write_escaped(f, field)?,
+            let (value, field) = (message.span(position), message.field_bytes(position));
+            let start = value.end() - field.len();
+            while hidden.next_if(|range| range.end <= start).is_some() {}
+            // The index may know other data fields.
+            let by_tag = is_secret(message.tags()[position], Some(message.msg_type()));
+            match hidden.peek().filter(|range| range.start < value.end()) {
+                // A part of the secret before it.
+                Some(range) if range.start <= start => continue,
+                Some(range) if !by_tag => write_escaped(f, &message.bytes()[start..range.start])?,
+                _ if by_tag => write_escaped(f, &message.bytes()[start..value.start()])?,
+                _ => {
+                    write_escaped(f, field)?;
+                    f.write_char('|')?;
+                    continue;
+                }
             }
-            f.write_char('|')?;
+            f.write_str("***|")?;
         }
         Ok(())
     }
@@ -94,62 +131,34 @@ pub(crate) fn write_escaped(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Re
     })
 }
 
-fn write_bytes(f: &mut fmt::Formatter<'_>, bytes: &[u8], msg_type: Option<&[u8]>) -> fmt::Result {
-    let (mut rest, mut msg_type) = (bytes, msg_type);
-    // The data field that the field before announces, and the length of its value.
-    let mut announced: Option<(u32, usize)> = None;
-    while !rest.is_empty() {
-        let first_soh = soh_from(rest, 0);
-        let field = &rest[..first_soh];
-        let tag = tag_of(field);
-        let value = field.iter().position(|byte| *byte == b'=').map_or(first_soh, |equals| equals + 1);
-        let length =
-            announced.take().filter(|(data_tag, _)| tag == Some(*data_tag)).map(|(_, length)| length);
-        let end = match tag.filter(|tag| is_secret(*tag, msg_type)) {
-            Some(secret) => {
-                write_masked(f, secret)?;
-                // A secret may hold SOH. Its length may be wrong: it reaches to the end of a field
-                // at least.
-                soh_from(rest, value.saturating_add(length.unwrap_or(0)))
-            }
-            None => {
-                write_escaped(f, field)?;
-                first_soh
-            }
-        };
-        match tag {
-            Some(35) => msg_type = Some(&field[value..]),
-            Some(tag) => {
-                let data_tag = DataFields::STANDARD.data_tag(tag);
-                announced = data_tag.and_then(|data_tag| Some((data_tag, decimal(&field[value..])?)));
-            }
-            None => {}
-        }
-        if end < rest.len() {
-            f.write_char('|')?;
-        }
-        rest = rest.get(end + 1..).unwrap_or_default();
+fn write_bytes(f: &mut fmt::Formatter<'_>, bytes: &[u8], hidden: SecretRanges<'_, '_>) -> fmt::Result {
+    let mut at = 0;
+    for range in hidden {
+        write_fields(f, &bytes[at..range.start])?;
+        f.write_str("***")?;
+        at = range.end;
     }
-    Ok(())
+    write_fields(f, &bytes[at..])
 }
 
-/// Returns the position of the first SOH at or after `from`, or the length.
-fn soh_from(bytes: &[u8], from: usize) -> usize {
-    let from = from.min(bytes.len());
-    bytes[from..].iter().position(|byte| *byte == 1).map_or(bytes.len(), |at| from + at)
+/// Writes bytes with `|` for SOH.
+fn write_fields(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
+    let mut fields = bytes.split(|byte| *byte == 1);
+    write_escaped(f, fields.next().unwrap_or_default())?;
+    fields.try_for_each(|field| {
+        f.write_char('|')?;
+        write_escaped(f, field)
+    })
 }
 
-/// Returns the tag before `=`. It is less strict than the index: a leading zero must not reveal a
-/// secret.
-fn tag_of(field: &[u8]) -> Option<u32> {
-    let equals = field.iter().position(|byte| *byte == b'=')?;
-    decimal(&field[..equals]).and_then(|tag| u32::try_from(tag).ok())
-}
-
-fn decimal(digits: &[u8]) -> Option<usize> {
-    digits.iter().try_fold(0_usize, |n, digit| {
-        let digit = digit.is_ascii_digit().then(|| usize::from(digit - b'0'))?;
-        n.checked_mul(10)?.checked_add(digit)
+/// Returns whether bytes are one message: the standard calls it garbled for BeginString,
+/// BodyLength, MsgType and CheckSum.
+fn is_message(bytes: &[u8]) -> bool {
+    Framed::try_new(bytes).is_ok_and(|framed| {
+        let (before, trailer) = bytes.split_at(bytes.len() - TRAILER_LEN);
+        let digits = &trailer[3..6];
+        before[framed.body_start()..].starts_with(b"35=")
+            && digits.iter().fold(0, |n, d| n * 10 + u16::from(d - b'0')) == u16::from(byte_sum(before))
     })
 }
 
@@ -167,8 +176,11 @@ mod tests {
             (&b"554=s\x01925=n\x01"[..], "554=***|925=***|"),
             (b"554=s", "554=***"),
             (b"1401=1\x011402=e\x011403=3\x011404=n\x01w\x01", "1401=1|1402=***|1403=3|1404=***|"),
-            (b"0554=s\x01", "554=***|"),
+            (b"0554=s\x01", "0554=***|"),
             (b"x\x01=\x01554=s", "x|=|554=***"),
+            (b"35=A| 554=secret\x0158=x", "35=A| 554=***|58=x"),
+            (b"^A925=secret^A\x0158=x", "^A925=***|58=x"),
+            (b"554=s\x01ecret\x0158=x", "554=***|***|58=x"),
             (b"554\x01554=", "554|554=***"),
             (b"99999999999999999999=1|2\\\x00\x7f", r"99999999999999999999=1|2\\x00\x7f"),
             (b"", ""),
@@ -182,16 +194,32 @@ mod tests {
     fn raw_data_is_masked_in_a_logon_and_where_the_message_is_not_known() {
         for (bytes, shown) in [
             (&b"35=A\x0195=3\x0196=abc\x0158=x\x01"[..], "35=A|95=3|96=***|58=x|"),
-            (b"35=B\x0195=3\x0196=abc\x01", "35=B|95=3|96=abc|"),
-            (b"96=abc\x01", "96=***|"),
+            // What says that it is News may be what is garbled.
+            (b"35=B\x0195=3\x0196=abc\x01", "35=B|95=3|96=***|"),
+            (b"96=abc\x01", "96=***"),
             // A secret that contains SOH, and lengths that are wrong or too large.
             (b"35=A\x0195=5\x0196=ab\x01cd\x0158=x\x01", "35=A|95=5|96=***|58=x|"),
-            (b"35=A\x0195=2\x0196=abcd\x0158=x\x01", "35=A|95=2|96=***|58=x|"),
+            (b"35=A\x0195=2\x0196=abcd\x0158=x\x01", "35=A|95=2|96=***"),
             (b"35=A\x0195=99\x0196=ab\x01cd\x0158=x\x01", "35=A|95=99|96=***"),
             (b"35=A\x0195=18446744073709551615\x0196=ab", "35=A|95=18446744073709551615|96=***"),
-            (b"35=A\x0195=4\x0158=x\x0196=ab\x0158=x", "35=A|95=4|58=x|96=***|58=x"),
+            (b"35=A\x0195=4\x0158=x\x0196=ab\x0158=x", "35=A|95=4|58=x|96=***"),
         ] {
             assert_eq!(Redacted(bytes).to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn a_whole_message_is_read_by_its_lengths_and_garbled_bytes_are_not() {
+        for (msg_type, shown) in [("B", "96=a|554=b"), ("A", "96=***")] {
+            let body = format!("35={msg_type}\x0195=7\x0196=a\x01554=b\x0158=x\x01");
+            let message = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
+            let message = format!("{message}10={:03}\x01", byte_sum(message.as_bytes()));
+            let text = Redacted(message.as_bytes()).to_string();
+            assert!(text.contains(&format!("|35={msg_type}|95=7|{shown}|58=x|10=")), "{text}");
+            for garbled in [message.replace("10=", "10=9"), message.replace("\x0135=", "\x0134=1\x0135=")] {
+                let text = Redacted(garbled.as_bytes()).to_string();
+                assert!(text.contains("|95=7|96=***|58=x|10="), "{text}");
+            }
         }
     }
 }

@@ -49,8 +49,8 @@ impl Family {
     }
 }
 
-/// The echo's messages have no repeating group in FIX.4.0, whose Email repeats Text without one; and
-/// what FIX.4.1 has not.
+/// The echo's messages have no repeating group in FIX.4.0, whose Email repeats Text without one.
+/// The last one is not in FIX.4.1, either.
 const NOT_IN_40: &[&str] = &[
     "14i_group_count",
     "14j_group_order",

@@ -3,9 +3,9 @@
 //!
 //! Scripts are wire text ([`Script`]); [`run`] plays one against a [`Transport`] and compares every
 //! answer with [`compare`]. [`BrokenCore`] proves that the scripts find defects, and [`wire`] helps
-//! tests with a handwritten counterparty, [`store`] tests whose store fails or is late. This crate
-//! is for tests and tools and never part of an engine: it uses files, sockets and a clock, and the
-//! session core uses none of them.
+//! tests with a handwritten counterparty, [`store`] tests whose store fails or is late, [`secrets`]
+//! tests of what must not be shown. This crate is for tests and tools and never part of an engine:
+//! it uses files, sockets and a clock, and the session core uses none of them.
 #![forbid(unsafe_code)]
 
 mod broken;
@@ -19,6 +19,7 @@ mod suite;
 mod tcp;
 mod virtual_time;
 
+pub mod secrets;
 pub mod store;
 pub mod wire;
 

@@ -2,7 +2,7 @@
 
 use core::ops::ControlFlow;
 
-use fixbolt_codec::{FaultKind, Message, Place, SeqNum};
+use fixbolt_codec::{FaultKind, Message, Place, Secrets, SeqNum};
 use fixbolt_dictionary::{
     Action, Check, Direction, RefTag, SessionRejectReason, UnsupportedApplicationVersion, Violation,
 };
@@ -10,8 +10,6 @@ use fixbolt_dictionary::{
 use crate::admin_message::Reject;
 use crate::behavior::{Behavior, FirstViolation, RefTagId};
 use crate::event::Event;
-use crate::fix::msg_type::LOGON;
-use crate::mask::Secrets;
 use crate::table;
 use crate::transaction::Transaction;
 
@@ -167,8 +165,7 @@ fn broken_field<'m>(tx: &mut Transaction<'_>, seq: SeqNum, message: &Message<'m>
 /// password.
 fn cut_value<'m>(message: &Message<'m>, position: usize, secrets: Secrets<'_>) -> Option<Found<'m>> {
     let tag = tag_before(message, position)?;
-    let is_secret = secrets.contain(tag, message.msg_type() == LOGON);
-    if message.field_bytes(position).contains(&b'=') && !is_secret {
+    if message.field_bytes(position).contains(&b'=') && !may_be_secret(message, position, secrets) {
         return None;
     }
     let reason = SessionRejectReason::NonDataValueIncludesFieldDelimiter;
@@ -183,12 +180,19 @@ fn without_secret<'m>(
     secrets: Secrets<'_>,
 ) -> Violation<'m> {
     if violation.check == Check::TagSyntax
-        && let Some(tag) = violation.position.and_then(|position| tag_before(message, position))
-        && secrets.contain(tag, message.msg_type() == LOGON)
+        && let Some(position) = violation.position
+        && may_be_secret(message, position, secrets)
+        && let Some(tag) = tag_before(message, position)
     {
         violation.tag = RefTag::Number(tag);
     }
     violation
+}
+
+/// Returns whether a field may be a part of the secret before it.
+fn may_be_secret(message: &Message<'_>, position: usize, secrets: Secrets<'_>) -> bool {
+    let start = message.span(position).end() - message.field_bytes(position).len();
+    secrets.in_message(message.bytes()).any(|hidden| hidden.start <= start && start < hidden.end)
 }
 
 /// Returns the tag of the nearest field before a position that has one.

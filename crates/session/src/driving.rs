@@ -20,6 +20,7 @@ use crate::header::number;
 use crate::inbound;
 use crate::key::SessionKey;
 use crate::logon;
+use crate::mask::mask_garbled;
 use crate::outbox::Outbox;
 use crate::oversized::{self, Oversized, Verdict};
 use crate::own_messages::end_with;
@@ -630,7 +631,8 @@ impl Sessions {
         if let Some(session) = table::find_mut(&mut self.table, key) {
             observe_inbound(self.wire.as_deref(), session, now, bytes, Some(error));
             let continues = error == GarbledError::Continued;
-            found = session.secret_tags.of(&session.settings).mask_garbled(bytes, continues, &mut masked);
+            let secrets = session.secret_tags.of(&session.settings);
+            found = mask_garbled(secrets, bytes, continues, &mut masked);
         }
         let shown = Redacted(if found { &masked } else { bytes });
         self.notify(now, key, &Event::Garbled { bytes: shown, error }, app);

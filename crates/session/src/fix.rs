@@ -83,7 +83,6 @@ pub(crate) mod number {
     use super::tag;
 
     pub(crate) const MSG_SEQ_NUM: u32 = tag::MSG_SEQ_NUM.number();
-    pub(crate) const MSG_TYPE: u32 = 35;
     pub(crate) const POSS_DUP_FLAG: u32 = tag::POSS_DUP_FLAG.number();
     pub(crate) const RAW_DATA: u32 = 96;
     pub(crate) const SENDER_COMP_ID: u32 = tag::SENDER_COMP_ID.number();

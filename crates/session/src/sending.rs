@@ -16,7 +16,7 @@ use crate::event::Unreached;
 use crate::fix::msg_type;
 use crate::flood::Added;
 use crate::key::SessionKey;
-use crate::mask::SecretTags;
+use crate::mask::{SecretTags, mask_message};
 use crate::outbound_check::OutboundCheck;
 use crate::outbox::{Outbox, OutboxCursor};
 use crate::session::{OpenTurn, Session};
@@ -105,7 +105,7 @@ impl Session {
         let mut flags = flags;
         let mut body = message.bytes();
         if self.secret_tags.may_be_in(message)
-            && self.secret_tags.of(&self.settings).mask_message(body, &mut self.masked)
+            && mask_message(self.secret_tags.of(&self.settings), body, &mut self.masked)
         {
             flags = flags.with(RecordFlags::MASKED);
             body = &self.masked;
@@ -205,7 +205,7 @@ impl Sending<'_> {
             if is_admin {
                 flags = flags.with(RecordFlags::ADMIN);
             }
-            if may_have_secrets && self.secret_tags.of(settings).mask_message(bytes, self.masked) {
+            if may_have_secrets && mask_message(self.secret_tags.of(settings), bytes, self.masked) {
                 flags = flags.with(RecordFlags::MASKED);
                 bytes = self.masked;
             }

@@ -10,6 +10,7 @@ use crate::end::SessionEnd;
 use crate::event::GarbledError;
 use crate::id::SessionId;
 use crate::key::SessionKey;
+use crate::mask::{mask_garbled, mask_message};
 use crate::resume::Direction;
 use crate::session::Session;
 use crate::time::Now;
@@ -96,8 +97,8 @@ fn show(
     let (secrets, to) = (session.secret_tags.of(&session.settings), &mut session.masked);
     let masked = match garbled {
         // Bytes that cannot be parsed may still contain secrets.
-        Some(error) => secrets.mask_garbled(bytes, error == GarbledError::Continued, to),
-        None => secrets.mask_message(bytes, to),
+        Some(error) => mask_garbled(secrets, bytes, error == GarbledError::Continued, to),
+        None => mask_message(secrets, bytes, to),
     };
     let bytes = if masked { &session.masked } else { bytes };
     let (id, key, garbled) = (&session.settings.id, session.key, garbled.is_some());

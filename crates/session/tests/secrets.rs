@@ -3,19 +3,25 @@
 
 mod support;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
-use fixbolt_codec::{BodySink, BodyWriter, DataKey, Key, MsgType, NewBody, SeqNum, byte_sum, is_secret};
+use fixbolt_codec::{
+    BodySink, BodyWriter, DataKey, Frame, Framer, Index, Key, MsgType, NewBody, Redacted, SeqNum, Span,
+    byte_sum, is_secret,
+};
+use fixbolt_conformance::secrets::{SECRET, frames};
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::wire::kinds;
-use fixbolt_dictionary::{Source, Validator, fix44};
+use fixbolt_dictionary::{Action, Check, Policy, Source, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Record, RecordFlags, Store, StoreError};
 use fixbolt_session::{
     Delivery, Event, Now, OpenError, Role, SessionDictionary, SessionKey, SessionSettings, Sessions,
     WhileLoggedOff,
 };
-use support::{App, Bench, Capture, order, settings};
+use support::{App, Bench, Capture, SENT, order, settings};
+
+static VALIDATOR: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new(fix44())));
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
@@ -397,6 +403,74 @@ fn an_event_about_garbled_bytes_shows_no_secret_and_no_rest_of_one() {
     assert!(debug.contains("Continued"), "{debug}");
     for secret in ["sword", "fff", "ish", "token"] {
         assert!(!debug.contains(secret), "{secret}");
+    }
+}
+
+#[test]
+fn no_part_of_a_secret_is_stored_shown_or_told_of_whatever_is_wrong_with_its_frame() {
+    for (n, frame) in frames(0x5EC_4E75, 2_000, "A", SENT).iter().enumerate() {
+        let about = |what: &str, shown: &str| {
+            assert!(!shown.contains(SECRET), "{what}: {shown}\n of {}: {}", n, frame.escape_ascii());
+        };
+        about("Redacted", &Redacted(frame).to_string());
+        // In one piece, and in two.
+        for cut in [frame.len(), n % frame.len()] {
+            let (mut framer, mut at, mut end) = (Framer::new(10_000), 0, cut);
+            loop {
+                let found = framer.next(&frame[at..end]);
+                about("Debug", &format!("{found:?}"));
+                match found {
+                    Frame::Message(framed) => {
+                        let (mut tags, mut spans) = ([0; 512], [Span::default(); 512]);
+                        match Index::new(&mut tags, &mut spans).build(framed) {
+                            Ok(message) => {
+                                about("Message", &format!("{message:?}"));
+                                let fields: Vec<_> = message.fields().collect();
+                                // A number may be a tag, or a part of data that is one field more.
+                                if message.fault().is_none() {
+                                    about("Field", &format!("{fields:?}"));
+                                }
+                            }
+                            Err(error) => about("error", &format!("{error} {error:?}")),
+                        }
+                        at += framed.bytes().len();
+                    }
+                    Frame::Garbled { bytes, .. } => at += bytes.len(),
+                    Frame::Incomplete { .. } if end < frame.len() => end = frame.len(),
+                    Frame::Incomplete { .. } => break,
+                }
+            }
+        }
+        let dictionary = match n % 2 {
+            0 => SessionDictionary::None,
+            _ => SessionDictionary::Own(VALIDATOR.clone()),
+        };
+        let mut watched = Watched::logged_on(|s| {
+            s.dictionary = dictionary;
+            s.reject_garbled_message = n % 3 == 0;
+            if n % 5 == 0 {
+                s.policy = Policy::ignoring();
+            } else if n % 5 == 1 {
+                s.policy = Policy::tolerant().with(Check::DataLength, Action::Warn);
+            }
+        });
+        let told = Arc::new(Mutex::new(String::new()));
+        let kept = Arc::clone(&told);
+        watched.app.event = Box::new(move |event, _| {
+            kept.lock().unwrap().push_str(&format!("{event} {event:?}\n"));
+            Ok(())
+        });
+        let bench = &mut watched.bench;
+        let mut at = 0;
+        for end in [n % frame.len(), frame.len()] {
+            at += bench.sessions.receive(bench.now, KEY, &frame[at..end], &mut watched.app);
+        }
+        let sent = bench.take(0);
+        let shown = watched.shown(sent);
+        about("sent", &shown.sent.concat());
+        about("stored", &shown.stored.iter().map(|(_, text)| text.as_str()).collect::<String>());
+        about("the wire", &shown.seen.concat());
+        about("events", &told.lock().unwrap());
     }
 }
 
