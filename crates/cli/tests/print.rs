@@ -5,6 +5,8 @@ mod command;
 use std::io::Read;
 use std::process::Stdio;
 
+use fixbolt_conformance::secrets;
+
 use command::{directory, fixbolt, message, run, run_with_input};
 
 const ORDER: &str = "35=D|49=DLD_TEX|56=TEX_DLD|34=499650|52=20121227-11:20:43|11=ord509647-500000|21=1|55=BHP|54=1|60=20121227-11:20:14|38=57.00|40=2|44=298.075|59=4|";
@@ -469,5 +471,51 @@ fn what_a_message_shows_does_not_depend_on_those_before_it() {
             offset += message.len() + 1;
         }
         assert_eq!(together, one_by_one.concat());
+    }
+}
+
+#[test]
+fn a_message_with_a_wrong_data_length_is_shown_with_its_fault() {
+    let order = format!("{ORDER}354=2|355=\u{65e5}\u{672c}|");
+    let ended = run_with_input(&["print", "-"], message("FIX.4.2", &order).as_bytes());
+    assert_eq!(ended.status, 1, "{}", ended.err);
+    let invalid =
+        "  INVALID: EncodedTextLen (354): value is incorrect (out of range) for this tag\n  header\n";
+    assert!(ended.out.contains(invalid), "{}", ended.out);
+    assert!(ended.out.contains("    EncodedText (355): "), "{}", ended.out);
+    assert!(!ended.out.contains("garbled"), "{}", ended.out);
+    // Without a dictionary of its version.
+    let ended = run_with_input(&["print", "-"], message("FIX.9.9", &order).as_bytes());
+    assert!(
+        ended.out.contains("  INVALID: field 354: is not the length of the data after it\n"),
+        "{}",
+        ended.out
+    );
+    // A secret may reach to CheckSum.
+    let logon =
+        "35=A|49=A|56=B|34=1|52=20261121-09:00:00|98=0|108=30|95=3|96=geheim|geheim=geheim|553=geheim|";
+    let ended = run_with_input(&["print", "-"], message("FIX.4.4", logon).as_bytes());
+    assert!(ended.out.contains("INVALID: RawDataLength (95): value is incorrect"), "{}", ended.out);
+    assert!(ended.out.contains("    RawData (96): ******\n  trailer\n"), "{}", ended.out);
+    assert!(!ended.out.contains("geheim"), "{}", ended.out);
+}
+
+#[test]
+fn no_part_of_a_secret_is_shown_whatever_is_wrong_with_its_frame() {
+    let frames = secrets::frames(0x5EC_4E75, 1_500, "A", "20261121-09:00:00");
+    let file = directory("print-secrets").join("messages.log");
+    std::fs::write(&file, frames.join(&b"\n"[..])).expect("the file can be written");
+    let file = file.to_str().expect("the path is text");
+    for style in [
+        &["print", file][..],
+        &["print", "--oneline", file],
+        &["print", "-o", "json", file],
+        &["print", "--style", "hfprint", file],
+    ] {
+        let ended = run(style);
+        assert_eq!(ended.status, 1);
+        let lines = ended.out.lines().chain(ended.err.lines());
+        let shown: Vec<_> = lines.filter(|line| line.contains(secrets::SECRET)).collect();
+        assert!(shown.is_empty(), "{style:?}: {} lines, such as {}", shown.len(), shown[0]);
     }
 }

@@ -12,8 +12,8 @@ pub const SECRET: &str = "S3cretWord";
 /// parts of it between delimiters. A tag may have blanks, zeros or other text before it; fields may
 /// be separated by something else than SOH; a data field's length may be wrong, missing or no
 /// number; and the frame may be cut off, or BodyLength, CheckSum or the order of its first fields
-/// wrong. No wrong BodyLength ends the frame inside a secret, with a CheckSum field before it: what
-/// follows would be text that nothing tells from a secret.
+/// wrong. No secret has a CheckSum field in it, at which a wrong BodyLength would end the frame:
+/// what follows would be text that nothing tells from a secret.
 #[must_use]
 pub fn frames(seed: u64, count: usize, sender: &str, sending_time: &str) -> Vec<Vec<u8>> {
     let mut choices = Choices(seed | 1);
@@ -84,7 +84,7 @@ fn secret(choices: &mut Choices, in_logon: bool) -> String {
     }
     let pairs = [("1401", "1402"), ("1403", "1404"), ("95", "96")];
     let (length_tag, tag) = pairs[choices.below(if in_logon { 3 } else { 2 })];
-    let value = choices.of(&["S", "S|S", "\u{e9}S|58=S", "S|S=S|58=x S|35=D|S", "S|10=00|S"]);
+    let value = choices.of(&["S", "S|S", "\u{e9}S|58=S", "S|S=S|58=x S|35=D|S", "S|11=00|S"]);
     let value = value.replace('S', SECRET);
     let right = value.len();
     // A wrong length that ends at a delimiter would be right, as far as anyone can tell.

@@ -10,6 +10,7 @@ mod render;
 mod scan;
 mod words;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -17,7 +18,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use fixbolt_codec::is_secret;
+use fixbolt_codec::Secrets;
 use memchr::memmem;
 
 use crate::dictionary::SourceOptions;
@@ -27,7 +28,6 @@ use hfprint::hfprint;
 use input::{Input, Next};
 pub(crate) use lexicon::{Lexicon, policy};
 pub(crate) use reading::Reader;
-use reading::number;
 pub(crate) use render::{block, json};
 use scan::{Piece, Position, Separator};
 
@@ -183,6 +183,7 @@ impl<W: Write> Printer<W> {
                 Next::Piece(Piece::Message { prefix, bytes, separator }, position) => {
                     self.text.clear();
                     self.title.clear();
+                    let prefix = &*without_secrets(prefix);
                     match self.style {
                         Style::Block => write_title(&mut self.title, prefix, name, position)?,
                         Style::OneLine => show(&mut self.text, prefix),
@@ -281,30 +282,31 @@ fn write_origin(object: &mut Vec<u8>, prefix: &[u8], position: Position) -> io::
     Ok(())
 }
 
-/// Returns the beginning of some text.
+/// Returns the beginning of some text, with `***` for what may be a secret.
 fn excerpt(text: &[u8]) -> String {
     const MOST: usize = 60;
     // A character has at most four bytes.
-    let text = &text[..text.len().min(4 * MOST + 4)];
-    let text = match secret_at(text) {
-        Some(at) => shown(&text[..at]) + "***",
-        None => shown(text),
-    };
+    let text = shown(&without_secrets(&text[..text.len().min(4 * MOST + 4)]));
     match text.char_indices().nth(MOST) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }
 }
 
-/// Returns where the value of the first secret begins in text that is not a message. Where it ends
-/// cannot be known.
-fn secret_at(text: &[u8]) -> Option<usize> {
-    let is_secret_before = |equals: usize| {
-        let digits = text[..equals].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        number(&text[equals - digits..equals]).is_some_and(|tag| is_secret(tag, None))
-    };
-    let mut equals = text.iter().enumerate().filter(|(_, byte)| **byte == b'=').map(|(at, _)| at);
-    equals.find(|at| is_secret_before(*at)).map(|at| at + 1)
+/// Returns text that is not a message with `***` for what may be a secret.
+fn without_secrets(text: &[u8]) -> Cow<'_, [u8]> {
+    let mut ranges = Secrets::STANDARD.in_garbled(text).peekable();
+    if ranges.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let (mut masked, mut at) = (Vec::new(), 0);
+    for range in ranges {
+        masked.extend_from_slice(&text[at..range.start]);
+        masked.extend_from_slice(b"***");
+        at = range.end;
+    }
+    masked.extend_from_slice(&text[at..]);
+    Cow::Owned(masked)
 }
 
 /// Returns whether QuickFIX/J wrote this line about an event, not about a message:

@@ -4,11 +4,11 @@
 //! A message with a wrong length or checksum is read as if they were right, and reported as
 //! invalid.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use fixbolt_codec::{
-    DataFields, FaultKind, Frame, Framer, Index, IndexError, Message, Place, Section, Span, byte_sum,
-    is_secret,
+    DataFields, FaultKind, Frame, Framer, Index, IndexError, Message, Place, Secrets, Section, Span,
+    byte_sum, is_secret,
 };
 use fixbolt_dictionary::{Action, Dictionary, Policy, Scratch, Validator};
 
@@ -27,6 +27,8 @@ pub(crate) struct Reader {
     spans: Vec<Span>,
     /// The message with the right BodyLength and CheckSum, followed by its own ones.
     sealed: Vec<u8>,
+    /// A garbled message with its secrets replaced.
+    masked: Vec<u8>,
     found: Found,
 }
 
@@ -35,6 +37,8 @@ pub(crate) struct Reader {
 struct Found {
     fields: Vec<Shown>,
     problems: Vec<String>,
+    /// The secrets of a message with a fault: fields may be parts of them.
+    secrets: Vec<Range<usize>>,
     /// The number of entries begun so far in the groups around a field, outermost first.
     entries: Vec<u32>,
     name: Option<u32>,
@@ -83,6 +87,15 @@ impl Layouts {
             self.oldest = (self.oldest + 1) % Self::MOST;
         }
     }
+}
+
+/// Where the bytes are that a message is shown from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ShownFrom {
+    /// In those that were read.
+    Bytes,
+    Sealed,
+    Masked,
 }
 
 /// A message that was read.
@@ -137,13 +150,13 @@ impl Shown {
 impl Reader {
     /// Creates a reader that takes names from this lexicon.
     pub(crate) fn new(lexicon: Lexicon) -> Self {
-        let (tags, spans, sealed) = Default::default();
-        Self { lexicon, policy: policy(), tags, spans, sealed, found: Found::default() }
+        let (tags, spans, sealed, masked) = Default::default();
+        Self { lexicon, policy: policy(), tags, spans, sealed, masked, found: Found::default() }
     }
 
     /// Reads the message in `bytes`.
     pub(crate) fn read<'r>(&'r mut self, bytes: &'r [u8]) -> Reading<'r> {
-        let Self { lexicon, policy, tags, spans, sealed, found } = self;
+        let Self { lexicon, policy, tags, spans, sealed, masked, found } = self;
         let (begin_string, msg_type) = version_and_type(bytes);
         let mut known = lexicon.find(begin_string, msg_type);
         found.clear();
@@ -155,7 +168,8 @@ impl Reader {
             spans.resize(tags.len(), Span::default());
         }
         let parts = known.as_deref_mut().map(Parts::of);
-        let in_bytes = found.read(bytes, msg_type, parts, policy, (tags, spans), sealed);
+        let shown_from = found.read(bytes, msg_type, parts, policy, (tags, spans), (sealed, masked));
+        let in_bytes = shown_from == ShownFrom::Bytes;
         let fields = match found.layout {
             Some(at) => &found.layouts.layouts[at].fields,
             None => &found.fields,
@@ -163,6 +177,8 @@ impl Reader {
         // A data field may have SOH in its value; then there are more of them than fields.
         let is_plain = in_bytes && is_plain(bytes) && memchr::memchr_iter(1, bytes).count() == fields.len();
         let words: Option<&Words> = known.map(|known| &known.words);
+        let (begin_string, msg_type) =
+            if in_bytes { (begin_string, msg_type) } else { version_and_type(masked) };
         Reading {
             begin_string,
             msg_type,
@@ -170,7 +186,11 @@ impl Reader {
             problems: &found.problems,
             unknown_version: words.is_none(),
             is_plain,
-            bytes: if in_bytes { bytes } else { sealed },
+            bytes: match shown_from {
+                ShownFrom::Bytes => bytes,
+                ShownFrom::Sealed => sealed,
+                ShownFrom::Masked => masked,
+            },
             name: words.zip(found.name).map(|(words, index)| words.message(index)),
             words,
         }
@@ -250,12 +270,13 @@ impl Found {
     fn clear(&mut self) {
         self.fields.clear();
         self.problems.clear();
+        self.secrets.clear();
         self.name = None;
         self.layout = None;
     }
 
-    /// Finds fields and problems. Returns whether the fields are in `bytes`; else they are in
-    /// `sealed`.
+    /// Finds fields and problems. Returns where the fields are. What may be a secret in a garbled
+    /// message is replaced before it is read again.
     fn read(
         &mut self,
         bytes: &[u8],
@@ -263,20 +284,26 @@ impl Found {
         known: Option<Parts<'_>>,
         policy: &Policy,
         (tags, spans): (&mut [u32], &mut [Span]),
-        sealed: &mut Vec<u8>,
-    ) -> bool {
+        (sealed, masked): (&mut Vec<u8>, &mut Vec<u8>),
+    ) -> ShownFrom {
         let data_fields = known.as_ref().map_or(DataFields::STANDARD, |known| known.validator.data_fields());
         let mut index = Index::new(tags, spans).with_data_fields(data_fields);
         match Framer::new(usize::MAX).next(bytes) {
             Frame::Message(framed) if framed.bytes().len() == bytes.len() => match index.build(framed) {
                 Ok(message) => {
                     self.fill(&message, known, policy);
-                    return true;
+                    return ShownFrom::Bytes;
                 }
                 Err(error) => self.problems.push(error.to_string()),
             },
             _ => self.problems.push(what_is_wrong(bytes)),
         }
+        masked.clear();
+        masked.extend_from_slice(bytes);
+        for range in Secrets::STANDARD.in_garbled(bytes) {
+            masked[range].fill(b'*');
+        }
+        let bytes = &**masked;
         seal_anew(bytes, sealed);
         let message = match Framer::new(usize::MAX).next(sealed) {
             Frame::Message(framed) => index.build(framed),
@@ -286,7 +313,7 @@ impl Found {
             Ok(message) => {
                 self.fill(&message, known, policy);
                 self.restore(bytes, sealed);
-                false
+                ShownFrom::Sealed
             }
             Err(error) => {
                 let text = error.to_string();
@@ -294,15 +321,19 @@ impl Found {
                     self.problems.push(text);
                 }
                 self.fill_plainly(bytes, msg_type, known);
-                true
+                ShownFrom::Masked
             }
         }
     }
 
     fn fill(&mut self, message: &Message<'_>, known: Option<Parts<'_>>, policy: &Policy) {
+        if message.fault().is_some() {
+            self.secrets.extend(Secrets::STANDARD.in_message(message.bytes()));
+        }
         let Some(Parts { id, dictionary, validator, scratch, words }) = known else {
             if let Some(fault) = message.fault() {
-                self.problems.push(fault_text(message, fault));
+                let is_hidden = is_hidden(&self.secrets, fault.tag.start());
+                self.problems.push(fault_text(message, fault, is_hidden));
             }
             for position in 0..message.len() {
                 let tag = message.tags()[position];
@@ -315,12 +346,16 @@ impl Found {
         // An application version over FIXT.1.1 leaves header and trailer to the session's
         // dictionary.
         let over_fixt = dictionary.header().is_empty();
-        let problems = &mut self.problems;
+        let Self { problems, secrets, .. } = self;
         let places = validator.for_each(message, policy, scratch, |violation| {
             if violation.action != Action::Reject {
                 return ControlFlow::Continue(());
             }
-            let tag = violation.tag.to_string();
+            let start = |at| message.span(at).end() - message.field_bytes(at).len();
+            let tag = match violation.position {
+                Some(at) if is_hidden(secrets, start(at)) => "***".to_owned(),
+                _ => violation.tag.to_string(),
+            };
             let number = tag.parse().ok();
             if over_fixt && number.is_some_and(|tag| HEADER.contains(&tag) || TRAILER.contains(&tag)) {
                 return ControlFlow::Continue(());
@@ -383,6 +418,9 @@ impl Found {
     ) {
         let value = message.span(position);
         let begin = if position == 0 { 0 } else { message.span(position - 1).end() + 1 };
+        if is_hidden(&self.secrets, begin) {
+            return;
+        }
         // Without `=` the whole field is the tag.
         let equals = value.start().checked_sub(1).filter(|at| *at >= begin && message.bytes()[*at] == b'=');
         let shown = Shown {
@@ -417,7 +455,9 @@ impl Found {
             let tag = &bytes[shown.tag.0 as usize..shown.tag.1 as usize];
             shown.number = number(tag).unwrap_or(0);
         }
-        shown.is_secret = is_secret(shown.number, Some(msg_type));
+        let (from, end) = (shown.value.0 as usize, shown.value.1 as usize);
+        shown.is_secret = is_secret(shown.number, Some(msg_type))
+            || self.secrets.iter().any(|hidden| hidden.start < end && hidden.end > from);
         if let Some((dictionary, words)) = known {
             shown.words = words.prepare_field(dictionary, shown.number);
         }
@@ -500,8 +540,14 @@ fn lower_first(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-fn fault_text(message: &Message<'_>, fault: fixbolt_codec::Fault) -> String {
-    let tag = shown(&message.bytes()[fault.tag.start()..fault.tag.end()]);
+/// Returns whether what begins at this position is a part of one of the secrets.
+fn is_hidden(secrets: &[Range<usize>], at: usize) -> bool {
+    secrets.iter().any(|hidden| hidden.start <= at && at < hidden.end)
+}
+
+fn fault_text(message: &Message<'_>, fault: fixbolt_codec::Fault, is_hidden: bool) -> String {
+    let tag = &message.bytes()[fault.tag.start()..fault.tag.end()];
+    let tag = if is_hidden { "***".to_owned() } else { shown(tag) };
     match fault.kind {
         FaultKind::EmptyValue => format!("field {tag}: tag specified without a value"),
         FaultKind::NoEquals => format!("field {tag}: has no '='"),
@@ -587,6 +633,8 @@ fn what_is_wrong(bytes: &[u8]) -> String {
     let announced = value_of(bytes, 9).unwrap_or_default();
     let body = body_of(bytes, last.len());
     if announced != body.len().to_string().as_bytes() {
+        // Fields may be separated by something else, and what follows be a secret.
+        let announced = announced.split(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
         return format!("BodyLength (9) is {}, the body has {} bytes", shown(announced), body.len());
     }
     let mut framer = Framer::new(usize::MAX);
