@@ -52,10 +52,7 @@ fn in_every_tier(framed: Framed<'_>) {
             }
         }
         if room == bytes.len() {
-            let garbled = matches!(
-                expected,
-                Err(IndexError::CheckSum { .. } | IndexError::MsgTypeNotThird)
-            );
+            let garbled = matches!(expected, Err(IndexError::CheckSum { .. } | IndexError::MsgTypeNotThird));
             assert!(expected.is_ok() || garbled, "a message that is not garbled has no index");
         }
     }
