@@ -163,12 +163,6 @@ pub(crate) fn missing(tag: Tag) -> Reject<'static> {
     Reject::naming(SessionRejectReason::RequiredTagMissing, tag)
 }
 
-/// Returns the Reject for a field that should be a number: it is missing, or it is something else.
-pub(crate) fn no_number(message: &Message<'_>, tag: Tag, wrong: SessionRejectReason) -> Reject<'static> {
-    let present = message.get(tag).is_some();
-    Reject::naming(if present { wrong } else { SessionRejectReason::RequiredTagMissing }, tag)
-}
-
 /// Returns the tag as it is written in RefTagID (371).
 fn tag_bytes<'t>(tag: RefTag<'t>, digits: &'t mut [u8; 20]) -> &'t [u8] {
     match tag {

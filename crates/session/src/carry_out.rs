@@ -26,6 +26,7 @@ use crate::replay;
 use crate::resetting;
 use crate::sending::SendKind;
 use crate::session::Session;
+use crate::session_layer;
 use crate::settings::ReplayInterleave;
 use crate::state::{Gap, Logon, Phase, Replay, ResetStage};
 use crate::store::RecordKind;
@@ -66,9 +67,9 @@ pub(crate) fn receive<'m>(
             tx.session_mut().decoded();
             reaction
         }
-        Arrived::Due(seq) => {
+        Arrived::Due(seq) if !header.is_session_layer() => {
             match check::violation(tx, seq, &message, |found| places.extend_from_slice(found)) {
-                Some(reject) => inbound::reject(&header, &message, seq, reject),
+                Some(reject) => Answer::reject(seq, header.msg_type, reject).into(),
                 None => {
                     let session = tx.session();
                     let Some(connection) = &session.state.connection else { return Err(Stop) };
@@ -86,22 +87,8 @@ pub(crate) fn receive<'m>(
             tx.session_mut().decoded();
             first_message(tx, &header, message)?
         }
-        Arrived::ResetAnswer => {
-            tx.session_mut().decoded();
-            let session = tx.session();
-            match logon::check(session, &header, &message, now) {
-                Ok(seq) => either(resetting::answered(session, &message, seq)),
-                Err(refusal) => *refusal,
-            }
-        }
-        Arrived::ResetLogon => {
-            tx.session_mut().decoded();
-            let session = tx.session();
-            match logon::check(session, &header, &message, now) {
-                Ok(_) => either(logon::reset_in_session(session, &message)),
-                Err(refusal) => *refusal,
-            }
-        }
+        Arrived::Due(seq) => session_layer::receive(tx, &header, &message, seq, None)?,
+        Arrived::OutOfTurn(seq, why) => session_layer::receive(tx, &header, &message, seq, Some(why))?,
     };
     carry_out(tx, &header, framed, &message, reaction)
 }
@@ -127,21 +114,28 @@ fn carry_out(
             Err(Stop)
         }
         Reaction::Answer(answer) => {
+            let is_gap_fill = matches!(answer.number, NumberUse::MovesTo(_));
+            let is_heartbeat = header.msg_type == msg_type::HEARTBEAT && answer.reply.is_none();
             self::answer(tx, header, message, answer)?;
-            progress(tx, header.msg_type == msg_type::SEQUENCE_RESET)?;
-            if header.msg_type == msg_type::HEARTBEAT { resetting::tested(tx, message) } else { Ok(()) }
+            progress(tx, is_gap_fill)?;
+            if is_heartbeat { resetting::tested(tx, message) } else { Ok(()) }
         }
         Reaction::TooHigh(action) => too_high(tx, header, framed, message, action),
         Reaction::Deliver => {
-            let Some(seq) = header.seq else { return Err(Stop) };
-            if tx.session().state.reset_stage().is_some() {
-                resetting::abandon(tx, "the counterparty sends application messages");
-            }
-            tx.session_mut().reading.delivered = true;
-            deliver::deliver(tx, header, seq, *message)?;
+            offer(tx, header, message)?;
             progress(tx, false)
         }
     }
+}
+
+/// Passes a message to the application.
+fn offer(tx: &mut Transaction<'_>, header: &Header<'_>, message: &Message<'_>) -> Result<(), Stop> {
+    let Some(seq) = header.seq else { return Err(Stop) };
+    if tx.session().state.reset_stage().is_some() {
+        resetting::abandon(tx, "the counterparty sends application messages");
+    }
+    tx.session_mut().reading.delivered = true;
+    deliver::deliver(tx, header, seq, *message)
 }
 
 /// Returns the answer, or what refuses to give it.
@@ -168,7 +162,7 @@ fn first_message<'m>(
         Some(refusal) => refusal,
         None => match logon::check(tx.session(), header, &message, tx.now) {
             Err(refusal) => *refusal,
-            Ok(seq) => match check::violation(tx, seq, &message, |_| {}) {
+            Ok(seq) => match session_layer::fault(tx, seq, &message) {
                 Some(reject) => {
                     let text = reject.text.clone();
                     logon::refuse(tx.session(), header, seq, reject, &text)
@@ -513,14 +507,15 @@ fn too_high(
     }
     let session = tx.session_mut();
     let epoch = session.state.epoch();
-    let logs_out = header.msg_type == msg_type::LOGOUT && !header.poss_dup;
-    if logs_out && let Some(connection) = &mut session.state.connection {
+    if action.logs_out
+        && let Some(connection) = &mut session.state.connection
+    {
         connection.logon.logout_waits = Some(seq);
     }
     if action.keep && !session.reorder.keep(epoch, seq, framed) {
         tx.notify(&Event::Note("a message that arrived after a gap was dropped: the reorder buffer is full"));
     }
-    if logs_out {
+    if action.logs_out {
         // The counterparty may close the connection before the gap is filled.
         tx.notify(&inbound::logout_received(message));
     }

@@ -148,3 +148,5 @@ pub(crate) mod msg_type {
 pub(crate) const SOH: u8 = 1;
 /// The true value of a Boolean field.
 pub(crate) const YES: &[u8] = b"Y";
+/// The false value of a Boolean field.
+pub(crate) const NO: &[u8] = b"N";

@@ -56,6 +56,12 @@ impl<'m> Header<'m> {
         self.msg_type == msg_type::LOGON && message.get(tag::RESET_SEQ_NUM_FLAG) == Some(YES)
     }
 
+    /// Returns whether the message belongs to the session layer.
+    #[inline]
+    pub(crate) fn is_session_layer(&self) -> bool {
+        self.flags.contains(RecordFlags::ADMIN)
+    }
+
     /// Returns whether the message is a SequenceReset other than a gap fill.
     pub(crate) fn is_reset(&self, message: &Message<'_>) -> bool {
         self.msg_type == msg_type::SEQUENCE_RESET && message.get(tag::GAP_FILL_FLAG) != Some(YES)

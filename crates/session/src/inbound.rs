@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 
 use fixbolt_codec::{FaultKind, FromField, Message, Redacted, SeqNum, Version};
-use fixbolt_dictionary::{Action, Check, RefTag, SessionRejectReason};
+use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
-use crate::admin_message::{AdminMessage, Reject, missing, no_number};
+use crate::admin_message::{AdminMessage, Reject, missing};
 use crate::behavior::{
     EmptyCompId, EmptyResendRequest, Farewell, FieldWithoutEquals, GapFillBackwards, LogoutText,
     LogoutTooHigh, PossDupFault, RefTagId, ResendRequestBeyondGap, TooLow,
@@ -29,13 +29,27 @@ use crate::time::{Mono, Now, Utc};
 pub(crate) enum Arrived<'m> {
     /// The first message of a connection.
     First,
-    /// A Logon with ResetSeqNumFlag=Y in a session that is logged on.
-    ResetLogon,
-    /// A Logon after ours with ResetSeqNumFlag=Y, in a session that is logged on.
-    ResetAnswer,
-    /// The message is the expected one: the dictionary's checks come next, then [`due`].
+    /// The message is the expected one: the dictionary's checks come next, then [`due`] or
+    /// [`session_layer`].
     Due(SeqNum),
+    /// A message of the session layer that acts although its number may not be the expected one,
+    /// once it is valid.
+    OutOfTurn(SeqNum, OutOfTurn),
     Decided(Reaction<'m>),
+}
+
+/// When a message of the session layer acts although its number may not be the expected one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OutOfTurn {
+    /// It sets or resets sequence numbers: a SequenceReset-Reset, or a Logon with
+    /// ResetSeqNumFlag=Y.
+    Reset,
+    /// Our own Logon with ResetSeqNumFlag=Y has not been answered.
+    Resetting,
+    /// Its number is too low.
+    TooLow,
+    /// Its number is too high.
+    TooHigh,
 }
 
 /// 14k: returns whether a field without `=` makes the message garbled.
@@ -80,7 +94,7 @@ pub(crate) fn arrived<'m>(
     if connection.logon.phase != Phase::LogoutAnswered
         && session.state.reset_stage() == Some(ResetStage::LogonSent)
     {
-        return while_resetting(connection, header, message, seq);
+        return while_resetting(connection, header, seq);
     }
     // Rule 5.1: a reset by agreement has sequence number 1 whatever is expected.
     if connection.logon.phase == Phase::LoggedOn
@@ -88,19 +102,19 @@ pub(crate) fn arrived<'m>(
         && header.is_reset_logon(message)
         && session.settings.id.version() >= Version::Fix41
     {
-        return Arrived::ResetLogon;
+        return Arrived::OutOfTurn(seq, OutOfTurn::Reset);
     }
     // 8: a Reset is followed whatever its own sequence number.
     if header.is_reset(message) {
-        return Arrived::Decided(sequence_reset(session, header, message, seq));
+        return Arrived::OutOfTurn(seq, OutOfTurn::Reset);
     }
     let next_in = session.state.stored.next_in;
     if seq < next_in {
-        return Arrived::Decided(too_low(session, connection, header, message, seq));
+        return too_low(session, header, message, seq);
     }
     // 11, test case 2b.
     if seq > next_in {
-        return Arrived::Decided(too_high(session, connection, header, message, seq));
+        return too_high(session, connection, header, seq);
     }
     // 10: PossDupFlag=Y in the message that is expected.
     if header.poss_dup
@@ -113,22 +127,24 @@ pub(crate) fn arrived<'m>(
 
 /// Decides about a message that arrives before the answer to our reset of the sequence numbers. One
 /// that the counterparty sent before it saw our Logon has a number that no longer applies.
-fn while_resetting<'m>(
-    connection: &Connection,
-    header: &Header<'m>,
-    message: &Message<'m>,
-    seq: SeqNum,
-) -> Arrived<'m> {
+fn while_resetting<'m>(connection: &Connection, header: &Header<'m>, seq: SeqNum) -> Arrived<'m> {
     match header.msg_type {
-        msg_type::LOGON if connection.logon.phase == Phase::LoggedOn => Arrived::ResetAnswer,
-        msg_type::LOGOUT => Arrived::Decided(logout(connection, message, seq)),
-        _ => Arrived::Decided(Reaction::Ignore(Some(Event::Note(
-            "a message is not processed: the counterparty sent it before it answered the reset of the sequence numbers",
-        )))),
+        msg_type::LOGON if connection.logon.phase == Phase::LoggedOn => {
+            Arrived::OutOfTurn(seq, OutOfTurn::Resetting)
+        }
+        msg_type::LOGOUT => Arrived::OutOfTurn(seq, OutOfTurn::Resetting),
+        _ => Arrived::Decided(before_the_answer()),
     }
 }
 
-/// Steps 15 and later: the reaction to a message of this type that is expected and valid.
+/// Ignores a message that arrives before the answer to our reset of the sequence numbers.
+pub(crate) const fn before_the_answer<'m>() -> Reaction<'m> {
+    Reaction::Ignore(Some(Event::Note(
+        "a message is not processed: the counterparty sent it before it answered the reset of the sequence numbers",
+    )))
+}
+
+/// Steps 15 and later: the reaction to an application message that is expected and valid.
 pub(crate) fn due<'m>(
     session: &Session,
     connection: &Connection,
@@ -136,6 +152,20 @@ pub(crate) fn due<'m>(
     message: &Message<'m>,
     seq: SeqNum,
     now: Mono,
+) -> Reaction<'m> {
+    match session.exceeded_rate(connection, header, seq, now) {
+        None => Reaction::Deliver,
+        Some(rate) => too_many(session, header, message, seq, rate),
+    }
+}
+
+/// Steps 15 and later: the reaction to a message of the session layer that is valid.
+pub(crate) fn session_layer<'m>(
+    session: &Session,
+    connection: &Connection,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
 ) -> Reaction<'m> {
     match header.msg_type {
         msg_type::HEARTBEAT => Answer::take().into(),
@@ -152,10 +182,7 @@ pub(crate) fn due<'m>(
         msg_type::RESEND_REQUEST => resend_request(session, header, message, seq).into(),
         msg_type::LOGOUT => logout(connection, message, seq),
         msg_type::LOGON => second_logon(session, seq),
-        _ => match session.exceeded_rate(connection, header, seq, now) {
-            None => Reaction::Deliver,
-            Some(rate) => too_many(session, header, message, seq, rate),
-        },
+        _ => Answer::take().into(),
     }
 }
 
@@ -181,21 +208,6 @@ fn too_many<'m>(
     };
     let told = if reply.is_none() { Told::Note(unprocessed(message)) } else { Told::Nothing };
     Answer { reply, then, told, ..Answer::take() }.into()
-}
-
-/// Answers with a Reject; the message's sequence number is used if it was expected.
-pub(crate) fn reject<'m>(
-    header: &Header<'m>,
-    message: &Message<'m>,
-    seq: SeqNum,
-    reject: Reject<'m>,
-) -> Reaction<'m> {
-    // A Reject is never answered with a Reject, because two sides could do so forever (session
-    // standard, Reject).
-    if header.msg_type == msg_type::REJECT {
-        return Answer { told: Told::Event(reject_received(message)), ..Answer::take() }.into();
-    }
-    Answer::reject(seq, header.msg_type, reject).into()
 }
 
 /// Returns a BusinessMessageReject (35=j), or a Reject for FIX.4.0 and 4.1, which have none. A
@@ -345,36 +357,56 @@ fn reject_and_log_out<'m>(
 }
 
 /// 9 and 10: the sequence number is too low.
-fn too_low<'m>(
-    session: &Session,
-    connection: &Connection,
-    header: &Header<'m>,
-    message: &Message<'m>,
-    seq: SeqNum,
-) -> Reaction<'m> {
+fn too_low<'m>(session: &Session, header: &Header<'m>, message: &Message<'m>, seq: SeqNum) -> Arrived<'m> {
     let behavior = &session.behavior;
-    if header.msg_type == msg_type::LOGOUT && behavior.logout_too_low == TooLow::Answered {
-        return if header.poss_dup { Answer::take().into() } else { logout(connection, message, seq) };
+    let is_answered = match header.msg_type {
+        msg_type::LOGOUT => behavior.logout_too_low == TooLow::Answered,
+        msg_type::RESEND_REQUEST => behavior.resend_request_too_low == TooLow::Answered,
+        _ => false,
+    };
+    if is_answered && !header.poss_dup {
+        return Arrived::OutOfTurn(seq, OutOfTurn::TooLow);
     }
-    if header.poss_dup {
+    Arrived::Decided(if is_answered && header.msg_type == msg_type::LOGOUT {
+        Answer::take().into()
+    } else if header.poss_dup {
         // 2f, 2g: the Reject uses only a sequence number of ours.
-        return match poss_dup_fault(session, header, message, false) {
+        match poss_dup_fault(session, header, message, false) {
             Some((reject, consequence)) => reject_poss_dup(session, header, seq, reject, consequence),
             None => Reaction::Ignore(Some(Event::DuplicateIgnored { seq })),
-        };
-    }
-    if header.msg_type == msg_type::RESEND_REQUEST && behavior.resend_request_too_low == TooLow::Answered {
-        return resend_request(session, header, message, seq).into();
-    }
-    let answer = number_too_low(session.state.stored.next_in, seq);
-    // Why the counterparty logs out is worth knowing whatever its sequence number.
-    let is_logout = header.msg_type == msg_type::LOGOUT;
-    let told = if is_logout { Told::Event(logout_received(message)) } else { Told::Nothing };
-    Answer { told, ..answer }.into()
+        }
+    } else {
+        let answer = number_too_low(session.state.stored.next_in, seq);
+        // Why the counterparty logs out is worth knowing whatever its sequence number.
+        let is_logout = header.msg_type == msg_type::LOGOUT;
+        let told = if is_logout { Told::Event(logout_received(message)) } else { Told::Nothing };
+        Answer { told, ..answer }.into()
+    })
 }
 
 /// 11: messages are missing before this one.
-fn too_high<'m>(
+fn too_high<'m>(session: &Session, connection: &Connection, header: &Header<'m>, seq: SeqNum) -> Arrived<'m> {
+    let behavior = &session.behavior;
+    let is_request = header.msg_type == msg_type::RESEND_REQUEST;
+    // A request that was answered before is asked for again with what it has shown to be missing.
+    let asks_again = is_request && behavior.resend_request_beyond_gap == ResendRequestBeyondGap::AskedAgain;
+    match header.msg_type {
+        msg_type::LOGOUT if !header.poss_dup => return Arrived::OutOfTurn(seq, OutOfTurn::TooHigh),
+        msg_type::LOGOUT if behavior.logout_too_high == LogoutTooHigh::Answered => {
+            return Arrived::Decided(Answer::take().into());
+        }
+        msg_type::RESEND_REQUEST if !header.poss_dup && connection.logon.request_answered != Some(seq) => {
+            return Arrived::OutOfTurn(seq, OutOfTurn::TooHigh);
+        }
+        _ => {}
+    }
+    let first = is_request.then(Answer::take);
+    let ask_again = if header.poss_dup { replay_passed(session, connection, seq) } else { asks_again };
+    Arrived::Decided(Reaction::TooHigh(TooHigh { first, ask_again, ..waits(header) }))
+}
+
+/// 11: the reaction to a valid Logout or ResendRequest from after a gap.
+pub(crate) fn ahead<'m>(
     session: &Session,
     connection: &Connection,
     header: &Header<'m>,
@@ -382,33 +414,26 @@ fn too_high<'m>(
     seq: SeqNum,
 ) -> Reaction<'m> {
     let behavior = &session.behavior;
-    let is_request = header.msg_type == msg_type::RESEND_REQUEST;
     if header.msg_type == msg_type::LOGOUT {
         // The answer to our own Logout ends the session whatever is missing.
         let answered = behavior.logout_too_high == LogoutTooHigh::Answered;
-        if answered && header.poss_dup {
-            return Answer::take().into();
-        }
-        if answered || connection.logon.phase == Phase::LogoutSent && !header.poss_dup {
+        if answered || connection.logon.phase == Phase::LogoutSent {
             return logout(connection, message, seq);
         }
+        return Reaction::TooHigh(TooHigh { logs_out: true, ..waits(header) });
     }
     // It is answered first, so that two sides that wait for each other can both continue (test case
-    // 20).
-    let answered_before = header.poss_dup || connection.logon.request_answered == Some(seq);
-    let first = is_request.then(|| {
-        if answered_before { Answer::take() } else { resend_request(session, header, message, seq) }
-    });
-    // Two sides may wait for each other: the side that asks us has not received our request, or our
-    // gap is still open after it (20).
-    let ask_again = if header.poss_dup {
-        replay_passed(session, connection, seq)
-    } else {
-        is_request && behavior.resend_request_beyond_gap == ResendRequestBeyondGap::AskedAgain
-    };
+    // 20). The side that asks us has not received our request, or our gap is still open after it.
+    let first = Some(resend_request(session, header, message, seq));
+    let ask_again = behavior.resend_request_beyond_gap == ResendRequestBeyondGap::AskedAgain;
+    Reaction::TooHigh(TooHigh { first, ask_again, ..waits(header) })
+}
+
+/// 11: the message waits for those that are missing before it, and does nothing else.
+pub(crate) fn waits<'m>(header: &Header<'_>) -> TooHigh<'m> {
     // A gap fill from after a gap is requested again with the rest.
     let keep = header.msg_type != msg_type::SEQUENCE_RESET;
-    Reaction::TooHigh(TooHigh { first, keep, ask_again })
+    TooHigh { first: None, keep, ask_again: false, logs_out: false }
 }
 
 /// Returns whether the replay that a message from after the gap belongs to has passed the gap
@@ -475,21 +500,17 @@ fn test_request<'m>(
     message: &Message<'m>,
     seq: SeqNum,
 ) -> Reaction<'m> {
-    let refuses_empty = session.settings.policy.action(Check::EmptyValue) == Action::Reject;
-    let id = message.get(tag::TEST_REQ_ID).filter(|id| !id.is_empty() || !refuses_empty);
-    let Some(id) = id else {
-        return reject(header, message, seq, missing(tag::TEST_REQ_ID));
-    };
+    let id = message.get(tag::TEST_REQ_ID).unwrap_or_default();
     if id.len() > session.largest_reflected_value() {
         // No Heartbeat could contain it.
         let out_of_range = Reject::naming(SessionRejectReason::ValueIsIncorrect, tag::TEST_REQ_ID);
-        return reject(header, message, seq, out_of_range);
+        return Answer::reject(seq, header.msg_type, out_of_range).into();
     }
     Answer::reply(AdminMessage::Heartbeat { id: Some(id) }).into()
 }
 
 /// ResendRequest (2): begins to send again what was requested (test case 8).
-fn resend_request<'m>(
+pub(crate) fn resend_request<'m>(
     session: &Session,
     header: &Header<'m>,
     message: &Message<'m>,
@@ -498,12 +519,9 @@ fn resend_request<'m>(
     let refuse = |reject| Answer::reject(seq, header.msg_type, reject);
     let last = session.state.stored.next_out.previous();
     let out_of_range = SessionRejectReason::ValueIsIncorrect;
-    let Some(begin) = number(message, tag::BEGIN_SEQ_NO).map(SeqNum) else {
-        return refuse(no_number(message, tag::BEGIN_SEQ_NO, out_of_range));
-    };
-    let Some(end) = number(message, tag::END_SEQ_NO).map(SeqNum) else {
-        return refuse(no_number(message, tag::END_SEQ_NO, out_of_range));
-    };
+    // That both are there has been checked.
+    let [begin, end] =
+        [tag::BEGIN_SEQ_NO, tag::END_SEQ_NO].map(|tag| SeqNum(number(message, tag).unwrap_or_default()));
     // 0 is infinity since FIX.4.2, 999999 up to FIX.4.1; both are accepted from every counterparty.
     let open_ended = end == SeqNum::ZERO || end == SeqNum(999_999) || end > last;
     let end = if open_ended { last } else { end };
@@ -530,26 +548,24 @@ fn sequence_reset<'m>(
     let is_gap_fill = !header.is_reset(message);
     let stored = session.state.stored;
     let out_of_range = SessionRejectReason::ValueIsIncorrect;
-    let Some(new) = number(message, tag::NEW_SEQ_NO).map(SeqNum) else {
-        let wrong = no_number(message, tag::NEW_SEQ_NO, SessionRejectReason::IncorrectDataFormat);
-        return reject(header, message, seq, wrong);
-    };
+    // That it is there has been checked.
+    let new = SeqNum(number(message, tag::NEW_SEQ_NO).unwrap_or_default());
+    let rejected = |reject| Answer::reject(seq, header.msg_type, reject);
     if new == SeqNum::MAX {
         // The largest sequence number is never used.
-        return reject(header, message, seq, Reject::naming(out_of_range, tag::NEW_SEQ_NO));
+        return rejected(Reject::naming(out_of_range, tag::NEW_SEQ_NO)).into();
     }
     let behavior = &session.behavior;
     if is_gap_fill && new <= seq && behavior.gap_fill_backwards == GapFillBackwards::Rejected {
         // 10e.
         let text = format!("attempt to lower sequence number, invalid value NewSeqNo(36)={new}");
         let backwards = Reject { text: Cow::Owned(text), ..Reject::naming(out_of_range, tag::NEW_SEQ_NO) };
-        return reject(header, message, seq, backwards);
+        return rejected(backwards).into();
     }
     if new < stored.next_in {
         // 11c: NextNumIn does not change, even if the message's own sequence number was expected.
         let lower = named(out_of_range, tag::NEW_SEQ_NO, behavior.lower_reset_tag);
-        let answer = Answer::reject(seq, header.msg_type, lower);
-        return Answer { number: NumberUse::Kept, ..answer }.into();
+        return Answer { number: NumberUse::Kept, ..rejected(lower) }.into();
     }
     let told = if is_gap_fill {
         Told::Nothing

@@ -60,6 +60,7 @@ mod resume;
 mod scheduling;
 mod sending;
 mod session;
+mod session_layer;
 mod sessions;
 mod settings;
 mod state;

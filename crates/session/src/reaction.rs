@@ -121,6 +121,8 @@ pub(crate) struct TooHigh<'m> {
     pub(crate) keep: bool,
     /// Whether the gap is requested even if it was requested before.
     pub(crate) ask_again: bool,
+    /// Whether it is a Logout, which is answered when the gap is filled.
+    pub(crate) logs_out: bool,
 }
 
 impl Reaction<'_> {
