@@ -123,3 +123,28 @@ fn a_counterparty_that_sends_too_much_is_told_and_logged_out() {
     drop(peer);
     venue.stop().unwrap();
 }
+
+#[test]
+fn what_was_requested_is_read_in_its_time_and_none_of_it_is_refused() {
+    let (venue, _log, mut peer) = venue(|s| {
+        s.max_inbound_rate = Rate::new(MOST as u32, WINDOW);
+        s.max_resent_rate_factor = 1;
+    });
+    peer.seq = 24;
+    peer.send("D", "11=o24");
+    assert!(peer.receive().contains("|35=2|"));
+    peer.seq = 2;
+    for n in 2..24 {
+        peer.send("D", &format!("43=Y|122={}|11=o{n}", timestamp()));
+    }
+    let mut times = Vec::new();
+    for n in 2..24 {
+        let report = peer.receive();
+        assert!(report.contains(&format!("|11=o{n}|")), "{report}");
+        times.push(sending_time(&report));
+    }
+    assert_within_limit(&times);
+    assert!(peer.receive().contains("|11=o24|"));
+    drop(peer);
+    venue.stop().unwrap();
+}

@@ -22,6 +22,7 @@ use crate::logon;
 use crate::oversized::OversizedHeader;
 use crate::own_messages::{PEER_CLOSES_WITHIN, log_out, with_room};
 use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
+use crate::reading::{BlockedBy, Counts};
 use crate::replay;
 use crate::resetting;
 use crate::sending::SendKind;
@@ -30,6 +31,8 @@ use crate::session_layer;
 use crate::settings::ReplayInterleave;
 use crate::state::{Gap, Logon, Phase, Replay, ResetStage};
 use crate::store::RecordKind;
+use crate::throttling::is_requested;
+use crate::time::Mono;
 use crate::transaction::{Stop, Transaction};
 
 /// The reason that is recorded when a Logon's sequence number is too low and tolerated.
@@ -87,7 +90,10 @@ pub(crate) fn receive<'m>(
             tx.session_mut().decoded();
             first_message(tx, &header, message)?
         }
-        Arrived::Due(seq) => session_layer::receive(tx, &header, &message, seq, None)?,
+        Arrived::Due(seq) => match paced(tx, &header, seq) {
+            Some(until) => Reaction::Wait(until),
+            None => session_layer::receive(tx, &header, &message, seq, None)?,
+        },
         Arrived::OutOfTurn(seq, why) => session_layer::receive(tx, &header, &message, seq, Some(why))?,
     };
     carry_out(tx, &header, framed, &message, reaction)
@@ -121,8 +127,15 @@ fn carry_out(
             if is_heartbeat { resetting::tested(tx, message) } else { Ok(()) }
         }
         Reaction::TooHigh(action) => too_high(tx, header, framed, message, action),
+        Reaction::Wait(until) => Err(tx.wait_until(BlockedBy::Pace, Some(until))),
         Reaction::Deliver => {
             offer(tx, header, message)?;
+            progress(tx, false)
+        }
+        Reaction::DeliverRequested => {
+            offer(tx, header, message)?;
+            let now = tx.now.mono;
+            tx.session_mut().count_requested(now);
             progress(tx, false)
         }
     }
@@ -134,8 +147,26 @@ fn offer(tx: &mut Transaction<'_>, header: &Header<'_>, message: &Message<'_>) -
     if tx.session().state.reset_stage().is_some() {
         resetting::abandon(tx, "the counterparty sends application messages");
     }
-    tx.session_mut().reading.delivered = true;
+    tx.session_mut().reading.counts = Counts::Nowhere;
     deliver::deliver(tx, header, seq, *message)
+}
+
+/// Returns until when a message of the session layer that is expected next stays unread, because we
+/// requested it and it comes too fast. Otherwise it is counted.
+fn paced(tx: &mut Transaction<'_>, header: &Header<'_>, seq: SeqNum) -> Option<Mono> {
+    let now = tx.now.mono;
+    let session = tx.session_mut();
+    let connection = session.state.connection.as_ref()?;
+    if !is_requested(connection, header, seq) {
+        return None;
+    }
+    session.reading.counts = Counts::Growth;
+    let pace = session.session_layer_pace.as_mut()?;
+    let until = pace.waits_until(now);
+    if until.is_none() {
+        pace.take(now);
+    }
+    until
 }
 
 /// Returns the answer, or what refuses to give it.

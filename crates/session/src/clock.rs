@@ -56,7 +56,9 @@ impl Session {
         if let Some(blocked) = self.reading.blocked
             && blocked.by != BlockedBy::Outbox
         {
-            sooner(blocked.since + ASK_AGAIN_AFTER);
+            if blocked.by != BlockedBy::Pace {
+                sooner(blocked.since + ASK_AGAIN_AFTER);
+            }
             if let Some(until) = blocked.until {
                 sooner(until);
             }
@@ -107,9 +109,11 @@ impl Session {
 
     /// Returns when the counterparty has been silent for too long: first for a TestRequest, then
     /// for good; `None` while a TestRequest would wait for the end of a replay, because the
-    /// counterparty could not answer it.
+    /// counterparty could not answer it, and while what it has sent stays unread because of the
+    /// pace.
     fn silent_at(&self, connection: &Connection) -> Option<Mono> {
         match connection.test_request {
+            None if self.reading.is_paced() => None,
             None if connection.logon.replay.is_some()
                 && !self.settings.replay_interleave.sends(msg_type::TEST_REQUEST) =>
             {
@@ -142,12 +146,15 @@ impl Session {
     /// Resumes reading. The answer to our TestRequest may be among the unread bytes, so the
     /// counterparty has as long as after a new one.
     pub(crate) fn unblock(&mut self, now: Mono) {
-        if let Some(blocked) = self.reading.blocked.take()
-            && blocked.by != BlockedBy::Outbox
-            && let Some(connection) = &mut self.state.connection
+        let Some(blocked) = self.reading.blocked.take() else { return };
+        let Some(connection) = &mut self.state.connection else { return };
+        if blocked.by != BlockedBy::Outbox
             && let Some(test) = &mut connection.test_request
         {
             test.sent = now;
+        }
+        if blocked.by == BlockedBy::Pace {
+            connection.last_received = now;
         }
     }
 

@@ -42,11 +42,7 @@ pub(crate) fn deliver(
         Outcome::Failed(Failure::Send(SendError::BackPressure | SendError::Throttled { .. })) => {
             let until = tx.throttled_until();
             tx.rollback();
-            let stop = tx.wait(BlockedBy::OtherSession);
-            if let Some(blocked) = &mut tx.session_mut().reading.blocked {
-                blocked.until = until;
-            }
-            return Err(stop);
+            return Err(tx.wait_until(BlockedBy::OtherSession, until));
         }
         Outcome::Delivered(Delivery::Reject(rejected)) => Some(reject(header, seq, rejected)),
         Outcome::Delivered(Delivery::BusinessReject(rejected)) => {

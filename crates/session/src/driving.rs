@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use fixbolt_codec::{
-    Frame, FrameError, Framed, Framer, Index, IndexError, Message, Redacted, SeqNum, Version, is_admin,
+    Frame, FrameError, Framed, Framer, Index, IndexError, Redacted, SeqNum, Version, is_admin,
 };
 
 use crate::admin_message::AdminMessage;
@@ -13,10 +13,8 @@ use crate::carry_out;
 use crate::clock;
 use crate::end::{Halt, Misbehavior, SessionEnd};
 use crate::event::{Event, GarbledError};
-use crate::fix::{YES, msg_type, tag};
 use crate::flood::Added;
 use crate::garbled::{self, GarbledHeader};
-use crate::header::number;
 use crate::inbound;
 use crate::key::SessionKey;
 use crate::logon;
@@ -24,10 +22,10 @@ use crate::mask::mask_garbled;
 use crate::outbox::Outbox;
 use crate::oversized::{self, Oversized, Verdict};
 use crate::own_messages::end_with;
-use crate::reading::{BlockedBy, Budget, Incomplete};
+use crate::reading::{BlockedBy, Budget, Counts, Incomplete};
 use crate::replay;
 use crate::sending::SendKind;
-use crate::session::{Session, recovery};
+use crate::session::recovery;
 use crate::sessions::Sessions;
 use crate::state::Phase;
 use crate::stored_message::FieldStorage;
@@ -312,8 +310,8 @@ impl Sessions {
             })
     }
 
-    /// Returns whether the session has stopped reading: the application returned `NotNow`, or an
-    /// outbox is full.
+    /// Returns whether the session has stopped reading: the application returned `NotNow`, an
+    /// outbox is full, or messages that we requested come too fast.
     #[must_use]
     pub fn is_blocked(&self, key: SessionKey) -> bool {
         self.session(key).is_some_and(|session| session.reading.blocked.is_some())
@@ -539,17 +537,17 @@ impl Sessions {
                     session.close(SessionEnd::PeerMisbehaved(Misbehavior::JournalGrowth { limit }));
                     return Err(Stop);
                 }
-                session.reading.delivered = false;
+                session.reading.counts = Counts::Fully;
                 let before = session.added;
-                let is_new = !kept && !session.reading.offered;
-                let counts = is_new && is_admin(message.msg_type()) && !is_requested(session, &message);
+                let counts = !kept && !session.reading.offered && is_admin(message.msg_type());
                 let result = if inbound::is_garbled(tx.session(), &message) {
                     garbled::without_equals(&mut tx, &message)
                 } else {
                     carry_out::receive(&mut tx, framed, message, kept, places)
                 };
-                if !tx.session().reading.delivered {
-                    self.count_cost(now, key, counts, before, app);
+                let counted_as = tx.session().reading.counts;
+                if counted_as != Counts::Nowhere {
+                    self.count_cost(now, key, counts && counted_as == Counts::Fully, before, app);
                 }
                 result
             }
@@ -686,16 +684,6 @@ impl Sessions {
             }
         }
     }
-}
-
-/// Returns whether the session-layer message is part of what we requested again: a gap fill or a
-/// Reject, the only ones that are sent again, with the number that is due, so that each is used up.
-fn is_requested(session: &Session, message: &Message<'_>) -> bool {
-    let connection = session.state.connection.as_ref();
-    connection.is_some_and(|connection| connection.logon.gap.is_some())
-        && [msg_type::SEQUENCE_RESET, msg_type::REJECT].contains(&message.msg_type())
-        && message.get(tag::POSS_DUP_FLAG) == Some(YES)
-        && number(message, tag::MSG_SEQ_NUM) == Some(session.state.stored.next_in.0)
 }
 
 /// Logs on as an initiator, with a reset of the sequence numbers if the session resets at each

@@ -22,6 +22,7 @@ use crate::rejects::{BusinessReject, BusinessRejectReason};
 use crate::session::Session;
 use crate::state::{Connection, Phase, ResetStage};
 use crate::throttle::{InboundThrottle, Rate};
+use crate::throttling::Admission;
 use crate::time::{Mono, Now, Utc};
 
 /// The result of the checks that need no dictionary.
@@ -153,9 +154,11 @@ pub(crate) fn due<'m>(
     seq: SeqNum,
     now: Mono,
 ) -> Reaction<'m> {
-    match session.exceeded_rate(connection, header, seq, now) {
-        None => Reaction::Deliver,
-        Some(rate) => too_many(session, header, message, seq, rate),
+    match session.admits(connection, header, seq, now) {
+        Admission::Counted => Reaction::Deliver,
+        Admission::Requested => Reaction::DeliverRequested,
+        Admission::Wait(until) => Reaction::Wait(until),
+        Admission::Exceeds(rate) => too_many(session, header, message, seq, rate),
     }
 }
 

@@ -47,6 +47,7 @@ mod outbound_check;
 mod outbox;
 mod oversized;
 mod own_messages;
+mod pace;
 mod party;
 mod raw_header;
 mod reaction;

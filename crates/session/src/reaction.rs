@@ -8,6 +8,7 @@ use fixbolt_codec::SeqNum;
 use crate::admin_message::{AdminMessage, Reject};
 use crate::end::SessionEnd;
 use crate::event::Event;
+use crate::time::Mono;
 
 /// The reaction to a message.
 #[derive(Debug)]
@@ -22,6 +23,10 @@ pub(crate) enum Reaction<'m> {
     TooHigh(TooHigh<'m>),
     /// Passes the message to the application.
     Deliver,
+    /// The same for a message that we requested.
+    DeliverRequested,
+    /// Leaves the message unread until then: we requested it, and it comes too fast.
+    Wait(Mono),
 }
 
 /// A message that is recorded, with everything that is written and changed because of it in the

@@ -28,8 +28,8 @@ pub(crate) struct Reading {
     /// Whether the first unprocessed message was offered before, and so has already counted as a
     /// sign of life.
     pub(crate) offered: bool,
-    /// Whether the message that is being processed was for the application.
-    pub(crate) delivered: bool,
+    /// What the message that is being processed counts for.
+    pub(crate) counts: Counts,
     pub(crate) budget: Budget,
     pub(crate) flood: Flood,
 }
@@ -80,6 +80,19 @@ pub(crate) enum BlockedBy {
     OtherSession,
     /// The application, which returned `NotNow`.
     Application,
+    /// Time: messages that we requested come too fast.
+    Pace,
+}
+
+/// What a message counts for that the counterparty may not send without end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Counts {
+    /// For the rate of session-layer messages, if it is one, and for what is added to the store.
+    Fully,
+    /// For what is added to the store: we requested it.
+    Growth,
+    /// For nothing: it was for the application.
+    Nowhere,
 }
 
 /// An incomplete message at the beginning of the buffer.
@@ -100,7 +113,7 @@ impl Reading {
             blocked: None,
             backlog: None,
             offered: false,
-            delivered: false,
+            counts: Counts::Fully,
             budget: Budget::FULL,
             flood: Flood::default(),
         }
@@ -126,6 +139,11 @@ impl Reading {
         if self.backlog.is_some() && Duration::from_nanos(now.0.abs_diff(sent)) <= threshold {
             self.backlog = None;
         }
+    }
+
+    /// Returns whether nothing is read because messages that we requested come too fast.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.blocked.is_some_and(|blocked| blocked.by == BlockedBy::Pace)
     }
 
     /// Returns whether silence of the counterparty means anything: not while nothing is read,

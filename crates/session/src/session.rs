@@ -4,6 +4,7 @@
 //! session begins and ends each lifetime, and what a rollback restores; it decides nothing about
 //! messages.
 
+use core::time::Duration;
 use std::sync::Arc;
 
 use fixbolt_codec::{
@@ -24,6 +25,7 @@ use crate::key::SessionKey;
 use crate::mask::SecretTags;
 use crate::outbound_check::OutboundCheck;
 use crate::outbox::{Outbox, OutboxMark, Watermarks};
+use crate::pace::Pace;
 use crate::reading::{BlockedBy, Reading};
 use crate::refusals::Refusals;
 use crate::reorder::ReorderBuffer;
@@ -82,6 +84,8 @@ pub(crate) struct Session {
     /// What limits how many messages are sent and received, if anything does.
     pub(crate) outbound_places: Option<Box<OutboundPlaces>>,
     pub(crate) inbound_places: Option<Box<InboundPlaces>>,
+    /// How fast messages of the session layer are read that we requested.
+    pub(crate) session_layer_pace: Option<Box<Pace>>,
     /// The buffer that a stored message is copied to before it is sent again.
     pub(crate) replay_buffer: Vec<u8>,
     /// When a replay that is slowed down may send its next message.
@@ -174,7 +178,10 @@ impl Session {
                 .filter(|_| settings.dictionary.checks())
                 .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
             outbound_places: OutboundPlaces::new(settings.max_outbound_rate, settings.max_order_rate),
-            inbound_places: InboundPlaces::new(settings.max_inbound_rate),
+            inbound_places: InboundPlaces::new(settings.max_inbound_rate, settings.max_resent_rate_factor),
+            session_layer_pace: settings
+                .max_session_message_rate
+                .map(|rate| Pace::new(rate, Duration::from_secs(1), settings.max_resent_rate_factor)),
             replay_buffer: Vec::with_capacity(settings.max_message_size),
             replay_due: Mono(0),
             gave_up_at: None,

@@ -215,7 +215,8 @@ pub struct SessionSettings {
     pub validate_checksum: bool,
     /// The number of session-layer messages a second that the counterparty may send; the connection
     /// ends after five seconds in succession with more. `None` for no limit. What it sends again
-    /// because we requested it does not count.
+    /// because we requested it does not count, but is paced
+    /// ([`max_resent_rate_factor`](Self::max_resent_rate_factor)).
     pub max_session_message_rate: Option<u32>,
     /// The bytes a minute that the counterparty's messages may add to the store, with our answers
     /// to them, if they are not for the application: those of the session layer, and those that the
@@ -344,10 +345,22 @@ pub struct SessionSettings {
     ///
     /// Messages are judged by when they can have arrived: those that wait while the session reads
     /// nothing, or behind a gap, do not count as sent at once. What the counterparty sends again
-    /// because we requested it does not count.
+    /// because we requested it does not count, but is paced
+    /// ([`max_resent_rate_factor`](Self::max_resent_rate_factor)).
     pub max_inbound_rate: Option<Rate>,
     /// What happens to a counterparty that sends more.
     pub inbound_throttle: InboundThrottle,
+    /// How many times as fast as its limit a counterparty may send again what we requested, 1 to
+    /// 1000: application messages as [`max_inbound_rate`](Self::max_inbound_rate) allows new ones,
+    /// gap fills and Rejects as [`max_session_message_rate`](Self::max_session_message_rate) does.
+    /// Without these limits there is none for what was requested.
+    ///
+    /// What comes faster is not refused: it stays unread, with everything after it. That the
+    /// counterparty seems silent meanwhile is not held against it. A message is one that we
+    /// requested if it has PossDupFlag=Y and the expected number, which we requested, so that a
+    /// counterparty that skips numbers and then sends new messages with them gains no more than
+    /// this.
+    pub max_resent_rate_factor: u32,
     /// The most bytes buffered for the socket. A full outbox is back-pressure; messages that do not
     /// answer an inbound message fill at most half of it.
     pub outbox_size: usize,
@@ -444,6 +457,7 @@ impl SessionSettings {
             outbound_throttle: OutboundThrottle::Wait,
             max_inbound_rate: None,
             inbound_throttle: InboundThrottle::Reject,
+            max_resent_rate_factor: 20,
             outbox_size: 1024 * 1024,
             reorder_buffer_size: 1024 * 1024,
             logon: LogonFields::default(),

@@ -10,6 +10,7 @@ use core::str::FromStr;
 use core::time::Duration;
 
 use crate::fix::msg_type;
+use crate::pace::Pace;
 use crate::time::Mono;
 
 /// The messages with which orders are entered, replaced and cancelled, alone or many at once:
@@ -391,11 +392,17 @@ pub(crate) struct InboundPlaces {
     earliest: Mono,
     /// Whether messages that have arrived wait to be processed.
     is_behind: bool,
+    /// How fast those are read that we requested.
+    pub(crate) requested: Box<Pace>,
 }
 
 impl InboundPlaces {
-    pub(crate) fn new(rate: Option<Rate>) -> Option<Box<Self>> {
-        rate.map(|rate| Box::new(Self { places: Places::new(rate), earliest: Mono(0), is_behind: false }))
+    /// `factor` says how many times as fast those may come that we requested.
+    pub(crate) fn new(rate: Option<Rate>, factor: u32) -> Option<Box<Self>> {
+        rate.map(|rate| {
+            let (places, requested) = (Places::new(rate), Pace::new(rate.messages, rate.window, factor));
+            Box::new(Self { places, earliest: Mono(0), is_behind: false, requested })
+        })
     }
 
     /// Called when bytes are passed to the session.
@@ -558,7 +565,7 @@ mod tests {
 
     #[test]
     fn a_place_is_free_exactly_one_window_after_its_message() {
-        let mut places = InboundPlaces::new(Some(rate(2, 10))).unwrap();
+        let mut places = InboundPlaces::new(Some(rate(2, 10)), 20).unwrap();
         let mut counted = Counted::default();
         let at = |micros: u64| Mono(1_000_000_000 + micros * 1000);
         let arrives = |places: &mut InboundPlaces, counted: &mut Counted, now: Mono| {
@@ -577,7 +584,7 @@ mod tests {
 
     #[test]
     fn what_waited_unread_is_judged_by_when_it_can_have_arrived() {
-        let mut places = InboundPlaces::new(Some(rate(2, 10))).unwrap();
+        let mut places = InboundPlaces::new(Some(rate(2, 10)), 20).unwrap();
         let mut counted = Counted::default();
         let at = |millis: u64| Mono(1_000_000_000 + millis * 1_000_000);
         places.begin(at(0));

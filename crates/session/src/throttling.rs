@@ -4,6 +4,7 @@
 use fixbolt_codec::{MsgType, SeqNum};
 
 use crate::error::SendError;
+use crate::fix::msg_type;
 use crate::header::Header;
 use crate::sending::keeps_back;
 use crate::session::Session;
@@ -65,26 +66,40 @@ impl Session {
         }
     }
 
-    /// Returns whether an application message of the counterparty is one more than it may send, and
-    /// the rate that it exceeds. One that was requested again does not count.
-    pub(crate) fn exceeded_rate(
+    /// Returns whether an application message of the counterparty that is expected next may be
+    /// delivered now.
+    pub(crate) fn admits(
         &self,
         connection: &Connection,
         header: &Header<'_>,
         seq: SeqNum,
         now: Mono,
-    ) -> Option<Rate> {
-        let throttle = self.inbound_places.as_ref()?;
-        let is_excess = !is_requested(connection, header, seq) && throttle.is_excess(self.state.counted, now);
-        is_excess.then(|| throttle.rate())
+    ) -> Admission {
+        let Some(throttle) = &self.inbound_places else { return Admission::Counted };
+        if is_requested(connection, header, seq) {
+            throttle.requested.waits_until(now).map_or(Admission::Requested, Admission::Wait)
+        } else if throttle.is_excess(self.state.counted, now) {
+            Admission::Exceeds(throttle.rate())
+        } else {
+            Admission::Counted
+        }
     }
 
-    /// Counts an application message of the counterparty that is about to be delivered.
+    /// Counts an application message of the counterparty that is about to be delivered, unless we
+    /// requested it.
     pub(crate) fn count_delivered(&mut self, header: &Header<'_>, seq: SeqNum, now: Mono) {
         let Some(throttle) = &mut self.inbound_places else { return };
         let connection = self.state.connection.as_ref();
         if !connection.is_some_and(|connection| is_requested(connection, header, seq)) {
             throttle.take(&mut self.state.counted, now);
+        }
+    }
+
+    /// Counts an application message that we requested and that was delivered.
+    #[cold]
+    pub(crate) fn count_requested(&mut self, now: Mono) {
+        if let Some(throttle) = &mut self.inbound_places {
+            throttle.requested.take(now);
         }
     }
 
@@ -98,7 +113,25 @@ impl Session {
     }
 }
 
-/// Returns whether a message is sent again because we requested it.
-fn is_requested(connection: &Connection, header: &Header<'_>, seq: SeqNum) -> bool {
-    header.poss_dup && connection.logon.gap.is_some_and(|gap| seq <= gap.end)
+/// What happens to an application message of the counterparty that is expected next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Admission {
+    /// It is delivered, and counts if anything is counted.
+    Counted,
+    /// It is delivered, and counts for the pace of what we requested.
+    Requested,
+    /// We requested it, and it stays unread until then.
+    Wait(Mono),
+    /// It is one more than this rate allows.
+    Exceeds(Rate),
+}
+
+/// Returns whether the message that is expected next is sent again because we requested it: an
+/// application message, a gap fill or a Reject, the only ones of the session layer that are sent
+/// again. Each number is requested once: once it is used, the next one is expected.
+pub(crate) fn is_requested(connection: &Connection, header: &Header<'_>, seq: SeqNum) -> bool {
+    header.poss_dup
+        && connection.logon.gap.is_some_and(|gap| seq <= gap.end)
+        && (!header.is_session_layer()
+            || [msg_type::SEQUENCE_RESET, msg_type::REJECT].contains(&header.msg_type))
 }

@@ -260,6 +260,15 @@ impl<'a> Transaction<'a> {
         Stop
     }
 
+    /// The same; reading goes on at `until` at the latest, if there is such a time.
+    pub(crate) fn wait_until(&mut self, by: BlockedBy, until: Option<Mono>) -> Stop {
+        let stop = self.wait(by);
+        if let Some(blocked) = &mut self.session_mut().reading.blocked {
+            blocked.until = until;
+        }
+        stop
+    }
+
     /// Returns when a throttle of a session that the open transaction has touched has room for what
     /// it refused.
     pub(crate) fn throttled_until(&self) -> Option<Mono> {

@@ -502,6 +502,7 @@ fn every_row_does_something() {
         ("OutboundThrottle=refuse", "OutboundThrottle"),
         ("MaxInboundRate=7", "MaxInboundRate"),
         ("InboundThrottle=disconnect", "InboundThrottle"),
+        ("MaxResentRateFactor=7", "MaxResentRateFactor"),
         ("LogonTimeout=7", "LogonTimeout"),
         ("LogoutTimeout=7", "LogoutTimeout"),
         ("ResetOnLogon=Y", "ResetOnLogon"),

@@ -1,0 +1,222 @@
+//! What a counterparty sends again because we requested it is paced: it is neither refused nor a
+//! way around the limits.
+
+use std::time::Duration;
+
+use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{Compatibility, Mono, Role, SessionKey, SessionSettings};
+
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
+const SECOND: Duration = Duration::from_secs(1);
+
+fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
+    let settings = settings("PEER", Role::Acceptor).with(change);
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
+    side
+}
+
+/// A counterparty's bytes in a socket, and what the session does with them.
+struct Socket {
+    bytes: Vec<u8>,
+    consumed: usize,
+    /// When each message was delivered.
+    delivered: Vec<Mono>,
+    /// NextNumIn after each call, and when.
+    numbers: Vec<(Mono, u64)>,
+    /// The MsgTypes of what was sent.
+    sent: String,
+}
+
+impl Socket {
+    fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes, consumed: 0, delivered: Vec::new(), numbers: Vec::new(), sent: String::new() }
+    }
+
+    /// Lets the session read for this long, as an engine does: until it is blocked, and again at
+    /// its deadlines.
+    fn read(&mut self, side: &mut Side, time: Duration) {
+        let end = side.now.mono + time;
+        loop {
+            loop {
+                self.consumed += side.tick(0, &self.bytes[self.consumed..]);
+                self.write(side);
+                if !side.sessions.has_more(KEY) {
+                    break;
+                }
+            }
+            let now = side.now.mono;
+            self.delivered.resize(side.desk.got.len(), now);
+            self.numbers.push((now, next_in(side)));
+            let next = side.sessions.next_deadline(KEY).unwrap_or(end);
+            assert!(next > now || now == end, "a busy loop");
+            if next >= end {
+                side.pass(end - now);
+                return;
+            }
+            side.pass(next - now);
+        }
+    }
+
+    fn write(&mut self, side: &mut Side) {
+        let written = side.sessions.writable(KEY).to_vec();
+        side.sessions.written(side.now, KEY, written.len());
+        let text = String::from_utf8_lossy(&written).replace('\x01', "|");
+        self.sent.extend(text.split("|35=").skip(1).map(|rest| rest.chars().next().unwrap()));
+    }
+
+    fn is_empty(&self) -> bool {
+        self.consumed == self.bytes.len()
+    }
+
+    /// Returns the most messages that were delivered in a window.
+    fn most_in(&self, window: Duration) -> usize {
+        let times = &self.delivered;
+        let within = |from: Mono| times.iter().filter(|at| **at >= from && **at - from < window).count();
+        times.iter().map(|from| within(*from)).max().unwrap_or(0)
+    }
+}
+
+fn next_in(side: &Side) -> u64 {
+    side.sessions.numbers(KEY).unwrap().0.0
+}
+
+/// Messages with PossDupFlag=Y and these sequence numbers.
+fn again(side: &Side, numbers: impl Iterator<Item = u64>) -> Vec<u8> {
+    let time = side.time();
+    numbers.flat_map(|n| side.wire(0, &format!("35=D|34={n}|43=Y|122={time}|11=o{n}|"))).collect()
+}
+
+#[test]
+fn new_orders_that_only_claim_to_be_sent_again_are_delivered_at_twenty_times_the_limit_at_most() {
+    for factor in [20, 1, 7] {
+        let mut side = logged_on(|s| {
+            (s.max_inbound_rate, s.max_resent_rate_factor) = ("5".parse().ok(), factor);
+        });
+        assert_eq!(kinds(&side.say(0, "35=D|34=2002|11=o2002|")), "2");
+        let mut socket = Socket::new(again(&side, 2..=2001));
+        socket.read(&mut side, Duration::from_millis(3100));
+        let most = 5 * factor as usize;
+        assert!(socket.most_in(SECOND) <= most, "{}", socket.most_in(SECOND));
+        assert!((3 * most - 3..=4 * most).contains(&socket.delivered.len()), "{}", socket.delivered.len());
+        assert!(!socket.sent.contains('j'), "nothing is refused");
+    }
+}
+
+#[test]
+fn an_honest_replay_arrives_whole_and_in_order_without_a_heartbeat_lost() {
+    for compatibility in [Compatibility::Standard, Compatibility::QuickFix] {
+        let mut side = logged_on(|s| {
+            (s.max_inbound_rate, s.compatibility) = ("5".parse().ok(), compatibility);
+        });
+        side.say(0, "35=D|34=2002|11=o2002|");
+        let mut bytes = again(&side, 2..=2001);
+        bytes.extend(side.wire(0, "35=1|34=2003|112=alive|"));
+        bytes.extend(side.wire(0, "35=D|34=2004|11=o2004|"));
+        let mut socket = Socket::new(bytes);
+        socket.read(&mut side, Duration::from_secs(35));
+        // What nobody requested has the limit's five besides.
+        assert!(socket.is_empty() && socket.most_in(SECOND) <= 105, "{}", socket.most_in(SECOND));
+        let all: Vec<_> = (2..=2002).chain([2004]).map(|n| format!("o{n}")).collect();
+        assert_eq!(side.desk.got, all);
+        assert_eq!(socket.sent.matches('0').count(), 1, "the TestRequest is answered");
+        assert_eq!(next_in(&side), 2005);
+    }
+}
+
+#[test]
+fn silence_that_the_pace_causes_is_not_held_against_the_counterparty() {
+    for compatibility in [Compatibility::Standard, Compatibility::QuickFix] {
+        // One in ten minutes: between two messages there are twenty heartbeats.
+        let mut side = logged_on(|s| {
+            (s.max_inbound_rate, s.max_resent_rate_factor) = ("1/600000".parse().ok(), 1);
+            s.compatibility = compatibility;
+        });
+        side.say(0, "35=D|34=6|11=o6|");
+        let mut socket = Socket::new(again(&side, 2..=5));
+        socket.read(&mut side, Duration::from_secs(3 * 600 + 10));
+        assert_eq!(side.desk.got.len(), 5);
+        assert!(!side.sessions.wants_close(KEY));
+        let paced = socket.delivered[3] - socket.delivered[0];
+        assert_eq!(paced, Duration::from_secs(3 * 600));
+        assert_eq!(socket.sent.matches('1').count(), 0, "{}", socket.sent);
+        assert!(socket.sent.matches('0').count() >= 3 * 19, "{}", socket.sent);
+    }
+}
+
+#[test]
+fn a_number_is_exempt_once_and_one_beyond_what_was_requested_never() {
+    let mut side = logged_on(|s| s.max_inbound_rate = "2".parse().ok());
+    side.say(0, "35=D|34=5|11=o5|");
+    // 5 itself is kept, and counts.
+    let bytes = again(&side, [2, 2, 2, 3, 3, 4, 4, 6, 7, 8].into_iter());
+    let mut socket = Socket::new(bytes);
+    socket.read(&mut side, Duration::from_millis(900));
+    assert!(socket.is_empty());
+    assert_eq!(side.desk.got, ["o2", "o3", "o4", "o5", "o6"]);
+    assert_eq!(socket.sent.matches('j').count(), 2, "{}", socket.sent);
+}
+
+#[test]
+fn gaps_again_and_again_do_not_evade_the_pace() {
+    let mut side = logged_on(|s| s.max_inbound_rate = "5".parse().ok());
+    // Each pair is a gap of one, which is requested.
+    let mut bytes = Vec::new();
+    for n in (2..4000).step_by(2) {
+        bytes.extend(side.wire(0, &format!("35=D|34={}|11=o{}|", n + 1, n + 1)));
+        bytes.extend(again(&side, n..=n));
+    }
+    let mut socket = Socket::new(bytes);
+    socket.read(&mut side, Duration::from_millis(3900));
+    assert!(socket.most_in(SECOND) <= 105, "{}", socket.most_in(SECOND));
+    // Nor does another connection.
+    side.disconnect(0);
+    let next = next_in(&side);
+    assert!(kinds(&side.log_on(0, next, "")).starts_with('A'));
+    side.say(0, &format!("35=D|34={}|11=x|", next + 300));
+    let before = socket.delivered.len();
+    socket.bytes = again(&side, next + 1..next + 300);
+    socket.consumed = 0;
+    socket.read(&mut side, Duration::from_millis(1));
+    assert!(socket.delivered.len() - before <= 1);
+}
+
+#[test]
+fn a_message_that_the_application_puts_off_is_counted_once_by_the_pace() {
+    use fixbolt_conformance::wire::Mood;
+    let mut side = logged_on(|s| s.max_inbound_rate = "5".parse().ok());
+    side.say(0, "35=D|34=302|11=o302|");
+    let mut socket = Socket::new(again(&side, 2..=301));
+    side.desk.mood = Mood::NotNow;
+    socket.read(&mut side, Duration::from_secs(100));
+    side.desk.mood = Mood::Done;
+    socket.read(&mut side, Duration::from_millis(3300));
+    assert_eq!(side.desk.got.len(), 301);
+    assert!(socket.most_in(SECOND) <= 105, "{}", socket.most_in(SECOND));
+}
+
+#[test]
+fn rejects_and_gap_fills_that_were_requested_are_read_at_twenty_times_the_rate_at_most() {
+    for body in ["35=3|34={n}|43=Y|122={t}|45=1|", "35=4|34={n}|43=Y|122={t}|123=Y|36={m}|"] {
+        let mut side = logged_on(|s| s.max_session_message_rate = Some(10));
+        assert_eq!(kinds(&side.say(0, "35=D|34=20000|11=late|")), "2");
+        let time = side.time();
+        let mut bytes = Vec::new();
+        for n in 2..8000u64 {
+            let (this, next) = (n.to_string(), (n + 1).to_string());
+            let text = body.replace("{n}", &this).replace("{m}", &next).replace("{t}", &time);
+            bytes.extend(side.wire(0, &text));
+        }
+        let mut socket = Socket::new(bytes);
+        socket.read(&mut side, Duration::from_secs(9));
+        assert!(!side.sessions.wants_close(KEY), "what was requested is not refused");
+        let numbers = &socket.numbers;
+        for (from, before) in numbers {
+            let within = |at: &Mono| *at >= *from && *at - *from < SECOND;
+            let last = numbers.iter().rfind(|(at, _)| within(at)).map_or(*before, |(_, next)| *next);
+            assert!(last - before <= 200, "{body}: {} in a second", last - before);
+        }
+        assert!((1500..=2000).contains(&next_in(&side)), "{}", next_in(&side));
+    }
+}
