@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use crate::msg_type::MsgType;
 use crate::number::Tag;
 use crate::types::ValueError;
 
@@ -95,30 +94,6 @@ impl core::error::Error for FieldError {
         }
     }
 }
-
-/// A message is not of the type it was to be read as.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct WrongMsgType {
-    /// The expected type.
-    pub wanted: MsgType,
-}
-
-impl WrongMsgType {
-    /// Returns the error for a message that should be of type `wanted`.
-    #[must_use]
-    pub const fn new(wanted: MsgType) -> Self {
-        Self { wanted }
-    }
-}
-
-impl fmt::Display for WrongMsgType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the message is not of type {}", self.wanted)
-    }
-}
-
-impl core::error::Error for WrongMsgType {}
 
 #[cfg(test)]
 mod tests {

@@ -47,6 +47,7 @@ mod index;
 mod key;
 mod look_up;
 mod message;
+mod message_version;
 mod msg_type;
 mod number;
 mod open_group;
@@ -63,6 +64,7 @@ mod tag_set;
 mod tier;
 mod types;
 mod version;
+mod wrong_message;
 
 pub use body::{Body, BodySink, Memory, MemoryDraft, NewBody};
 pub use body_writer::BodyWriter;
@@ -70,7 +72,7 @@ pub use data_fields::DataFields;
 pub use data_key::DataKey;
 pub use encode_error::{EncodeError, EncodeErrorKind};
 pub use envelope::{BEGIN_STRING_LEN, COMP_ID_LEN, Envelope, NoHeadroom, PartyIds, Stamp, digits};
-pub use field_error::{FieldError, FieldErrorKind, WrongMsgType};
+pub use field_error::{FieldError, FieldErrorKind};
 pub use frame::{Frame, FrameError, Framed};
 pub use framer::{Framer, Recovery};
 pub use index::{Fault, FaultKind, Index, IndexError, Span, byte_sum};
@@ -94,6 +96,7 @@ pub use types::{
     UtcTimestamp, ValueError, WideDecimal, Zone,
 };
 pub use version::{UnknownVersion, Version};
+pub use wrong_message::{WrongMessage, WrongVersion};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

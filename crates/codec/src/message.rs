@@ -7,11 +7,13 @@ use core::ops::Range;
 
 use crate::field_error::{FieldError, FieldErrorKind};
 use crate::index::{Fault, Span};
+use crate::message_version::MessageVersion;
 use crate::number::Tag;
 use crate::place::Place;
 use crate::redacted::{RedactedFields, is_secret, write_escaped, write_masked};
 use crate::scope::Scope;
 use crate::types::FromField;
+use crate::version::Version;
 
 /// One field of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,6 +47,7 @@ pub struct Message<'m> {
     fault: Option<&'m Fault>,
     /// As many as there are tags, or none.
     places: &'m [Place],
+    version: MessageVersion,
 }
 
 /// Shows the fields as [`Redacted`](crate::Redacted) does:
@@ -63,7 +66,7 @@ impl<'m> Message<'m> {
         spans: &'m [Span],
         fault: Option<&'m Fault>,
     ) -> Self {
-        Self { bytes, tags, spans, fault, places: &[] }
+        Self { bytes, tags, spans, fault, places: &[], version: MessageVersion::Named }
     }
 
     /// Returns the message from `8=` to the last SOH.
@@ -180,6 +183,49 @@ impl<'m> Message<'m> {
     #[inline]
     pub const fn places(&self) -> Option<&'m [Place]> {
         if self.places.is_empty() { None } else { Some(self.places) }
+    }
+
+    /// Returns the same message as one of this application version, where its own bytes do not say
+    /// which it has: an application message of FIXT.1.1. `None` says that the version is not known.
+    /// Any other message stays what it is.
+    ///
+    /// An engine attaches the version that the message or the Logons name before its application
+    /// sees the message.
+    #[must_use]
+    pub fn with_version(self, version: Option<Version>) -> Self {
+        Self { version: MessageVersion::of_session(&self, version), ..self }
+    }
+
+    /// Returns the version of the message, if it is known: that of its BeginString (8). An
+    /// application message of FIXT.1.1 has the version that was attached
+    /// ([`Message::with_version`]), or else the one in ApplVerID (1128).
+    ///
+    /// ```
+    /// use fixbolt_codec::{Message, Version};
+    ///
+    /// fn is_old(message: Message<'_>) -> bool {
+    ///     message.version().is_some_and(|version| version < Version::Fix44)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn version(&self) -> Option<Version> {
+        self.version.of(self)
+    }
+
+    /// Returns whether the message may be read as one of this version.
+    ///
+    /// It may if that is its [`version`](Message::version). Besides, every message with that
+    /// BeginString (8) is one of FIXT.1.1, and a session message of FIXT.1.1 one of FIX.5.0 and
+    /// later. An application message of FIXT.1.1 about which nothing says the version, neither
+    /// ApplVerID (1128) nor a session, may be read as one of any version that has an ApplVerID.
+    #[must_use]
+    #[inline]
+    pub fn is_of(&self, version: Version) -> bool {
+        let is_at_once = match version.beginning() {
+            Some(beginning) => self.bytes.starts_with(beginning),
+            None => self.version == MessageVersion::Is(version),
+        };
+        is_at_once || self.version.may_be(self, version)
     }
 
     /// Returns the fields outside groups.

@@ -128,7 +128,33 @@ impl Version {
     /// ```
     #[must_use]
     pub fn from_appl_ver_id(value: &[u8]) -> Option<Self> {
-        Self::ALL.into_iter().find(|version| version.appl_ver_id().is_some_and(|id| id.as_bytes() == value))
+        Some(match value {
+            b"2" => Self::Fix40,
+            b"3" => Self::Fix41,
+            b"4" => Self::Fix42,
+            b"5" => Self::Fix43,
+            b"6" => Self::Fix44,
+            b"7" => Self::Fix50,
+            b"8" => Self::Fix50Sp1,
+            b"9" => Self::Fix50Sp2,
+            b"10" => Self::FixLatest,
+            _ => return None,
+        })
+    }
+
+    /// Returns the first field of all messages of this version, if no messages of another version
+    /// have it.
+    #[inline]
+    pub(crate) const fn beginning(self) -> Option<&'static [u8]> {
+        match self {
+            Self::Fix40 => Some(b"8=FIX.4.0\x01"),
+            Self::Fix41 => Some(b"8=FIX.4.1\x01"),
+            Self::Fix42 => Some(b"8=FIX.4.2\x01"),
+            Self::Fix43 => Some(b"8=FIX.4.3\x01"),
+            Self::Fix44 => Some(b"8=FIX.4.4\x01"),
+            Self::Fixt11 => Some(b"8=FIXT.1.1\x01"),
+            Self::Fix50 | Self::Fix50Sp1 | Self::Fix50Sp2 | Self::FixLatest => None,
+        }
     }
 }
 
@@ -219,6 +245,10 @@ mod tests {
             assert_eq!(of_session, Some(if version.is_application() { Version::Fixt11 } else { version }));
             if let Some(id) = version.appl_ver_id() {
                 assert_eq!(Version::from_appl_ver_id(id.as_bytes()), Some(version));
+            }
+            if let Some(beginning) = version.beginning() {
+                let field = std::format!("8={}\x01", version.begin_string());
+                assert_eq!(beginning, field.as_bytes());
             }
         }
         assert_eq!(Version::from_begin_string(b"fix.4.4"), None);

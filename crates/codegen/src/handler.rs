@@ -1,7 +1,7 @@
 //! Prints dispatching by MsgType: `Message`, an enum over all messages of the version, and
 //! `Handler`, a trait with one method per message.
 
-use crate::plan::Plan;
+use crate::plan::{Plan, wanted};
 use crate::{line, names};
 
 /// Prints the enum, the trait and the function, in the root.
@@ -24,14 +24,22 @@ pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
     }
     line!(out, "    /// A message of any other type.\n    Other(codec::Message<'m>),\n}}");
     line!(out, "impl<'m> Message<'m> {{");
-    line!(out, "    /// Reads a message as one of its type.");
-    line!(out, "    #[inline] #[must_use] pub fn read(message: codec::Message<'m>) -> Self {{");
-    line!(out, "        let read = match message.msg_type() {{");
+    line!(out, "    /// Reads a message as one of its type.\n    ///\n    /// # Errors");
+    line!(out, "    /// Returns [`typed::WrongMessage`] if the message is of another version.");
+    line!(
+        out,
+        "    #[inline] pub fn read(message: codec::Message<'m>) -> ::core::result::Result<Self, typed::WrongMessage> {{"
+    );
+    line!(out, "        match message.msg_type() {{");
     for (view, _, msg_type) in &messages {
         line!(out, "            b\"{msg_type}\" => {view}::read(message).map(Self::{view}),");
     }
-    line!(out, "            _ => return Self::Other(message),\n        }};");
-    line!(out, "        read.unwrap_or(Self::Other(message))\n    }}\n}}");
+    line!(
+        out,
+        "            _ => typed::check_version(message, {}).map(|()| Self::Other(message)),",
+        wanted(plan.version())
+    );
+    line!(out, "        }}\n    }}\n}}");
 
     line!(out, "/// Handles messages of {version}: one method per type, called by [`dispatch`].");
     line!(out, "///");
@@ -52,14 +60,15 @@ pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
         );
     }
     line!(out, "}}");
-    line!(out, "/// Calls the handler's method for the type of the message.");
+    line!(out, "/// Calls the handler's method for the type of the message.\n///\n/// # Errors");
+    line!(out, "/// Returns [`typed::WrongMessage`] if the message is of another version.");
     line!(
         out,
-        "#[inline] pub fn dispatch<C: ?::core::marker::Sized, H: Handler<C> + ?::core::marker::Sized>(message: codec::Message<'_>, handler: &mut H, context: &mut C) -> H::Answer {{"
+        "#[inline] pub fn dispatch<C: ?::core::marker::Sized, H: Handler<C> + ?::core::marker::Sized>(message: codec::Message<'_>, handler: &mut H, context: &mut C) -> ::core::result::Result<H::Answer, typed::WrongMessage> {{"
     );
-    line!(out, "    match Message::read(message) {{");
+    line!(out, "    ::core::result::Result::Ok(match Message::read(message)? {{");
     for (view, module, _) in &messages {
         line!(out, "        Message::{view}(message) => handler.on_{module}(message, context),");
     }
-    line!(out, "        Message::Other(message) => handler.on_other(message, context),\n    }}\n}}");
+    line!(out, "        Message::Other(message) => handler.on_other(message, context),\n    }})\n}}");
 }

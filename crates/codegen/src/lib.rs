@@ -92,6 +92,9 @@ pub struct Options {
     /// base's code sets, components and groups takes the dialect's as well. Messages with groups
     /// differ if the dialect has fields of its own, because these may end a group; all messages do
     /// if it has messages of its own, because MsgType (35) in their header has more codes.
+    ///
+    /// A dialect whose name is no version of the standard has the messages of this one; without a
+    /// base its views read messages of any version.
     pub base: Option<BaseVersion>,
 }
 
@@ -195,14 +198,14 @@ pub fn generate(dictionary: &Dictionary, options: &Options) -> Result<Generated,
 /// # Errors
 /// Returns everything in the dictionary that cannot be generated, as [`generate`] does.
 pub fn check(dictionary: &Dictionary) -> Result<Vec<Renamed>, Vec<GenerateError>> {
-    Plan::new(dictionary).map(|plan| plan.renamed().to_vec())
+    Plan::new(dictionary, None).map(|plan| plan.renamed().to_vec())
 }
 
 /// Generates the typed messages of several versions, whose modules are next to one another.
 ///
-/// A code set, component, group or message that is identical in an earlier version is re-exported
-/// from there. Whether two versions share a type depends only on these two versions, not on the
-/// others.
+/// A code set, component or group that is identical in an earlier version is re-exported from
+/// there. So is a message, if the earlier one is a dialect of the same version. Whether two
+/// versions share a type depends only on these two versions, not on the others.
 ///
 /// # Errors
 /// Returns everything in the dictionaries that cannot be generated, not only the first.
@@ -219,7 +222,7 @@ pub fn generate_together(
     }
     let mut printed = Vec::new();
     for (n, version) in versions.iter().enumerate() {
-        let mut plan = Plan::new(version.dictionary)?;
+        let mut plan = Plan::new(version.dictionary, options.base)?;
         if let Some(messages) = &options.messages {
             plan.select(messages)?;
         }
@@ -238,6 +241,13 @@ pub fn generate_together(
         let begin_string = version.dictionary.version().begin_string.as_bytes().escape_ascii();
         line!(out, "/// BeginString (8) of the version.");
         line!(out, "pub const BEGIN_STRING: &[u8] = b\"{begin_string}\";");
+        if let Some(version) = plan.version() {
+            line!(
+                out,
+                "/// The version whose messages these are. [`dispatch`] and the views read no others."
+            );
+            line!(out, "pub const VERSION: codec::Version = codec::Version::{version:?};");
+        }
         line!(out, "#[allow(dead_code)] const KNOWN: &[u32] = &[\n{}\n];", plan.known_tags());
         line!(
             out,
@@ -294,7 +304,7 @@ fn put_on_shelf(shelf: &mut Shelf, base: BaseVersion, library: &str) -> Result<(
         shipped
     };
     let module = format!("{library}::{}", names::module_of(&shipped.version().name));
-    shelf.sort(&module, items(&Plan::new(dictionary)?), None);
+    shelf.sort(&module, items(&Plan::new(dictionary, None)?), None);
     Ok(())
 }
 

@@ -136,6 +136,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     let shown = names::in_a_line(&message.name);
     let known = if layout.groups().next().is_some() { "KNOWN" } else { "&[]" };
     let msg_type = message.msg_type.as_bytes().escape_ascii();
+    let version = plan.version_of(message);
 
     line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
     print_view_impl(out, plan, layout, &format!("{name}<'m>"), "groups::");
@@ -143,10 +144,13 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     line!(out, "    /// MsgType (35): `{msg_type}`.");
     line!(out, "    pub const MSG_TYPE: codec::MsgType = codec::MsgType::new(b\"{msg_type}\");");
     line!(out, "    /// Reads a message of this type.\n    ///\n    /// # Errors");
-    line!(out, "    /// Returns [`typed::WrongMsgType`] if the message has another type.");
     line!(
         out,
-        "    #[inline] pub fn read(message: codec::Message<'m>) -> ::core::result::Result<Self, typed::WrongMsgType> {{ typed::Fields::read(message, Self::MSG_TYPE, {known}).map(Self) }}"
+        "    /// Returns [`typed::WrongMessage`] if the message has another type or is of another version."
+    );
+    line!(
+        out,
+        "    #[inline] pub fn read(message: codec::Message<'m>) -> ::core::result::Result<Self, typed::WrongMessage> {{ typed::Fields::read(message, Self::MSG_TYPE, {version}, {known}).map(Self) }}"
     );
     let mut writer = String::new();
     let borrowing = member::print_required(&mut writer, plan, layout, &shown, "super::");

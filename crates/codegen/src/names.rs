@@ -126,7 +126,8 @@ const OWN_MODULES: [&str; 10] = [
 ];
 
 /// Types of every version.
-const OWN_TYPES: [&str; 7] = ["Handler", "Header", "HeaderWriter", "KNOWN", "Message", "Other", "Trailer"];
+const OWN_TYPES: [&str; 8] =
+    ["Handler", "Header", "HeaderWriter", "KNOWN", "Message", "Other", "Trailer", "VERSION"];
 
 fn is_keyword(name: &str) -> bool {
     matches!(

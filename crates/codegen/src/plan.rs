@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use fixbolt_codec::{MsgType, Tag};
+use fixbolt_codec::{MsgType, Tag, Version, is_admin};
 use fixbolt_dictionary::{ComponentId, Definition, Dictionary, FieldDef, GroupId, Member, MessageDef};
 
 use crate::kind::{self, CodeSet, Kind};
@@ -16,6 +16,9 @@ pub(crate) const SESSION_FIELDS: [u32; 10] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 
 /// Everything that printing needs to know about a dictionary.
 pub(crate) struct Plan<'d> {
     pub(crate) dictionary: &'d Dictionary,
+    /// The version of the standard whose messages these are; `None` for a dialect under a name of
+    /// its own.
+    version: Option<Version>,
     naming: Naming,
     /// Messages to print.
     pub(crate) messages: Vec<&'d MessageDef>,
@@ -83,11 +86,21 @@ impl Layout {
     }
 }
 
+/// Returns an expression for the version that messages are read as.
+pub(crate) fn wanted(version: Option<Version>) -> String {
+    version.map_or_else(
+        || "::core::option::Option::None".to_string(),
+        |version| format!("::core::option::Option::Some(codec::Version::{version:?})"),
+    )
+}
+
 impl<'d> Plan<'d> {
-    pub(crate) fn new(dictionary: &'d Dictionary) -> Result<Self, Vec<GenerateError>> {
+    /// Works out what to print. A dialect under a name of its own has the version `base`.
+    pub(crate) fn new(dictionary: &'d Dictionary, base: Option<Version>) -> Result<Self, Vec<GenerateError>> {
         let mut errors = Vec::new();
         let mut plan = Plan {
             dictionary,
+            version: dictionary.version().known.or(base),
             naming: Naming::new(dictionary),
             messages: dictionary.messages().iter().collect(),
             methods: HashMap::new(),
@@ -129,6 +142,23 @@ impl<'d> Plan<'d> {
     /// Returns the view of a message and its module.
     pub(crate) fn message_names(&self, message: &MessageDef) -> [&str; 2] {
         self.naming.message(&message.msg_type)
+    }
+
+    /// Returns the version of the standard whose messages these are; `None` for a dialect under a
+    /// name of its own.
+    pub(crate) const fn version(&self) -> Option<Version> {
+        self.version
+    }
+
+    /// Returns the version that a message is read as, as an expression. Session messages over the
+    /// transport are the transport's.
+    pub(crate) fn version_of(&self, message: &MessageDef) -> String {
+        let is_transport = self.dictionary.version().begin_string == Version::Fixt11.begin_string();
+        let version = match is_transport && is_admin(message.msg_type.as_bytes()) {
+            true => Some(Version::Fixt11),
+            false => self.version,
+        };
+        wanted(version)
     }
 
     /// Returns a component's trait of getters and that of setters.

@@ -21,7 +21,7 @@ use crate::{GenerateError, line, member};
 /// # Errors
 /// Returns an error as [`generate`](crate::generate) does.
 pub fn round_trip(dictionary: &Dictionary) -> Result<String, Vec<GenerateError>> {
-    let plan = Plan::new(dictionary)?;
+    let plan = Plan::new(dictionary, None)?;
     let mut out = String::with_capacity(2 << 20);
     line!(out, "#[allow(unused_imports)] use version::components::*;");
     let messages = dictionary.messages();

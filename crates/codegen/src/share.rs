@@ -3,7 +3,8 @@
 //!
 //! Two items are the same if their text is the same and everything that the text refers to is the
 //! same. Whether two versions share an item therefore depends only on these two: further versions
-//! make no types different or equal.
+//! make no types different or equal. The text of a message has the version that it is read in,
+//! which only dialects share.
 
 use std::collections::HashMap;
 

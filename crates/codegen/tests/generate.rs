@@ -527,6 +527,36 @@ fn a_dialect_takes_what_it_does_not_change_from_its_base() {
 }
 
 #[test]
+fn messages_are_read_in_the_version_of_the_standard_that_they_are_of() {
+    let of = |text: &str, base| {
+        let loaded = Source::text(text).load().unwrap().whole().unwrap();
+        let options = Options { base, ..Options::default() };
+        generate(&loaded.dictionary, &options).unwrap().source().to_string()
+    };
+    let reads = |source: &str, version: &str| {
+        let wanted = match version {
+            "" => "::core::option::Option::None".to_string(),
+            _ => format!("::core::option::Option::Some(codec::Version::{version})"),
+        };
+        source.contains(&format!("Self::MSG_TYPE, {wanted}, "))
+    };
+    let constant = |version: &str| format!("pub const VERSION: codec::Version = codec::Version::{version};");
+    let dialect = of("<fix extends='FIX.4.4'/>", None);
+    assert!(dialect.contains(&constant("Fix44")) && reads(&dialect, "Fix44") && !reads(&dialect, ""));
+    // Session messages over FIXT.1.1 are the transport's.
+    let later = of("<fix extends='FIX.5.0SP2'/>", None);
+    assert!(later.contains(&constant("Fix50Sp2")) && reads(&later, "Fix50Sp2") && reads(&later, "Fixt11"));
+    // A name of its own is that of no version, unless a base is given.
+    let house = "<fix type='HOUSE' major='1' minor='0'><header/><messages><message name='Paint' msgtype='UP'>\
+        <field name='Colour'/></message></messages><trailer/><components/>\
+        <fields><field number='5001' name='Colour' type='INT'/></fields></fix>";
+    let alone = of(house, None);
+    assert!(!alone.contains("pub const VERSION") && reads(&alone, ""), "{alone}");
+    let based = of(house, Some(BaseVersion::Fix44));
+    assert!(based.contains(&constant("Fix44")) && reads(&based, "Fix44"), "{based}");
+}
+
+#[test]
 fn a_header_of_ones_own_over_fixt_is_typed() {
     let transport = "<fix extends='FIXT.1.1'>
             <fields><field number='5100' name='HouseDesk' type='STRING'/></fields>

@@ -83,7 +83,7 @@ impl Application for Desk {
             Mood::Full => return Err(SendError::BackPressure.into()),
         }
         self.got.push(String::from_utf8_lossy(id).into_owned());
-        self.versions.extend(turn.version_of(&message));
+        self.versions.extend(message.version());
         Ok(Delivery::Done)
     }
 

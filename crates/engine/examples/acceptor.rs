@@ -18,7 +18,7 @@ struct Venue;
 
 impl Application for Venue {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
-        fix44::dispatch(message, self, turn)
+        fix44::dispatch(message, self, turn)?
     }
 }
 

@@ -41,6 +41,7 @@
 //! [tuning]: https://docs.rs/crate/fixbolt/latest/source/docs/tuning.md
 //! [validation]: https://docs.rs/crate/fixbolt/latest/source/docs/validation.md
 //! [verification]: https://docs.rs/crate/fixbolt/latest/source/docs/verification.md
+//! [versions]: https://docs.rs/crate/fixbolt/latest/source/examples/versions.rs
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 

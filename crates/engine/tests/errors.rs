@@ -6,7 +6,7 @@ use std::fmt;
 
 use fixbolt::codec::{
     EncodeError, EncodeErrorKind, FieldError, FieldErrorKind, FrameError, IndexError, MsgType, NoHeadroom,
-    Tag, TierError, UnknownVersion, ValueError, Version, WrongMsgType,
+    Tag, TierError, UnknownVersion, ValueError, Version, WrongMessage,
 };
 use fixbolt::config::{ConfigError, ConfigErrors, SourceLine};
 use fixbolt::session::{GarbledError, Halt, InvalidSessionId, OpenError, SendError, SessionId};
@@ -36,7 +36,7 @@ fn all() -> Vec<Box<dyn Error>> {
         Box::new(ValueError::Format),
         Box::new(value),
         Box::new(FieldError::missing(Tag::new(55))),
-        Box::new(WrongMsgType::new(MsgType::new(b"D"))),
+        Box::new(WrongMessage::msg_type(MsgType::new(b"D"))),
         Box::new(encode()),
         Box::new(NoHeadroom { needed: 1 }),
         Box::new(FrameError::NoBeginString),

@@ -70,9 +70,13 @@ fn to_fix44<'b>(order: &fix50sp2::NewOrderSingle<'_>, to: Memory<'b>) -> Outcome
 }
 
 /// Reads a body back as the counterparty would; a session does this for its application.
-fn received<T>(body: &Body<'_>, read: impl FnOnce(Message<'_>) -> Outcome<T>) -> Outcome<T> {
+fn received<T>(
+    begin_string: &[u8],
+    body: &Body<'_>,
+    read: impl FnOnce(Message<'_>) -> Outcome<T>,
+) -> Outcome<T> {
     const HEADROOM: usize = 128;
-    let envelope = Envelope::new(b"FIX.4.4", b"CLIENT", b"BROKER").ok_or("no envelope")?;
+    let envelope = Envelope::new(begin_string, b"CLIENT", b"BROKER").ok_or("no envelope")?;
     let mut memory = [&[0; HEADROOM], body.bytes, &[0; 7]].concat();
     let within = HEADROOM..HEADROOM + body.bytes.len();
     let stamp = Stamp {
@@ -103,10 +107,12 @@ fn main() -> Outcome<()> {
         let party = fix44::groups::parties::Required { party_id: b"BROKER" };
         order.party_ids().entry(party).party_role(fix44::fields::PartyRole::EXECUTING_FIRM);
     })?;
-    let later =
-        received(&order, |message| to_fix50sp2(&fix44::NewOrderSingle::read(message)?, Memory(&mut second)))?;
-    let back =
-        received(&later, |message| to_fix44(&fix50sp2::NewOrderSingle::read(message)?, Memory(&mut third)))?;
+    let later = received(fix44::BEGIN_STRING, &order, |message| {
+        to_fix50sp2(&fix44::NewOrderSingle::read(message)?, Memory(&mut second))
+    })?;
+    let back = received(fix50sp2::BEGIN_STRING, &later, |message| {
+        to_fix44(&fix50sp2::NewOrderSingle::read(message)?, Memory(&mut third))
+    })?;
     for body in [&order, &later, &back] {
         println!("{}", String::from_utf8_lossy(body.bytes).replace('\x01', "|"));
     }

@@ -1,14 +1,14 @@
 //! Typed messages of the standard FIX versions, generated at build time. Each version is behind a
 //! feature: `fix40`, `fix41`, `fix42`, `fix43`, `fix44`, `fix50`, `fix50sp1`, `fix50sp2`,
-//! `fix-latest` (module `fix_latest`), `fixt11`. A type that is identical in two versions is one
-//! type.
+//! `fix-latest` (module `fix_latest`), `fixt11`. A code set, component or group that is identical
+//! in two versions is one type; each version has messages of its own.
 //!
 //! A message is read through a view over its bytes, and written field by field into a session, a
 //! queue or plain memory. Nothing is copied into structs and nothing is allocated.
 //!
-//! - **Reading.** `NewOrderSingle::read(message)` returns the view if the type is right. The getter
-//!   of a required field returns `Result<T, FieldError>`, any other one `Result<Option<T>,
-//!   FieldError>`; `need` makes an optional field required. Text is a
+//! - **Reading.** `NewOrderSingle::read(message)` returns the view if type and version are right.
+//!   The getter of a required field returns `Result<T, FieldError>`, any other one
+//!   `Result<Option<T>, FieldError>`; `need` makes an optional field required. Text is a
 //!   [`&Text`](fixbolt_codec::Text): compare it with `"IBM"`, display it, read it `to_str`, or pass
 //!   it on where bytes are wanted. A repeating group is an iterator of entry views. A getter
 //!   returns the first field with its tag in its own scope, in whatever order one asks: the
@@ -102,14 +102,25 @@
 //! again: `SettlType::from_field(settl_type.value())?`, with
 //! [`FromField`](fixbolt_codec::FromField).
 //!
+//! A message is read only as one of its own version
+//! ([`Message::version`](fixbolt_codec::Message::version)): `fix44::NewOrderSingle::read` of an
+//! order in FIX.4.2 is an error that names both versions. [`dispatch!`] passes a message to the
+//! handler of its version:
+//!
+//! ```ignore
+//! dispatch!(message, self, turn, [fix42, fix44])?
+//! ```
+//!
 //! # Handling several types
 //! Each version has an enum `Message` to match on, and a trait `Handler` with one method per
 //! message type. Types without a method go to `on_other`. The context is whatever the caller
-//! passes, for example the turn in which a session delivers the message.
+//! passes, for example the turn in which a session delivers the message. A message of another
+//! version is an error.
 //!
 //! ```
 //! # #[cfg(feature = "fix44")] {
 //! use fixbolt_messages::codec::Message;
+//! use fixbolt_messages::typed::WrongMessage;
 //! use fixbolt_messages::fix44::{self, Handler, NewOrderSingle, OrderCancelRequest};
 //!
 //! struct Desk;
@@ -140,7 +151,11 @@
 //!     }
 //! }
 //!
-//! fn received(message: Message<'_>, desk: &mut Desk, notes: &mut Vec<String>) -> bool {
+//! fn received(
+//!     message: Message<'_>,
+//!     desk: &mut Desk,
+//!     notes: &mut Vec<String>,
+//! ) -> Result<bool, WrongMessage> {
 //!     fix44::dispatch(message, desk, notes)
 //! }
 //! # }
@@ -154,6 +169,7 @@ extern crate self as fixbolt_messages;
 #[cfg(feature = "encoding")]
 extern crate alloc;
 
+mod dispatch;
 #[cfg(feature = "encoding")]
 pub mod encoding;
 pub mod typed;

@@ -6,6 +6,7 @@ use fixbolt_messages::codec::{
     Currency, Decimal, EncodeError, EncodeErrorKind, Key, Memory, MonthYear, SeqNum, Tag, UtcTimestamp,
     ValueError,
 };
+use fixbolt_messages::fix44;
 use fixbolt_messages::fix44::fields::{
     ExecInst, ExecType, OrdStatus, OrdType, PartyIDSource, PartyRole, SecurityIDSource, SecurityType, Side,
     TimeInForce,
@@ -13,8 +14,7 @@ use fixbolt_messages::fix44::fields::{
 use fixbolt_messages::fix44::groups::{parties, pre_alloc_grp, ptys_sub_grp};
 use fixbolt_messages::fix44::prelude::*;
 use fixbolt_messages::fix44::{ExecutionReport, NewOrderSingle, execution_report, new_order_single};
-use fixbolt_messages::typed::{FieldError, FieldErrorKind};
-use fixbolt_messages::{fix42, fix44};
+use fixbolt_messages::typed::{FieldError, FieldErrorKind, WrongMessage};
 
 use support::{shown, text, written};
 
@@ -118,12 +118,13 @@ fn a_report_has_its_required_fields_in_the_dictionarys_order() {
     written(
         &mut [0; 1024],
         |to| {
-            let sent = fix42::Heartbeat::send(to, |heartbeat| _ = heartbeat.test_req_id("T"));
+            let sent = fix44::Heartbeat::send(to, |heartbeat| _ = heartbeat.test_req_id("T"));
             sent.unwrap()
         },
         |message| {
-            assert_eq!(ExecutionReport::read(message).unwrap_err().wanted, ExecutionReport::MSG_TYPE);
-            assert_eq!(fix42::Heartbeat::read(message).unwrap().test_req_id(), Ok(Some("T".into())));
+            let wrong = WrongMessage::msg_type(ExecutionReport::MSG_TYPE);
+            assert_eq!(ExecutionReport::read(message).unwrap_err(), wrong);
+            assert_eq!(fix44::Heartbeat::read(message).unwrap().test_req_id(), Ok(Some("T".into())));
         },
     );
     text(b"8", &shown(&body), |message| {

@@ -71,7 +71,7 @@ pub(crate) fn receive<'m>(
             reaction
         }
         Arrived::Due(seq) if !header.is_session_layer() => {
-            match check::violation(tx, seq, &message, |found| places.extend_from_slice(found)) {
+            match check::violation(tx, seq, &mut message, |found| places.extend_from_slice(found)) {
                 Some(reject) => Answer::reject(seq, header.msg_type, reject).into(),
                 None => {
                     let session = tx.session();

@@ -15,26 +15,27 @@ use crate::transaction::Transaction;
 
 /// Returns the Reject for the first violation that the session's dictionary and policy reject. The
 /// application is notified of violations that the policy only warns of. If nothing is rejected,
-/// `keep` gets the place of each field.
+/// `keep` gets the place of each field. The message learns its version.
 pub(crate) fn violation<'m>(
     tx: &mut Transaction<'_>,
     seq: SeqNum,
-    message: &Message<'m>,
+    message: &mut Message<'m>,
     keep: impl FnOnce(&[Place]),
 ) -> Option<Reject<'m>> {
     let session = table::opened_mut(tx.table, tx.own);
     let behavior = session.behavior;
     let secrets = session.secret_tags.of(&session.settings);
-    let (validator, scratch) =
-        match (session.dictionaries.of(message, Direction::Inbound), &mut session.scratch) {
-            (Ok(Some(validator)), Some(scratch)) => (validator, scratch),
-            (Err(unsupported), _) => return unsupported_version(tx, seq, message, unsupported),
-            _ => {
-                let found = message.fault().and_then(|_| broken_field(tx, seq, message));
-                tx.session_mut().decoded();
-                return found.map(|found| found.reject(&behavior));
-            }
-        };
+    let chosen = session.dictionaries.of(message, Direction::Inbound);
+    let message = &*message;
+    let (validator, scratch) = match (chosen, &mut session.scratch) {
+        (Ok(Some(validator)), Some(scratch)) => (validator, scratch),
+        (Err(unsupported), _) => return unsupported_version(tx, seq, message, unsupported),
+        _ => {
+            let found = message.fault().and_then(|_| broken_field(tx, seq, message));
+            tx.session_mut().decoded();
+            return found.map(|found| found.reject(&behavior));
+        }
+    };
     let mut found = None::<Found<'m>>;
     let mut warned = Vec::new();
     let placed = validator.for_each(message, &session.settings.policy, scratch, |violation| {

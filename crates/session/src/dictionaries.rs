@@ -143,20 +143,30 @@ impl Dictionaries {
         }
     }
 
-    /// Returns the dictionary that a message is checked against, if it is checked.
+    /// Returns the dictionary that a message is checked against, if it is checked. An application
+    /// message of FIXT.1.1 learns its version.
     ///
     /// # Errors
     /// There is no dictionary of its application version.
     #[inline]
     pub(crate) fn of(
         &self,
-        message: &Message<'_>,
+        message: &mut Message<'_>,
         direction: Direction,
     ) -> Result<Option<&Validator>, UnsupportedApplicationVersion> {
         match self {
-            Self::None | Self::FixtVersions { .. } => Ok(None),
+            Self::None => Ok(None),
             Self::One(validator) => Ok(Some(validator)),
-            Self::Fixt(versions) => versions.choose(message, direction).map(|chosen| Some(&**chosen.value)),
+            Self::Fixt(versions) => {
+                let chosen = versions.choose(message, direction);
+                let found = chosen.as_ref().ok().and_then(|chosen| chosen.version);
+                *message = message.with_version(found.and_then(known));
+                chosen.map(|chosen| Some(&**chosen.value))
+            }
+            Self::FixtVersions { .. } => {
+                *message = message.with_version(self.version_of(message, direction));
+                Ok(None)
+            }
         }
     }
 
@@ -184,18 +194,19 @@ impl Dictionaries {
         }
     }
 
-    /// Returns the application version of a message of the counterparty in a session of FIXT.1.1;
-    /// `None` if it is of the session layer or of a version that is not known.
-    pub(crate) fn version_of(&self, message: &Message<'_>) -> Option<Version> {
+    /// Returns the application version of a message in a session of FIXT.1.1; `None` if it is of
+    /// the session layer or of a version that is not known.
+    pub(crate) fn version_of(&self, message: &Message<'_>, direction: Direction) -> Option<Version> {
         let version = match self {
-            Self::Fixt(versions) => versions.choose(message, Direction::Inbound).ok()?.version?,
+            Self::Fixt(versions) => versions.choose(message, direction).ok()?.version?,
             Self::FixtVersions { versions, is_unknown } => {
-                let chosen = versions.choose(message, Direction::Inbound).ok()?;
-                chosen.version.filter(|_| !(*is_unknown && chosen.by_default))?
+                let chosen = versions.choose(message, direction).ok()?;
+                let is_unknown = *is_unknown && direction == Direction::Inbound;
+                chosen.version.filter(|_| !(is_unknown && chosen.by_default))?
             }
             Self::None | Self::One(_) => return None,
         };
-        Version::from_appl_ver_id(version.appl_ver_id)
+        known(version)
     }
 
     /// Reads the defaults of a Logon, which count for the messages after it. With a default version
@@ -245,6 +256,12 @@ impl Dictionaries {
             Self::None | Self::One(_) => {}
         }
     }
+}
+
+/// Returns the version of the standard that an application version is, or extends.
+#[inline]
+fn known(version: ApplicationVersion<'_>) -> Option<Version> {
+    Version::from_appl_ver_id(version.appl_ver_id)
 }
 
 /// Returns the versions with a default for messages of which nothing else says it. Settings whose

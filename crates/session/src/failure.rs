@@ -5,7 +5,7 @@ use core::any::Any;
 use core::error::Error;
 use core::fmt;
 
-use fixbolt_codec::{FieldError, FieldErrorKind, ValueError, WrongMsgType};
+use fixbolt_codec::{FieldError, FieldErrorKind, ValueError, WrongMessage, WrongVersion};
 use fixbolt_dictionary::SessionRejectReason;
 
 use crate::error::SendError;
@@ -20,7 +20,8 @@ use crate::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 /// | [`FieldError`], value not allowed | Reject 5 with RefTagID (371) |
 /// | [`FieldError`], wrong number of group entries | Reject 16 with RefTagID (371) |
 /// | [`ValueError`] | the same Rejects without RefTagID |
-/// | [`WrongMsgType`] | BusinessMessageReject 3 |
+/// | [`WrongMessage`], another MsgType | BusinessMessageReject 3 |
+/// | [`WrongMessage`] or [`WrongVersion`], another version | BusinessMessageReject 3 with both versions in its Text |
 /// | [`SessionReject`], [`BusinessReject`] | that Reject or BusinessMessageReject |
 /// | [`SendError::BackPressure`], [`SendError::Throttled`] | none: the message is offered again once there is room |
 /// | [`SendError::TooLarge`], [`SendError::TooMany`] | BusinessMessageReject, because the message itself is not at fault |
@@ -84,11 +85,24 @@ impl<E: Error + Send + Sync + 'static> From<E> for Failure {
         if let Some(error) = known.downcast_ref::<ValueError>() {
             return Self::Reject(of_value(*error));
         }
-        if known.is::<WrongMsgType>() {
-            return Self::BusinessReject(BusinessReject::new(BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE));
+        if let Some(error) = known.downcast_ref::<WrongMessage>() {
+            return match error {
+                WrongMessage::Version(error) => of_version(*error),
+                _ => Self::BusinessReject(UNSUPPORTED),
+            };
+        }
+        if let Some(error) = known.downcast_ref::<WrongVersion>() {
+            return of_version(*error);
         }
         Self::Application(Box::new(error))
     }
+}
+
+const UNSUPPORTED: BusinessReject = BusinessReject::new(BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE);
+
+fn of_version(error: WrongVersion) -> Failure {
+    let reason = BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE;
+    Failure::BusinessReject(UNSUPPORTED.text(format!("{}: {error}", reason.text())))
 }
 
 fn of_field(error: FieldError) -> Failure {

@@ -41,9 +41,9 @@ impl OutboundCheck {
     ) -> Result<(), SendError> {
         let Self { policy, fields, warned } = self;
         let before = warned.len();
-        let checked = with_message(bytes, Direction::Outbound, data_fields, fields, |message, _| {
+        let checked = with_message(bytes, Direction::Outbound, data_fields, fields, |mut message, _| {
             let mut refused = Ok(());
-            let validator = match dictionaries.of(&message, Direction::Outbound) {
+            let validator = match dictionaries.of(&mut message, Direction::Outbound) {
                 Ok(Some(validator)) => validator,
                 Ok(None) => return refused,
                 Err(unsupported) => {

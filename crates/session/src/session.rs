@@ -220,16 +220,17 @@ impl Session {
         lost
     }
 
-    /// Returns the message with the place of each field by the session's dictionary, so that the
-    /// application reads it as the session does. Without a dictionary it has none.
+    /// Returns the message with its version and the place of each field by the session's
+    /// dictionary, so that the application reads it as the session does. Without a dictionary it
+    /// has no places.
     pub(crate) fn placed<'m>(
         &mut self,
-        message: Message<'m>,
+        mut message: Message<'m>,
         direction: Direction,
         places: &'m mut Vec<Place>,
     ) -> Message<'m> {
         let (Ok(Some(validator)), Some(scratch)) =
-            (self.dictionaries.of(&message, direction), &mut self.scratch)
+            (self.dictionaries.of(&mut message, direction), &mut self.scratch)
         else {
             return message;
         };

@@ -160,7 +160,9 @@ impl Field {
 /// Returns the Reject of a message of the session layer that is not valid: by the dictionary and
 /// the session's policy, or because of a field that it acts by.
 pub(crate) fn fault<'m>(tx: &mut Transaction<'_>, seq: SeqNum, message: &Message<'m>) -> Option<Reject<'m>> {
-    check::violation(tx, seq, message, |_| {}).or_else(|| {
+    // It has no application version to learn.
+    let mut checked = *message;
+    check::violation(tx, seq, &mut checked, |_| {}).or_else(|| {
         let fields = row(message.msg_type()).map_or(&[][..], |row| row.fields);
         let reject = HEADER.iter().chain(fields).find_map(|field| field.fault(message))?;
         Some(reject.worded(tx.session().behavior.violation_text))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::thread;
 
 use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted, SeqNum, Version};
+use fixbolt_dictionary::Direction;
 
 use crate::admin_message::{AdminMessage, Extent, ReadAs, route};
 use crate::application::{Application, Delivery, LogonDecision};
@@ -500,7 +501,8 @@ fn read_as(session: &Session, admin: &AdminMessage<'_>, inbound: Option<&Message
         VersionOfRejected::RefApplVerId => {
             let has_field = !is_business || session.settings.default_appl_ver_id >= Some(Version::Fix50Sp1);
             let by_default = inbound.get(tag::APPL_VER_ID).is_none() && has_field;
-            let version = session.dictionaries.version_of(inbound).filter(|_| by_default)?;
+            let version =
+                session.dictionaries.version_of(inbound, Direction::Inbound).filter(|_| by_default)?;
             version.appl_ver_id().map(ReadAs::RefApplVerId)
         }
         _ => None,

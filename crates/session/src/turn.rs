@@ -4,7 +4,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use fixbolt_codec::{Message, SeqNum, Version, is_admin};
+use fixbolt_codec::{Message, SeqNum};
 
 use crate::draft::Handle;
 use crate::end::Halt;
@@ -93,22 +93,6 @@ impl Turn<'_> {
     #[must_use]
     pub fn session_id(&self) -> &SessionId {
         &self.own().settings.id
-    }
-
-    /// Returns the version of an application message of the counterparty: the session's own, or
-    /// over FIXT.1.1 the one that the message names in ApplVerID (1128), or else the one that the
-    /// Logons have set. `None` for a message of the session layer, and for a version that is not
-    /// known.
-    #[must_use]
-    pub fn version_of(&self, message: &Message<'_>) -> Option<Version> {
-        let own = self.own();
-        if is_admin(message.msg_type()) {
-            return None;
-        }
-        match own.settings.id.version() {
-            Version::Fixt11 => own.dictionaries.version_of(message),
-            version => Some(version),
-        }
     }
 
     /// Returns whether this side connects.

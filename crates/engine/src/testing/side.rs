@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use fixbolt_codec::{Precision, SeqNum, UtcTimestamp, byte_sum};
+use fixbolt_codec::{Precision, SeqNum, UtcTimestamp, Version, byte_sum};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
@@ -80,12 +80,15 @@ impl<A: Application> Side<A> {
     }
 
     /// Connects, and logs the counterparty on, with new sequence numbers if the session is set to
-    /// [`reset_on_logon`](SessionSettings::reset_on_logon). Returns what the session sends, its
-    /// Logon first.
+    /// [`reset_on_logon`](SessionSettings::reset_on_logon), and over FIXT.1.1 with the session's
+    /// own default version. Returns what the session sends, its Logon first.
     pub fn log_on(&mut self) -> Vec<Sent> {
         let mut sent = self.connect();
         let flag = if self.settings.reset_on_logon { "141=Y|" } else { "" };
-        sent.extend(self.receive(&format!("35=A|98=0|108={}|{flag}", self.settings.heart_bt_int)));
+        let default = self.settings.default_appl_ver_id.and_then(Version::appl_ver_id);
+        let default = default.map(|id| format!("1137={id}|")).unwrap_or_default();
+        let heart_bt_int = self.settings.heart_bt_int;
+        sent.extend(self.receive(&format!("35=A|98=0|108={heart_bt_int}|{flag}{default}")));
         sent
     }
 

@@ -1,6 +1,6 @@
 //! What generated messages are built on: views over a message's fields, and writers into a body.
 //!
-//! Applications use [`View::need`], [`FieldError`], [`WrongMsgType`], [`Group`], [`Codes`],
+//! Applications use [`View::need`], [`FieldError`], [`WrongMessage`], [`Group`], [`Codes`],
 //! [`Code`] and [`Outcome`]. The rest is for code that `fixbolt-codegen` generates from a
 //! dictionary.
 //!
@@ -13,9 +13,9 @@ mod write;
 
 pub use crate::__codes as codes;
 pub use code::{Code, CodeValue, Codes, CodesOf, IntoCodeValue, code_name};
-pub use fixbolt_codec::{FieldError, FieldErrorKind, WrongMsgType};
+pub use fixbolt_codec::{FieldError, FieldErrorKind, WrongMessage, WrongVersion};
 pub use group::{Group, GroupShape, Tags};
-pub use view::{Entry, Fields, Outside, View};
+pub use view::{Entry, Fields, Outside, View, check_version};
 pub use write::{
     EntryWriter, GroupWriter, MessageWriter, NothingRequired, Outcome, Put, Required, WithHeader, put_codes,
     send,

@@ -10,7 +10,8 @@ use core::fmt;
 use core::ops::Range;
 
 use fixbolt_codec::{
-    FieldError, FieldErrorKind, FromField, Message, MsgType, Scope, Tag, ValueError, WrongMsgType,
+    FieldError, FieldErrorKind, FromField, Message, MsgType, Scope, Tag, ValueError, Version, WrongMessage,
+    WrongVersion,
 };
 
 use super::group::{Group, GroupShape};
@@ -105,17 +106,23 @@ impl<'m> Fields<'m> {
         Self::within(message.scope(), known)
     }
 
-    /// Returns all fields of a message of the type `wanted`; `known` as for [`Fields::of`].
+    /// Returns all fields of a message of the type `wanted` and of this version, if one is given;
+    /// `known` as for [`Fields::of`].
     ///
     /// # Errors
-    /// Returns [`WrongMsgType`] if the message has another type.
+    /// Returns [`WrongMessage`] if the message has another type or is of another version.
     #[inline]
-    pub fn read(message: Message<'m>, wanted: MsgType, known: &'static [u32]) -> Result<Self, WrongMsgType> {
-        if message.msg_type() == wanted.as_bytes() {
-            Ok(Self::of(message, known))
-        } else {
-            Err(WrongMsgType::new(wanted))
+    pub fn read(
+        message: Message<'m>,
+        wanted: MsgType,
+        version: Option<Version>,
+        known: &'static [u32],
+    ) -> Result<Self, WrongMessage> {
+        if message.msg_type() != wanted.as_bytes() {
+            return Err(WrongMessage::msg_type(wanted));
         }
+        check_version(message, version)?;
+        Ok(Self::of(message, known))
     }
 
     /// Returns the fields of a scope.
@@ -320,6 +327,19 @@ impl<'m> Outside<'_, 'm> {
             };
         }
         self.fields.noted(tag, (at < end).then_some(at))
+    }
+}
+
+/// Returns an error unless the message may be read as one of `wanted`
+/// ([`Message::is_of`](fixbolt_codec::Message::is_of)), or any version is.
+///
+/// # Errors
+/// Returns [`WrongMessage`] with both versions.
+#[inline]
+pub fn check_version(message: Message<'_>, wanted: Option<Version>) -> Result<(), WrongMessage> {
+    match wanted {
+        Some(wanted) if !message.is_of(wanted) => Err(WrongVersion::new(&message, &[wanted]).into()),
+        _ => Ok(()),
     }
 }
 

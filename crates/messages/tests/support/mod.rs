@@ -17,7 +17,17 @@ pub(crate) fn written<'b, R>(
 
 /// Does the same with the bytes of a body.
 pub(crate) fn received<R>(msg_type: MsgType, body: &[u8], read: impl FnOnce(Message<'_>) -> R) -> R {
-    let envelope = Envelope::new(b"FIX.4.4", b"TRADER", b"VENUE").unwrap();
+    received_in("FIX.4.4", msg_type, body, read)
+}
+
+/// Does the same in a session of another version.
+pub(crate) fn received_in<R>(
+    begin_string: &str,
+    msg_type: MsgType,
+    body: &[u8],
+    read: impl FnOnce(Message<'_>) -> R,
+) -> R {
+    let envelope = Envelope::new(begin_string.as_bytes(), b"TRADER", b"VENUE").unwrap();
     let mut memory = vec![0; body.len() + 400];
     memory[300..300 + body.len()].copy_from_slice(body);
     let stamp = Stamp {
@@ -36,6 +46,16 @@ pub(crate) fn received<R>(msg_type: MsgType, body: &[u8], read: impl FnOnce(Mess
 /// Does the same with the text of a body, with `|` for SOH.
 pub(crate) fn text<R>(msg_type: &[u8], body: &str, read: impl FnOnce(Message<'_>) -> R) -> R {
     received(MsgType::new(msg_type), body.replace('|', "\x01").as_bytes(), read)
+}
+
+/// Does the same in a session of another version.
+pub(crate) fn text_in<R>(
+    begin_string: &str,
+    msg_type: &[u8],
+    body: &str,
+    read: impl FnOnce(Message<'_>) -> R,
+) -> R {
+    received_in(begin_string, MsgType::new(msg_type), body.replace('|', "\x01").as_bytes(), read)
 }
 
 /// Returns the bytes of a body with `|` for SOH.
