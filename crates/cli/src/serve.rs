@@ -25,7 +25,7 @@ use crate::halts::Halts;
 use crate::log::{self, Line, Log, Severity, Told};
 use crate::output::{self, Format, Object};
 use crate::tls::TlsArguments;
-use crate::venue::Venue;
+use crate::venue::{Venue, first_execution};
 
 /// Accepts FIX sessions and answers: a venue to try a client with.
 ///
@@ -120,9 +120,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         return serve(arguments, served, |_| Echo::new());
     }
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let executions = first_execution(since);
     serve(arguments, served, |worker| {
         let run = if worker == 0 { format!("V{since:X}") } else { format!("V{since:X}W{worker}") };
-        Venue::new(arguments.random, run)
+        Venue::new(arguments.random, run, Arc::clone(&executions))
     })
 }
 
@@ -205,7 +206,10 @@ fn any_counterparty(listen: SocketAddr, app: App, tls: Option<Tls>) -> Served {
                     s.policy = Policy::quickfix();
                     s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
                 }
-                App::Venue => s.policy = crate::print::policy(),
+                App::Venue => {
+                    s.policy = crate::print::policy();
+                    s.outbound_policy = Some(crate::print::policy());
+                }
             }
         })))
     });

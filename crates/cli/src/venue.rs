@@ -4,6 +4,8 @@
 //! that says why.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use fixbolt_bench::reports::{EXECUTION_REPORT, Fate, Kind, Report};
 use fixbolt_codec::{BodySink, Decimal, Message, NewBody, Precision, Tag, UtcTimestamp, ValueError, Version};
@@ -16,16 +18,28 @@ pub(crate) struct Venue {
     mix: Option<u64>,
     /// The prefix of every OrderID, so that two runs never use the same OrderID.
     run: String,
+    /// The last ExecID that is a number.
+    executions: Arc<AtomicU32>,
     orders: u64,
     order_id: String,
     exec_id: String,
 }
 
 impl Venue {
-    /// Creates a venue whose OrderIDs begin with `run`.
-    pub(crate) fn new(mix: Option<u64>, run: String) -> Self {
-        Self { mix, run, orders: 0, order_id: String::new(), exec_id: String::new() }
+    /// Creates a venue whose OrderIDs begin with `run`, and whose ExecIDs in FIX.4.0 follow
+    /// `executions`.
+    pub(crate) fn new(mix: Option<u64>, run: String, executions: Arc<AtomicU32>) -> Self {
+        Self { mix, run, executions, orders: 0, order_id: String::new(), exec_id: String::new() }
     }
+}
+
+/// Returns where the ExecIDs of a run in FIX.4.0 begin, where they are numbers: the second of the
+/// day, with room for 20,000 executions in each, so that no run of the day uses those of one
+/// before. Programs read them into 31 bits.
+pub(crate) fn first_execution(seconds: u64) -> Arc<AtomicU32> {
+    const A_DAY: u64 = 86_400;
+    let second = u32::try_from(seconds % A_DAY).unwrap_or(0);
+    Arc::new(AtomicU32::new(second * 20_000))
 }
 
 /// The price of a market order.
@@ -89,7 +103,8 @@ impl Application for Venue {
         if message.msg_type() != b"D" {
             return Ok(Delivery::UNSUPPORTED);
         }
-        let version = turn.session_id().version();
+        // Over FIXT.1.1 the version of the order, in which it is answered.
+        let version = message.version().unwrap_or(turn.session_id().version());
         let (order, fit) = read(&message);
         self.order_id.clear();
         let _ = write!(self.order_id, "{}-{}", self.run, self.orders + 1);
@@ -101,6 +116,7 @@ impl Application for Venue {
             transact_time: UtcTimestamp::from_unix_nanos(turn.now().utc.0, precision),
             order_id: &self.order_id,
             exec_id: &mut self.exec_id,
+            executions: &self.executions,
             reports: 0,
         };
         let zero = Decimal::from_parts(0, order.quantity.scale());
@@ -130,6 +146,7 @@ struct Answer<'a> {
     transact_time: UtcTimestamp,
     order_id: &'a str,
     exec_id: &'a mut String,
+    executions: &'a AtomicU32,
     reports: u64,
 }
 
@@ -161,7 +178,13 @@ impl Answer<'_> {
         let Order { cl_ord_id, symbol, side, quantity, price } = self.order;
         self.reports += 1;
         self.exec_id.clear();
-        let _ = write!(self.exec_id, "{}-{}", self.order_id, self.reports);
+        let _ = match self.version {
+            Version::Fix40 => {
+                let last = self.executions.fetch_add(1, Ordering::Relaxed);
+                write!(self.exec_id, "{}", (last + 1) & 0x7FFF_FFFF)
+            }
+            _ => write!(self.exec_id, "{}-{}", self.order_id, self.reports),
+        };
         let paid = price.unwrap_or(MARKET_PRICE);
         let report = Report {
             kind,
@@ -179,9 +202,101 @@ impl Answer<'_> {
             transact_time: self.transact_time,
             text: text.map(str::as_bytes),
         };
-        let mut draft = turn.reply().draft(EXECUTION_REPORT);
+        let mut draft = turn.reply().with_version(self.version).draft(EXECUTION_REPORT);
         report.write(draft.writer(), self.version);
         draft.send()?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixbolt::testing::Side;
+    use fixbolt_dictionary::{Policy, Validator, shipped};
+    use fixbolt_session::{Role, SessionSettings};
+
+    use super::*;
+    use crate::fixt;
+
+    /// A session with the venue in the version of a message. Both sides' messages are validated.
+    fn venue(version: Version, mix: Option<u64>) -> Side<Venue> {
+        let (of_session, default) =
+            if version.is_application() { (Version::Fixt11, Some(version)) } else { (version, None) };
+        let settings =
+            SessionSettings::new(format!("{of_session}:VENUE->TRADER").parse().unwrap(), Role::Acceptor);
+        let settings = settings.with(|s| {
+            s.default_appl_ver_id = default;
+            if default.is_some() {
+                s.dictionary = fixt::dictionaries();
+            }
+            s.outbound_policy = Some(Policy::standard());
+        });
+        let mut side = Side::new(settings, Venue::new(mix, "V".to_owned(), first_execution(0))).unwrap();
+        side.log_on();
+        side
+    }
+
+    fn versions() -> impl Iterator<Item = Version> {
+        Version::ALL.into_iter().filter(|version| *version != Version::Fixt11)
+    }
+
+    fn order(version: Version, id: u32, fields: &str) -> String {
+        let handl_inst = if version <= Version::Fix43 { "21=1|" } else { "" };
+        let time = if version >= Version::Fix42 { "60=20260105-09:00:00|" } else { "" };
+        format!("35=D|11=o{id}|{handl_inst}{time}54=1|{fields}")
+    }
+
+    #[test]
+    fn every_report_in_every_version_is_valid_by_the_sessions_dictionary() {
+        for version in versions() {
+            let whole = shipped(version).clone().whole().unwrap();
+            let validator = Validator::new(&whole);
+            let mut scratch = validator.scratch();
+            let mut kinds = std::collections::BTreeSet::new();
+            let mut exec_ids = std::collections::HashSet::new();
+            for mix in [None, Some(1)] {
+                let mut side = venue(version, mix);
+                for id in 0..40 {
+                    for fields in [
+                        "55=IBM|38=100|40=1|",
+                        "55=IBM|38=100|40=2|44=298.075|",
+                        // What it cannot fill.
+                        "55=IBM|38=100|40=2|",
+                        "55=IBM|38=100|40=3|99=1|",
+                        "55=IBM|38=0|40=1|",
+                    ] {
+                        let reports = side.receive(&order(version, id, fields));
+                        assert!(!reports.is_empty(), "{version} {fields}");
+                        for report in reports {
+                            assert_eq!(report.msg_type(), "8", "{version} {fields}: {report:?}");
+                            kinds.insert(report.get(39).unwrap().to_owned());
+                            assert!(exec_ids.insert((mix, report.get(17).unwrap().to_owned())), "{report:?}");
+                            let mut violations = Vec::new();
+                            report.read(|message| {
+                                validator.for_each(
+                                    &message,
+                                    &Policy::standard(),
+                                    &mut scratch,
+                                    |violation| {
+                                        violations.push(format!("{violation:?}"));
+                                        std::ops::ControlFlow::Continue(())
+                                    },
+                                );
+                            });
+                            assert_eq!(violations, [""; 0], "{version}: {report:?}");
+                        }
+                    }
+                }
+            }
+            assert_eq!(kinds.into_iter().collect::<String>(), "01248", "{version}");
+        }
+    }
+
+    #[test]
+    fn over_fixt_an_order_is_answered_in_its_own_version() {
+        let mut side = venue(Version::Fix50Sp2, None);
+        let order = order(Version::Fix50, 1, "55=IBM|38=100|40=1|");
+        let reports = side.receive(&order.replace("35=D|", "35=D|1128=7|"));
+        assert_eq!((reports[0].msg_type(), reports[0].get(1128)), ("8", Some("7")), "{reports:?}");
     }
 }

@@ -154,6 +154,31 @@ fn only_a_reject_that_names_the_message_rejects_it() {
 }
 
 #[test]
+fn an_answer_that_is_not_valid_is_shown_so_and_is_status_1() {
+    // Side has no such value, and ExecType is missing.
+    for (wrong, told) in [
+        ("17=1|150=0|55=IBM|54=?|151=0|14=0|6=0|11=mine|37=1|39=0", "INVALID: Side (54)"),
+        ("17=1|55=IBM|54=1|151=0|14=0|6=0|11=mine|37=1|39=0", "INVALID: ExecType (150)"),
+    ] {
+        let ended = Venue::after_the_message(move |peer| peer.send("8", wrong)).asked(&ORDER);
+        assert_eq!((ended.status, ended.err.as_str()), (1, ""), "{}", ended.out);
+        assert!(ended.out.contains(told), "{}", ended.out);
+    }
+    // One that is not the last, too.
+    let venue = Venue::after_the_message(|peer| {
+        peer.send("8", "17=1|150=0|55=IBM|54=?|151=0|14=0|6=0|11=mine|37=7|39=0");
+        peer.send("8", &report("11=mine|37=7|39=2"));
+    });
+    let ended = venue.asked(&[&ORDER[..], &["--wait", "filled"]].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (1, ""), "{}", ended.out);
+    assert_eq!(shown(&ended).len(), 3, "{}", ended.out);
+    // Tags from 5000 on are the counterparty's own.
+    let venue = Venue::after_the_message(|peer| peer.send("8", &report("11=mine|37=7|39=0|9001=x")));
+    let ended = venue.asked(&ORDER);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+}
+
+#[test]
 fn a_flood_of_other_messages_is_not_kept() {
     let size = |id: u32| -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();

@@ -38,6 +38,56 @@ fn an_order_is_sent_filled_and_both_messages_are_shown() {
     assert!(sender.out.contains("SenderCompID (49): ME") && sender.out.contains("SenderCompID (49): YOU"));
 }
 
+/// Every version, with its BeginString and, over FIXT.1.1, that of the messages.
+const VERSIONS: [(&str, &str); 9] = [
+    ("FIX.4.0", ""),
+    ("FIX.4.1", ""),
+    ("FIX.4.2", ""),
+    ("FIX.4.3", ""),
+    ("FIX.4.4", ""),
+    ("FIXT.1.1", "FIX.5.0"),
+    ("FIXT.1.1", "FIX.5.0SP1"),
+    ("FIXT.1.1", "FIX.5.0SP2"),
+    ("FIXT.1.1", "FIX.Latest"),
+];
+
+#[test]
+fn the_venue_and_send_exchange_valid_messages_in_every_version() {
+    let folder = directory("serve-every-version");
+    let mut text = "[DEFAULT]\nConnectionType=acceptor\nSenderCompID=FIXBOLT\nSocketAcceptPort=0\n\
+                    ResetOnLogon=Y\nPersistMessages=N\nValidateOutgoingMessage=Y\n"
+        .to_owned();
+    for (n, (begin_string, application)) in VERSIONS.into_iter().enumerate() {
+        text += &format!("[SESSION]\nBeginString={begin_string}\nTargetCompID=C{n}\n");
+        if !application.is_empty() {
+            text += &format!("DefaultApplVerID={application}\n");
+        }
+    }
+    let config = folder.join("venue.cfg");
+    std::fs::write(&config, text).unwrap();
+    let config = config.to_str().unwrap();
+    let orders: [(&[&str], i32); 4] = [
+        (&["OrdType=LIMIT", "Price=298.075"], 0),
+        (&["OrdType=MARKET"], 0),
+        (&["OrdType=LIMIT"], 1),
+        (&["OrdType=3", "99=1"], 1),
+    ];
+    for server in [Server::start(&["--config", config]), Server::start(&[])] {
+        for (n, (begin_string, application)) in VERSIONS.into_iter().enumerate() {
+            let version = if application.is_empty() { begin_string } else { application };
+            let sender = format!("C{n}");
+            for (fields, status) in orders {
+                let order = ["D", "Symbol=IBM", "Side=BUY", "OrderQty=100"];
+                let of = ["--version", version, "--sender", &sender];
+                let ended = send(&server, &[&order, fields, &of].concat());
+                assert_eq!((ended.status, ended.err.as_str()), (status, ""), "{version} {}", ended.out);
+                assert!(ended.out.contains("ExecutionReport (8)"), "{version} {fields:?}: {}", ended.out);
+                assert!(!ended.out.contains("INVALID"), "{version} {fields:?}: {}", ended.out);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_rejected_message_is_status_1_and_the_reason_is_shown() {
     let server = Server::start(&[]);

@@ -18,7 +18,7 @@ use super::trader::{Paced, Progress, Trader, WatchedVenue};
 use crate::exit::Failure;
 use crate::interrupt::Interrupt;
 use crate::serve::cannot_start;
-use crate::venue::Venue;
+use crate::venue::{Venue, first_execution};
 
 /// How long the paced part takes.
 pub(super) const PACED: Duration = Duration::from_secs(10);
@@ -92,7 +92,7 @@ impl Run {
     }
 
     fn venue(&self, name: &str, progress: &Arc<Progress>) -> Result<Engine<WatchedVenue>, Failure> {
-        let venue = Venue::new(Some(self.seed), format!("V{name}"));
+        let venue = Venue::new(Some(self.seed), format!("V{name}"), first_execution(0));
         Engine::builder()
             .accept(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), settings(Role::Acceptor)?)
             .store((self.store)(&self.directory.join("venue")))

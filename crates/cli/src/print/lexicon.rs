@@ -3,7 +3,7 @@
 
 use fixbolt_dictionary::{
     Action, ApplicationVersion, Check, Dictionary, DictionarySet, Policy, Scratch, TransportMismatch,
-    Validator, Version, fix_latest, fixt11, shipped,
+    Validator, Version, fixt11, shipped,
 };
 
 use super::words::Words;
@@ -69,8 +69,14 @@ impl Lexicon {
     }
 
     /// Returns the dictionary for messages with this BeginString (8) and MsgType (35): among
-    /// several of the version, the one that has the message.
-    pub(crate) fn find(&mut self, begin_string: &[u8], msg_type: &[u8]) -> Option<&mut Known> {
+    /// several of the version, the one that has the message. Over FIXT.1.1, `version` is that of
+    /// the message, if it is known.
+    pub(crate) fn find(
+        &mut self,
+        begin_string: &[u8],
+        msg_type: &[u8],
+        version: Option<Version>,
+    ) -> Option<&mut Known> {
         let of_version = |known: &Known| known.dictionary.version().begin_string.as_bytes() == begin_string;
         let with_message = |known: &Known| of_version(known) && known.dictionary.message(msg_type).is_some();
         let at =
@@ -78,19 +84,26 @@ impl Lexicon {
         if let Some(at) = at {
             return self.loaded.get_mut(at);
         }
-        if !self.shipped.iter().any(of_version) {
+        // Of the versions over FIXT.1.1, the latest has nearly everything in the earlier ones.
+        let version = match Version::from_begin_string(begin_string)? {
+            Version::Fixt11 => {
+                version.filter(|version| version.appl_ver_id().is_some()).unwrap_or(Version::FixLatest)
+            }
+            version => version,
+        };
+        let is_same = |known: &Known| of_version(known) && known.dictionary.version().known == Some(version);
+        if !self.shipped.iter().any(is_same) {
             let id = self.loaded.len() + self.shipped.len();
-            self.shipped.push(Known::new(id, shipped_for(begin_string)?));
+            self.shipped.push(Known::new(id, shipped_for(begin_string, version)?));
         }
-        self.shipped.iter_mut().find(|known| of_version(known))
+        self.shipped.iter_mut().find(|known| is_same(known))
     }
 }
 
-/// Returns the shipped dictionary for whole messages with this BeginString (8). For FIXT.1.1 it is
-/// the latest version, which has nearly everything in the earlier ones.
-fn shipped_for(begin_string: &[u8]) -> Option<Dictionary> {
-    match Version::from_begin_string(begin_string)? {
-        Version::Fixt11 => fix_latest().clone().whole().ok(),
-        version => Some(shipped(version).clone()),
+/// Returns the shipped dictionary for whole messages of this version with this BeginString (8).
+fn shipped_for(begin_string: &[u8], version: Version) -> Option<Dictionary> {
+    if begin_string == fixt11().version().begin_string.as_bytes() {
+        return shipped(version).over(fixt11()).ok();
     }
+    Some(shipped(version).clone())
 }

@@ -7,7 +7,7 @@
 use std::ops::{ControlFlow, Range};
 
 use fixbolt_codec::{
-    DataFields, FaultKind, Frame, Framer, Index, IndexError, Message, Place, Secrets, Section, Span,
+    DataFields, FaultKind, Frame, Framer, Index, IndexError, Message, Place, Secrets, Section, Span, Version,
     byte_sum, is_secret,
 };
 use fixbolt_dictionary::{Action, Dictionary, Policy, Scratch, Validator};
@@ -154,11 +154,21 @@ impl Reader {
         Self { lexicon, policy: policy(), tags, spans, sealed, masked, found: Found::default() }
     }
 
+    /// Returns the same reader with the checks of this policy.
+    pub(crate) fn with_policy(self, policy: Policy) -> Self {
+        Self { policy, ..self }
+    }
+
     /// Reads the message in `bytes`.
     pub(crate) fn read<'r>(&'r mut self, bytes: &'r [u8]) -> Reading<'r> {
+        self.read_as(bytes, None)
+    }
+
+    /// Reads the message in `bytes`, over FIXT.1.1 as one of this version.
+    pub(crate) fn read_as<'r>(&'r mut self, bytes: &'r [u8], version: Option<Version>) -> Reading<'r> {
         let Self { lexicon, policy, tags, spans, sealed, masked, found } = self;
         let (begin_string, msg_type) = version_and_type(bytes);
-        let mut known = lexicon.find(begin_string, msg_type);
+        let mut known = lexicon.find(begin_string, msg_type, version);
         found.clear();
         // A field has at least its SOH; the message that is sealed anew has at most three fields
         // more.

@@ -90,13 +90,41 @@ const NAMES: [&[u32]; 21] = [
     &[37],
 ];
 
+/// Fields that say what has become of a request, with the values that say it is rejected.
+const REJECTIONS: [(u32, &[&[u8]]); 15] = [
+    // OrdStatus, ExecType
+    (39, &[b"8"]),
+    (150, &[b"8"]),
+    // AllocStatus
+    (87, &[b"1", b"2", b"5"]),
+    // QuoteStatus
+    (297, &[b"5"]),
+    // SecurityResponseType
+    (323, &[b"5"]),
+    // RegistStatus
+    (506, &[b"R"]),
+    // MassCancelResponse, MassActionResponse
+    (531, &[b"0"]),
+    (1375, &[b"0"]),
+    // ConfirmStatus, AffirmStatus
+    (665, &[b"5"]),
+    (940, &[b"2"]),
+    // PosMaintStatus
+    (722, &[b"2"]),
+    // TradeRequestStatus, TrdRptStatus
+    (750, &[b"2"]),
+    (939, &[b"1"]),
+    // CollAsgnRespType, CollInquiryStatus
+    (905, &[b"3"]),
+    (945, &[b"4"]),
+];
+
 const CL_ORD_ID: Tag = Tag::new(11);
 const ORDER_ID: Tag = Tag::new(37);
 const ORD_STATUS: Tag = Tag::new(39);
 const POSS_DUP_FLAG: Tag = Tag::new(43);
 const MSG_SEQ_NUM: Tag = Tag::new(34);
 const REF_SEQ_NUM: Tag = Tag::new(45);
-const EXEC_TYPE: Tag = Tag::new(150);
 const BUSINESS_REJECT_REF_ID: Tag = Tag::new(379);
 
 impl Answers {
@@ -173,9 +201,10 @@ impl Answers {
             self.order_id = message.get(ORDER_ID).filter(|id| *id != b"NONE").map(<[u8]>::to_vec);
         }
         let status = message.get(ORD_STATUS).filter(|_| msg_type == b"8");
-        let rejects = matches!(msg_type, b"3" | b"j" | b"9" | b"Y" | b"AG")
-            || status == Some(b"8")
-            || msg_type == b"8" && message.get(EXEC_TYPE) == Some(b"8");
+        let is_one = |(tag, values): &(u32, &[&[u8]])| {
+            message.get(Tag::new(*tag)).is_some_and(|value| values.contains(&value))
+        };
+        let rejects = matches!(msg_type, b"3" | b"j" | b"9" | b"Y" | b"AG") || REJECTIONS.iter().any(is_one);
         match (self.wait, status) {
             _ if rejects => Part::Last { good: false },
             (Wait::Ack, _) | (Wait::Filled, Some(b"2")) => Part::Last { good: true },
@@ -190,7 +219,7 @@ impl Answers {
 mod tests {
     use fixbolt_codec::{Frame, Framer, Index, Span};
     use fixbolt_conformance::wire::message;
-    use fixbolt_dictionary::{DataType, fix44};
+    use fixbolt_dictionary::{DataType, fix44, fix50sp2};
 
     use super::*;
 
@@ -232,6 +261,31 @@ mod tests {
             let field = fix44().field(tag).unwrap();
             assert_eq!(field.kind, DataType::String, "{tag}");
             assert!(field.name.to_lowercase().ends_with("id"), "{}", field.name);
+        }
+    }
+
+    #[test]
+    fn every_rejection_is_a_code_of_the_dictionary_that_says_so() {
+        for (tag, values) in REJECTIONS {
+            for value in values {
+                let code = fix50sp2().code(tag, value).or_else(|| fix44().code(tag, value));
+                let name = code.unwrap_or_else(|| panic!("{tag}")).display_name().to_lowercase();
+                assert!(name.contains("reject"), "{tag}: {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_that_rejects_in_a_field_of_its_own_is_no_good_one() {
+        for (msg_type, fields, good, bad) in [
+            ("J", "70=a|71=0", "35=P|70=a|87=0", "35=P|70=a|87=1"),
+            ("i", "117=q|296=1", "35=b|117=q|297=0", "35=b|117=q|297=5"),
+            ("q", "11=m|530=7", "35=r|11=m|37=1|530=7|531=7", "35=r|11=m|37=1|530=7|531=0"),
+            ("AD", "568=t|569=0", "35=AQ|568=t|749=0|750=0", "35=AQ|568=t|749=8|750=2"),
+            ("AE", "571=t|487=0", "35=AR|571=t|939=0", "35=AR|571=t|939=1"),
+        ] {
+            assert_eq!(Exchange::of(Wait::Ack, msg_type, fields).receives(good), GOOD, "{good}");
+            assert_eq!(Exchange::of(Wait::Ack, msg_type, fields).receives(bad), BAD, "{bad}");
         }
     }
 

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use fixbolt_bench::wire::{Encoder, read};
 use fixbolt_codec::{Index, Key, MsgType, Precision, SeqNum, Span, Tag, UtcTimestamp};
-use fixbolt_dictionary::{Action, Check, DataType, Dictionary, FieldDef, Policy, Validator};
+use fixbolt_dictionary::{Action, Check, DataType, Dictionary, FieldDef, Policy, Validator, Version};
 use fixbolt_session::Utc;
 
 use crate::nearest::did_you_mean;
@@ -111,7 +111,7 @@ fn value_of(
     now: Utc,
 ) -> Result<Vec<u8>, String> {
     if field.kind == DataType::UtcTimestamp && value == "now" {
-        return Ok(timestamp(now));
+        return Ok(timestamp(dictionary, now));
     }
     let codes = dictionary.codes(field.tag);
     let several = matches!(
@@ -144,8 +144,11 @@ fn value_of(
     ))
 }
 
-fn timestamp(now: Utc) -> Vec<u8> {
-    UtcTimestamp::from_unix_nanos(now.0, Precision::Millis).to_string().into_bytes()
+/// Returns the current time as the version writes it: before FIX.4.2 without milliseconds.
+fn timestamp(dictionary: &Dictionary, now: Utc) -> Vec<u8> {
+    let before_42 = dictionary.version().known.is_some_and(|version| version < Version::Fix42);
+    let precision = if before_42 { Precision::Seconds } else { Precision::Millis };
+    UtcTimestamp::from_unix_nanos(now.0, precision).to_string().into_bytes()
 }
 
 /// Returns fields that the message requires, that were not given, and that can be computed:
@@ -162,9 +165,11 @@ fn filled_in(
             && !given.iter().any(|(given, _)| given.number() == tag)
     };
     let mut fields = Vec::new();
-    for (tag, value) in
-        [(11, format!("C{:X}", now.0 / 1_000_000).into_bytes()), (21, b"1".to_vec()), (60, timestamp(now))]
-    {
+    for (tag, value) in [
+        (11, format!("C{:X}", now.0 / 1_000_000).into_bytes()),
+        (21, b"1".to_vec()),
+        (60, timestamp(dictionary, now)),
+    ] {
         if missing(tag) {
             fields.push((Tag::new(tag), value));
         }
@@ -209,7 +214,7 @@ fn check(dictionary: &Dictionary, composed: &Composed) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixbolt_dictionary::{fix42, fix44};
+    use fixbolt_dictionary::{fix41, fix42, fix44};
 
     const NOW: Utc = Utc(1_795_251_600_123_000_000);
 
@@ -234,6 +239,8 @@ mod tests {
             "D|11=a|21=2|60=20261121-09:00:00.123|55=IBM|54=Z"
         );
         assert!(composed(fix42(), "D", &["Symbol=IBM"]).unwrap().contains("|21=1|"));
+        let early = composed(fix41(), "D", &["TransactTime=now"]).unwrap();
+        assert!(early.ends_with("|60=20261121-09:00:00"), "{early}");
     }
 
     #[test]

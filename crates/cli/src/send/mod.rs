@@ -48,11 +48,15 @@ use tap::{Seen, Tap};
 /// those of other exchanges, are neither answers nor shown. With --wait filled every answer is
 /// shown until the order has reached its final state.
 ///
-/// Exit status: 0 answered, or filled with --wait filled; 1 rejected (Reject,
-/// BusinessMessageReject, an ExecutionReport that rejects, or the logon refused by a Logout, which
-/// is shown), or with --wait filled an order that ended otherwise: canceled, rejected, expired,
-/// done for day; 2 wrong usage, or the journal cannot be used; 3 no connection, or no answer in
-/// time or before the counterparty logged out; 130 interrupted.
+/// Both messages are checked as a session with the same dictionary and policy does, and shown as
+/// INVALID with what is wrong. What was asked for is sent even so, to see the counterparty's
+/// reaction.
+///
+/// Exit status: 0 answered, or filled with --wait filled; 1 an answer is INVALID, or rejects
+/// (Reject, BusinessMessageReject, an ExecutionReport or acknowledgment that rejects, or the logon
+/// refused by a Logout, which is shown), or with --wait filled an order that ended otherwise:
+/// canceled, rejected, expired, done for day; 2 wrong usage, or the journal cannot be used; 3 no
+/// connection, or no answer in time or before the counterparty logged out; 130 interrupted.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples (with `fixbolt serve` running):\n  fixbolt send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --version FIX.4.2\n  fixbolt send OrderStatusRequest ClOrdID=1 Symbol=IBM Side=BUY --config trader.cfg"
@@ -119,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
     let (warnings_to, warnings) = channel();
     Log::Warnings(warnings_to).install()?;
-    let tap = Arc::new(Tap::new(answers, session.max_message_size));
+    let tap = Arc::new(Tap::new(answers, session.max_message_size, session.default));
     let (told_to, told) = channel();
     let engine = session
         .builder
@@ -128,7 +132,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         .start(Courier { told: told_to })
         .map_err(|error| cannot_start(&error))?;
     let own = session.is_own_dictionary.then_some(session.dictionary);
-    let reader = Reader::new(Lexicon::new(own.into_iter().collect())?);
+    let reader = Reader::new(Lexicon::new(own.into_iter().collect())?).with_policy(session.policy);
     let mut exchange = Exchange {
         engine,
         composed,
@@ -143,6 +147,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         warnings,
         tap,
         told,
+        is_valid: true,
     };
     let result = exchange.run();
     match exchange.tap.left_out() {
@@ -197,6 +202,8 @@ struct Exchange {
     warnings: Receiver<Warning>,
     tap: Arc<Tap>,
     told: Receiver<Told>,
+    /// Whether every answer so far is valid.
+    is_valid: bool,
 }
 
 impl Exchange {
@@ -341,7 +348,10 @@ impl Exchange {
             Part::Last { good: true } => ("received", Some(Answer::Yes)),
             Part::Last { good: false } => ("received", Some(Answer::No)),
         };
-        let reading = self.reader.read(&seen.bytes);
+        let reading = self.reader.read_as(&seen.bytes, seen.version);
+        self.is_valid &= seen.part == Part::Sent || reading.is_valid();
+        // What is wrong is shown with the message.
+        let answer = if self.is_valid { answer } else { answer.map(|_| Answer::No) };
         let mut text = Vec::new();
         match self.format {
             Format::Text => block(&mut text, &reading, format!("  {word}").as_bytes()),

@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use fixbolt::config::{Configuration, ConnectionType, Identity, SessionConfiguration};
 use fixbolt::{Engine, EngineBuilder, Initiation};
-use fixbolt_dictionary::{Dictionary, Version};
+use fixbolt_dictionary::{Dictionary, Policy, Version};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
-use fixbolt_session::{AcceptedHeartBtInt, Party, Role, SessionId, SessionSettings};
+use fixbolt_session::{AcceptedHeartBtInt, Party, Role, SessionDictionary, SessionId, SessionSettings};
 
 use super::Arguments;
 use crate::check_config::refused;
 use crate::dictionary::failure;
 use crate::exit::Failure;
 use crate::fixt;
+use crate::print::policy;
 use crate::serve::cannot_start;
 
 /// The session to use, ready to start.
@@ -25,6 +26,10 @@ pub(super) struct Session {
     pub(super) dictionary: Dictionary,
     /// Whether `dictionary` is the session's own, not the shipped one.
     pub(super) is_own_dictionary: bool,
+    /// The checks of what is received.
+    pub(super) policy: Policy,
+    /// The version of messages that do not name theirs, over FIXT.1.1.
+    pub(super) default: Option<Version>,
     /// The largest message that is received.
     pub(super) max_message_size: usize,
     /// The name of the counterparty in messages to the user.
@@ -61,6 +66,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
             s.dictionary = fixt::dictionaries();
         }
         s.logon_timeout = Duration::from_secs(arguments.timeout);
+        s.policy = policy();
         // It lasts for one exchange, whatever the counterparty asks for.
         s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
     });
@@ -75,6 +81,8 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         store: Box::new(memory(max_message_size)),
         dictionary,
         is_own_dictionary: false,
+        policy: policy(),
+        default,
         max_message_size,
         peer: arguments.to.clone(),
         journal: None,
@@ -135,6 +143,10 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     let source = session.data_dictionary.clone();
     let is_own_dictionary = source.is_some();
     let default = session.settings.default_appl_ver_id;
+    let policy = match session.settings.dictionary {
+        SessionDictionary::None => Policy::ignoring(),
+        _ => session.settings.policy,
+    };
     let dictionary = match source {
         Some(source) => source.load().map_err(|error| failure(file, &error))?.dictionary,
         None => fixt::dictionary(id.version(), default)?,
@@ -142,5 +154,16 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     // One session needs one worker.
     configuration.engine.workers = None;
     let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
-    Ok(Session { id, builder, store, dictionary, is_own_dictionary, max_message_size, peer, journal })
+    Ok(Session {
+        id,
+        builder,
+        store,
+        dictionary,
+        is_own_dictionary,
+        policy,
+        default,
+        max_message_size,
+        peer,
+        journal,
+    })
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use fixbolt_codec::{Frame, Framer, Index, Span};
+use fixbolt_codec::{Frame, Framer, Index, Span, Tag, Version};
 use fixbolt_session::{Direction, WireMessage, WireObserver};
 
 use super::answers::{Answers, Part};
@@ -14,6 +14,8 @@ use super::answers::{Answers, Part};
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) part: Part,
+    /// The application version, over FIXT.1.1.
+    pub(super) version: Option<Version>,
     /// The whole message, secrets masked.
     pub(super) bytes: Vec<u8>,
 }
@@ -29,6 +31,10 @@ pub(super) struct Tap {
 #[derive(Debug)]
 struct Watched {
     answers: Answers,
+    /// The application versions of messages that do not name theirs: ours, and those of the
+    /// counterparty, which its Logon sets.
+    ours: Option<Version>,
+    theirs: Option<Version>,
     /// Whether the last answer was seen.
     is_over: bool,
     seen: VecDeque<Seen>,
@@ -42,13 +48,15 @@ struct Watched {
 const MOST_KEPT: usize = 256;
 
 impl Tap {
-    /// Creates a tap for messages of up to `max_message_size` bytes.
-    pub(super) fn new(answers: Answers, max_message_size: usize) -> Self {
+    /// Creates a tap for messages of up to `max_message_size` bytes, over FIXT.1.1 with the
+    /// session's default application version.
+    pub(super) fn new(answers: Answers, max_message_size: usize, default: Option<Version>) -> Self {
         // No field is shorter than `1=a` and SOH.
         let fields = max_message_size / 4;
         let (tags, spans) = (vec![0; fields], vec![Span::default(); fields]);
         let seen = VecDeque::new();
-        let watched = Watched { answers, is_over: false, seen, left_out: 0, tags, spans };
+        let (ours, theirs) = (default, default);
+        let watched = Watched { answers, ours, theirs, is_over: false, seen, left_out: 0, tags, spans };
         Self { watched: Mutex::new(watched), changed: Condvar::new() }
     }
 
@@ -90,20 +98,29 @@ impl Watched {
         let mut index = Index::new(&mut self.tags, &mut self.spans);
         let Frame::Message(framed) = Framer::new(bytes.len()).next(bytes) else { return false };
         let Ok(message) = index.build(framed) else { return false };
+        if !sent && message.msg_type() == b"A" {
+            let named = message.get(const { Tag::new(1137) }).and_then(Version::from_appl_ver_id);
+            self.theirs = named.or(self.theirs);
+        }
         let Some(part) = self.answers.take(sent, &message) else { return false };
         self.is_over = matches!(part, Part::Last { .. });
         if !self.is_over && self.seen.len() >= MOST_KEPT {
             self.left_out += 1;
             return false;
         }
-        self.seen.push_back(Seen { part, bytes: bytes.to_vec() });
+        let default = if sent { self.ours } else { self.theirs };
+        let version = match message.get(const { Tag::new(1128) }) {
+            Some(named) => Version::from_appl_ver_id(named),
+            None => default,
+        };
+        self.seen.push_back(Seen { part, version, bytes: bytes.to_vec() });
         true
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use fixbolt_codec::{MsgType, Tag};
+    use fixbolt_codec::MsgType;
     use fixbolt_conformance::wire::message;
 
     use super::super::answers::Wait;
@@ -113,7 +130,7 @@ mod tests {
     fn more_answers_than_are_kept_cost_no_memory_and_the_last_one_is_kept() {
         let fields = [(Tag::new(11), b"a".to_vec())];
         let answers = Answers::new(Wait::Filled, MsgType::new(b"D"), &fields).unwrap();
-        let tap = Tap::new(answers, 1024);
+        let tap = Tap::new(answers, 1024, None);
         let observe = |sent, fields: &str| tap.lock().take(sent, &message("FIX.4.4", fields));
         assert!(observe(true, "35=D|34=2|11=a"));
         for n in 0..1000 {
