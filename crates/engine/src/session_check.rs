@@ -9,6 +9,7 @@ use fixbolt_session::{
 };
 
 use crate::initiation::Initiation;
+use crate::message_log::LOG_SUFFIX;
 
 /// The shortest pause between attempts to connect, and the shortest time for one.
 const MIN_INTERVAL: Duration = Duration::from_millis(1);
@@ -51,6 +52,20 @@ pub(crate) fn ambiguous(other: &SessionId) -> String {
     format!(
         "a Logon could be for it or for {other} at the same address, as neither has more SubIDs and LocationIDs; give one of them those of both"
     )
+}
+
+/// Checks that the session's file in a message log can have a name.
+///
+/// # Errors
+/// What is wrong, and how to correct it.
+pub(crate) fn check_log_name(session: &SessionId) -> Result<(), String> {
+    let length = session.file_name().len() + LOG_SUFFIX.len();
+    if length <= 255 {
+        return Ok(());
+    }
+    Err(format!(
+        "the name of its file in the message log (FileLogPath) would have {length} bytes, 255 at most: each byte of an ID outside A-Z a-z 0-9 . _ takes three; shorten the IDs"
+    ))
 }
 
 /// Checks the settings of a session and fills in the shipped dictionary.
@@ -163,6 +178,17 @@ mod tests {
             s.outbound_policy = Some(fixbolt_dictionary::Policy::standard());
         });
         assert!(error.contains("there is no dictionary"), "{error}");
+    }
+
+    #[test]
+    fn a_session_whose_message_log_no_file_can_be_is_refused() {
+        let check = |count: usize| {
+            let id = SessionId::new(Version::Fix44, &"-".repeat(count), &"-".repeat(20)).unwrap();
+            check_log_name(&id)
+        };
+        assert_eq!(check(57), Ok(()));
+        let error = check(58).unwrap_err();
+        assert!(error.contains("(FileLogPath) would have 256 bytes, 255 at most"), "{error}");
     }
 
     #[test]

@@ -43,6 +43,8 @@ const SUB_IDS: [Tag; 4] =
 
 /// Maximum length of all parts of an identity together, so that a journal has room for it.
 const LONGEST: usize = 240;
+/// Maximum length of the name of a file, in bytes.
+const LONGEST_NAME: usize = 255;
 
 impl SessionId {
     /// Creates the identity of a session without SubIDs, LocationIDs and a qualifier.
@@ -64,8 +66,9 @@ impl SessionId {
     /// Creates the identity of a session between two parties: ours and the counterparty.
     ///
     /// # Errors
-    /// Returns [`InvalidSessionId`] if the parts have more than 240 bytes together, for FIX.4.0
-    /// with a LocationID, and for FIX.5.0 and later.
+    /// Returns [`InvalidSessionId`] if the parts have more than 240 bytes together, or
+    /// [`SessionId::file_name`] would have more than 255, for FIX.4.0 with a LocationID, and for
+    /// FIX.5.0 and later.
     pub fn between(version: Version, sender: Party, target: Party) -> Result<Self, InvalidSessionId> {
         if version.is_application() {
             return Err(InvalidSessionId::new(format!(
@@ -95,7 +98,8 @@ impl SessionId {
     ///
     /// # Errors
     /// Returns [`InvalidSessionId`] if the qualifier has bytes outside printable ASCII or is longer
-    /// than 64 bytes, or if the parts have more than 240 bytes together.
+    /// than 64 bytes, or if the parts have more than 240 bytes together, or
+    /// [`SessionId::file_name`] would have more than 255.
     pub fn with_qualifier(self, qualifier: &str) -> Result<Self, InvalidSessionId> {
         let qualifier = match qualifier {
             "" => Box::default(),
@@ -110,6 +114,12 @@ impl SessionId {
         if length > LONGEST {
             return Err(InvalidSessionId::new(format!(
                 "the parts of the identity have {length} bytes together, {LONGEST} at most"
+            )));
+        }
+        let length = self.file_name().len();
+        if length > LONGEST_NAME {
+            return Err(InvalidSessionId::new(format!(
+                "no file can have the session's name, which would have {length} bytes, {LONGEST_NAME} at most: each byte of an ID outside A-Z a-z 0-9 . _ takes three; shorten the IDs"
             )));
         }
         Ok(self)
@@ -236,7 +246,7 @@ impl SessionId {
 
     /// Returns a name for files: the parts joined with `-`, SubID and LocationID after their CompID
     /// with `+`, every byte outside `A-Z a-z 0-9 . _` written as `%XX`, so that two sessions never
-    /// share a name and no name leaves its directory.
+    /// share a name and no name leaves its directory. It has at most 255 bytes.
     #[must_use]
     pub fn file_name(&self) -> String {
         let mut name = self.version.name().to_owned();
@@ -431,6 +441,22 @@ mod tests {
         let error = SessionId::between(Version::Fix44, party.clone(), party).unwrap_err().to_string();
         assert_eq!(error, "the parts of the identity have 263 bytes together, 240 at most");
         assert!(SessionId::qualified(Version::Fixt11, &long, &long, &long).is_ok());
+    }
+
+    #[test]
+    fn an_identity_that_no_file_can_be_named_after_is_refused() {
+        let dashes = |count: usize| "-".repeat(count);
+        let name = |id: SessionId| id.file_name().len();
+        // FIX.4.4, two separators, and three bytes for each dash.
+        assert_eq!(SessionId::new(Version::Fix44, &dashes(41), &dashes(41)).map(name), Ok(255));
+        let error = SessionId::new(Version::Fix44, &dashes(41), &dashes(42)).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "no file can have the session's name, which would have 258 bytes, 255 at most: each byte of an ID outside A-Z a-z 0-9 . _ takes three; shorten the IDs"
+        );
+        let id = SessionId::new(Version::Fix44, &dashes(41), &dashes(41)).unwrap();
+        assert!(id.with_qualifier("Q").is_err());
+        assert!(format!("FIX.4.4:{}->{}", dashes(64), dashes(64)).parse::<SessionId>().is_err());
     }
 
     #[test]

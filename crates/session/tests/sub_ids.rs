@@ -135,6 +135,7 @@ fn a_logon_names_its_ids_and_is_for_the_most_specific_session() {
         }
     };
     let (long, many) = ("x".repeat(65), "x".repeat(64));
+    let no_name = format!("50={dashes}|57={dashes}|", dashes = "-".repeat(64));
     let all_long = format!("50={many}|57={many}|142={many}|143={many}|");
     for (ids, names, session) in [
         ("", "US->A", 0),
@@ -145,12 +146,28 @@ fn a_logon_names_its_ids_and_is_for_the_most_specific_session() {
         // No session can have these, and they are left out.
         (&format!("50={long}|142=\u{e9}|57=|"), "US->A", 0),
         (&all_long, "US->A", 0),
+        (&no_name, "US->A", 0),
     ] {
         let named = logon(ids);
         assert_eq!(named.to_string(), format!("FIX.4.4:{names}"));
         assert_eq!(bench.sessions.find_for_logon(&named), Some(bench.keys[session]), "{ids}");
     }
     assert_eq!(bench.sessions.find_for_logon(&"FIX.4.2:US->A".parse().unwrap()), None);
+}
+
+#[test]
+fn a_logon_with_comp_ids_that_no_file_can_be_named_after_is_refused() {
+    let dashes = "-".repeat(64);
+    let logon = |sender: &str, target: &str| {
+        let text = format!(
+            "35=A\x0134=1\x0149={sender}\x0152=20240101-00:00:00\x0156={target}\x0198=0\x01108=30\x01"
+        );
+        let text = format!("8=FIX.4.4\x019={}\x01{text}", text.len());
+        let sum = text.bytes().fold(0_u8, u8::wrapping_add);
+        identify(format!("{text}10={sum:03}\x01").as_bytes())
+    };
+    assert!(matches!(logon("A", &dashes), Identity::Logon(_)));
+    assert_eq!(logon(&dashes, &dashes), Identity::Refused("the Logon has no valid CompIDs"));
 }
 
 #[test]

@@ -21,6 +21,7 @@ use crate::memory;
 use crate::message_log::MessageLog;
 use crate::ports::Port;
 use crate::preparation;
+use crate::session_check::check_log_name;
 use crate::session_registry::SessionRegistry;
 use crate::team::Team;
 use crate::tier::choose_tier;
@@ -115,7 +116,8 @@ impl EngineBuilder {
         }
         let options = self.worker_options(shared)?;
         self.give_settings_of_addresses();
-        prepare(&mut self.acceptances, &mut self.initiations, self.keep_going)?;
+        let are_logged = self.message_log.is_some();
+        prepare(&mut self.acceptances, &mut self.initiations, are_logged, self.keep_going)?;
         choose_tier()?;
         if self.lock_memory {
             memory::lock()
@@ -344,6 +346,7 @@ fn or_left_out<T>(
 fn prepare(
     acceptances: &mut Vec<(SocketAddr, Acceptance)>,
     initiations: &mut Vec<Initiation>,
+    are_logged: bool,
     keep_going: bool,
 ) -> Result<(), EngineError> {
     let mut known = HashSet::new();
@@ -357,6 +360,9 @@ fn prepare(
         }
     };
     let mut once = |settings: &SessionSettings| match known.insert(settings.id.clone()) {
+        true if are_logged => {
+            check_log_name(&settings.id).map_err(|reason| preparation::wrong(&settings.id, reason))
+        }
         true => Ok(()),
         false => Err(preparation::wrong(&settings.id, "it is configured twice".to_owned())),
     };

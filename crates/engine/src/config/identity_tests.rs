@@ -77,4 +77,18 @@ fn an_id_that_cannot_be_is_a_mistake_at_its_line() {
     let lines = all.map(|key| format!("{key}={long}\n")).concat();
     let error = refused(&format!("{DEFAULT}[SESSION]\n{lines}"));
     assert_eq!(error, "a.cfg:8: the parts of the identity have 265 bytes together, 240 at most");
+    // What no file can be named after: each of these bytes takes three.
+    let long = "-".repeat(64);
+    let error = refused(&format!("{DEFAULT}[SESSION]\nSenderSubID={long}\nTargetSubID={long}\n"));
+    assert!(
+        error.starts_with("a.cfg:8: no file can have the session's name, which would have 397 bytes"),
+        "{error}"
+    );
+    let lines = format!("SenderSubID={long}\nTargetSubID=---------------\n");
+    assert!(Configuration::from_text("a.cfg", &format!("{DEFAULT}[SESSION]\n{lines}")).is_ok());
+    let error = refused(&format!("[DEFAULT]\nFileLogPath=log\n{DEFAULT}[SESSION]\n{lines}"));
+    assert!(
+        error.contains("the name of its file in the message log (FileLogPath) would have 263 bytes"),
+        "{error}"
+    );
 }

@@ -241,6 +241,9 @@ impl CheckedConfiguration {
             let mut session =
                 SessionReader::check(section, defaults, own, application, &mut dictionaries, &mut warnings);
             fits_the_others(&mut session, &sessions);
+            if engine.message_log.is_some() {
+                can_be_logged(&mut session);
+            }
             mistakes.extend(session.result.as_ref().err().into_iter().flatten().cloned());
             sessions.push(session);
         }
@@ -338,6 +341,16 @@ fn classify(
                 nearest: other_keys::nearest(key),
             }),
         }
+    }
+}
+
+/// Checks that the session's file in the message log can have a name.
+fn can_be_logged(session: &mut CheckedSession) {
+    let Ok(SessionConfiguration { place, identity: Identity::Fixed(id), .. }) = &session.result else {
+        return;
+    };
+    if let Err(reason) = session_check::check_log_name(id) {
+        session.result = Err(vec![ConfigError::Contradiction { place: place.clone(), reason }]);
     }
 }
 

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use fixbolt_codec::{Precision, SecondCache};
 use fixbolt_session::{SessionKey, WireMessage, WireObserver};
 
+pub(crate) use self::queue::LOG_SUFFIX;
 use self::queue::{Line, Queue};
 use self::writer::Writer;
 

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use crossbeam_queue::ArrayQueue;
 
+/// What the name of a session's file has after the session's name.
+pub(crate) const LOG_SUFFIX: &str = ".messages.log";
 /// The most bytes in the queue.
 const MOST_BYTES: usize = 32 << 20;
 /// The memory that each line of the queue has from the start, in bytes.
@@ -14,7 +16,7 @@ const LONGEST_KEPT: usize = 4096;
 
 /// A line with its end, for a file.
 pub(super) struct Line {
-    /// The file's name without `.messages.log`.
+    /// The file's name without [`LOG_SUFFIX`].
     pub(super) file: Arc<str>,
     pub(super) text: Vec<u8>,
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::queue::{Line, Queue};
+use super::queue::{LOG_SUFFIX, Line, Queue};
 
 /// How long the thread sleeps when nothing is left to write. Waking it would cost the worker a
 /// system call for each message.
@@ -148,7 +148,7 @@ impl Writer {
             if log.lines.is_empty() {
                 return !are_many || log.is_left_alone();
             }
-            let (missed, error) = log.write(&directory.join(format!("{name}.messages.log")));
+            let (missed, error) = log.write(&directory.join(format!("{name}{LOG_SUFFIX}")));
             queue.drop_lines(missed);
             *lost += missed;
             if let Some(error) = error {
@@ -174,7 +174,7 @@ impl Writer {
             tracing::warn!(
                 name: "message_log_dropped",
                 lines,
-                file = %self.directory.join(format!("{name}.messages.log")).display(),
+                file = %self.directory.join(format!("{name}{LOG_SUFFIX}")).display(),
                 %error,
                 "the message log cannot be written; its sessions go on without it"
             );
