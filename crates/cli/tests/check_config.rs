@@ -85,7 +85,9 @@ fn every_mistake_is_reported_with_its_line_and_a_suggestion() {
     let mistakes: Vec<&str> = ended.out.lines().filter(|line| line.starts_with("mistake: ")).collect();
     assert_eq!(
         mistakes[0],
-        format!("mistake: {path}:12: unknown key RestOnLogon; did you mean ResetOnLogon?")
+        format!(
+            "mistake: {path}:12: unknown key RestOnLogon; did you mean ResetOnLogon? A key of the application belongs in [APP], or is written X-RestOnLogon"
+        )
     );
     assert!(
         mistakes[1].ends_with("venue.cfg:13: LogoutTimeout=two: a whole number from 1 to 86400 expected")

@@ -1,6 +1,7 @@
 //! Configuration files: each mistake is one line that names the file and an existing line. What is
 //! accepted is complete, and means the same with other line ends, with comments and blank lines
-//! after it, and with keys in another case.
+//! after it, and with keys in another case. What asks for TLS, in whatever words, is not accepted
+//! for plain connections.
 
 use fixbolt::config::{CheckedConfiguration, Configuration, ConnectionType, Identity};
 
@@ -45,11 +46,43 @@ CheckLatency=N
 Compatibility=quickfix
 ";
 
+const ENCRYPTED: &str = "[DEFAULT]
+ConnectionType=initiator
+SocketConnectHost=localhost
+SocketConnectPort=9880
+HeartBtInt=30
+SSLEnable=Y
+SSLServerName=venue
+SSLProtocols=Tls12,Tls13
+SSLCertificate=./client.pem
+SSLCACertificate=./ca.pem
+SSLCheckCertificateRevocation=N
+[SESSION]
+BeginString=FIX.4.4
+SenderCompID=TRADER
+TargetCompID=VENUE
+Password=secret
+[SESSION]
+ConnectionType=acceptor
+SocketAcceptPort=9880
+BeginString=FIX.4.4
+SenderCompID=VENUE
+TargetCompID=TRADER
+SocketUseSSL=Y
+SocketCertificateFile=venue.pem
+SocketPrivateKeyFile=venue.key
+SocketCAFile=ca.pem
+NeedClientAuth=Y
+EnabledProtocols=TLSv1.2
+";
+
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let dynamic = VENUE.replace("TargetCompID=TRADER\n", "TargetCompID=*\nDynamicSession=Y\n");
     let variables = VENUE.replace("30", "${FIXBOLT_FUZZ}").replace("VENUE", "$$VENUE");
     let include = format!("include=nowhere.cfg\n{TRADER}");
-    [VENUE, TRADER, &dynamic, &variables, &include].iter().map(|text| text.as_bytes().to_vec()).collect()
+    let words = ENCRYPTED.replace("SSLEnable", "UseTLS");
+    let all = [VENUE, TRADER, ENCRYPTED, &words, &dynamic, &variables, &include];
+    all.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
 pub(super) fn run(data: &[u8]) {
@@ -81,7 +114,11 @@ pub(super) fn run(data: &[u8]) {
             let _ =
                 CheckedConfiguration::from_text("venue.cfg", &text).usable().map(|had| complete(&had, lines));
         }
-        Ok(configuration) => complete(configuration, lines),
+        Ok(configuration) => {
+            complete(configuration, lines);
+            let plain = configuration.sessions.iter().any(|session| session.tls.is_none());
+            assert!(!plain || !asks_for_tls(&text), "plain connections, although TLS is asked for");
+        }
     }
     assert_eq!(first, read(&text), "the same text is read in two ways");
     if text.contains('\r') {
@@ -112,6 +149,29 @@ pub(super) fn run(data: &[u8]) {
         session.application.clear();
     }
     assert_eq!(first.sessions, other.sessions, "keys in another case change the meaning");
+}
+
+/// Returns whether a key outside `[APP]` is about TLS, and none says that connections are plain.
+fn asks_for_tls(text: &str) -> bool {
+    let (mut own, mut asks) = (false, false);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    for line in text.lines().map(|line| line.trim().to_ascii_lowercase()) {
+        if let Some(header) = line.strip_prefix('[') {
+            own = header.contains("app");
+        }
+        let Some((key, value)) = line.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
+            continue;
+        };
+        if own || key.starts_with(['#', '[']) || key.starts_with("x-") {
+            continue;
+        }
+        // A stock file of QuickFIX has the last one, without TLS.
+        if matches!(key, "socketusessl" | "sslenable") && value != "y" || key == "sslprotocol" {
+            return false;
+        }
+        asks |= ["ssl", "tls", "certificate", "keystore"].iter().any(|word| key.contains(word));
+    }
+    asks
 }
 
 fn complete(configuration: &Configuration, lines: u32) {

@@ -14,12 +14,10 @@ use super::fixt::{APPLICATION, FixtDraft, TRANSPORT, version_in};
 use super::reading::SessionReader;
 use super::session::{ConnectionType, Identity};
 use super::text::Setting;
-use super::tls_draft::Mistake;
 use super::values::{local_ip, number_after, whole_number};
 use crate::identity_template::IdentityTemplate;
 use crate::initiation::Initiation;
 use crate::session_check::{self, unspoken};
-use crate::tls::Tls;
 
 /// The rows of an initiator's own address.
 const SOURCE_HOST: &str = "SocketConnectSourceHost";
@@ -133,44 +131,6 @@ impl<'s> SessionReader<'s> {
                         .unwrap_or(Initiation::MAX_RECONNECT_INTERVAL.max(reconnect_interval)),
                     connect_timeout: self.draft.connect_timeout,
                 })
-            }
-        }
-    }
-
-    /// Returns the TLS of the session's connections.
-    pub(super) fn tls(&mut self) -> Option<Tls> {
-        let role = self.draft.role?;
-        let setting = |name: &str| self.find(name);
-        let first = ["SocketUseSSL", "SocketCertificateFile", "SocketCAFile", "TLSPeerPins", "TLSPeerNames"]
-            .into_iter()
-            .find_map(setting);
-        let is_idle = !self.draft.tls.is_on() && self.draft.tls.binds_peer();
-        let Some(idle) = first.filter(|_| is_idle) else {
-            return match self.draft.tls.finish(role) {
-                Ok(tls) => tls,
-                Err(mistake) => {
-                    self.tell_tls(mistake, first);
-                    None
-                }
-            };
-        };
-        self.contradicts(idle, "TLSPeerPins and TLSPeerNames are about the counterparty's certificate, and the session has no TLS; set SocketUseSSL=Y");
-        None
-    }
-
-    fn tell_tls(&mut self, mistake: Mistake, first: Option<&Setting>) {
-        match mistake {
-            Mistake::Missing(what) => self.missing(what),
-            Mistake::Unavailable(key, instead) => {
-                if let Some(setting) = self.find(key) {
-                    self.mistakes.push(setting.unavailable(instead.to_owned()));
-                }
-            }
-            Mistake::NotBuilt => {
-                let instead = "this build has no TLS; build fixbolt with its feature `tls`".to_owned();
-                let place = first.map_or(&self.own.place, |setting| &setting.place).clone();
-                let key = first.map_or("TLS", |setting| &setting.key).to_owned();
-                self.mistakes.push(ConfigError::Unavailable { place, key, reason: instead.into() });
             }
         }
     }

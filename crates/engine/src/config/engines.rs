@@ -1,12 +1,16 @@
-//! The keys of QuickFIX C++ 1.16, QuickFIX/J 2.3 and quickfixgo 0.9: the page names the engines
-//! that have each key, and every key of theirs is known.
+//! The keys of QuickFIX C++ 1.16, QuickFIX/J 2.3, QuickFIX/N 1.13 and quickfixgo 0.9: the page
+//! names the engines that have each key, and every key of theirs is known.
 
 use super::other_keys::treatment;
 use super::rows::row_of;
 
 /// The name of an engine, and its keys; those of many hosts or logs once.
-pub(super) const ENGINES: [(&str, &str); 3] =
-    [("QuickFIX", QUICKFIX), ("QuickFIX/J", QUICKFIXJ), ("quickfixgo", QUICKFIXGO)];
+pub(super) const ENGINES: [(&str, &str); 4] = [
+    ("QuickFIX", QUICKFIX),
+    ("QuickFIX/J", QUICKFIXJ),
+    ("QuickFIX/N", QUICKFIXN),
+    ("quickfixgo", QUICKFIXGO),
+];
 
 const QUICKFIX: &str = "BeginString SenderCompID TargetCompID SessionQualifier ConnectionType DefaultApplVerID \
     MillisecondsInTimeStamp TimestampPrecision SendRedundantResendRequests ResetOnLogon ResetOnLogout \
@@ -49,11 +53,27 @@ const QUICKFIXJ: &str = "BeginString SenderCompID TargetCompID SessionQualifier 
     FileIncludeMilliseconds FileIncludeTimeStampForMessages FileLogHeartbeats ScreenLogShowHeartBeats \
     SLF4JLogEventCategory JdbcDriver SleepycatDatabaseDir";
 
+const QUICKFIXN: &str = "BeginString SenderCompID SenderSubID SenderLocationID TargetCompID TargetSubID \
+    TargetLocationID SessionQualifier DefaultApplVerID ConnectionType StartTime EndTime StartDay EndDay Weekdays \
+    NonStopSession UseLocalTime TimeZone MillisecondsInTimeStamp TimestampPrecision SendRedundantResendRequests \
+    ResetOnLogon ResetOnLogout ResetOnDisconnect RefreshOnLogon EnableLastMsgSeqNumProcessed \
+    MaxMessagesInResendRequest SendLogoutBeforeDisconnectFromTimeout IgnorePossDupResendRequests \
+    ResendSessionLevelRejects RequiresOrigSendingTime UseDataDictionary DataDictionary TransportDataDictionary \
+    AppDataDictionary ValidateLengthAndChecksum ValidateFieldsOutOfOrder ValidateFieldsHaveValues \
+    ValidateUserDefinedFields AllowUnknownMsgFields CheckLatency MaxLatency ReconnectInterval HeartBtInt \
+    LogonTimeout LogoutTimeout SocketConnectHost SocketConnectPort SocketAcceptHost SocketAcceptPort \
+    SocketNodelay SocketSendBufferSize SocketReceiveBufferSize SocketSendTimeout SocketReceiveTimeout \
+    SocketIgnoreProxy PersistMessages FileStorePath FileLogPath DebugFileLogPath ScreenLogShowIncoming \
+    ScreenLogShowOutgoing ScreenLogShowEvents SSLEnable SSLServerName SSLProtocols SSLValidateCertificates \
+    SSLCheckCertificateRevocation SSLCertificate SSLCertificatePassword SSLRequireClientCertificate \
+    SSLCACertificate";
+
 const QUICKFIXGO: &str = "BeginString SenderCompID SenderSubID SenderLocationID TargetCompID TargetSubID \
     TargetLocationID SessionQualifier DefaultApplVerID StartTime EndTime StartDay EndDay Weekdays TimeZone \
     ResetOnLogon RefreshOnLogon ResetOnLogout ResetOnDisconnect HeartBtInt HeartBtIntOverride SocketAcceptPort \
     SocketAcceptHost SocketConnectHost SocketConnectPort SocketTimeout SocketUseSSL SocketPrivateKeyFile \
-    SocketCertificateFile SocketCAFile SocketInsecureSkipVerify SocketServerName SocketMinimumTLSVersion \
+    SocketCertificateFile SocketCAFile SocketPrivateKeyBytes SocketCertificateBytes SocketCABytes \
+    SocketInsecureSkipVerify SocketServerName SocketMinimumTLSVersion \
     ReconnectInterval LogonTimeout LogoutTimeout FileLogPath FileStorePath FileStoreSync SQLStoreDriver \
     SQLStoreDataSourceName SQLStoreConnMaxLifetime MongoStoreConnection MongoStoreDatabase \
     MongoStoreReplicaSet ValidateFieldsOutOfOrder RejectInvalidMessage AllowUnknownMessageFields \

@@ -49,7 +49,7 @@ pub enum ConfigError {
         /// Its name as written.
         name: String,
     },
-    /// A key that is unknown here, in QuickFIX and in QuickFIX/J.
+    /// A key that is unknown here and in the other engines, and no application's.
     UnknownKey {
         /// Where.
         place: SourceLine,
@@ -168,10 +168,12 @@ impl ConfigError {
                 format!("unknown section [{name}]; there are [DEFAULT], [SESSION] and [APP]")
             }
             Self::UnknownKey { key, nearest: Some(nearest), .. } => {
-                format!("unknown key {key}; did you mean {nearest}?")
+                format!(
+                    "unknown key {key}; did you mean {nearest}? A key of the application belongs in [APP], or is written X-{key}"
+                )
             }
             Self::UnknownKey { key, nearest: None, .. } => {
-                format!("unknown key {key}; keys of the application belong in [APP] or start with X-")
+                format!("unknown key {key}; a key of the application belongs in [APP], or is written X-{key}")
             }
             Self::Unavailable { key, reason, .. } => format!("{key} is not available: {reason}"),
             Self::Value { key, value, expected, .. } => {

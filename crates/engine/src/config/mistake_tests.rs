@@ -106,7 +106,7 @@ fn a_file_without_a_session_says_so_beside_its_other_mistakes() {
     assert_eq!(
         refused("[DEFAULT]\nHeartBeatInt=30\n"),
         "a.cfg:1: there is no [SESSION]; each session needs one
-a.cfg:2: unknown key HeartBeatInt; did you mean HeartBtInt?"
+a.cfg:2: unknown key HeartBeatInt; did you mean HeartBtInt? A key of the application belongs in [APP], or is written X-HeartBeatInt"
     );
     // A misspelled header is why there is none.
     assert_eq!(

@@ -1,10 +1,12 @@
 //! Configuration files in the industry's form: `[DEFAULT]`, `[SESSION]`, `Key=Value`, with
 //! QuickFIX's key names.
 //!
-//! A key is one of four kinds: used; known from QuickFIX or QuickFIX/J and without effect here,
-//! which is a warning that names the replacement; the application's, in `[APP]` or with the prefix
-//! `X-`; anything else stops the start with file, line and the nearest known key. A known key whose
-//! effect is not available stops the start too: nothing is ignored silently.
+//! A key is one of four kinds: used; known from another engine and without effect here, which is a
+//! warning that names the replacement; the application's, in `[APP]`, with the prefix `X-`, or one
+//! of the keys of QuickFIX/J's example programs; anything else stops the start with file, line and
+//! the nearest known key, in every section. A known key whose effect is not available stops the
+//! start too: nothing is ignored silently. A session that has a key of TLS has TLS, or
+//! `SocketUseSSL=N`.
 //!
 //! A file is checked as a whole: [`Configuration::from_file`] returns every mistake in it, and
 //! [`CheckedConfiguration`] describes it session by session.
@@ -20,6 +22,7 @@ mod engine;
 mod engine_reading;
 mod error;
 mod fixt;
+mod nearest_key;
 mod other_keys;
 mod reading;
 mod refusal;
@@ -27,6 +30,7 @@ mod rows;
 mod schedule_draft;
 mod scheduling;
 mod secret;
+mod securing;
 mod session;
 mod text;
 mod tls_draft;
@@ -49,6 +53,7 @@ use dictionaries::Dictionaries;
 use other_keys::Treatment;
 use reading::SessionReader;
 use secret::WithoutSecrets;
+use securing::is_of_tls;
 use text::{Section, SectionKind, Setting, Text};
 
 /// A configuration file, read and checked.
@@ -67,11 +72,9 @@ use text::{Section, SectionKind, Setting, Text};
 /// assert_eq!(configuration.sessions.len(), 1);
 ///
 /// let wrong = "[DEFAULT]\nHeartBeatInt=30\n[SESSION]\nConnectionType=initiater\n";
-/// let mistakes = Configuration::from_text("venue.cfg", wrong).unwrap_err();
-/// assert!(mistakes.to_string().starts_with(
-///     "venue.cfg:2: unknown key HeartBeatInt; did you mean HeartBtInt?\n\
-///      venue.cfg:3: this session has no BeginString"
-/// ));
+/// let mistakes = Configuration::from_text("venue.cfg", wrong).unwrap_err().to_string();
+/// assert!(mistakes.starts_with("venue.cfg:2: unknown key HeartBeatInt; did you mean HeartBtInt"));
+/// assert!(mistakes.contains("\nvenue.cfg:3: this session has no BeginString"));
 /// # Ok::<(), fixbolt::config::ConfigErrors>(())
 /// ```
 #[derive(Clone, PartialEq)]
@@ -226,6 +229,12 @@ impl CheckedConfiguration {
             shared.extend(defaults.mistakes.iter().cloned());
             classify(defaults, &mut shared, &mut warnings, &mut shared_application);
         }
+        // What is below a misspelled [DEFAULT] may be about every session. That of one [SESSION] is
+        // a mistake in it alone, unless it is about TLS.
+        let is_for_all = |setting: &Setting| is_of_tls(&setting.key) || !is_understood(&setting.key);
+        for section in of(SectionKind::Unknown).filter(|section| section.settings.iter().any(is_for_all)) {
+            shared.extend(section.mistakes.iter().cloned());
+        }
         let (engine, engine_effective) = engine_reading::read(defaults, &mut shared, &mut warnings);
         let mut mistakes = shared.clone();
         for section in of(SectionKind::App).chain(of(SectionKind::Unknown)) {
@@ -296,6 +305,14 @@ fn in_order(mistakes: Vec<ConfigError>, file: &str) -> Vec<ConfigError> {
     mistakes
 }
 
+/// Returns whether a key has an effect, or is known to have none.
+fn is_understood(key: &str) -> bool {
+    rows::row_of(key).is_some()
+        || other_keys::treatment(key).is_some()
+        || other_keys::is_of_an_example(key)
+        || application_key(key).is_some()
+}
+
 /// Returns the name after `X-`.
 fn application_key(key: &str) -> Option<&str> {
     key.get(..2).filter(|prefix| prefix.eq_ignore_ascii_case("X-")).map(|_| &key[2..])
@@ -329,7 +346,7 @@ fn classify(
                     mistakes.push(ConfigError::Unavailable { place, key, reason: reason.into() });
                 }
             }
-            None if section.kind == SectionKind::Default && other_keys::looks_like_no_key(key) => {
+            None if other_keys::is_of_an_example(key) => {
                 application.insert(key.clone(), setting.text().to_owned());
                 warn(format!(
                     "it is not a key of the engine and is passed to the application; write X-{key}, or move it to [APP]"
@@ -338,7 +355,7 @@ fn classify(
             None => mistakes.push(ConfigError::UnknownKey {
                 place: place.clone(),
                 key: key.clone(),
-                nearest: other_keys::nearest(key),
+                nearest: nearest_key::nearest(key).map(str::to_owned),
             }),
         }
     }
@@ -446,6 +463,8 @@ mod limits_tests;
 mod mistake_tests;
 #[cfg(test)]
 mod page_tests;
+#[cfg(test)]
+mod plain_text_tests;
 #[cfg(test)]
 mod schedule_tests;
 #[cfg(test)]

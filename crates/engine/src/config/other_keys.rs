@@ -1,10 +1,10 @@
-//! The keys of QuickFIX C++ 1.16, QuickFIX/J and quickfixgo that are not used, and how each is
-//! treated; and the search for the known key that a misspelled one is closest to.
+//! The keys of QuickFIX C++ 1.16, QuickFIX/J, QuickFIX/N and quickfixgo that are not used, and how
+//! each is treated.
 //!
 //! The rule: a key is used; or it has no effect that a user could miss, which is a warning; or its
-//! effect is not available, which stops the start. Nothing is ignored silently.
+//! effect is not available, which stops the start. Nothing is ignored silently. A key of TLS is
+//! never one that a session without TLS may have.
 
-use super::rows::{ROWS, row_of};
 use super::tls_draft::UNVERIFIED;
 
 /// How a known key that is not used is treated.
@@ -33,6 +33,13 @@ const LOG: Treatment = Replaced(
     "FileLogPath is the directory of a text file for each session; the journal in FileStorePath has the same messages, and `fixbolt print` shows both",
 );
 
+const NOT_ENCRYPTED: Treatment =
+    Replaced("private keys are read from files that are not encrypted (PEM); let nobody else read them");
+const BYTES: Treatment = only(
+    &[],
+    "certificates and keys are read from files (PEM): SocketCertificateFile, SocketPrivateKeyFile and SocketCAFile; a program that has them in memory passes them to OwnCertificate::new as Pem::Text",
+);
+
 const fn only(harmless: &'static [&'static str], reason: &'static str) -> Treatment {
     Unavailable { harmless, reason }
 }
@@ -40,7 +47,7 @@ const fn only(harmless: &'static [&'static str], reason: &'static str) -> Treatm
 /// Keys of other engines in their usual spelling, with `*` at the end for any suffix. Compared
 /// without case.
 #[rustfmt::skip]
-pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
+static OTHER_KEYS: &[(&str, Treatment)] = &[
     // Identity
     ("Description", Replaced("write a comment instead")),
     // Session layer
@@ -48,6 +55,9 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("SendResetSeqNumFlag", Replaced("no engine ever read it; ResetOnLogon sends ResetSeqNumFlag")),
     ("ForceResendWhenCorruptedStore", Replaced("damaged messages are gap-filled; `fixbolt journal repair` reports their sequence numbers")),
     ("LogMessageWhenSessionNotFound", Replaced("a connection that names no session is always reported")),
+    ("SendLogoutBeforeDisconnectFromTimeout", Replaced("whether a Logout is sent is decided by Compatibility (unanswered_test_request in docs/conformance.md)")),
+    ("IgnorePossDupResendRequests", only(&["N"], "a ResendRequest that is a possible duplicate is answered, as the standard says")),
+    ("ResendSessionLevelRejects", only(&["N"], "Rejects are gap-filled, not sent again")),
     ("InChanCapacity", Replaced("messages are processed as they are read; a session that is behind is not read from")),
     // Validation
     ("FirstFieldInGroupIsDelimiter", Replaced("the first field of a group always begins each entry")),
@@ -63,6 +73,7 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("ProxyPassword", PROXY),
     ("ProxyDomain", PROXY),
     ("ProxyWorkstation", PROXY),
+    ("SocketIgnoreProxy", Replaced("connections always go directly to SocketConnectHost")),
     ("SocketTimeout", Replaced("SocketConnectTimeout, in seconds, says how long one connection may take to be made")),
     // Acceptor
     ("DynamicSessions", only(&["N"], "write a [SESSION] with DynamicSession=Y for counterparties that have no section of their own")),
@@ -71,6 +82,8 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("SocketAcceptProtocol", only(&["TCP", "SOCKET"], "sessions run over TCP")),
     ("SocketReuseAddress", Replaced("it is always set: a port is free again as soon as its process ends")),
     ("SocketSynchronousWrite*", Replaced("a write never blocks; a counterparty that does not read is recognized by its full outbox")),
+    ("SocketSendTimeout", Replaced("a write never blocks; SendTimeout says how long a counterparty may take to read")),
+    ("SocketReceiveTimeout", Replaced("a read never blocks; a silent counterparty is recognized by its heartbeats")),
     ("MaxScheduledWriteRequests", Replaced("a session's outbox is bounded")),
     // Store
     ("FileStoreSync", only(&["N"], "the journal survives the death of the process, not yet that of the machine")),
@@ -84,6 +97,7 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("MongoStore*", STORE),
     // Log
     ("FileLogBackupPath", LOG),
+    ("DebugFileLogPath", LOG),
     ("FileLogHeartbeats", LOG),
     ("FileIncludeMilliseconds", LOG),
     ("FileIncludeTimeStampForMessages", LOG),
@@ -92,11 +106,20 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("SQLLog*", LOG),
     ("MongoLog*", LOG),
     ("HttpAcceptPort", Replaced("there is no page over HTTP; `fixbolt journal stat` shows a session")),
-    // TLS
+];
+
+/// The keys of TLS among them.
+#[rustfmt::skip]
+static OTHER_TLS_KEYS: &[(&str, Treatment)] = &[
     ("SSLCipherSuite", only(&["HIGH:!RC4"], "it is a list of OpenSSL's; write CipherSuites with IANA's names")),
     ("CertificateRevocationListDirectory", only(&[], "put the lists into one file, and name it in CertificateRevocationListFile")),
     ("SocketInsecureSkipVerify", only(&["N"], UNVERIFIED)),
-    ("SocketKeyStorePassword", Replaced("private keys are read from files that are not encrypted (PEM); let nobody else read them")),
+    ("SSLValidateCertificates", only(&["Y"], UNVERIFIED)),
+    ("SocketKeyStorePassword", NOT_ENCRYPTED),
+    ("SSLCertificatePassword", NOT_ENCRYPTED),
+    ("SocketPrivateKeyBytes", BYTES),
+    ("SocketCertificateBytes", BYTES),
+    ("SocketCABytes", BYTES),
     ("SocketTrustStorePassword", Replaced("certificates are no secret")),
     ("KeyStoreType", only(&["PEM"], "SocketKeyStore is a file in PEM; convert it: `openssl pkcs12 -in FILE -nodes -out NEW.pem` (a JKS to PKCS#12 first: `keytool -importkeystore -srckeystore FILE -destkeystore NEW.p12 -deststoretype PKCS12`)")),
     ("TrustStoreType", only(&["PEM"], "SocketTrustStore is a file in PEM; export its certificates: `keytool -exportcert -rfc -alias NAME -keystore FILE`")),
@@ -104,44 +127,40 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("TrustManagerFactoryAlgorithm", Replaced("there is one way to verify a certificate")),
 ];
 
-/// Returns the treatment of `key`, if it is another engine's.
-pub(super) fn treatment(key: &str) -> Option<Treatment> {
-    let is = |name: &str| match name.strip_suffix('*') {
+/// The keys of QuickFIX/J's example programs, which an engine passes to its application. Those of
+/// QuickFIX's and QuickFIX/N's have none.
+const EXAMPLE_KEYS: [&str; 3] = ["AlwaysFillLimitOrders", "DefaultMarketPrice", "ValidOrderTypes"];
+
+/// Returns every key, with its treatment.
+pub(super) fn other_keys() -> impl Iterator<Item = &'static (&'static str, Treatment)> {
+    OTHER_KEYS.iter().chain(OTHER_TLS_KEYS)
+}
+
+fn is(name: &str, key: &str) -> bool {
+    match name.strip_suffix('*') {
         Some(stem) => key.get(..stem.len()).is_some_and(|start| start.eq_ignore_ascii_case(stem)),
         None => name.eq_ignore_ascii_case(key),
-    };
-    OTHER_KEYS.iter().find(|(name, _)| is(name)).map(|(_, treatment)| *treatment)
+    }
 }
 
-/// Returns the known key with the most similar spelling, if it is similar enough to be meant.
-pub(super) fn nearest(key: &str) -> Option<String> {
-    let wanted = key.to_ascii_lowercase();
-    let others = OTHER_KEYS.iter().map(|(name, _)| (*name).to_owned()).filter(|name| !name.ends_with('*'));
-    ROWS.iter()
-        .flat_map(|row| row.names())
-        .chain(others)
-        .map(|name| (strsim::osa_distance(&wanted, &name.to_ascii_lowercase()), name))
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, name)| *distance <= 2.max(name.len().min(wanted.len()) / 3))
-        .map(|(_, name)| name)
+/// Returns the treatment of `key`, if it is another engine's.
+pub(super) fn treatment(key: &str) -> Option<Treatment> {
+    other_keys().find(|(name, _)| is(name, key)).map(|(_, treatment)| *treatment)
 }
 
-/// Returns whether an unknown key resembles no known one: QuickFIX/J's applications have such keys
-/// in `[DEFAULT]`. A key that shares words or its beginning with a known key may be meant for it.
-pub(super) fn looks_like_no_key(key: &str) -> bool {
-    let wanted = key.to_ascii_lowercase();
-    let others = OTHER_KEYS.iter().map(|(name, _)| name.trim_end_matches('*').to_owned());
-    let mut names = ROWS.iter().flat_map(|row| row.names()).chain(others);
-    nearest(key).is_none()
-        && row_of(key).is_none()
-        && !names.any(|name| strsim::jaro_winkler(&wanted, &name.to_ascii_lowercase()) > LOOKS_ALIKE)
+/// Returns whether `key` is one of these, and about TLS.
+pub(super) fn is_of_tls(key: &str) -> bool {
+    OTHER_TLS_KEYS.iter().any(|(name, _)| is(name, key))
 }
 
-/// Found by experiment: QuickFIX/J's examples are below, misspellings of known keys above.
-const LOOKS_ALIKE: f64 = 0.88;
+/// Returns whether `key` is known to be an application's.
+pub(super) fn is_of_an_example(key: &str) -> bool {
+    EXAMPLE_KEYS.iter().any(|name| name.eq_ignore_ascii_case(key))
+}
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::{ROWS, row_of};
     use super::*;
 
     #[test]
@@ -153,38 +172,14 @@ mod tests {
 
     #[test]
     fn no_key_stands_twice() {
-        for (n, (name, _)) in OTHER_KEYS.iter().enumerate() {
-            assert!(!OTHER_KEYS[..n].iter().any(|(other, _)| other.eq_ignore_ascii_case(name)), "{name}");
+        let others: Vec<&str> = other_keys().map(|(name, _)| *name).chain(EXAMPLE_KEYS).collect();
+        for (n, name) in others.iter().enumerate() {
+            assert!(!others[..n].iter().any(|other| other.eq_ignore_ascii_case(name)), "{name}");
             assert!(row_of(name).is_none(), "{name} is used");
         }
         let names: Vec<String> = ROWS.iter().flat_map(|row| row.names()).collect();
         for (n, name) in names.iter().enumerate() {
             assert!(!names[..n].iter().any(|other| other.eq_ignore_ascii_case(name)), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_misspelt_key_is_near_the_right_one_and_nonsense_is_near_none() {
-        let nearest = |key| nearest(key).unwrap_or_default();
-        assert_eq!(nearest("HeartBeatInt"), "HeartBtInt");
-        assert_eq!(nearest("SenderCompId1"), "SenderCompID");
-        assert_eq!(nearest("TragetCompID"), "TargetCompID");
-        assert_eq!(nearest("FileStorPath"), "FileStorePath");
-        assert_eq!(nearest("Incoming.UnknownTags"), "Incoming.UnknownTag");
-        assert_eq!(nearest("Quux"), "");
-    }
-
-    #[test]
-    fn an_applications_key_is_told_from_a_misspelt_one() {
-        for key in
-            ["DefaultMarketPrice", "ValidOrderTypes", "AlwaysFillLimitOrders", "Quux", "OrderEntryDesk"]
-        {
-            assert!(looks_like_no_key(key), "{key}");
-        }
-        for key in
-            ["HeartBeatInterval", "ResetOnLogin", "SocketConnectionHost", "FileStore", "UseSSL", "heartbeat"]
-        {
-            assert!(!looks_like_no_key(key), "{key}");
         }
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use super::engines::engines_with;
-use super::other_keys::{OTHER_KEYS, Treatment};
+use super::other_keys::{Treatment, other_keys};
 use super::rows::{ROWS, Row, Scope};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
@@ -13,8 +13,8 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuratio
 fn used() -> String {
     let mut table =
         "| key | of | values | default | meaning | who has it |\n|---|---|---|---|---|---|\n".to_owned();
-    for Row { name, alias, scope, effect, default, meaning } in ROWS {
-        let all: Vec<&str> = [Some(*name), *alias].into_iter().flatten().collect();
+    for Row { name, aliases, scope, effect, default, meaning, .. } in ROWS {
+        let all: Vec<&str> = [*name].into_iter().chain(aliases.iter().copied()).collect();
         let names = all.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let who = engines_with(&all);
         let of = match scope {
@@ -42,7 +42,7 @@ fn grouped<T: PartialEq>(rows: impl Iterator<Item = (&'static str, T)>) -> Vec<(
 }
 
 fn replaced() -> String {
-    let rows = OTHER_KEYS.iter().filter_map(|(name, treatment)| match treatment {
+    let rows = other_keys().filter_map(|(name, treatment)| match treatment {
         Treatment::Replaced(instead) => Some((*name, *instead)),
         Treatment::Unavailable { .. } => None,
     });
@@ -54,7 +54,7 @@ fn replaced() -> String {
 }
 
 fn unavailable() -> String {
-    let rows = OTHER_KEYS.iter().filter_map(|(name, treatment)| match treatment {
+    let rows = other_keys().filter_map(|(name, treatment)| match treatment {
         Treatment::Unavailable { harmless, reason } => Some((*name, (*harmless, *reason))),
         Treatment::Replaced(_) => None,
     });

@@ -54,7 +54,7 @@ impl<'s> SessionReader<'s> {
         }
         let identity = reader.identity();
         let connection = reader.connection();
-        let tls = reader.tls();
+        let tls = reader.tls(warnings);
         reader.schedule(warnings);
         reader.check_dedicated();
         reader.check_sizes_and_times();

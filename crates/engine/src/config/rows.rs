@@ -26,13 +26,15 @@ use crate::tls::{Authorities, CipherSuite, ClientCertificates, TlsVersion};
 /// A key.
 pub(super) struct Row {
     pub(super) name: &'static str,
-    /// The name of the same key in another engine.
-    pub(super) alias: Option<&'static str>,
+    /// The names of the same key in other engines.
+    pub(super) aliases: &'static [&'static str],
     pub(super) scope: Scope,
     pub(super) effect: Effect,
     /// The value that has the same effect as no value; in words if there is no such value.
     pub(super) default: &'static str,
     pub(super) meaning: &'static str,
+    /// Whether it is about TLS: a session that has the key has TLS, or says that it has none.
+    pub(super) is_of_tls: bool,
 }
 
 /// The sessions that a key applies to.
@@ -142,10 +144,15 @@ impl Row {
             Effect::PerVersion { .. } => fixt::version_in(key).is_some(),
             Effect::Listed { .. } | Effect::Numbered { .. } => {
                 let is_numbered = values::number_after(key, self.name).is_some();
-                same(self.name) || is_numbered || self.alias.is_some_and(same)
+                is_numbered || self.spellings().any(same)
             }
-            _ => same(self.name) || self.alias.is_some_and(same),
+            _ => self.spellings().any(same),
         }
+    }
+
+    /// Returns the names of a row with one key.
+    fn spellings(&self) -> impl Iterator<Item = &'static str> {
+        [self.name].into_iter().chain(self.aliases.iter().copied())
     }
 
     /// Returns the check that a key of this row is about.
@@ -162,7 +169,7 @@ impl Row {
                 let stem = self.name.trim_end_matches("CHECK");
                 Check::ALL.into_iter().map(|check| format!("{stem}{}", check.name())).collect()
             }
-            _ => [Some(self.name), self.alias].into_iter().flatten().map(str::to_owned).collect(),
+            _ => self.spellings().map(str::to_owned).collect(),
         }
     }
 }
@@ -188,11 +195,21 @@ const fn row(
     default: &'static str,
     meaning: &'static str,
 ) -> Row {
-    Row { name, alias: None, scope, effect, default, meaning }
+    Row { name, aliases: &[], scope, effect, default, meaning, is_of_tls: false }
 }
 
-const fn also(row: Row, alias: &'static str) -> Row {
-    Row { alias: Some(alias), ..row }
+const fn also(row: Row, aliases: &'static [&'static str]) -> Row {
+    Row { aliases, ..row }
+}
+
+const fn tls_row(
+    name: &'static str,
+    scope: Scope,
+    effect: Effect,
+    default: &'static str,
+    meaning: &'static str,
+) -> Row {
+    Row { is_of_tls: true, ..row(name, scope, effect, default, meaning) }
 }
 
 /// Returns a limit for which 0 means none.
@@ -230,7 +247,7 @@ pub(super) static ROWS: &[Row] = &[
     row("SessionQualifier", Both, Text { form: values::COMP_ID, set: |d, value| values::comp_id(&mut d.qualifier, value) },
         "none", "distinguishes an initiator's sessions with equal CompIDs; not available to acceptors"),
     also(row("DynamicSession", Acceptor, Flag(|d, on| d.dynamic = on),
-        "N", "a session for any counterparty that logs on; CompIDs and BeginString may be left out or `*`. SubIDs and LocationIDs of the Logon are part of the identity only if the section has their keys, with `*` for any value. Of several such sections with one port, the first whose IDs fit takes a Logon. Each identity that logs on gets a session, which is closed again when it is idle (MaxDynamicSessions, DynamicSessionIdleTime), and a journal, which stays: restrict the IDs, or set AllowedRemoteAddresses"), "AcceptorTemplate"),
+        "N", "a session for any counterparty that logs on; CompIDs and BeginString may be left out or `*`. SubIDs and LocationIDs of the Logon are part of the identity only if the section has their keys, with `*` for any value. Of several such sections with one port, the first whose IDs fit takes a Logon. Each identity that logs on gets a session, which is closed again when it is idle (MaxDynamicSessions, DynamicSessionIdleTime), and a journal, which stays: restrict the IDs, or set AllowedRemoteAddresses"), &["AcceptorTemplate"]),
     // Session layer
     row("Compatibility", Both, Word { words: &["standard", "quickfix", "quickfixj"], set: |d, n| d.follow([Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ][n]) },
         "standard", "which engine to follow where their behavior differs (docs/conformance.md)"),
@@ -246,8 +263,8 @@ pub(super) static ROWS: &[Row] = &[
         "none: twice the time that causes a TestRequest", "the connection ends if nothing is received for HeartBtInt plus this fraction of it, and at least a fifth of HeartBtInt after the TestRequest"),
     row("DisableHeartBeatCheck", Both, Flag(|d, on| d.settings.check_heartbeats = !on),
         "N", "whether the connection of a silent counterparty is kept: an unanswered TestRequest is logged, and the next one follows"),
-    row("ResendRequestChunkSize", Both, Number { from: 0, to: 1_000_000_000, unit: "messages", set: |d, n| d.settings.resend_request_chunk_size = limit(n) },
-        "0", "the most messages that one ResendRequest asks for; once they have come, the next ones are requested. 0 asks for all that are missing at once"),
+    also(row("ResendRequestChunkSize", Both, Number { from: 0, to: 1_000_000_000, unit: "messages", set: |d, n| d.settings.resend_request_chunk_size = limit(n) },
+        "0", "the most messages that one ResendRequest asks for; once they have come, the next ones are requested. 0 asks for all that are missing at once"), &["MaxMessagesInResendRequest"]),
     row("ClosedResendInterval", Both, Flag(|d, on| d.settings.closed_resend_requests = on),
         "N", "whether EndSeqNo of our ResendRequests is the last missing message; otherwise it stands for infinity"),
     row("SendRedundantResendRequests", Both, Flag(|d, on| d.settings.redundant_resend_requests = on),
@@ -289,7 +306,7 @@ pub(super) static ROWS: &[Row] = &[
     row("CodecTiming", Both, Flag(|d, on| d.settings.codec_timing = on.then_some(crate::codec_clock())),
         "N", "Y measures how long the session's messages take to encode and to decode, and reports the totals when the connection ends, such as `Encode: 1.372111365 secs, 500005 msgs, 0.000002744 secs/msg, 364405.55 msgs/sec`. Encoding is writing a body, with what the application does between its fields, and putting header and trailer around it; decoding is framing, index, CheckSum, MsgSeqNum and validation, up to where the application could read the message. Each message costs two readings of the clock more"),
     also(row("ValidateChecksum", Both, Flag(|d, on| d.settings.validate_checksum = on),
-        "Y", "N processes a message with a wrong CheckSum as if it were right, the Logon too: a message damaged on its way is then acted on. BodyLength must be right in any case, because it says where a message ends; with ValidateLengthAndChecksum=N, QuickFIX also accepts one that is too small"), "ValidateLengthAndChecksum"),
+        "Y", "N processes a message with a wrong CheckSum as if it were right, the Logon too: a message damaged on its way is then acted on. BodyLength must be right in any case, because it says where a message ends; with ValidateLengthAndChecksum=N, QuickFIX also accepts one that is too small"), &["ValidateLengthAndChecksum"]),
     row("MaxSessionMessageRate", Both, Number { from: 0, to: 100_000_000, unit: "messages a second", set: |d, n| d.settings.max_session_message_rate = limit(n as u32) },
         "1000", "more session-layer messages of the counterparty than this, in each of five seconds in succession, end the connection; 0 for no limit. What it sends again on our request does not count (MaxResentRateFactor)"),
     row("MaxSessionJournalGrowth", Both, Number { from: 0, to: 1 << 40, unit: "bytes a minute", set: |d, n| d.settings.max_session_journal_growth = limit(n) },
@@ -301,7 +318,7 @@ pub(super) static ROWS: &[Row] = &[
     row("ResetOnDisconnect", Both, Flag(|d, on| d.settings.reset_on_disconnect = on),
         "N", "sequence numbers begin at 1 after the connection has ended"),
     also(row("SendNextExpectedMsgSeqNum", Both, Flag(|d, on| d.settings.next_expected_msg_seq_num = on),
-        "N", "our Logons have NextExpectedMsgSeqNum (789), since FIX.4.4: if those of the counterparty have it too, each side sends what the other one misses without a ResendRequest. That of a counterparty is followed in any case"), "EnableNextExpectedMsgSeqNum"),
+        "N", "our Logons have NextExpectedMsgSeqNum (789), since FIX.4.4: if those of the counterparty have it too, each side sends what the other one misses without a ResendRequest. That of a counterparty is followed in any case"), &["EnableNextExpectedMsgSeqNum"]),
     row("EnableLastMsgSeqNumProcessed", Both, Flag(|d, on| d.settings.last_msg_seq_num_processed = on),
         "N", "each message that is sent has LastMsgSeqNumProcessed (369), since FIX.4.2. That of a counterparty is not looked at"),
     row("TolerateLowMsgSeqNumAtLogon", Both, Word { words: &["never", "once", "always"], set: |d, n| d.settings.too_low_at_logon = [TooLowAtLogon::Refused, TooLowAtLogon::AcceptedOnce, TooLowAtLogon::Accepted][n] },
@@ -420,11 +437,11 @@ pub(super) static ROWS: &[Row] = &[
     row("ValidateFieldsHaveValues", Both, Flag(|d, on| d.switch(on, &[Check::EmptyValue])),
         "Y", "whether fields without a value are rejected"),
     also(row("ValidateUserDefinedFields", Both, Flag(|d, on| d.switch(on, &[Check::UserDefinedTag])),
-        "Y", "whether tags from 5000 on must be in the dictionary"), "CheckUserDefinedFields"),
+        "Y", "whether tags from 5000 on must be in the dictionary"), &["CheckUserDefinedFields"]),
     row("ValidateUnorderedGroupFields", Both, Flag(|d, on| d.switch(on, &[Check::GroupOrder])),
         "Y (quickfix: N)", "whether the fields of a group entry must be in the dictionary's order"),
     also(row("AllowUnknownMsgFields", Both, Flag(|d, on| d.allow(on, &[Check::UnknownTag, Check::TagNotInMessage])),
-        "N", "whether tags that the dictionary does not list for the message are accepted"), "AllowUnknownMessageFields"),
+        "N", "whether tags that the dictionary does not list for the message are accepted"), &["AllowUnknownMessageFields"]),
     row("AllowUnknownEnumValues", Both, Flag(|d, on| d.allow(on, &[Check::EnumValue])),
         "N", "whether values outside a field's list are accepted"),
     row("RejectInvalidMessage", Both, Flag(Draft::reject_invalid),
@@ -445,9 +462,9 @@ pub(super) static ROWS: &[Row] = &[
     row("HostSelectionPolicyPriorityStartOverInterval", Initiator, seconds(0, |d, n| d.priority_start_over = Duration::from_secs(n)),
         "0", "with HostSelectionPolicy=PRIORITY, how long after an attempt that began with the first host one begins with it again; until then they begin with the host that was used last. QuickFIX waits for 120 seconds unless told otherwise"),
     also(row("SocketConnectSourceHost", Initiator, Listed { form: "an IP address of this machine" },
-        "left to the system", "the local address of the connections; that of a numbered host has its number after the key"), "SocketLocalHost"),
+        "left to the system", "the local address of the connections; that of a numbered host has its number after the key"), &["SocketLocalHost"]),
     also(row("SocketConnectSourcePort", Initiator, Listed { form: "a whole number from 0 to 65535" },
-        "0: left to the system", "the local port of the connections; also with a host's number after the key. The system may keep it for a minute after a connection that we have closed"), "SocketLocalPort"),
+        "0: left to the system", "the local port of the connections; also with a host's number after the key. The system may keep it for a minute after a connection that we have closed"), &["SocketLocalPort"]),
     row("SocketConnectTimeout", Initiator, seconds(1, |d, n| d.connect_timeout = Duration::from_secs(n)),
         "10", "how long one connection may take to be made"),
     row("ReconnectInterval", Initiator, seconds(1, |d, n| d.reconnect_interval = Duration::from_secs(n)),
@@ -457,13 +474,13 @@ pub(super) static ROWS: &[Row] = &[
     row("SocketAcceptPort", Acceptor, Number { from: 0, to: 65_535, unit: "", set: |d, n| d.port = u16::try_from(n).ok() },
         "required of an acceptor", "the port to listen on; 0 lets the system choose"),
     also(row("SocketAcceptHost", Acceptor, Text { form: "an IP address of this machine", set: values::listen },
-        "127.0.0.1", "the address to listen on; 0.0.0.0 for every interface"), "SocketAcceptAddress"),
+        "127.0.0.1", "the address to listen on; 0.0.0.0 for every interface"), &["SocketAcceptAddress"]),
     row("AllowedRemoteAddresses", Acceptor, Text { form: "IP addresses separated by commas", set: values::allowed },
         "any", "the addresses from which counterparties may connect"),
     row("ProxyProtocolFrom", Acceptor, Text { form: values::NETWORKS, set: values::proxies },
         "none", "the proxies whose connections begin with a PROXY header (version 1 or 2; HAProxy's send-proxy and send-proxy-v2). The counterparty that it names counts as the connection's address from then on: for AllowedRemoteAddresses, MaxConnectionsPerAddress and the log. A connection from one of these addresses without a header is closed, and so is one from elsewhere with a header. Whoever can connect from these addresses can name any counterparty. All sessions of an address have the same"),
     also(row("SocketNodelay", Both, Flag(|d, on| d.socket.nodelay = on),
-        "Y", "whether small messages are sent at once (TCP_NODELAY)"), "SocketTcpNoDelay"),
+        "Y", "whether small messages are sent at once (TCP_NODELAY)"), &["SocketTcpNoDelay"]),
     row("SocketSendBufferSize", Both, Number { from: 0, to: GIB, unit: "bytes", set: |d, n| d.socket.send_buffer_size = limit(n as usize) },
         "0", "how much the system keeps of what was written and is not acknowledged; 0 leaves it to the system, which may round it"),
     row("SocketReceiveBufferSize", Both, Number { from: 0, to: GIB, unit: "bytes", set: |d, n| d.socket.receive_buffer_size = limit(n as usize) },
@@ -485,55 +502,65 @@ pub(super) static ROWS: &[Row] = &[
     row("SocketQuickAck", Both, Flag(|d, on| d.socket.quick_ack = on),
         "N", "whether what was read is acknowledged at once (TCP_QUICKACK), instead of with the next message: one more system call for each read. Linux only (docs/tuning.md)"),
     // TLS
-    row("SocketUseSSL", Both, Flag(|d, on| d.tls.on = Some(on)),
-        "N (Y if one of the keys of certificates and authorities is there)", "whether connections are encrypted (TLS 1.3 or 1.2). All sessions of a port are, or none is, and they agree on every key of TLS but TLSPeerPins and TLSPeerNames ([security](security.md))"),
-    row("SocketCertificateFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.certificate_as_in_go(value) },
+    also(tls_row("SocketUseSSL", Both, Flag(|d, on| d.tls.on = Some(on)),
+        "N (Y if one of the keys of certificates and authorities is there)", "whether connections are encrypted (TLS 1.3 or 1.2). All sessions of a port are, or none is, and they agree on every key of TLS but TLSPeerPins and TLSPeerNames ([security](security.md)). A session that has another key of TLS does not start without this one: N says that its connections are plain on purpose. An acceptor with SSLEnable=Y requires certificates of its clients unless SSLRequireClientCertificate=N, as in QuickFIX/N"), &["SSLEnable"]),
+    tls_row("SocketCertificateFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.certificate_as_in_go(value) },
         "none", "our certificate, followed by those of the authorities between it and one that counterparties know; an acceptor with TLS needs one. The file is read again when it has changed, within a minute"),
-    row("SocketPrivateKeyFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.key(value) },
+    tls_row("SocketPrivateKeyFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.key(value) },
         "none", "its private key (PKCS#8, PKCS#1 or SEC1), not encrypted"),
-    row("SocketKeyStore", Both, Text { form: tls::PEM, set: |d, value| d.tls.key_store(value) },
+    tls_row("SocketKeyStore", Both, Text { form: tls::PEM, set: |d, value| d.tls.key_store(value) },
         "none", "both in one file. PKCS#12 and JKS are not read; the message says how to convert them"),
-    row("ServerCertificateFile", Acceptor, Text { form: tls::PEM, set: |d, value| d.tls.certificate(value) },
+    tls_row("SSLCertificate", Both, Text { form: tls::PEM, set: |d, value| d.tls.certificate_as_in_net(value) },
+        "none", "the same as SocketKeyStore. An acceptor with it requires certificates of its clients unless SSLRequireClientCertificate=N, as in QuickFIX/N. A .pfx, and the name of a certificate in the system's store, are not read; the message says how to convert them"),
+    tls_row("ServerCertificateFile", Acceptor, Text { form: tls::PEM, set: |d, value| d.tls.certificate(value) },
         "none", "the same as SocketCertificateFile, of an acceptor"),
-    row("ServerCertificateKeyFile", Acceptor, Text { form: tls::PEM, set: |d, value| d.tls.key(value) },
+    tls_row("ServerCertificateKeyFile", Acceptor, Text { form: tls::PEM, set: |d, value| d.tls.key(value) },
         "none", "the same as SocketPrivateKeyFile, of an acceptor"),
-    row("ClientCertificateFile", Initiator, Text { form: tls::PEM, set: |d, value| d.tls.certificate(value) },
+    tls_row("ClientCertificateFile", Initiator, Text { form: tls::PEM, set: |d, value| d.tls.certificate(value) },
         "none", "the same as SocketCertificateFile, of an initiator"),
-    row("ClientCertificateKeyFile", Initiator, Text { form: tls::PEM, set: |d, value| d.tls.key(value) },
+    tls_row("ClientCertificateKeyFile", Initiator, Text { form: tls::PEM, set: |d, value| d.tls.key(value) },
         "none", "the same as SocketPrivateKeyFile, of an initiator"),
-    also(row("SocketCAFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.authorities(tls::authorities_in(value)) },
-        "left to the system: the authorities that it trusts", "the certificate authorities that may sign the counterparty's certificate, and no others"), "SocketTrustStore"),
-    row("CertificationAuthoritiesFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.authorities(tls::authorities_in(value)) },
+    also(tls_row("SocketCAFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.authorities(tls::authorities_in(value)) },
+        "left to the system: the authorities that it trusts", "the certificate authorities that may sign the counterparty's certificate, and no others"), &["SocketTrustStore"]),
+    tls_row("SSLCACertificate", Both, Text { form: tls::PEM, set: |d, value| d.tls.authorities_as_in_net(value) },
         "left to the system: the authorities that it trusts", "the same"),
-    row("CertificationAuthoritiesDirectory", Both, Text { form: "a directory", set: |d, value| d.tls.authorities(Authorities::Directory(value.into())) },
+    tls_row("CertificationAuthoritiesFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.authorities(tls::authorities_in(value)) },
+        "left to the system: the authorities that it trusts", "the same"),
+    tls_row("CertificationAuthoritiesDirectory", Both, Text { form: "a directory", set: |d, value| d.tls.authorities(Authorities::Directory(value.into())) },
         "left to the system: the authorities that it trusts", "the same, in the files of a directory"),
-    row("CertificateRevocationListFile", Both, Text { form: tls::PEM, set: |d, value| values::path(&mut d.tls.tls.revocation_lists, value) },
+    tls_row("CertificateRevocationListFile", Both, Text { form: tls::PEM, set: |d, value| values::path(&mut d.tls.tls.revocation_lists, value) },
         "none: revocation is not checked", "the revocation lists of these authorities, for each certificate between the counterparty's and one of them"),
-    row("NeedClientAuth", Acceptor, Word { words: &["N", "Y", "requested"], set: |d, n| d.tls.need_client_auth([ClientCertificates::Off, ClientCertificates::Required, ClientCertificates::Requested][n]) },
-        "N (Y with SocketCertificateFile and without SocketUseSSL, as in quickfixgo)", "whether initiators must have a certificate that SocketCAFile knows; `requested` asks for one and goes on without"),
-    row("CertificateVerifyLevel", Both, Text { form: "0, 1 or 2", set: |d, value| d.tls.verify_level(d.role, value) },
-        "none: NeedClientAuth", "the same for an acceptor: 0 is N, 1 is requested, 2 is Y. An initiator always verifies the acceptor's certificate, so 0 is refused"),
-    row("TLSPreset", Both, Word { words: &["none", "FIXS"], set: |d, n| d.tls.tls.cipher_suites = if n == 1 { CipherSuite::FIXS.to_vec() } else { Vec::new() } },
+    tls_row("SSLCheckCertificateRevocation", Both, Flag(|d, on| d.tls.check_revocation = Some(on)),
+        "none: CertificateRevocationListFile", "whether revocation is checked: Y needs CertificateRevocationListFile, since no authority is asked during a handshake, and N excludes it. QuickFIX/N checks it by default; that a session with its keys does not is a warning"),
+    tls_row("NeedClientAuth", Acceptor, Word { words: &["N", "Y", "requested"], set: |d, n| d.tls.client_certificates("NeedClientAuth", [ClientCertificates::Off, ClientCertificates::Required, ClientCertificates::Requested][n]) },
+        "N (Y with SocketCertificateFile and without SocketUseSSL, as in quickfixgo, and with SSLEnable=Y or SSLCertificate, as in QuickFIX/N)", "whether initiators must have a certificate of an authority in SocketCAFile, which it needs; `requested` asks for one and goes on without"),
+    tls_row("SSLRequireClientCertificate", Acceptor, Flag(|d, on| d.tls.client_certificates("SSLRequireClientCertificate", if on { ClientCertificates::Required } else { ClientCertificates::Off })),
+        "none: NeedClientAuth", "the same"),
+    tls_row("CertificateVerifyLevel", Both, Word { words: &["0", "1", "2"], set: |d, n| d.tls.verify_level(d.role, n) },
+        "none: NeedClientAuth", "the same for an acceptor: 0 is N, 1 is Y, 2 is requested. An initiator always verifies the acceptor's certificate, so 0 is refused"),
+    tls_row("TLSPreset", Both, Word { words: &["none", "FIXS"], set: |d, n| d.tls.tls.cipher_suites = if n == 1 { CipherSuite::FIXS.to_vec() } else { Vec::new() } },
         "none", "FIXS enables the cipher suites that FIX-over-TLS names, as far as they are supported ([security](security.md))"),
-    row("EnabledProtocols", Both, Text { form: "TLSv1.2, TLSv1.3 or both, separated by a comma", set: |d, value| d.tls.protocols(value) },
+    tls_row("EnabledProtocols", Both, Text { form: "TLSv1.2, TLSv1.3 or both, separated by a comma", set: |d, value| d.tls.protocols(value) },
         "TLSv1.2,TLSv1.3", "the versions of TLS; earlier ones are not supported"),
-    row("SSLProtocol", Both, Text { form: "words such as `all -TLSv1_2`", set: |d, value| d.tls.ssl_protocol(value) },
+    tls_row("SSLProtocol", Both, Text { form: "words such as `all -TLSv1_2`", set: |d, value| d.tls.ssl_protocol(value) },
         "all", "the same; what it enables before TLS 1.2 is not used"),
-    row("SocketMinimumTLSVersion", Both, Word { words: &["TLS12", "TLS13"], set: |d, n| d.tls.tls.min_version = [TlsVersion::Tls12, TlsVersion::Tls13][n] },
-        "TLS12", "the lowest version of TLS"),
-    row("CipherSuites", Both, Text { form: tls::SUITES, set: |d, value| d.tls.cipher_suites(value) },
+    tls_row("SSLProtocols", Both, Text { form: "names such as Tls12 and Tls13, separated by commas, or None for the default", set: |d, value| d.tls.net_protocols(value) },
+        "None", "the same, by .NET's names"),
+    tls_row("SocketMinimumTLSVersion", Both, Word { words: &["TLS12", "TLS13"], set: |d, n| d.tls.at_least([TlsVersion::Tls12, TlsVersion::Tls13][n]) },
+        "TLS12", "the lowest version of TLS. Of several keys about versions, each excludes some"),
+    tls_row("CipherSuites", Both, Text { form: tls::SUITES, set: |d, value| d.tls.cipher_suites(value) },
         "any that is supported", "the cipher suites, the preferred one first"),
-    row("TLSCipherSuites", Both, Text { form: tls::SUITES, set: |d, value| d.tls.tls13_suites(value) },
+    tls_row("TLSCipherSuites", Both, Text { form: tls::SUITES, set: |d, value| d.tls.tls13_suites(value) },
         "any that is supported", "the same for TLS 1.3 only; those of TLS 1.2 are as CipherSuites says"),
-    row("EndpointIdentificationAlgorithm", Initiator, Word { words: &["HTTPS", "LDAPS", "none"], set: |d, n| d.tls.tls.check_server_name = n != 2 },
+    tls_row("EndpointIdentificationAlgorithm", Initiator, Word { words: &["HTTPS", "LDAPS", "none"], set: |d, n| d.tls.tls.check_server_name = n != 2 },
         "HTTPS", "whether the acceptor's certificate must be for the host that we connect to (or SocketServerName); with `none`, any certificate of SocketCAFile will do, as long as it fits to TLSPeerPins and TLSPeerNames"),
-    row("UseSNI", Initiator, Flag(|d, on| d.tls.tls.send_server_name = on),
+    tls_row("UseSNI", Initiator, Flag(|d, on| d.tls.tls.send_server_name = on),
         "Y", "whether that name is said at the beginning of the handshake, where it can be read on the way"),
-    also(row("SocketServerName", Initiator, Text { form: "a host's name or address", set: |d, value| values::logon_text(d.tls.tls.server_name.get_or_insert_default(), value) },
-        "none: SocketConnectHost", "that name, if it is not the host's"), "SNIHostName"),
-    row("TLSPeerPins", Both, Text { form: tls::PINS, set: |d, value| d.tls.pins(value) },
+    also(tls_row("SocketServerName", Initiator, Text { form: "a host's name or address", set: |d, value| values::logon_text(d.tls.tls.server_name.get_or_insert_default(), value) },
+        "none: SocketConnectHost", "that name, if it is not the host's"), &["SNIHostName", "SSLServerName"]),
+    tls_row("TLSPeerPins", Both, Text { form: tls::PINS, set: |d, value| d.tls.pins(value) },
         "any", "the public keys that the counterparty's certificate may have, each as the SHA-256 of its SubjectPublicKeyInfo. A certificate with one of them cannot log on as another session of the port that does not name it"),
-    row("TLSPeerNames", Both, Text { form: "names separated by commas; CompID stands for the counterparty's CompID", set: |d, value| d.tls.peer_names(value) },
+    tls_row("TLSPeerNames", Both, Text { form: "names separated by commas; CompID stands for the counterparty's CompID", set: |d, value| d.tls.peer_names(value) },
         "any", "the names of which the counterparty's certificate must have one: as its common name (CN), or among its DNS names and URIs (SAN). A certificate with one of them cannot log on as another session of the port that does not name it"),
     row("FileStorePath", Both, Text { form: "a directory", set: |d, value| values::path(&mut d.journal, value) },
         "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),

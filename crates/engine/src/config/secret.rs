@@ -4,11 +4,13 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 /// Returns whether a key's value is a secret: Password and keys that end with it, NewPassword,
-/// RawData, and LogonTag, which may hold any of them.
+/// RawData, SocketPrivateKeyBytes, and LogonTag, which may hold any of them.
 pub(super) fn is_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let key = key.strip_prefix("x-").unwrap_or(&key);
-    key.ends_with("password") || key == "rawdata" || key.starts_with("logontag")
+    key.ends_with("password")
+        || matches!(key, "rawdata" | "socketprivatekeybytes")
+        || key.starts_with("logontag")
 }
 
 /// Settings of the application, whose secrets [`fmt::Debug`] masks.

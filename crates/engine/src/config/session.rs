@@ -47,7 +47,7 @@ pub struct SessionConfiguration {
     /// SocketUseSSL and the other keys of TLS; `None` for plain connections.
     pub tls: Option<Tls>,
     /// The application's keys of this session and of the defaults: those that start with `X-`,
-    /// without the prefix, and those of `[DEFAULT]` that caused a warning.
+    /// without the prefix, and those of QuickFIX/J's example programs, which cause a warning.
     pub application: BTreeMap<String, String>,
 }
 

@@ -176,11 +176,11 @@ fn a_dynamic_session_takes_any_comp_ids() {
 fn an_unknown_key_stops_the_start_with_the_nearest_known_one() {
     assert_eq!(
         acceptor_refused("RestOnLogon=Y"),
-        "a.cfg:7: unknown key RestOnLogon; did you mean ResetOnLogon?"
+        "a.cfg:7: unknown key RestOnLogon; did you mean ResetOnLogon? A key of the application belongs in [APP], or is written X-RestOnLogon"
     );
     assert_eq!(
         acceptor_refused("Quux=1"),
-        "a.cfg:7: unknown key Quux; keys of the application belong in [APP] or start with X-"
+        "a.cfg:7: unknown key Quux; a key of the application belongs in [APP], or is written X-Quux"
     );
 }
 
@@ -376,7 +376,7 @@ a.cfg:6: SocketAcceptPort=98800: a whole number from 0 to 65535 expected
 a.cfg:7: ProxyHost is not available: connections go directly to SocketConnectHost; use a TCP forwarder
 a.cfg:8: \"hello\" is neither [SECTION], Key=Value nor # comment
 a.cfg:11: ResetOnLogon=yes: Y or N expected
-a.cfg:12: unknown key RestOnLogout; did you mean ResetOnLogout?
+a.cfg:12: unknown key RestOnLogout; did you mean ResetOnLogout? A key of the application belongs in [APP], or is written X-RestOnLogout
 a.cfg:13: this session has no TargetCompID; add it here or in [DEFAULT]
 a.cfg:14: BeginString=FIX.5.0 is not available: FIX.5.0 has no sessions of its own: its messages travel in sessions of FIXT.1.1 (DefaultApplVerID=FIX.5.0); leave the session out, or start the others with `fixbolt serve --keep-going`
 a.cfg:15: ${FIXBOLT_NO_SUCH_VARIABLE}: the environment variable is not set, or is not UTF-8
@@ -398,19 +398,23 @@ fn sessions_without_mistakes_are_usable_without_the_others() {
 }
 
 #[test]
-fn keys_of_a_quickfixj_application_in_default_are_handed_to_it_with_a_warning() {
+fn keys_of_quickfixjs_example_programs_are_handed_to_the_application_with_a_warning_and_no_others() {
     let defaults = "[DEFAULT]\nDefaultMarketPrice=15\n";
-    let configuration = read(&format!("{defaults}{ACCEPTOR}")).unwrap();
+    let configuration = read(&format!("{defaults}{ACCEPTOR}ValidOrderTypes=1,2,F\n")).unwrap();
     assert_eq!(configuration.sessions[0].application["DefaultMarketPrice"], "15");
+    assert_eq!(configuration.sessions[0].application["ValidOrderTypes"], "1,2,F");
     assert_eq!(
         configuration.warnings[0].to_string(),
         "a.cfg:2: DefaultMarketPrice has no effect: it is not a key of the engine and is passed to the application; write X-DefaultMarketPrice, or move it to [APP]"
     );
     assert_eq!(
         refused(&format!("[DEFAULT]\nHeartBeatInterval=15\n{ACCEPTOR}")),
-        "a.cfg:2: unknown key HeartBeatInterval; keys of the application belong in [APP] or start with X-"
+        "a.cfg:2: unknown key HeartBeatInterval; did you mean HeartBtInt? A key of the application belongs in [APP], or is written X-HeartBeatInterval"
     );
-    assert!(acceptor_refused("DefaultMarketPrice=15").contains("unknown key"));
+    for key in ["OrderEntryDesk", "Quux", "DefaultMarketPrices"] {
+        let error = refused(&format!("[DEFAULT]\n{key}=15\n{ACCEPTOR}"));
+        assert!(error.starts_with(&format!("a.cfg:2: unknown key {key}; ")), "{error}");
+    }
 }
 
 #[test]
@@ -472,9 +476,13 @@ fn the_default_of_each_row_is_what_a_session_has_without_the_key() {
             continue;
         }
         let default = row.default.split(' ').next().unwrap();
+        let base = match (row.is_of_tls && row.name != "SocketUseSSL", row.scope) {
+            (false, _) => base_of(row).to_owned(),
+            (true, Scope::Initiator) => with(INITIATOR, "SocketUseSSL=Y"),
+            (true, _) => with(ACCEPTOR, "SocketUseSSL=Y\nSocketKeyStore=own.pem"),
+        };
         for name in row.names() {
-            let (without, given) =
-                (one(base_of(row)), one(&with(base_of(row), &format!("{name}={default}"))));
+            let (without, given) = (one(&base), one(&with(&base, &format!("{name}={default}"))));
             assert_eq!(without, given, "{name}={default}");
         }
         compared += 1;

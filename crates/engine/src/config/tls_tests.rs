@@ -5,26 +5,29 @@ use crate::tls::{Authorities, CipherSuite, ClientCertificates, OwnCertificate, T
 
 const CERTIFICATE: &str = "SocketCertificateFile=a.pem\nSocketPrivateKeyFile=a.key";
 
-fn read(role: &str, keys: &str) -> Result<Option<Tls>, String> {
+fn text(role: &str, keys: &str) -> String {
     let (kind, more) = match role {
         "acceptor" => ("acceptor", "SocketAcceptPort=0"),
         _ => ("initiator", "HeartBtInt=30\nSocketConnectHost=venue\nSocketConnectPort=1"),
     };
-    let text = format!(
-        "[SESSION]\nConnectionType={kind}\n{more}\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\n{keys}\n"
-    );
-    let read = Configuration::from_text("a.cfg", &text);
+    format!(
+        "[SESSION]\n{more}\nConnectionType={kind}\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\n{keys}\n"
+    )
+}
+
+fn read_tls(role: &str, keys: &str) -> Result<Option<Tls>, String> {
+    let read = Configuration::from_text("a.cfg", &text(role, keys));
     read.map(|mut read| read.sessions.remove(0).tls).map_err(|error| error.to_string())
 }
 
 fn tls(role: &str, keys: &str) -> Tls {
-    read(role, keys).unwrap().expect("it has TLS")
+    read_tls(role, keys).unwrap().expect("it has TLS")
 }
 
 #[test]
 fn a_session_has_tls_if_a_key_says_so_or_names_certificates() {
-    assert_eq!(read("initiator", ""), Ok(None));
-    assert_eq!(read("initiator", "SocketUseSSL=N\nSocketCAFile=ca.pem"), Ok(None));
+    assert_eq!(read_tls("initiator", ""), Ok(None));
+    assert_eq!(read_tls("initiator", "SocketUseSSL=N\nSocketCAFile=ca.pem"), Ok(None));
     assert_eq!(tls("initiator", "SocketUseSSL=Y"), Tls::new());
     let expected = Tls { authorities: Authorities::File("ca.pem".into()), ..Tls::new() };
     for key in ["SocketCAFile", "SocketTrustStore", "CertificationAuthoritiesFile"] {
@@ -37,7 +40,7 @@ fn a_session_has_tls_if_a_key_says_so_or_names_certificates() {
     let own = Some(OwnCertificate::new("a.pem", "a.key"));
     for (role, keys) in [
         ("initiator", CERTIFICATE),
-        ("acceptor", CERTIFICATE),
+        ("acceptor", "SocketCertificateFile=a.pem\nSocketPrivateKeyFile=a.key\nNeedClientAuth=N"),
         ("acceptor", "ServerCertificateFile=a.pem\nServerCertificateKeyFile=a.key"),
         ("initiator", "ClientCertificateFile=a.pem\nClientCertificateKeyFile=a.key"),
     ] {
@@ -56,12 +59,20 @@ fn initiators_need_a_certificate_as_the_keys_say_it() {
     for (keys, expected) in [
         (format!("{CERTIFICATE}\nSocketUseSSL=Y"), Off),
         // As in quickfixgo.
-        (CERTIFICATE.to_owned(), Required),
+        (format!("{CERTIFICATE}\nSocketCAFile=ca.pem"), Required),
         (format!("{CERTIFICATE}\nNeedClientAuth=N"), Off),
-        (format!("{server}\nNeedClientAuth=requested"), Requested),
+        (format!("{server}\nSocketCAFile=ca.pem\nNeedClientAuth=requested"), Requested),
         (server.to_owned(), Off),
-        (format!("{server}\nCertificateVerifyLevel=2"), Required),
-        (format!("{server}\nCertificateVerifyLevel=1"), Requested),
+        (format!("{server}\nSocketCAFile=ca.pem"), Off),
+        // QuickFIX's numbers: 1 requires, 2 asks.
+        (format!("{server}\nCertificateVerifyLevel=0"), Off),
+        (format!("{server}\nSocketCAFile=ca.pem\nCertificateVerifyLevel=1"), Required),
+        (format!("{server}\nSocketCAFile=ca.pem\nCertificateVerifyLevel=2"), Requested),
+        // As in QuickFIX/N.
+        (format!("{server}\nSSLEnable=Y\nSocketCAFile=ca.pem"), Required),
+        ("SSLCertificate=./a.pem\nSSLCACertificate=./ca.pem".to_owned(), Required),
+        ("SSLCertificate=./a.pem\nSSLRequireClientCertificate=N".to_owned(), Off),
+        (format!("{server}\nSSLEnable=Y\nNeedClientAuth=N"), Off),
     ] {
         assert_eq!(tls("acceptor", &keys).client_certificates, expected, "{keys}");
     }
@@ -108,6 +119,159 @@ fn what_binds_a_certificate_to_a_session_is_read() {
 }
 
 #[test]
+fn the_keys_of_quickfixn_have_their_effect() {
+    let keys = "SSLEnable=Y\nSSLServerName=venue.example\nSSLProtocols=Tls11, Tls12\nSSLCertificate=./a.pem\n\
+        SSLCertificatePassword=hunter2\nSSLCACertificate=./ca.pem\nSSLValidateCertificates=Y\nSSLCheckCertificateRevocation=N";
+    let mut expected = Tls::new();
+    expected.server_name = Some("venue.example".to_owned());
+    expected.max_version = TlsVersion::Tls12;
+    expected.certificate = Some(OwnCertificate::new("./a.pem", "./a.pem"));
+    expected.authorities = Authorities::File("./ca.pem".into());
+    let mut read = tls("initiator", keys);
+    read.client_certificates = ClientCertificates::Off;
+    assert_eq!(read, expected);
+    let server = keys.replace("SSLServerName=venue.example\n", "");
+    assert_eq!(tls("acceptor", &server).client_certificates, ClientCertificates::Required);
+    assert_eq!(read_tls("initiator", &keys.replace("SSLEnable=Y", "SSLEnable=N")), Ok(None));
+    let lists = keys.replace("Revocation=N", "Revocation=Y\nCertificateRevocationListFile=crl.pem");
+    assert_eq!(tls("initiator", &lists).revocation_lists, Some("crl.pem".into()));
+    for (protocols, expected) in
+        [("None", TlsVersion::Tls12), ("Tls12,Tls13", TlsVersion::Tls12), ("tls13", TlsVersion::Tls13)]
+    {
+        let tls = tls("initiator", &format!("SSLEnable=Y\nSSLProtocols={protocols}"));
+        assert_eq!((tls.min_version, tls.max_version), (expected, TlsVersion::Tls13), "{protocols}");
+    }
+    // What QuickFIX/N would check by default is left out with a warning.
+    let warnings = |keys: &str| Configuration::from_text("a.cfg", &text("initiator", keys)).unwrap().warnings;
+    let told = warnings("SSLEnable=Y");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].to_string().starts_with("a.cfg:9: SSLEnable: revocation is not checked"), "{}", told[0]);
+    assert_eq!(warnings("SSLEnable=Y\nSSLCheckCertificateRevocation=N"), []);
+    assert_eq!(warnings("SocketUseSSL=Y"), []);
+}
+
+#[test]
+fn what_would_weaken_tls_in_quickfixns_words_stops_the_start_with_what_to_do() {
+    for (role, keys, expected) in [
+        ("initiator", "SSLValidateCertificates=N", "name the counterparty's own certificate"),
+        (
+            "initiator",
+            "SSLProtocols=Default",
+            "SSLProtocols=Default is not available: versions before TLS 1.2 are not secure and not supported; enable Tls12 or Tls13",
+        ),
+        ("initiator", "SSLProtocols=Ssl3, Tls", "enable Tls12 or Tls13"),
+        ("initiator", "SSLProtocols=TLSv1.2", "names such as Tls12"),
+        ("initiator", "SSLCheckCertificateRevocation=Y", "name them in CertificateRevocationListFile"),
+        (
+            "initiator",
+            "SSLCheckCertificateRevocation=N\nCertificateRevocationListFile=crl",
+            "does not read them",
+        ),
+        (
+            "initiator",
+            "SSLCertificate=../keys/Client.PFX",
+            "`openssl pkcs12 -in ../keys/Client.PFX -nodes -out NEW.pem`",
+        ),
+        (
+            "initiator",
+            "SSLCertificate=CN=Client",
+            "export the certificate to a file (.pfx), and convert it to PEM: `openssl pkcs12 -in FILE.pfx -nodes",
+        ),
+        (
+            "initiator",
+            "SSLCertificate=Client",
+            "there is no such file, and the system's store of certificates is not read",
+        ),
+        ("initiator", "SSLCACertificate=ca.p12", "`openssl pkcs12 -in ca.p12 -nokeys -out NEW.pem`"),
+        ("acceptor", "SSLCertificate=./a.pem", "this session has no SocketCAFile"),
+        (
+            "acceptor",
+            "SSLCertificate=./a.pem\nSSLRequireClientCertificate=Y",
+            "this session has no SocketCAFile",
+        ),
+    ] {
+        let error = read_tls(role, &format!("SSLEnable=Y\n{keys}")).unwrap_err();
+        assert!(error.contains(expected), "{keys}: {error}");
+    }
+}
+
+#[test]
+fn a_key_about_tls_without_tls_stops_the_start_unless_plain_connections_are_on_purpose() {
+    for key in [
+        "EnabledProtocols=TLSv1.2",
+        "SSLProtocols=Tls12",
+        "SSLServerName=a",
+        "SocketKeyStorePassword=a",
+        "SSLProtocol=all",
+    ] {
+        let error = read_tls("initiator", key).unwrap_err();
+        let (name, _) = key.split_once('=').unwrap();
+        let expected = format!(
+            "a.cfg:9: {name} is about TLS, and nothing turns it on: SocketUseSSL=Y does; SocketUseSSL=N says that connections are plain on purpose"
+        );
+        assert_eq!(error, expected);
+        for off in ["SocketUseSSL=N", "SSLEnable=N"] {
+            assert_eq!(read_tls("initiator", &format!("{key}\n{off}")), Ok(None), "{key}");
+        }
+    }
+    // Of the other role, in the defaults.
+    let text = format!("[DEFAULT]\nServerCertificateFile=a\n{}", text("initiator", ""));
+    let error = Configuration::from_text("a.cfg", &text).unwrap_err().to_string();
+    assert!(error.starts_with("a.cfg:2: ServerCertificateFile is about TLS"), "{error}");
+    // As in a stock file of QuickFIX, whose sessions have no TLS: no counterparty would accept it.
+    let text = self::text("initiator", "SSLProtocol=+SSLv3 +TLSv1 -SSLv2");
+    let warnings = Configuration::from_text("a.cfg", &text).unwrap().warnings;
+    let expected = "a.cfg:9: SSLProtocol has no effect: the session has no TLS; SocketUseSSL=Y turns it on, with TLSv1_2 or TLSv1_3";
+    assert_eq!(warnings.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+}
+
+#[test]
+fn of_keys_that_say_the_same_none_weakens_another() {
+    let server = "ServerCertificateFile=a.pem\nServerCertificateKeyFile=a.key\nSocketCAFile=ca.pem";
+    for keys in
+        ["NeedClientAuth=N\nCertificateVerifyLevel=1", "NeedClientAuth=Y\nSSLRequireClientCertificate=N"]
+    {
+        let error = read_tls("acceptor", &format!("{server}\n{keys}")).unwrap_err();
+        assert!(error.contains("say the same, but their values differ"), "{keys}: {error}");
+    }
+    let same = "NeedClientAuth=Y\nSSLRequireClientCertificate=Y\nCertificateVerifyLevel=1";
+    assert_eq!(
+        tls("acceptor", &format!("{server}\n{same}")).client_certificates,
+        ClientCertificates::Required
+    );
+    let min = |keys: &str| tls("initiator", &format!("SocketUseSSL=Y\n{keys}")).min_version;
+    assert_eq!(min("EnabledProtocols=TLSv1.3\nSSLProtocol=all"), TlsVersion::Tls13);
+    assert_eq!(min("EnabledProtocols=TLSv1.3\nSocketMinimumTLSVersion=TLS12"), TlsVersion::Tls13);
+    let error =
+        read_tls("initiator", "SocketUseSSL=Y\nEnabledProtocols=TLSv1.3\nSSLProtocols=Tls12").unwrap_err();
+    assert!(error.contains("leave no version of TLS"), "{error}");
+    let error = read_tls("initiator", "SocketUseSSL=N\nSSLEnable=Y").unwrap_err();
+    assert!(error.contains("are the same key, but their values differ"), "{error}");
+}
+
+#[test]
+fn clients_certificates_are_asked_for_only_of_authorities_that_are_named() {
+    let server = "ServerCertificateFile=a.pem\nServerCertificateKeyFile=a.key";
+    for keys in [
+        format!("{server}\nNeedClientAuth=Y"),
+        format!("{server}\nNeedClientAuth=requested"),
+        format!("{server}\nCertificateVerifyLevel=1"),
+        format!("{server}\nCertificateVerifyLevel=2"),
+        format!("{server}\nSSLRequireClientCertificate=Y"),
+        CERTIFICATE.to_owned(),
+    ] {
+        let error = read_tls("acceptor", &keys).unwrap_err();
+        let expected = "a.cfg:1: this session has no SocketCAFile, the authorities of its clients' certificates: those that the system trusts sign for anyone (NeedClientAuth=N asks clients for none); add it here or in [DEFAULT]";
+        assert_eq!(error, expected, "{keys}");
+        for authority in ["SocketCAFile=a", "SSLCACertificate=./a", "CertificationAuthoritiesDirectory=a"] {
+            assert!(read_tls("acceptor", &format!("{keys}\n{authority}")).is_ok(), "{keys}: {authority}");
+        }
+    }
+    let error = read_tls("acceptor", &format!("{server}\nTLSPeerNames=CompID")).unwrap_err();
+    assert!(error.contains("this session has no NeedClientAuth=Y"), "{error}");
+}
+
+#[test]
 fn what_is_wrong_with_tls_is_said_with_what_to_do() {
     for (role, keys, expected) in [
         ("acceptor", "SocketUseSSL=Y", "this session has no SocketCertificateFile"),
@@ -128,7 +292,7 @@ fn what_is_wrong_with_tls_is_said_with_what_to_do() {
         ("initiator", "SocketCertificateFile=a.pem\nSocketKeyStore=b.pem", "another key names a.pem"),
         ("initiator", "ServerCertificateFile=a.pem", "applies to acceptors only"),
     ] {
-        let error = read(role, keys).unwrap_err();
+        let error = read_tls(role, keys).unwrap_err();
         assert!(error.contains(expected), "{keys}: {error}");
     }
     let text = "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=9\nBeginString=FIX.4.4\nSenderCompID=A\n\

@@ -216,7 +216,10 @@ fn each_check_has_an_action_for_each_direction() {
     let error = read("Incoming.UnknownTag=N").unwrap_err().to_string();
     assert_eq!(error, "a.cfg:7: Incoming.UnknownTag=N: one of reject, warn, ignore expected");
     let error = read("Incoming.UnknownTags=warn").unwrap_err().to_string();
-    assert_eq!(error, "a.cfg:7: unknown key Incoming.UnknownTags; did you mean Incoming.UnknownTag?");
+    assert_eq!(
+        error,
+        "a.cfg:7: unknown key Incoming.UnknownTags; did you mean Incoming.UnknownTag? A key of the application belongs in [APP], or is written X-Incoming.UnknownTags"
+    );
 }
 
 #[test]

@@ -18,7 +18,10 @@ use super::certificate::{name_and_end, of_peer};
 use super::failure::TlsFailure;
 use super::files::Files;
 use super::peer::PeerRules;
-use super::settings::{ClientCertificates, Tls, TlsVersion};
+use super::settings::{Authorities, ClientCertificates, Tls, TlsVersion};
+
+/// What an acceptor lacks that asks for certificates of its clients.
+const NO_AUTHORITY: &str = "an acceptor that asks for certificates of its clients needs their authorities, since those that the system trusts sign for anyone; set SocketCAFile (Tls::authorities), or NeedClientAuth=N";
 
 /// What the library needs for connections of one kind.
 #[derive(Clone, Debug)]
@@ -61,6 +64,7 @@ impl Material {
             .map_err(|error| no_suite(&error))?;
         let builder = match tls.client_certificates {
             ClientCertificates::Off => builder.with_no_client_auth(),
+            _ if tls.authorities == Authorities::System => return Err(NO_AUTHORITY.to_owned()),
             how => {
                 let (roots, known) = files.authorities(&tls.authorities)?;
                 know(&mut certificates, "a certificate authority", &known);

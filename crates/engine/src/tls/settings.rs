@@ -179,7 +179,8 @@ pub enum Authorities {
     Text(String),
 }
 
-/// Whether an acceptor asks for the initiator's certificate.
+/// Whether an acceptor asks for the initiator's certificate. If it does,
+/// [`Tls::authorities`] names who may sign it: [`Authorities::System`] is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub enum ClientCertificates {

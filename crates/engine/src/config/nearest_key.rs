@@ -1,0 +1,126 @@
+//! The known key that a key with no meaning was probably meant to be.
+
+use std::sync::LazyLock;
+
+use super::other_keys::other_keys;
+use super::rows::ROWS;
+
+/// Words that no engine has, and the key that is meant by each. Misspelled ones count, too.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("UseSSL", "SocketUseSSL"),
+    ("UseTLS", "SocketUseSSL"),
+    ("UseSSLTLS", "SocketUseSSL"),
+    ("EnableSSL", "SocketUseSSL"),
+    ("EnableTLS", "SocketUseSSL"),
+    ("SSLEnabled", "SocketUseSSL"),
+    ("TLSEnable", "SocketUseSSL"),
+    ("TLSEnabled", "SocketUseSSL"),
+    ("SocketUseTLS", "SocketUseSSL"),
+    ("SocketSSL", "SocketUseSSL"),
+    ("SocketTLS", "SocketUseSSL"),
+    ("SocketSSLEnable", "SocketUseSSL"),
+    ("SocketSSLEnabled", "SocketUseSSL"),
+    ("SocketTLSEnable", "SocketUseSSL"),
+    ("SocketEnableSSL", "SocketUseSSL"),
+    ("SocketEnableTLS", "SocketUseSSL"),
+    ("SSL", "SocketUseSSL"),
+    ("SSLOn", "SocketUseSSL"),
+    ("TLS", "SocketUseSSL"),
+    ("Encrypted", "SocketUseSSL"),
+    ("Encryption", "SocketUseSSL"),
+    ("CertFile", "SocketCertificateFile"),
+    ("CertificatePath", "SocketCertificateFile"),
+    ("KeyFile", "SocketPrivateKeyFile"),
+    ("PrivateKey", "SocketPrivateKeyFile"),
+    ("CACertificate", "SocketCAFile"),
+    ("CACertFile", "SocketCAFile"),
+    ("ClientAuth", "NeedClientAuth"),
+    ("VerifyClient", "NeedClientAuth"),
+    ("HeartBeatInterval", "HeartBtInt"),
+];
+
+/// The fewest letters of a name's beginning or end that are enough to mean it.
+const PART: usize = 6;
+
+/// What may be written, in lower case, and the key that is meant by it; synonyms come last.
+fn words() -> &'static [(String, String)] {
+    static WORDS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+        let others = other_keys().map(|(name, _)| (*name).to_owned()).filter(|name| !name.ends_with('*'));
+        let known = ROWS.iter().flat_map(|row| row.names()).chain(others);
+        let synonyms = SYNONYMS.iter().map(|(word, meant)| (word.to_ascii_lowercase(), (*meant).to_owned()));
+        known.map(|name| (name.to_ascii_lowercase(), name)).chain(synonyms).collect()
+    });
+    &WORDS
+}
+
+/// Returns how different a word may be from one that is meant, by the length of the shorter one.
+fn tolerance(length: usize) -> usize {
+    match length {
+        0..=3 => 0,
+        4..=5 => 1,
+        _ => 2.max(length / 3),
+    }
+}
+
+/// Returns the known key that `key` was probably meant to be: the one with the most similar
+/// spelling, if it is similar enough, or the shortest one that ends or begins with it.
+pub(super) fn nearest(key: &str) -> Option<&'static str> {
+    let wanted = key.to_ascii_lowercase();
+    let similar = words()
+        .iter()
+        .filter_map(|(word, meant)| {
+            let most = tolerance(word.len().min(wanted.len()));
+            let could_be = word.len().abs_diff(wanted.len()) <= most;
+            let distance = could_be.then(|| strsim::osa_distance(&wanted, word))?;
+            (distance <= most).then_some((distance, meant))
+        })
+        .min_by_key(|(distance, _)| *distance);
+    let part = || {
+        let parts = words().iter().filter(|(word, _)| {
+            wanted.len() >= PART && (word.ends_with(&wanted) || word.starts_with(&wanted))
+        });
+        parts.min_by_key(|(word, _)| (!word.ends_with(&wanted), word.len())).map(|(_, meant)| meant)
+    };
+    similar.map(|(_, meant)| meant).or_else(part).map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::other_keys::treatment;
+    use super::super::rows::row_of;
+    use super::*;
+
+    #[test]
+    fn a_misspelt_key_is_near_the_right_one_and_nonsense_is_near_none() {
+        let nearest = |key| nearest(key).unwrap_or("");
+        assert_eq!(nearest("HeartBeatInt"), "HeartBtInt");
+        assert_eq!(nearest("SenderCompId1"), "SenderCompID");
+        assert_eq!(nearest("TragetCompID"), "TargetCompID");
+        assert_eq!(nearest("FileStorPath"), "FileStorePath");
+        assert_eq!(nearest("Incoming.UnknownTags"), "Incoming.UnknownTag");
+        for nonsense in ["Quux", "Tag", "Desk", "OrderEntryDesk", ""] {
+            assert_eq!(nearest(nonsense), "", "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn a_word_for_a_key_and_a_part_of_one_are_near_it() {
+        let nearest = |key| nearest(key).unwrap_or("");
+        assert_eq!(nearest("UseSSL"), "SocketUseSSL");
+        assert_eq!(nearest("UseSLL"), "SocketUseSSL");
+        assert_eq!(nearest("CertFile"), "SocketCertificateFile");
+        assert_eq!(nearest("CAFile"), "SocketCAFile");
+        assert_eq!(nearest("PrivateKeyFile"), "SocketPrivateKeyFile");
+        assert_eq!(nearest("KeyStore"), "SocketKeyStore");
+        assert_eq!(nearest("UseSNIs"), "UseSNI");
+        assert_eq!(nearest("SSLCertificat"), "SSLCertificate");
+    }
+
+    #[test]
+    fn each_synonym_means_a_known_key_and_is_none() {
+        for (word, meant) in SYNONYMS {
+            assert!(row_of(meant).is_some(), "{meant}");
+            assert!(row_of(word).is_none() && treatment(word).is_none(), "{word}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What the keys of TLS decide together. A session that has one has TLS, or says that it has none.
+
+use super::error::{ConfigError, ConfigWarning};
+use super::other_keys;
+use super::reading::SessionReader;
+use super::rows::row_of;
+use super::text::Setting;
+use super::tls_draft::Mistake;
+use crate::tls::Tls;
+
+/// The keys that turn TLS on, or are the first to look at.
+const FIRST: [&str; 7] = [
+    "SocketUseSSL",
+    "SocketCertificateFile",
+    "SocketKeyStore",
+    "SSLCertificate",
+    "SocketCAFile",
+    "TLSPeerPins",
+    "TLSPeerNames",
+];
+
+/// Returns whether a key is about TLS, whether or not it is used.
+pub(super) fn is_of_tls(key: &str) -> bool {
+    row_of(key).is_some_and(|row| row.is_of_tls) || other_keys::is_of_tls(key)
+}
+
+impl<'s> SessionReader<'s> {
+    /// Returns the TLS of the session's connections.
+    pub(super) fn tls(&mut self, warnings: &mut Vec<ConfigWarning>) -> Option<Tls> {
+        let role = self.draft.role?;
+        let on = self.find("SocketUseSSL");
+        let is_net = on.is_some_and(|setting| setting.key.eq_ignore_ascii_case("SSLEnable"));
+        self.draft.tls.as_in_net |= is_net;
+        let first = FIRST.into_iter().find_map(|name| self.find(name));
+        if !self.draft.tls.is_on() {
+            self.check_plain(on, warnings);
+            return None;
+        }
+        if let (true, Some(setting)) = (self.draft.tls.leaves_out_revocation(), self.net_key()) {
+            let why = "revocation is not checked, which QuickFIX/N does; name lists in CertificateRevocationListFile, or write SSLCheckCertificateRevocation=N";
+            warnings.push(setting.doubtful(why.to_owned()));
+        }
+        match self.draft.tls.finish(role) {
+            Ok(tls) => tls,
+            Err(mistakes) => {
+                for mistake in mistakes {
+                    self.tell_tls(mistake, first);
+                }
+                None
+            }
+        }
+    }
+
+    /// Returns the key by which a session has TLS as in QuickFIX/N.
+    fn net_key(&self) -> Option<&'s Setting> {
+        let on = self.find("SocketUseSSL").filter(|on| on.key.eq_ignore_ascii_case("SSLEnable"));
+        on.or_else(|| self.find("SSLCertificate"))
+    }
+
+    /// Checks that a session without TLS has none on purpose. What does not apply to its role
+    /// counts: the file is about TLS.
+    fn check_plain(&mut self, on: Option<&'s Setting>, warnings: &mut Vec<ConfigWarning>) {
+        if let (true, Some(setting)) =
+            (self.draft.tls.binds_peer(), self.find("TLSPeerPins").or_else(|| self.find("TLSPeerNames")))
+        {
+            let what = "TLSPeerPins and TLSPeerNames are about the counterparty's certificate, and the session has no TLS; set SocketUseSSL=Y";
+            return self.contradicts(on.unwrap_or(setting), what);
+        }
+        if on.is_some() {
+            return;
+        }
+        let sections = [Some(self.own), self.defaults];
+        let settings = sections.into_iter().flatten().flat_map(|section| &section.settings);
+        let named: Vec<&Setting> = settings.filter(|setting| is_of_tls(&setting.key)).collect();
+        for setting in named {
+            let key = &setting.key;
+            if key.eq_ignore_ascii_case("SSLProtocol") && self.draft.tls.is_of_old_versions() {
+                let instead = "the session has no TLS; SocketUseSSL=Y turns it on, with TLSv1_2 or TLSv1_3";
+                warnings.push(setting.without_effect(instead));
+                continue;
+            }
+            let reason = format!(
+                "{key} is about TLS, and nothing turns it on: SocketUseSSL=Y does; SocketUseSSL=N says that connections are plain on purpose"
+            );
+            return self.contradicts(setting, reason);
+        }
+    }
+
+    fn tell_tls(&mut self, mistake: Mistake, first: Option<&Setting>) {
+        let place = |key: &str| self.find(key).or(first);
+        match mistake {
+            Mistake::Missing(what) => self.missing(what),
+            Mistake::Unavailable(key, instead) => {
+                if let Some(setting) = place(key) {
+                    self.mistakes.push(setting.unavailable(instead));
+                }
+            }
+            Mistake::Contradicts(key, why) => match place(key) {
+                Some(setting) => self.contradicts(setting, why),
+                None => {
+                    let place = self.own.place.clone();
+                    self.mistakes.push(ConfigError::Contradiction { place, reason: why.to_owned() });
+                }
+            },
+            Mistake::NotBuilt => {
+                let instead = "this build has no TLS; build fixbolt with its feature `tls`".to_owned();
+                let place = first.map_or(&self.own.place, |setting| &setting.place).clone();
+                let key = first.map_or("TLS", |setting| &setting.key).to_owned();
+                self.mistakes.push(ConfigError::Unavailable { place, key, reason: instead.into() });
+            }
+        }
+    }
+}
