@@ -17,7 +17,7 @@ use crate::output::{self, Format, Object};
 /// Shows the settings of the engine. For each session, shows its identity, then its settings: those
 /// in the file with their line, the others with their default; secrets are masked. Then shows the
 /// settings that have no effect, and every mistake with file, line and what to do. Reads the
-/// dictionaries that the file names; opens no port and no journal.
+/// dictionaries, certificates and keys that the file names; opens no port and no journal.
 ///
 /// The JSON output is one object per line: kind engine (settings), session (name, place, valid,
 /// settings), warning and mistake (place, key, reason, nearest).
@@ -39,10 +39,11 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    let checked = CheckedConfiguration::from_file(&arguments.file);
+    let mut checked = CheckedConfiguration::from_file(&arguments.file);
     if let [unreadable @ ConfigError::Unreadable { included_at: None, .. }] = &checked.mistakes[..] {
         return Err(Failure::usage(unreadable.to_string()));
     }
+    checked.try_tls_files();
     let mut out = output::stdout();
     match arguments.output {
         Format::Text => text(&mut out, &checked)?,

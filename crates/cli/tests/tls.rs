@@ -107,6 +107,94 @@ fn a_configuration_with_tls_is_served() {
     assert_eq!(run(&[&ORDER[..], &["--config", &trader]].concat()).status, 3);
 }
 
+/// What QuickFIX/N's example acceptor says, with files in PEM.
+fn as_in_quickfixn(file: &impl Fn(&str) -> String) -> String {
+    let own = file("own.pem");
+    let pem = ["FIXBOLT.pem", "FIXBOLT.key"].map(|name| std::fs::read_to_string(file(name)).unwrap());
+    std::fs::write(&own, pem.concat()).unwrap();
+    std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o600)).unwrap();
+    format!(
+        "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nResetOnLogon=Y\nSSLEnable=Y\nSSLCertificate={own}\nSSLCertificatePassword=hunter2\nSSLCACertificate={}\nSSLCheckCertificateRevocation=N\nSSLProtocols=Tls12\n[SESSION]\nBeginString=FIX.4.4\nSenderCompID=FIXBOLT\nTargetCompID=CLIENT\n",
+        file("ca.pem")
+    )
+}
+
+#[test]
+fn a_file_of_quickfixn_is_served_over_tls_to_clients_with_a_certificate_and_to_no_others() {
+    let file = certificates("tls-quickfixn");
+    let config = file("executor.cfg");
+    std::fs::write(&config, as_in_quickfixn(&file)).unwrap();
+    let checked = run(&["check-config", &config]);
+    assert_eq!(checked.status, 0, "{}", checked.out);
+    assert!(checked.out.ends_with("1 session, no mistakes\n") && !checked.out.contains("hunter2"));
+    let server = Server::start(&["--config", &config]);
+    let to = server.address.replace("127.0.0.1", "localhost");
+    let send = |more: &[&str]| run(&[&ORDER[..], &["--to", &to], more].concat()).status;
+    let (ca, cert, key) = (file("ca.pem"), file("CLIENT.pem"), file("CLIENT.key"));
+    assert_eq!(send(&["--tls", "--ca", &ca, "--cert", &cert, "--key", &key]), 0);
+    assert_eq!(send(&["--tls", "--ca", &ca]), 3, "without a certificate");
+    assert_eq!(send(&[]), 3, "in plain text");
+}
+
+#[test]
+fn check_config_and_the_start_refuse_the_same_files() {
+    let file = certificates("tls-check");
+    let config = file("executor.cfg");
+    let text = as_in_quickfixn(&file);
+    let (own, ca) = (file("own.pem"), file("ca.pem"));
+    let pkcs12 = [0x30, 0x82, 0, 0, 2, 1, 3];
+    std::fs::write(file("store"), pkcs12).unwrap();
+    let (absent, store) = (file("absent.pem"), file("store"));
+    for (text, place, said) in [
+        (text.replace(&own, &absent), 6, format!("SSLCertificate: {absent}: No such file")),
+        (text.replace(&own, &store), 6, "this is a PKCS#12 keystore".to_owned()),
+        (text.replace(&own, &ca), 6, format!("{ca}: there is no private key")),
+        (text.replace(&ca, &absent), 8, format!("SSLCACertificate: {absent}: No such file")),
+        (text.replace(&own, "Venue"), 6, "openssl pkcs12 -in FILE.pfx -nodes".to_owned()),
+        (
+            text.replace(&format!("SSLCACertificate={ca}\n"), ""),
+            10,
+            "this session has no SocketCAFile".to_owned(),
+        ),
+    ] {
+        std::fs::write(&config, text).unwrap();
+        let checked = run(&["check-config", &config]);
+        let mistakes: Vec<_> = checked.out.lines().filter(|line| line.starts_with("mistake: ")).collect();
+        let [mistake] = mistakes[..] else { panic!("{said}: {mistakes:?}") };
+        assert!(mistake.starts_with(&format!("mistake: {config}:{place}: ")), "{mistake}");
+        assert!(mistake.contains(&said) && checked.status == 1, "{mistake}");
+        let served = run(&["serve", "--config", &config]);
+        assert_eq!((served.status, served.out.as_str()), (2, ""), "{said}");
+    }
+}
+
+#[test]
+fn a_private_key_that_others_may_read_is_a_warning_of_check_config_and_of_the_start() {
+    let file = certificates("tls-mode");
+    let (config, own) = (file("executor.cfg"), file("own.pem"));
+    std::fs::write(&config, as_in_quickfixn(&file)).unwrap();
+    std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let said =
+        format!("{own}: others than its owner may read this private key (mode 0644); run `chmod 600 {own}`");
+    let checked = run(&["check-config", &config]);
+    assert_eq!(checked.status, 0, "{}", checked.out);
+    let warning = format!("warning: {config}:6: SSLCertificate: {said}");
+    assert!(checked.out.lines().any(|line| line.starts_with(&warning)), "{}", checked.out);
+    let mut server = command::fixbolt()
+        .args(["serve", "--config", &config])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(server.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains(&said) {
+        line.clear();
+        assert!(told.read_line(&mut line).unwrap() > 0, "it ends without the warning");
+    }
+    end(server);
+}
+
 /// Returns a command of OpenSSL; `None`, and says so, if it is not there.
 fn openssl() -> Option<Command> {
     if Command::new("openssl").arg("version").output().is_ok_and(|output| output.status.success()) {

@@ -49,6 +49,7 @@ pub use crate::identity_template::{IdentityTemplate, PartyTemplate, SubIdTemplat
 use fixbolt_session::SessionId;
 
 use crate::session_check;
+use crate::tls::try_files;
 use dictionaries::Dictionaries;
 use other_keys::Treatment;
 use reading::SessionReader;
@@ -207,6 +208,44 @@ impl CheckedConfiguration {
             Some(mistakes) if sessions.is_empty() => Err(mistakes),
             _ => Ok(Configuration { engine, sessions, application, warnings }),
         }
+    }
+
+    /// Loads the certificates, keys and revocation lists that the valid sessions name, as an engine
+    /// does when it starts, and adds what is wrong with them to the mistakes, and what is doubtful
+    /// to the warnings. Without this call they are looked at when the engine starts, because a
+    /// configuration may be for another machine.
+    pub fn try_tls_files(&mut self) {
+        for session in &mut self.sessions {
+            let Ok(SessionConfiguration { connection, settings, tls: Some(tls), .. }) = &session.result
+            else {
+                continue;
+            };
+            let tried = match connection {
+                ConnectionType::Acceptor { .. } => try_files(&tls.of_address(), None),
+                ConnectionType::Initiator { .. } => try_files(tls, Some(settings.id.target_comp_id())),
+            };
+            let about = match &tried {
+                Ok(None) => continue,
+                Ok(Some(about)) | Err(about) => about.clone(),
+            };
+            let written = session.effective.iter().filter_map(|setting| {
+                setting.place.as_ref().filter(|_| is_of_tls(&setting.key)).map(|place| (setting, place))
+            });
+            let named = written.clone().find(|(setting, _)| about.starts_with(&setting.value));
+            let (key, place) = match named.or_else(|| written.clone().next()) {
+                Some((setting, place)) => (setting.key.clone(), place.clone()),
+                None => ("TLS".to_owned(), session.place.clone()),
+            };
+            if tried.is_ok() {
+                self.warnings.push(ConfigWarning { place, key, instead: about, is_used: true });
+            } else {
+                let mistake = ConfigError::Contradiction { place, reason: format!("{key}: {about}") };
+                self.mistakes.push(mistake.clone());
+                session.result = Err(vec![mistake]);
+            }
+        }
+        self.mistakes = once(core::mem::take(&mut self.mistakes));
+        self.warnings = once(core::mem::take(&mut self.warnings));
     }
 
     fn from_read(file: &str, text: &Text) -> Self {

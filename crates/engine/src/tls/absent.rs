@@ -24,6 +24,10 @@ impl TlsContext {
     }
 }
 
+pub(crate) fn try_files(_: &Tls, _: Option<&str>) -> Result<Option<String>, String> {
+    Err(ABSENT.to_owned())
+}
+
 /// None.
 #[derive(Debug, Default)]
 pub(crate) struct TlsContexts;

@@ -11,6 +11,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, ServerConnection};
 
 use super::failure::TlsFailure;
+use super::key_mode;
 use super::material::{Config, Known, Material};
 use super::settings::Tls;
 use super::stream::TlsStream;
@@ -78,6 +79,16 @@ impl TlsContext {
     }
 }
 
+/// Loads the files that connections would need, those of a port or those of an initiator whose
+/// counterparty has this CompID, and returns what is doubtful about them.
+///
+/// # Errors
+/// What is wrong, and what to do.
+pub(crate) fn try_files(settings: &Tls, comp_id: Option<&str>) -> Result<Option<String>, String> {
+    TlsContext::load(settings, comp_id)?;
+    Ok(key_mode::warning(settings))
+}
+
 /// Every TLS of an engine, each kind once.
 #[derive(Debug, Default)]
 pub(crate) struct TlsContexts(Mutex<Contexts>);
@@ -118,6 +129,7 @@ impl TlsContexts {
         }
         let material = TlsContext::load(&settings, comp_id.as_deref())?;
         warn_of(&material.certificates, clock::now().utc);
+        warn_of_key(&settings);
         let context = Arc::new(TlsContext { settings, comp_id, material: Mutex::new(material) });
         let mut contexts = lock(&self.0);
         contexts.all.push(Arc::downgrade(&context));
@@ -152,6 +164,7 @@ impl TlsContexts {
                 Ok(()) => {
                     tracing::info!(name: "certificates_loaded", "certificates were loaded again: new connections use them");
                     warn_of(&lock(&context.material).certificates, clock::now().utc);
+                    warn_of_key(&context.settings);
                 }
                 Err(error) => tracing::error!(
                     name: "certificates_not_loaded",
@@ -167,6 +180,13 @@ impl TlsContexts {
         for context in self.all() {
             warn_of(&lock(&context.material).certificates, now);
         }
+    }
+}
+
+/// Warns of a private key that others may read.
+fn warn_of_key(settings: &Tls) {
+    if let Some(warning) = key_mode::warning(settings) {
+        tracing::warn!(name: "private_key_exposed", "{warning}");
     }
 }
 

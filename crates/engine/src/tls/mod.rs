@@ -21,6 +21,8 @@ mod failure;
 #[cfg(feature = "tls")]
 mod files;
 #[cfg(feature = "tls")]
+mod key_mode;
+#[cfg(feature = "tls")]
 mod material;
 mod peer;
 mod pin;
@@ -30,9 +32,9 @@ mod stream;
 mod suite;
 
 #[cfg(not(feature = "tls"))]
-pub(crate) use absent::{Decrypted, TlsContext, TlsContexts, TlsStream};
+pub(crate) use absent::{Decrypted, TlsContext, TlsContexts, TlsStream, try_files};
 #[cfg(feature = "tls")]
-pub(crate) use context::{TlsContext, TlsContexts};
+pub(crate) use context::{TlsContext, TlsContexts, try_files};
 pub(crate) use failure::TlsFailure;
 pub(crate) use peer::{Mismatch, PeerCertificate, PeerRules};
 pub use pin::{InvalidPin, KeyPin};
