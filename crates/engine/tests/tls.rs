@@ -359,6 +359,17 @@ fn sessions_of_an_address_must_agree_and_mistakes_are_named() {
         authority.tls_of(&authority.issue("X")).certificate.unwrap().key;
     let error = start(accepted(wrong), None);
     assert!(error.contains("is not that of the certificate"), "{error}");
+    // Sessions that were meant would be accepted in plain text.
+    let elsewhere = "127.0.0.1:9".parse().unwrap();
+    let builder = Engine::builder().accept(anywhere(), acceptor()).tls(elsewhere, tls.clone());
+    let error = format!("{:#}", builder.start(Recorder::venue().0).unwrap_err());
+    assert!(error.contains("127.0.0.1:9: TLS of this address is set, but no session"), "{error}");
+    for asked in [ClientCertificates::Requested, ClientCertificates::Required] {
+        let mut open = tls.clone();
+        (open.client_certificates, open.authorities) = (asked, Authorities::System);
+        let error = start(accepted(open), None);
+        assert!(error.contains("needs their authorities") && error.contains("set SocketCAFile"), "{error}");
+    }
     let mut pinned = tls;
     pinned.pins = vec![issued.pin];
     let error = start(accepted(pinned), None);

@@ -182,7 +182,7 @@ impl EngineBuilder {
 
     /// Encrypts the connections to `address`, those of [`EngineBuilder::accept_any`] too, for
     /// sessions whose [`Acceptance::tls`] says nothing else. All sessions of an address have TLS,
-    /// or none has: the start fails if they do not agree.
+    /// or none has: the start fails if they do not agree, and if no session is accepted there.
     /// A session that is added later ([`Engine::accept`]) names its TLS itself.
     ///
     /// ```no_run
@@ -210,8 +210,9 @@ impl EngineBuilder {
     /// The counterparty that the header names counts as the connection's address from then on: for
     /// [`Acceptance::allowed`], for limits, and in the log. A header of the proxy's own connections
     /// (LOCAL, UNKNOWN) leaves it the proxy's. A connection from a proxy without a header is
-    /// closed, and so is one from elsewhere with a header. The header may have 107 bytes in version
-    /// 1, 4,096 in version 2, and comes before the handshake of TLS.
+    /// closed, and so is one from elsewhere with a header. The start fails if no session is
+    /// accepted at the address. The header may have 107 bytes in version 1, 4,096 in version 2, and
+    /// comes before the handshake of TLS.
     ///
     /// Whoever may connect from a proxy's address can name any counterparty: name the proxies
     /// alone, not the network that they share with others.

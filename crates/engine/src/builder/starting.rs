@@ -115,7 +115,7 @@ impl EngineBuilder {
             )));
         }
         let options = self.worker_options(shared)?;
-        self.give_settings_of_addresses();
+        self.give_settings_of_addresses()?;
         let are_logged = self.message_log.is_some();
         prepare(&mut self.acceptances, &mut self.initiations, are_logged, self.keep_going)?;
         choose_tier()?;
@@ -151,7 +151,11 @@ impl EngineBuilder {
     }
 
     /// Gives the sessions of an address its TLS and its proxies, unless they have their own.
-    fn give_settings_of_addresses(&mut self) {
+    ///
+    /// # Errors
+    /// [`EngineError::Listen`] if no session is accepted there: those that were meant would have
+    /// neither.
+    fn give_settings_of_addresses(&mut self) -> Result<(), EngineError> {
         let sessions =
             self.acceptances.iter_mut().map(|(at, session)| (at, &mut session.tls, &mut session.proxies));
         let templates = self.templates.iter_mut().map(|(at, any)| (at, &mut any.tls, &mut any.proxies));
@@ -162,6 +166,20 @@ impl EngineBuilder {
             if proxies.is_empty() {
                 *proxies = last_of(&self.proxies, address).unwrap_or_default();
             }
+        }
+        let accepted =
+            self.acceptances.iter().map(|(at, _)| at).chain(self.templates.iter().map(|(at, _)| at));
+        let accepted: HashSet<&SocketAddr> = accepted.collect();
+        let tls = self.tls.iter().map(|(at, _)| (at, "TLS"));
+        let mut named = tls.chain(self.proxies.iter().map(|(at, _)| (at, "proxies")));
+        match named.find(|(address, _)| !accepted.contains(address)) {
+            None => Ok(()),
+            Some((address, what)) => Err(EngineError::Listen {
+                address: *address,
+                reason: format!(
+                    "{what} of this address is set, but no session is accepted there; name the address of the sessions"
+                ),
+            }),
         }
     }
 

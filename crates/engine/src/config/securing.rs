@@ -66,14 +66,24 @@ impl<'s> SessionReader<'s> {
             let what = "TLSPeerPins and TLSPeerNames are about the counterparty's certificate, and the session has no TLS; set SocketUseSSL=Y";
             return self.contradicts(on.unwrap_or(setting), what);
         }
-        if on.is_some() {
-            return;
-        }
-        let sections = [Some(self.own), self.defaults];
+        let is_own = self.find_own("SocketUseSSL").is_some();
+        let sections = match on {
+            Some(_) if is_own => return,
+            // What the session itself says is more than a default.
+            Some(_) => [Some(self.own), None],
+            None => [Some(self.own), self.defaults],
+        };
         let settings = sections.into_iter().flatten().flat_map(|section| &section.settings);
         let named: Vec<&Setting> = settings.filter(|setting| is_of_tls(&setting.key)).collect();
         for setting in named {
             let key = &setting.key;
+            if let Some(on) = on {
+                let reason = format!(
+                    "{key} is about TLS, and {} at {} turns it off; write SocketUseSSL for this session, Y or N",
+                    on.key, on.place
+                );
+                return self.contradicts(setting, reason);
+            }
             if key.eq_ignore_ascii_case("SSLProtocol") && self.draft.tls.is_of_old_versions() {
                 let instead = "the session has no TLS; SocketUseSSL=Y turns it on, with TLSv1_2 or TLSv1_3";
                 warnings.push(setting.without_effect(instead));

@@ -214,6 +214,12 @@ fn a_key_about_tls_without_tls_stops_the_start_unless_plain_connections_are_on_p
             assert_eq!(read_tls("initiator", &format!("{key}\n{off}")), Ok(None), "{key}");
         }
     }
+    // A default is less than what the session itself says.
+    let own = format!("[DEFAULT]\nSocketUseSSL=N\n{}", text("initiator", "SocketCAFile=ca.pem"));
+    let error = Configuration::from_text("a.cfg", &own).unwrap_err().to_string();
+    let expected = "a.cfg:11: SocketCAFile is about TLS, and SocketUseSSL at a.cfg:2 turns it off; write SocketUseSSL for this session, Y or N";
+    assert_eq!(error, expected);
+    assert!(Configuration::from_text("a.cfg", &format!("{own}SocketUseSSL=N\n")).is_ok());
     // Of the other role, in the defaults.
     let text = format!("[DEFAULT]\nServerCertificateFile=a\n{}", text("initiator", ""));
     let error = Configuration::from_text("a.cfg", &text).unwrap_err().to_string();
