@@ -62,6 +62,17 @@ fn tolerance(length: usize) -> usize {
     }
 }
 
+/// Returns a distance that two words have at least: the letters that only one of them has. It is
+/// found much faster than the distance itself, and leaves few words.
+fn at_least(one: &str, other: &str) -> usize {
+    let mut counts = [0_isize; 256];
+    one.bytes().for_each(|letter| counts[usize::from(letter)] += 1);
+    other.bytes().for_each(|letter| counts[usize::from(letter)] -= 1);
+    let more: isize = counts.iter().filter(|count| **count > 0).sum();
+    let less: isize = counts.iter().filter(|count| **count < 0).sum();
+    more.max(-less).unsigned_abs()
+}
+
 /// Returns the known key that `key` was probably meant to be: the one with the most similar
 /// spelling, if it is similar enough, or the shortest one that ends or begins with it.
 pub(super) fn nearest(key: &str) -> Option<&'static str> {
@@ -70,7 +81,7 @@ pub(super) fn nearest(key: &str) -> Option<&'static str> {
         .iter()
         .filter_map(|(word, meant)| {
             let most = tolerance(word.len().min(wanted.len()));
-            let could_be = word.len().abs_diff(wanted.len()) <= most;
+            let could_be = at_least(&wanted, word) <= most;
             let distance = could_be.then(|| strsim::osa_distance(&wanted, word))?;
             (distance <= most).then_some((distance, meant))
         })

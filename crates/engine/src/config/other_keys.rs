@@ -114,7 +114,7 @@ static OTHER_TLS_KEYS: &[(&str, Treatment)] = &[
     ("SSLCipherSuite", only(&["HIGH:!RC4"], "it is a list of OpenSSL's; write CipherSuites with IANA's names")),
     ("CertificateRevocationListDirectory", only(&[], "put the lists into one file, and name it in CertificateRevocationListFile")),
     ("SocketInsecureSkipVerify", only(&["N"], UNVERIFIED)),
-    ("SSLValidateCertificates", only(&["Y"], UNVERIFIED)),
+    ("SSLValidateCertificates", only(&["Y"], "a certificate that is not verified protects from nobody between the two sides; name the counterparty's own certificate, or its authority, in SSLCACertificate, and write EndpointIdentificationAlgorithm=none if only its name differs; an acceptor that asks its clients for none has SSLRequireClientCertificate=N alone")),
     ("SocketKeyStorePassword", NOT_ENCRYPTED),
     ("SSLCertificatePassword", NOT_ENCRYPTED),
     ("SocketPrivateKeyBytes", BYTES),
