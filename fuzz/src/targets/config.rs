@@ -30,6 +30,7 @@ Greeting=hello
 
 const TRADER: &str = "[DEFAULT]
 ConnectionType=initiator
+HeartBtInt=30
 ReconnectInterval=5
 SocketConnectHost=localhost
 SocketConnectPort=9880
@@ -80,7 +81,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     let dynamic = VENUE.replace("TargetCompID=TRADER\n", "TargetCompID=*\nDynamicSession=Y\n");
     let variables = VENUE.replace("30", "${FIXBOLT_FUZZ}").replace("VENUE", "$$VENUE");
     let include = format!("include=nowhere.cfg\n{TRADER}");
-    let words = ENCRYPTED.replace("SSLEnable", "UseTLS");
+    let words = TRADER.replace("LogonTimeout=10", "UseTLS=Y");
     let all = [VENUE, TRADER, ENCRYPTED, &words, &dynamic, &variables, &include];
     all.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
