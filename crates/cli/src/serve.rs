@@ -251,7 +251,7 @@ fn reload_on_hangup(certificates: Certificates) -> io::Result<()> {
                 Err(error) => Line::new(
                     Severity::Error,
                     "certificates_not_loaded",
-                    format!("{error:#}; the old ones stay in use"),
+                    format!("{error:#}; the old ones stay in use, and it is tried again each minute"),
                 ),
             });
         }

@@ -18,7 +18,8 @@ impl Certificates {
     /// on. Files that have changed are loaded by themselves within a minute.
     ///
     /// # Errors
-    /// [`EngineError::System`]: what cannot be loaded; the old ones stay in use.
+    /// [`EngineError::System`]: what cannot be loaded. The old ones stay in use until it can, which
+    /// is tried again each minute.
     pub fn reload(&self) -> Result<(), EngineError> {
         let failed = |reason| EngineError::System { doing: "loading certificates", reason };
         self.0.reload().map_err(failed)

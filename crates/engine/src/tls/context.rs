@@ -8,6 +8,7 @@ use std::sync::{Arc, Weak};
 use fixbolt_journal::unpin;
 use fixbolt_session::Utc;
 use rustls::pki_types::ServerName;
+use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
 use rustls::{ClientConnection, ServerConnection};
 
 use super::failure::TlsFailure;
@@ -15,11 +16,12 @@ use super::key_mode;
 use super::material::{Config, Known, Material};
 use super::settings::Tls;
 use super::stream::TlsStream;
-use crate::clock;
 use crate::sync::{Mutex, lock};
 
 /// How often the files are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+/// How many causes of failures are remembered; an older one is told again.
+const MOST_CAUSES: usize = 16;
 /// How long before a certificate ends that is warned of.
 const WARNING: Duration = Duration::from_secs(30 * 86_400);
 /// How often it is warned of.
@@ -31,14 +33,27 @@ pub(crate) struct TlsContext {
     settings: Tls,
     /// The counterparty's CompID, for initiators; `None` for a port.
     comp_id: Option<String>,
+    /// The time by which certificates are judged.
+    clock: Arc<dyn TimeProvider>,
     material: Mutex<Material>,
+    /// Why the files could not be loaded since they were the last time, each cause once.
+    failures: Mutex<Vec<String>>,
 }
 
 impl TlsContext {
-    fn load(settings: &Tls, comp_id: Option<&str>) -> Result<Material, String> {
+    fn new(settings: Tls, comp_id: Option<String>, clock: Arc<dyn TimeProvider>) -> Result<Self, String> {
+        let material = Self::load(&settings, comp_id.as_deref(), &clock)?;
+        Ok(Self { settings, comp_id, clock, material: Mutex::new(material), failures: Mutex::default() })
+    }
+
+    fn load(
+        settings: &Tls,
+        comp_id: Option<&str>,
+        clock: &Arc<dyn TimeProvider>,
+    ) -> Result<Material, String> {
         match comp_id {
-            None => Material::of_acceptor(settings),
-            Some(comp_id) => Material::of_initiator(settings, comp_id),
+            None => Material::of_acceptor(settings, clock),
+            Some(comp_id) => Material::of_initiator(settings, comp_id, clock),
         }
     }
 
@@ -65,17 +80,30 @@ impl TlsContext {
         connection.map(|tls| TlsStream::new(tls.into())).map_err(|error| wrong(&error))
     }
 
+    /// Returns whether the files are to be loaded again: they have changed, or could not be loaded.
+    fn is_due(&self) -> bool {
+        !lock(&self.failures).is_empty() || lock(&self.material).files.have_changed()
+    }
+
     /// Loads the files again. The old ones stay in use if there is something wrong with the new
     /// ones.
     fn reload(&self) -> Result<(), String> {
-        let loaded = Self::load(&self.settings, self.comp_id.as_deref());
-        let mut material = lock(&self.material);
-        let result = loaded.map(|new| *material = new);
-        if result.is_err() {
-            // Tried again when they change again.
-            material.files.look();
+        let loaded = Self::load(&self.settings, self.comp_id.as_deref(), &self.clock);
+        let mut failures = lock(&self.failures);
+        match loaded {
+            Ok(new) => {
+                *lock(&self.material) = new;
+                failures.clear();
+                Ok(())
+            }
+            Err(cause) => {
+                if !failures.contains(&cause) {
+                    failures.truncate(MOST_CAUSES - 1);
+                    failures.insert(0, cause.clone());
+                }
+                Err(cause)
+            }
         }
-        result
     }
 }
 
@@ -85,13 +113,18 @@ impl TlsContext {
 /// # Errors
 /// What is wrong, and what to do.
 pub(crate) fn try_files(settings: &Tls, comp_id: Option<&str>) -> Result<Option<String>, String> {
-    TlsContext::load(settings, comp_id)?;
+    let clock: Arc<dyn TimeProvider> = Arc::new(DefaultTimeProvider);
+    TlsContext::load(settings, comp_id, &clock)?;
     Ok(key_mode::warning(settings))
 }
 
 /// Every TLS of an engine, each kind once.
-#[derive(Debug, Default)]
-pub(crate) struct TlsContexts(Mutex<Contexts>);
+#[derive(Debug)]
+pub(crate) struct TlsContexts {
+    /// The time by which certificates are judged: the system's, except in tests.
+    clock: Arc<dyn TimeProvider>,
+    contexts: Mutex<Contexts>,
+}
 
 #[derive(Debug, Default)]
 struct Contexts {
@@ -100,7 +133,24 @@ struct Contexts {
     watching: Option<Sender<()>>,
 }
 
+impl Default for TlsContexts {
+    fn default() -> Self {
+        Self::by(Arc::new(DefaultTimeProvider))
+    }
+}
+
 impl TlsContexts {
+    /// Returns none, whose certificates will be judged by the time of this clock.
+    pub(super) fn by(clock: Arc<dyn TimeProvider>) -> Self {
+        Self { clock, contexts: Mutex::default() }
+    }
+
+    fn now(&self) -> Utc {
+        // A machine without a clock: every certificate is refused anyway.
+        let seconds = self.clock.current_time().map_or(0, |now| now.as_secs());
+        Utc(seconds.saturating_mul(1_000_000_000))
+    }
+
     /// Returns the TLS of a port.
     ///
     /// # Errors
@@ -127,11 +177,10 @@ impl TlsContexts {
         if let Some(known) = self.all().into_iter().find(same) {
             return Ok(known);
         }
-        let material = TlsContext::load(&settings, comp_id.as_deref())?;
-        warn_of(&material.certificates, clock::now().utc);
-        warn_of_key(&settings);
-        let context = Arc::new(TlsContext { settings, comp_id, material: Mutex::new(material) });
-        let mut contexts = lock(&self.0);
+        let context = Arc::new(TlsContext::new(settings, comp_id, Arc::clone(&self.clock))?);
+        warn_of(&lock(&context.material).certificates, self.now());
+        warn_of_key(&context.settings);
+        let mut contexts = lock(&self.contexts);
         contexts.all.push(Arc::downgrade(&context));
         if contexts.watching.is_none() {
             contexts.watching = watch(Arc::downgrade(self));
@@ -140,7 +189,7 @@ impl TlsContexts {
     }
 
     fn all(&self) -> Vec<Arc<TlsContext>> {
-        let mut contexts = lock(&self.0);
+        let mut contexts = lock(&self.contexts);
         contexts.all.retain(|context| context.strong_count() > 0);
         contexts.all.iter().filter_map(Weak::upgrade).collect()
     }
@@ -154,29 +203,28 @@ impl TlsContexts {
         if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
     }
 
-    /// Loads the files again that have changed, and says so.
-    fn reload_changed(&self) {
-        for context in self.all() {
-            if !lock(&context.material).files.have_changed() {
-                continue;
-            }
+    /// Loads the files again that have changed, or could not be loaded before. Returns what there
+    /// is to say: each cause of a failure once, until they can be loaded.
+    fn look(&self) -> Vec<Looked> {
+        let all = self.all();
+        let mut news = Vec::new();
+        for context in all.iter().filter(|context| context.is_due()) {
+            let known: Vec<_> = all.iter().map(|one| lock(&one.failures).clone()).collect();
             match context.reload() {
                 Ok(()) => {
-                    tracing::info!(name: "certificates_loaded", "certificates were loaded again: new connections use them");
-                    warn_of(&lock(&context.material).certificates, clock::now().utc);
+                    news.push(Looked::Loaded);
+                    warn_of(&lock(&context.material).certificates, self.now());
                     warn_of_key(&context.settings);
                 }
-                Err(error) => tracing::error!(
-                    name: "certificates_not_loaded",
-                    error,
-                    "certificates have changed, and cannot be loaded: new connections use the old ones"
-                ),
+                Err(cause) if known.iter().flatten().any(|one| *one == cause) => {}
+                Err(cause) => news.push(Looked::Failed(cause)),
             }
         }
+        news
     }
 
     fn warn_of_ends(&self) {
-        let now = clock::now().utc;
+        let now = self.now();
         for context in self.all() {
             warn_of(&lock(&context.material).certificates, now);
         }
@@ -187,6 +235,29 @@ impl TlsContexts {
 fn warn_of_key(settings: &Tls) {
     if let Some(warning) = key_mode::warning(settings) {
         tracing::warn!(name: "private_key_exposed", "{warning}");
+    }
+}
+
+/// What became of files that were to be loaded again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Looked {
+    Loaded,
+    /// They were not, for this reason.
+    Failed(String),
+}
+
+impl Looked {
+    fn tell(&self) {
+        match self {
+            Self::Loaded => {
+                tracing::info!(name: "certificates_loaded", "certificates were loaded again: new connections use them");
+            }
+            Self::Failed(error) => tracing::error!(
+                name: "certificates_not_loaded",
+                error,
+                "certificates cannot be loaded again: new connections use the old ones until they can, which is tried each minute"
+            ),
+        }
     }
 }
 
@@ -213,7 +284,7 @@ fn watch(contexts: Weak<TlsContexts>) -> Option<Sender<()>> {
         let mut warned = Duration::ZERO;
         while receiver.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             let Some(contexts) = contexts.upgrade() else { return };
-            contexts.reload_changed();
+            contexts.look().iter().for_each(Looked::tell);
             warned += LOOK_INTERVAL;
             if warned >= WARNING_INTERVAL {
                 warned = Duration::ZERO;
@@ -233,7 +304,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::tls::settings::OwnCertificate;
+    use crate::tls::settings::{OwnCertificate, TlsVersion};
 
     fn write(folder: &Path, name: &str) {
         let mut parameters = rcgen::CertificateParams::default();
@@ -249,6 +320,57 @@ mod tests {
     }
 
     #[test]
+    fn a_reload_that_failed_is_tried_again_at_each_look_and_said_once_for_each_cause() {
+        let folder = std::env::temp_dir().join(format!("fixbolt-tried-again-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let own = folder.join("own.pem");
+        write(&folder, "FIRST");
+        let mut settings = Tls::new();
+        settings.certificate = Some(OwnCertificate::new(&own, &own));
+        let contexts = Arc::<TlsContexts>::default();
+        let context = contexts.of_port(&settings).unwrap();
+        // Another one with the same files: what is wrong with them is said once.
+        settings.min_version = TlsVersion::Tls13;
+        let _other = contexts.of_port(&settings).unwrap();
+        let look = || {
+            let failed = |looked: &Looked| matches!(looked, Looked::Failed(_));
+            let news = contexts.look();
+            let failures = news.iter().filter(|looked| failed(looked)).count();
+            (news.len() - failures, failures, name(&context))
+        };
+        let first = |failures| (0, failures, "FIRST".to_owned());
+        write(&folder, "THE SECOND ONE");
+        let whole = fs::read(&own).unwrap();
+        let half = [&whole[..whole.len() / 2], &vec![b'\n'; whole.len() - whole.len() / 2]].concat();
+        let time = fs::metadata(&own).unwrap().modified().unwrap();
+        // As seen by its size and its time, the file is the same while it is being written.
+        let write_as = |text: &[u8]| {
+            fs::write(&own, text).unwrap();
+            fs::File::options().write(true).open(&own).unwrap().set_modified(time).unwrap();
+        };
+        write_as(&half);
+        assert_eq!([look(), look(), look()], [first(1), first(0), first(0)]);
+        // Another cause, and the first one again.
+        fs::remove_file(&own).unwrap();
+        assert_eq!([look(), look()], [first(1), first(0)]);
+        write_as(&half);
+        assert_eq!(look(), first(0));
+        write_as(&whole);
+        let second = |loaded| (loaded, 0, "THE SECOND ONE".to_owned());
+        assert_eq!([look(), look()], [second(2), second(0)], "they are loaded once");
+        // One that was asked for: whoever asked is told.
+        write_as(&half);
+        contexts.reload().unwrap_err();
+        assert_eq!(look(), second(0));
+        write_as(&whole);
+        assert_eq!(look(), second(2));
+        // What was repaired may fail again.
+        fs::write(&own, "").unwrap();
+        assert_eq!(look(), (0, 1, "THE SECOND ONE".to_owned()));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
     fn a_file_that_has_changed_is_loaded_again_and_a_wrong_one_leaves_the_old() {
         let folder = std::env::temp_dir().join(format!("fixbolt-certificates-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
@@ -260,18 +382,17 @@ mod tests {
         let context = contexts.of_port(&settings).unwrap();
         let other = contexts.of_port(&settings).unwrap();
         assert!(Arc::ptr_eq(&context, &other), "the same is loaded once");
-        contexts.reload_changed();
+        contexts.look();
         assert_eq!(name(&context), "FIRST");
         // The time of a file may be a second's.
         fs::write(&own, "no certificate").unwrap();
         assert!(lock(&context.material).files.have_changed());
-        contexts.reload_changed();
+        contexts.look();
         assert_eq!(name(&context), "FIRST");
-        assert!(!lock(&context.material).files.have_changed(), "it is tried once");
         let error = contexts.reload().unwrap_err();
         assert!(error.ends_with("own.pem: there is no certificate (PEM: BEGIN CERTIFICATE)"), "{error}");
         write(&folder, "ANOTHER ONE");
-        contexts.reload_changed();
+        contexts.look();
         assert_eq!(name(&context), "ANOTHER ONE");
         drop((context, other));
         assert!(contexts.all().is_empty());

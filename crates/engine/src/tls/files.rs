@@ -40,13 +40,6 @@ impl Files {
         self.0.iter().any(|(path, stamp)| Stamp::of(path) != *stamp)
     }
 
-    /// Looks at the files as they are now, so that only further changes count.
-    pub(super) fn look(&mut self) {
-        for (path, stamp) in &mut self.0 {
-            *stamp = Stamp::of(path);
-        }
-    }
-
     /// Returns the certificates of a chain, the own one first.
     pub(super) fn chain(&mut self, source: &Pem) -> Result<Vec<CertificateDer<'static>>, String> {
         let (text, name) = self.text(source, "the certificate")?;

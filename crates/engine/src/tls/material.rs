@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use fixbolt_session::Utc;
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use rustls::time_provider::TimeProvider;
 use rustls::version::{TLS12, TLS13};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, ServerConfig, SignatureScheme,
@@ -50,7 +51,7 @@ pub(super) struct Known {
 
 impl Material {
     /// Loads what an acceptor needs.
-    pub(super) fn of_acceptor(tls: &Tls) -> Result<Self, String> {
+    pub(super) fn of_acceptor(tls: &Tls, clock: &Arc<dyn TimeProvider>) -> Result<Self, String> {
         let (mut files, mut certificates) = (Files::default(), Vec::new());
         let own = tls.certificate.as_ref().ok_or_else(|| {
             "an acceptor needs a certificate for TLS; set SocketCertificateFile and SocketPrivateKeyFile"
@@ -59,7 +60,7 @@ impl Material {
         let (chain, key) = (files.chain(&own.chain)?, files.key(&own.key)?);
         know(&mut certificates, "our certificate", &chain);
         let provider = provider(tls)?;
-        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        let builder = ServerConfig::builder_with_details(Arc::clone(&provider), Arc::clone(clock))
             .with_protocol_versions(&versions(tls)?)
             .map_err(|error| no_suite(&error))?;
         let builder = match tls.client_certificates {
@@ -81,11 +82,18 @@ impl Material {
         };
         let mut config = builder.with_single_cert(chain, key).map_err(|error| wrong_key(&error))?;
         config.ignore_client_order = !tls.cipher_suites.is_empty();
+        // A resumed session would pass by the verifier: no session IDs (TLS 1.2), no tickets.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
         Ok(Self { config: Config::Server(Arc::new(config)), files, certificates })
     }
 
     /// Loads what an initiator needs whose counterparty has this CompID.
-    pub(super) fn of_initiator(tls: &Tls, comp_id: &str) -> Result<Self, String> {
+    pub(super) fn of_initiator(
+        tls: &Tls,
+        comp_id: &str,
+        clock: &Arc<dyn TimeProvider>,
+    ) -> Result<Self, String> {
         let (mut files, mut certificates) = (Files::default(), Vec::new());
         let provider = provider(tls)?;
         let (roots, known) = files.authorities(&tls.authorities)?;
@@ -97,7 +105,7 @@ impl Material {
             .map_err(|error| error.to_string())?;
         let rules = PeerRules::new(tls, comp_id);
         let verifier = AcceptorVerifier { chain, check_name: tls.check_server_name, rules };
-        let builder = ClientConfig::builder_with_provider(provider)
+        let builder = ClientConfig::builder_with_details(provider, Arc::clone(clock))
             .with_protocol_versions(&versions(tls)?)
             .map_err(|error| no_suite(&error))?
             .dangerous()
@@ -111,6 +119,8 @@ impl Material {
             }
         };
         config.enable_sni = tls.send_server_name;
+        // As in an acceptor.
+        config.resumption = Resumption::disabled();
         Ok(Self { config: Config::Client(Arc::new(config)), files, certificates })
     }
 }

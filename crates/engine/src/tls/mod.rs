@@ -7,7 +7,8 @@
 //!
 //! Certificates in files are loaded again when the files have changed, which is looked at once a
 //! minute, and by [`Certificates::reload`](crate::Certificates::reload). Connections
-//! that exist go on as they are. A certificate that ends within 30 days is warned of once a day.
+//! that exist go on as they are. If the new ones cannot be used, the old ones stay, which is tried
+//! again once a minute. A certificate that ends within 30 days is warned of once a day.
 
 #[cfg(not(feature = "tls"))]
 mod absent;
@@ -42,3 +43,6 @@ pub use settings::{Authorities, ClientCertificates, OwnCertificate, Pem, Tls, Tl
 #[cfg(feature = "tls")]
 pub(crate) use stream::{Decrypted, TlsStream};
 pub use suite::{CipherSuite, UnknownCipherSuite};
+
+#[cfg(all(test, feature = "tls"))]
+mod handshake_tests;

@@ -1,0 +1,296 @@
+//! Handshakes with counterparties that keep what they need to resume a session, while the clock and
+//! the files move.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
+use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer, KeyIdMethod,
+    KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber, date_time_ymd,
+};
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::WebPkiClientVerifier;
+use rustls::time_provider::TimeProvider;
+use rustls::version::{TLS12, TLS13};
+use rustls::{
+    ClientConfig, ClientConnection, Connection, HandshakeKind, RootCertStore, ServerConfig, ServerConnection,
+    SupportedProtocolVersion,
+};
+
+use super::context::{TlsContext, TlsContexts};
+use super::settings::{Authorities, ClientCertificates, OwnCertificate, Pem, Tls};
+use super::stream::TlsStream;
+
+/// When the tests begin: 2026-01-01T00:00:00Z.
+const BEGIN: u64 = 1_767_225_600;
+const HOUR: u64 = 3600;
+const VERSIONS: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
+
+/// A clock that a test sets.
+#[derive(Debug)]
+struct Clock(AtomicU64);
+
+impl Clock {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(AtomicU64::new(BEGIN)))
+    }
+
+    fn go_on(&self, seconds: u64) {
+        self.0.fetch_add(seconds, Ordering::Relaxed);
+    }
+}
+
+impl TimeProvider for Clock {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(UnixTime::since_unix_epoch(Duration::from_secs(self.0.load(Ordering::Relaxed))))
+    }
+}
+
+/// A certificate authority.
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pem: String,
+}
+
+/// A certificate with its key.
+struct Issued {
+    pem: String,
+    key: String,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let mut parameters = CertificateParams::default();
+        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        parameters.distinguished_name.push(DnType::CommonName, "A test authority");
+        let key = KeyPair::generate().unwrap();
+        let pem = parameters.self_signed(&key).unwrap().pem();
+        Self { issuer: Issuer::new(parameters, key), pem }
+    }
+
+    /// Issues a certificate for `localhost` that ends then.
+    fn issue(&self, name: &str, serial: u64, end: u64) -> Issued {
+        let mut parameters = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        parameters.distinguished_name.push(DnType::CommonName, name);
+        parameters.serial_number = Some(SerialNumber::from(serial));
+        parameters.not_after = date_time_ymd(1970, 1, 1) + Duration::from_secs(end);
+        let key = KeyPair::generate().unwrap();
+        let pem = parameters.signed_by(&key, &self.issuer).unwrap().pem();
+        Issued { pem, key: key.serialize_pem() }
+    }
+}
+
+impl Authority {
+    /// Writes its revocation list, which has this serial number and must be renewed then.
+    fn revoke(&self, serial: u64, next_update: u64, file: &Path) {
+        let revoked = RevokedCertParams {
+            serial_number: SerialNumber::from(serial),
+            revocation_time: date_time_ymd(2024, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        };
+        let list = CertificateRevocationListParams {
+            this_update: date_time_ymd(2024, 1, 1),
+            next_update: date_time_ymd(1970, 1, 1) + Duration::from_secs(next_update),
+            crl_number: SerialNumber::from(1_u64),
+            issuing_distribution_point: None,
+            revoked_certs: vec![revoked],
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        fs::write(file, list.signed_by(&self.issuer).unwrap().pem().unwrap()).unwrap();
+    }
+
+    fn roots(&self) -> Arc<RootCertStore> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(self.pem.as_bytes()).unwrap()).unwrap();
+        Arc::new(roots)
+    }
+
+    /// Returns our TLS, which trusts this authority and requires certificates.
+    fn tls(&self, own: &Issued) -> Tls {
+        let mut tls = Tls::new();
+        tls.certificate = Some(OwnCertificate::new(Pem::Text(own.pem.clone()), Pem::Text(own.key.clone())));
+        tls.authorities = Authorities::Text(self.pem.clone());
+        tls.client_certificates = ClientCertificates::Required;
+        tls
+    }
+
+    /// Returns a client that resumes sessions whenever the server lets it.
+    fn client(
+        &self,
+        own: &Issued,
+        version: &'static SupportedProtocolVersion,
+        clock: &Arc<Clock>,
+    ) -> Arc<ClientConfig> {
+        let (chain, key) = own.read();
+        let provider = Arc::new(ring::default_provider());
+        let config = ClientConfig::builder_with_details(provider, Arc::<Clock>::clone(clock))
+            .with_protocol_versions(&[version])
+            .unwrap()
+            .with_root_certificates(self.roots())
+            .with_client_auth_cert(chain, key)
+            .unwrap();
+        Arc::new(config)
+    }
+
+    /// Returns a server that resumes sessions whenever the client wants it.
+    fn server(
+        &self,
+        own: &Issued,
+        version: &'static SupportedProtocolVersion,
+        clock: &Arc<Clock>,
+    ) -> Arc<ServerConfig> {
+        let (chain, key) = own.read();
+        let provider = Arc::new(ring::default_provider());
+        let verifier =
+            WebPkiClientVerifier::builder_with_provider(self.roots(), Arc::clone(&provider)).build().unwrap();
+        let config = ServerConfig::builder_with_details(provider, Arc::<Clock>::clone(clock))
+            .with_protocol_versions(&[version])
+            .unwrap()
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(chain, key)
+            .unwrap();
+        Arc::new(config)
+    }
+}
+
+impl Issued {
+    fn read(&self) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+        let chain = CertificateDer::pem_slice_iter(self.pem.as_bytes()).map(Result::unwrap).collect();
+        (chain, PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap())
+    }
+}
+
+/// Lets the two talk until neither has anything to say. Returns how the handshake went, as the
+/// counterparty sees it, or why we gave it up.
+fn shake(ours: &mut TlsStream, theirs: &mut Connection) -> Result<HandshakeKind, String> {
+    let (mut to_us, mut to_them) = (VecDeque::new(), VecDeque::new());
+    loop {
+        ours.flush(&mut to_them).unwrap();
+        while theirs.wants_write() {
+            theirs.write_tls(&mut to_us).unwrap();
+        }
+        if to_us.is_empty() && to_them.is_empty() {
+            return theirs.handshake_kind().ok_or_else(|| "the handshake is not done".to_owned());
+        }
+        while !to_them.is_empty() {
+            theirs.read_tls(&mut to_them).unwrap();
+            // Only what we say about it matters.
+            let _ = theirs.process_new_packets();
+        }
+        while !to_us.is_empty() {
+            ours.receive(&mut to_us, &mut [0; 64], false);
+            if let Some(failure) = ours.failure() {
+                return Err(failure.to_string());
+            }
+        }
+    }
+}
+
+/// Has a client connect to our port. Returns how the handshake went, and how many tickets it got.
+fn accept(port: &TlsContext, client: &Arc<ClientConfig>) -> Result<(HandshakeKind, u32), String> {
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut client = ClientConnection::new(Arc::clone(client), name).unwrap().into();
+    let kind = shake(&mut port.accept().unwrap(), &mut client)?;
+    let Connection::Client(client) = client else { unreachable!() };
+    Ok((kind, client.tls13_tickets_received()))
+}
+
+/// Connects to a server. Returns how the handshake went.
+fn connect(initiator: &TlsContext, server: &Arc<ServerConfig>) -> Result<HandshakeKind, String> {
+    let mut server = ServerConnection::new(Arc::clone(server)).unwrap().into();
+    shake(&mut initiator.connect("localhost").unwrap(), &mut server)
+}
+
+fn is_full(kind: HandshakeKind) -> bool {
+    matches!(kind, HandshakeKind::Full | HandshakeKind::FullWithHelloRetryRequest)
+}
+
+fn scratch(name: &str) -> std::path::PathBuf {
+    let folder = std::env::temp_dir().join(format!("fixbolt-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn an_acceptor_checks_the_dates_of_a_client_certificate_at_each_handshake() {
+    for version in VERSIONS {
+        let (clock, authority) = (Clock::new(), Authority::new());
+        let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+        let own = authority.issue("VENUE", 1, BEGIN + 1000 * HOUR);
+        let port = contexts.of_port(&authority.tls(&own)).unwrap();
+        let client = authority.client(&authority.issue("CLIENT", 2, BEGIN + HOUR), version, &clock);
+        for _ in 0..2 {
+            let (kind, tickets) = accept(&port, &client).unwrap();
+            assert!(is_full(kind) && tickets == 0, "{version:?}: {kind:?}, {tickets} tickets");
+        }
+        clock.go_on(2 * HOUR);
+        let error = accept(&port, &client).unwrap_err();
+        assert!(error.contains("has expired"), "{version:?}: {error}");
+    }
+}
+
+#[test]
+fn an_acceptor_checks_the_revocation_of_a_client_certificate_at_each_handshake() {
+    let folder = scratch("revoked-clients");
+    for version in VERSIONS {
+        let (clock, authority) = (Clock::new(), Authority::new());
+        let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+        let mut tls = authority.tls(&authority.issue("VENUE", 1, BEGIN + 1000 * HOUR));
+        let file = folder.join("list.pem");
+        authority.revoke(7, BEGIN + HOUR, &file);
+        tls.revocation_lists = Some(file.clone());
+        let port = contexts.of_port(&tls).unwrap();
+        let client = authority.client(&authority.issue("CLIENT", 2, BEGIN + 1000 * HOUR), version, &clock);
+        accept(&port, &client).unwrap();
+        // The list is too old to say anything about it.
+        clock.go_on(2 * HOUR);
+        let error = accept(&port, &client).unwrap_err();
+        assert!(error.contains("has no current list"), "{version:?}: {error}");
+        authority.revoke(7, BEGIN + 100 * HOUR, &file);
+        contexts.reload().unwrap();
+        accept(&port, &client).unwrap();
+        authority.revoke(2, BEGIN + 100 * HOUR, &file);
+        contexts.reload().unwrap();
+        let error = accept(&port, &client).unwrap_err();
+        assert!(error.contains("was revoked"), "{version:?}: {error}");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn an_initiator_checks_an_acceptors_certificate_at_each_handshake() {
+    let folder = scratch("revoked-servers");
+    for version in VERSIONS {
+        let (clock, authority) = (Clock::new(), Authority::new());
+        let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+        let mut tls = authority.tls(&authority.issue("CLIENT", 1, BEGIN + 1000 * HOUR));
+        let plain = contexts.of_initiator(&tls, "VENUE").unwrap();
+        let file = folder.join("list.pem");
+        authority.revoke(7, BEGIN + HOUR, &file);
+        tls.revocation_lists = Some(file);
+        tls.peer_is_comp_id = true;
+        let careful = contexts.of_initiator(&tls, "VENUE").unwrap();
+        let short = authority.server(&authority.issue("VENUE", 2, BEGIN + HOUR), version, &clock);
+        let long = authority.server(&authority.issue("VENUE", 3, BEGIN + 1000 * HOUR), version, &clock);
+        for (initiator, server) in [(&plain, &short), (&careful, &long)] {
+            for _ in 0..2 {
+                let kind = connect(initiator, server).unwrap();
+                assert!(is_full(kind), "{version:?}: {kind:?}");
+            }
+        }
+        clock.go_on(2 * HOUR);
+        let error = connect(&plain, &short).unwrap_err();
+        assert!(error.contains("has expired"), "{version:?}: {error}");
+        let error = connect(&careful, &long).unwrap_err();
+        assert!(error.contains("has no current list"), "{version:?}: {error}");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
