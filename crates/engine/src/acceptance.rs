@@ -9,7 +9,7 @@ use crate::identity_template::IdentityTemplate;
 use crate::network::Network;
 use crate::socket_options::SocketOptions;
 use crate::sync::{Mutex, lock};
-use crate::tls::Tls;
+use crate::tls::{PeerCertificate, PeerRules, Tls};
 
 /// A session that counterparties connect to.
 #[derive(Clone, Debug)]
@@ -23,6 +23,11 @@ pub struct Acceptance {
     pub socket: SocketOptions,
     /// TLS; `None` for plain connections. The sessions of an address agree about it
     /// ([`EngineBuilder::tls`](crate::EngineBuilder::tls)).
+    ///
+    /// A certificate that fits to a session of the address that names it cannot log on as a session
+    /// that names none, whether or not the first one is open. What
+    /// [`EngineBuilder::accept_any`](crate::EngineBuilder::accept_any) returns here is checked for
+    /// its own session only: what its certificates are known by is said for the address.
     pub tls: Option<Tls>,
     /// The proxies whose connections begin with a PROXY header (version 1 or 2), which names the
     /// counterparty; empty for none. The sessions of an address agree about them
@@ -67,6 +72,18 @@ impl AcceptanceTemplate {
         let mut acceptance = (lock(&self.settings))(id)?;
         acceptance.tls = acceptance.tls.or_else(|| self.tls.clone());
         Some(acceptance)
+    }
+
+    /// Returns whether the certificates of its sessions are known by their CompID.
+    pub(crate) fn binds_by_comp_id(&self) -> bool {
+        self.tls.as_ref().is_some_and(Tls::binds_by_comp_id)
+    }
+
+    /// Returns whether a certificate belongs to one of the sessions that it makes, or may: as far
+    /// as the TLS of the address says, whichever are open.
+    pub(crate) fn claims(&self, certificate: &PeerCertificate) -> bool {
+        self.binds_by_comp_id()
+            || self.tls.as_ref().is_some_and(|tls| PeerRules::new(tls, "").bind(certificate))
     }
 }
 

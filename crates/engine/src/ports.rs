@@ -16,7 +16,9 @@ use crate::acceptance::{Acceptance, AcceptanceTemplate};
 use crate::error::EngineError;
 use crate::network::Network;
 use crate::sync::{Mutex, lock};
-use crate::tls::{ClientCertificates, PeerCertificate, PeerRules, Tls, TlsContext, TlsContexts};
+use crate::tls::{
+    ClientCertificates, PeerCertificate, PeerRules, SAYS_NOTHING, Tls, TlsContext, TlsContexts,
+};
 
 /// Connections that wait at a port until they are accepted, as far as the system allows as many
 /// (`net.core.somaxconn`). If there are more, the next one tries again after a second.
@@ -34,8 +36,10 @@ pub(crate) struct Ports(Mutex<Vec<Listening>>);
 struct Listening {
     requested: SocketAddr,
     /// The address with the port that the system chose.
-    bound: SocketAddr,
+    address: SocketAddr,
     sessions: Vec<Accepted>,
+    /// The certificates of the configured sessions, open or not.
+    bound: Vec<(SessionId, Arc<PeerRules>)>,
     templates: Vec<Arc<AcceptanceTemplate>>,
     security: Security,
     /// From which addresses connections begin with a PROXY header; `None` until the first session
@@ -91,7 +95,7 @@ impl Listening {
 impl Ports {
     /// Returns the port with this address, requested or chosen by the system.
     fn find(&self, address: SocketAddr) -> Option<Port> {
-        let here = |known: &Listening| [known.requested, known.bound].contains(&address);
+        let here = |known: &Listening| [known.requested, known.address].contains(&address);
         lock(&self.0).iter().position(here).map(Port)
     }
 
@@ -121,8 +125,15 @@ impl Ports {
         socket.set_nonblocking(true)?;
         let bound = socket.local_addr()?;
         let mut ports = lock(&self.0);
-        let (sessions, templates, security) = (Vec::new(), Vec::new(), Security::Undecided);
-        ports.push(Listening { requested: address, bound, sessions, templates, security, proxies: None });
+        ports.push(Listening {
+            requested: address,
+            address: bound,
+            sessions: Vec::new(),
+            bound: Vec::new(),
+            templates: Vec::new(),
+            security: Security::Undecided,
+            proxies: None,
+        });
         Ok((Port(ports.len() - 1), socket))
     }
 
@@ -150,6 +161,10 @@ impl Ports {
         };
         let mut ports = lock(&self.0);
         let Some(port) = ports.get_mut(port) else { return Ok(()) };
+        let by_comp_id = port.templates.iter().any(|template| template.binds_by_comp_id());
+        if by_comp_id && tls.is_some_and(Tls::says_nothing_of_peer) {
+            return Err(SAYS_NOTHING.to_owned());
+        }
         let all_or_none = "all sessions of an address use it, or none does; give them different ports";
         match (&port.security, &security) {
             (Security::Undecided, _) => port.security = security,
@@ -183,10 +198,25 @@ impl Ports {
         }
     }
 
-    /// Returns whether a certificate is bound to a session of the port, or to several.
-    pub(crate) fn is_bound(&self, Port(port): Port, certificate: &PeerCertificate) -> bool {
+    /// Returns whether a certificate belongs to a session of the port, or to several: by the
+    /// configuration, whichever are open.
+    pub(crate) fn is_claimed(&self, Port(port): Port, certificate: &PeerCertificate) -> bool {
         let ports = lock(&self.0);
-        ports.get(port).is_some_and(|port| port.sessions.iter().any(|session| session.peer.bind(certificate)))
+        ports.get(port).is_some_and(|port| {
+            port.bound.iter().any(|(_, rules)| rules.bind(certificate))
+                || port.templates.iter().any(|template| template.claims(certificate))
+        })
+    }
+
+    /// Keeps the certificates of a session for it although it could not be opened, if anything is
+    /// listened on at its address.
+    pub(crate) fn bind_left_out(&self, address: SocketAddr, id: &SessionId, rules: PeerRules) {
+        if let Some(Port(port)) = self.find(address)
+            && let Some(port) = lock(&self.0).get_mut(port)
+            && port.bound.iter().all(|(known, _)| known != id)
+        {
+            port.bound.push((id.clone(), Arc::new(rules)));
+        }
     }
 
     /// Checks that a further session of a port agrees about its proxies.
@@ -220,7 +250,7 @@ impl Ports {
 
     /// Returns the addresses, with the ports that the system chose.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
-        lock(&self.0).iter().map(|port| port.bound).collect()
+        lock(&self.0).iter().map(|port| port.address).collect()
     }
 
     /// Lets a port accept counterparties for which no session was configured.
@@ -233,14 +263,24 @@ impl Ports {
     /// Adds a session that was opened.
     pub(crate) fn add(&self, Port(port): Port, session: Accepted) {
         if let Some(port) = lock(&self.0).get_mut(port) {
+            if session.template.is_none() {
+                port.bound.retain(|(id, _)| *id != session.id);
+                port.bound.push((session.id.clone(), Arc::clone(&session.peer)));
+            }
             port.sessions.push(session);
         }
     }
 
     /// Removes a session that was closed.
     pub(crate) fn remove(&self, Port(port): Port, key: SessionKey) {
-        if let Some(port) = lock(&self.0).get_mut(port) {
-            port.sessions.retain(|session| session.key != key);
+        if let Some(port) = lock(&self.0).get_mut(port)
+            && let Some(n) = port.sessions.iter().position(|session| session.key == key)
+        {
+            // In the order in which they were added.
+            let removed = port.sessions.remove(n);
+            if removed.template.is_none() {
+                port.bound.retain(|(id, _)| *id != removed.id);
+            }
         }
     }
 

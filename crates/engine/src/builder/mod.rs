@@ -1,6 +1,7 @@
 //! The parts of an engine: the addresses it listens on, the hosts it connects to, where it keeps
 //! messages.
 
+mod binding;
 mod starting;
 
 use core::fmt;

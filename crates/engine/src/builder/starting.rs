@@ -116,6 +116,8 @@ impl EngineBuilder {
         }
         let options = self.worker_options(shared)?;
         self.give_settings_of_addresses()?;
+        self.check_binding()?;
+        let bound = self.bound();
         let are_logged = self.message_log.is_some();
         prepare(&mut self.acceptances, &mut self.initiations, are_logged, self.keep_going)?;
         choose_tier()?;
@@ -138,6 +140,9 @@ impl EngineBuilder {
         ));
         let (team, mut workers) = self.workers(&options, shared, &registry, app)?;
         let sockets = self.open_sessions(&places, &mut workers, &registry)?;
+        for (address, id, rules) in bound {
+            registry.ports().bind_left_out(address, &id, rules);
+        }
         // A port has a shared worker, in rotation.
         for (n, (port, socket)) in sockets.into_iter().enumerate() {
             let (worker, _) = &mut workers[n % shared];

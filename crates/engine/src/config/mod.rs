@@ -14,6 +14,7 @@
 //! `${NAME}` is an environment variable, `${file:PATH}` the text of a file, `$$` a dollar sign;
 //! `include=PATH` reads another file. No setting starts a program.
 
+mod binding;
 mod completing;
 mod dictionaries;
 mod dictionary_file;
@@ -50,6 +51,7 @@ use fixbolt_session::SessionId;
 
 use crate::session_check;
 use crate::tls::try_files;
+use binding::{is_open, share_a_port};
 use dictionaries::Dictionaries;
 use other_keys::Treatment;
 use reading::SessionReader;
@@ -292,9 +294,11 @@ impl CheckedConfiguration {
             if engine.message_log.is_some() {
                 can_be_logged(&mut session);
             }
-            mistakes.extend(session.result.as_ref().err().into_iter().flatten().cloned());
             sessions.push(session);
         }
+        check_binding(&mut sessions);
+        mistakes
+            .extend(sessions.iter().filter_map(|session| session.result.as_ref().err()).flatten().cloned());
         // What the file says counts: a session with mistakes has no settings to ask.
         let names_journals = of(SectionKind::Default)
             .chain(of(SectionKind::Session))
@@ -410,6 +414,23 @@ fn can_be_logged(session: &mut CheckedSession) {
     }
 }
 
+/// Checks that no session is open to the certificates of others unless it says so.
+fn check_binding(sessions: &mut [CheckedSession]) {
+    let valid = || sessions.iter().filter_map(|session| session.result.as_ref().ok());
+    let mistakes: Vec<_> = sessions
+        .iter()
+        .map(|session| {
+            let reason = is_open(session.result.as_ref().ok()?, valid())?;
+            Some(ConfigError::Contradiction { place: session.place.clone(), reason })
+        })
+        .collect();
+    for (session, mistake) in sessions.iter_mut().zip(mistakes) {
+        if let Some(mistake) = mistake {
+            session.result = Err(vec![mistake]);
+        }
+    }
+}
+
 /// Checks a session against the valid ones above it.
 fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
     let Ok(this) = &session.result else { return };
@@ -455,16 +476,6 @@ fn ambiguous<'s>(this: &SessionConfiguration, other: &'s SessionConfiguration) -
         return None;
     };
     (share_a_port(this, other) && id.is_ambiguous_with(other_id)).then_some(other_id)
-}
-
-/// Returns whether both sessions are acceptors' of the same address.
-fn share_a_port(this: &SessionConfiguration, other: &SessionConfiguration) -> bool {
-    match (&this.connection, &other.connection) {
-        (ConnectionType::Acceptor { listen, .. }, ConnectionType::Acceptor { listen: other_listen, .. }) => {
-            listen == other_listen
-        }
-        _ => false,
-    }
 }
 
 /// Returns whether the proxies of two acceptors' sessions of a port differ.

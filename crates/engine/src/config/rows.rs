@@ -560,8 +560,8 @@ pub(super) static ROWS: &[Row] = &[
         "none: SocketConnectHost", "that name, if it is not the host's"), &["SNIHostName", "SSLServerName"]),
     tls_row("TLSPeerPins", Both, Text { form: tls::PINS, set: |d, value| d.tls.pins(value) },
         "any", "the public keys that the counterparty's certificate may have, each as the SHA-256 of its SubjectPublicKeyInfo. A certificate with one of them cannot log on as another session of the port that does not name it"),
-    tls_row("TLSPeerNames", Both, Text { form: "names separated by commas; CompID stands for the counterparty's CompID", set: |d, value| d.tls.peer_names(value) },
-        "any", "the names of which the counterparty's certificate must have one: as its common name (CN), or among its DNS names and URIs (SAN). A certificate with one of them cannot log on as another session of the port that does not name it"),
+    tls_row("TLSPeerNames", Both, Text { form: "names, CompID and DNS:CompID, separated by commas, or none", set: |d, value| d.tls.peer_names(value) },
+        "any", "the names of which the counterparty's certificate must have one: as its common name (CN), or among its DNS names and URIs (SAN). `CompID` is the counterparty's CompID as common name, `DNS:CompID` as DNS name, both letter by letter. A certificate with one of them cannot log on as another session of the port that does not name it. `none`: any certificate, on purpose; without it, a session that names none stops the start beside one with DynamicSession=Y and `CompID`"),
     row("FileStorePath", Both, Text { form: "a directory", set: |d, value| values::path(&mut d.journal, value) },
         "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),
     // The engine

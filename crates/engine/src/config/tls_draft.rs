@@ -241,12 +241,18 @@ impl TlsDraft {
         Ok(())
     }
 
+    /// Sets TLSPeerNames: names, and words that stand for the counterparty's CompID, or for nobody.
     pub(super) fn peer_names(&mut self, value: &str) -> Result<(), Refusal> {
+        if value.trim().eq_ignore_ascii_case("none") {
+            self.tls.any_peer = true;
+            return Ok(());
+        }
         for name in value.split(',').map(str::trim) {
-            match name {
-                "" => return Err(Refusal::Form),
-                "CompID" => self.tls.peer_is_comp_id = true,
-                name => self.tls.peer_names.push(name.to_owned()),
+            match name.to_ascii_lowercase().as_str() {
+                "" | "none" => return Err(Refusal::Form),
+                "compid" => self.tls.peer_is_comp_id = true,
+                "dns:compid" => self.tls.peer_dns_name_is_comp_id = true,
+                _ => self.tls.peer_names.push(name.to_owned()),
             }
         }
         Ok(())

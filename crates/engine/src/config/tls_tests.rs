@@ -307,3 +307,49 @@ fn what_is_wrong_with_tls_is_said_with_what_to_do() {
     let expected = "a.cfg:10: the sessions of a port have the same TLS, because the handshake comes before the Logon; this one differs in whether there is any (SocketUseSSL) from the one at a.cfg:6";
     assert!(error.starts_with(expected), "{error}");
 }
+
+#[test]
+fn names_stand_for_a_comp_id_or_for_nobody() {
+    let names = tls("initiator", "SocketUseSSL=Y\nTLSPeerNames=compid, DNS:CompID,x");
+    assert!(names.peer_is_comp_id && names.peer_dns_name_is_comp_id && !names.any_peer);
+    assert_eq!(names.peer_names, ["x"]);
+    let any = tls("initiator", "SocketUseSSL=Y\nTLSPeerNames=none");
+    assert_eq!(any, Tls { any_peer: true, ..Tls::new() });
+    assert_eq!(read_tls("initiator", "SocketUseSSL=N\nTLSPeerNames=none"), Ok(None));
+    for wrong in ["none,CompID", "x, none", "x,,y"] {
+        let error = read_tls("initiator", &format!("SocketUseSSL=Y\nTLSPeerNames={wrong}")).unwrap_err();
+        assert!(error.contains("names, CompID and DNS:CompID"), "{wrong}: {error}");
+    }
+}
+
+#[test]
+fn beside_a_template_that_binds_by_comp_id_a_session_that_names_nobody_stops_the_start() {
+    const TEMPLATE: &str = "DynamicSession=Y\nTargetCompID=*\nTLSPeerNames=CompID";
+    let read = |sections: [&str; 2]| {
+        let text = format!(
+            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=9\nBeginString=FIX.4.4\nSenderCompID=A\n{CERTIFICATE}\nNeedClientAuth=Y\nSocketCAFile=ca.pem\n[SESSION]\n{}\n[SESSION]\n{}\n",
+            sections[0], sections[1]
+        );
+        Configuration::from_text("a.cfg", &text).map(drop).map_err(|error| error.to_string())
+    };
+    let error = read(["TargetCompID=B", TEMPLATE]).unwrap_err();
+    assert!(error.starts_with("a.cfg:10: it says nothing of the certificate"), "{error}");
+    assert!(error.contains("TLSPeerNames=none") && error.ends_with("(see a.cfg:12)"), "{error}");
+    let error = read([TEMPLATE, "TargetCompID=B"]).unwrap_err();
+    assert!(error.starts_with("a.cfg:14: it says nothing"), "{error}");
+    let template = "DynamicSession=Y\nTargetCompID=*\nSenderCompID=C\nTLSPeerNames=DNS:CompID";
+    assert!(
+        read(["DynamicSession=Y\nTargetCompID=*", template]).unwrap_err().starts_with("a.cfg:10: it says")
+    );
+    let pin = format!("TargetCompID=B\nTLSPeerPins={}", "0a".repeat(32));
+    for fine in [
+        "TargetCompID=B\nTLSPeerNames=none",
+        "TargetCompID=B\nTLSPeerNames=CompID",
+        "TargetCompID=B\nTLSPeerNames=b.example",
+        "TargetCompID=B\nSocketAcceptPort=10",
+        &pin,
+    ] {
+        assert_eq!(read([fine, TEMPLATE]), Ok(()), "{fine}");
+    }
+    assert_eq!(read(["TargetCompID=B", "TargetCompID=C\nTLSPeerNames=CompID"]), Ok(()));
+}

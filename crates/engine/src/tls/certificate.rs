@@ -23,10 +23,13 @@ const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 pub(super) fn of_peer(der: &CertificateDer<'_>) -> Option<PeerCertificate> {
     let certificate = EndEntityCert::try_from(der).ok()?;
     let key = digest(&SHA256, &certificate.subject_public_key_info());
-    let alternative = certificate.valid_dns_names().chain(certificate.valid_uri_names());
-    let names =
-        common_name(certificate.subject()).into_iter().chain(alternative.map(str::to_owned)).collect();
-    Some(PeerCertificate { key: KeyPin::new(key.as_ref().try_into().ok()?), names })
+    Some(PeerCertificate {
+        key: KeyPin::new(key.as_ref().try_into().ok()?),
+        // Bytes that are no text are no name.
+        common_name: common_name(certificate.subject()).and_then(|name| String::from_utf8(name.into()).ok()),
+        dns_names: certificate.valid_dns_names().map(str::to_owned).collect(),
+        uris: certificate.valid_uri_names().map(str::to_owned).collect(),
+    })
 }
 
 /// Returns the common name of a certificate's subject and the end of its validity.
@@ -42,7 +45,8 @@ pub(super) fn name_and_end(der: &[u8]) -> Option<(String, Utc)> {
     let (_, validity, rest) = element(rest)?;
     let (_, _, not_after) = element(validity)?;
     let (_, subject, _) = element(rest)?;
-    let name = common_name(subject).unwrap_or_else(|| "without a common name".to_owned());
+    let name = common_name(subject)
+        .map_or_else(|| "without a common name".into(), |name| String::from_utf8_lossy(name).into_owned());
     Some((name, time(not_after)?))
 }
 
@@ -63,13 +67,13 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 }
 
 /// Returns the first common name of a subject.
-fn common_name(mut subject: &[u8]) -> Option<String> {
+fn common_name(mut subject: &[u8]) -> Option<&[u8]> {
     loop {
         let (SET, mut set, rest) = element(subject)? else { return None };
         while !set.is_empty() {
             let (SEQUENCE, attribute, others) = element(set)? else { return None };
             if let (OBJECT, COMMON_NAME, value) = element(attribute)? {
-                return Some(String::from_utf8_lossy(element(value)?.1).into_owned());
+                return Some(element(value)?.1);
             }
             set = others;
         }
@@ -127,7 +131,8 @@ mod tests {
         let key = rcgen::KeyPair::generate().unwrap();
         let certificate = parameters.self_signed(&key).unwrap();
         let peer = of_peer(certificate.der()).unwrap();
-        assert_eq!(peer.names, ["TRADER", "trader.example"]);
+        assert_eq!(peer.common_name.as_deref(), Some("TRADER"));
+        assert_eq!(peer.dns_names, ["trader.example"]);
         let digest = digest(&SHA256, &rcgen::PublicKeyData::subject_public_key_info(&key));
         assert_eq!(peer.key, KeyPin::new(digest.as_ref().try_into().unwrap()));
         let (name, end) = name_and_end(certificate.der()).unwrap();

@@ -168,7 +168,7 @@ impl TlsContexts {
         settings: &Tls,
         comp_id: &str,
     ) -> Result<Arc<TlsContext>, String> {
-        let comp_id = if settings.peer_is_comp_id { comp_id } else { "" };
+        let comp_id = if settings.binds_by_comp_id() { comp_id } else { "" };
         self.context(settings.clone(), Some(comp_id.to_owned()))
     }
 

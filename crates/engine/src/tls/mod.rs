@@ -39,6 +39,7 @@ pub(crate) use context::{TlsContext, TlsContexts, try_files};
 pub(crate) use failure::TlsFailure;
 pub(crate) use peer::{Mismatch, PeerCertificate, PeerRules};
 pub use pin::{InvalidPin, KeyPin};
+pub(crate) use settings::SAYS_NOTHING;
 pub use settings::{Authorities, ClientCertificates, OwnCertificate, Pem, Tls, TlsVersion};
 #[cfg(feature = "tls")]
 pub(crate) use stream::{Decrypted, TlsStream};

@@ -13,8 +13,9 @@ use super::suite::CipherSuite;
 /// are resumed, 0-RTT is off (what it sends could be sent again by anyone), and so is ALPN.
 ///
 /// The sessions that are accepted at one address share everything but [`pins`](Self::pins),
-/// [`peer_names`](Self::peer_names) and [`peer_is_comp_id`](Self::peer_is_comp_id): the handshake
-/// comes before the Logon.
+/// [`peer_names`](Self::peer_names), [`peer_is_comp_id`](Self::peer_is_comp_id),
+/// [`peer_dns_name_is_comp_id`](Self::peer_dns_name_is_comp_id) and [`any_peer`](Self::any_peer):
+/// the handshake comes before the Logon.
 ///
 /// ```
 /// use fixbolt::tls::{Authorities, Tls};
@@ -52,11 +53,25 @@ pub struct Tls {
     /// The public keys that the counterparty may have; any if there are none.
     pub pins: Vec<KeyPin>,
     /// The names of which the counterparty's certificate must have one: its common name (CN), or a
-    /// DNS name or URI among its alternative names; any if there are none.
+    /// DNS name or URI among its alternative names; any if there are none. Only the case of a DNS
+    /// name does not matter.
     pub peer_names: Vec<String>,
-    /// Whether the CompID of the counterparty counts as one of these names.
+    /// Whether the CompID of the counterparty counts as one of these names: as the common name,
+    /// with the same letters in the same case.
     pub peer_is_comp_id: bool,
+    /// Whether it counts as a DNS name, with the same letters in the same case.
+    pub peer_dns_name_is_comp_id: bool,
+    /// Whether any certificate that is verified may log on as the session, on purpose, if neither
+    /// pins nor names say which: also one that belongs to another session of the address. Without
+    /// it, a session that says nothing stops the start beside sessions of
+    /// [`EngineBuilder::accept_any`](crate::EngineBuilder::accept_any) whose certificates are known
+    /// by their CompID.
+    pub any_peer: bool,
 }
+
+/// What is wrong with a session that says nothing, beside sessions of a template whose certificates
+/// are known by their CompID.
+pub(crate) const SAYS_NOTHING: &str = "it says nothing of the certificate of its counterparty, and others may log on to its address with the certificate that has their CompID (TLSPeerNames=CompID): each of these certificates could log on as this session, too; name its own (TLSPeerNames, TLSPeerPins), or write TLSPeerNames=none (Tls::any_peer) if any of them may";
 
 impl Tls {
     /// Creates the settings of an initiator that trusts the certificate authorities of the system.
@@ -76,6 +91,8 @@ impl Tls {
             pins: Vec::new(),
             peer_names: Vec::new(),
             peer_is_comp_id: false,
+            peer_dns_name_is_comp_id: false,
+            any_peer: false,
         }
     }
 
@@ -93,13 +110,29 @@ impl Tls {
 
     /// Returns whether there are rules for the counterparty's certificate besides its authority.
     pub(crate) const fn binds_peer(&self) -> bool {
-        self.peer_is_comp_id || !self.pins.is_empty() || !self.peer_names.is_empty()
+        self.binds_by_comp_id() || !self.pins.is_empty() || !self.peer_names.is_empty()
+    }
+
+    /// Returns whether the certificate depends on the CompID: those of a template are any.
+    pub(crate) const fn binds_by_comp_id(&self) -> bool {
+        self.peer_is_comp_id || self.peer_dns_name_is_comp_id
+    }
+
+    /// Returns whether it is not said whose the certificate must be, nor that anybody's will do.
+    pub(crate) const fn says_nothing_of_peer(&self) -> bool {
+        !self.any_peer && !self.binds_peer()
     }
 
     /// Returns the same without the rules that each session of an address has for itself.
     pub(crate) fn of_address(&self) -> Self {
-        let (pins, peer_names, peer_is_comp_id) = (Vec::new(), Vec::new(), false);
-        Self { pins, peer_names, peer_is_comp_id, ..self.clone() }
+        Self {
+            pins: Vec::new(),
+            peer_names: Vec::new(),
+            peer_is_comp_id: false,
+            peer_dns_name_is_comp_id: false,
+            any_peer: false,
+            ..self.clone()
+        }
     }
 
     /// Returns the first thing in which two sessions of an address differ.

@@ -205,7 +205,7 @@ impl Worker {
     }
 
     /// Checks whether a connection's certificate is one that the session's counterparty may have. A
-    /// certificate that is bound to a session is for that one only.
+    /// certificate that belongs to a session by the configuration is not for one that says nothing.
     fn check_certificate(&self, slot: usize, port: Port, rules: &PeerRules) -> Result<(), Refusal> {
         let Some(connection) = self.driver.connections.get(slot) else { return Ok(()) };
         if !connection.transport.has_tls() {
@@ -215,7 +215,7 @@ impl Worker {
         rules.check(certificate.as_ref())?;
         match certificate {
             Some(certificate)
-                if !rules.bind(&certificate) && self.driver.ports().is_bound(port, &certificate) =>
+                if rules.say_nothing() && self.driver.ports().is_claimed(port, &certificate) =>
             {
                 Err(Mismatch::OfAnotherSession.into())
             }
