@@ -195,6 +195,25 @@ fn a_private_key_that_others_may_read_is_a_warning_of_check_config_and_of_the_st
     end(server);
 }
 
+#[test]
+fn the_log_of_a_logon_names_the_certificate_of_the_counterparty() {
+    let file = certificates("tls-log");
+    let (ca, own, log) = (file("ca.pem"), [file("FIXBOLT.pem"), file("FIXBOLT.key")], file("venue.log"));
+    let arguments = ["--tls", "--ca", &ca, "--cert", &own[0], "--key", &own[1]];
+    let server = Server::start_with_log(&arguments, std::fs::File::create(&log).unwrap());
+    let to = server.address.replace("127.0.0.1", "localhost");
+    let (cert, key) = (file("CLIENT.pem"), file("CLIENT.key"));
+    let with = ["--to", &to, "--tls", "--ca", &ca, "--cert", &cert, "--key", &key];
+    assert_eq!(run(&[&ORDER[..], &with].concat()).status, 0);
+    assert_eq!(server.stop("-TERM"), Some(0));
+    let log = std::fs::read_to_string(log).unwrap();
+    let line = log.lines().find(|line| line.contains(": connected, peer 127.0.0.1:")).expect(&log);
+    let (_, certificate) = line.split_once(", serial ").expect(line);
+    let (serial, rest) = certificate.split_once(", expires 20").expect(line);
+    assert!(serial.len() >= 2 && serial.bytes().all(|byte| byte.is_ascii_hexdigit()), "{line}");
+    assert!(rest.ends_with("Z, subject CN=CLIENT"), "{line}");
+}
+
 /// Returns a command of OpenSSL; `None`, and says so, if it is not there.
 fn openssl() -> Option<Command> {
     if Command::new("openssl").arg("version").output().is_ok_and(|output| output.status.success()) {

@@ -183,3 +183,22 @@ fn what_is_added_or_answered_later_is_bound_as_well() {
     assert!(line.contains("belongs to another session of this port"), "{line}");
     venue.stop().unwrap();
 }
+
+#[test]
+fn a_connection_is_logged_with_the_subject_serial_number_and_end_of_its_certificate() {
+    let authority = Authority::new();
+    let venue = start(Engine::builder().accept(anywhere(), session("LOGGED", strict(&authority))));
+    let hostile = "X\r\n2026-01-01T00:00:00Z message=connected serial=00 \u{1b}[2J\u{202e}, serial 00";
+    let own = authority.issue_as(hostile, &[], |certificate| {
+        certificate.serial_number = Some(0x1234_5678_9abc_u64.into());
+        certificate.not_after = rcgen::date_time_ymd(9999, 12, 31);
+    });
+    let line = tried(venue.addresses()[0], "LOGGED", &authority, &own);
+    assert!(line.contains("serial=123456789ABC expires=9999-12-31T00:00:00Z subject="), "{line}");
+    assert!(line.contains("CN=X\\0D\\0A2026-01-01T00:00:00Z message\\=connected serial\\=00 "), "{line}");
+    assert!(line.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{line:?}");
+    // The initiator's says the same of the acceptor's.
+    let of_initiator = LINES.with(&["=connected ", "session=FIX.4.4:LOGGED->VENUE "]);
+    assert!(of_initiator[0].contains("subject=CN=VENUE"), "{of_initiator:?}");
+    venue.stop().unwrap();
+}

@@ -6,34 +6,47 @@ use ring::digest::{SHA256, digest};
 use rustls::pki_types::CertificateDer;
 use webpki::EndEntityCert;
 
+use super::der::element;
+use super::name::Name;
 use super::peer::PeerCertificate;
 use super::pin::KeyPin;
 
-const SEQUENCE: u8 = 0x30;
-const SET: u8 = 0x31;
-const OBJECT: u8 = 0x06;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 /// The explicit tag of the version.
 const VERSION: u8 = 0xa0;
-/// id-at-commonName, 2.5.4.3.
-const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
+/// The longest serial number, in bytes, with the one that only says that it is positive.
+const MAX_SERIAL: usize = 21;
 
 /// Returns what matters of a counterparty's certificate; `None` if it cannot be read.
 pub(super) fn of_peer(der: &CertificateDer<'_>) -> Option<PeerCertificate> {
     let certificate = EndEntityCert::try_from(der).ok()?;
     let key = digest(&SHA256, &certificate.subject_public_key_info());
+    let subject = Name(certificate.subject());
     Some(PeerCertificate {
         key: KeyPin::new(key.as_ref().try_into().ok()?),
         // Bytes that are no text are no name.
-        common_name: common_name(certificate.subject()).and_then(|name| String::from_utf8(name.into()).ok()),
+        common_name: subject.common_name().and_then(|name| String::from_utf8(name.into()).ok()),
         dns_names: certificate.valid_dns_names().map(str::to_owned).collect(),
         uris: certificate.valid_uri_names().map(str::to_owned).collect(),
+        subject: subject.to_string(),
+        serial: hexadecimal(certificate.serial()),
+        expires: validity(der).and_then(|(_, not_after, _)| shown_time(not_after)),
     })
 }
 
 /// Returns the common name of a certificate's subject and the end of its validity.
 pub(super) fn name_and_end(der: &[u8]) -> Option<(String, Utc)> {
+    let (_, not_after, subject) = validity(der)?;
+    let name = Name(subject)
+        .common_name()
+        .map_or_else(|| "without a common name".into(), |name| String::from_utf8_lossy(name).into_owned());
+    Some((name, time(not_after)?))
+}
+
+/// Returns the beginning and the end of a certificate's validity, each with what follows it, and
+/// the subject.
+fn validity(der: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let (_, certificate, _) = element(der)?;
     let (_, signed, _) = element(certificate)?;
     let rest = match element(signed)? {
@@ -45,44 +58,39 @@ pub(super) fn name_and_end(der: &[u8]) -> Option<(String, Utc)> {
     let (_, validity, rest) = element(rest)?;
     let (_, _, not_after) = element(validity)?;
     let (_, subject, _) = element(rest)?;
-    let name = common_name(subject)
-        .map_or_else(|| "without a common name".into(), |name| String::from_utf8_lossy(name).into_owned());
-    Some((name, time(not_after)?))
+    Some((validity, not_after, subject))
 }
 
-/// Splits off the first element: its tag, its contents and the bytes after it.
-fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let (tag, bytes) = bytes.split_first()?;
-    let (first, bytes) = bytes.split_first()?;
-    let (length, bytes) = match first {
-        0..=0x7f => (usize::from(*first), bytes),
-        0x81..=0x83 => {
-            let (digits, bytes) = bytes.split_at_checked(usize::from(first - 0x80))?;
-            (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), bytes)
-        }
-        _ => return None,
+/// Returns a serial number as OpenSSL shows it; the beginning of one that is longer than any may be
+/// (20 bytes, RFC 5280, section 4.1.2.2).
+fn hexadecimal(serial: &[u8]) -> String {
+    let serial = match serial {
+        [0, rest @ ..] if !rest.is_empty() => rest,
+        all => all,
     };
-    let (contents, rest) = bytes.split_at_checked(length)?;
-    Some((*tag, contents, rest))
-}
-
-/// Returns the first common name of a subject.
-fn common_name(mut subject: &[u8]) -> Option<&[u8]> {
-    loop {
-        let (SET, mut set, rest) = element(subject)? else { return None };
-        while !set.is_empty() {
-            let (SEQUENCE, attribute, others) = element(set)? else { return None };
-            if let (OBJECT, COMMON_NAME, value) = element(attribute)? {
-                return Some(element(value)?.1);
-            }
-            set = others;
-        }
-        subject = rest;
+    let mut text: String = serial.iter().take(MAX_SERIAL).map(|byte| format!("{byte:02X}")).collect();
+    if serial.len() > MAX_SERIAL {
+        text.push_str("...");
     }
+    text
 }
 
 /// Reads a time: YYMMDDhhmmssZ, or with four digits of the year.
 fn time(bytes: &[u8]) -> Option<Utc> {
+    let [year, month, day, hour, minute, second] = parts_of_time(bytes)?;
+    let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+    // 9999-12-31, for a certificate without an end, is later than a `Utc` can be; 1950 is earlier.
+    Some(Utc(u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000)))
+}
+
+/// Returns such a time as it is shown, whatever the year.
+fn shown_time(bytes: &[u8]) -> Option<String> {
+    let [year, month, day, hour, minute, second] = parts_of_time(bytes)?;
+    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+}
+
+/// Returns its year, month, day, hour, minute and second.
+fn parts_of_time(bytes: &[u8]) -> Option<[i64; 6]> {
     let (tag, text, _) = element(bytes)?;
     let text = text.strip_suffix(b"Z")?;
     let year_digits = match tag {
@@ -102,10 +110,7 @@ fn time(bytes: &[u8]) -> Option<Utc> {
     };
     let mut parts = rest.chunks(2).map(number);
     let mut next = || parts.next()?;
-    let (month, day, hour, minute, second) = (next()?, next()?, next()?, next()?, next()?);
-    let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
-    // 9999-12-31, for a certificate without an end, is later than a `Utc` can be.
-    Some(Utc(u64::try_from(seconds).ok()?.saturating_mul(1_000_000_000)))
+    Some([year, next()?, next()?, next()?, next()?, next()?])
 }
 
 /// Returns the days between 1970-01-01 and a date of the Gregorian calendar.
@@ -128,11 +133,14 @@ mod tests {
         parameters.distinguished_name.push(rcgen::DnType::OrganizationName, "A firm");
         parameters.distinguished_name.push(rcgen::DnType::CommonName, "TRADER");
         parameters.not_after = rcgen::date_time_ymd(2031, 3, 1);
+        parameters.serial_number = Some(rcgen::SerialNumber::from_slice(&[0x9a, 0x0b]));
         let key = rcgen::KeyPair::generate().unwrap();
         let certificate = parameters.self_signed(&key).unwrap();
         let peer = of_peer(certificate.der()).unwrap();
         assert_eq!(peer.common_name.as_deref(), Some("TRADER"));
         assert_eq!(peer.dns_names, ["trader.example"]);
+        assert_eq!((peer.subject.as_str(), peer.serial.as_str()), ("CN=TRADER,O=A firm", "9A0B"));
+        assert_eq!(peer.expires.as_deref(), Some("2031-03-01T00:00:00Z"));
         let digest = digest(&SHA256, &rcgen::PublicKeyData::subject_public_key_info(&key));
         assert_eq!(peer.key, KeyPin::new(digest.as_ref().try_into().unwrap()));
         let (name, end) = name_and_end(certificate.der()).unwrap();
@@ -144,6 +152,13 @@ mod tests {
     }
 
     #[test]
+    fn a_serial_number_is_shown_as_hexadecimal_digits_and_bounded() {
+        assert_eq!(hexadecimal(&[0]), "00");
+        assert_eq!(hexadecimal(&[0, 0x80, 1]), "8001");
+        assert_eq!(hexadecimal(&[0x7f; 4000]), "7F".repeat(MAX_SERIAL) + "...");
+    }
+
+    #[test]
     fn times_are_read_in_both_forms() {
         let read = |tag, text: &str| {
             let mut bytes = vec![tag, text.len() as u8];
@@ -151,6 +166,9 @@ mod tests {
             time(&bytes).map(|time| time.0 / 1_000_000_000)
         };
         assert_eq!(read(UTC_TIME, "700101000000Z"), Some(0));
+        assert_eq!(read(UTC_TIME, "500101000000Z"), Some(0), "no earlier than a `Utc` can be");
+        let never = [&[GENERALIZED_TIME, 15], &b"99991231235959Z"[..]].concat();
+        assert_eq!(shown_time(&never).as_deref(), Some("9999-12-31T23:59:59Z"));
         assert_eq!(read(UTC_TIME, "491231235959Z"), Some(2_524_607_999));
         assert_eq!(read(GENERALIZED_TIME, "20500101000000Z"), Some(2_524_608_000));
         assert_eq!(read(GENERALIZED_TIME, "20240229120000Z"), Some(1_709_208_000));

@@ -17,6 +17,8 @@ mod certificate;
 #[cfg(feature = "tls")]
 mod context;
 #[cfg(feature = "tls")]
+mod der;
+#[cfg(feature = "tls")]
 mod explain;
 mod failure;
 #[cfg(feature = "tls")]
@@ -25,6 +27,8 @@ mod files;
 mod key_mode;
 #[cfg(feature = "tls")]
 mod material;
+#[cfg(feature = "tls")]
+mod name;
 mod peer;
 mod pin;
 mod settings;

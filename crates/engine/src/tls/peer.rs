@@ -15,6 +15,12 @@ pub(crate) struct PeerCertificate {
     pub(crate) dns_names: Vec<String>,
     /// The URIs among them.
     pub(crate) uris: Vec<String>,
+    /// Its subject, as one line of printable ASCII.
+    pub(crate) subject: String,
+    /// Its serial number, in hexadecimal digits.
+    pub(crate) serial: String,
+    /// The end of its validity, such as 2031-03-01T00:00:00Z.
+    pub(crate) expires: Option<String>,
 }
 
 /// The certificates that a session's counterparty may have.
@@ -141,6 +147,9 @@ mod tests {
             common_name: (!common_name.is_empty()).then(|| common_name.to_owned()),
             dns_names: all(dns_names),
             uris: all(uris),
+            subject: String::new(),
+            serial: String::new(),
+            expires: None,
         }
     }
 

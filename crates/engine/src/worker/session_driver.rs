@@ -244,7 +244,17 @@ impl SessionDriver {
     ) {
         let entry = &mut self.table[key];
         let Some(connection) = self.connections.get_mut(slot) else { return };
-        tracing::info!(session = %entry.id, peer = %connection.peer, "connected");
+        let certificate = connection.transport.peer_certificate();
+        let certificate = certificate.as_ref();
+        // The subject, which the counterparty may have chosen, is the last thing.
+        tracing::info!(
+            session = %entry.id,
+            peer = %connection.peer,
+            serial = certificate.map(|certificate| tracing::field::display(&certificate.serial)),
+            expires = certificate.and_then(|certificate| certificate.expires.as_ref()).map(tracing::field::display),
+            subject = certificate.map(|certificate| tracing::field::display(&certificate.subject)),
+            "connected"
+        );
         connection.set_options(&entry.socket, |option, error| {
             tracing::warn!(name: "socket_option", session = %entry.id, %error, "{option} could not be set");
         });
