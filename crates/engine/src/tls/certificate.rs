@@ -44,6 +44,12 @@ pub(super) fn name_and_end(der: &[u8]) -> Option<(String, Utc)> {
     Some((name, time(not_after)?))
 }
 
+/// Returns the beginning and the end of a certificate's validity, in seconds since 1970.
+pub(super) fn validity_in_seconds(der: &[u8]) -> Option<(u64, u64)> {
+    let (not_before, not_after, _) = validity(der)?;
+    Some((time(not_before)?.0 / 1_000_000_000, time(not_after)?.0 / 1_000_000_000))
+}
+
 /// Returns the beginning and the end of a certificate's validity, each with what follows it, and
 /// the subject.
 fn validity(der: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {

@@ -66,10 +66,16 @@ struct Issued {
 
 impl Authority {
     fn new() -> Self {
+        Self::until(BEGIN + 1000 * HOUR)
+    }
+
+    /// Creates one that ends then.
+    fn until(end: u64) -> Self {
         let mut parameters = CertificateParams::default();
+        parameters.not_after = date_time_ymd(1970, 1, 1) + Duration::from_secs(end);
         parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        parameters.distinguished_name.push(DnType::CommonName, "A test authority");
+        parameters.distinguished_name.push(DnType::CommonName, format!("An authority until {end}"));
         let key = KeyPair::generate().unwrap();
         let pem = parameters.self_signed(&key).unwrap().pem();
         Self { issuer: Issuer::new(parameters, key), pem }
@@ -293,4 +299,60 @@ fn an_initiator_checks_an_acceptors_certificate_at_each_handshake() {
         assert!(error.contains("has no current list"), "{version:?}: {error}");
     }
     fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn an_authority_that_has_ended_is_none_in_either_role() {
+    for version in VERSIONS {
+        let clock = Clock::new();
+        let (short, long) = (Authority::until(BEGIN + HOUR), Authority::new());
+        let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+        let both = |own: &Issued| {
+            let mut tls = long.tls(own);
+            tls.authorities = Authorities::Text(short.pem.clone() + &long.pem);
+            tls
+        };
+        let port = contexts.of_port(&both(&long.issue("VENUE", 1, BEGIN + 1000 * HOUR))).unwrap();
+        let initiator =
+            contexts.of_initiator(&both(&long.issue("CLIENT", 2, BEGIN + 1000 * HOUR)), "VENUE").unwrap();
+        let alone = contexts.of_initiator(&short.tls(&long.issue("X", 3, BEGIN + HOUR)), "VENUE").unwrap();
+        let server = |authority: &Authority| {
+            let (chain, key) = authority.issue("VENUE", 4, BEGIN + 1000 * HOUR).read();
+            let provider = Arc::new(ring::default_provider());
+            let config = ServerConfig::builder_with_details(provider, Arc::<Clock>::clone(&clock))
+                .with_protocol_versions(&[version])
+                .unwrap()
+                .with_no_client_auth()
+                .with_single_cert(chain, key)
+                .unwrap();
+            Arc::new(config)
+        };
+        let (of_short, of_long) = (server(&short), server(&long));
+        let client = |authority: &Authority| {
+            let own = authority.issue("CLIENT", 5, BEGIN + 1000 * HOUR);
+            let (chain, key) = own.read();
+            let provider = Arc::new(ring::default_provider());
+            let config = ClientConfig::builder_with_details(provider, Arc::<Clock>::clone(&clock))
+                .with_protocol_versions(&[version])
+                .unwrap()
+                .with_root_certificates(long.roots())
+                .with_client_auth_cert(chain, key)
+                .unwrap();
+            Arc::new(config)
+        };
+        let (client_of_short, client_of_long) = (client(&short), client(&long));
+        accept(&port, &client_of_short).unwrap();
+        connect(&initiator, &of_short).unwrap();
+        clock.go_on(2 * HOUR);
+        for _ in 0..2 {
+            let error = accept(&port, &client_of_short).unwrap_err();
+            assert!(error.contains("one of its authorities, has expired"), "{version:?}: {error}");
+            for initiator in [&initiator, &alone] {
+                let error = connect(initiator, &of_short).unwrap_err();
+                assert!(error.contains("one of its authorities, has expired"), "{version:?}: {error}");
+            }
+            accept(&port, &client_of_long).unwrap();
+            connect(&initiator, &of_long).unwrap();
+        }
+    }
 }

@@ -15,6 +15,7 @@ use rustls::{
     SupportedProtocolVersion,
 };
 
+use super::authorities::{ByTime, InitiatorVerifier};
 use super::certificate::{name_and_end, of_peer};
 use super::failure::TlsFailure;
 use super::files::Files;
@@ -70,14 +71,18 @@ impl Material {
                 let (roots, known) = files.authorities(&tls.authorities)?;
                 know(&mut certificates, "a certificate authority", &known);
                 let lists = files.revocation_lists(tls.revocation_lists.as_deref())?;
-                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
-                    .with_crls(lists)
-                    .enforce_revocation_expiration();
-                let verifier = match how {
-                    ClientCertificates::Requested => verifier.allow_unauthenticated(),
-                    _ => verifier,
-                };
-                builder.with_client_cert_verifier(verifier.build().map_err(|error| error.to_string())?)
+                let verifier = ByTime::new(roots, &known, move |roots| {
+                    let provider = Arc::clone(&provider);
+                    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+                        .with_crls(lists.clone())
+                        .enforce_revocation_expiration();
+                    let verifier = match how {
+                        ClientCertificates::Requested => verifier.allow_unauthenticated(),
+                        _ => verifier,
+                    };
+                    verifier.build().map_err(|error| error.to_string())
+                })?;
+                builder.with_client_cert_verifier(Arc::new(InitiatorVerifier(verifier)))
             }
         };
         let mut config = builder.with_single_cert(chain, key).map_err(|error| wrong_key(&error))?;
@@ -98,11 +103,15 @@ impl Material {
         let provider = provider(tls)?;
         let (roots, known) = files.authorities(&tls.authorities)?;
         know(&mut certificates, "a certificate authority", &known);
-        let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
-            .with_crls(files.revocation_lists(tls.revocation_lists.as_deref())?)
-            .enforce_revocation_expiration()
-            .build()
-            .map_err(|error| error.to_string())?;
+        let lists = files.revocation_lists(tls.revocation_lists.as_deref())?;
+        let of_chain = Arc::clone(&provider);
+        let chain = ByTime::new(roots, &known, move |roots| {
+            WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&of_chain))
+                .with_crls(lists.clone())
+                .enforce_revocation_expiration()
+                .build()
+                .map_err(|error| error.to_string())
+        })?;
         let rules = PeerRules::new(tls, comp_id);
         let verifier = AcceptorVerifier { chain, check_name: tls.check_server_name, rules };
         let builder = ClientConfig::builder_with_details(provider, Arc::clone(clock))
@@ -180,7 +189,7 @@ fn versions(tls: &Tls) -> Result<Vec<&'static SupportedProtocolVersion>, String>
 /// Verifies the certificate of an acceptor.
 #[derive(Debug)]
 struct AcceptorVerifier {
-    chain: Arc<WebPkiServerVerifier>,
+    chain: ByTime<WebPkiServerVerifier>,
     check_name: bool,
     rules: PeerRules,
 }
@@ -195,14 +204,17 @@ impl ServerCertVerifier for AcceptorVerifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         use CertificateError::{NotValidForName, NotValidForNameContext};
-        // The name is the last thing that is checked.
-        match self.chain.verify_server_cert(certificate, intermediates, name, ocsp, now) {
-            Err(Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. }))
-                if !self.check_name => {}
-            other => {
-                other?;
+        self.chain.verify(now, |chain| {
+            // The name is the last thing that is checked.
+            match chain.verify_server_cert(certificate, intermediates, name, ocsp, now) {
+                Err(Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. }))
+                    if !self.check_name =>
+                {
+                    Ok(())
+                }
+                other => other.map(drop),
             }
-        }
+        })?;
         let checked = self.rules.check(of_peer(certificate).as_ref());
         checked.map_err(|mismatch| {
             let failure = TlsFailure::new(mismatch.reason());
@@ -217,7 +229,7 @@ impl ServerCertVerifier for AcceptorVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.chain.verify_tls12_signature(message, certificate, signed)
+        self.chain.all().verify_tls12_signature(message, certificate, signed)
     }
 
     fn verify_tls13_signature(
@@ -226,10 +238,10 @@ impl ServerCertVerifier for AcceptorVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.chain.verify_tls13_signature(message, certificate, signed)
+        self.chain.all().verify_tls13_signature(message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.chain.supported_verify_schemes()
+        self.chain.all().supported_verify_schemes()
     }
 }

@@ -13,6 +13,8 @@
 #[cfg(not(feature = "tls"))]
 mod absent;
 #[cfg(feature = "tls")]
+mod authorities;
+#[cfg(feature = "tls")]
 mod certificate;
 #[cfg(feature = "tls")]
 mod context;
