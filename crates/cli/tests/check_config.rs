@@ -4,7 +4,7 @@ mod command;
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use command::{directory, fixbolt, run};
 
@@ -160,4 +160,50 @@ fn with_keep_going_the_sessions_without_mistakes_are_served() {
     // No session is without mistakes.
     let path = file("serve-keep-going-none", &VENUE.replace("FIX.4.4", "FIX.5.0"));
     assert_eq!(run(&["serve", "--keep-going", "--config", path.to_str().unwrap()]).status, 2);
+}
+
+#[test]
+fn a_private_key_that_is_slow_to_sign_with_is_a_warning_that_says_what_a_signature_takes() {
+    let folder = directory("check-config-slow-key");
+    for (bits, is_slow) in [("2048", false), ("3072", true)] {
+        let (key, own) = (folder.join(bits), folder.join("own.pem"));
+        let made = Command::new("openssl")
+            .args([
+                "req",
+                "-x509",
+                "-nodes",
+                "-subj",
+                "/CN=VENUE",
+                "-newkey",
+                &format!("rsa:{bits}"),
+                "-keyout",
+            ])
+            .arg(&key)
+            .arg("-out")
+            .arg(&own)
+            .output();
+        if !made.is_ok_and(|made| made.status.success()) {
+            return eprintln!("NOT TESTED: openssl is not installed, so there is no key of RSA");
+        }
+        let path = folder.join("venue.cfg");
+        let session = |name| format!("[SESSION]\nBeginString=FIX.4.4\nTargetCompID={name}\n");
+        let text = format!(
+            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nSenderCompID=VENUE\nSocketCertificateFile={}\nSocketPrivateKeyFile={}\n{}{}",
+            own.display(),
+            key.display(),
+            session("A"),
+            session("B"),
+        );
+        std::fs::write(&path, text).unwrap();
+        let ended = run(&["check-config", path.to_str().unwrap()]);
+        assert_eq!(ended.status, 0, "{}", ended.err);
+        let warnings: Vec<_> = ended.out.lines().filter(|line| line.contains("a signature with")).collect();
+        assert_eq!(warnings.len(), usize::from(is_slow), "{}", ended.out);
+        let of_key = format!(
+            "warning: {}:6: SocketPrivateKeyFile: {}: a signature with this key (RSA, 3072 bits) takes ",
+            path.display(),
+            key.display()
+        );
+        assert!(warnings.iter().all(|warning| warning.starts_with(&of_key)), "{warnings:?}");
+    }
 }

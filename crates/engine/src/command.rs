@@ -15,6 +15,7 @@ use crate::initiation::Initiation;
 use crate::operation::{Operation, OperationError};
 use crate::outbound_queue::OutboundQueue;
 use crate::ports::Port;
+use crate::tls::TlsStream;
 use crate::worker::connection::Connection;
 
 /// A request to a worker. A worker that has ended drops it, which ends the wait for its answer.
@@ -41,8 +42,21 @@ pub(crate) enum Command {
     Connect { initiation: Box<Initiation>, answer: SyncSender<Opened> },
     /// A queue has messages, and the list of announced queues has no place for it.
     Announced(Arc<OutboundQueue>),
+    /// Continue with a handshake of TLS: a step of it was computed.
+    Handshaken(Handshaken),
     /// The addresses of an initiator's host, which were looked up on a thread of their own.
     HostLookedUp { initiator: usize, look_up: u64, addresses: io::Result<Vec<SocketAddr>> },
+}
+
+/// A step of a handshake that was computed.
+#[derive(Debug)]
+pub(crate) struct Handshaken {
+    /// The slot of the connection.
+    pub(crate) slot: usize,
+    /// The number of the step. The connection may have been closed meanwhile.
+    pub(crate) step: u64,
+    /// `None` if the computation has panicked.
+    pub(crate) tls: Option<Box<TlsStream>>,
 }
 
 /// The answer to an operation, including how the connection ended if that was awaited.

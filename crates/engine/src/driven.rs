@@ -35,6 +35,9 @@ use crate::worker_signal::OnWorkerThread;
 /// do not wait for room. It is the thread that made the last call, at first the one that made the
 /// engine: an engine that moves to another thread is polled there before changes are made here.
 ///
+/// What handshakes of TLS have to compute is computed by a thread of the engine, which wakes the
+/// loop through the descriptor: no call takes as long as a signature.
+///
 /// Dropping it closes its connections without a Logout, and the journals; [`DrivenEngine::stop`]
 /// logs out first.
 ///
@@ -262,5 +265,98 @@ impl<A: Application> fmt::Debug for DrivenEngine<A> {
         f.debug_struct("DrivenEngine")
             .field("addresses", &self.registry.ports().addresses())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, feature = "tls"))]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use fixbolt_codec::Message;
+    use fixbolt_session::{Delivery, Failure, Role, SessionSettings, SessionState, Turn};
+
+    use super::*;
+    use crate::Engine;
+    use crate::handshake_queue::Queued;
+    use crate::tls::{Authorities, OwnCertificate, Pem, Tls};
+
+    struct Quiet;
+
+    impl Application for Quiet {
+        fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+            Ok(Delivery::Done)
+        }
+    }
+
+    /// Returns the TLS of an acceptor, and of initiators that trust it.
+    fn tls() -> (Tls, Tls) {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let own = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+        let (mut acceptor, mut initiator) = (Tls::new(), Tls::new());
+        acceptor.certificate =
+            Some(OwnCertificate::new(Pem::Text(own.pem()), Pem::Text(key.serialize_pem())));
+        initiator.authorities = Authorities::Text(own.pem());
+        (acceptor, initiator)
+    }
+
+    fn settings(name: &str, role: Role) -> SessionSettings {
+        SessionSettings::new(name.parse().unwrap(), role)
+    }
+
+    /// Keeps the engine's thread for handshakes busy until the sender is dropped.
+    fn keep_busy(engine: &DrivenEngine<Quiet>) -> (Sender<()>, Queued) {
+        let (go_on, goes_on) = channel::<()>();
+        let local = "127.0.0.1".parse().unwrap();
+        let busy = engine.registry.handshakes().add(local, true, move |_| {
+            // An error: the sender was dropped.
+            let _ = goes_on.recv();
+        });
+        (go_on, busy.unwrap())
+    }
+
+    /// Drives both engines until this is so.
+    fn drive(engines: [&mut DrivenEngine<Quiet>; 2], mut done: impl FnMut() -> bool) {
+        let [first, second] = engines;
+        let give_up = Instant::now() + Duration::from_secs(20);
+        while !done() {
+            assert!(Instant::now() < give_up, "it never happened");
+            first.poll_for(Duration::from_millis(1)).unwrap();
+            second.poll_for(Duration::from_millis(1)).unwrap();
+        }
+    }
+
+    #[test]
+    fn sessions_are_served_while_a_handshake_is_computed_whichever_side_computes_it() {
+        let (acceptor_tls, initiator_tls) = tls();
+        for venue_is_busy in [true, false] {
+            let mut secured = Acceptance::from(settings("FIX.4.4:VENUE->SECURED", Role::Acceptor));
+            secured.tls = Some(acceptor_tls.clone());
+            let mut venue = Engine::builder()
+                .accept("127.0.0.1:0".parse().unwrap(), settings("FIX.4.4:VENUE->PLAIN", Role::Acceptor))
+                .accept("127.0.0.2:0".parse().unwrap(), secured)
+                .driven(Quiet)
+                .unwrap();
+            let connect = |name, address: SocketAddr| {
+                let host = address.ip().to_string();
+                Initiation::new(settings(name, Role::Initiator), &host, address.port())
+            };
+            let plain = connect("FIX.4.4:PLAIN->VENUE", venue.addresses()[0]);
+            let mut secured = connect("FIX.4.4:SECURED->VENUE", venue.addresses()[1]);
+            secured.tls = Some(Tls { server_name: Some("localhost".to_owned()), ..initiator_tls.clone() });
+            let mut trader = Engine::builder().connect(secured).driven(Quiet).unwrap();
+            let secured = trader.session(&"FIX.4.4:SECURED->VENUE".parse().unwrap()).unwrap();
+            let (go_on, busy) = keep_busy(if venue_is_busy { &venue } else { &trader });
+            let mut polled = 0;
+            drive([&mut venue, &mut trader], || {
+                polled += 1;
+                polled > 100
+            });
+            let plain = trader.connect(plain).unwrap();
+            drive([&mut venue, &mut trader], || plain.state() == SessionState::LoggedOn);
+            assert_ne!(secured.state(), SessionState::LoggedOn);
+            drop(go_on);
+            drive([&mut venue, &mut trader], || secured.state() == SessionState::LoggedOn);
+            drop(busy);
+        }
     }
 }

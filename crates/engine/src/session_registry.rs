@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fixbolt_session::{CodecClock, OpenError, SessionId, SessionKey, StatusCell};
 
+use crate::handshake_queue::HandshakeQueue;
 use crate::limits::SessionLimits;
 use crate::outbound_queue::OutboundQueue;
 use crate::pages::Pages;
@@ -25,6 +26,7 @@ pub(crate) struct SessionRegistry {
     limits: SessionLimits,
     ports: Ports,
     tls: Arc<TlsContexts>,
+    handshakes: Arc<HandshakeQueue>,
     /// The memory of all outbound queues.
     pages: Arc<Pages>,
     /// The capacity of an outbound queue, in bytes.
@@ -53,8 +55,8 @@ impl SessionRegistry {
     pub(crate) fn new(limits: SessionLimits, queue_size: usize, budget: usize) -> Self {
         let pages = Arc::new(Pages::new(budget));
         let (sessions, dynamic) = (Mutex::new(HashMap::new()), AtomicUsize::new(0));
-        let (ports, tls) = (Ports::default(), Arc::default());
-        Self { sessions, dynamic, limits, ports, tls, pages, queue_size }
+        let (ports, tls, handshakes) = (Ports::default(), Arc::default(), Arc::default());
+        Self { sessions, dynamic, limits, ports, tls, handshakes, pages, queue_size }
     }
 
     /// Returns the number of sessions, also of those that are being opened.
@@ -146,6 +148,11 @@ impl SessionRegistry {
     /// Returns the TLS of all sessions.
     pub(crate) const fn tls(&self) -> &Arc<TlsContexts> {
         &self.tls
+    }
+
+    /// Returns where the steps of handshakes are computed.
+    pub(crate) const fn handshakes(&self) -> &Arc<HandshakeQueue> {
+        &self.handshakes
     }
 
     /// Returns the addresses on which the engine listens.

@@ -213,39 +213,79 @@ fn a_handshake_that_comes_byte_by_byte_succeeds_and_half_of_one_is_bounded() {
 }
 
 #[test]
-fn handshakes_that_come_at_once_are_a_few_for_each_cycle() {
-    const CLIENTS: usize = 20;
+fn clients_that_come_at_once_are_all_answered_and_a_session_is_served_meanwhile() {
+    const CLIENTS: usize = 50;
     let authority = Authority::new();
-    let (release, released) = std::sync::mpsc::channel::<()>();
-    let (app, log) = Scripted::on_message(move |_, _| {
-        released.recv().unwrap();
-        None
-    });
-    let tls = authority.tls_of(&authority.issue("VENUE"));
-    let venue = Engine::builder().accept(anywhere(), accepted(tls)).start(app).unwrap();
+    let (venue, log) = venue(&authority);
     let address = venue.addresses()[0];
     let mut client = Client::connect(address, &authority);
     let logon = client.peer.message("A", "98=0|108=30");
     client.send(&logon);
     client.receive("35=A");
     let mut others: Vec<_> = (0..CLIENTS).map(|_| Client::connect(address, &authority)).collect();
-    // They are accepted before the worker is kept busy.
-    std::thread::sleep(Duration::from_millis(200));
-    let order = client.peer.message("D", "11=busy");
-    client.send(&order);
-    std::thread::sleep(Duration::from_millis(100));
     for other in &mut others {
         other.tls.write_tls(&mut other.peer.stream).unwrap();
     }
-    let before = venue.cycles()[0];
-    release.send(()).unwrap();
+    let order = client.peer.message("D", "11=meanwhile");
+    client.send(&order);
+    assert_eq!(log.message(), "meanwhile");
     for other in &mut others {
         other.peer.stream.read_exact(&mut [0]).unwrap();
     }
-    let cycles = venue.cycles()[0] - before;
-    assert!(cycles >= CLIENTS as u64 / 2, "{cycles}");
-    assert_eq!(log.message(), "busy");
     drop((client, others));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_goodbye_in_place_of_a_hello_ends_the_connection_and_its_place_is_free_at_once() {
+    let authority = Authority::new();
+    let (app, log) = Recorder::venue();
+    let tls = authority.tls_of(&authority.issue("VENUE"));
+    let venue = Engine::builder()
+        .accept(anywhere(), accepted(tls))
+        .pending_time(Duration::from_secs(3600))
+        .pending_connections(2)
+        .start(app)
+        .unwrap();
+    let address = venue.addresses()[0];
+    // The first one to give way if there is no place.
+    let silent = TcpStream::connect(address).unwrap();
+    let mut leaving = TcpStream::connect(address).unwrap();
+    leaving.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    // As clients of TLS 1.2 and 1.3 send it.
+    leaving.write_all(&[21, 3, 1, 0, 2, 1, 0]).unwrap();
+    assert_eq!(leaving.read(&mut [0]).unwrap(), 0);
+    let mut client = Client::connect(address, &authority);
+    let logon = client.peer.message("A", "98=0|108=30");
+    client.send(&logon);
+    log.logged_on();
+    silent.set_nonblocking(true).unwrap();
+    let read = { &silent }.read(&mut [0]);
+    assert!(read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock), "it had to give way");
+    drop((silent, client));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_hello_of_several_records_and_one_that_comes_with_all_that_follows_are_answered() {
+    let authority = Authority::new();
+    let (venue, log) = venue(&authority);
+    for (seq, size) in [(1, 1), (2, 7), (3, 100_000)] {
+        let mut client = Client::connect(venue.addresses()[0], &authority);
+        let mut hello = Vec::new();
+        client.tls.write_tls(&mut hello).unwrap();
+        // A record each for these many bytes.
+        for piece in hello[5..].chunks(size) {
+            let length = u16::try_from(piece.len()).unwrap().to_be_bytes();
+            client.peer.stream.write_all(&[&[22, 3, 1], &length[..], piece].concat()).unwrap();
+        }
+        client.peer.seq = seq;
+        let logon = client.peer.message("A", "98=0|108=30");
+        client.send(&logon);
+        log.logged_on();
+        drop(client);
+        log.ended();
+    }
     venue.stop().unwrap();
 }
 

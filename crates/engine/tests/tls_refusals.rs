@@ -260,9 +260,15 @@ fn halves_of_handshakes_are_bounded(lines: &Lines, authority: &Authority) {
     await_line(lines, &["closed before logon", "is not TLS"]);
     venue.stop().unwrap();
 
-    // One that accepts, and says nothing.
+    // One that accepts, and says nothing, and one that says goodbye.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let trader = trader(listener.local_addr().unwrap(), TRADER, Some(authority.tls()));
+    let silent = trader(listener.local_addr().unwrap(), TRADER, Some(authority.tls()));
     await_line(lines, &["cannot connect: timed out before the handshake of TLS was done"]);
+    silent.stop().unwrap();
+    let leaving = TcpListener::bind("127.0.0.1:0").unwrap();
+    let trader = trader(leaving.local_addr().unwrap(), TRADER, Some(authority.tls()));
+    let (mut acceptor, _) = leaving.accept().unwrap();
+    acceptor.write_all(&[21, 3, 3, 0, 2, 1, 0]).unwrap();
+    await_line(lines, &["cannot connect", "has ended the connection (CloseNotify)"]);
     trader.stop().unwrap();
 }

@@ -18,6 +18,8 @@ pub(crate) struct Setup {
     /// What the command runs under, such as a lower limit of descriptors.
     wrapper: Vec<String>,
     is_stderr_read: bool,
+    /// How many ports it has.
+    ports: usize,
     folder: Folder,
 }
 
@@ -36,8 +38,50 @@ impl Setup {
             arguments: Vec::new(),
             wrapper: Vec::new(),
             is_stderr_read: true,
+            ports: 1,
             folder: Folder::create(),
         }
+    }
+
+    /// The session GOOD at a plain port, and these at one with TLS, with a certificate of
+    /// `fixbolt certs`.
+    pub(crate) fn with_tls(names: &[&str]) -> Self {
+        let setup = Self::at_tls_port(names);
+        let keys = setup.folder.0.join("keys");
+        let made = Command::new(env!("CARGO_BIN_EXE_fixbolt")).arg("certs").arg(&keys).output();
+        assert!(made.expect("the command starts").status.success());
+        setup.certificate("FIXBOLT.pem", "FIXBOLT.key")
+    }
+
+    /// The same with a self-signed certificate of RSA, of that many bits, which OpenSSL makes.
+    pub(crate) fn with_rsa(names: &[&str], bits: u32) -> Self {
+        let setup = Self::at_tls_port(names);
+        let keys = setup.folder.0.join("keys");
+        std::fs::create_dir_all(&keys).expect("the folder can be written");
+        let mut openssl = Command::new("openssl");
+        openssl.args(["req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-newkey"]);
+        openssl.arg(format!("rsa:{bits}")).args(["-keyout", "own.key", "-out", "own.pem"]);
+        let made = openssl.current_dir(&keys).output().expect("OpenSSL is installed");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        setup.certificate("own.pem", "own.key")
+    }
+
+    fn at_tls_port(names: &[&str]) -> Self {
+        let mut setup = Self::with_sessions("[SESSION]\nTargetCompID=GOOD\n");
+        for name in names {
+            // Another address, since each may choose its port.
+            let session =
+                format!("[SESSION]\nTargetCompID={name}\nSocketAcceptAddress=127.0.0.2\nSocketUseSSL=Y\n");
+            setup.sessions.push_str(&session);
+        }
+        setup.ports = 2;
+        setup
+    }
+
+    fn certificate(self, chain: &str, key: &str) -> Self {
+        let keys = self.folder.0.join("keys");
+        let [chain, key] = [chain, key].map(|file| keys.join(file).display().to_string());
+        self.default(&format!("SocketCertificateFile={chain}\nSocketPrivateKeyFile={key}"))
     }
 
     /// Adds lines to `[DEFAULT]`.
@@ -108,20 +152,23 @@ impl Setup {
         } else {
             Some(stderr)
         };
-        let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
-        out.read_line(&mut line).expect("it prints a line");
-        let address = line
-            .split(|c: char| !c.is_ascii_digit() && c != '.' && c != ':')
-            .find(|word| word.contains('.') && word.contains(':'))
-            .unwrap_or_else(|| panic!("no address in {line:?}; {:?}", lines.first(10)))
-            .to_owned();
+        let mut next_address = || {
+            let mut line = String::new();
+            out.read_line(&mut line).expect("it prints a line");
+            line.split(|c: char| !c.is_ascii_digit() && c != '.' && c != ':')
+                .find(|word| word.contains('.') && word.contains(':'))
+                .unwrap_or_else(|| panic!("no address in {line:?}; {:?}", lines.first(10)))
+                .to_owned()
+        };
+        let address = next_address();
+        let attacked = if self.ports > 1 { next_address() } else { address.clone() };
         // Under another command, the server is that one's only child.
         let own = child.id();
         let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children"));
         let inner = children.ok().and_then(|ids| ids.split_whitespace().next()?.parse().ok());
         let process = Process(inner.unwrap_or(own));
-        Server { child, process, address, lines, _unread: unread, setup: self }
+        Server { child, process, address, attacked, lines, _unread: unread, setup: self }
     }
 }
 
@@ -130,7 +177,10 @@ impl Setup {
 pub(crate) struct Server {
     child: Child,
     pub(crate) process: Process,
+    /// Where GOOD logs on.
     pub(crate) address: String,
+    /// Where attackers connect: the port with TLS, if there is one.
+    pub(crate) attacked: String,
     pub(crate) lines: Lines,
     _unread: Option<ChildStderr>,
     setup: Setup,
@@ -145,6 +195,11 @@ impl Server {
     /// Returns where the journals are.
     pub(crate) fn journal(&self) -> std::path::PathBuf {
         self.setup.journal()
+    }
+
+    /// Returns the certificate of the authority of [`Setup::with_tls`].
+    pub(crate) fn authority(&self) -> std::path::PathBuf {
+        self.setup.folder.0.join("keys").join("ca.pem")
     }
 
     /// Measures the journals.

@@ -18,6 +18,7 @@ use crate::names::{OPEN, visit};
 use crate::peer::{Peer, connect_from};
 use crate::server::Setup;
 use crate::share::{HalfACore, burn};
+use crate::tls::hello;
 
 /// One kind of attack: a step that is repeated.
 struct Attack {
@@ -37,6 +38,17 @@ struct Attacker {
 }
 
 impl Attacker {
+    /// Makes one of so many connections a second, and sends these bytes.
+    fn begin(&mut self, rate: u32, bytes: &[u8]) {
+        let began = Instant::now();
+        let stream = connect_from([127, 0, 1, 1], &self.address);
+        self.held.extend(stream.and_then(|mut stream| stream.write_all(bytes).map(|()| stream)));
+        if self.held.len() > 300 {
+            self.held.remove(0);
+        }
+        std::thread::sleep((Duration::from_secs(1) / rate).saturating_sub(began.elapsed()));
+    }
+
     /// Logs on again if the connection has ended, and sends; reads what has come.
     fn press(&mut self, next: impl FnOnce(&mut Peer) -> Vec<u8>) {
         let mut peer = match self.peer.take() {
@@ -229,6 +241,24 @@ const ATTACKS: &[Attack] = &[
             }
         },
     },
+    Attack {
+        name: "a byte a connection at a port with TLS, 700 a second",
+        setup: || Setup::with_tls(&["EVIL"]),
+        disk: 256,
+        step: |attacker| attacker.begin(700, &[22]),
+    },
+    Attack {
+        name: "hellos for a signature with ECDSA (P-256), 700 a second",
+        setup: || Setup::with_tls(&["EVIL"]),
+        disk: 256,
+        step: |attacker| attacker.begin(700, &hello()),
+    },
+    Attack {
+        name: "hellos for a signature with RSA-4096, 100 a second",
+        setup: || Setup::with_rsa(&["EVIL"], 4096),
+        disk: 256,
+        step: |attacker| attacker.begin(100, &hello()),
+    },
 ];
 
 fn visit_as(address: &str, name: &str) {
@@ -263,7 +293,7 @@ fn suffer(attack: &Attack) -> Cost {
     let descriptors = server.process.descriptors();
     let most = AtomicUsize::new(descriptors);
     let is_over = AtomicBool::new(false);
-    let mut attacker = Attacker { address: server.address.clone(), peer: None, held: Vec::new(), steps: 0 };
+    let mut attacker = Attacker { address: server.attacked.clone(), peer: None, held: Vec::new(), steps: 0 };
     let (mut beside_burner, mut beside_attack) = (Vec::new(), Vec::new());
     std::thread::scope(|scope| {
         scope.spawn(|| {

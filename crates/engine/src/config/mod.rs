@@ -50,7 +50,7 @@ pub use crate::identity_template::{IdentityTemplate, PartyTemplate, SubIdTemplat
 use fixbolt_session::SessionId;
 
 use crate::session_check;
-use crate::tls::try_files;
+use crate::tls::{doubts, try_files};
 use binding::{is_open, share_a_port};
 use dictionaries::Dictionaries;
 use other_keys::Treatment;
@@ -214,9 +214,11 @@ impl CheckedConfiguration {
 
     /// Loads the certificates, keys and revocation lists that the valid sessions name, as an engine
     /// does when it starts, and adds what is wrong with them to the mistakes, and what is doubtful
-    /// to the warnings. Without this call they are looked at when the engine starts, because a
-    /// configuration may be for another machine.
+    /// to the warnings: a private key that others may read, and one that is slow to sign with, with
+    /// what a signature takes on this machine. Without this call they are looked at when the engine
+    /// starts, because a configuration may be for another machine.
     pub fn try_tls_files(&mut self) {
+        let mut signed_with = Vec::new();
         for session in &mut self.sessions {
             let Ok(SessionConfiguration { connection, settings, tls: Some(tls), .. }) = &session.result
             else {
@@ -226,24 +228,27 @@ impl CheckedConfiguration {
                 ConnectionType::Acceptor { .. } => try_files(&tls.of_address(), None),
                 ConnectionType::Initiator { .. } => try_files(tls, Some(settings.id.target_comp_id())),
             };
-            let about = match &tried {
-                Ok(None) => continue,
-                Ok(Some(about)) | Err(about) => about.clone(),
-            };
             let written = session.effective.iter().filter_map(|setting| {
                 setting.place.as_ref().filter(|_| is_of_tls(&setting.key)).map(|place| (setting, place))
             });
-            let named = written.clone().find(|(setting, _)| about.starts_with(&setting.value));
-            let (key, place) = match named.or_else(|| written.clone().next()) {
-                Some((setting, place)) => (setting.key.clone(), place.clone()),
-                None => ("TLS".to_owned(), session.place.clone()),
+            let about = |text: &str| {
+                let named = written.clone().find(|(setting, _)| text.starts_with(&setting.value));
+                match named.or_else(|| written.clone().next()) {
+                    Some((setting, place)) => (setting.key.clone(), place.clone()),
+                    None => ("TLS".to_owned(), session.place.clone()),
+                }
             };
-            if tried.is_ok() {
-                self.warnings.push(ConfigWarning { place, key, instead: about, is_used: true });
-            } else {
-                let mistake = ConfigError::Contradiction { place, reason: format!("{key}: {about}") };
+            if let Err(reason) = tried {
+                let (key, place) = about(&reason);
+                let mistake = ConfigError::Contradiction { place, reason: format!("{key}: {reason}") };
                 self.mistakes.push(mistake.clone());
                 session.result = Err(vec![mistake]);
+            } else if let Some(own) = tls.certificate.as_ref().filter(|own| !signed_with.contains(*own)) {
+                for instead in doubts(own) {
+                    let (key, place) = about(&instead);
+                    self.warnings.push(ConfigWarning { place, key, instead, is_used: true });
+                }
+                signed_with.push(own.clone());
             }
         }
         self.mistakes = once(core::mem::take(&mut self.mistakes));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::failure::TlsFailure;
 use super::peer::PeerCertificate;
-use super::settings::Tls;
+use super::settings::{OwnCertificate, Tls};
 
 /// What is wrong with settings that ask for TLS.
 const ABSENT: &str = "this build has no TLS; build fixbolt with its feature `tls`";
@@ -24,8 +24,12 @@ impl TlsContext {
     }
 }
 
-pub(crate) fn try_files(_: &Tls, _: Option<&str>) -> Result<Option<String>, String> {
+pub(crate) fn try_files(_: &Tls, _: Option<&str>) -> Result<(), String> {
     Err(ABSENT.to_owned())
+}
+
+pub(crate) fn doubts(_: &OwnCertificate) -> Vec<String> {
+    Vec::new()
 }
 
 /// None.
@@ -60,6 +64,30 @@ pub(crate) struct Decrypted {
 }
 
 impl TlsStream {
+    pub(crate) fn fill(&mut self, _: &mut impl Read, _: bool) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn has_step(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn has_hello(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn has_stepped(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn step(&mut self) {
+        match *self {}
+    }
+
+    pub(crate) fn peer_has_left(&self) -> bool {
+        match *self {}
+    }
+
     pub(crate) fn receive(&mut self, _: &mut impl Read, _: &mut [u8], _: bool) -> Decrypted {
         match *self {}
     }

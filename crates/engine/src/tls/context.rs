@@ -14,7 +14,8 @@ use rustls::{ClientConnection, ServerConnection};
 use super::failure::TlsFailure;
 use super::key_mode;
 use super::material::{Config, Known, Material};
-use super::settings::Tls;
+use super::settings::{OwnCertificate, Tls};
+use super::signing;
 use super::stream::TlsStream;
 use crate::sync::{Mutex, lock};
 
@@ -108,14 +109,20 @@ impl TlsContext {
 }
 
 /// Loads the files that connections would need, those of a port or those of an initiator whose
-/// counterparty has this CompID, and returns what is doubtful about them.
+/// counterparty has this CompID.
 ///
 /// # Errors
 /// What is wrong, and what to do.
-pub(crate) fn try_files(settings: &Tls, comp_id: Option<&str>) -> Result<Option<String>, String> {
+pub(crate) fn try_files(settings: &Tls, comp_id: Option<&str>) -> Result<(), String> {
     let clock: Arc<dyn TimeProvider> = Arc::new(DefaultTimeProvider);
-    TlsContext::load(settings, comp_id, &clock)?;
-    Ok(key_mode::warning(settings))
+    TlsContext::load(settings, comp_id, &clock).map(drop)
+}
+
+/// Returns what is doubtful about a certificate of ours that can be loaded: a private key that
+/// others may read, or that is slow to sign with. Each begins with the file's name. Signs with the
+/// key.
+pub(crate) fn doubts(own: &OwnCertificate) -> Vec<String> {
+    [key_mode::warning(&own.key), signing::warning(&own.key)].into_iter().flatten().collect()
 }
 
 /// Every TLS of an engine, each kind once.
@@ -233,7 +240,7 @@ impl TlsContexts {
 
 /// Warns of a private key that others may read.
 fn warn_of_key(settings: &Tls) {
-    if let Some(warning) = key_mode::warning(settings) {
+    if let Some(warning) = settings.certificate.as_ref().and_then(|own| key_mode::warning(&own.key)) {
         tracing::warn!(name: "private_key_exposed", "{warning}");
     }
 }

@@ -1,11 +1,11 @@
 //! Who may read the file of a private key.
 
-use super::settings::{Pem, Tls};
+use super::settings::Pem;
 
-/// Returns a warning if others than the owner may use the file of our private key; none for a key
-/// in memory, and where files have no modes.
-pub(super) fn warning(tls: &Tls) -> Option<String> {
-    let Pem::File(path) = &tls.certificate.as_ref()?.key else { return None };
+/// Returns a warning if others than the owner may use the file of a private key; none for a key in
+/// memory, and where files have no modes.
+pub(super) fn warning(key: &Pem) -> Option<String> {
+    let Pem::File(path) = key else { return None };
     let mode = exposed(path)?;
     let path = path.display();
     Some(format!(
@@ -40,18 +40,15 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::tls::settings::OwnCertificate;
 
     #[test]
     fn a_private_key_that_others_may_read_is_a_warning_that_names_the_file() {
         let file = std::env::temp_dir().join(format!("fixbolt-key-mode-{}.key", std::process::id()));
         fs::write(&file, "key").unwrap();
-        let mut tls = Tls::new();
-        assert_eq!(warning(&tls), None);
-        tls.certificate = Some(OwnCertificate::new("chain.pem", &file));
+        let key = Pem::from(&file);
         let with = |mode| {
             fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
-            warning(&tls)
+            warning(&key)
         };
         assert_eq!(with(0o600), None);
         assert_eq!(with(0o400), None);
@@ -64,8 +61,7 @@ mod tests {
         }
         assert!(is_exposed(0o640, false) && !is_exposed(0o640, true));
         fs::remove_file(&file).unwrap();
-        assert_eq!(warning(&tls), None, "that it is not there is said when it is loaded");
-        tls.certificate = Some(OwnCertificate::new("chain.pem", Pem::Text("key".to_owned())));
-        assert_eq!(warning(&tls), None);
+        assert_eq!(warning(&key), None, "that it is not there is said when it is loaded");
+        assert_eq!(warning(&Pem::Text("key".to_owned())), None);
     }
 }

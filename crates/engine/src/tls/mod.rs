@@ -35,13 +35,15 @@ mod peer;
 mod pin;
 mod settings;
 #[cfg(feature = "tls")]
+mod signing;
+#[cfg(feature = "tls")]
 mod stream;
 mod suite;
 
 #[cfg(not(feature = "tls"))]
-pub(crate) use absent::{Decrypted, TlsContext, TlsContexts, TlsStream, try_files};
+pub(crate) use absent::{Decrypted, TlsContext, TlsContexts, TlsStream, doubts, try_files};
 #[cfg(feature = "tls")]
-pub(crate) use context::{TlsContext, TlsContexts, try_files};
+pub(crate) use context::{TlsContext, TlsContexts, doubts, try_files};
 pub(crate) use failure::TlsFailure;
 pub(crate) use peer::{Mismatch, PeerCertificate, PeerRules};
 pub use pin::{InvalidPin, KeyPin};

@@ -1,11 +1,14 @@
 //! TLS between a socket and a session: bytes in, bytes out, one read and one write a call.
 //!
+//! A handshake reads whole records before anything is computed: [`TlsStream::fill`] reads,
+//! [`TlsStream::step`] computes, and needs no socket, so another thread may call it.
+//!
 //! Every buffer is bounded: what was read and not decrypted by [`INCOMING`], what was decrypted and
 //! what is encrypted by the library's limits (16 KiB, and [`OUTGOING`]).
 
 use std::io::{self, Read, Write};
 
-use rustls::Connection as Tls;
+use rustls::{AlertDescription, Connection as Tls, Error};
 
 use super::certificate::of_peer;
 use super::explain::explain;
@@ -18,6 +21,14 @@ const INCOMING: usize = 17 * 1024;
 const OUTGOING: usize = 64 * 1024;
 /// The first byte of a FIX message, `8=`, which begins no record of TLS.
 const BEGIN_STRING: u8 = b'8';
+/// The length of a record's header, and the kinds of records.
+const HEADER: usize = 5;
+const RECORDS: core::ops::RangeInclusive<u8> = 20..=23;
+const HANDSHAKE: u8 = 22;
+/// The first byte of a handshake's record after its header: a ClientHello.
+const CLIENT_HELLO: u8 = 1;
+/// The kind of a record that has an alert.
+const ALERT: u8 = 21;
 
 /// The TLS side of a connection.
 #[derive(Debug)]
@@ -31,6 +42,10 @@ pub(crate) struct TlsStream {
     began: bool,
     /// Whether the socket has ended.
     ended: bool,
+    /// Whether the counterparty has said goodbye in place of its part of the handshake.
+    left: bool,
+    /// Whether a step of the handshake was computed.
+    has_stepped: bool,
     failure: Option<TlsFailure>,
 }
 
@@ -49,7 +64,102 @@ impl TlsStream {
     pub(super) fn new(mut tls: Tls) -> Self {
         tls.set_buffer_limit(Some(OUTGOING));
         let incoming = vec![0; INCOMING].into_boxed_slice();
-        Self { tls, incoming, start: 0, end: 0, began: false, ended: false, failure: None }
+        Self {
+            tls,
+            incoming,
+            start: 0,
+            end: 0,
+            began: false,
+            ended: false,
+            left: false,
+            has_stepped: false,
+            failure: None,
+        }
+    }
+
+    /// Reads once from the socket, during a handshake. Returns whether there may be more without
+    /// another event of the socket.
+    pub(crate) fn fill(&mut self, socket: &mut impl Read, is_last: bool) -> bool {
+        // What is left of the last step.
+        self.incoming.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        let free = &mut self.incoming[self.end..];
+        if free.is_empty() {
+            return true;
+        }
+        let room = free.len();
+        loop {
+            match socket.read(free) {
+                Ok(0) => self.note_end(),
+                Ok(bytes) => {
+                    self.end += bytes;
+                    self.note_begin();
+                    return is_last || bytes == room;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => self.note_end(),
+            }
+            return false;
+        }
+    }
+
+    /// Returns whether enough was read for a step of the handshake.
+    pub(crate) fn has_step(&self) -> bool {
+        self.failure.is_none() && self.tls.is_handshaking() && self.next_record().is_some()
+    }
+
+    /// Returns whether the first step has what a client begins with.
+    pub(crate) fn has_hello(&self) -> bool {
+        let is_first = !self.has_stepped;
+        is_first
+            && self.next_record().is_some()
+            && self.incoming[self.start] == HANDSHAKE
+            && self.incoming.get(self.start + HEADER) == Some(&CLIENT_HELLO)
+    }
+
+    /// Returns whether a step of the handshake was computed.
+    pub(crate) const fn has_stepped(&self) -> bool {
+        self.has_stepped
+    }
+
+    /// Computes what there is to answer to the records that were read, until the handshake is done.
+    /// This may take milliseconds, for a signature.
+    pub(crate) fn step(&mut self) {
+        self.has_stepped = true;
+        while self.failure.is_none()
+            && self.tls.is_handshaking()
+            && let Some(length) = self.next_record()
+        {
+            let record = &self.incoming[self.start..self.start + length];
+            // close_notify, which the library ignores, because it is not authenticated. Neither is
+            // the end of the connection, which it announces.
+            if matches!(record, [ALERT, _, _, 0, 2, _, 0]) {
+                self.left = true;
+                self.failure = Some(explain(&Error::AlertReceived(AlertDescription::CloseNotify)));
+            }
+            let until = self.start + length;
+            while self.start < until && self.failure.is_none() {
+                let before = self.start;
+                self.decrypt_until(until);
+                if self.start == before && self.failure.is_none() {
+                    self.failure = Some(TlsFailure::new("TLS: the handshake does not go on"));
+                }
+            }
+        }
+    }
+
+    /// Returns the length of the record that was read and is next in a handshake: once it is
+    /// complete, or can be none.
+    fn next_record(&self) -> Option<usize> {
+        let bytes = &self.incoming[self.start..self.end];
+        let [kind, major, _, high, low, ..] = bytes else { return None };
+        let length = HEADER + usize::from(u16::from_be_bytes([*high, *low]));
+        if !RECORDS.contains(kind) || *major != 3 || length > self.incoming.len() {
+            // The library says what is wrong.
+            return Some(bytes.len());
+        }
+        (length <= bytes.len()).then_some(length)
     }
 
     /// Reads once from the socket, unless what was read before fills `into`. Decrypted bytes come
@@ -97,7 +207,13 @@ impl TlsStream {
         if self.start == self.end || self.failure.is_some() {
             return false;
         }
-        let mut bytes = &self.incoming[self.start..self.end];
+        self.decrypt_until(self.end);
+        true
+    }
+
+    /// Lets the library have some of the bytes that were read, up to this place.
+    fn decrypt_until(&mut self, until: usize) {
+        let mut bytes = &self.incoming[self.start..until];
         let before = bytes.len();
         let read = self.tls.read_tls(&mut bytes);
         self.start += before - bytes.len();
@@ -112,7 +228,6 @@ impl TlsStream {
             }
             (Ok(_), Ok(_)) => {}
         }
-        true
     }
 
     fn note_begin(&mut self) {
@@ -184,6 +299,11 @@ impl TlsStream {
     /// Returns whether the handshake is not done yet.
     pub(crate) fn is_handshaking(&self) -> bool {
         self.tls.is_handshaking()
+    }
+
+    /// Returns whether the counterparty has said goodbye in place of its part of the handshake.
+    pub(crate) const fn peer_has_left(&self) -> bool {
+        self.left
     }
 
     /// Returns why the connection was given up, if it was.

@@ -5,7 +5,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
-use fixbolt_session::Application;
+use fixbolt_session::{Application, Mono};
 use mio::net::TcpListener;
 
 use super::Worker;
@@ -162,10 +162,10 @@ impl Worker {
     /// Takes in a pending connection, and closes the one that gives way to it, if one must. Returns
     /// its slot.
     pub(super) fn take_in(&mut self, connection: Connection) -> Option<usize> {
-        let connections = &mut self.driver.connections;
-        close_to_make_room(connections, connection.peer);
+        let (connections, now) = (&mut self.driver.connections, self.cycle.now.mono);
+        close_to_make_room(connections, connection.peer, now);
         let until = connection.stage.until();
-        let slot = connections.insert(self.cycle.now.mono, connection, self.poll.registry())?;
+        let slot = connections.insert(now, connection, self.poll.registry())?;
         if let Some(until) = until {
             self.cycle.wake(until);
         }
@@ -183,8 +183,8 @@ impl Worker {
 }
 
 /// Closes the pending connection that gives way to a new one from this address, if one must.
-pub(super) fn close_to_make_room(connections: &mut Connections, peer: SocketAddr) {
-    if let Some(slot) = connections.admission.gives_way(peer.ip().to_canonical()) {
+pub(super) fn close_to_make_room(connections: &mut Connections, peer: SocketAddr, now: Mono) {
+    if let Some(slot) = connections.admission.gives_way(peer.ip().to_canonical(), now) {
         let reason = "a newer connection needs its place (MaxPendingConnections, MaxConnectionsPerAddress)";
         close_pending(connections, slot, reason);
     }

@@ -5,6 +5,12 @@
 //! nevertheless: a pending connection gives way, the one that looks least like a counterparty. So
 //! connections that only wait keep nobody from logging on.
 //!
+//! A handshake of TLS takes round trips, in which many newcomers may arrive. So a connection whose
+//! handshake advances keeps its place for [`KEEPS`], as long as such connections have at most half
+//! of the places, and each address half of its own: the other half is always the newcomers'.
+//! A hello is cheap, too: of handshakes that are too many, the one that has advanced least keeps
+//! its place no longer, of the address that has most.
+//!
 //! The module decides and counts. It opens and closes nothing.
 
 use core::net::IpAddr;
@@ -14,6 +20,7 @@ use std::collections::HashMap;
 use fixbolt_session::Mono;
 
 use crate::limits::ConnectionLimits;
+use crate::origin::Origin;
 
 /// The file descriptors that are left alone besides those for sessions: what a journal, the log or
 /// the application may need at any time.
@@ -24,6 +31,15 @@ const SESSIONS_PER_DESCRIPTOR: usize = 4;
 /// While descriptors are short, a connection is not closed before its Logon can have arrived, and
 /// one that has sent something not before the rest of it can have.
 const GRACE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
+/// How long a connection keeps its place after its handshake has advanced: some round trips.
+const KEEPS: Duration = Duration::from_secs(2);
+/// Of the newest connections, this part of the smaller limit counts as if it had sent something:
+/// the worker may not have seen yet that they have.
+const NEWEST: u64 = 4;
+/// An address with this part of its limit, or less, of connections that keep their place has no
+/// more than others: a firm with several sessions must not give way to strangers with an address
+/// for each connection.
+const FEW: usize = 8;
 /// How long to accept nothing if there is nothing to close.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The most connections accepted in a cycle, so that many of them do not delay the sessions.
@@ -39,9 +55,13 @@ pub(crate) struct Admission {
     /// By the slot of the connection.
     places: Vec<Option<Place>>,
     origins: Origins,
+    /// The number of pending ones, and of those among them that keep their place.
     pending: usize,
+    keeping: usize,
     /// The number of connections that have arrived: the age of a place.
     arrived: u64,
+    /// When it was last asked.
+    now: Mono,
     /// Whether file descriptors are short, and until when at least.
     short: bool,
     short_until: Mono,
@@ -54,6 +74,8 @@ struct Place {
     origin: usize,
     arrived: u64,
     since: Mono,
+    /// Until when it keeps its place, if it does.
+    keeps_until: Mono,
     stage: Stage,
 }
 
@@ -64,21 +86,17 @@ enum Stage {
     Silent,
     /// Pending; a part of its Logon may have been received.
     Talking,
+    /// Pending, and keeps its place: it has begun with a handshake.
+    Greeting,
+    /// Pending, and keeps its place: its handshake is done.
+    Trusted,
     /// It belongs to a dynamic session.
     Dynamic,
 }
 
-/// What counts as one address: an IPv4 address, or the 64 bits of an IPv6 address that name a
-/// network, since a single host has all addresses of its network.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Origin(u64, bool);
-
-impl From<IpAddr> for Origin {
-    fn from(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V4(address) => Self(u64::from(u32::from(address)), false),
-            IpAddr::V6(address) => Self((u128::from(address) >> 64) as u64, true),
-        }
+impl Stage {
+    const fn keeps_place(self) -> bool {
+        matches!(self, Self::Greeting | Self::Trusted)
     }
 }
 
@@ -128,6 +146,8 @@ impl Origins {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Counts {
     pending: usize,
+    /// Those of the pending ones that keep their place.
+    keeping: usize,
     dynamic: usize,
 }
 
@@ -158,14 +178,25 @@ pub(crate) enum Intake {
 impl Admission {
     pub(crate) fn new(limits: ConnectionLimits) -> Self {
         let (places, origins) = (Vec::new(), Origins::default());
-        Self { limits, places, origins, pending: 0, arrived: 0, short: false, short_until: Mono(0) }
+        Self {
+            limits,
+            places,
+            origins,
+            pending: 0,
+            keeping: 0,
+            arrived: 0,
+            now: Mono(0),
+            short: false,
+            short_until: Mono(0),
+        }
     }
 
     /// Returns the slot of the pending connection that must be closed for a new one from this
     /// address, if there must be one.
-    pub(crate) fn gives_way(&self, address: IpAddr) -> Option<usize> {
+    pub(crate) fn gives_way(&mut self, address: IpAddr, now: Mono) -> Option<usize> {
+        self.look_at_time(now);
         let origin = Origin::from(address);
-        let Counts { pending, dynamic } = self.origins.counts(origin);
+        let Counts { pending, dynamic, .. } = self.origins.counts(origin);
         if pending > 0 && pending + dynamic >= self.limits.per_address {
             let origin = *self.origins.indices.get(&origin)?;
             return self.least_likely(|place| place.origin == origin);
@@ -183,7 +214,8 @@ impl Admission {
             self.places.resize(slot + 1, None);
         }
         self.arrived += 1;
-        self.places[slot] = Some(Place { origin, arrived: self.arrived, since, stage: Stage::Silent });
+        let (arrived, keeps_until, stage) = (self.arrived, since, Stage::Silent);
+        self.places[slot] = Some(Place { origin, arrived, since, keeps_until, stage });
         self.origins.counts[origin].1.pending += 1;
         self.pending += 1;
     }
@@ -194,6 +226,68 @@ impl Admission {
             && place.stage == Stage::Silent
         {
             place.stage = Stage::Talking;
+        }
+    }
+
+    /// Notes that a pending connection has begun with a handshake.
+    pub(crate) fn greet(&mut self, slot: usize, now: Mono) {
+        self.keep(slot, Stage::Greeting, now);
+    }
+
+    /// Notes that the handshake of a pending connection is done.
+    pub(crate) fn trust(&mut self, slot: usize, now: Mono) {
+        self.keep(slot, Stage::Trusted, now);
+    }
+
+    /// Has a pending connection keep its place for some time, unless there are places for no such
+    /// connection.
+    fn keep(&mut self, slot: usize, stage: Stage, now: Mono) {
+        let Some(Some(place)) = self.places.get(slot) else { return };
+        let Place { origin, stage: before, .. } = *place;
+        let Counts { keeping, dynamic, .. } = self.origins.counts[origin].1;
+        let most = [self.limits.pending / 2, self.limits.per_address.saturating_sub(dynamic) / 2];
+        if before == Stage::Dynamic || most.contains(&0) {
+            return;
+        }
+        if !before.keeps_place() {
+            self.look_at_time(now);
+            let of_origin = |place: &Place| place.stage.keeps_place() && place.origin == origin;
+            let too_many = if keeping >= most[1] {
+                self.least_likely(of_origin)
+            } else if self.keeping >= most[0] {
+                self.least_likely_that_keeps()
+            } else {
+                None
+            };
+            too_many.into_iter().for_each(|slot| self.keep_no_longer(slot));
+            self.origins.counts[origin].1.keeping += 1;
+            self.keeping += 1;
+        }
+        if let Some(Some(place)) = self.places.get_mut(slot) {
+            (place.stage, place.keeps_until) = (stage, now + KEEPS);
+        }
+    }
+
+    /// Has those keep their place no longer whose time is over.
+    fn look_at_time(&mut self, now: Mono) {
+        self.now = now;
+        if self.keeping == 0 {
+            return;
+        }
+        for slot in 0..self.places.len() {
+            if self.places[slot].is_some_and(|place| place.stage.keeps_place() && place.keeps_until <= now) {
+                self.keep_no_longer(slot);
+            }
+        }
+    }
+
+    fn keep_no_longer(&mut self, slot: usize) {
+        if let Some(Some(place)) = self.places.get_mut(slot)
+            && place.stage.keeps_place()
+        {
+            place.stage = Stage::Talking;
+            self.origins.counts[place.origin].1.keeping -= 1;
+            self.keeping -= 1;
         }
     }
 
@@ -210,6 +304,10 @@ impl Admission {
         let Some(Some(place)) = self.places.get_mut(slot) else { return };
         if !dynamic {
             return self.leave(slot);
+        }
+        if place.stage.keeps_place() {
+            self.origins.counts[place.origin].1.keeping -= 1;
+            self.keeping -= 1;
         }
         if core::mem::replace(&mut place.stage, Stage::Dynamic) != Stage::Dynamic {
             let counts = &mut self.origins.counts[place.origin].1;
@@ -228,12 +326,17 @@ impl Admission {
         } else {
             counts.pending -= 1;
             self.pending -= 1;
+            if place.stage.keeps_place() {
+                counts.keeping -= 1;
+                self.keeping -= 1;
+            }
         }
         self.origins.tidy(place.origin);
     }
 
     /// Returns what the listeners may do with these descriptors, while so many sessions are open.
     pub(crate) fn intake(&mut self, now: Mono, descriptors: Descriptors, sessions: usize) -> Intake {
+        self.look_at_time(now);
         let Descriptors { limit, left } = descriptors;
         let reserve = (RESERVED_DESCRIPTORS + sessions / SESSIONS_PER_DESCRIPTOR).min(limit / 2);
         // A few more than the reserve end the shortage, so that it does not begin and end with
@@ -258,6 +361,7 @@ impl Admission {
 
     /// Returns what the listeners may do after the system has refused a descriptor.
     pub(crate) fn refused(&mut self, now: Mono) -> Intake {
+        self.look_at_time(now);
         (self.short, self.short_until) = (true, now + LASTS);
         self.make_room(now)
     }
@@ -265,7 +369,7 @@ impl Admission {
     fn make_room(&self, now: Mono) -> Intake {
         let Some(slot) = self.least_likely_of_all() else { return Intake::Pause(now + PAUSE) };
         let Some(place) = self.places[slot] else { return Intake::Pause(now + PAUSE) };
-        let until = place.since + GRACE[usize::from(place.stage == Stage::Talking)];
+        let until = place.since + GRACE[usize::from(place.stage != Stage::Silent)];
         if until > now { Intake::Pause(until) } else { Intake::Close(slot) }
     }
 
@@ -275,19 +379,44 @@ impl Admission {
     }
 
     /// Returns the pending connection, of those that `counts` names, that has been silent for
-    /// longest; if none is silent, the oldest one.
+    /// longest; if none is silent, the one that has advanced least, and of these the oldest one.
     fn least_likely(&self, counts: impl Fn(&Place) -> bool) -> Option<usize> {
         let places = self.places.iter().enumerate().filter_map(|(slot, place)| Some((slot, place.as_ref()?)));
         let pending = places.filter(|(_, place)| place.stage != Stage::Dynamic && counts(place));
-        pending.min_by_key(|(_, place)| (place.stage, place.arrived)).map(|(slot, _)| slot)
+        pending.min_by_key(|(_, place)| (self.likeness(place), place.arrived)).map(|(slot, _)| slot)
     }
 
-    /// Returns the same of the origin that has most pending connections; of several such origins,
-    /// the connection that comes first in the same order.
+    /// Returns how far a connection is, as far as anyone can know.
+    fn likeness(&self, place: &Place) -> Stage {
+        let newest = self.limits.pending.min(self.limits.per_address) as u64 / NEWEST;
+        let is_new = self.arrived - place.arrived < newest && self.now - place.since < GRACE[0];
+        if is_new { place.stage.max(Stage::Talking) } else { place.stage }
+    }
+
+    /// Returns the same of the origin that has most pending connections which do not keep their
+    /// place; of several such origins, the connection that comes first in the same order. If all
+    /// keep their place, one of those.
     fn least_likely_of_all(&self) -> Option<usize> {
+        let number = |counts: Counts| counts.pending - counts.keeping;
+        let of_newcomers = self.of_the_origin_with_most(number, |place| !place.stage.keeps_place());
+        of_newcomers.or_else(|| self.least_likely_that_keeps())
+    }
+
+    /// Returns the same of those that keep their place.
+    fn least_likely_that_keeps(&self) -> Option<usize> {
+        let few = self.limits.per_address / FEW;
+        let number = |counts: Counts| if counts.keeping == 0 { 0 } else { counts.keeping.max(few) };
+        self.of_the_origin_with_most(number, |place| place.stage.keeps_place())
+    }
+
+    fn of_the_origin_with_most(
+        &self,
+        number: impl Fn(Counts) -> usize,
+        counts: impl Fn(&Place) -> bool,
+    ) -> Option<usize> {
         let origins = &self.origins.counts;
-        let most = origins.iter().map(|(_, counts)| counts.pending).max().filter(|most| *most > 0)?;
-        self.least_likely(|place| origins[place.origin].1.pending == most)
+        let most = origins.iter().map(|(_, counts)| number(*counts)).max().filter(|most| *most > 0)?;
+        self.least_likely(|place| counts(place) && number(origins[place.origin].1) == most)
     }
 }
 
@@ -307,7 +436,7 @@ mod tests {
 
     /// Lets a connection arrive; returns the slot of the one that had to give way.
     fn arrive(admission: &mut Admission, slot: usize, from: u8) -> Option<usize> {
-        let gives_way = admission.gives_way(ip(from));
+        let gives_way = admission.gives_way(ip(from), Mono(0));
         if let Some(slot) = gives_way {
             admission.leave(slot);
         }
@@ -476,5 +605,102 @@ mod tests {
         let talking = NOW + Duration::from_secs(1);
         assert_eq!(admission.intake(silent, none, 0), Intake::Pause(talking));
         assert_eq!(admission.intake(talking, none, 0), Intake::Close(0));
+    }
+
+    #[test]
+    fn a_handshake_that_advances_keeps_its_place_for_some_round_trips_whatever_arrives() {
+        let mut admission = admission(8, 4);
+        // One of the flood's address, and one of another.
+        for (slot, from) in [(0, 1), (1, 2)] {
+            arrive(&mut admission, slot, from);
+            admission.greet(slot, Mono(0));
+        }
+        for slot in 2..200 {
+            let from = if slot % 2 == 0 { 1 } else { 3 + (slot % 100) as u8 };
+            let gone = arrive(&mut admission, slot, from);
+            admission.talk(slot);
+            assert!(gone.is_none_or(|gone| gone > 1), "{slot}: {gone:?}");
+        }
+        admission.trust(1, Mono(0) + KEEPS / 2);
+        assert_eq!(admission.keeping, 2);
+        // The first one has not gone on; the second one still keeps its place.
+        admission.look_at_time(Mono(0) + KEEPS);
+        assert_eq!(admission.keeping, 1);
+        assert_eq!(admission.gives_way(ip(1), Mono(0) + KEEPS), Some(0));
+        admission.look_at_time(Mono(0) + KEEPS / 2 + KEEPS);
+        assert_eq!(admission.keeping, 0);
+    }
+
+    #[test]
+    fn handshakes_keep_half_of_the_places_at_most_and_of_an_addresss_so_that_newcomers_have_the_others() {
+        let mut admission = admission(8, 4);
+        for slot in 0..4 {
+            arrive(&mut admission, slot, 1);
+            admission.greet(slot, Mono(0));
+        }
+        assert_eq!(admission.keeping, 2, "half of its four");
+        // The address's own first ones keep theirs no longer, and are the first to give way.
+        assert_eq!(arrive(&mut admission, 4, 1), Some(0));
+        for slot in 5..9 {
+            arrive(&mut admission, slot, slot as u8);
+            admission.greet(slot, Mono(0));
+        }
+        assert_eq!((admission.keeping, admission.pending), (4, 8));
+        // The address with two had to give one up, and then the oldest one its own.
+        assert_eq!(admission.origins.counts(Origin::from(ip(1))).keeping, 0);
+        let keeps = |admission: &Admission, slot: usize| admission.places[slot].unwrap().stage.keeps_place();
+        // Whoever is done is the last to give it up.
+        admission.trust(6, Mono(0));
+        for slot in 10..20 {
+            arrive(&mut admission, slot, slot as u8);
+            admission.greet(slot, Mono(0));
+        }
+        assert!(keeps(&admission, 6));
+        for slot in 0..20 {
+            admission.leave(slot);
+        }
+        assert_eq!((admission.keeping, admission.pending), (0, 0));
+        assert!(admission.origins.indices.is_empty());
+    }
+
+    #[test]
+    fn where_there_is_one_place_a_handshake_keeps_nobody_from_it() {
+        let mut admission = admission(1, 5);
+        arrive(&mut admission, 0, 1);
+        admission.greet(0, Mono(0));
+        assert_eq!(arrive(&mut admission, 1, 2), Some(0));
+    }
+
+    #[test]
+    fn a_newcomer_does_not_give_way_before_it_can_be_seen_that_it_has_sent_something() {
+        let mut admission = admission(100, 8);
+        for slot in 0..8 {
+            arrive(&mut admission, slot, 1);
+            admission.talk(slot);
+        }
+        // It is accepted together with the next one.
+        assert_eq!(arrive(&mut admission, 8, 1), Some(0));
+        assert_eq!(arrive(&mut admission, 9, 1), Some(1));
+        // Two are new, and the first of these is not any more.
+        assert_eq!(arrive(&mut admission, 10, 1), Some(2));
+        assert_eq!(arrive(&mut admission, 11, 1), Some(8));
+        admission.talk(10);
+        assert_eq!(admission.gives_way(ip(1), Mono(0) + GRACE[0]), Some(9));
+    }
+
+    #[test]
+    fn a_firm_with_several_sessions_keeps_their_places_as_long_as_strangers_with_an_address_each() {
+        let mut admission = admission(16, 16);
+        for (slot, from) in [(0, 100), (1, 101), (2, 1), (3, 1)] {
+            arrive(&mut admission, slot, from);
+            admission.greet(slot, Mono(0));
+        }
+        for slot in 4..10 {
+            arrive(&mut admission, slot, slot as u8);
+            admission.greet(slot, Mono(0));
+        }
+        // Half of the places are full: the oldest two have given theirs up.
+        let keep = |slot: usize| admission.places[slot].is_some_and(|place| place.stage.keeps_place());
+        assert_eq!((0..10).filter(|slot| keep(*slot)).collect::<Vec<_>>(), (2..10).collect::<Vec<_>>());
     }
 }

@@ -86,6 +86,18 @@ impl Stage {
     }
 }
 
+/// How far the handshake of TLS is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Handshake {
+    /// Both sides agree, or there is none.
+    Done,
+    /// A step can be computed.
+    HasStep,
+    /// For bytes, or for a step that is computed.
+    Waits,
+    Failed(TlsFailure),
+}
+
 /// The outcome of a read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Received {
@@ -221,17 +233,21 @@ impl Connection {
         }
     }
 
-    /// Continues the handshake of TLS. Returns its outcome; `None` while it is still in progress.
-    pub(crate) fn handshake(&mut self) -> Option<Result<(), TlsFailure>> {
-        if !self.transport.has_tls() {
-            return Some(Ok(()));
-        }
+    /// Goes on with the handshake of TLS: writes what there is, and reads until a step can be
+    /// computed.
+    pub(crate) fn handshake(&mut self) -> Handshake {
         self.flush();
-        let ended = self.receive() == Received::End;
+        if self.transport.is_away() {
+            return Handshake::Waits;
+        }
+        if self.readable && self.transport.is_handshaking() && !self.transport.has_step() {
+            self.readable = self.transport.fill(self.read_closed);
+        }
         match self.transport.failure() {
-            Some(failure) => Some(Err(failure.clone())),
-            None if ended => Some(Err(TlsFailure::new("TLS: the counterparty has closed the connection"))),
-            None => (!self.transport.is_handshaking()).then_some(Ok(())),
+            Some(failure) => Handshake::Failed(failure.clone()),
+            None if !self.transport.is_handshaking() => Handshake::Done,
+            None if self.transport.has_step() => Handshake::HasStep,
+            None => Handshake::Waits,
         }
     }
 }

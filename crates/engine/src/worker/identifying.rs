@@ -15,14 +15,11 @@ use crate::clock;
 use crate::ports::{Made, Port};
 use crate::proxy_header::begins;
 use crate::session_registry::Elsewhere;
-use crate::tls::{Mismatch, PeerRules};
+use crate::tls::{Mismatch, PeerRules, TlsFailure};
 
 /// The most Logons that wait for their session to be opened and are looked at per cycle.
 const MOST_TRIES: usize = 8;
 
-/// The most handshakes of TLS that go on per cycle: each may cost a signature, and nobody has said
-/// who is at the other end. What they have to do is done after everything else of the cycle.
-const MOST_HANDSHAKES: usize = 2;
 /// How long a Logon waits for another worker before it is looked at again.
 const OTHER_WORKER: Duration = Duration::from_millis(10);
 /// How long the last words of a connection may take whose TLS was given up.
@@ -54,8 +51,9 @@ impl Worker {
         } else {
             return;
         };
-        if ended && connection.transport.failure().is_some() {
-            return self.refuse_tls(slot);
+        if let Some(failure) = connection.transport.failure().filter(|_| ended) {
+            let failure = failure.clone();
+            return self.refuse_tls(slot, &failure);
         }
         if connection.received.filled().starts_with(&HANDSHAKE) {
             return self.refuse(slot, None, Refusal::SpeaksTls);
@@ -90,28 +88,6 @@ impl Worker {
                     Err(refusal) => self.refuse(slot, Some(&logon), refusal),
                 }
             }
-        }
-    }
-
-    /// Notes that the handshake of a connection may go on.
-    pub(super) fn note_handshake(&mut self, slot: usize) {
-        if !self.handshakes.contains(&slot) {
-            self.handshakes.push_back(slot);
-        }
-    }
-
-    /// Continues with a few of these handshakes, each in its turn.
-    pub(super) fn continue_handshakes(&mut self, app: &mut dyn Application) {
-        for _ in 0..MOST_HANDSHAKES {
-            let Some(slot) = self.handshakes.pop_front() else { return };
-            // The slot may belong to another connection by now.
-            let stage = self.driver.connections.get(slot).map(|connection| connection.stage);
-            if let Some(Stage::Pending { port, .. }) = stage {
-                self.identify(slot, port, app);
-            }
-        }
-        if !self.handshakes.is_empty() {
-            self.cycle.repeat();
         }
     }
 
@@ -224,12 +200,17 @@ impl Worker {
     }
 
     /// Closes a connection whose TLS was given up, and says why. What the library says about it to
-    /// the counterparty should arrive, so the rest of what that one sends is read.
-    fn refuse_tls(&mut self, slot: usize) {
+    /// the counterparty should arrive, so the rest of what that one sends is read, unless it has
+    /// said goodbye.
+    pub(super) fn refuse_tls(&mut self, slot: usize, reason: &TlsFailure) {
         let Some(connection) = self.driver.connections.get(slot) else { return };
-        let (peer, reason) = (connection.peer, connection.transport.failure());
-        let reason = reason.map(tracing::field::display);
-        tracing::info!(%peer, reason, "closed before logon");
+        tracing::info!(peer = %connection.peer, %reason, "closed before logon");
+        if !connection.transport.has_tls()
+            || connection.transport.is_away()
+            || connection.transport.peer_has_left()
+        {
+            return self.driver.connections.close(slot);
+        }
         let until = self.cycle.now.mono + LINGER;
         self.driver.connections.begin_draining(slot, until);
         self.cycle.wake(until);

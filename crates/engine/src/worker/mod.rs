@@ -12,7 +12,8 @@
 //!   sessions is in [`session_table`];
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
 //! - [`listeners`] accept connections, as many as [`accepting`] lets them; [`proxied`] reads whose
-//!   a proxy's are; [`identifying`] finds their sessions, here or on another worker;
+//!   a proxy's are; [`handshaking`] has handshakes of TLS computed elsewhere; [`identifying`] finds
+//!   their sessions, here or on another worker;
 //! - a [`connector`] makes connections, as its [`initiator`]s say, with a [`backoff`] between
 //!   attempts;
 //! - a [`time_share`] limits what it takes to open sessions that counterparties ask for;
@@ -30,6 +31,7 @@ mod connector;
 mod cycle;
 mod descriptors;
 pub(crate) mod event_source;
+mod handshaking;
 mod identifying;
 mod initiator;
 pub(crate) mod listeners;
@@ -109,9 +111,6 @@ pub(crate) struct Worker {
     look_at_waiting: Option<Mono>,
     /// Connections that other workers have passed on, the first one first.
     arriving: VecDeque<Box<Connection>>,
-    /// The slots of accepted connections whose handshake of TLS goes on, the first one first; some
-    /// may be closed by now.
-    handshakes: VecDeque<usize>,
     cycle: Cycle,
     /// Every session is being logged out; the loop ends at this time at the latest.
     stopping: Option<Mono>,
@@ -183,7 +182,6 @@ impl Worker {
             to_look_at: 0,
             look_at_waiting: None,
             arriving: VecDeque::new(),
-            handshakes: VecDeque::new(),
             cycle: Cycle::new(now),
             stopping: None,
             looked: None,
@@ -359,7 +357,6 @@ impl Worker {
         while let Some(slot) = self.driver.connections.next_ready() {
             self.serve(slot, app);
         }
-        self.continue_handshakes(app);
         self.take_over(app);
         let received = reads_directly && self.driver.read_all(&mut self.cycle, app);
         // Afterwards, so that no connection gives way whose Logon is known to have arrived.
@@ -486,6 +483,7 @@ impl Worker {
                 Command::Listen { port, socket } => self.listen_too(port, socket),
                 Command::TakeOver(connection) => self.arriving.push_back(connection),
                 Command::Announced(queue) => self.queues.add(queue),
+                Command::Handshaken(handshaken) => self.take_back_step(handshaken, app),
                 Command::HostLookedUp { initiator, look_up, addresses } => {
                     let now = self.cycle.now;
                     let progress = self.connector.looked_up(initiator, look_up, addresses, now);
@@ -527,7 +525,7 @@ impl Worker {
         let Some(connection) = self.driver.connections.get(slot) else { return };
         match connection.stage {
             Stage::Connecting { initiator, .. } => self.finish_connecting(slot, initiator, app),
-            Stage::Pending { .. } if connection.transport.is_handshaking() => self.note_handshake(slot),
+            Stage::Pending { .. } if connection.transport.is_handshaking() => self.shake_hands(slot, app),
             Stage::Pending { port, .. } => self.identify(slot, port, app),
             Stage::Proxied { port, until } => self.read_proxy_header(slot, (port, until), app),
             Stage::Session(key) => self.driver.read(slot, key, &mut self.cycle, app),
@@ -608,24 +606,19 @@ impl Worker {
                 self.driver.connections.close(slot);
                 self.cannot_connect(initiator, address, &Failure::Connecting(error));
             }
-            Some(Ok(())) => {
-                match connection.handshake() {
-                    Some(Ok(())) => {}
-                    Some(Err(failure)) => {
-                        self.driver.connections.close(slot);
-                        return self.cannot_connect(initiator, address, &Failure::Handshake(failure));
-                    }
-                    None if connection.readable => return self.driver.connections.mark_ready(slot),
-                    None => return,
-                }
-                let session = self.connector.session(initiator);
-                if self.driver.can_connect(session) && self.stopping.is_none() {
-                    self.driver.attach(slot, session, &mut self.cycle, app);
-                } else {
-                    self.driver.connections.close(slot);
-                    self.postpone_connecting(initiator);
-                }
-            }
+            Some(Ok(())) if connection.transport.is_handshaking() => self.shake_hands(slot, app),
+            Some(Ok(())) => self.end_connecting(slot, initiator, app),
+        }
+    }
+
+    /// Passes a connection of ours to its session.
+    fn end_connecting(&mut self, slot: usize, initiator: usize, app: &mut dyn Application) {
+        let session = self.connector.session(initiator);
+        if self.driver.can_connect(session) && self.stopping.is_none() {
+            self.driver.attach(slot, session, &mut self.cycle, app);
+        } else {
+            self.driver.connections.close(slot);
+            self.postpone_connecting(initiator);
         }
     }
 

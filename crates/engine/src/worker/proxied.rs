@@ -65,16 +65,16 @@ impl Worker {
             }
         };
         // It no longer takes the place of a connection from the proxy.
-        let connections = &mut self.driver.connections;
+        let (connections, now) = (&mut self.driver.connections, self.cycle.now.mono);
         connections.admission.leave(slot);
-        close_to_make_room(connections, peer);
-        connections.admission.arrive(slot, peer.ip(), self.cycle.now.mono);
+        close_to_make_room(connections, peer, now);
+        connections.admission.arrive(slot, peer.ip(), now);
         connections.admission.talk(slot);
         if let Some(tls) = tls
             && let Some(connection) = connections.get_mut(slot)
         {
             connection.transport.encrypt(tls);
-            return self.note_handshake(slot);
+            return self.shake_hands(slot, app);
         }
         self.identify(slot, port, app);
     }

@@ -26,6 +26,7 @@ use super::initiator::{Attempt, ConnectionEnd};
 use super::refusal::Refusal;
 use super::session_table::{SessionEntry, SessionTable, Side};
 use crate::clock;
+use crate::handshake_queue::HandshakeQueue;
 use crate::initiation::Initiation;
 use crate::limits::Limits;
 use crate::memory;
@@ -165,6 +166,11 @@ impl SessionDriver {
     /// Returns the ports of the engine.
     pub(crate) fn ports(&self) -> &Ports {
         self.registry.ports()
+    }
+
+    /// Returns where the steps of handshakes are computed.
+    pub(crate) fn handshakes(&self) -> &Arc<HandshakeQueue> {
+        self.registry.handshakes()
     }
 
     /// Decides how the connections to a port are secured, or checks that a further session agrees.

@@ -5,13 +5,23 @@ use std::net::Shutdown;
 
 use mio::net::TcpStream;
 
+use crate::handshake_queue::Queued;
 use crate::tls::{Decrypted, PeerCertificate, TlsFailure, TlsStream};
 
 /// A socket, and its TLS if it has one.
 #[derive(Debug)]
 pub(crate) struct Transport {
     socket: TcpStream,
-    tls: Option<Box<TlsStream>>,
+    security: Security,
+}
+
+/// What encrypts the bytes.
+#[derive(Debug)]
+enum Security {
+    Plain,
+    Tls(Box<TlsStream>),
+    /// TLS, of whose handshake a step is computed elsewhere: nothing is read or written meanwhile.
+    Away(Queued),
 }
 
 /// The outcome of a read.
@@ -27,19 +37,26 @@ pub(crate) struct Taken {
 
 impl From<TcpStream> for Transport {
     fn from(socket: TcpStream) -> Self {
-        Self { socket, tls: None }
+        Self { socket, security: Security::Plain }
     }
 }
 
 impl Transport {
     /// A socket whose connection begins with a handshake.
     pub(crate) fn with_tls(socket: TcpStream, tls: TlsStream) -> Self {
-        Self { socket, tls: Some(Box::new(tls)) }
+        Self { socket, security: Security::Tls(Box::new(tls)) }
     }
 
     /// Has a handshake follow the bytes that were read.
     pub(crate) fn encrypt(&mut self, tls: TlsStream) {
-        self.tls = Some(Box::new(tls));
+        self.security = Security::Tls(Box::new(tls));
+    }
+
+    const fn tls(&self) -> Option<&TlsStream> {
+        match &self.security {
+            Security::Tls(tls) => Some(tls),
+            Security::Plain | Security::Away(_) => None,
+        }
     }
 
     pub(crate) const fn socket(&self) -> &TcpStream {
@@ -53,9 +70,13 @@ impl Transport {
     /// Reads once, up to the length of `into`. `is_last` says that the socket's end may follow the
     /// bytes that it has.
     pub(crate) fn receive(&mut self, into: &mut [u8], is_last: bool) -> Taken {
-        if let Some(tls) = &mut self.tls {
-            let Decrypted { count, more, end } = tls.receive(&mut self.socket, into, is_last);
-            return Taken { count, more, end };
+        match &mut self.security {
+            Security::Plain => {}
+            Security::Tls(tls) => {
+                let Decrypted { count, more, end } = tls.receive(&mut self.socket, into, is_last);
+                return Taken { count, more, end };
+            }
+            Security::Away(_) => return Taken { count: 0, more: true, end: false },
         }
         match again_if_interrupted(|| self.socket.read(into)) {
             // A short read means an empty socket (epoll(7)), unless the end follows the bytes
@@ -78,8 +99,10 @@ impl Transport {
 
     /// Writes once. Returns how many bytes were accepted, and whether more may be.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<(usize, bool)> {
-        if let Some(tls) = &mut self.tls {
-            return tls.send(&mut self.socket, bytes);
+        match &mut self.security {
+            Security::Plain => {}
+            Security::Tls(tls) => return tls.send(&mut self.socket, bytes),
+            Security::Away(_) => return Ok((0, true)),
         }
         match again_if_interrupted(|| self.socket.write(bytes)) {
             Ok(count) => Ok((count, count == bytes.len())),
@@ -90,17 +113,21 @@ impl Transport {
 
     /// Returns whether something was accepted that the socket has not taken yet.
     pub(crate) fn has_unsent(&self) -> bool {
-        self.tls.as_ref().is_some_and(|tls| tls.has_unsent())
+        self.tls().is_some_and(TlsStream::has_unsent)
     }
 
     /// Writes that. Returns whether the socket has taken all of it.
     pub(crate) fn flush(&mut self) -> io::Result<bool> {
-        self.tls.as_mut().map_or(Ok(true), |tls| tls.flush(&mut self.socket))
+        match &mut self.security {
+            Security::Tls(tls) => tls.flush(&mut self.socket),
+            Security::Plain | Security::Away(_) => Ok(true),
+        }
     }
 
-    /// Says goodbye, if there is somebody to say it to. Nothing is sent after that.
+    /// Says goodbye, if there is somebody to say it to. Nothing is sent after that. A step of a
+    /// handshake that waits is not computed any more.
     pub(crate) fn say_goodbye(&mut self) {
-        if let Some(mut tls) = self.tls.take() {
+        if let Security::Tls(mut tls) = core::mem::replace(&mut self.security, Security::Plain) {
             tls.say_goodbye(&mut self.socket);
         }
     }
@@ -113,22 +140,86 @@ impl Transport {
 
     /// Returns whether a handshake must be done before anything can be sent.
     pub(crate) fn is_handshaking(&self) -> bool {
-        self.tls.as_ref().is_some_and(|tls| tls.is_handshaking())
+        match &self.security {
+            Security::Plain => false,
+            Security::Tls(tls) => tls.is_handshaking(),
+            Security::Away(_) => true,
+        }
+    }
+
+    /// Reads once, during a handshake. `is_last` says that the socket's end may follow the bytes
+    /// that it has. Returns whether there may be more without another event of the socket.
+    pub(crate) fn fill(&mut self, is_last: bool) -> bool {
+        match &mut self.security {
+            Security::Tls(tls) => tls.fill(&mut self.socket, is_last),
+            Security::Plain | Security::Away(_) => true,
+        }
+    }
+
+    /// Returns whether a step of the handshake can be computed.
+    pub(crate) fn has_step(&self) -> bool {
+        self.tls().is_some_and(TlsStream::has_step)
+    }
+
+    /// Returns whether the first step has what a client begins with.
+    pub(crate) fn has_hello(&self) -> bool {
+        self.tls().is_some_and(TlsStream::has_hello)
+    }
+
+    /// Returns whether a step of the handshake was computed.
+    pub(crate) fn has_stepped(&self) -> bool {
+        self.tls().is_some_and(TlsStream::has_stepped)
+    }
+
+    /// Returns whether a step of the handshake is computed elsewhere.
+    pub(crate) const fn is_away(&self) -> bool {
+        matches!(self.security, Security::Away(_))
+    }
+
+    /// Passes TLS on, so that a step is computed elsewhere. It is withdrawn if the connection is
+    /// closed.
+    ///
+    /// # Errors
+    /// That of `pass_on`.
+    pub(crate) fn pass_on_step(
+        &mut self,
+        pass_on: impl FnOnce(Box<TlsStream>) -> io::Result<Queued>,
+    ) -> io::Result<()> {
+        match core::mem::replace(&mut self.security, Security::Plain) {
+            Security::Tls(tls) => self.security = Security::Away(pass_on(tls)?),
+            other => self.security = other,
+        }
+        Ok(())
+    }
+
+    /// Takes back what was passed on, once its step is computed.
+    pub(crate) fn take_back(&mut self, tls: Box<TlsStream>) {
+        self.security = Security::Tls(tls);
+    }
+
+    /// Returns whether the step with this number is awaited.
+    pub(crate) const fn awaits(&self, number: u64) -> bool {
+        matches!(&self.security, Security::Away(step) if step.number() == number)
+    }
+
+    /// Returns whether the counterparty has said goodbye in place of its part of the handshake.
+    pub(crate) fn peer_has_left(&self) -> bool {
+        self.tls().is_some_and(TlsStream::peer_has_left)
     }
 
     /// Returns why TLS was given up, if it was.
     pub(crate) fn failure(&self) -> Option<&TlsFailure> {
-        self.tls.as_ref()?.failure()
+        self.tls()?.failure()
     }
 
     /// Returns whether the bytes are encrypted.
     pub(crate) const fn has_tls(&self) -> bool {
-        self.tls.is_some()
+        !matches!(self.security, Security::Plain)
     }
 
     /// Returns the certificate of the counterparty, if it has shown one.
     pub(crate) fn peer_certificate(&self) -> Option<PeerCertificate> {
-        self.tls.as_ref()?.peer()
+        self.tls()?.peer()
     }
 }
 
