@@ -17,8 +17,8 @@ use crate::output::{self, Format, Object};
 /// Shows the settings of the engine. For each session, shows its identity, then its settings: those
 /// in the file with their line, the others with their default; secrets are masked. Then shows the
 /// settings that have no effect, and every mistake with file, line and what to do. Reads the
-/// dictionaries, certificates and keys that the file names, and signs once with each long key; opens
-/// no port and no journal.
+/// dictionaries, certificates and keys that the file names, and signs once with each long key;
+/// opens no port and no journal.
 ///
 /// The JSON output is one object per line: kind engine (settings), session (name, place, valid,
 /// settings), warning and mistake (place, key, reason, nearest).

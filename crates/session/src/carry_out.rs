@@ -193,7 +193,7 @@ fn first_message<'m>(
         Some(refusal) => refusal,
         None => match logon::check(tx.session(), header, &message, tx.now) {
             Err(refusal) => *refusal,
-            Ok(seq) => match session_layer::fault(tx, seq, &message) {
+            Ok(seq) => match session_layer::logon_fault(tx, seq, &message) {
                 Some(reject) => {
                     let text = reject.text.clone();
                     logon::refuse(tx.session(), header, seq, reject, &text)

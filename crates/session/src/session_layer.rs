@@ -5,7 +5,7 @@
 //! ([`inbound::arrived`]), then the dictionary by the session's policy, then the fields that the
 //! message acts by, whatever the dictionary and the policy are. docs/conformance.md has the table.
 
-use fixbolt_codec::{FromField, Message, SeqNum, Tag};
+use fixbolt_codec::{FromField, Message, SeqNum, Tag, find_tag};
 use fixbolt_dictionary::SessionRejectReason;
 
 use crate::admin_message::{Reject, missing};
@@ -78,8 +78,9 @@ const fn required(tag: Tag, value: Value) -> Field {
 const RANGE: Value = Value::Number(SessionRejectReason::ValueIsIncorrect);
 const NUMBER: Value = Value::Number(SessionRejectReason::IncorrectDataFormat);
 
-/// The fields of the header that each of them acts by.
-const HEADER: [Field; 2] = [required(tag::MSG_SEQ_NUM, NUMBER), flag(tag::POSS_DUP_FLAG)];
+/// The fields of the header that each of them acts by. That MsgSeqNum is a number was checked
+/// before.
+const HEADER: [Field; 2] = [required(tag::MSG_SEQ_NUM, Value::Any), flag(tag::POSS_DUP_FLAG)];
 
 /// The table, in the order of MsgTypes.
 const TABLE: [Row; 7] = [
@@ -132,20 +133,22 @@ const TABLE: [Row; 7] = [
 
 /// Returns the row of a MsgType; `None` if it is not one of the session layer.
 fn row(msg_type: &[u8]) -> Option<&'static Row> {
-    TABLE.iter().find(|row| row.msg_type == msg_type)
+    let [kind] = msg_type else { return None };
+    TABLE.iter().find(|row| row.msg_type[0] == *kind)
 }
 
 impl Field {
     /// Returns the Reject of a message in which the field is wrong.
     fn fault(&self, message: &Message<'_>) -> Option<Reject<'static>> {
-        let number = self.tag.number();
-        let mut positions = message.tags().iter().enumerate().filter(|(_, tag)| **tag == number);
-        let Some((position, _)) = positions.next() else {
+        let (tags, number) = (message.tags(), self.tag.number());
+        let Some(position) = find_tag(tags, number) else {
             return self.is_required.then(|| missing(self.tag));
         };
         let value = message.value(position);
         let reason = match self.value {
-            _ if positions.next().is_some() => SessionRejectReason::TagAppearsMoreThanOnce,
+            _ if find_tag(&tags[position + 1..], number).is_some() => {
+                SessionRejectReason::TagAppearsMoreThanOnce
+            }
             Value::Number(_) | Value::Flag if value.is_empty() => {
                 SessionRejectReason::TagSpecifiedWithoutAValue
             }
@@ -157,19 +160,37 @@ impl Field {
     }
 }
 
-/// Returns the Reject of a message of the session layer that is not valid: by the dictionary and
-/// the session's policy, or because of a field that it acts by.
-pub(crate) fn fault<'m>(tx: &mut Transaction<'_>, seq: SeqNum, message: &Message<'m>) -> Option<Reject<'m>> {
+/// Returns the Reject of a Logon that is not valid: by the dictionary and the session's policy, or
+/// because of a field that it acts by.
+pub(crate) fn logon_fault<'m>(
+    tx: &mut Transaction<'_>,
+    seq: SeqNum,
+    message: &Message<'m>,
+) -> Option<Reject<'m>> {
+    fault(tx, seq, message, row(msg_type::LOGON))
+}
+
+/// Returns the Reject of a message of the session layer that is not valid.
+#[inline]
+fn fault<'m>(
+    tx: &mut Transaction<'_>,
+    seq: SeqNum,
+    message: &Message<'m>,
+    row: Option<&Row>,
+) -> Option<Reject<'m>> {
     // It has no application version to learn.
     let mut checked = *message;
-    check::violation(tx, seq, &mut checked, |_| {}).or_else(|| {
-        let fields = row(message.msg_type()).map_or(&[][..], |row| row.fields);
-        let reject = HEADER.iter().chain(fields).find_map(|field| field.fault(message))?;
-        Some(reject.worded(tx.session().behavior.violation_text))
-    })
+    let violation = check::violation(tx, seq, &mut checked, |_| {});
+    if violation.is_some() {
+        return violation;
+    }
+    let fields = row.map_or(&[][..], |row| row.fields);
+    let reject = HEADER.iter().chain(fields).find_map(|field| field.fault(message))?;
+    Some(reject.worded(tx.session().behavior.violation_text))
 }
 
 /// Decides about a message of the session layer that is expected next, or that acts out of turn.
+#[inline]
 pub(crate) fn receive<'m>(
     tx: &mut Transaction<'_>,
     header: &Header<'m>,
@@ -184,7 +205,7 @@ pub(crate) fn receive<'m>(
         tx.session_mut().decoded();
         return Ok(*refusal);
     }
-    let reject = fault(tx, seq, message);
+    let reject = fault(tx, seq, message, row);
     let session = tx.session();
     let Some(connection) = &session.state.connection else { return Err(Stop) };
     if let Some(reject) = reject {

@@ -81,7 +81,7 @@ impl Setup {
     fn certificate(self, chain: &str, key: &str) -> Self {
         let keys = self.folder.0.join("keys");
         let [chain, key] = [chain, key].map(|file| keys.join(file).display().to_string());
-        self.default(&format!("SocketCertificateFile={chain}\nSocketPrivateKeyFile={key}"))
+        self.default(&format!("SocketCertificateFile={chain}\nSocketPrivateKeyFile={key}\nNeedClientAuth=N"))
     }
 
     /// Adds lines to `[DEFAULT]`.
