@@ -188,7 +188,7 @@ fn a_private_key_that_is_slow_to_sign_with_is_a_warning_that_says_what_a_signatu
         let path = folder.join("venue.cfg");
         let session = |name| format!("[SESSION]\nBeginString=FIX.4.4\nTargetCompID={name}\n");
         let text = format!(
-            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nSenderCompID=VENUE\nSocketCertificateFile={}\nSocketPrivateKeyFile={}\n{}{}",
+            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nSenderCompID=VENUE\nSocketCertificateFile={}\nSocketPrivateKeyFile={}\nNeedClientAuth=N\n{}{}",
             own.display(),
             key.display(),
             session("A"),

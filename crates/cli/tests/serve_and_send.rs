@@ -393,6 +393,14 @@ fn a_journal_in_use_is_refused_with_an_error_that_names_its_holder() {
     std::fs::write(&path, format!("[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nFileStorePath={}\n[SESSION]\nBeginString=FIX.4.4\nSenderCompID=V\nTargetCompID=T\n", journal.display())).unwrap();
     let config = path.to_str().unwrap();
     let server = Server::start(&["--config", config]);
+    // A new journal is made while the server listens already.
+    let is_made = || {
+        let mut sessions = std::fs::read_dir(&journal).into_iter().flatten().flatten();
+        sessions.any(|session| session.path().join("head").exists())
+    };
+    while !is_made() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
     let second = run(&["serve", "--config", config]);
     assert_eq!(second.status, 2);
     assert!(second.err.contains("in use by") && second.err.lines().count() == 1, "{}", second.err);
