@@ -36,7 +36,7 @@ pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
     }
     line!(
         out,
-        "            _ => typed::check_version(message, {}).map(|()| Self::Other(message)),",
+        "            _ => typed::check_version(&message, {}).map(|()| Self::Other(message)),",
         wanted(plan.version())
     );
     line!(out, "        }}\n    }}\n}}");

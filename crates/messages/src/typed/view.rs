@@ -121,7 +121,7 @@ impl<'m> Fields<'m> {
         if message.msg_type() != wanted.as_bytes() {
             return Err(WrongMessage::msg_type(wanted));
         }
-        check_version(message, version)?;
+        check_version(&message, version)?;
         Ok(Self::of(message, known))
     }
 
@@ -336,9 +336,9 @@ impl<'m> Outside<'_, 'm> {
 /// # Errors
 /// Returns [`WrongMessage`] with both versions.
 #[inline]
-pub fn check_version(message: Message<'_>, wanted: Option<Version>) -> Result<(), WrongMessage> {
+pub fn check_version(message: &Message<'_>, wanted: Option<Version>) -> Result<(), WrongMessage> {
     match wanted {
-        Some(wanted) if !message.is_of(wanted) => Err(WrongVersion::new(&message, &[wanted]).into()),
+        Some(wanted) if !message.is_of(wanted) => Err(WrongVersion::new(message, &[wanted]).into()),
         _ => Ok(()),
     }
 }
