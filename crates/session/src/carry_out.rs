@@ -31,7 +31,6 @@ use crate::session_layer;
 use crate::settings::ReplayInterleave;
 use crate::state::{Gap, Logon, Phase, Replay, ResetStage};
 use crate::store::RecordKind;
-use crate::throttling::is_requested;
 use crate::time::Mono;
 use crate::transaction::{Stop, Transaction};
 
@@ -90,10 +89,12 @@ pub(crate) fn receive<'m>(
             tx.session_mut().decoded();
             first_message(tx, &header, message)?
         }
-        Arrived::Due(seq) => match paced(tx, &header, seq) {
-            Some(until) => Reaction::Wait(until),
-            None => session_layer::receive(tx, &header, &message, seq, None)?,
-        },
+        Arrived::Due(seq) => {
+            if header.poss_dup {
+                count_requested(tx, &header, seq);
+            }
+            session_layer::receive(tx, &header, &message, seq, None)?
+        }
         Arrived::OutOfTurn(seq, why) => session_layer::receive(tx, &header, &message, seq, Some(why))?,
     };
     carry_out(tx, &header, framed, &message, reaction)
@@ -127,46 +128,54 @@ fn carry_out(
             if is_heartbeat { resetting::tested(tx, message) } else { Ok(()) }
         }
         Reaction::TooHigh(action) => too_high(tx, header, framed, message, action),
-        Reaction::Wait(until) => Err(tx.wait_until(BlockedBy::Pace, Some(until))),
-        Reaction::Deliver => {
-            offer(tx, header, message)?;
-            progress(tx, false)
-        }
-        Reaction::DeliverRequested => {
-            offer(tx, header, message)?;
-            let now = tx.now.mono;
-            tx.session_mut().count_requested(now);
+        Reaction::Wait(until) => wait(tx, header, until),
+        Reaction::Deliver { is_requested } => {
+            let Some(seq) = header.seq else { return Err(Stop) };
+            if tx.session().state.reset_stage().is_some() {
+                resetting::abandon(tx, "the counterparty sends application messages");
+            }
+            tx.session_mut().reading.counts = Counts::Nowhere;
+            deliver::deliver(tx, header, seq, *message)?;
+            if is_requested {
+                let now = tx.now.mono;
+                tx.session_mut().count_requested(now);
+            }
             progress(tx, false)
         }
     }
 }
 
-/// Passes a message to the application.
-fn offer(tx: &mut Transaction<'_>, header: &Header<'_>, message: &Message<'_>) -> Result<(), Stop> {
-    let Some(seq) = header.seq else { return Err(Stop) };
-    if tx.session().state.reset_stage().is_some() {
-        resetting::abandon(tx, "the counterparty sends application messages");
+/// Leaves a message unread until its time, because we requested it and it comes too fast. Once our
+/// Logout is sent there may be no time left, and its answer is among what is unread: then this
+/// message and those after it do not use their numbers, and are requested in the next connection.
+#[cold]
+fn wait(tx: &mut Transaction<'_>, header: &Header<'_>, until: Mono) -> Result<(), Stop> {
+    let session = tx.session_mut();
+    session.reading.counts = Counts::Nowhere;
+    if session.state.phase() != Phase::LogoutSent {
+        return Err(tx.wait_until(BlockedBy::Pace, Some(until)));
     }
-    tx.session_mut().reading.counts = Counts::Nowhere;
-    deliver::deliver(tx, header, seq, *message)
+    session.reading.leaves_rest = true;
+    let seq = header.seq.unwrap_or(SeqNum::ZERO);
+    let note = format!(
+        "message {seq} and those after it are left for the next connection: they were requested, and come too fast for the logout"
+    );
+    tx.notify(&Event::Note(&note));
+    Ok(())
 }
 
-/// Returns until when a message of the session layer that is expected next stays unread, because we
-/// requested it and it comes too fast. Otherwise it is counted.
-fn paced(tx: &mut Transaction<'_>, header: &Header<'_>, seq: SeqNum) -> Option<Mono> {
+/// Counts a message of the session layer that is expected next for the pace of what we requested,
+/// if it is that. That it does not wait has been checked.
+fn count_requested(tx: &mut Transaction<'_>, header: &Header<'_>, seq: SeqNum) {
     let now = tx.now.mono;
     let session = tx.session_mut();
-    let connection = session.state.connection.as_ref()?;
-    if !is_requested(connection, header, seq) {
-        return None;
+    let Some(connection) = &session.state.connection else { return };
+    if session.is_requested(connection, header, seq) {
+        session.reading.counts = Counts::Growth;
+        if let Some(pace) = &mut session.session_layer_pace {
+            pace.take(now);
+        }
     }
-    session.reading.counts = Counts::Growth;
-    let pace = session.session_layer_pace.as_mut()?;
-    let until = pace.waits_until(now);
-    if until.is_none() {
-        pace.take(now);
-    }
-    until
 }
 
 /// Returns the answer, or what refuses to give it.
@@ -536,14 +545,19 @@ fn too_high(
             return Ok(());
         }
     }
+    let now = tx.now.mono;
     let session = tx.session_mut();
-    let epoch = session.state.epoch();
+    if session.reading.leaves_rest {
+        return Ok(());
+    }
+    let (epoch, arrival) = (session.state.epoch(), session.arrival(now));
     if action.logs_out
         && let Some(connection) = &mut session.state.connection
     {
         connection.logon.logout_waits = Some(seq);
     }
-    if action.keep && !session.reorder.keep(epoch, seq, framed) {
+    let is_kept = action.keep && session.reorder.keep(epoch, seq, framed, arrival);
+    if action.keep && !is_kept {
         tx.notify(&Event::Note("a message that arrived after a gap was dropped: the reorder buffer is full"));
     }
     if action.logs_out {
@@ -557,7 +571,11 @@ fn too_high(
         gap.replayed = Some(seq);
     }
     let is_request = header.msg_type == msg_type::RESEND_REQUEST;
-    ask_for_gap(tx, Ahead { seq, replayed: header.poss_dup, passed: action.ask_again, is_request })
+    ask_for_gap(tx, Ahead { seq, replayed: header.poss_dup, passed: action.ask_again, is_request })?;
+    if !is_kept {
+        tx.session_mut().note_dropped(seq);
+    }
+    Ok(())
 }
 
 /// Rejects a message that is larger than the session accepts and was read past: its number is used,

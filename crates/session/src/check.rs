@@ -10,6 +10,7 @@ use fixbolt_dictionary::{
 use crate::admin_message::Reject;
 use crate::behavior::{Behavior, FirstViolation, RefTagId};
 use crate::event::Event;
+use crate::fix::{YES, msg_type, tag};
 use crate::table;
 use crate::transaction::Transaction;
 
@@ -63,10 +64,33 @@ pub(crate) fn violation<'m>(
         keep(places);
     }
     tx.session_mut().decoded();
-    for violation in warned {
-        tx.notify(&Event::Warned { seq, violation });
+    if !warned.is_empty() {
+        warn(tx, seq, message, warned);
     }
     found.map(|found| found.reject(&behavior))
+}
+
+/// Notifies the application of violations that the policy only warns of, once for each message.
+#[cold]
+fn warn<'m>(
+    tx: &mut Transaction<'_>,
+    seq: SeqNum,
+    message: &Message<'m>,
+    violations: impl IntoIterator<Item = Violation<'m>>,
+) {
+    let reading = &mut tx.session_mut().reading;
+    let is_offered_again = reading.offered && reading.warned_of == Some(seq);
+    // A new Logout or ResendRequest from after a gap was checked when it arrived, and acted then.
+    let has_acted = reading.kept.is_some()
+        && [msg_type::LOGOUT, msg_type::RESEND_REQUEST].contains(&message.msg_type())
+        && message.get(tag::POSS_DUP_FLAG) != Some(YES);
+    if is_offered_again || has_acted {
+        return;
+    }
+    reading.warned_of = Some(seq);
+    for violation in violations {
+        tx.notify(&Event::Warned { seq, violation });
+    }
 }
 
 /// Step 13: there is no dictionary of the message's application version, and nothing else can be
@@ -81,7 +105,7 @@ fn unsupported_version<'m>(
     let session = tx.session();
     let violation = unsupported.violation(message, &session.settings.policy)?;
     if violation.action == Action::Warn {
-        tx.notify(&Event::Warned { seq, violation });
+        warn(tx, seq, message, [violation]);
         return None;
     }
     let secrets = session.secret_tags.of(&session.settings);
@@ -141,7 +165,7 @@ fn broken_field<'m>(tx: &mut Transaction<'_>, seq: SeqNum, message: &Message<'m>
                 let secrets = session.secret_tags.of(&session.settings);
                 return Some(Found::of(message, &violation, secrets));
             }
-            Some(violation) => tx.notify(&Event::Warned { seq, violation }),
+            Some(violation) => warn(tx, seq, message, [violation]),
             None => {}
         }
         from += 1;

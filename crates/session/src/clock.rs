@@ -49,7 +49,7 @@ impl Session {
         let is_throttled = self.outbound_places.as_ref().is_some_and(|places| places.is_following());
         if let Some(replay) = connection.logon.replay
             && self.outbox.is_empty()
-            && (self.reading.blocked.is_none() || is_throttled)
+            && (self.reading.blocked.is_none() || self.reading.is_paced() || is_throttled)
         {
             sooner(self.resumes_at(replay));
         }
@@ -58,6 +58,9 @@ impl Session {
         {
             if blocked.by != BlockedBy::Pace {
                 sooner(blocked.since + ASK_AGAIN_AFTER);
+            } else if connection.logon.phase == Phase::LogoutSent {
+                // The answer to our Logout may be unread.
+                sooner(blocked.since);
             }
             if let Some(until) = blocked.until {
                 sooner(until);

@@ -157,17 +157,23 @@ impl Dictionaries {
         match self {
             Self::None => Ok(None),
             Self::One(validator) => Ok(Some(validator)),
-            Self::Fixt(versions) => {
-                let chosen = versions.choose(message, direction);
-                let found = chosen.as_ref().ok().and_then(|chosen| chosen.version);
-                *message = message.with_version(found.and_then(known));
-                chosen.map(|chosen| Some(&**chosen.value))
-            }
-            Self::FixtVersions { .. } => {
-                *message = message.with_version(self.version_of(message, direction));
-                Ok(None)
-            }
+            Self::Fixt(_) | Self::FixtVersions { .. } => self.of_fixt(message, direction),
         }
+    }
+
+    fn of_fixt(
+        &self,
+        message: &mut Message<'_>,
+        direction: Direction,
+    ) -> Result<Option<&Validator>, UnsupportedApplicationVersion> {
+        let Self::Fixt(versions) = self else {
+            *message = message.with_version(self.version_of(message, direction));
+            return Ok(None);
+        };
+        let chosen = versions.choose(message, direction);
+        let found = chosen.as_ref().ok().and_then(|chosen| chosen.version);
+        *message = message.with_version(found.and_then(known));
+        chosen.map(|chosen| Some(&**chosen.value))
     }
 
     /// Returns the dictionary of the application messages that we write, if there is one.

@@ -539,15 +539,17 @@ impl Sessions {
                 }
                 session.reading.counts = Counts::Fully;
                 let before = session.added;
-                let counts = !kept && !session.reading.offered && is_admin(message.msg_type());
+                let msg_type = message.msg_type();
                 let result = if inbound::is_garbled(tx.session(), &message) {
                     garbled::without_equals(&mut tx, &message)
                 } else {
                     carry_out::receive(&mut tx, framed, message, kept, places)
                 };
-                let counted_as = tx.session().reading.counts;
-                if counted_as != Counts::Nowhere {
-                    self.count_cost(now, key, counts && counted_as == Counts::Fully, before, app);
+                let reading = &tx.session().reading;
+                if reading.counts != Counts::Nowhere {
+                    let is_new = !kept && !reading.offered && reading.counts == Counts::Fully;
+                    let counts = is_new && is_admin(msg_type);
+                    self.count_cost(now, key, counts, before, app);
                 }
                 result
             }
@@ -665,9 +667,11 @@ impl Sessions {
             let Some(session) = table::find_mut(table, key) else { return Err(Stop) };
             let (due, epoch) = (session.state.stored.next_in, session.state.epoch());
             let is_spent = session.reading.budget.is_spent();
-            if !session.state.is_open() || is_spent || !session.reorder.copy(epoch, due, kept) {
+            if !session.state.is_open() || is_spent {
                 return Ok(());
             }
+            let Some(arrival) = session.reorder.copy(epoch, due, kept) else { return Ok(()) };
+            session.reading.kept = Some(arrival);
             session.reading.budget.spend(kept.len());
             if let Some(timing) = &mut session.encoding.timing {
                 timing.begin();
@@ -678,8 +682,10 @@ impl Sessions {
                 None => Ok(()),
             };
             self.kept = message;
+            let Some(session) = table::find_mut(&mut self.table, key) else { return Err(Stop) };
+            session.reading.kept = None;
             result?;
-            if self.session(key).is_none_or(|session| session.state.stored.next_in == due) {
+            if session.state.stored.next_in == due {
                 return Ok(());
             }
         }

@@ -79,6 +79,9 @@ pub(crate) fn arrived<'m>(
         {
             return Arrived::Decided(Reaction::Ignore(None));
         }
+        Phase::LogoutSent if session.reading.leaves_rest && !ends_or_requests(header) => {
+            return Arrived::Decided(Reaction::Ignore(None));
+        }
         Phase::LogoutAnswered | Phase::LoggedOn | Phase::LogoutSent => {}
     }
     // 4: a message without a sequence number cannot be placed.
@@ -118,12 +121,21 @@ pub(crate) fn arrived<'m>(
         return too_high(session, connection, header, seq);
     }
     // 10: PossDupFlag=Y in the message that is expected.
-    if header.poss_dup
-        && let Some((reject, consequence)) = poss_dup_fault(session, header, message, true)
-    {
-        return Arrived::Decided(reject_poss_dup(session, header, seq, reject, consequence));
+    if header.poss_dup {
+        if let Some((reject, consequence)) = poss_dup_fault(session, header, message, true) {
+            return Arrived::Decided(reject_poss_dup(session, header, seq, reject, consequence));
+        }
+        // Before the dictionary: a message that waits is read again.
+        if let Some(until) = session.requested_waits(connection, header, seq, now.mono) {
+            return Arrived::Decided(Reaction::Wait(until));
+        }
     }
     Arrived::Due(seq)
+}
+
+/// Returns whether a message is a new Logout or ResendRequest.
+fn ends_or_requests(header: &Header<'_>) -> bool {
+    !header.poss_dup && [msg_type::LOGOUT, msg_type::RESEND_REQUEST].contains(&header.msg_type)
 }
 
 /// Decides about a message that arrives before the answer to our reset of the sequence numbers. One
@@ -155,9 +167,8 @@ pub(crate) fn due<'m>(
     now: Mono,
 ) -> Reaction<'m> {
     match session.admits(connection, header, seq, now) {
-        Admission::Counted => Reaction::Deliver,
-        Admission::Requested => Reaction::DeliverRequested,
-        Admission::Wait(until) => Reaction::Wait(until),
+        Admission::Counted => Reaction::Deliver { is_requested: false },
+        Admission::Requested => Reaction::Deliver { is_requested: true },
         Admission::Exceeds(rate) => too_many(session, header, message, seq, rate),
     }
 }
@@ -591,7 +602,7 @@ fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
 
 /// The counterparty logs out or answers our Logout. A Logout of ours that waits for a replay has
 /// not been sent, so this cannot be its answer.
-fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
+pub(crate) fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
     let then = match connection.logon.phase {
         Phase::LogoutSent if connection.logon.replay.is_none() => Then::LoggedOut,
         _ => Then::AnswerLogout { cause: Some(seq), end: expects_more(message) },

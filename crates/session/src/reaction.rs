@@ -22,9 +22,7 @@ pub(crate) enum Reaction<'m> {
     /// Messages are missing before this one.
     TooHigh(TooHigh<'m>),
     /// Passes the message to the application.
-    Deliver,
-    /// The same for a message that we requested.
-    DeliverRequested,
+    Deliver { is_requested: bool },
     /// Leaves the message unread until then: we requested it, and it comes too fast.
     Wait(Mono),
 }

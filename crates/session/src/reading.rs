@@ -3,10 +3,12 @@
 
 use core::time::Duration;
 
-use fixbolt_codec::{Framer, Recovery};
+use fixbolt_codec::{Framer, Recovery, SeqNum};
 
 use crate::flood::Flood;
 use crate::oversized::Oversized;
+use crate::store::Generation;
+use crate::throttle::Arrival;
 use crate::time::{Mono, Now, Utc};
 
 /// The largest message before the logon, in bytes.
@@ -28,6 +30,16 @@ pub(crate) struct Reading {
     /// Whether the first unprocessed message was offered before, and so has already counted as a
     /// sign of life.
     pub(crate) offered: bool,
+    /// When the message that is being processed arrived, if it is one of the reorder buffer.
+    pub(crate) kept: Option<Arrival>,
+    /// The last message that the application was warned of.
+    pub(crate) warned_of: Option<SeqNum>,
+    /// The last message from after a gap that was not kept although an open-ended request for what
+    /// is missing was on its way: it was requested with that.
+    pub(crate) dropped: Option<(Generation, SeqNum)>,
+    /// Whether messages are left for the next connection because they came too fast for our Logout:
+    /// nothing but the answer to it, or a ResendRequest, is processed any more.
+    pub(crate) leaves_rest: bool,
     /// What the message that is being processed counts for.
     pub(crate) counts: Counts,
     pub(crate) budget: Budget,
@@ -113,6 +125,10 @@ impl Reading {
             blocked: None,
             backlog: None,
             offered: false,
+            kept: None,
+            warned_of: None,
+            dropped: None,
+            leaves_rest: false,
             counts: Counts::Fully,
             budget: Budget::FULL,
             flood: Flood::default(),

@@ -8,6 +8,7 @@
 use fixbolt_codec::{Framed, SeqNum};
 
 use crate::store::{ConnectionNumber, Generation};
+use crate::throttle::Arrival;
 
 /// A message with only the seven required fields, and 49 and 56 of a few letters.
 const SMALLEST_MESSAGE: usize = 64;
@@ -30,6 +31,7 @@ struct Entry {
     seq: SeqNum,
     start: usize,
     len: usize,
+    arrival: Arrival,
 }
 
 /// A message that was copied out of the buffer.
@@ -62,7 +64,7 @@ impl ReorderBuffer {
 
     /// Adds a message; `false` if there is no room. A message that is already in the buffer is not
     /// added again.
-    pub(crate) fn keep(&mut self, epoch: Epoch, seq: SeqNum, message: Framed<'_>) -> bool {
+    pub(crate) fn keep(&mut self, epoch: Epoch, seq: SeqNum, message: Framed<'_>, arrival: Arrival) -> bool {
         if self.epoch != epoch {
             self.clear();
             self.epoch = epoch;
@@ -73,7 +75,7 @@ impl ReorderBuffer {
             return false;
         }
         self.bytes.extend_from_slice(message.bytes());
-        self.entries.insert(place, Entry { seq, start, len });
+        self.entries.insert(place, Entry { seq, start, len, arrival });
         true
     }
 
@@ -88,21 +90,20 @@ impl ReorderBuffer {
         self.entries.get(place).filter(|_| self.epoch == epoch).map(|entry| entry.seq)
     }
 
-    /// Copies the message with this sequence number; `false` if it is not in the buffer. Clears the
-    /// buffer once every entry is below it.
-    pub(crate) fn copy(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Kept) -> bool {
+    /// Copies the message with this sequence number and returns when it arrived; `None` if it is
+    /// not in the buffer. Clears the buffer once every entry is below it.
+    pub(crate) fn copy(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Kept) -> Option<Arrival> {
         if self.entries.is_empty() {
-            return false;
+            return None;
         }
         if self.epoch != epoch || self.entries.last().is_some_and(|last| last.seq < seq) {
             self.clear();
-            return false;
+            return None;
         }
-        let Ok(place) = self.place(seq) else { return false };
-        let Entry { start, len, .. } = self.entries[place];
+        let Entry { start, len, arrival, .. } = self.entries[self.place(seq).ok()?];
         to.bytes.clear();
         to.bytes.extend_from_slice(&self.bytes[start..start + len]);
-        true
+        Some(arrival)
     }
 
     fn place(&self, seq: SeqNum) -> Result<usize, usize> {
@@ -118,9 +119,14 @@ impl ReorderBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Mono;
     use fixbolt_codec::{Frame, Framer};
 
     const EPOCH: Epoch = (Generation(1), ConnectionNumber(2));
+
+    fn arrival(seq: u64) -> Arrival {
+        Arrival { earliest: Mono(seq), latest: Mono(seq + 1) }
+    }
 
     fn message(seq: u64) -> Vec<u8> {
         let body = format!("35=0\x0134={seq}\x01");
@@ -130,13 +136,14 @@ mod tests {
     fn keep(buffer: &mut ReorderBuffer, epoch: Epoch, seq: u64) -> bool {
         let bytes = message(seq);
         let Frame::Message(framed) = Framer::new(1000).next(&bytes) else { panic!("no message") };
-        buffer.keep(epoch, SeqNum(seq), framed)
+        buffer.keep(epoch, SeqNum(seq), framed, arrival(seq))
     }
 
     fn copied(buffer: &mut ReorderBuffer, epoch: Epoch, seq: u64) -> Option<Vec<u8>> {
         let mut kept = Kept::default();
         let found = buffer.copy(epoch, SeqNum(seq), &mut kept);
-        found.then(|| kept.framed().expect("framed before").bytes().to_vec())
+        assert!(found.is_none_or(|at| at == arrival(seq)));
+        found.map(|_| kept.framed().expect("framed before").bytes().to_vec())
     }
 
     #[test]

@@ -209,6 +209,14 @@ pub(crate) fn receive<'m>(
     let session = tx.session();
     let Some(connection) = &session.state.connection else { return Err(Stop) };
     if let Some(reject) = reject {
+        // The answer to our own Logout ends the session whatever is wrong with it.
+        if header.msg_type == msg_type::LOGOUT
+            && !header.poss_dup
+            && connection.logon.phase == Phase::LogoutSent
+            && connection.logon.replay.is_none()
+        {
+            return Ok(inbound::logout(connection, message, seq));
+        }
         return Ok(match (out_of_turn, row.map_or(Refusal::Reject, |row| row.refusal)) {
             // It waits for its turn as any other message does, and is rejected then.
             (Some(OutOfTurn::TooHigh), _) if connection.logon.phase == Phase::LogoutAnswered => {

@@ -381,10 +381,18 @@ impl OutboundPlaces {
     }
 }
 
+/// When a message can have arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) earliest: Mono,
+    pub(crate) latest: Mono,
+}
+
 /// The inbound throttle of a session that has one.
 ///
 /// A message is judged by when it can have arrived: while a session does not read, or keeps what
-/// arrives after a gap, messages wait through nobody's fault.
+/// arrives after a gap, messages wait through nobody's fault. Places are not saved up by that: each
+/// message has a time of its own.
 #[derive(Debug)]
 pub(crate) struct InboundPlaces {
     places: Places,
@@ -417,21 +425,26 @@ impl InboundPlaces {
         self.is_behind = is_behind;
     }
 
-    /// Returns when a message that is processed now can have arrived so that there is a place for
-    /// it; `None` if there is none.
-    fn arrived_at(&self, counted: Counted, now: Mono) -> Option<Mono> {
-        let at = self.places.free_at(counted.inbound).max(self.earliest);
-        (at <= now).then_some(at)
+    /// Returns when a message that is read now can have arrived.
+    pub(crate) fn arrival(&self, now: Mono) -> Arrival {
+        Arrival { earliest: self.earliest, latest: now }
     }
 
-    /// Returns whether a message that is processed now is one too many.
-    pub(crate) fn is_excess(&self, counted: Counted, now: Mono) -> bool {
-        self.arrived_at(counted, now).is_none()
+    /// Returns when a message can have arrived so that there is a place for it; `None` if there is
+    /// none.
+    fn arrived_at(&self, counted: Counted, arrival: Arrival) -> Option<Mono> {
+        let at = self.places.free_at(counted.inbound).max(arrival.earliest);
+        (at <= arrival.latest).then_some(at)
+    }
+
+    /// Returns whether a message is one too many.
+    pub(crate) fn is_excess(&self, counted: Counted, arrival: Arrival) -> bool {
+        self.arrived_at(counted, arrival).is_none()
     }
 
     /// Counts a message.
-    pub(crate) fn take(&mut self, counted: &mut Counted, now: Mono) {
-        let state = PlaceState::Began(self.arrived_at(*counted, now).unwrap_or(now));
+    pub(crate) fn take(&mut self, counted: &mut Counted, arrival: Arrival) {
+        let state = PlaceState::Began(self.arrived_at(*counted, arrival).unwrap_or(arrival.latest));
         let number = counted.inbound;
         *self.places.at(number) = Place { number, state };
         counted.inbound += 1;
@@ -570,9 +583,9 @@ mod tests {
         let at = |micros: u64| Mono(1_000_000_000 + micros * 1000);
         let arrives = |places: &mut InboundPlaces, counted: &mut Counted, now: Mono| {
             places.begin(now);
-            let excess = places.is_excess(*counted, now);
+            let excess = places.is_excess(*counted, places.arrival(now));
             if !excess {
-                places.take(counted, now);
+                places.take(counted, places.arrival(now));
             }
             places.end(false);
             !excess
@@ -592,18 +605,18 @@ mod tests {
         // Read 35 ms later: two in each 10 ms can have arrived since, and no more.
         places.begin(at(35));
         let accepted = (0..20).filter(|_| {
-            let may = !places.is_excess(counted, at(35));
+            let may = !places.is_excess(counted, places.arrival(at(35)));
             if may {
-                places.take(&mut counted, at(35));
+                places.take(&mut counted, places.arrival(at(35)));
             }
             may
         });
         assert_eq!(accepted.count(), 8);
         places.end(false);
         places.begin(at(39));
-        assert!(places.is_excess(counted, at(39)));
+        assert!(places.is_excess(counted, places.arrival(at(39))));
         places.begin(at(40));
-        assert!(!places.is_excess(counted, at(40)), "the last two can have arrived at 30");
+        assert!(!places.is_excess(counted, places.arrival(at(40))), "the last two can have arrived at 30");
     }
 
     #[test]

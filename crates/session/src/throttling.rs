@@ -9,7 +9,7 @@ use crate::header::Header;
 use crate::sending::keeps_back;
 use crate::session::Session;
 use crate::state::Connection;
-use crate::throttle::{Kind, OutboundThrottle, Rate};
+use crate::throttle::{Arrival, Kind, OutboundThrottle, Rate};
 use crate::time::Mono;
 
 impl Session {
@@ -67,7 +67,8 @@ impl Session {
     }
 
     /// Returns whether an application message of the counterparty that is expected next may be
-    /// delivered now.
+    /// delivered; that one that we requested does not wait has been checked.
+    #[inline]
     pub(crate) fn admits(
         &self,
         connection: &Connection,
@@ -76,22 +77,60 @@ impl Session {
         now: Mono,
     ) -> Admission {
         let Some(throttle) = &self.inbound_places else { return Admission::Counted };
-        if is_requested(connection, header, seq) {
-            throttle.requested.waits_until(now).map_or(Admission::Requested, Admission::Wait)
-        } else if throttle.is_excess(self.state.counted, now) {
+        if self.is_requested(connection, header, seq) {
+            Admission::Requested
+        } else if throttle.is_excess(self.state.counted, self.arrival(now)) {
             Admission::Exceeds(throttle.rate())
         } else {
             Admission::Counted
         }
     }
 
+    /// Returns until when a message that is expected next stays unread, because we requested it and
+    /// it comes too fast.
+    #[cold]
+    pub(crate) fn requested_waits(
+        &self,
+        connection: &Connection,
+        header: &Header<'_>,
+        seq: SeqNum,
+        now: Mono,
+    ) -> Option<Mono> {
+        if !self.is_requested(connection, header, seq) {
+            return None;
+        }
+        let pace = if header.is_session_layer() {
+            self.session_layer_pace.as_ref()?
+        } else {
+            &self.inbound_places.as_ref()?.requested
+        };
+        pace.waits_until(now)
+    }
+
+    /// Returns when the message that is processed now can have arrived. Only one of the reorder
+    /// buffer can be older than what is read with it.
+    pub(crate) fn arrival(&self, now: Mono) -> Arrival {
+        let read_now = || {
+            let exact = Arrival { earliest: now, latest: now };
+            self.inbound_places.as_ref().map_or(exact, |places| places.arrival(now))
+        };
+        self.reading.kept.unwrap_or_else(read_now)
+    }
+
     /// Counts an application message of the counterparty that is about to be delivered, unless we
     /// requested it.
+    #[inline]
     pub(crate) fn count_delivered(&mut self, header: &Header<'_>, seq: SeqNum, now: Mono) {
-        let Some(throttle) = &mut self.inbound_places else { return };
+        if self.inbound_places.is_none() {
+            return;
+        }
         let connection = self.state.connection.as_ref();
-        if !connection.is_some_and(|connection| is_requested(connection, header, seq)) {
-            throttle.take(&mut self.state.counted, now);
+        if connection.is_some_and(|connection| self.is_requested(connection, header, seq)) {
+            return;
+        }
+        let arrival = self.arrival(now);
+        if let Some(throttle) = &mut self.inbound_places {
+            throttle.take(&mut self.state.counted, arrival);
         }
     }
 
@@ -106,9 +145,32 @@ impl Session {
     /// Called after bytes were passed to the session, with whether some are left.
     pub(crate) fn note_read(&mut self, leaves_some: bool) {
         if let Some(throttle) = &mut self.inbound_places {
-            let connection = self.state.connection.as_ref();
-            let is_gap = connection.is_some_and(|connection| connection.logon.gap.is_some());
-            throttle.end(leaves_some || is_gap);
+            throttle.end(leaves_some);
+        }
+    }
+
+    /// Returns whether the message that is expected next is sent again because we requested it: an
+    /// application message, a gap fill or a Reject, the only ones of the session layer that are
+    /// sent again. Each number is requested once: once it is used, the next one is expected.
+    pub(crate) fn is_requested(&self, connection: &Connection, header: &Header<'_>, seq: SeqNum) -> bool {
+        header.poss_dup
+            && (connection.logon.gap.is_some_and(|gap| seq <= gap.end) || self.was_dropped(seq))
+            && (!header.is_session_layer()
+                || [msg_type::SEQUENCE_RESET, msg_type::REJECT].contains(&header.msg_type))
+    }
+
+    fn was_dropped(&self, seq: SeqNum) -> bool {
+        let generation = self.state.stored.generation;
+        self.reading.dropped.is_some_and(|(of, last)| of == generation && seq <= last)
+    }
+
+    /// Records that a message from after a gap is not in the reorder buffer. The counterparty sends
+    /// it again if the request for what is missing has no end.
+    pub(crate) fn note_dropped(&mut self, seq: SeqNum) {
+        let connection = self.state.connection.as_ref();
+        let gap = connection.and_then(|connection| connection.logon.gap);
+        if gap.is_some_and(|gap| gap.asked_to.is_none()) && !self.was_dropped(seq) {
+            self.reading.dropped = Some((self.state.stored.generation, seq));
         }
     }
 }
@@ -120,18 +182,6 @@ pub(crate) enum Admission {
     Counted,
     /// It is delivered, and counts for the pace of what we requested.
     Requested,
-    /// We requested it, and it stays unread until then.
-    Wait(Mono),
     /// It is one more than this rate allows.
     Exceeds(Rate),
-}
-
-/// Returns whether the message that is expected next is sent again because we requested it: an
-/// application message, a gap fill or a Reject, the only ones of the session layer that are sent
-/// again. Each number is requested once: once it is used, the next one is expected.
-pub(crate) fn is_requested(connection: &Connection, header: &Header<'_>, seq: SeqNum) -> bool {
-    header.poss_dup
-        && connection.logon.gap.is_some_and(|gap| seq <= gap.end)
-        && (!header.is_session_layer()
-            || [msg_type::SEQUENCE_RESET, msg_type::REJECT].contains(&header.msg_type))
 }

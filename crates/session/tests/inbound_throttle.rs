@@ -130,10 +130,10 @@ fn what_was_requested_again_does_not_count_and_what_waited_behind_the_gap_is_not
         (2..=21).flat_map(|n| side.wire(0, &format!("35=D|34={n}|43=Y|122={time}|11=o{n}|"))).collect();
     side.hear(0, &again);
     assert_eq!(kinds(&side.take(0)), "8".repeat(40));
-    // The next ones are judged by the clock again.
+    // The next ones are judged by the clock again: the last but one came 100 ms ago, the last 50.
     let bytes = orders(&side, 42, 49);
     side.hear(0, &bytes);
-    assert_eq!(kinds(&side.take(0)), "88jjjjjj");
+    assert_eq!(kinds(&side.take(0)), "8jjjjjjj");
 }
 
 #[test]
@@ -253,4 +253,46 @@ fn in_no_window_are_more_delivered_and_nothing_below_the_limit_is_rejected() {
             }
         }
     }
+}
+
+/// Opens a gap that ends before `ahead`, and keeps it open for ten minutes with a Heartbeat every
+/// ten seconds. Returns NextNumIn.
+fn gap_kept_open(side: &mut Side, ahead: u64) -> u64 {
+    assert_eq!(kinds(&side.say(0, &format!("35=D|34={ahead}|11=ahead|"))), "2");
+    for n in 2..62 {
+        side.pass(Duration::from_secs(10));
+        side.say(0, &format!("35=0|34={n}|"));
+    }
+    62
+}
+
+#[test]
+fn a_gap_that_is_kept_open_saves_up_no_places() {
+    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("5")));
+    let next = gap_kept_open(&mut side, 100_000);
+    let bytes = orders(&side, next, next + 1999);
+    side.hear(0, &bytes);
+    assert_eq!(kinds(&side.take(0)), "8".repeat(5) + &"j".repeat(1995));
+    side.pass(Duration::from_secs(1));
+    let bytes = orders(&side, next + 2000, next + 2009);
+    side.hear(0, &bytes);
+    assert_eq!(kinds(&side.take(0)), "88888jjjjj");
+}
+
+#[test]
+fn what_waits_behind_a_gap_is_judged_by_when_it_arrived() {
+    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("5")));
+    let next = gap_kept_open(&mut side, 700);
+    // All at once, ten minutes after the gap began.
+    let bytes = orders(&side, 701, 2699);
+    side.hear(0, &bytes);
+    side.pass(Duration::from_secs(60));
+    side.say(0, &format!("35=4|34={next}|123=Y|36=700|"));
+    side.hear(0, &[]);
+    side.take(0);
+    assert_eq!(side.desk.got.len(), 6, "the first, and five of those that came at once");
+    // They do not count for now.
+    let bytes = orders(&side, 2700, 2709);
+    side.hear(0, &bytes);
+    assert_eq!(kinds(&side.take(0)), "88888jjjjj");
 }
