@@ -93,7 +93,7 @@ fn print_part(plan: &Plan<'_>, name: &str, layout: &Layout) -> String {
     line!(out, "    /// Reads it from a message of any type.");
     line!(
         out,
-        "    #[inline] pub fn read(message: codec::Message<'m>) -> Self {{ Self(typed::Fields::of(message, &[])) }}"
+        "    #[inline] pub fn read(message: codec::Message<'m>) -> Self {{ Self(typed::Fields::of(message, &(&[] as &[u32]))) }}"
     );
     line!(
         out,
@@ -134,7 +134,7 @@ fn print_header_writer(plan: &Plan<'_>) -> String {
 fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout: &Layout) {
     let [name, module] = plan.message_names(message);
     let shown = names::in_a_line(&message.name);
-    let known = if layout.groups().next().is_some() { "KNOWN" } else { "&[]" };
+    let known = if layout.groups().next().is_some() { "&KNOWN" } else { "&(&[] as &[u32])" };
     let msg_type = message.msg_type.as_bytes().escape_ascii();
     let version = plan.version_of(message);
 

@@ -62,7 +62,7 @@ const GROUPS: &[&GroupShape] = &[Colour::SHAPE];
 /// Text (58) of the message, and the number of entries in its group.
 fn read(body: &str) -> (Option<Vec<u8>>, Option<usize>) {
     text(b"UX", body, |message| {
-        let fields = Fields::of(message, KNOWN);
+        let fields = Fields::of(message, &KNOWN);
         let outside = fields.outside(GROUPS);
         let text: Option<&[u8]> = outside.optional(58).unwrap();
         assert_eq!(outside.required::<&[u8]>(58).ok(), text);
@@ -89,7 +89,7 @@ fn the_second_one_after_an_entrys_beginning_belongs_to_the_message() {
 #[test]
 fn a_group_in_an_entry_is_read_from_that_entry() {
     text(b"UX", "5000=2|5001=red|5010=2|5011=a|5002=b|5011=c|5001=blue|5010=1|5011=d|58=in|", |message| {
-        let fields = Fields::of(message, KNOWN);
+        let fields = Fields::of(message, &KNOWN);
         let colours: Vec<Vec<&[u8]>> = fields
             .required_group::<Colour<'_>>()
             .unwrap()
@@ -108,7 +108,7 @@ fn a_group_in_an_entry_is_read_from_that_entry() {
 #[test]
 fn a_needed_field_outside_a_group_is_named_when_it_is_missing_or_refused() {
     text(b"UX", "5000=2|5001=red|5010=1|5011=a|5002=b|5001=blue|5002=d|58=in|", |message| {
-        let fields = Fields::of(message, KNOWN);
+        let fields = Fields::of(message, &KNOWN);
         let colours: Vec<Colour<'_>> = fields.required_group().unwrap().collect();
         assert_eq!(colours[0].need(|colour| colour.own()), Err(FieldError::missing(Tag::new(5002))));
         assert_eq!(colours[1].need(|colour| colour.own()), Ok(&b"d"[..]));

@@ -193,6 +193,10 @@ impl Dictionaries {
     /// one, because the counterparty would read it as another.
     #[inline]
     pub(crate) fn must_be_named(&self, msg_type: &[u8]) -> bool {
+        !matches!(self, Self::None | Self::One(_)) && self.must_be_named_in_fixt(msg_type)
+    }
+
+    fn must_be_named_in_fixt(&self, msg_type: &[u8]) -> bool {
         match self {
             Self::Fixt(versions) => versions.must_be_named(msg_type),
             Self::FixtVersions { versions, .. } => versions.must_be_named(msg_type),

@@ -52,6 +52,7 @@ impl<'m> Header<'m> {
         self.sending_time.and_then(unix_nanos)
     }
 
+    #[inline]
     pub(crate) fn is_reset_logon(&self, message: &Message<'_>) -> bool {
         self.msg_type == msg_type::LOGON && message.get(tag::RESET_SEQ_NUM_FLAG) == Some(YES)
     }

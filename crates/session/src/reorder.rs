@@ -92,10 +92,12 @@ impl ReorderBuffer {
 
     /// Copies the message with this sequence number and returns when it arrived; `None` if it is
     /// not in the buffer. Clears the buffer once every entry is below it.
+    #[inline]
     pub(crate) fn copy(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Kept) -> Option<Arrival> {
-        if self.entries.is_empty() {
-            return None;
-        }
+        if self.entries.is_empty() { None } else { self.copy_one(epoch, seq, to) }
+    }
+
+    fn copy_one(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Kept) -> Option<Arrival> {
         if self.epoch != epoch || self.entries.last().is_some_and(|last| last.seq < seq) {
             self.clear();
             return None;

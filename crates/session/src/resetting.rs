@@ -59,8 +59,13 @@ fn is_busy(session: &Session) -> bool {
     })
 }
 
-/// Sends our Logon if this Heartbeat is the answer that the reset waits for.
+/// Sends our Logon if a reset waits for this Heartbeat.
+#[inline]
 pub(crate) fn tested(tx: &mut Transaction<'_>, heartbeat: &Message<'_>) -> Result<(), Stop> {
+    if tx.session().state.reset_stage().is_none() { Ok(()) } else { may_reset(tx, heartbeat) }
+}
+
+fn may_reset(tx: &mut Transaction<'_>, heartbeat: &Message<'_>) -> Result<(), Stop> {
     let session = tx.session();
     let id = heartbeat.get(tag::TEST_REQ_ID).unwrap_or_default();
     match session.state.reset_stage() {

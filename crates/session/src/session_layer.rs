@@ -5,7 +5,7 @@
 //! ([`inbound::arrived`]), then the dictionary by the session's policy, then the fields that the
 //! message acts by, whatever the dictionary and the policy are. docs/conformance.md has the table.
 
-use fixbolt_codec::{FromField, Message, SeqNum, Tag, find_tag};
+use fixbolt_codec::{FromField, Message, SeqNum, Tag};
 use fixbolt_dictionary::SessionRejectReason;
 
 use crate::admin_message::{Reject, missing};
@@ -23,12 +23,37 @@ use crate::transaction::{Stop, Transaction};
 #[derive(Debug)]
 struct Row {
     msg_type: &'static [u8],
-    /// The fields that it acts by.
+    /// The fields that it acts by, besides those of the header.
     fields: &'static [Field],
+    /// The tags of all of them.
+    tags: TagBits,
     /// When it acts although its number may not be the expected one.
     out_of_turn: &'static [OutOfTurn],
     /// What happens to one that is not valid.
     refusal: Refusal,
+}
+
+/// A set of tags, by one bit for each remainder: those outside are mostly told apart.
+#[derive(Clone, Copy, Debug)]
+struct TagBits(u64);
+
+impl TagBits {
+    const fn of(fields: &[Field]) -> Self {
+        Self(0).with(fields)
+    }
+
+    const fn with(self, fields: &[Field]) -> Self {
+        let (mut bits, mut n) = (self.0, 0);
+        while n < fields.len() {
+            bits |= 1 << (fields[n].tag.number() % u64::BITS);
+            n += 1;
+        }
+        Self(bits)
+    }
+
+    fn may_contain(self, tag: u32) -> bool {
+        self.0 >> (tag % u64::BITS) & 1 != 0
+    }
 }
 
 /// A field that a message acts by: it occurs once at most.
@@ -84,40 +109,30 @@ const HEADER: [Field; 2] = [required(tag::MSG_SEQ_NUM, Value::Any), flag(tag::PO
 
 /// The table, in the order of MsgTypes.
 const TABLE: [Row; 7] = [
-    Row {
-        msg_type: msg_type::HEARTBEAT,
-        fields: &[any(tag::TEST_REQ_ID)],
-        out_of_turn: &[],
-        refusal: Refusal::Reject,
-    },
-    Row {
-        msg_type: msg_type::TEST_REQUEST,
-        fields: &[required(tag::TEST_REQ_ID, Value::Any)],
-        out_of_turn: &[],
-        refusal: Refusal::Reject,
-    },
-    Row {
-        msg_type: msg_type::RESEND_REQUEST,
-        fields: &[required(tag::BEGIN_SEQ_NO, RANGE), required(tag::END_SEQ_NO, RANGE)],
-        out_of_turn: &[OutOfTurn::TooLow, OutOfTurn::TooHigh],
-        refusal: Refusal::Reject,
-    },
-    Row { msg_type: msg_type::REJECT, fields: &[], out_of_turn: &[], refusal: Refusal::Report },
-    Row {
-        msg_type: msg_type::SEQUENCE_RESET,
-        fields: &[required(tag::NEW_SEQ_NO, NUMBER), flag(tag::GAP_FILL_FLAG)],
-        out_of_turn: &[OutOfTurn::Reset],
-        refusal: Refusal::Reject,
-    },
-    Row {
-        msg_type: msg_type::LOGOUT,
-        fields: &[],
-        out_of_turn: &[OutOfTurn::TooLow, OutOfTurn::TooHigh, OutOfTurn::Resetting],
-        refusal: Refusal::Reject,
-    },
-    Row {
-        msg_type: msg_type::LOGON,
-        fields: &[
+    row(msg_type::HEARTBEAT, &[any(tag::TEST_REQ_ID)], &[], Refusal::Reject),
+    row(msg_type::TEST_REQUEST, &[required(tag::TEST_REQ_ID, Value::Any)], &[], Refusal::Reject),
+    row(
+        msg_type::RESEND_REQUEST,
+        &[required(tag::BEGIN_SEQ_NO, RANGE), required(tag::END_SEQ_NO, RANGE)],
+        &[OutOfTurn::TooLow, OutOfTurn::TooHigh],
+        Refusal::Reject,
+    ),
+    row(msg_type::REJECT, &[], &[], Refusal::Report),
+    row(
+        msg_type::SEQUENCE_RESET,
+        &[required(tag::NEW_SEQ_NO, NUMBER), flag(tag::GAP_FILL_FLAG)],
+        &[OutOfTurn::Reset],
+        Refusal::Reject,
+    ),
+    row(
+        msg_type::LOGOUT,
+        &[],
+        &[OutOfTurn::TooLow, OutOfTurn::TooHigh, OutOfTurn::Resetting],
+        Refusal::Reject,
+    ),
+    row(
+        msg_type::LOGON,
+        &[
             any(tag::ENCRYPT_METHOD),
             any(tag::HEART_BT_INT),
             flag(tag::RESET_SEQ_NUM_FLAG),
@@ -126,29 +141,64 @@ const TABLE: [Row; 7] = [
             any(tag::NEXT_EXPECTED_MSG_SEQ_NUM),
             any(tag::DEFAULT_APPL_VER_ID),
         ],
-        out_of_turn: &[OutOfTurn::Reset, OutOfTurn::Resetting],
-        refusal: Refusal::InvalidLogon,
-    },
+        &[OutOfTurn::Reset, OutOfTurn::Resetting],
+        Refusal::InvalidLogon,
+    ),
 ];
 
+/// The most fields of a row.
+const MOST: usize = 7;
+
+const fn row(
+    msg_type: &'static [u8],
+    fields: &'static [Field],
+    out_of_turn: &'static [OutOfTurn],
+    refusal: Refusal,
+) -> Row {
+    assert!(fields.len() <= MOST);
+    Row { msg_type, fields, tags: TagBits::of(&HEADER).with(fields), out_of_turn, refusal }
+}
+
 /// Returns the row of a MsgType; `None` if it is not one of the session layer.
-fn row(msg_type: &[u8]) -> Option<&'static Row> {
+fn row_of(msg_type: &[u8]) -> Option<&'static Row> {
     let [kind] = msg_type else { return None };
     TABLE.iter().find(|row| row.msg_type[0] == *kind)
 }
 
+impl Row {
+    /// Returns the Reject of a message in which a field that it acts by is wrong.
+    fn fault(&self, message: &Message<'_>) -> Option<Reject<'static>> {
+        let fields = || HEADER.iter().chain(self.fields);
+        let mut found = [Found::default(); HEADER.len() + MOST];
+        for (position, tag) in message.tags().iter().enumerate() {
+            if self.tags.may_contain(*tag)
+                && let Some(n) = fields().position(|field| field.tag.number() == *tag)
+            {
+                found[n] = Found { first: found[n].first.or(Some(position)), count: found[n].count + 1 };
+            }
+        }
+        fields().zip(found).find_map(|(field, found)| field.fault(found, message))
+    }
+}
+
+/// Where a field is in a message.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    first: Option<usize>,
+    count: u32,
+}
+
 impl Field {
     /// Returns the Reject of a message in which the field is wrong.
-    fn fault(&self, message: &Message<'_>) -> Option<Reject<'static>> {
-        let (tags, number) = (message.tags(), self.tag.number());
-        let Some(position) = find_tag(tags, number) else {
-            return self.is_required.then(|| missing(self.tag));
-        };
+    #[inline]
+    fn fault(&self, found: Found, message: &Message<'_>) -> Option<Reject<'static>> {
+        let Some(position) = found.first else { return self.is_required.then(|| missing(self.tag)) };
+        if found.count == 1 && self.value == Value::Any {
+            return None;
+        }
         let value = message.value(position);
         let reason = match self.value {
-            _ if find_tag(&tags[position + 1..], number).is_some() => {
-                SessionRejectReason::TagAppearsMoreThanOnce
-            }
+            _ if found.count > 1 => SessionRejectReason::TagAppearsMoreThanOnce,
             Value::Number(_) | Value::Flag if value.is_empty() => {
                 SessionRejectReason::TagSpecifiedWithoutAValue
             }
@@ -167,7 +217,7 @@ pub(crate) fn logon_fault<'m>(
     seq: SeqNum,
     message: &Message<'m>,
 ) -> Option<Reject<'m>> {
-    fault(tx, seq, message, row(msg_type::LOGON))
+    fault(tx, seq, message, row_of(msg_type::LOGON))
 }
 
 /// Returns the Reject of a message of the session layer that is not valid.
@@ -184,8 +234,7 @@ fn fault<'m>(
     if violation.is_some() {
         return violation;
     }
-    let fields = row.map_or(&[][..], |row| row.fields);
-    let reject = HEADER.iter().chain(fields).find_map(|field| field.fault(message))?;
+    let reject = row?.fault(message)?;
     Some(reject.worded(tx.session().behavior.violation_text))
 }
 
@@ -198,7 +247,7 @@ pub(crate) fn receive<'m>(
     seq: SeqNum,
     out_of_turn: Option<OutOfTurn>,
 ) -> Result<Reaction<'m>, Stop> {
-    let row = row(header.msg_type);
+    let row = row_of(header.msg_type);
     debug_assert!(row.is_some_and(|row| out_of_turn.is_none_or(|why| row.out_of_turn.contains(&why))));
     let is_reset_logon = header.msg_type == msg_type::LOGON && out_of_turn.is_some();
     if is_reset_logon && let Err(refusal) = logon::check(tx.session(), header, message, tx.now) {

@@ -13,7 +13,7 @@ use crate::throttle::Counted;
 use crate::time::{Mono, Now, Utc};
 
 /// Everything in a session that a transaction may change and a rollback restores.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(crate) struct State {
     pub(crate) stored: Stored,
     /// Messages that have a sequence number and are stored, but were never written to a socket.
@@ -22,6 +22,21 @@ pub(crate) struct State {
     pub(crate) counted: Counted,
     /// `None` while there is no transport connection.
     pub(crate) connection: Option<Connection>,
+}
+
+/// `clone_from` copies in place: a snapshot is taken for each message.
+impl Clone for State {
+    fn clone(&self) -> Self {
+        let Self { stored, unsent, counted, connection } = self;
+        Self { stored: *stored, unsent: *unsent, counted: *counted, connection: connection.clone() }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, source: &Self) {
+        let Self { stored, unsent, counted, connection } = source;
+        (self.stored, self.unsent, self.counted) = (*stored, *unsent, *counted);
+        self.connection.clone_from(connection);
+    }
 }
 
 /// What the store holds of a session. It outlives connections and the process.
@@ -50,7 +65,7 @@ pub(crate) struct Unsent {
 }
 
 /// The state of one transport connection.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Connection {
     /// HeartBtInt (108) in force, in seconds.
     pub(crate) heart_bt_int: u32,
@@ -75,6 +90,44 @@ pub(crate) struct Connection {
     /// small.
     pub(crate) end: Option<Box<SessionEnd>>,
     pub(crate) logon: Logon,
+}
+
+/// `clone_from` copies in place, as that of [`State`] does.
+impl Clone for Connection {
+    fn clone(&self) -> Self {
+        let Self { resetting, leaving, end, .. } = self;
+        Self { resetting: resetting.clone(), leaving: leaving.clone(), end: end.clone(), ..*self }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, source: &Self) {
+        let Self {
+            heart_bt_int,
+            peer_max_message_size,
+            last_sent,
+            last_received,
+            test_request,
+            test_requests,
+            logged_on,
+            reset_asked,
+            resetting,
+            leaving,
+            end,
+            logon,
+        } = source;
+        self.heart_bt_int = *heart_bt_int;
+        self.peer_max_message_size = *peer_max_message_size;
+        self.last_sent = *last_sent;
+        self.last_received = *last_received;
+        self.test_request = *test_request;
+        self.test_requests = *test_requests;
+        self.logged_on = *logged_on;
+        self.reset_asked = *reset_asked;
+        self.resetting.clone_from(resetting);
+        self.leaving.clone_from(leaving);
+        self.end.clone_from(end);
+        self.logon = *logon;
+    }
 }
 
 /// The state of a logon. A reset of the sequence numbers begins a new one.

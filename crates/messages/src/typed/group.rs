@@ -15,7 +15,7 @@ use super::view::{Entry, Fields};
 /// The entries of a repeating group.
 pub struct Group<'m, E> {
     entries: Entries<'m>,
-    known: &'static [u32],
+    known: &'static &'static [u32],
     entry: PhantomData<fn() -> E>,
 }
 
@@ -30,7 +30,7 @@ impl<E> fmt::Debug for Group<'_, E> {
 
 impl<'m, E> Group<'m, E> {
     #[inline]
-    pub(super) const fn new(entries: Entries<'m>, known: &'static [u32]) -> Self {
+    pub(super) const fn new(entries: Entries<'m>, known: &'static &'static [u32]) -> Self {
         Self { entries, known, entry: PhantomData }
     }
 }
