@@ -1,10 +1,11 @@
 //! Checks inbound messages against the session's dictionary. Steps 12 to 14 of the inbound checks.
 
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, Range};
 
 use fixbolt_codec::{FaultKind, Message, Place, Secrets, SeqNum};
 use fixbolt_dictionary::{
-    Action, Check, Direction, RefTag, SessionRejectReason, UnsupportedApplicationVersion, Violation,
+    Action, Check, Direction, Policy, RefTag, Scratch, SessionRejectReason, UnsupportedApplicationVersion,
+    Validator, Violation,
 };
 
 use crate::admin_message::Reject;
@@ -37,30 +38,11 @@ pub(crate) fn violation<'m>(
             return found.map(|found| found.reject(&behavior));
         }
     };
-    let mut found = None::<Found<'m>>;
-    let mut warned = Vec::new();
-    let placed = validator.for_each(message, &session.settings.policy, scratch, |violation| {
-        if violation.action == Action::Warn {
-            warned.push(without_secret(message, violation, secrets));
-            return ControlFlow::Continue(());
-        }
-        let this = Found::of(message, &violation, secrets);
-        match behavior.first_violation {
-            FirstViolation::InWireOrder => {
-                found = Some(this);
-                ControlFlow::Break(())
-            }
-            FirstViolation::StructureFirst if this.is_structure => {
-                found = Some(this);
-                ControlFlow::Break(())
-            }
-            FirstViolation::StructureFirst => {
-                found.get_or_insert(this);
-                ControlFlow::Continue(())
-            }
-        }
-    });
-    if let (Some(places), None) = (placed, found) {
+    let policy = &session.settings.policy;
+    let mut before = Before::new(message, secrets);
+    let Walked { places, found, warned } =
+        walk((validator, scratch), message, policy, behavior.first_violation, &mut before);
+    if let (Some(places), None) = (places, found) {
         keep(places);
     }
     tx.session_mut().decoded();
@@ -93,6 +75,39 @@ fn warn<'m>(
     }
 }
 
+/// What is wrong with a message.
+struct Walked<'m, 's> {
+    /// The place of each field, unless the walk ended at a violation.
+    places: Option<&'s [Place]>,
+    /// The violation that is rejected.
+    found: Option<Found<'m>>,
+    /// Those that the application is notified of.
+    warned: Vec<Violation<'m>>,
+}
+
+fn walk<'m, 's>(
+    (validator, scratch): (&Validator, &'s mut Scratch),
+    message: &Message<'m>,
+    policy: &Policy,
+    first: FirstViolation,
+    before: &mut Before<'m, '_>,
+) -> Walked<'m, 's> {
+    let mut found = None;
+    let mut warned = Vec::new();
+    let places = validator.for_each(message, policy, scratch, |violation| {
+        if violation.action == Action::Warn {
+            warned.push(without_secret(violation, before));
+            return ControlFlow::Continue(());
+        }
+        let ends = first == FirstViolation::InWireOrder || is_structure(message, &violation);
+        if ends || found.is_none() {
+            found = Some(Found::of(&violation, before));
+        }
+        if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    Walked { places, found, warned }
+}
+
 /// Step 13: there is no dictionary of the message's application version, and nothing else can be
 /// checked.
 fn unsupported_version<'m>(
@@ -108,8 +123,8 @@ fn unsupported_version<'m>(
         warn(tx, seq, message, [violation]);
         return None;
     }
-    let secrets = session.secret_tags.of(&session.settings);
-    Some(Found::of(message, &violation, secrets).reject(&session.behavior))
+    let mut before = Before::new(message, session.secret_tags.of(&session.settings));
+    Some(Found::of(&violation, &mut before).reject(&session.behavior))
 }
 
 /// A violation that is rejected.
@@ -117,34 +132,32 @@ fn unsupported_version<'m>(
 struct Found<'m> {
     reason: SessionRejectReason,
     tag: RefTag<'m>,
-    /// Whether the violation keeps the message from being split into header, body, trailer and
-    /// groups.
-    is_structure: bool,
 }
 
 impl<'m> Found<'m> {
-    fn of(message: &Message<'m>, violation: &Violation<'m>, secrets: Secrets<'_>) -> Self {
+    fn of(violation: &Violation<'m>, before: &mut Before<'m, '_>) -> Self {
         let Violation { check, reason, tag, position, .. } = *violation;
-        if check == Check::TagSyntax
-            && let Some(cut) = position.and_then(|position| cut_value(message, position, secrets))
-        {
-            return cut;
-        }
-        let is_structure = match check {
-            Check::DuplicateTag | Check::SectionOrder | Check::GroupOrder | Check::GroupDelimiter => true,
-            // What follows the data may be a part of it.
-            Check::DataLength => wrong_length(message).is_some_and(|at| position == Some(at)),
-            _ => false,
-        };
-        Self { reason, tag, is_structure }
+        let cut = position.filter(|_| check == Check::TagSyntax).and_then(|at| cut_value(at, before));
+        cut.unwrap_or(Self { reason, tag })
     }
 
     fn reject(self, behavior: &Behavior) -> Reject<'m> {
-        let Self { reason, tag, .. } = self;
+        let Self { reason, tag } = self;
         let reject = Reject::of(reason, Some(tag)).worded(behavior.violation_text);
         // RefMsgType names an unknown MsgType; no field is in error.
         let named = reason != SessionRejectReason::InvalidMsgType || behavior.msg_type_tag == RefTagId::Named;
         Reject { tag: named.then_some(tag), ..reject }
+    }
+}
+
+/// Returns whether a violation keeps the message from being split into header, body, trailer and
+/// groups.
+fn is_structure(message: &Message<'_>, violation: &Violation<'_>) -> bool {
+    match violation.check {
+        Check::DuplicateTag | Check::SectionOrder | Check::GroupOrder | Check::GroupDelimiter => true,
+        // What follows the data may be a part of it.
+        Check::DataLength => wrong_length(message).is_some_and(|at| violation.position == Some(at)),
+        _ => false,
     }
 }
 
@@ -162,8 +175,8 @@ fn broken_field<'m>(tx: &mut Transaction<'_>, seq: SeqNum, message: &Message<'m>
         let session = tx.session();
         match Violation::wrong_length(message, &session.settings.policy) {
             Some(violation) if violation.action == Action::Reject => {
-                let secrets = session.secret_tags.of(&session.settings);
-                return Some(Found::of(message, &violation, secrets));
+                let mut before = Before::new(message, session.secret_tags.of(&session.settings));
+                return Some(Found::of(&violation, &mut before));
             }
             Some(violation) => warn(tx, seq, message, [violation]),
             None => {}
@@ -174,7 +187,8 @@ fn broken_field<'m>(tx: &mut Transaction<'_>, seq: SeqNum, message: &Message<'m>
     let position = (from..tags.len()).find(|at| tags[*at] == 0 || message.span(*at).is_empty())?;
     let reason = if tags[position] == 0 {
         let session = tx.session();
-        if let Some(found) = cut_value(message, position, session.secret_tags.of(&session.settings)) {
+        let mut before = Before::new(message, session.secret_tags.of(&session.settings));
+        if let Some(found) = cut_value(position, &mut before) {
             return Some(found);
         }
         SessionRejectReason::InvalidTagNumber
@@ -182,45 +196,150 @@ fn broken_field<'m>(tx: &mut Transaction<'_>, seq: SeqNum, message: &Message<'m>
         SessionRejectReason::TagSpecifiedWithoutAValue
     };
     let as_sent = message.field_bytes(position).split(|byte| *byte == b'=').next().unwrap_or_default();
-    Some(Found { reason, tag: RefTag::AsSent(as_sent), is_structure: false })
+    Some(Found { reason, tag: RefTag::AsSent(as_sent) })
 }
 
 /// Test case 14k: a field without `=` is the part after a delimiter inside the value of the field
 /// before it. So is one with a broken tag after a secret: RefTagID must not repeat a part of a
 /// password.
-fn cut_value<'m>(message: &Message<'m>, position: usize, secrets: Secrets<'_>) -> Option<Found<'m>> {
-    let tag = tag_before(message, position)?;
-    if message.field_bytes(position).contains(&b'=') && !may_be_secret(message, position, secrets) {
+fn cut_value<'m>(position: usize, before: &mut Before<'m, '_>) -> Option<Found<'m>> {
+    let tag = before.tag(position)?;
+    if before.message.field_bytes(position).contains(&b'=') && !before.may_be_secret(position) {
         return None;
     }
     let reason = SessionRejectReason::NonDataValueIncludesFieldDelimiter;
-    Some(Found { reason, tag: RefTag::Number(tag), is_structure: false })
+    Some(Found { reason, tag: RefTag::Number(tag) })
 }
 
 /// Returns the violation with another tag if its own may be a part of a secret, which an event must
 /// not repeat.
-fn without_secret<'m>(
-    message: &Message<'m>,
-    mut violation: Violation<'m>,
-    secrets: Secrets<'_>,
-) -> Violation<'m> {
+fn without_secret<'m>(mut violation: Violation<'m>, before: &mut Before<'m, '_>) -> Violation<'m> {
     if violation.check == Check::TagSyntax
         && let Some(position) = violation.position
-        && may_be_secret(message, position, secrets)
-        && let Some(tag) = tag_before(message, position)
+        && before.may_be_secret(position)
+        && let Some(tag) = before.tag(position)
     {
         violation.tag = RefTag::Number(tag);
     }
     violation
 }
 
-/// Returns whether a field may be a part of the secret before it.
-fn may_be_secret(message: &Message<'_>, position: usize, secrets: Secrets<'_>) -> bool {
-    let start = message.span(position).end() - message.field_bytes(position).len();
-    secrets.in_message(message.bytes()).any(|hidden| hidden.start <= start && start < hidden.end)
+/// What is before the fields of a message whose tags are broken. A message may consist of such
+/// fields; it is searched once for all of them.
+struct Before<'m, 's> {
+    message: Message<'m>,
+    secrets: Secrets<'s>,
+    /// The places of the secrets, once they are needed.
+    hidden: Option<Vec<Range<usize>>>,
+    /// The last position that was asked for, and the tag before it.
+    nearest: (usize, Option<u32>),
+    /// The bytes and tags that were looked at.
+    #[cfg(test)]
+    looked_at: usize,
 }
 
-/// Returns the tag of the nearest field before a position that has one.
-fn tag_before(message: &Message<'_>, position: usize) -> Option<u32> {
-    message.tags()[..position].iter().rev().copied().find(|tag| *tag != 0)
+impl<'m, 's> Before<'m, 's> {
+    fn new(message: &Message<'m>, secrets: Secrets<'s>) -> Self {
+        Self {
+            message: *message,
+            secrets,
+            hidden: None,
+            nearest: (0, None),
+            #[cfg(test)]
+            looked_at: 0,
+        }
+    }
+
+    /// Returns whether a field may be a part of the secret before it.
+    fn may_be_secret(&mut self, position: usize) -> bool {
+        let Self { message, secrets, .. } = *self;
+        let start = message.span(position).end() - message.field_bytes(position).len();
+        let hidden = self.hidden.get_or_insert_with(|| {
+            #[cfg(test)]
+            {
+                self.looked_at += message.bytes().len();
+            }
+            secrets.in_message(message.bytes()).collect()
+        });
+        let at = hidden.partition_point(|range| range.end <= start);
+        hidden.get(at).is_some_and(|range| range.start <= start)
+    }
+
+    /// Returns the tag of the nearest field before a position that has one.
+    fn tag(&mut self, position: usize) -> Option<u32> {
+        let (from, known) = if self.nearest.0 <= position { self.nearest } else { (0, None) };
+        let tags = &self.message.tags()[from..position];
+        #[cfg(test)]
+        {
+            self.looked_at += tags.len();
+        }
+        let found = tags.iter().rev().copied().find(|tag| *tag != 0).or(known);
+        self.nearest = (position, found);
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixbolt_codec::{Frame, Framer, Index, Span, byte_sum};
+    use fixbolt_dictionary::fix44;
+
+    use super::*;
+
+    /// Returns an order with these fields.
+    fn order(fields: &str) -> String {
+        let body = format!("35=D|34=2|11=a|{fields}").replace('|', "\x01");
+        let bytes = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
+        format!("{bytes}10={:03}\x01", byte_sum(bytes.as_bytes()))
+    }
+
+    /// Returns how many bytes and tags are looked at for what is before the broken fields of an
+    /// order, and its length.
+    fn looked_at(fields: &str, policy: &Policy, first: FirstViolation) -> (usize, usize) {
+        let bytes = order(fields);
+        let Frame::Message(framed) = Framer::new(bytes.len()).next(bytes.as_bytes()) else { panic!() };
+        let (mut tags, mut spans) = (vec![0; bytes.len()], vec![Span::default(); bytes.len()]);
+        let mut index = Index::new(&mut tags, &mut spans);
+        let message = index.build(framed).unwrap();
+        let validator = Validator::new(fix44());
+        let mut before = Before::new(&message, Secrets::STANDARD);
+        let mut scratch = validator.scratch();
+        let walked = walk((&validator, &mut scratch), &message, policy, first, &mut before);
+        assert!(walked.found.is_some() || walked.warned.len() > 100);
+        (before.looked_at, bytes.len())
+    }
+
+    #[test]
+    fn a_message_is_searched_once_however_many_of_its_tags_are_broken() {
+        let warning = |policy: Policy| policy.with(Check::TagSyntax, Action::Warn);
+        for policy in [
+            Policy::standard(),
+            Policy::quickfixj(),
+            warning(Policy::ignoring()),
+            warning(Policy::quickfix()),
+        ] {
+            for first in [FirstViolation::InWireOrder, FirstViolation::StructureFirst] {
+                for (start, broken) in [("", "x=1|"), ("", "x|"), ("554=a|", "x=1|"), ("", "554=a|x=1|")] {
+                    for count in [1_000, 2_000] {
+                        let fields = format!("{start}{}", broken.repeat(count));
+                        let (looked_at, length) = looked_at(&fields, &policy, first);
+                        assert!(looked_at <= 2 * length, "{looked_at} of {length}: {count} of {broken}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_tag_before_a_field_is_found_in_any_order_of_asking() {
+        let bytes = order("x=1|x=1|55=b|x=1|y=1|");
+        let Frame::Message(framed) = Framer::new(100).next(bytes.as_bytes()) else { panic!() };
+        let (mut tags, mut spans) = ([0; 16], [Span::default(); 16]);
+        let mut index = Index::new(&mut tags, &mut spans);
+        let message = index.build(framed).unwrap();
+        let mut before = Before::new(&message, Secrets::STANDARD);
+        for (position, tag) in [(5, 11), (6, 11), (8, 55), (9, 55), (9, 55), (6, 11), (0, 0), (8, 55)] {
+            assert_eq!(before.tag(position).unwrap_or(0), tag, "{position}");
+        }
+    }
 }
