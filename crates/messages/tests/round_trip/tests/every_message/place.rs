@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use fixbolt_dictionary::{Code as DictionaryCode, DataType, Dictionary, FieldDef, UnionType};
-use fixbolt_messages::codec::{FromField, MultipleStringValue};
+use fixbolt_messages::codec::{FromField, MultipleStringValue, Version};
 use fixbolt_messages::typed::{Code, Codes, Entry, FieldError, Group};
 
 use crate::values::{self, Draw};
@@ -78,12 +78,18 @@ impl Round {
     }
 }
 
-/// Returns the codes of a field on the wire. One of those of FIX.4.2 is a description of others.
+/// ApplVerID, which says the version that a message may be read as.
+const APPL_VER_ID: u32 = 1128;
+
+/// Returns the codes of a field on the wire. One of those of FIX.4.2 is a description of others. A
+/// message has no other version than its dictionary.
 pub(crate) fn codes(
     dictionary: &'static Dictionary,
     tag: u32,
 ) -> impl Iterator<Item = &'static DictionaryCode> {
-    dictionary.codes(tag).iter().filter(|code| code.value != "ISO Country Code")
+    let version = dictionary.version().known.and_then(Version::appl_ver_id);
+    let is_own = move |code: &&DictionaryCode| tag != APPL_VER_ID || Some(&*code.value) == version;
+    dictionary.codes(tag).iter().filter(|code| code.value != "ISO Country Code").filter(is_own)
 }
 
 /// A message, its header, or an entry of a group.
@@ -213,7 +219,8 @@ impl Place<'_> {
             return None;
         }
         let beside = self.field(tag).union == Some(UnionType::AnyValue) && draw.one_in(4);
-        if beside || self.round.kind == Kind::Foreign && draw.one_in(3) {
+        let is_foreign = self.round.kind == Kind::Foreign && tag != APPL_VER_ID && draw.one_in(3);
+        if beside || is_foreign {
             self.round.foreign.set(true);
             return None;
         }
