@@ -53,11 +53,17 @@ impl MessageVersion {
         }
         match self {
             Self::Named => match message.get(APPL_VER_ID) {
-                Some(id) => Version::from_appl_ver_id(id) == Some(version),
+                Some(id) => Version::from_appl_ver_id(id).is_some_and(|found| includes(version, found)),
                 None => version.appl_ver_id().is_some(),
             },
-            Self::Is(found) => found == version,
+            Self::Is(found) => includes(version, found),
             Self::Unknown => false,
         }
     }
+}
+
+/// Returns whether every message of `other` is one of `version`. FIX Latest is FIX.5.0SP2 with all
+/// extension packs, and its messages name FIX.5.0SP2 where the counterparty does not know it.
+fn includes(version: Version, other: Version) -> bool {
+    other == version || (version == Version::FixLatest && other == Version::Fix50Sp2)
 }

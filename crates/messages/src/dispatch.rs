@@ -8,6 +8,8 @@
 /// Session messages of FIXT.1.1 belong to each version over it. So does every message of
 /// FIXT.1.1 to the module `fixt11`, which therefore comes last, if it is named at all.
 ///
+/// FIX Latest may read messages of FIX.5.0SP2, which therefore comes before it.
+///
 /// The versions are modules of this crate or generated ones. Dialects of the same version are told
 /// apart by their sessions, not by their messages.
 ///

@@ -4,7 +4,7 @@
 
 mod support;
 
-use fixbolt_messages::codec::Country;
+use fixbolt_messages::codec::{Country, Version};
 use fixbolt_messages::fix_latest::fields::{DeliveryScheduleSettlDay, StreamType};
 use fixbolt_messages::fix_latest::groups::{
     instrmt_leg_grp, leg_stream_commodity_settl_day_grp, leg_stream_commodity_settl_period_grp,
@@ -13,7 +13,27 @@ use fixbolt_messages::fix_latest::groups::{
 use fixbolt_messages::fix_latest::prelude::*;
 use fixbolt_messages::fix_latest::{MassQuote, mass_quote};
 
-use support::written;
+use support::{text_in, written_in};
+
+#[test]
+fn a_message_that_names_fix50sp2_may_be_one_of_fix_latest() {
+    for (named, version, may_be) in [
+        ("1128=9|", None, true),
+        ("1128=9|1156=269|", None, true),
+        ("1128=10|", None, true),
+        ("", None, true),
+        ("1128=8|", None, false),
+        ("1128=9|", Some(Version::FixLatest), true),
+        ("", Some(Version::FixLatest), true),
+        ("", Some(Version::Fix50Sp2), true),
+        ("1128=9|", Some(Version::Fix50Sp1), false),
+    ] {
+        text_in("FIXT.1.1", b"i", &format!("{named}117=q|"), |message| {
+            let message = version.map_or(message, |version| message.with_version(Some(version)));
+            assert_eq!(MassQuote::read(message).is_ok(), may_be, "{named} {version:?}");
+        });
+    }
+}
 
 #[test]
 fn a_mass_quote_of_fix_latest_is_read_as_it_was_written_seven_groups_deep() {
@@ -55,7 +75,7 @@ fn a_mass_quote_of_fix_latest_is_read_as_it_was_written_seven_groups_deep() {
         });
         sent.unwrap()
     };
-    written(&mut [0; 1024], body, |message| {
+    written_in("FIXT.1.1", &mut [0; 1024], body, |message| {
         let quote = MassQuote::read(message).unwrap();
         let sets: Vec<_> = quote.quote_sets().unwrap().collect();
         let entries: Vec<_> = sets[0].quote_entries().unwrap().collect();

@@ -142,6 +142,7 @@ fn a_message_is_read_only_as_one_of_its_version_whatever_else_its_types_share() 
         ("FIXT.1.1", "1128=4|", &[Version::Fix42]),
         ("FIXT.1.1", "1128=6|", &[Version::Fix44]),
         ("FIXT.1.1", "1128=9|", &[Version::Fix50Sp2]),
+        ("FIXT.1.1", "1128=10|", &[]),
         ("FIXT.1.1", "1128=8|", &[]),
         ("FIXT.1.1", "1128=99|", &[]),
         // Without a session nothing says which it is.
@@ -165,6 +166,8 @@ fn what_a_session_says_of_a_message_of_fixt_decides_its_version() {
         assert_eq!(message.version(), None);
         let message = message.with_version(Some(Version::Fix44));
         assert_eq!((message.version(), read_as(message)), (Some(Version::Fix44), vec![Version::Fix44]));
+        let latest = message.with_version(Some(Version::FixLatest));
+        assert_eq!((latest.version(), read_as(latest)), (Some(Version::FixLatest), vec![]));
         let unknown = message.with_version(None);
         assert_eq!((unknown.version(), read_as(unknown)), (None, vec![]));
         let error = fix44::NewOrderSingle::read(unknown).unwrap_err();

@@ -171,8 +171,8 @@ impl Dictionaries {
             return Ok(None);
         };
         let chosen = versions.choose(message, direction);
-        let found = chosen.as_ref().ok().and_then(|chosen| chosen.version);
-        *message = message.with_version(found.and_then(known));
+        let found = chosen.as_ref().ok().and_then(|chosen| read_as(chosen.version?, chosen.value));
+        *message = message.with_version(found);
         chosen.map(|chosen| Some(&**chosen.value))
     }
 
@@ -272,6 +272,14 @@ impl Dictionaries {
 #[inline]
 fn known(version: ApplicationVersion<'_>) -> Option<Version> {
     Version::from_appl_ver_id(version.appl_ver_id)
+}
+
+/// Returns the version that a message is read as: FIX Latest if its dictionary is, since messages
+/// of it may name FIX.5.0SP2, whose extension packs it is. Otherwise ApplVerID counts, as many
+/// dictionaries do not name their service pack.
+#[inline]
+fn read_as(version: ApplicationVersion<'_>, validator: &Validator) -> Option<Version> {
+    validator.version().filter(|own| *own == Version::FixLatest).or_else(|| known(version))
 }
 
 /// Returns the versions with a default for messages of which nothing else says it. Settings whose

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, Version};
 use fixbolt_conformance::wire::{Side, kinds};
 use fixbolt_dictionary::{
-    Action, ApplicationVersion, Check, DictionarySet, Policy, SessionRejectReason, Validator, fix44,
-    fix50sp1, fix50sp2, fixt11,
+    Action, ApplicationVersion, Check, DictionarySet, Policy, SessionRejectReason, Validator, fix_latest,
+    fix44, fix50, fix50sp1, fix50sp2, fixt11,
 };
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
@@ -132,6 +132,33 @@ fn each_message_is_checked_against_the_dictionary_of_its_own_version() {
     assert_eq!(side.desk.versions, [Version::Fix50Sp2, Version::Fix44, Version::Fix50Sp1, Version::Fix50Sp2]);
     // Session messages are those of the transport, whatever they say.
     assert_eq!(kinds(&side.say(0, "35=1|34=9|1128=7|112=x|")), "0");
+}
+
+#[test]
+fn messages_that_are_checked_as_fix_latest_are_of_it_whatever_they_name() {
+    for (dictionary, id, version) in [
+        (fix_latest(), Version::Fix50Sp2, Version::FixLatest),
+        (fix_latest(), Version::FixLatest, Version::FixLatest),
+        (fix50sp2(), Version::Fix50Sp2, Version::Fix50Sp2),
+        // Many files of a service pack do not say that they are.
+        (fix50(), Version::Fix50Sp2, Version::Fix50Sp2),
+    ] {
+        let number = id.appl_ver_id().unwrap();
+        let set = DictionarySet::new(fixt11().clone()).unwrap();
+        let set = set.with(ApplicationVersion::new(number), dictionary).unwrap();
+        let mut side = side(|s| {
+            s.default_appl_ver_id = Some(id);
+            s.dictionary = SessionDictionary::Fixt(Arc::new(FixtDictionaries::new(set.validators())));
+        });
+        log_on(&mut side, &format!("1137={number}|"));
+        for (seq, header) in [(2, String::new()), (3, format!("1128={number}|"))] {
+            assert_eq!(kinds(&side.say(0, &order(&side, seq, &header, ""))), "8");
+        }
+        assert_eq!(side.desk.versions, [version; 2], "{number}");
+        // A reject names the version as the session does.
+        let out = side.say(0, &order(&side, 4, "", "4999=x|"));
+        assert!(out[0].contains(&format!("|372=D|1130={number}|373=0|")), "{out:?}");
+    }
 }
 
 #[test]

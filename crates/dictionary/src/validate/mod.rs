@@ -21,7 +21,7 @@ use core::fmt;
 use std::ops::ControlFlow;
 
 pub use fixbolt_codec::Section;
-use fixbolt_codec::{DataFields, FaultKind, Message, Place, Redacted};
+use fixbolt_codec::{DataFields, FaultKind, Message, Place, Redacted, Version};
 
 use crate::model::Dictionary;
 use plan::Plan;
@@ -58,6 +58,7 @@ use walk::Walk;
 pub struct Validator {
     plan: Plan,
     data_fields: Box<DataFields>,
+    version: Option<Version>,
 }
 
 impl fmt::Debug for Validator {
@@ -153,7 +154,16 @@ impl std::fmt::Display for RefTag<'_> {
 impl Validator {
     /// Compiles a dictionary.
     pub fn new(dictionary: &Dictionary) -> Validator {
-        Validator { plan: Plan::new(dictionary), data_fields: Box::new(dictionary.data_fields()) }
+        Validator {
+            plan: Plan::new(dictionary),
+            data_fields: Box::new(dictionary.data_fields()),
+            version: dictionary.version().known,
+        }
+    }
+
+    /// Returns the version of the standard that the dictionary says it is of, if it names one.
+    pub const fn version(&self) -> Option<Version> {
+        self.version
     }
 
     /// Returns the dictionary's data fields, which the index of a message to be checked must know.

@@ -11,8 +11,18 @@ pub(crate) fn written<'b, R>(
     write: impl FnOnce(Memory<'b>) -> Body<'b>,
     read: impl FnOnce(Message<'_>) -> R,
 ) -> R {
+    written_in("FIX.4.4", memory, write, read)
+}
+
+/// Does the same in a session of another version.
+pub(crate) fn written_in<'b, R>(
+    begin_string: &str,
+    memory: &'b mut [u8],
+    write: impl FnOnce(Memory<'b>) -> Body<'b>,
+    read: impl FnOnce(Message<'_>) -> R,
+) -> R {
     let body = write(Memory(memory));
-    received(body.msg_type, body.bytes, read)
+    received_in(begin_string, body.msg_type, body.bytes, read)
 }
 
 /// Does the same with the bytes of a body.
