@@ -216,8 +216,9 @@ impl<'m> Message<'m> {
     ///
     /// It may if that is its [`version`](Message::version). Besides, every message with that
     /// BeginString (8) is one of FIXT.1.1, and a session message of FIXT.1.1 one of FIX.5.0 and
-    /// later. A message of FIX.5.0SP2 may also be read as one of FIX Latest, which is FIX.5.0SP2 with
-    /// its extension packs and often named as that; one of FIX Latest may not be read as FIX.5.0SP2. An application message of FIXT.1.1 about which nothing says the version, neither
+    /// later. A message of FIX.5.0SP2 may also be read as one of FIX Latest, which is FIX.5.0SP2
+    /// with its extension packs and often named as that; one of FIX Latest may not be read as
+    /// FIX.5.0SP2. An application message of FIXT.1.1 about which nothing says the version, neither
     /// ApplVerID (1128) nor a session, may be read as one of any version that has an ApplVerID.
     #[must_use]
     #[inline]
