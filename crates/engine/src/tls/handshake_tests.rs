@@ -243,6 +243,18 @@ fn an_acceptor_checks_the_dates_of_a_client_certificate_at_each_handshake() {
     }
 }
 
+/// Returns an acceptor's TLS whose handshake is done.
+pub(crate) fn shaken() -> TlsStream {
+    let (clock, authority) = (Clock::new(), Authority::new());
+    let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+    let port = contexts.of_port(&authority.tls(&authority.issue("VENUE", 1, BEGIN + HOUR))).unwrap();
+    let config = authority.client(&authority.issue("CLIENT", 2, BEGIN + HOUR), &TLS13, &clock);
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut ours = port.accept().unwrap();
+    shake(&mut ours, &mut ClientConnection::new(config, name).unwrap().into()).unwrap();
+    ours
+}
+
 #[test]
 fn an_acceptor_checks_the_revocation_of_a_client_certificate_at_each_handshake() {
     let folder = scratch("revoked-clients");

@@ -55,3 +55,5 @@ pub use suite::{CipherSuite, UnknownCipherSuite};
 
 #[cfg(all(test, feature = "tls"))]
 mod handshake_tests;
+#[cfg(all(test, feature = "tls"))]
+pub(crate) use handshake_tests::shaken;

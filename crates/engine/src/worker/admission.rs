@@ -281,7 +281,8 @@ impl Admission {
         }
     }
 
-    fn keep_no_longer(&mut self, slot: usize) {
+    /// Has a connection keep its place no longer.
+    pub(crate) fn keep_no_longer(&mut self, slot: usize) {
         if let Some(Some(place)) = self.places.get_mut(slot)
             && place.stage.keeps_place()
         {

@@ -84,6 +84,13 @@ impl Connections {
         }
         if connection.stage.is_pending() {
             self.admission.arrive(slot, connection.peer.ip(), now);
+            // One that another worker has passed on is as far as it was there.
+            if connection.has_logon {
+                self.admission.talk(slot);
+            }
+            if connection.transport.has_tls() && !connection.transport.is_handshaking() {
+                self.admission.trust(slot, now);
+            }
         }
         if self.free.pop().is_some() {
             self.slots[slot] = Some(connection);
@@ -158,6 +165,7 @@ impl Connections {
         if self.admission.is_short() {
             return self.close(slot);
         }
+        self.admission.keep_no_longer(slot);
         let Some(connection) = self.get_mut(slot) else { return };
         match connection.begin_draining(until) {
             Ok(()) => self.mark_ready(slot),
@@ -293,6 +301,51 @@ mod tests {
         connections.begin_draining(slot, Mono(1));
         connections.remove_closed(poll.registry());
         assert!(connections.is_empty());
+    }
+
+    #[test]
+    fn a_connection_that_is_refused_keeps_its_place_no_longer() {
+        let poll = Poll::new().unwrap();
+        let mut connections = Connections::new(ConnectionLimits { pending: 2, per_address: 9 });
+        let (greeting, _peer) = pair();
+        let (talking, _other) = pair();
+        connections.insert(Mono(0), greeting, poll.registry()).unwrap();
+        connections.insert(Mono(0), talking, poll.registry()).unwrap();
+        connections.admission.greet(0, Mono(0));
+        connections.admission.talk(1);
+        let stranger = "192.0.2.1".parse().unwrap();
+        assert_eq!(connections.admission.gives_way(stranger, Mono(0)), Some(1));
+        connections.begin_draining(0, Mono(1));
+        assert_eq!(connections.admission.gives_way(stranger, Mono(0)), Some(0));
+    }
+
+    #[test]
+    fn a_connection_that_another_worker_has_passed_on_is_as_far_as_it_was_there() {
+        let poll = Poll::new().unwrap();
+        let mut connections = Connections::new(ConnectionLimits { pending: 2, per_address: 9 });
+        let (mut passed_on, _peer) = pair();
+        passed_on.has_logon = true;
+        let (silent, _other) = pair();
+        connections.insert(Mono(0), passed_on, poll.registry()).unwrap();
+        connections.insert(Mono(0), silent, poll.registry()).unwrap();
+        let stranger = "192.0.2.1".parse().unwrap();
+        assert_eq!(connections.admission.gives_way(stranger, Mono(0)), Some(1));
+    }
+
+    #[cfg(feature = "tls")]
+    #[test]
+    fn a_handshake_that_was_done_before_a_connection_was_passed_on_keeps_its_place() {
+        let poll = Poll::new().unwrap();
+        let mut connections = Connections::new(ConnectionLimits { pending: 2, per_address: 9 });
+        let (mut passed_on, _peer) = pair();
+        passed_on.transport.encrypt(crate::tls::shaken());
+        passed_on.has_logon = true;
+        let (talking, _other) = pair();
+        connections.insert(Mono(0), passed_on, poll.registry()).unwrap();
+        connections.insert(Mono(0), talking, poll.registry()).unwrap();
+        connections.admission.talk(1);
+        let stranger = "192.0.2.1".parse().unwrap();
+        assert_eq!(connections.admission.gives_way(stranger, Mono(0)), Some(1));
     }
 
     #[test]
