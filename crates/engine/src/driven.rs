@@ -277,7 +277,7 @@ mod tests {
 
     use super::*;
     use crate::Engine;
-    use crate::handshake_queue::Queued;
+    use crate::handshake_queue::{Kind, Queued};
     use crate::tls::{Authorities, OwnCertificate, Pem, Tls};
 
     struct Quiet;
@@ -307,7 +307,7 @@ mod tests {
     fn keep_busy(engine: &DrivenEngine<Quiet>) -> (Sender<()>, Queued) {
         let (go_on, goes_on) = channel::<()>();
         let local = "127.0.0.1".parse().unwrap();
-        let busy = engine.registry.handshakes().add(local, true, move |_| {
+        let busy = engine.registry.handshakes().add(local, Kind::GoesOn, move |_| {
             // An error: the sender was dropped.
             let _ = goes_on.recv();
         });

@@ -2,9 +2,11 @@
 //! takes up to milliseconds, for somebody who has not said who it is: no worker computes one. The
 //! worker keeps the socket, leaves the step here, and is woken when it is done.
 //!
-//! Steps of handshakes that have begun and of those that begin take turns. Of either kind, the
-//! address comes first that has fewest waiting, and of several the newest step: if there are more
-//! than can be computed, those that have waited for long are of no use any more.
+//! Steps of our own handshakes, of those that go on and of those that begin take turns. Of each
+//! kind, an address has at most [`FEW`] in line at a time, and its next one joins the end of the
+//! line when one of them leaves it. Of the line, the first and the newest step take turns: so each
+//! step is computed after a bounded number of others, and if there are more than can be computed,
+//! a newcomer has a chance before it gives up.
 //!
 //! The thread is started with the first step, and ends with the engine. The queue has at most one
 //! step for each connection: whoever drops a [`Queued`] withdraws its step.
@@ -24,6 +26,22 @@ use crate::origin::Origin;
 #[cfg(target_os = "linux")]
 const NICE: i32 = 5;
 
+/// How many steps of an address are in line at a time: a firm with several sessions has its turn as
+/// soon as others, and nobody has all turns.
+const FEW: usize = 8;
+
+/// Whose handshake a step belongs to, and how far it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// Of a connection that we make.
+    Ours,
+    /// Of a connection that was accepted, after the step that has cost our signature. Nobody gets
+    /// here without a turn among those that begin.
+    GoesOn,
+    /// Of a connection that was accepted, up to that step.
+    Begins,
+}
+
 /// The steps that wait, and the thread that computes them.
 #[derive(Debug, Default)]
 pub(crate) struct HandshakeQueue(Arc<Shared>);
@@ -36,21 +54,31 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Queue {
-    steps: Vec<Step>,
+    /// By kind.
+    lines: [Line; 3],
+    /// The line that had the last turn.
+    last: usize,
     /// How many steps there have been.
     count: u64,
-    /// Whether the last step was of a handshake that had begun.
-    last_had_begun: bool,
     is_started: bool,
     is_ended: bool,
+}
+
+/// The steps of a kind.
+#[derive(Debug, Default)]
+struct Line {
+    steps: Vec<Step>,
+    /// How many places in line there have been.
+    places: u64,
+    /// Whether it is the turn of the newest step.
+    takes_newest: bool,
 }
 
 struct Step {
     number: u64,
     origin: Origin,
-    has_begun: bool,
-    /// How many steps of its origin waited when it came.
-    ahead: usize,
+    /// Its place in line, if it is among the first [`FEW`] of its origin.
+    place: Option<u64>,
     work: Box<dyn FnOnce() + Send>,
 }
 
@@ -92,7 +120,7 @@ impl HandshakeQueue {
     pub(crate) fn add(
         &self,
         address: IpAddr,
-        has_begun: bool,
+        kind: Kind,
         work: impl FnOnce(u64) + Send + 'static,
     ) -> io::Result<Queued> {
         let mut queue = self.0.lock();
@@ -101,7 +129,7 @@ impl HandshakeQueue {
             std::thread::Builder::new().name("fixbolt-handshakes".to_owned()).spawn(move || shared.run())?;
             queue.is_started = true;
         }
-        let number = queue.add(address.into(), has_begun, work);
+        let number = queue.add(address.into(), kind, work);
         drop(queue);
         self.0.changed.notify_one();
         Ok(Queued { number, queue: Arc::downgrade(&self.0) })
@@ -113,7 +141,7 @@ impl Drop for HandshakeQueue {
     fn drop(&mut self) {
         let mut queue = self.0.lock();
         queue.is_ended = true;
-        let left = core::mem::take(&mut queue.steps);
+        let left = core::mem::take(&mut queue.lines);
         drop(queue);
         self.0.changed.notify_one();
         drop(left);
@@ -156,29 +184,65 @@ impl Shared {
 }
 
 impl Queue {
-    fn add(&mut self, origin: Origin, has_begun: bool, work: impl FnOnce(u64) + Send + 'static) -> u64 {
+    fn add(&mut self, origin: Origin, kind: Kind, work: impl FnOnce(u64) + Send + 'static) -> u64 {
         self.count += 1;
         let number = self.count;
-        let of_it = |step: &&Step| step.origin == origin && step.has_begun == has_begun;
-        let ahead = self.steps.iter().filter(of_it).count();
-        let work = Box::new(move || work(number));
-        self.steps.push(Step { number, origin, has_begun, ahead, work });
+        self.lines[kind as usize].add(number, origin, Box::new(move || work(number)));
         number
     }
 
     /// Takes out the step whose turn it is.
     fn take(&mut self) -> Option<Box<dyn FnOnce() + Send>> {
-        let turn = |step: &Step| (step.has_begun == self.last_had_begun, step.ahead, u64::MAX - step.number);
-        let steps = self.steps.iter().enumerate();
-        let (next, _) = steps.min_by_key(|(_, step)| turn(step))?;
-        let step = self.steps.swap_remove(next);
-        self.last_had_begun = step.has_begun;
-        Some(step.work)
+        let count = self.lines.len();
+        for line in (1..=count).map(|n| (self.last + n) % count) {
+            if let Some(step) = self.lines[line].take() {
+                self.last = line;
+                return Some(step.work);
+            }
+        }
+        None
     }
 
     fn withdraw(&mut self, number: u64) -> Option<Step> {
-        let place = self.steps.iter().position(|step| step.number == number)?;
-        Some(self.steps.swap_remove(place))
+        self.lines.iter_mut().find_map(|line| {
+            let index = line.steps.iter().position(|step| step.number == number)?;
+            Some(line.remove(index))
+        })
+    }
+}
+
+impl Line {
+    fn add(&mut self, number: u64, origin: Origin, work: Box<dyn FnOnce() + Send>) {
+        let ahead = self.steps.iter().filter(|step| step.origin == origin).count();
+        let place = (ahead < FEW).then(|| self.next_place());
+        self.steps.push(Step { number, origin, place, work });
+    }
+
+    const fn next_place(&mut self) -> u64 {
+        self.places += 1;
+        self.places
+    }
+
+    fn take(&mut self) -> Option<Step> {
+        let steps = self.steps.iter().enumerate();
+        let in_line = steps.filter_map(|(index, step)| Some((step.place?, step.number, index)));
+        let (_, _, index) =
+            if self.takes_newest { in_line.max_by_key(|(_, number, _)| *number) } else { in_line.min() }?;
+        self.takes_newest = !self.takes_newest;
+        Some(self.remove(index))
+    }
+
+    /// Removes a step. The next one of its origin gets in line.
+    fn remove(&mut self, index: usize) -> Step {
+        let removed = self.steps.swap_remove(index);
+        if removed.place.is_some() {
+            let place = self.next_place();
+            let waits = |step: &&mut Step| step.origin == removed.origin && step.place.is_none();
+            if let Some(next) = self.steps.iter_mut().filter(waits).min_by_key(|step| step.number) {
+                next.place = Some(place);
+            }
+        }
+        removed
     }
 }
 
@@ -186,6 +250,7 @@ impl Queue {
 mod tests {
     use std::sync::mpsc::channel;
 
+    use super::Kind::{Begins, GoesOn, Ours};
     use super::*;
 
     fn ip(n: u8) -> IpAddr {
@@ -193,12 +258,12 @@ mod tests {
     }
 
     /// Returns the order in which these steps are computed.
-    fn order(steps: &[(u8, bool)]) -> Vec<usize> {
+    fn order(steps: &[(u8, Kind)]) -> Vec<usize> {
         let (told, tells) = channel();
         let mut queue = Queue::default();
-        for (n, (host, has_begun)) in steps.iter().enumerate() {
+        for (n, (host, kind)) in steps.iter().enumerate() {
             let told = told.clone();
-            queue.add(ip(*host).into(), *has_begun, move |_| told.send(n).unwrap());
+            queue.add(ip(*host).into(), *kind, move |_| told.send(n).unwrap());
         }
         while let Some(work) = queue.take() {
             work();
@@ -208,18 +273,70 @@ mod tests {
     }
 
     #[test]
-    fn an_address_with_many_steps_leaves_each_other_one_its_turn() {
-        assert_eq!(order(&[(1, true), (1, true), (1, true), (2, true)]), [3, 0, 1, 2]);
+    fn of_several_addresses_the_oldest_and_the_newest_step_take_turns() {
+        assert_eq!(order(&[(1, Begins), (2, Begins), (3, Begins)]), [0, 2, 1]);
+        // A firm with several sessions is not behind strangers with an address each.
+        assert_eq!(order(&[(1, Begins), (2, Begins), (3, Begins), (3, Begins)]), [0, 3, 1, 2]);
     }
 
     #[test]
-    fn of_several_addresses_the_newest_step_comes_first() {
-        assert_eq!(order(&[(1, false), (2, false), (3, false)]), [2, 1, 0]);
+    fn addresses_take_turns_however_many_steps_one_of_them_has() {
+        // Nine addresses with two steps each, in the middle of one with two hundred.
+        let mut steps = vec![(100, Begins); 100];
+        steps.extend((0..18).map(|n| (n / 2, Begins)));
+        steps.extend([(100, Begins); 100]);
+        let order = order(&steps);
+        assert_eq!(order.len(), steps.len());
+        let last = order.iter().rposition(|n| (100..118).contains(n)).unwrap();
+        assert!(last < 2 * (FEW + 18), "{last}: {order:?}");
     }
 
     #[test]
-    fn handshakes_that_begin_and_those_that_go_on_take_turns() {
-        assert_eq!(order(&[(1, false), (2, false), (3, true), (4, true)]), [3, 1, 2, 0]);
+    fn a_step_that_leaves_the_line_has_the_next_one_of_its_address_join_it() {
+        let mut queue = Queue::default();
+        let numbers: Vec<u64> = (0..=FEW).map(|_| queue.add(ip(1).into(), Begins, |_| {})).collect();
+        let is_in_line = |queue: &Queue, number| {
+            let steps = &queue.lines[Begins as usize].steps;
+            steps.iter().any(|step| step.number == number && step.place.is_some())
+        };
+        assert!(!is_in_line(&queue, numbers[FEW]));
+        // Whether it is withdrawn or computed.
+        drop(queue.withdraw(numbers[3]));
+        assert!(is_in_line(&queue, numbers[FEW]));
+        let late = queue.add(ip(1).into(), Begins, |_| {});
+        assert!(!is_in_line(&queue, late));
+        (queue.take().unwrap())();
+        assert!(is_in_line(&queue, late));
+    }
+
+    #[test]
+    fn each_of_a_firms_steps_is_computed_soon_although_more_newcomers_arrive_than_can_be_computed() {
+        // Alone, and behind somebody with many.
+        for (before, within) in [(0, 2 * 4), (30, 2 * (FEW + 4))] {
+            let (told, tells) = channel();
+            let mut queue = Queue::default();
+            for _ in 0..before {
+                queue.add(ip(2).into(), Begins, |_| {});
+            }
+            for n in 0..4 {
+                let told = told.clone();
+                queue.add(ip(1).into(), Begins, move |_| told.send(n).unwrap());
+            }
+            for n in 0..within {
+                for k in 0..2 {
+                    let newcomer = IpAddr::from([10, 0, k, n as u8]);
+                    queue.add(newcomer.into(), Begins, |_| {});
+                }
+                (queue.take().unwrap())();
+            }
+            assert_eq!(tells.try_iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn our_own_handshakes_those_that_begin_and_those_that_go_on_take_turns() {
+        let steps = [(1, Begins), (2, Begins), (3, GoesOn), (4, GoesOn), (5, Ours), (6, Ours)];
+        assert_eq!(order(&steps), [2, 0, 4, 3, 1, 5]);
     }
 
     #[test]
@@ -228,7 +345,7 @@ mod tests {
         let (go_on, goes_on) = channel::<()>();
         let (told, tells) = channel();
         let begun = told.clone();
-        let first = queue.add(ip(1), true, move |number| {
+        let first = queue.add(ip(1), GoesOn, move |number| {
             begun.send(number).unwrap();
             goes_on.recv().unwrap();
             panic!("the library has a fault");
@@ -237,7 +354,7 @@ mod tests {
         assert_eq!(tells.recv().unwrap(), first.number());
         let step = |told: &std::sync::mpsc::Sender<u64>| {
             let told = told.clone();
-            queue.add(ip(1), true, move |number| told.send(number).unwrap()).unwrap()
+            queue.add(ip(1), GoesOn, move |number| told.send(number).unwrap()).unwrap()
         };
         let (withdrawn, last) = (step(&told), step(&told));
         drop(withdrawn);

@@ -76,7 +76,11 @@ impl TlsStream {
         match *self {}
     }
 
-    pub(crate) fn has_stepped(&self) -> bool {
+    pub(crate) fn has_signed(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn has_just_signed(&self) -> bool {
         match *self {}
     }
 

@@ -12,15 +12,15 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer, KeyIdMethod,
     KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber, date_time_ymd,
 };
-use rustls::crypto::ring;
+use rustls::crypto::{ActiveKeyExchange, CryptoProvider, SharedSecret, SupportedKxGroup, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::time_provider::TimeProvider;
 use rustls::version::{TLS12, TLS13};
 use rustls::{
-    ClientConfig, ClientConnection, Connection, HandshakeKind, RootCertStore, ServerConfig, ServerConnection,
-    SupportedProtocolVersion,
+    ClientConfig, ClientConnection, Connection, Error, HandshakeKind, NamedGroup, RootCertStore,
+    ServerConfig, ServerConnection, SupportedProtocolVersion,
 };
 
 use super::context::{TlsContext, TlsContexts};
@@ -174,6 +174,34 @@ impl Issued {
     }
 }
 
+/// A group that no server has: a client that begins with it is asked for another hello.
+#[derive(Debug)]
+struct Unknown;
+
+impl SupportedKxGroup for Unknown {
+    fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
+        Ok(Box::new(Self))
+    }
+
+    fn name(&self) -> NamedGroup {
+        NamedGroup::Unknown(0xfe00)
+    }
+}
+
+impl ActiveKeyExchange for Unknown {
+    fn complete(self: Box<Self>, _: &[u8]) -> Result<SharedSecret, Error> {
+        unreachable!("no server has it")
+    }
+
+    fn pub_key(&self) -> &[u8] {
+        &[7; 32]
+    }
+
+    fn group(&self) -> NamedGroup {
+        self.name()
+    }
+}
+
 /// Lets the two talk until neither has anything to say. Returns how the handshake went, as the
 /// counterparty sees it, or why we gave it up.
 fn shake(ours: &mut TlsStream, theirs: &mut Connection) -> Result<HandshakeKind, String> {
@@ -215,6 +243,18 @@ fn connect(initiator: &TlsContext, server: &Arc<ServerConfig>) -> Result<Handsha
     shake(&mut initiator.connect("localhost").unwrap(), &mut server)
 }
 
+/// Returns an acceptor's TLS whose handshake is done.
+pub(crate) fn shaken() -> TlsStream {
+    let (clock, authority) = (Clock::new(), Authority::new());
+    let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+    let port = contexts.of_port(&authority.tls(&authority.issue("VENUE", 1, BEGIN + HOUR))).unwrap();
+    let config = authority.client(&authority.issue("CLIENT", 2, BEGIN + HOUR), &TLS13, &clock);
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut ours = port.accept().unwrap();
+    shake(&mut ours, &mut ClientConnection::new(config, name).unwrap().into()).unwrap();
+    ours
+}
+
 fn is_full(kind: HandshakeKind) -> bool {
     matches!(kind, HandshakeKind::Full | HandshakeKind::FullWithHelloRetryRequest)
 }
@@ -223,6 +263,103 @@ fn scratch(name: &str) -> std::path::PathBuf {
     let folder = std::env::temp_dir().join(format!("fixbolt-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// What a client does with its hello, and whether it has to send two of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Hello {
+    Whole,
+    InTwoRecords,
+    Twice,
+}
+
+#[test]
+fn a_handshake_goes_on_once_it_has_cost_a_signature_and_has_signed_once() {
+    for version in VERSIONS {
+        for how in [Hello::Whole, Hello::InTwoRecords, Hello::Twice] {
+            if how == Hello::Twice && version == &TLS12 {
+                continue;
+            }
+            let (clock, authority) = (Clock::new(), Authority::new());
+            let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+            let port = contexts.of_port(&authority.tls(&authority.issue("VENUE", 1, BEGIN + HOUR))).unwrap();
+            let own = authority.issue("CLIENT", 2, BEGIN + HOUR);
+            let client = authority.client(&own, version, &clock);
+            let mut config = (*client).clone();
+            if how == Hello::Twice {
+                let provider = CryptoProvider {
+                    kx_groups: vec![&Unknown, ring::kx_group::X25519],
+                    ..ring::default_provider()
+                };
+                let (chain, key) = own.read();
+                config = ClientConfig::builder_with_details(Arc::new(provider), Arc::<Clock>::clone(&clock))
+                    .with_protocol_versions(&[version])
+                    .unwrap()
+                    .with_root_certificates(authority.roots())
+                    .with_client_auth_cert(chain, key)
+                    .unwrap();
+            }
+            let name = ServerName::try_from("localhost").unwrap();
+            let mut client = ClientConnection::new(Arc::new(config), name).unwrap();
+            let mut ours = port.accept().unwrap();
+            let mut steps = Vec::new();
+            while ours.is_handshaking() {
+                let mut sent = Vec::new();
+                client.write_tls(&mut sent).unwrap();
+                let records = match how {
+                    Hello::InTwoRecords if steps.is_empty() => {
+                        let record = |piece: &[u8]| {
+                            [&[22, 3, 1], &(piece.len() as u16).to_be_bytes()[..], piece].concat()
+                        };
+                        vec![record(&sent[5..100]), record(&sent[100..])]
+                    }
+                    _ => vec![sent],
+                };
+                for record in records {
+                    ours.fill(&mut &record[..], false);
+                    assert!(ours.has_step());
+                    let has_hello = ours.has_hello();
+                    ours.step();
+                    assert_eq!(ours.failure(), None);
+                    steps.push((has_hello, ours.has_just_signed(), ours.has_signed()));
+                }
+                let mut answer = VecDeque::new();
+                ours.flush(&mut answer).unwrap();
+                while !answer.is_empty() {
+                    client.read_tls(&mut answer).unwrap();
+                    client.process_new_packets().unwrap();
+                }
+            }
+            let (signs, goes_on) = ((false, true, true), (false, false, true));
+            let expected = match how {
+                Hello::Whole => vec![(true, true, true), goes_on],
+                Hello::InTwoRecords => vec![(false, false, false), signs, goes_on],
+                Hello::Twice => vec![(true, false, false), signs, goes_on],
+            };
+            assert_eq!(steps, expected, "{version:?}, {how:?}");
+        }
+    }
+}
+
+#[test]
+fn only_a_whole_client_hello_is_one() {
+    let authority = Authority::new();
+    let contexts = Arc::new(TlsContexts::by(Clock::new()));
+    let port = contexts.of_port(&authority.tls(&authority.issue("VENUE", 1, BEGIN + HOUR))).unwrap();
+    for (record, is_hello) in [
+        (&[22, 3, 1, 0, 1, 1][..], false),
+        (&[22, 3, 1, 0, 4, 1, 0, 0, 1], false),
+        (&[22, 3, 1, 0, 5, 1, 0, 0, 2, 3], false),
+        (&[22, 3, 1, 0, 6, 1, 0, 0, 2, 3, 3], true),
+        (&[22, 3, 1, 0, 6, 2, 0, 0, 2, 3, 3], false),
+        (&[23, 3, 1, 0, 6, 1, 0, 0, 2, 3, 3], false),
+        // It is not there yet.
+        (&[22, 3, 1, 0, 7, 1, 0, 0, 2, 3, 3], false),
+    ] {
+        let mut ours = port.accept().unwrap();
+        ours.fill(&mut &record[..], false);
+        assert_eq!(ours.has_hello(), is_hello, "{record:?}");
+    }
 }
 
 #[test]
@@ -241,18 +378,6 @@ fn an_acceptor_checks_the_dates_of_a_client_certificate_at_each_handshake() {
         let error = accept(&port, &client).unwrap_err();
         assert!(error.contains("has expired"), "{version:?}: {error}");
     }
-}
-
-/// Returns an acceptor's TLS whose handshake is done.
-pub(crate) fn shaken() -> TlsStream {
-    let (clock, authority) = (Clock::new(), Authority::new());
-    let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
-    let port = contexts.of_port(&authority.tls(&authority.issue("VENUE", 1, BEGIN + HOUR))).unwrap();
-    let config = authority.client(&authority.issue("CLIENT", 2, BEGIN + HOUR), &TLS13, &clock);
-    let name = ServerName::try_from("localhost").unwrap();
-    let mut ours = port.accept().unwrap();
-    shake(&mut ours, &mut ClientConnection::new(config, name).unwrap().into()).unwrap();
-    ours
 }
 
 #[test]

@@ -8,7 +8,7 @@
 
 use std::io::{self, Read, Write};
 
-use rustls::{AlertDescription, Connection as Tls, Error};
+use rustls::{AlertDescription, Connection as Tls, Error, HandshakeKind};
 
 use super::certificate::of_peer;
 use super::explain::explain;
@@ -44,9 +44,22 @@ pub(crate) struct TlsStream {
     ended: bool,
     /// Whether the counterparty has said goodbye in place of its part of the handshake.
     left: bool,
-    /// Whether a step of the handshake was computed.
-    has_stepped: bool,
+    progress: Progress,
     failure: Option<TlsFailure>,
+}
+
+/// What the steps of an acceptor's handshake have cost so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Progress {
+    /// No step was computed.
+    Begins,
+    /// Some were, at next to no cost: a part of a hello, or one that was answered with the request
+    /// for another one (HelloRetryRequest). Whoever connects may have as many.
+    Hears,
+    /// The last one has answered with our signature.
+    Signs,
+    /// An earlier one has.
+    HasSigned,
 }
 
 /// The outcome of a read.
@@ -72,7 +85,7 @@ impl TlsStream {
             began: false,
             ended: false,
             left: false,
-            has_stepped: false,
+            progress: Progress::Begins,
             failure: None,
         }
     }
@@ -109,24 +122,33 @@ impl TlsStream {
         self.failure.is_none() && self.tls.is_handshaking() && self.next_record().is_some()
     }
 
-    /// Returns whether the first step has what a client begins with.
+    /// Returns whether the first step has what a client begins with: a whole ClientHello, in one
+    /// record.
     pub(crate) fn has_hello(&self) -> bool {
-        let is_first = !self.has_stepped;
-        is_first
-            && self.next_record().is_some()
-            && self.incoming[self.start] == HANDSHAKE
-            && self.incoming.get(self.start + HEADER) == Some(&CLIENT_HELLO)
+        let Some(length) = self.next_record().filter(|_| self.progress == Progress::Begins) else {
+            return false;
+        };
+        match &self.incoming[self.start..self.start + length] {
+            [HANDSHAKE, _, _, _, _, CLIENT_HELLO, high, middle, low, hello @ ..] => {
+                u32::from_be_bytes([0, *high, *middle, *low]) as usize <= hello.len()
+            }
+            _ => false,
+        }
     }
 
-    /// Returns whether a step of the handshake was computed.
-    pub(crate) const fn has_stepped(&self) -> bool {
-        self.has_stepped
+    /// Returns whether an acceptor has answered with its signature, which costs more than all else.
+    pub(crate) const fn has_signed(&self) -> bool {
+        matches!(self.progress, Progress::Signs | Progress::HasSigned)
+    }
+
+    /// Returns whether it has done so in the last step.
+    pub(crate) const fn has_just_signed(&self) -> bool {
+        matches!(self.progress, Progress::Signs)
     }
 
     /// Computes what there is to answer to the records that were read, until the handshake is done.
     /// This may take milliseconds, for a signature.
     pub(crate) fn step(&mut self) {
-        self.has_stepped = true;
         while self.failure.is_none()
             && self.tls.is_handshaking()
             && let Some(length) = self.next_record()
@@ -146,6 +168,23 @@ impl TlsStream {
                     self.failure = Some(TlsFailure::new("TLS: the handshake does not go on"));
                 }
             }
+        }
+        self.progress = match (self.has_signed(), self.is_answered()) {
+            (true, _) => Progress::HasSigned,
+            (false, true) => Progress::Signs,
+            (false, false) => Progress::Hears,
+        };
+    }
+
+    /// Returns whether a hello was answered, with more than the request for another one.
+    fn is_answered(&self) -> bool {
+        match self.tls.handshake_kind() {
+            None => false,
+            // It is known with the request, and the group with the answer to the second hello.
+            Some(HandshakeKind::FullWithHelloRetryRequest) => {
+                self.tls.negotiated_key_exchange_group().is_some()
+            }
+            Some(_) => true,
         }
     }
 

@@ -86,7 +86,7 @@ enum Stage {
     Silent,
     /// Pending; a part of its Logon may have been received.
     Talking,
-    /// Pending, and keeps its place: it has begun with a handshake.
+    /// Pending, and keeps its place: it has begun with a handshake, which may be answered.
     Greeting,
     /// Pending, and keeps its place: its handshake is done.
     Trusted,
@@ -229,7 +229,7 @@ impl Admission {
         }
     }
 
-    /// Notes that a pending connection has begun with a handshake.
+    /// Notes that a pending connection has begun with a handshake, or that its hello is answered.
     pub(crate) fn greet(&mut self, slot: usize, now: Mono) {
         self.keep(slot, Stage::Greeting, now);
     }

@@ -12,6 +12,7 @@ use super::Worker;
 use super::connection::{Handshake, Stage};
 use super::initiator::Failure;
 use crate::command::{Command, Handshaken};
+use crate::handshake_queue::Kind;
 use crate::tls::TlsFailure;
 
 impl Worker {
@@ -43,10 +44,13 @@ impl Worker {
         let (handshakes, signal) = (Arc::clone(self.driver.handshakes()), Arc::clone(&self.signal));
         let Some(connection) = self.driver.connections.get_mut(slot) else { return Ok(()) };
         let address = connection.peer.ip();
-        // Connections of ours are no strangers'.
-        let has_begun = connection.transport.has_stepped() || !connection.stage.is_pending();
+        let kind = match connection.stage.is_pending() {
+            false => Kind::Ours,
+            true if connection.transport.has_signed() => Kind::GoesOn,
+            true => Kind::Begins,
+        };
         let passed = connection.transport.pass_on_step(|mut tls| {
-            handshakes.add(address, has_begun, move |step| {
+            handshakes.add(address, kind, move |step| {
                 let compute = AssertUnwindSafe(|| {
                     tls.step();
                     tls
@@ -76,6 +80,9 @@ impl Worker {
             return self.give_up_handshake(slot, failure);
         };
         connection.transport.take_back(tls);
+        if connection.transport.has_just_signed() {
+            self.driver.connections.admission.greet(slot, self.cycle.now.mono);
+        }
         self.shake_hands(slot, app);
     }
 

@@ -166,9 +166,14 @@ impl Transport {
         self.tls().is_some_and(TlsStream::has_hello)
     }
 
-    /// Returns whether a step of the handshake was computed.
-    pub(crate) fn has_stepped(&self) -> bool {
-        self.tls().is_some_and(TlsStream::has_stepped)
+    /// Returns whether an acceptor has answered with its signature.
+    pub(crate) fn has_signed(&self) -> bool {
+        self.tls().is_some_and(TlsStream::has_signed)
+    }
+
+    /// Returns whether it has done so in the last step.
+    pub(crate) fn has_just_signed(&self) -> bool {
+        self.tls().is_some_and(TlsStream::has_just_signed)
     }
 
     /// Returns whether a step of the handshake is computed elsewhere.
