@@ -9,8 +9,9 @@ use super::suite::CipherSuite;
 /// TLS of a session's connections.
 ///
 /// Connections are encrypted with TLS 1.3 or 1.2, and certificates are always verified: that of an
-/// acceptor by the initiator, and that of an initiator by an acceptor that asks for it. Sessions
-/// are resumed, 0-RTT is off (what it sends could be sent again by anyone), and so is ALPN.
+/// acceptor by the initiator, and that of an initiator by an acceptor that asks for it. No session
+/// of TLS is resumed, in either role: each connection is a full handshake, with every check. 0-RTT
+/// is off (what it sends could be sent again by anyone), and so is ALPN.
 ///
 /// The sessions that are accepted at one address share everything but [`pins`](Self::pins),
 /// [`peer_names`](Self::peer_names), [`peer_is_comp_id`](Self::peer_is_comp_id),
