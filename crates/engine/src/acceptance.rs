@@ -27,7 +27,8 @@ pub struct Acceptance {
     /// A certificate that fits to a session of the address that names it cannot log on as a session
     /// that names none, whether or not the first one is open. What
     /// [`EngineBuilder::accept_any`](crate::EngineBuilder::accept_any) returns here is checked for
-    /// its own session only: what its certificates are known by is said for the address.
+    /// its own session only: what its certificates are known by is said for the address. Everything
+    /// else of it must be as for the address, or the Logon is refused.
     pub tls: Option<Tls>,
     /// The proxies whose connections begin with a PROXY header (version 1 or 2), which names the
     /// counterparty; empty for none. The sessions of an address agree about them

@@ -198,6 +198,15 @@ impl Ports {
         }
     }
 
+    /// Returns the first thing in which the TLS of a session differs from that of a port, if the
+    /// port has TLS.
+    pub(crate) fn tls_differs(&self, Port(port): Port, tls: &Tls) -> Option<&'static str> {
+        match &lock(&self.0).get(port)?.security {
+            Security::Tls(of_port, _) => tls.differs_from(of_port),
+            Security::Undecided | Security::Plain => None,
+        }
+    }
+
     /// Returns whether a certificate belongs to a session of the port, or to several: by the
     /// configuration, whichever are open.
     pub(crate) fn is_claimed(&self, Port(port): Port, certificate: &PeerCertificate) -> bool {

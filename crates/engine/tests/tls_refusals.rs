@@ -235,6 +235,39 @@ fn dynamic_sessions_are_those_of_the_certificate(lines: &Lines, authority: &Auth
     other.stop().unwrap();
     venue.stop().unwrap();
 
+    // One that expects more than its port, whose handshake is over.
+    for (name, what) in
+        [("STRICT", "whether clients need a certificate"), ("NEWER", "the versions"), ("SAME", "")]
+    {
+        let mut of_port = tls.clone();
+        of_port.peer_is_comp_id = false;
+        of_port.client_certificates = ClientCertificates::Requested;
+        let mut answer = of_port.clone();
+        match name {
+            "STRICT" => answer.client_certificates = ClientCertificates::Required,
+            "NEWER" => answer.min_version = TlsVersion::Tls13,
+            _ => {}
+        }
+        let expects = move |id: &SessionId| {
+            let mut session = any(id)?;
+            session.tls = Some(answer.clone());
+            Some(session)
+        };
+        let (app, log) = Recorder::venue();
+        let builder = Engine::builder().accept_any(anywhere(), expects).tls(anywhere(), of_port);
+        let venue = builder.start(app).unwrap();
+        let trader = trader(venue.addresses()[0], &format!("FIX.4.4:{name}->VENUE"), Some(authority.tls()));
+        if what.is_empty() {
+            log.logged_on();
+        } else {
+            let session = format!("session=FIX.4.4:VENUE->{name} ");
+            let differs = format!("differs from that of its address in {what}: ");
+            await_line(lines, &["closed before logon", &session, &differs]);
+        }
+        trader.stop().unwrap();
+        venue.stop().unwrap();
+    }
+
     // One that expects TLS at a port that has none.
     let expects = move |id: &SessionId| {
         let mut session = any(id)?;

@@ -116,8 +116,13 @@ impl Worker {
         admit(&acceptance.allowed, self.origin(slot))?;
         let has_tls =
             self.driver.connections.get(slot).is_some_and(|connection| connection.transport.has_tls());
-        if acceptance.tls.is_some() && !has_tls {
-            return Err(Mismatch::NoTls.into());
+        if let Some(tls) = &acceptance.tls {
+            if !has_tls {
+                return Err(Mismatch::NoTls.into());
+            }
+            if let Some(what) = self.driver.ports().tls_differs(port, tls) {
+                return Err(Refusal::OtherTls(what));
+            }
         }
         self.check_certificate(slot, port, &peer_rules(acceptance.tls.as_ref(), &id))?;
         if acceptance.settings.id != id || acceptance.settings.role != Role::Acceptor {
@@ -241,7 +246,8 @@ impl Worker {
                 "a second connection was closed: the session is connected already"
             );
         } else {
-            tracing::info!(%peer, session, reason = refusal.reason(), "closed before logon");
+            let reason = refusal.reason();
+            tracing::info!(%peer, session, reason = reason.as_ref(), "closed before logon");
         }
         self.driver.connections.close(slot);
     }

@@ -2,6 +2,8 @@
 //! to the counterparty: it is not authenticated, and a Logout would use a sequence number (test
 //! cases 1S-b, 1S-c).
 
+use std::borrow::Cow;
+
 use fixbolt_session::SessionKey;
 
 use crate::ports::Panicked;
@@ -18,6 +20,8 @@ pub(crate) enum Refusal {
     SpeaksTls,
     /// The counterparty begins with a PROXY header, which is not read from its address.
     SpeaksProxy,
+    /// The TLS that a template returned for the session is not the port's, and differs in this.
+    OtherTls(&'static str),
     /// The certificate of the connection is not the session's.
     Certificate(Mismatch),
     /// The port has no such session.
@@ -47,8 +51,14 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    pub(crate) const fn reason(self) -> &'static str {
-        match self {
+    pub(crate) fn reason(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::OtherTls(what) => {
+                return format!(
+                    "the TLS that accept_any returned for the session differs from that of its address in {what}: the handshake comes before the Logon; make them equal (EngineBuilder::tls), or return no TLS"
+                )
+                .into();
+            }
             Self::ClosedByPeer => "the counterparty closed it",
             Self::NotALogon(reason) => reason,
             Self::SpeaksTls => {
@@ -72,7 +82,7 @@ impl Refusal {
                 "its address has as many connections of dynamic sessions as MaxConnectionsPerAddress allows"
             }
             Self::WorkerDied => "the worker of the session has died; start the engine again",
-        }
+        })
     }
 }
 
