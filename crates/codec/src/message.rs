@@ -10,7 +10,7 @@ use crate::index::{Fault, Span};
 use crate::message_version::MessageVersion;
 use crate::number::Tag;
 use crate::place::Place;
-use crate::redacted::{RedactedFields, is_secret, write_escaped, write_masked};
+use crate::redacted::{RedactedFields, is_secret, write_data, write_masked};
 use crate::scope::Scope;
 use crate::types::FromField;
 use crate::version::Version;
@@ -25,7 +25,8 @@ pub struct Field<'m> {
 }
 
 /// Shows the field as [`Redacted`](crate::Redacted) does. RawData (96) is masked in any message, as
-/// is a field without a tag, which may be a part of a secret.
+/// is a field without a tag, which may be a part of a secret, and whatever looks like a secret in
+/// data with SOH.
 impl fmt::Debug for Field<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.tag.map(Tag::number) {
@@ -33,7 +34,7 @@ impl fmt::Debug for Field<'_> {
             Some(tag) => write!(f, "{tag}=")?,
             None => return f.write_str("***"),
         }
-        write_escaped(f, self.value)
+        write_data(f, self.value)
     }
 }
 
@@ -217,7 +218,7 @@ impl<'m> Message<'m> {
     /// It may if that is its [`version`](Message::version). Besides, every message with that
     /// BeginString (8) is one of FIXT.1.1, and a session message of FIXT.1.1 one of FIX.5.0 and
     /// later. A message of FIX.5.0SP2 may also be read as one of FIX Latest, which is FIX.5.0SP2
-    /// with its extension packs and often named as that; one of FIX Latest may not be read as
+    /// with its extension packs and often named as that; one of FIX Latest is not one of
     /// FIX.5.0SP2. An application message of FIXT.1.1 about which nothing says the version, neither
     /// ApplVerID (1128) nor a session, may be read as one of any version that has an ApplVerID.
     #[must_use]

@@ -131,6 +131,18 @@ pub(crate) fn write_escaped(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Re
     })
 }
 
+/// Writes a value that may be data, in which a secret may be after an SOH.
+pub(crate) fn write_data(f: &mut fmt::Formatter<'_>, value: &[u8]) -> fmt::Result {
+    let first = value.iter().position(|byte| *byte == 1).unwrap_or(value.len());
+    let mut at = 0;
+    for range in Secrets::STANDARD.in_garbled(&value[first..]) {
+        write_escaped(f, &value[at..first + range.start])?;
+        f.write_str("***")?;
+        at = first + range.end;
+    }
+    write_escaped(f, &value[at..])
+}
+
 fn write_bytes(f: &mut fmt::Formatter<'_>, bytes: &[u8], hidden: SecretRanges<'_, '_>) -> fmt::Result {
     let mut at = 0;
     for range in hidden {

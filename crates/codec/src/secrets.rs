@@ -51,7 +51,8 @@ impl<'s> Secrets<'s> {
     /// A secret ends where its length field says, if an SOH is there, or else at its SOH; what
     /// follows without a tag belongs to it, too. One that is data, and whose length is wrong or
     /// missing, may end anywhere before CheckSum. Other data is not searched if its length is
-    /// right.
+    /// right, except in a Logon: a length that is too long may end at an SOH by chance, with a
+    /// password before it.
     #[must_use]
     pub fn in_message(self, message: &[u8]) -> SecretRanges<'s, '_> {
         let last = message.len().saturating_sub(TRAILER_LEN);
@@ -81,6 +82,7 @@ impl<'s> Secrets<'s> {
             last: bytes.len(),
             at: 0,
             announced: None,
+            data_end: 0,
             is_logon: false,
             after_secret: false,
         }
@@ -107,6 +109,8 @@ pub struct SecretRanges<'s, 'b> {
     at: usize,
     /// The data tag and the length in the field before.
     announced: Option<(u32, usize)>,
+    /// What is before this may be data of a Logon, in which no length is trusted.
+    data_end: usize,
     is_logon: bool,
     /// Whether the field before is a secret, or a part of one.
     after_secret: bool,
@@ -147,8 +151,14 @@ impl SecretRanges<'_, '_> {
         }
         let Some((tag, value)) = found else { return (self.after_secret.then_some(at), end) };
         if self.kind == Kind::Message
-            && let Some(end) = self.announced_end(tag, value, announced)
+            && let Some(data_end) = self.announced_end(tag, value, announced)
         {
+            if !self.is_logon {
+                return (None, data_end);
+            }
+            self.data_end = self.data_end.max(data_end);
+        }
+        if at < self.data_end {
             return (None, end);
         }
         if let Some(data_tag) = self.secrets.data_fields.data_tag(tag) {
@@ -250,6 +260,33 @@ mod tests {
             let shown = masked(message.as_bytes(), Secrets::STANDARD.in_message(message.as_bytes()));
             let expected = std::format!("8=FIX.4.4\x0135=BE\x01{length}{hidden}10=000\x01");
             assert_eq!(shown.escape_ascii().to_string(), expected.as_bytes().escape_ascii().to_string());
+        }
+    }
+
+    #[test]
+    fn a_secret_that_a_length_makes_a_part_of_other_data_of_a_logon_is_hidden() {
+        for (data, after, hidden) in [
+            ("554=secret", "58=y", "554=******|58=y"),
+            ("553=me| 925=secret|5=x", "58=y", "553=me| 925=******|5=x|58=y"),
+            // No length within the data is trusted, for what is after it neither.
+            ("1401=2|1402=ab|99=c", "58=y", "1401=2|1402=************"),
+            ("95=2|96=ab", "58=y", "95=2|96=*******"),
+            ("1401=2", "1402=ab|99=c", "1401=2|1402=*******"),
+            ("58=z", "1401=2|1402=ab|99=c", "58=z|1401=2|1402=**|99=c"),
+        ] {
+            for (length_tag, tag) in [(212, 213), (354, 355), (93, 89)] {
+                let length = std::format!("<x>|{data}").len();
+                let message = |rest: &str| {
+                    let data = std::format!("{length_tag}={length}|{tag}=<x>|{rest}|");
+                    std::format!("8=FIX.4.4|35=A|{data}10=000|").replace('|', "\x01")
+                };
+                let bytes = message(&std::format!("{data}|{after}"));
+                let shown = masked(bytes.as_bytes(), Secrets::STANDARD.in_message(bytes.as_bytes()));
+                assert_eq!(
+                    shown.escape_ascii().to_string(),
+                    message(hidden).as_bytes().escape_ascii().to_string()
+                );
+            }
         }
     }
 

@@ -11,9 +11,10 @@ pub const SECRET: &str = "S3cretWord";
 /// Each has [`SECRET`] as the value of one or more of the fields that are masked by default, or as
 /// parts of it between delimiters. A tag may have blanks, zeros or other text before it; fields may
 /// be separated by something else than SOH; a data field's length may be wrong, missing or no
-/// number; and the frame may be cut off, or BodyLength, CheckSum or the order of its first fields
-/// wrong. No secret has a CheckSum field in it, at which a wrong BodyLength would end the frame:
-/// what follows would be text that nothing tells from a secret.
+/// number; in a Logon, that of other data may be too long and end after the secret by chance; and
+/// the frame may be cut off, or BodyLength, CheckSum or the order of its first fields wrong. No
+/// secret has a CheckSum field in it, at which a wrong BodyLength would end the frame: what follows
+/// would be text that nothing tells from a secret.
 #[must_use]
 pub fn frames(seed: u64, count: usize, sender: &str, sending_time: &str) -> Vec<Vec<u8>> {
     let mut choices = Choices(seed | 1);
@@ -42,11 +43,15 @@ fn frame(choices: &mut Choices, sender: &str, sending_time: &str) -> Vec<u8> {
     let header = format!("49={sender}|56=US|34=2|52={sending_time}|");
     let mut body = format!("35={msg_type}|{header}98=0|108=30|58=text|");
     for _ in 0..1 + choices.below(2) {
-        body.push_str(&secret(choices, msg_type == "A"));
-        body.push_str(choices.of(&["", "58=more|", "553=me|", "|", "x|", "93=99|89=s|"]));
+        let secret = match choices.below(4) {
+            0 if msg_type == "A" => in_other_data(choices),
+            _ => secret(choices, msg_type == "A"),
+        };
+        body.push_str(&secret);
+        body.push_str(choices.of(&["", "", "58=more|", "553=me|", "|", "x|", "93=99|89=s|"]));
     }
     let mut body = body.replace('|', "\x01");
-    let garbling = choices.below(10);
+    let garbling = choices.below(16);
     if garbling == 0 {
         // MsgType is not the third field.
         body = format!("34=2\x01{body}");
@@ -72,6 +77,16 @@ fn frame(choices: &mut Choices, sender: &str, sending_time: &str) -> Vec<u8> {
     frame.into_bytes()
 }
 
+/// Returns other data than a secret, with a length that is too long and ends at the SOH after a
+/// secret, with `|` for SOH.
+fn in_other_data(choices: &mut Choices) -> String {
+    let pairs = [("212", "213"), ("354", "355"), ("93", "89"), ("90", "91")];
+    let (length_tag, tag) = pairs[choices.below(pairs.len())];
+    let secrets = ["554=S", "553=me| 925=S", "1401=10|1402=S", "1401=4|1402=S|99=S", "96=S", "x554=S|58=y"];
+    let data = format!("<x/>|{}", choices.of(&secrets).replace('S', SECRET));
+    format!("{length_tag}={}|{tag}={data}|", data.len())
+}
+
 /// Returns a secret with its length, if it has one, with `|` for SOH.
 fn secret(choices: &mut Choices, in_logon: bool) -> String {
     let before = choices.of(&["", "", "", "0", "000", " ", "\t ", "x ", "^A", "<SOH>", "; ", "\u{e9}"]);
@@ -84,7 +99,8 @@ fn secret(choices: &mut Choices, in_logon: bool) -> String {
     }
     let pairs = [("1401", "1402"), ("1403", "1404"), ("95", "96")];
     let (length_tag, tag) = pairs[choices.below(if in_logon { 3 } else { 2 })];
-    let value = choices.of(&["S", "S|S", "\u{e9}S|58=S", "S|S=S|58=x S|35=D|S", "S|11=00|S"]);
+    let values = ["S", "S|S", "S|99=S", "\u{e9}S|58=S", "S|S=S|58=x S|35=D|S", "S|11=00|S"];
+    let value = choices.of(&values);
     let value = value.replace('S', SECRET);
     let right = value.len();
     // A wrong length that ends at a delimiter would be right, as far as anyone can tell.

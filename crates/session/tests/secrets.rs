@@ -6,8 +6,8 @@ mod support;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use fixbolt_codec::{
-    BodySink, BodyWriter, DataKey, Frame, Framer, Index, Key, MsgType, NewBody, Redacted, SeqNum, Span,
-    byte_sum, is_secret,
+    BodySink, BodyWriter, DataKey, Frame, Framer, Index, Key, MsgType, NewBody, Redacted, Secrets, SeqNum,
+    Span, byte_sum, is_secret,
 };
 use fixbolt_conformance::secrets::{SECRET, frames};
 use fixbolt_conformance::store::{Intercept, Intercepted};
@@ -425,10 +425,16 @@ fn no_part_of_a_secret_is_stored_shown_or_told_of_whatever_is_wrong_with_its_fra
                         match Index::new(&mut tags, &mut spans).build(framed) {
                             Ok(message) => {
                                 about("Message", &format!("{message:?}"));
-                                let fields: Vec<_> = message.fields().collect();
-                                // A number may be a tag, or a part of data that is one field more.
-                                if message.fault().is_none() {
-                                    about("Field", &format!("{fields:?}"));
+                                // A field may be a part of the secret before it, which alone it
+                                // cannot show.
+                                let bytes = message.bytes();
+                                let hidden: Vec<_> = Secrets::STANDARD.in_message(bytes).collect();
+                                for position in 0..message.len() {
+                                    let end = message.span(position).end();
+                                    let start = end - message.field_bytes(position).len();
+                                    if !hidden.iter().any(|range| range.contains(&start)) {
+                                        about("Field", &format!("{:?}", message.field(position)));
+                                    }
                                 }
                             }
                             Err(error) => about("error", &format!("{error} {error:?}")),

@@ -37,7 +37,8 @@ pub(crate) struct Reader {
 struct Found {
     fields: Vec<Shown>,
     problems: Vec<String>,
-    /// The secrets of a message with a fault: fields may be parts of them.
+    /// The secrets of a message, ascending: fields may be parts of them, or have them in their
+    /// data.
     secrets: Vec<Range<usize>>,
     /// The number of entries begun so far in the groups around a field, outermost first.
     entries: Vec<u32>,
@@ -337,7 +338,7 @@ impl Found {
     }
 
     fn fill(&mut self, message: &Message<'_>, known: Option<Parts<'_>>, policy: &Policy) {
-        if message.fault().is_some() {
+        if may_have_secrets(message) {
             self.secrets.extend(Secrets::STANDARD.in_message(message.bytes()));
         }
         let Some(Parts { id, dictionary, validator, scratch, words }) = known else {
@@ -381,7 +382,8 @@ impl Found {
             ControlFlow::Continue(())
         });
         let places = places.unwrap_or_default();
-        if message.fault().is_none() {
+        let is_ordinary = message.fault().is_none() && self.secrets.is_empty();
+        if is_ordinary {
             self.layout = self.layouts.find(id, message, places);
             if let Some(at) = self.layout {
                 let mut begin = 0;
@@ -407,7 +409,7 @@ impl Found {
             }
             self.push(message, position, place, Some((dictionary, words)));
         }
-        if message.fault().is_none() && message.len() <= Layouts::MOST_FIELDS {
+        if is_ordinary && message.len() <= Layouts::MOST_FIELDS {
             self.layouts.remember(Layout {
                 dictionary: id,
                 msg_type: message.msg_type().to_vec(),
@@ -467,7 +469,7 @@ impl Found {
         }
         let (from, end) = (shown.value.0 as usize, shown.value.1 as usize);
         shown.is_secret = is_secret(shown.number, Some(msg_type))
-            || self.secrets.iter().any(|hidden| hidden.start < end && hidden.end > from);
+            || first_beyond(&self.secrets, from).is_some_and(|hidden| hidden.start < end);
         if let Some((dictionary, words)) = known {
             shown.words = words.prepare_field(dictionary, shown.number);
         }
@@ -550,9 +552,23 @@ fn lower_first(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
+/// Returns whether a message has to be searched for secrets: one that is data may have a length
+/// that is wrong or missing, without a fault for it, and in a Logon other data may contain one.
+fn may_have_secrets(message: &Message<'_>) -> bool {
+    let msg_type = message.msg_type();
+    message.fault().is_some()
+        || msg_type == b"A"
+        || message.tags().iter().any(|tag| is_secret(*tag, Some(msg_type)))
+}
+
 /// Returns whether what begins at this position is a part of one of the secrets.
 fn is_hidden(secrets: &[Range<usize>], at: usize) -> bool {
-    secrets.iter().any(|hidden| hidden.start <= at && at < hidden.end)
+    first_beyond(secrets, at).is_some_and(|hidden| hidden.start <= at)
+}
+
+/// Returns the first secret that ends after this position.
+fn first_beyond(secrets: &[Range<usize>], at: usize) -> Option<&Range<usize>> {
+    secrets.get(secrets.partition_point(|hidden| hidden.end <= at))
 }
 
 fn fault_text(message: &Message<'_>, fault: fixbolt_codec::Fault, is_hidden: bool) -> String {
