@@ -7,7 +7,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use fixbolt_codec::{FaultKind, FromField, Message, NumInGroup, Place, Section};
+use fixbolt_codec::{DataFields, FaultKind, FromField, Message, NumInGroup, Place, Section};
 
 use super::learned::Learned;
 use super::plan::{HEADER, MemberRule, Partner, Plan, TRAILER};
@@ -167,12 +167,28 @@ impl<'r, 'm> Walk<'r, 'm> {
         self.identified()
     }
 
-    /// The index knows data fields that the dictionary may not have.
+    /// The index knows data fields that the dictionary may not have. Its fault is the first that it
+    /// found, so a wrong length may also come after that.
     fn unread_length(&mut self) -> ControlFlow<()> {
-        match Violation::wrong_length(self.message, self.policy) {
-            Some(violation) if !self.met_wrong_length => self.found(violation),
-            _ => ControlFlow::Continue(()),
+        let Some(fault) = self.message.fault() else { return ControlFlow::Continue(()) };
+        if let Some(violation) = Violation::wrong_length(self.message, self.policy)
+            && !self.met_wrong_length
+        {
+            self.found(violation)?;
         }
+        let message = self.message;
+        for (at, two) in message.tags().windows(2).enumerate().skip(fault.field + 1) {
+            let is_unread = self.plan.slot(two[0]).is_none();
+            if is_unread && DataFields::STANDARD.data_tag(two[0]) == Some(two[1]) {
+                let (announced, length) = (message.value(at), message.value(at + 1).len() as u64);
+                let is_number = !announced.is_empty() && announced.iter().all(u8::is_ascii_digit);
+                if is_number && u64::from_field(announced).ok() != Some(length) {
+                    let tag = RefTag::Number(two[0]);
+                    self.raise(Check::DataLength, Reason::ValueIsIncorrect, tag, Some(at))?;
+                }
+            }
+        }
+        ControlFlow::Continue(())
     }
 
     /// An XID is unique in the message, and an XIDREF has the value of one.

@@ -743,4 +743,17 @@ fn a_wrong_length_of_a_pair_that_the_dictionary_does_not_have_is_found_too() {
         let found = all(&V44, &policy.with(Check::UserDefinedTag, Action::Ignore), &order(fields));
         assert_eq!(found, [(Check::DataLength, Action::Reject, 5, length.to_owned())], "{fields}");
     }
+    // After another fault, too.
+    let policy = policy.with(Check::UserDefinedTag, Action::Ignore).with(Check::TagSyntax, Action::Ignore);
+    let policy = policy.with(Check::EmptyValue, Action::Ignore);
+    for before in ["1=|", "x58=y|", "2074=1|2075=abc|"] {
+        for (fields, length) in pairs.into_iter().chain([("40004=99999999999999999999|40005=a|", "40004")]) {
+            let found = all(&V44, &policy, &order(&format!("{before}{fields}")));
+            let found: Vec<_> = found.iter().filter(|found| found.3 != "2074").collect();
+            let expected = (Check::DataLength, Action::Reject, 5, length.to_owned());
+            assert_eq!(found, [&expected], "{before}{fields}");
+        }
+        let found = all(&V44, &policy, &order(&format!("{before}2072=3|2073=a|c|40004=0001|40005=a|")));
+        assert_eq!(found.len(), usize::from(before.starts_with("2074")), "{before}");
+    }
 }
