@@ -154,12 +154,12 @@ fn a_mistake_does_not_make_the_limits_of_journals_look_useless() {
 
 #[test]
 fn a_key_of_the_engine_in_app_is_a_warning() {
-    let text = format!("[APP]\nHeartBtInt=30\nDesk=A\nStartTime=1\nSocketUseSSL=Y\n{ACCEPTOR}");
+    let text = format!("[APP]\nHeartBtInt=30\nDesk=A\nStartTime=1\n{ACCEPTOR}");
     let configuration = Configuration::from_text("a.cfg", &text).unwrap();
     let warnings: Vec<String> = configuration.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         warnings,
-        ["2: HeartBtInt", "4: StartTime", "5: SocketUseSSL"].map(|key| format!(
+        ["2: HeartBtInt", "4: StartTime"].map(|key| format!(
             "a.cfg:{key} has no effect: in [APP] it belongs to the application; for the engine, move it to [DEFAULT] or [SESSION]"
         ))
     );

@@ -15,6 +15,7 @@
 //! `include=PATH` reads another file. No setting starts a program.
 
 mod binding;
+mod classifying;
 mod completing;
 mod dictionaries;
 mod dictionary_file;
@@ -52,12 +53,12 @@ use fixbolt_session::SessionId;
 use crate::session_check;
 use crate::tls::{doubts, try_files};
 use binding::{is_open, share_a_port};
+use classifying::{check_in_app, classify, may_hold_others, says_more_than_a_session};
 use dictionaries::Dictionaries;
-use other_keys::Treatment;
 use reading::SessionReader;
 use secret::WithoutSecrets;
 use securing::is_of_tls;
-use text::{Section, SectionKind, Setting, Text};
+use text::{SectionKind, Text};
 
 /// A configuration file, read and checked.
 ///
@@ -259,31 +260,30 @@ impl CheckedConfiguration {
         let mut warnings = Vec::new();
         let mut application = BTreeMap::new();
         let of = |kind| text.sections.iter().filter(move |section| section.kind == kind);
-        for setting in of(SectionKind::App).flat_map(|section| &section.settings) {
-            application.insert(setting.key.clone(), setting.text().to_owned());
-            if rows::row_of(&setting.key).is_some() || other_keys::treatment(&setting.key).is_some() {
-                let (place, key) = (setting.place.clone(), setting.key.clone());
-                let instead = "in [APP] it belongs to the application; for the engine, move it to [DEFAULT] or [SESSION]";
-                warnings.push(ConfigWarning { place, key, instead: instead.to_owned(), is_used: false });
+        // A mistake before any section, in [DEFAULT] or in [APP] is a mistake in every session, and
+        // so is one that may have hidden settings of [DEFAULT].
+        let mut shared = text.mistakes.clone();
+        for section in of(SectionKind::App) {
+            shared.extend(section.mistakes.iter().cloned());
+            for setting in &section.settings {
+                application.insert(setting.key.clone(), setting.text().to_owned());
+                check_in_app(setting, &mut shared, &mut warnings);
             }
         }
         let defaults = of(SectionKind::Default).next();
-        // A mistake before any section or in [DEFAULT] is a mistake in every session.
-        let mut shared = text.mistakes.clone();
         let mut shared_application = BTreeMap::new();
         if let Some(defaults) = defaults {
             shared.extend(defaults.mistakes.iter().cloned());
             classify(defaults, &mut shared, &mut warnings, &mut shared_application);
         }
-        // What is below a misspelled [DEFAULT] may be about every session. That of one [SESSION] is
-        // a mistake in it alone, unless it is about TLS.
-        let is_for_all = |setting: &Setting| is_of_tls(&setting.key) || !is_understood(&setting.key);
-        for section in of(SectionKind::Unknown).filter(|section| section.settings.iter().any(is_for_all)) {
+        for section in of(SectionKind::Unknown).filter(|section| says_more_than_a_session(section)) {
             shared.extend(section.mistakes.iter().cloned());
         }
+        let settings = of(SectionKind::Session).flat_map(|section| &section.settings);
+        shared.extend(settings.filter_map(may_hold_others));
         let (engine, engine_effective) = engine_reading::read(defaults, &mut shared, &mut warnings);
         let mut mistakes = shared.clone();
-        for section in of(SectionKind::App).chain(of(SectionKind::Unknown)) {
+        for section in of(SectionKind::Unknown) {
             mistakes.extend(section.mistakes.iter().cloned());
         }
         let mut dictionaries = Dictionaries::default();
@@ -351,62 +351,6 @@ fn in_order(mistakes: Vec<ConfigError>, file: &str) -> Vec<ConfigError> {
         })
     });
     mistakes
-}
-
-/// Returns whether a key has an effect, or is known to have none.
-fn is_understood(key: &str) -> bool {
-    rows::row_of(key).is_some()
-        || other_keys::treatment(key).is_some()
-        || other_keys::is_of_an_example(key)
-        || application_key(key).is_some()
-}
-
-/// Returns the name after `X-`.
-fn application_key(key: &str) -> Option<&str> {
-    key.get(..2).filter(|prefix| prefix.eq_ignore_ascii_case("X-")).map(|_| &key[2..])
-}
-
-/// Reports the keys of a section that are not used: the application's, those without effect, and
-/// those that stop the start.
-fn classify(
-    section: &Section,
-    mistakes: &mut Vec<ConfigError>,
-    warnings: &mut Vec<ConfigWarning>,
-    application: &mut BTreeMap<String, String>,
-) {
-    for setting in &section.settings {
-        let Setting { key, place, .. } = setting;
-        let mut warn = |instead: String| {
-            warnings.push(setting.without_effect(instead));
-        };
-        if let Some(name) = application_key(key) {
-            application.insert(name.to_owned(), setting.text().to_owned());
-            continue;
-        }
-        if rows::row_of(key).is_some() {
-            continue;
-        }
-        match other_keys::treatment(key) {
-            Some(Treatment::Replaced(instead)) => warn(instead.to_owned()),
-            Some(Treatment::Unavailable { harmless, reason }) => {
-                if !harmless.iter().any(|value| value.eq_ignore_ascii_case(setting.text())) {
-                    let (place, key) = (place.clone(), key.clone());
-                    mistakes.push(ConfigError::Unavailable { place, key, reason: reason.into() });
-                }
-            }
-            None if other_keys::is_of_an_example(key) => {
-                application.insert(key.clone(), setting.text().to_owned());
-                warn(format!(
-                    "it is not a key of the engine and is passed to the application; write X-{key}, or move it to [APP]"
-                ));
-            }
-            None => mistakes.push(ConfigError::UnknownKey {
-                place: place.clone(),
-                key: key.clone(),
-                nearest: nearest_key::nearest(key).map(str::to_owned),
-            }),
-        }
-    }
 }
 
 /// Checks that the session's file in the message log can have a name.

@@ -39,6 +39,12 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("HeartBeatInterval", "HeartBtInt"),
 ];
 
+/// The key of a line that reads another file, which is no setting.
+pub(super) const INCLUDE: &str = "include";
+/// The names of sections, in lower case as [`INCLUDE`] is.
+pub(super) const DEFAULT: &str = "default";
+pub(super) const SESSION: &str = "session";
+
 /// The fewest letters of a name's beginning or end that are enough to mean it.
 const PART: usize = 6;
 
@@ -48,6 +54,7 @@ fn words() -> &'static [(String, String)] {
         let others = other_keys().map(|(name, _)| (*name).to_owned()).filter(|name| !name.ends_with('*'));
         let known = ROWS.iter().flat_map(|row| row.names()).chain(others);
         let synonyms = SYNONYMS.iter().map(|(word, meant)| (word.to_ascii_lowercase(), (*meant).to_owned()));
+        let known = known.chain([INCLUDE.to_owned()]);
         known.map(|name| (name.to_ascii_lowercase(), name)).chain(synonyms).collect()
     });
     &WORDS
@@ -60,6 +67,11 @@ fn tolerance(length: usize) -> usize {
         4..=5 => 1,
         _ => 2.max(length / 3),
     }
+}
+
+/// Returns whether a word may be a misspelled `meant`, which is in lower case.
+pub(super) fn is_like(word: &str, meant: &str) -> bool {
+    strsim::osa_distance(&word.to_ascii_lowercase(), meant) <= tolerance(word.len().min(meant.len()))
 }
 
 /// Returns a distance that two words have at least: the letters that only one of them has. It is

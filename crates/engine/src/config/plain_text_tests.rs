@@ -1,6 +1,8 @@
 //! A configuration that asks for TLS, in whatever words, never starts in plain text.
 
+use super::classifying::is_understood;
 use super::engines::ENGINES;
+use super::securing::is_of_tls;
 use super::*;
 
 /// Every key of TLS of QuickFIX, QuickFIX/J, QuickFIX/N and quickfixgo, each with a value that asks
@@ -205,6 +207,87 @@ fn what_is_below_a_misspelled_section_starts_no_session_in_plain_text() {
     let other = text(false, false, "");
     let text = format!("[SESION]\nTargetCompID=C\n{other}");
     assert_eq!(CheckedConfiguration::from_text("a.cfg", &text).usable().unwrap().sessions.len(), 1);
+}
+
+#[test]
+fn what_a_mistake_may_have_hidden_starts_no_session_in_plain_text() {
+    let session = |comp_id: &str, lines: &str| {
+        text(false, false, lines).replacen("[DEFAULT]\n", "", 1).replace("ID=A", &format!("ID={comp_id}"))
+    };
+    let (one, other) = (|lines: &str| session("A", lines), session("C", ""));
+    for before in [
+        // A file that is not there.
+        "[APP]\ninclude=absent.cfg\n",
+        "[DEFUALT]\ninclude=absent.cfg\n",
+        &one("include=absent.cfg\n"),
+        &one("include=${FIXBOLT_NO_SUCH_VARIABLE}/more.cfg\n"),
+        &one("include=$HOME/more.cfg\n"),
+        &one("include absent.cfg\n"),
+        &one("inclde=absent.cfg\n"),
+        &one("inclde absent.cfg\n"),
+        // A header that is none.
+        &one("DEFAULT]\nSocketUseSSL=Y\n"),
+        &one("DEFAULT\nSocketUseSSL=Y\n"),
+        &one("(DEFAULT):\nSocketUseSSL=Y\n"),
+        &one("DEFAULT] # all=\nSocketUseSSL=Y\n"),
+        &one("\u{feff}[DEFAULT]\nSocketUseSSL=Y\n"),
+        &one("[DEFAULT]\u{7}\nSocketUseSSL=Y\n"),
+        &one("[DEFAULT]SocketUseSSL=Y\n"),
+        &one("[DEFAULT] SocketUseSSL Y\n"),
+        &one("[DEFAULT;SocketUseSSL=Y]\n"),
+        &one("DEFAULT SocketUseSSL=Y\n"),
+        &one("DEFUALT: all sessions\nSocketUseSSL=Y\n"),
+        &one("X-Desk=A\u{2028}[DEFAULT]\nSocketUseSSL=Y\n"),
+        "[GLOBAL]\nAllowedRemoteAddresses=10.0.0.1\n",
+        // A line that is none.
+        "[DEFUALT]\nSocketUseSSL Y\n",
+        "[APP]\nSocketUseSSL Y\n",
+    ] {
+        for text in [format!("{before}{other}"), format!("{other}{before}")] {
+            assert!(CheckedConfiguration::from_text("a.cfg", &text).usable().is_err(), "{text}");
+        }
+    }
+    // Any other mistake of a session leaves the others alone.
+    for line in ["SocketUseSSL Y", "Password: hunter2", "LogoutTimeout=${FIXBOLT_NO_SUCH_VARIABLE}", "Quux=1"]
+    {
+        let checked =
+            CheckedConfiguration::from_text("a.cfg", &format!("{}{other}", one(&format!("{line}\n"))));
+        let usable = checked.usable().unwrap().sessions;
+        assert_eq!(usable.len(), 1, "{line}");
+    }
+}
+
+#[test]
+fn a_key_of_tls_in_app_stops_the_start_with_where_it_belongs() {
+    for (key, value) in TLS_KEYS {
+        for other in ["", "SocketUseSSL=N\n"] {
+            let text = format!("[APP]\n{key}={value}\n{}", text(false, false, other));
+            let checked = CheckedConfiguration::from_text("a.cfg", &text);
+            let expected = format!(
+                "a.cfg:2: {key} is about TLS, and in [APP] the engine does not read it; move it to [DEFAULT] or [SESSION], or give the application's key another name"
+            );
+            let mistakes: Vec<_> = checked.mistakes.iter().map(ToString::to_string).collect();
+            assert_eq!(mistakes, [expected]);
+            assert!(checked.usable().is_err(), "{key}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_value_of_a_key_of_tls_never_starts_in_plain_text() {
+    for (key, _) in TLS_KEYS {
+        for value in ["", "?", "Y", "true", "N # not yet", "${FIXBOLT_NO_SUCH_VARIABLE}", "$HOME"] {
+            for (is_acceptor, in_default) in [(true, true), (true, false), (false, true), (false, false)] {
+                for changed in [(*key).to_owned(), key.to_ascii_uppercase(), format!("{key} ")] {
+                    let text = text(is_acceptor, in_default, &format!("{changed}={value}\n"));
+                    assert!(!starts_in_plain_text(&text), "{text}");
+                    let left = CheckedConfiguration::from_text("a.cfg", &text).usable();
+                    let left = left.map(|left| left.sessions).unwrap_or_default();
+                    assert!(left.iter().all(|session| session.tls.is_some()), "{text}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

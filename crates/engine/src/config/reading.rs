@@ -154,14 +154,13 @@ impl<'s> SessionReader<'s> {
             }
             return;
         }
-        if let [first, second, ..] = settings[..]
+        if let [first, others @ ..] = &settings[..]
             && !row.effect.has_many_keys()
-            && first.value != second.value
         {
-            self.contradicts(
-                second,
-                format!("{} and {} are the same key, but their values differ", first.key, second.key),
-            );
+            for other in others.iter().filter(|other| other.value != first.value) {
+                let (one, two) = (&first.key, &other.key);
+                self.contradicts(other, format!("{one} and {two} are the same key, but their values differ"));
+            }
         }
         for setting in &settings {
             self.set(row, setting);

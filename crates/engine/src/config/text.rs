@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{ConfigError, ConfigWarning, SourceLine, comment_hint};
+use super::nearest_key::{DEFAULT, INCLUDE, SESSION, is_like};
 use super::secret::is_secret;
 
 /// How deeply files may include each other.
@@ -19,7 +20,8 @@ const MAX_VALUE_FILE: u64 = 64 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub(super) sections: Vec<Section>,
-    /// Mistakes before the first section.
+    /// Mistakes that may be about every session: those before the first section, files that are
+    /// not included, and lines that may have been meant as a header.
     pub(super) mistakes: Vec<ConfigError>,
 }
 
@@ -31,6 +33,8 @@ pub(super) struct Section {
     pub(super) place: SourceLine,
     pub(super) settings: Vec<Setting>,
     pub(super) mistakes: Vec<ConfigError>,
+    /// The first words of the lines that are no settings: keys, probably.
+    pub(super) unread: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,9 +107,7 @@ impl Text {
         let place = SourceLine { file: Arc::from(whose), line: 0 };
         let at = self.sections.iter().position(|section| section.kind == SectionKind::Default);
         let at = at.unwrap_or_else(|| {
-            let (settings, mistakes) = (Vec::new(), Vec::new());
-            let kind = SectionKind::Default;
-            self.sections.push(Section { kind, place: place.clone(), settings, mistakes });
+            self.sections.push(Section::new(SectionKind::Default, place.clone()));
             self.sections.len() - 1
         });
         let section = &mut self.sections[at];
@@ -124,6 +126,10 @@ impl Text {
 }
 
 impl Section {
+    const fn new(kind: SectionKind, place: SourceLine) -> Self {
+        Self { kind, place, settings: Vec::new(), mistakes: Vec::new(), unread: Vec::new() }
+    }
+
     pub(super) fn find(&self, key: &str) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.key.eq_ignore_ascii_case(key))
     }
@@ -186,20 +192,25 @@ impl Reader<'_> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (line, number) in text.lines().zip(1..) {
             let place = SourceLine { file: Arc::clone(file), line: number };
-            if let Err(error) = self.line(line.trim(), place, directory) {
-                self.mistake(error);
+            let line = line.trim_matches(|c: char| c.is_whitespace() && (c.is_ascii() || !is_line_break(c)));
+            if let Err(error) = self.line(line, place, directory) {
+                if let (ConfigError::Syntax { .. }, Some(current)) = (&error, self.current) {
+                    self.text.sections[current].unread.push(first_word(line).to_owned());
+                }
+                let hides_others = hides_others(line, &error);
+                self.mistake(error, hides_others);
             }
         }
     }
 
     fn line(&mut self, line: &str, place: SourceLine, directory: &Path) -> Result<(), ConfigError> {
+        if let Some(odd) = line.chars().find(|c| is_misleading(*c)) {
+            // In a comment, too: what an editor shows below it would be part of it.
+            let reason = misleading(odd);
+            return Err(ConfigError::Syntax { place, reason });
+        }
         if line.is_empty() || line.starts_with('#') {
             return Ok(());
-        }
-        if let Some(odd) = line.chars().find(|c| c.is_control() && *c != '\t') {
-            // No key or value contains one, and in an error it would break the line.
-            let reason = format!("the line contains the control character {odd:?}");
-            return Err(ConfigError::Syntax { place, reason });
         }
         if let Some(header) = line.strip_prefix('[') {
             return self.section(place, header);
@@ -225,11 +236,12 @@ impl Reader<'_> {
         if is_secret(key) && !only_replaced {
             "***".clone_into(&mut setting.written);
         }
+        let is_include = key.eq_ignore_ascii_case(INCLUDE);
         match self.expand(&setting.key, written, &setting.place, directory) {
             Ok(value) => setting.value = Some(value),
-            Err(error) => self.mistake(error),
+            Err(error) => self.mistake(error, is_include),
         }
-        if !key.eq_ignore_ascii_case("include") {
+        if !is_include {
             return self.setting(setting);
         }
         let Some(path) = setting.value else { return Ok(()) };
@@ -240,11 +252,14 @@ impl Reader<'_> {
         read
     }
 
-    /// Keeps a mistake with the section or file that it makes unusable.
-    fn mistake(&mut self, error: ConfigError) {
-        match self.current {
-            Some(current) => self.text.sections[current].mistakes.push(error),
-            None => self.text.mistakes.push(error),
+    /// Keeps a mistake with the section or file that it makes unusable: with the file if it may
+    /// have hidden settings of all sections.
+    fn mistake(&mut self, error: ConfigError, hides_others: bool) {
+        match self.current.map(|current| &mut self.text.sections[current]) {
+            Some(section) if !hides_others || section.kind == SectionKind::Default => {
+                section.mistakes.push(error);
+            }
+            _ => self.text.mistakes.push(error),
         }
     }
 
@@ -274,7 +289,7 @@ impl Reader<'_> {
         let known = self.text.sections.iter().position(|section| joined && section.kind == kind);
         self.current = Some(known.unwrap_or_else(|| {
             let place = place.clone();
-            self.text.sections.push(Section { kind, place, settings: Vec::new(), mistakes: Vec::new() });
+            self.text.sections.push(Section::new(kind, place));
             self.text.sections.len() - 1
         }));
     }
@@ -338,6 +353,63 @@ impl Reader<'_> {
         }
         value.push_str(rest);
         Ok(value)
+    }
+}
+
+/// Returns whether a line may not have this character: an editor may show it as several lines, or
+/// in another order than it is read, and an error that showed it would be broken.
+fn is_misleading(c: char) -> bool {
+    (c.is_control() && c != '\t') || is_line_break(c) || is_of_direction(c)
+}
+
+/// Returns whether an editor may begin a new line after the character, which is no line end here.
+const fn is_line_break(c: char) -> bool {
+    matches!(c, '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Returns whether the character changes the direction of the text around it.
+const fn is_of_direction(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Returns what is wrong with a line that has such a character.
+fn misleading(c: char) -> String {
+    let code = u32::from(c);
+    if is_line_break(c) {
+        let shown = "which an editor may show as a line end, and which is none here";
+        format!(
+            "the line contains U+{code:04X}, {shown}; remove it, or put a line feed (U+000A) in its place"
+        )
+    } else if is_of_direction(c) {
+        let shown = "which makes an editor show text in another order than it is read";
+        format!("the line contains U+{code:04X}, {shown}; remove it, or write the line anew")
+    } else {
+        format!("the line contains the control character U+{code:04X}; remove it, or write the line anew")
+    }
+}
+
+/// Returns the first word of a line, without the signs before it.
+fn first_word(line: &str) -> &str {
+    let words = line.trim_start_matches(|c: char| !c.is_alphanumeric());
+    words.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default()
+}
+
+/// Returns whether a wrong line may have hidden settings of every section: an include that failed,
+/// or a line that may have been meant as one, or as the header of [DEFAULT].
+fn hides_others(line: &str, error: &ConfigError) -> bool {
+    let brackets = ['[', ']'];
+    match error {
+        ConfigError::Unreadable { .. } => true,
+        // A session's header that is misspelled is one session's mistake.
+        ConfigError::UnknownSection { name, .. } => {
+            name.contains('=') || name.contains(brackets) || !is_like(first_word(name), SESSION)
+        }
+        ConfigError::Syntax { .. } => {
+            let first = first_word(line);
+            let is_one = !first.is_empty() && line.trim_matches(|c: char| !c.is_alphanumeric()) == first;
+            line.contains(brackets) || is_one || is_like(first, INCLUDE) || is_like(first, DEFAULT)
+        }
+        _ => false,
     }
 }
 
@@ -467,6 +539,45 @@ mod tests {
             "a.cfg:1: unknown section [SESION]; there are [DEFAULT], [SESSION] and [APP]"
         );
         assert_eq!(refused("[SESSION]\na=1\nA=2"), "a.cfg:3: A is set twice, first at a.cfg:2");
+    }
+
+    #[test]
+    fn a_line_that_an_editor_may_show_as_several_or_in_another_order_is_refused() {
+        for odd in ['\u{b}', '\u{c}', '\r', '\u{85}', '\u{2028}', '\u{2029}'] {
+            let code = u32::from(odd);
+            for line in [
+                format!("SocketUseSSL=N{odd}SocketUseSSL=Y"),
+                format!("# TLS is on:{odd}SocketUseSSL=Y"),
+                format!("a=b{odd}[DEFAULT]"),
+            ] {
+                let expected = format!(
+                    "a.cfg:2: the line contains U+{code:04X}, which an editor may show as a line end, and which is none here; remove it, or put a line feed (U+000A) in its place"
+                );
+                assert_eq!(refused(&format!("[APP]\n{line}\nc=d\n")), expected);
+            }
+        }
+        for odd in
+            "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}"
+                .chars()
+        {
+            let code = u32::from(odd);
+            for line in
+                [format!("a{odd}=b"), format!("# {odd} a=b"), format!("{odd}a=b"), format!("a=b{odd}")]
+            {
+                let expected = format!(
+                    "a.cfg:2: the line contains U+{code:04X}, which makes an editor show text in another order than it is read; remove it, or write the line anew"
+                );
+                assert_eq!(refused(&format!("[APP]\n{line}\nc=d\n")), expected);
+            }
+        }
+        assert_eq!(
+            refused("[APP]\na=b\u{7}"),
+            "a.cfg:2: the line contains the control character U+0007; remove it, or write the line anew"
+        );
+        // Before and after a line, too; the spaces of ASCII, and the line end of Windows, are fine.
+        assert!(refused("[APP]\na=b\u{2028}\n").contains("U+2028"));
+        assert!(refused("[APP]\n\u{85}a=b\n").contains("U+0085"));
+        assert_eq!(read("\u{c}[APP]\r\n\ta =\tb \r\r\n").unwrap()[0].find("a").unwrap().text(), "b");
     }
 
     #[test]

@@ -253,6 +253,16 @@ fn of_keys_that_say_the_same_none_weakens_another() {
     assert!(error.contains("leave no version of TLS"), "{error}");
     let error = read_tls("initiator", "SocketUseSSL=N\nSSLEnable=Y").unwrap_err();
     assert!(error.contains("are the same key, but their values differ"), "{error}");
+    // Of three names, each is compared.
+    let names = ["SNIHostName", "SocketServerName", "SSLServerName"];
+    for odd in 0..3 {
+        let value = |n: usize| if n == odd { "b.example" } else { "a.example" };
+        let keys = names.iter().enumerate().map(|(n, name)| format!("\n{name}={}", value(n)));
+        let error =
+            read_tls("initiator", &format!("SocketUseSSL=Y{}", keys.collect::<String>())).unwrap_err();
+        let told = error.lines().filter(|line| line.contains("are the same key, but their values differ"));
+        assert_eq!(told.count(), if odd == 0 { 2 } else { 1 }, "{error}");
+    }
 }
 
 #[test]

@@ -1,0 +1,117 @@
+//! What is done with the keys that are not used, and which mistakes may be about every session.
+
+use std::collections::BTreeMap;
+
+use super::error::{ConfigError, ConfigWarning};
+use super::nearest_key::{DEFAULT, INCLUDE, is_like, nearest};
+use super::other_keys::{self, Treatment};
+use super::rows;
+use super::securing::is_of_tls;
+use super::text::{Section, Setting};
+
+/// Returns whether a key has an effect, or is known to have none.
+pub(super) fn is_understood(key: &str) -> bool {
+    rows::row_of(key).is_some()
+        || other_keys::treatment(key).is_some()
+        || other_keys::is_of_an_example(key)
+        || application_key(key).is_some()
+}
+
+/// Returns the name after `X-`.
+fn application_key(key: &str) -> Option<&str> {
+    key.get(..2).filter(|prefix| prefix.eq_ignore_ascii_case("X-")).map(|_| &key[2..])
+}
+
+/// Reports a key of the engine in [APP], which may have been meant for the engine. One of TLS stops
+/// the start.
+pub(super) fn check_in_app(
+    setting: &Setting,
+    mistakes: &mut Vec<ConfigError>,
+    warnings: &mut Vec<ConfigWarning>,
+) {
+    let Setting { key, place, .. } = setting;
+    if is_of_tls(key) {
+        let reason = format!(
+            "{key} is about TLS, and in [APP] the engine does not read it; move it to [DEFAULT] or [SESSION], or give the application's key another name"
+        );
+        mistakes.push(ConfigError::Contradiction { place: place.clone(), reason });
+    } else if rows::row_of(key).is_some() || other_keys::treatment(key).is_some() {
+        let instead =
+            "in [APP] it belongs to the application; for the engine, move it to [DEFAULT] or [SESSION]";
+        warnings.push(setting.without_effect(instead));
+    }
+}
+
+/// Reports the keys of a section that are not used: the application's, those without effect, and
+/// those that stop the start.
+pub(super) fn classify(
+    section: &Section,
+    mistakes: &mut Vec<ConfigError>,
+    warnings: &mut Vec<ConfigWarning>,
+    application: &mut BTreeMap<String, String>,
+) {
+    for setting in &section.settings {
+        let Setting { key, place, .. } = setting;
+        let mut warn = |instead: String| {
+            warnings.push(setting.without_effect(instead));
+        };
+        if let Some(name) = application_key(key) {
+            application.insert(name.to_owned(), setting.text().to_owned());
+            continue;
+        }
+        if rows::row_of(key).is_some() {
+            continue;
+        }
+        match other_keys::treatment(key) {
+            Some(Treatment::Replaced(instead)) => warn(instead.to_owned()),
+            Some(Treatment::Unavailable { harmless, reason }) => {
+                if !harmless.iter().any(|value| value.eq_ignore_ascii_case(setting.text())) {
+                    let (place, key) = (place.clone(), key.clone());
+                    mistakes.push(ConfigError::Unavailable { place, key, reason: reason.into() });
+                }
+            }
+            None if other_keys::is_of_an_example(key) => {
+                application.insert(key.clone(), setting.text().to_owned());
+                warn(format!(
+                    "it is not a key of the engine and is passed to the application; write X-{key}, or move it to [APP]"
+                ));
+            }
+            None => {
+                let mistake = unknown(setting);
+                if !mistakes.contains(&mistake) {
+                    mistakes.push(mistake);
+                }
+            }
+        }
+    }
+}
+
+fn unknown(setting: &Setting) -> ConfigError {
+    let Setting { key, place, .. } = setting;
+    let nearest = nearest(key).map(str::to_owned);
+    ConfigError::UnknownKey { place: place.clone(), key: key.clone(), nearest }
+}
+
+/// Returns the mistake of a key that was probably meant as an include, or as the header of a
+/// section: what should have been read there may be about every session.
+pub(super) fn may_hold_others(setting: &Setting) -> Option<ConfigError> {
+    let Setting { key, .. } = setting;
+    let may = || {
+        let first = key.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+        let is_header = key.contains(['[', ']']) || first.is_some_and(|word| is_like(word, DEFAULT));
+        is_header || nearest(key) == Some(INCLUDE)
+    };
+    (!is_understood(key) && may()).then(|| unknown(setting))
+}
+
+/// Returns whether what is below a misspelled header may be about every session, as that of a
+/// [DEFAULT] is. That of one [SESSION] is a mistake in it alone, unless it is about TLS, or cannot
+/// be understood.
+pub(super) fn says_more_than_a_session(section: &Section) -> bool {
+    let is_header = |mistake: &ConfigError| match mistake {
+        ConfigError::UnknownSection { place, .. } => *place == section.place,
+        _ => false,
+    };
+    let is_for_all = |setting: &Setting| is_of_tls(&setting.key) || !is_understood(&setting.key);
+    !section.mistakes.iter().all(is_header) || section.settings.iter().any(is_for_all)
+}
