@@ -26,6 +26,7 @@ mod error;
 mod fixt;
 mod nearest_key;
 mod other_keys;
+mod port_draft;
 mod reading;
 mod refusal;
 mod rows;
@@ -52,7 +53,7 @@ use fixbolt_session::SessionId;
 
 use crate::session_check;
 use crate::tls::{doubts, try_files};
-use binding::{is_open, share_a_port};
+use binding::{check_ports, share_a_port};
 use classifying::{check_in_app, classify, may_hold_others, says_more_than_a_session};
 use dictionaries::Dictionaries;
 use reading::SessionReader;
@@ -288,20 +289,22 @@ impl CheckedConfiguration {
         }
         let mut dictionaries = Dictionaries::default();
         let mut sessions: Vec<CheckedSession> = Vec::new();
+        let mut ports = Vec::new();
         for section in of(SectionKind::Session) {
             let mut own = shared.clone();
             own.extend(section.mistakes.iter().cloned());
             let mut application = shared_application.clone();
             classify(section, &mut own, &mut warnings, &mut application);
-            let mut session =
+            let (mut session, port) =
                 SessionReader::check(section, defaults, own, application, &mut dictionaries, &mut warnings);
             fits_the_others(&mut session, &sessions);
             if engine.message_log.is_some() {
                 can_be_logged(&mut session);
             }
             sessions.push(session);
+            ports.push(port);
         }
-        check_binding(&mut sessions);
+        check_ports(&mut sessions, &ports);
         mistakes
             .extend(sessions.iter().filter_map(|session| session.result.as_ref().err()).flatten().cloned());
         // What the file says counts: a session with mistakes has no settings to ask.
@@ -363,23 +366,6 @@ fn can_be_logged(session: &mut CheckedSession) {
     }
 }
 
-/// Checks that no session is open to the certificates of others unless it says so.
-fn check_binding(sessions: &mut [CheckedSession]) {
-    let valid = || sessions.iter().filter_map(|session| session.result.as_ref().ok());
-    let mistakes: Vec<_> = sessions
-        .iter()
-        .map(|session| {
-            let reason = is_open(session.result.as_ref().ok()?, valid())?;
-            Some(ConfigError::Contradiction { place: session.place.clone(), reason })
-        })
-        .collect();
-    for (session, mistake) in sessions.iter_mut().zip(mistakes) {
-        if let Some(mistake) = mistake {
-            session.result = Err(vec![mistake]);
-        }
-    }
-}
-
 /// Checks a session against the valid ones above it.
 fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
     let Ok(this) = &session.result else { return };
@@ -393,13 +379,6 @@ fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
     } else if let Some((other, id)) = others.clone().find_map(|other| Some((other, ambiguous(this, other)?)))
     {
         format!("{} (see {})", session_check::ambiguous(id), other.place)
-    } else if let Some((other, what)) =
-        others.clone().find_map(|other| Some((other, differs_in_tls(this, other)?)))
-    {
-        format!(
-            "the sessions of a port have the same TLS, because the handshake comes before the Logon; this one differs in {what} from the one at {}; make them equal, or give them different ports",
-            other.place
-        )
     } else if let Some(other) = others.clone().find(|other| differs_in_proxies(this, other)) {
         format!(
             "the sessions of a port have the same ProxyProtocolFrom, because the header comes before the Logon; this one differs from the one at {}; make them equal, or give them different ports",
@@ -438,18 +417,6 @@ fn differs_in_proxies(this: &SessionConfiguration, other: &SessionConfiguration)
     }
 }
 
-/// Returns in what the TLS of two acceptors' sessions of a port differs.
-fn differs_in_tls(this: &SessionConfiguration, other: &SessionConfiguration) -> Option<&'static str> {
-    if !share_a_port(this, other) {
-        return None;
-    }
-    match (&this.tls, &other.tls) {
-        (None, None) => None,
-        (Some(this), Some(other)) => this.differs_from(other),
-        _ => Some("whether there is any (SocketUseSSL)"),
-    }
-}
-
 #[cfg(test)]
 mod engines;
 #[cfg(test)]
@@ -464,6 +431,8 @@ mod mistake_tests;
 mod page_tests;
 #[cfg(test)]
 mod plain_text_tests;
+#[cfg(test)]
+mod port_tests;
 #[cfg(test)]
 mod schedule_tests;
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::dictionaries::Dictionaries;
 use super::draft::{ANY, Draft, PartyDraft};
 use super::error::{ConfigError, ConfigWarning, SourceLine};
 use super::fixt;
+use super::port_draft::PortDraft;
 use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Row, Scope};
 use super::session::{CheckedSession, EffectiveSetting, SessionConfiguration};
 use super::text::{Section, Setting};
@@ -26,8 +27,8 @@ pub(super) struct SessionReader<'s> {
 }
 
 impl<'s> SessionReader<'s> {
-    /// Checks the session with these settings. `mistakes` are those already found in its section
-    /// and in the defaults.
+    /// Checks the session with these settings, and returns it with what its section says of its
+    /// port. `mistakes` are those already found in its section and in the defaults.
     pub(super) fn check(
         own: &'s Section,
         defaults: Option<&'s Section>,
@@ -35,14 +36,14 @@ impl<'s> SessionReader<'s> {
         application: BTreeMap<String, String>,
         dictionaries: &mut Dictionaries,
         warnings: &mut Vec<ConfigWarning>,
-    ) -> CheckedSession {
+    ) -> (CheckedSession, Option<PortDraft>) {
         let place = own.place.clone();
         let draft = match Draft::new() {
             Ok(draft) => draft,
             Err(error) => {
                 let reason = error.to_string();
                 let result = Err(vec![ConfigError::Contradiction { place: place.clone(), reason }]);
-                return CheckedSession { place, name: String::new(), effective: Vec::new(), result };
+                return (CheckedSession { place, name: String::new(), effective: Vec::new(), result }, None);
             }
         };
         let mut reader = Self { own, defaults, draft, mistakes, effective: Vec::new() };
@@ -60,9 +61,10 @@ impl<'s> SessionReader<'s> {
         reader.check_sizes_and_times();
         reader.check_validation(dictionaries, warnings);
         let name = reader.name();
+        let port = reader.port(tls.as_ref());
         let (Some(identity), Some(connection), []) = (identity, connection, &reader.mistakes[..]) else {
             let Self { effective, mistakes, .. } = reader;
-            return CheckedSession { place, name, effective, result: Err(mistakes) };
+            return (CheckedSession { place, name, effective, result: Err(mistakes) }, port);
         };
         let data_dictionary = reader.draft.data_dictionary();
         let Draft { settings, journal, persist_messages, socket, dedicated, dedicated_core, .. } =
@@ -81,7 +83,7 @@ impl<'s> SessionReader<'s> {
             tls,
             application,
         };
-        CheckedSession { place, name, effective: reader.effective, result: Ok(session) }
+        (CheckedSession { place, name, effective: reader.effective, result: Ok(session) }, port)
     }
 
     /// Returns the session's name, as far as it is known.
