@@ -147,12 +147,13 @@ fn carry_out(
 
 /// Leaves a message unread until its time, because we requested it and it comes too fast. Once our
 /// Logout is sent there may be no time left, and its answer is among what is unread: then this
-/// message and those after it do not use their numbers, and are requested in the next connection.
+/// message and those after it do not use their numbers, and are requested in the next connection,
+/// unless the sequence numbers are reset before it.
 #[cold]
 fn wait(tx: &mut Transaction<'_>, header: &Header<'_>, until: Mono) -> Result<(), Stop> {
     let session = tx.session_mut();
     session.reading.counts = Counts::Nowhere;
-    if session.state.phase() != Phase::LogoutSent {
+    if !session.leaves_rest() {
         return Err(tx.wait_until(BlockedBy::Pace, Some(until)));
     }
     session.reading.leaves_rest = true;
@@ -572,7 +573,7 @@ fn too_high(
     }
     let is_request = header.msg_type == msg_type::RESEND_REQUEST;
     ask_for_gap(tx, Ahead { seq, replayed: header.poss_dup, passed: action.ask_again, is_request })?;
-    if !is_kept {
+    if action.keep && !is_kept {
         tx.session_mut().note_dropped(seq);
     }
     Ok(())

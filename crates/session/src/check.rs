@@ -61,7 +61,8 @@ fn warn<'m>(
     violations: impl IntoIterator<Item = Violation<'m>>,
 ) {
     let reading = &mut tx.session_mut().reading;
-    let is_offered_again = reading.offered && reading.warned_of == Some(seq);
+    let may_be_again = reading.offered || reading.kept.is_some();
+    let is_offered_again = may_be_again && reading.warned_of == Some(seq);
     // A new Logout or ResendRequest from after a gap was checked when it arrived, and acted then.
     let has_acted = reading.kept.is_some()
         && [msg_type::LOGOUT, msg_type::RESEND_REQUEST].contains(&message.msg_type())

@@ -58,7 +58,7 @@ impl Session {
         {
             if blocked.by != BlockedBy::Pace {
                 sooner(blocked.since + ASK_AGAIN_AFTER);
-            } else if connection.logon.phase == Phase::LogoutSent {
+            } else if self.leaves_rest() {
                 // The answer to our Logout may be unread.
                 sooner(blocked.since);
             }

@@ -222,6 +222,15 @@ impl Places {
             PlaceState::Queued { .. } => Mono(u64::MAX),
         }
     }
+
+    /// Returns when the place of the message with `number` messages before it began; 0 if it has
+    /// none any more.
+    fn began(&self, number: u64) -> Mono {
+        match self.places[(number % self.places.len() as u64) as usize] {
+            Place { number: of, state: PlaceState::Began(at) } if of == number => at,
+            _ => Mono(0),
+        }
+    }
 }
 
 /// The places of messages that are sent. The window of each begins when the socket has accepted its
@@ -431,10 +440,12 @@ impl InboundPlaces {
     }
 
     /// Returns when a message can have arrived so that there is a place for it; `None` if there is
-    /// none.
+    /// none. Messages that arrived before it in the counterparty's order, and later in fact, count
+    /// before it.
     fn arrived_at(&self, counted: Counted, arrival: Arrival) -> Option<Mono> {
         let at = self.places.free_at(counted.inbound).max(arrival.earliest);
-        (at <= arrival.latest).then_some(at)
+        let last = counted.inbound.checked_sub(1).map_or(Mono(0), |last| self.places.began(last));
+        (at <= arrival.latest.max(last)).then_some(at)
     }
 
     /// Returns whether a message is one too many.

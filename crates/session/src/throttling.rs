@@ -8,7 +8,7 @@ use crate::fix::msg_type;
 use crate::header::Header;
 use crate::sending::keeps_back;
 use crate::session::Session;
-use crate::state::Connection;
+use crate::state::{Connection, Phase};
 use crate::throttle::{Arrival, Kind, OutboundThrottle, Rate};
 use crate::time::Mono;
 
@@ -105,6 +105,14 @@ impl Session {
             &self.inbound_places.as_ref()?.requested
         };
         pace.waits_until(now)
+    }
+
+    /// Returns whether requested messages that come too fast are left for the next connection,
+    /// rather than read later: our Logout is on its way, its answer may be behind them, and the
+    /// next connection goes on with the sequence numbers of this one.
+    pub(crate) fn leaves_rest(&self) -> bool {
+        let resets = self.settings.reset_on_logout || self.settings.reset_on_disconnect;
+        self.state.phase() == Phase::LogoutSent && self.state.replay().is_none() && !resets
     }
 
     /// Returns when the message that is processed now can have arrived. Only one of the reorder

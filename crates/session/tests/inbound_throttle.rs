@@ -296,3 +296,16 @@ fn what_waits_behind_a_gap_is_judged_by_when_it_arrived() {
     side.hear(0, &bytes);
     assert_eq!(kinds(&side.take(0)), "88888jjjjj");
 }
+
+#[test]
+fn one_that_waits_behind_a_gap_is_not_refused_because_of_those_that_fill_it_later() {
+    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("5")));
+    assert_eq!(kinds(&side.say(0, "35=D|34=7|11=o7|")), "2");
+    let mut answers = String::new();
+    for n in 2..7 {
+        // Not marked as sent again, as a gateway does that writes out of order.
+        side.pass(Duration::from_secs(1));
+        answers += &kinds(&side.say(0, &format!("35=D|34={n}|11=o{n}|")));
+    }
+    assert_eq!(answers, "888888");
+}

@@ -342,3 +342,33 @@ fn after_our_logout_a_resend_request_behind_what_comes_too_fast_is_answered() {
     side.say(0, "35=5|34=2004|");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
 }
+
+#[test]
+fn nothing_is_left_for_a_next_connection_that_would_not_request_it() {
+    for change in
+        [(|s| s.reset_on_logout = true) as fn(&mut SessionSettings), |s| s.reset_on_disconnect = true]
+    {
+        let (mut side, mut socket) = leaving("35=5|34=2003|", change);
+        socket.read(&mut side, Duration::from_millis(1900));
+        assert!(!socket.is_empty() && side.sessions.is_blocked(KEY), "it is read at the pace");
+        assert!(
+            side.desk.notes.iter().all(|note| !note.contains("next connection")),
+            "{:?}",
+            side.desk.notes
+        );
+        socket.read(&mut side, SECOND);
+        assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
+    }
+}
+
+#[test]
+fn a_gap_fill_far_ahead_requests_nothing() {
+    let mut side = logged_on(|s| s.max_inbound_rate = "5".parse().ok());
+    assert_eq!(kinds(&side.say(0, "35=0|34=3|")), "2");
+    assert_eq!(kinds(&side.say(0, "35=4|34=1000000000000|123=Y|36=1000000000001|")), "");
+    // The gap is closed, and a PossDupFlag changes nothing.
+    side.say(0, "35=0|34=2|");
+    let bytes = again(&side, 4..=14);
+    side.hear(0, &bytes);
+    assert_eq!(kinds(&side.take(0)), "88888jjjjjj");
+}

@@ -238,6 +238,7 @@ fn what_a_mistake_may_have_hidden_starts_no_session_in_plain_text() {
         &one("DEFAULT SocketUseSSL=Y\n"),
         &one("DEFUALT: all sessions\nSocketUseSSL=Y\n"),
         &one("X-Desk=A\u{2028}[DEFAULT]\nSocketUseSSL=Y\n"),
+        &one("# see below\u{2028}include=absent.cfg\n"),
         "[GLOBAL]\nAllowedRemoteAddresses=10.0.0.1\n",
         // A line that is none.
         "[DEFUALT]\nSocketUseSSL Y\n",

@@ -404,6 +404,8 @@ fn hides_others(line: &str, error: &ConfigError) -> bool {
         ConfigError::UnknownSection { name, .. } => {
             name.contains('=') || name.contains(brackets) || !is_like(first_word(name), SESSION)
         }
+        // What an editor shows as a line of its own may be anything.
+        ConfigError::Syntax { .. } if line.chars().any(is_misleading) => true,
         ConfigError::Syntax { .. } => {
             let first = first_word(line);
             let is_one = !first.is_empty() && line.trim_matches(|c: char| !c.is_alphanumeric()) == first;
