@@ -143,7 +143,8 @@ impl Plot {
             let class = format!("tick x{wide}");
             to.element("text", &[("class", &class), ("x", &x), ("y", "100%"), ("dy", "1.5em")], &tick.text);
         }
-        to.element("text", &[("class", "axis y"), ("x", "-8"), ("y", "0"), ("dy", "-0.5em")], &self.y.label);
+        // Above a tick at the very top.
+        to.element("text", &[("class", "axis y"), ("x", "-8"), ("y", "0"), ("dy", "-1.1em")], &self.y.label);
         let attributes = [("class", "axis x"), ("x", "100%"), ("y", "100%"), ("dy", "3.1em")];
         to.element("text", &attributes, &self.x.label);
     }
