@@ -134,23 +134,29 @@ pub(crate) fn write_escaped(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Re
 /// Writes a value that may be data, in which a secret may be after an SOH.
 pub(crate) fn write_data(f: &mut fmt::Formatter<'_>, value: &[u8]) -> fmt::Result {
     let first = value.iter().position(|byte| *byte == 1).unwrap_or(value.len());
-    let mut at = 0;
-    for range in Secrets::STANDARD.in_garbled(&value[first..]) {
-        write_escaped(f, &value[at..first + range.start])?;
-        f.write_str("***")?;
-        at = first + range.end;
-    }
-    write_escaped(f, &value[at..])
+    let (value, rest) = value.split_at(first);
+    write_escaped(f, value)?;
+    write_masking(f, rest, Secrets::STANDARD.in_garbled(rest), write_escaped)
 }
 
 fn write_bytes(f: &mut fmt::Formatter<'_>, bytes: &[u8], hidden: SecretRanges<'_, '_>) -> fmt::Result {
+    write_masking(f, bytes, hidden, write_fields)
+}
+
+/// Writes `***` for what is hidden, and the rest by `write`.
+fn write_masking(
+    f: &mut fmt::Formatter<'_>,
+    bytes: &[u8],
+    hidden: SecretRanges<'_, '_>,
+    write: fn(&mut fmt::Formatter<'_>, &[u8]) -> fmt::Result,
+) -> fmt::Result {
     let mut at = 0;
     for range in hidden {
-        write_fields(f, &bytes[at..range.start])?;
+        write(f, &bytes[at..range.start])?;
         f.write_str("***")?;
         at = range.end;
     }
-    write_fields(f, &bytes[at..])
+    write(f, &bytes[at..])
 }
 
 /// Writes bytes with `|` for SOH.

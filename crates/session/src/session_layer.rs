@@ -38,10 +38,6 @@ struct Row {
 struct TagBits(u64);
 
 impl TagBits {
-    const fn of(fields: &[Field]) -> Self {
-        Self(0).with(fields)
-    }
-
     const fn with(self, fields: &[Field]) -> Self {
         let (mut bits, mut n) = (self.0, 0);
         while n < fields.len() {
@@ -156,7 +152,7 @@ const fn row(
     refusal: Refusal,
 ) -> Row {
     assert!(fields.len() <= MOST);
-    Row { msg_type, fields, tags: TagBits::of(&HEADER).with(fields), out_of_turn, refusal }
+    Row { msg_type, fields, tags: TagBits(0).with(&HEADER).with(fields), out_of_turn, refusal }
 }
 
 /// Returns the row of a MsgType; `None` if it is not one of the session layer.

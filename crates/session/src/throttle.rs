@@ -399,9 +399,9 @@ pub(crate) struct Arrival {
 
 /// The inbound throttle of a session that has one.
 ///
-/// A message is judged by when it can have arrived: while a session does not read, or keeps what
-/// arrives after a gap, messages wait through nobody's fault. Places are not saved up by that: each
-/// message has a time of its own.
+/// A message is judged by when it can have arrived: while a session does not read, messages wait
+/// through nobody's fault, and one may be as old as that. One that is kept after a gap has arrived
+/// when it was read: a gap saves up no places.
 #[derive(Debug)]
 pub(crate) struct InboundPlaces {
     places: Places,

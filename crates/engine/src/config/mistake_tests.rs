@@ -287,3 +287,25 @@ fn a_session_may_have_a_thread_of_its_own() {
     let refused = acceptor_refused("DynamicSession=Y\nDedicatedWorker=blocking");
     assert!(refused.contains("DynamicSession=Y makes any number of them"), "{refused}");
 }
+
+#[test]
+fn a_comp_id_that_no_header_can_have_is_refused_at_its_line() {
+    let expected = "1 to 64 printable ASCII characters";
+    let long = "X".repeat(65);
+    for value in [long.as_str(), "caf\u{e9}"] {
+        let text = ACCEPTOR.replace("TRADER", value);
+        assert_eq!(refused(&text), format!("a.cfg:5: TargetCompID={value}: {expected} expected"));
+    }
+    assert_eq!(
+        refused(&ACCEPTOR.replace("TRADER", "")),
+        format!("a.cfg:5: TargetCompID=: {expected} expected")
+    );
+}
+
+#[test]
+fn a_control_character_is_refused_and_never_breaks_the_errors_line() {
+    let error = Configuration::from_text("a.cfg", "[DEFAULT]\nConnec\rtionType=acceptor\n").unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("\na.cfg:2: the line contains U+000D, which an editor may show"), "{error}");
+    assert_eq!(error.lines().count(), 2);
+}

@@ -778,25 +778,3 @@ fn all_sessions_are_kept_in_one_place() {
     let error = refused(&format!("{ACCEPTOR}FileStorePath=one\n{other}"));
     assert!(error.starts_with("a.cfg:8: FileStorePath and PersistMessages are the same"), "{error}");
 }
-
-#[test]
-fn a_comp_id_that_no_header_can_have_is_refused_at_its_line() {
-    let expected = "1 to 64 printable ASCII characters";
-    let long = "X".repeat(65);
-    for value in [long.as_str(), "caf\u{e9}"] {
-        let text = ACCEPTOR.replace("TRADER", value);
-        assert_eq!(refused(&text), format!("a.cfg:5: TargetCompID={value}: {expected} expected"));
-    }
-    assert_eq!(
-        refused(&ACCEPTOR.replace("TRADER", "")),
-        format!("a.cfg:5: TargetCompID=: {expected} expected")
-    );
-}
-
-#[test]
-fn a_control_character_is_refused_and_never_breaks_the_errors_line() {
-    let error = read("[DEFAULT]\nConnec\rtionType=acceptor\n").unwrap_err();
-    let error = error.to_string();
-    assert!(error.contains("\na.cfg:2: the line contains U+000D, which an editor may show"), "{error}");
-    assert_eq!(error.lines().count(), 2);
-}
