@@ -111,17 +111,20 @@ impl Model {
             self.refuse(tag, EncodeErrorKind::HeaderAfterBody);
         } else if self.scope().own.contains(&tag) {
             self.refuse(tag, EncodeErrorKind::Duplicate);
-        } else if let Some(before) = before.filter(|before| before.data_tag != tag) {
-            self.refuse(before.length_tag, EncodeErrorKind::DanglingLength);
-        } else if self.used + size > ROOM {
-            self.refuse(tag, EncodeErrorKind::NoRoom);
         } else {
-            self.body_begun |= !HEADER.contains(&tag);
+            // Whether the writer takes it for a duplicate of a group's field is not said.
             self.undecided |= self.error.is_none() && self.scope().in_closed_groups.contains(&tag);
-            self.scope().own.push(tag);
-            self.fields.push((tag, value.to_vec()));
-            self.used += size;
-            return true;
+            if let Some(before) = before.filter(|before| before.data_tag != tag) {
+                self.refuse(before.length_tag, EncodeErrorKind::DanglingLength);
+            } else if self.used + size > ROOM {
+                self.refuse(tag, EncodeErrorKind::NoRoom);
+            } else {
+                self.body_begun |= !HEADER.contains(&tag);
+                self.scope().own.push(tag);
+                self.fields.push((tag, value.to_vec()));
+                self.used += size;
+                return true;
+            }
         }
         false
     }
