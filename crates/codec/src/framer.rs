@@ -218,13 +218,51 @@ impl<'b> Framed<'b> {
     }
 }
 
+/// Returns where `needle`, which begins with SOH, is found first.
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack.windows(needle.len()).position(|w| w == needle)
+    let mut from = 0;
+    loop {
+        let at = from + first_soh(&haystack[from..])?;
+        if haystack[at..].starts_with(needle) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+}
+
+/// Returns where the first SOH is, eight bytes at a time: whoever sends noise without an end may send
+/// much of it.
+fn first_soh(bytes: &[u8]) -> Option<usize> {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for (n, chunk) in chunks.iter().enumerate() {
+        // An SOH is a zero byte now; the lowest bit found is that of the first one.
+        let word = u64::from_le_bytes(*chunk) ^ LOW;
+        let found = word.wrapping_sub(LOW) & !word & (LOW << 7);
+        if found != 0 {
+            return Some(n * 8 + (found.trailing_zeros() / 8) as usize);
+        }
+    }
+    Some(chunks.len() * 8 + rest.iter().position(|byte| *byte == 1)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_needle_is_found_wherever_it_is() {
+        for before in 0..40 {
+            for filler in [0, 1, 2, b'8', 0x81, 0xff] {
+                let mut bytes = [filler; 64];
+                assert_eq!(find(&bytes, RESTART), None);
+                bytes[before..before + RESTART.len()].copy_from_slice(RESTART);
+                assert_eq!(find(&bytes, RESTART), Some(before), "{filler}");
+                assert_eq!(find(&bytes[..before + RESTART.len()], RESTART), Some(before), "{filler}");
+                assert_eq!(find(&bytes[..before + RESTART.len() - 1], RESTART), None, "{filler}");
+            }
+        }
+    }
 
     /// Typical and nearly typical beginnings of messages, each with every byte changed in turn.
     #[test]
