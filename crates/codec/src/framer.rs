@@ -230,7 +230,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns where the first SOH is, eight bytes at a time: whoever sends noise without an end may send
+/// Returns where the first SOH is. Eight bytes are compared at a time: whoever sends noise may send
 /// much of it.
 fn first_soh(bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = 0x0101_0101_0101_0101;
