@@ -52,6 +52,7 @@ impl Sessions {
             // A failure ends the connection or halts the session, and the caller can see both.
             let _ = log_on(&mut tx);
         }
+        self.debug_check(key);
     }
 
     /// Processes bytes of the counterparty, starting at the first that was not consumed before.
@@ -65,12 +66,16 @@ impl Sessions {
         let consumed = self.read(now, key, bytes, app);
         let replays = match self.session(key) {
             Some(session) if session.state.is_open() => session.state.replay().is_some(),
-            _ => return bytes.len(),
+            _ => {
+                self.debug_check(key);
+                return bytes.len();
+            }
         };
         // A replay continues even while nothing is read. The session records why a step stopped.
         if replays && let Some(mut tx) = self.transaction(now, key, app) {
             let _ = replay::pump(&mut tx);
         }
+        self.debug_check(key);
         consumed
     }
 
@@ -486,6 +491,7 @@ impl Sessions {
         tx.notify(&Event::Ended(&end));
         self.follow_schedule(now, key, app);
         self.close_halted_store(key);
+        self.debug_check(key);
         Some(end)
     }
 

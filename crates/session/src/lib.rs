@@ -35,6 +35,7 @@ mod horizon;
 mod id;
 mod identify;
 mod inbound;
+mod invariants;
 mod key;
 #[cfg(feature = "kill-points")]
 pub mod kill_points;

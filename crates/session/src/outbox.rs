@@ -257,6 +257,22 @@ impl Outbox {
         })
     }
 
+    /// Checks what holds after each transaction, committed or rolled back, and after each write to
+    /// the socket: every byte is either released or waits for the store.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    pub(crate) fn check(&self) {
+        self.cursor.check();
+        let (size, tail) = (self.memory.len(), self.cursor.tail);
+        assert!(tail <= size, "messages end at {tail}, and the memory has {size} bytes");
+        if let Some(Unread { bytes, .. }) = self.unread {
+            let writable = self.writable().len();
+            assert!(bytes > 0, "the socket is to accept 0 bytes before nothing is unread");
+            assert!(bytes <= writable, "{bytes} bytes are unread, and {writable} may be written");
+        }
+    }
+
     /// Discards everything, because the connection has ended.
     pub(crate) fn clear(&mut self) {
         self.cursor.origin += self.cursor.tail as u64;
@@ -275,6 +291,25 @@ impl OutboxMark {
 }
 
 impl OutboxCursor {
+    fn check(&self) {
+        let Self { head, released, tail, waiting, origin, length_digits } = self;
+        assert!(head <= released, "the socket has accepted {head} bytes, and {released} are released");
+        assert!(released <= tail, "{released} bytes are released of {tail}");
+        let (mut end, mut position) = (origin + *released as u64, None);
+        for (stretch, (waits_for, its_end)) in waiting.iter().enumerate() {
+            assert!(*its_end > end, "stretch {stretch} ends at {its_end}, and begins at {end}");
+            assert!(
+                position < Some(*waits_for),
+                "stretch {stretch} waits for {waits_for:?}, the one before it for {position:?}"
+            );
+            (end, position) = (*its_end, Some(*waits_for));
+        }
+        let last = origin + *tail as u64;
+        assert!(end == last, "bytes end at {last}, and up to {end} they are released or wait for the store");
+        let is_length = (1..=20).contains(length_digits);
+        assert!(is_length, "BodyLength of the last message has {length_digits} digits");
+    }
+
     /// Returns the index after the last message.
     pub(crate) fn tail(&self) -> usize {
         self.tail
@@ -300,6 +335,7 @@ impl OutboxCursor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::invariants::said;
 
     fn outbox(size: usize) -> Outbox {
         Outbox::new(size, Watermarks { high: 10, low: 4 })
@@ -309,6 +345,44 @@ mod tests {
         let tail = outbox.cursor.tail();
         outbox.memory[tail..tail + bytes.len()].copy_from_slice(bytes);
         outbox.cursor.push(tail + bytes.len(), 3);
+    }
+
+    /// Returns an outbox with bytes that are unread, released, and in two stretches that wait.
+    fn busy() -> Outbox {
+        let mut outbox = outbox(64);
+        for (position, bytes) in [(1, b"read"), (2, b"wait"), (3, b"more")] {
+            push(&mut outbox, bytes);
+            outbox.committed(Position(position), Position(1));
+        }
+        outbox.written(Mono(1), 1);
+        outbox
+    }
+
+    /// Changes the outbox, and what `check` says then.
+    type Damage = (fn(&mut Outbox), &'static str);
+
+    const DAMAGES: [Damage; 10] = [
+        (|it| it.cursor.head = 5, "the socket has accepted 5 bytes, and 4 are released"),
+        (|it| it.cursor.tail = 3, "4 bytes are released of 3"),
+        (|it| it.memory = vec![0; 11].into(), "messages end at 12, and the memory has 11 bytes"),
+        (|it| it.cursor.waiting[0].1 = 4, "stretch 0 ends at 4, and begins at 4"),
+        (|it| it.cursor.waiting[1].0 = Position(2), "stretch 1 waits for Position(2), the one before it"),
+        (|it| it.cursor.waiting.truncate(1), "bytes end at 12, and up to 8 they are released"),
+        (|it| it.cursor.origin = 1, "bytes end at 13, and up to 12 they are released"),
+        (|it| it.cursor.length_digits = 0, "BodyLength of the last message has 0 digits"),
+        (|it| it.unread = Some(Unread { since: Mono(1), bytes: 0 }), "the socket is to accept 0 bytes"),
+        (|it| it.cursor.head = 2, "3 bytes are unread, and 2 may be written"),
+    ];
+
+    #[test]
+    fn each_condition_is_seen_to_fail() {
+        busy().check();
+        for (damage, says) in DAMAGES {
+            let mut outbox = busy();
+            damage(&mut outbox);
+            let said = said(|| outbox.check());
+            assert!(said.contains(says), "{said}, not {says}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 use fixbolt_codec::{Framed, SeqNum};
 
+use crate::fix::SOH;
 use crate::store::{ConnectionNumber, Generation};
 use crate::throttle::Arrival;
 
@@ -108,6 +109,31 @@ impl ReorderBuffer {
         Some(arrival)
     }
 
+    /// Checks what holds between two calls: the entries are in order, and the buffer's bytes are
+    /// theirs and no others.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    pub(crate) fn check(&self) {
+        let Self { bytes, entries, limit, epoch: _ } = self;
+        assert!(bytes.len() <= *limit, "{} bytes are buffered, and at most {limit} may be", bytes.len());
+        let (mut total, mut before) = (0, SeqNum::ZERO);
+        for Entry { seq, start, len, arrival } in entries {
+            assert!(*seq > before, "message {seq} is buffered after {before}");
+            let message = bytes.get(*start..start + len).unwrap_or_default();
+            let is_message = message.starts_with(b"8=") && message.ends_with(&[SOH]);
+            assert!(is_message, "the bytes of message {seq} are not in the buffer");
+            assert!(
+                arrival.earliest <= arrival.latest,
+                "message {seq} arrived after {:?} and before {:?}",
+                arrival.earliest,
+                arrival.latest
+            );
+            (total, before) = (total + len, *seq);
+        }
+        assert!(total == bytes.len(), "{} bytes are buffered, and messages have {total}", bytes.len());
+    }
+
     fn place(&self, seq: SeqNum) -> Result<usize, usize> {
         self.entries.binary_search_by_key(&seq, |entry| entry.seq)
     }
@@ -121,6 +147,7 @@ impl ReorderBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::invariants::said;
     use crate::time::Mono;
     use fixbolt_codec::{Frame, Framer};
 
@@ -146,6 +173,31 @@ mod tests {
         let found = buffer.copy(epoch, SeqNum(seq), &mut kept);
         assert!(found.is_none_or(|at| at == arrival(seq)));
         found.map(|_| kept.framed().expect("framed before").bytes().to_vec())
+    }
+
+    /// Changes the buffer, and what `check` says then.
+    type Damage = (fn(&mut ReorderBuffer), &'static str);
+
+    const DAMAGES: [Damage; 6] = [
+        (|it| it.limit = 1, "bytes are buffered, and at most 1 may be"),
+        (|it| it.entries.swap(0, 1), "message 7 is buffered after 9"),
+        (|it| it.entries[1].start = 1, "the bytes of message 9 are not in the buffer"),
+        (|it| it.entries[1].len = 1000, "the bytes of message 9 are not in the buffer"),
+        (|it| it.entries[0].arrival.latest = Mono(0), "message 7 arrived after Mono(7) and before Mono(0)"),
+        (|it| it.entries.truncate(1), "bytes are buffered, and messages have"),
+    ];
+
+    #[test]
+    fn each_condition_is_seen_to_fail() {
+        for (damage, says) in DAMAGES {
+            let mut buffer = ReorderBuffer::new(1000);
+            buffer.check();
+            assert!(keep(&mut buffer, EPOCH, 9) && keep(&mut buffer, EPOCH, 7));
+            buffer.check();
+            damage(&mut buffer);
+            let said = said(|| buffer.check());
+            assert!(said.contains(says), "{said}, not {says}");
+        }
     }
 
     #[test]

@@ -119,6 +119,13 @@ pub(crate) struct OpenTurn {
     pub(crate) unreached: Option<(Unsent, Unreached)>,
 }
 
+impl OpenTurn {
+    /// Returns the number of the last transaction that has touched the session; 0 before the first.
+    pub(crate) const fn number(&self) -> u64 {
+        self.number
+    }
+}
+
 /// What the application hears of a session once a transaction is committed.
 pub(crate) struct News {
     /// Messages that will not reach the counterparty.

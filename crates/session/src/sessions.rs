@@ -449,6 +449,40 @@ impl Sessions {
             || self.session(key).is_some_and(|session| session.settings.reset_on_logon)
     }
 
+    /// Checks the invariants of every open session, for simulators and fuzzers. Builds with debug
+    /// assertions check the session of a call at its end, and those that a transaction has touched.
+    ///
+    /// # Panics
+    /// Panics if one does not hold.
+    #[doc(hidden)]
+    pub fn check(&self) {
+        let Self { table, dictionaries, touched, lists, turns, .. } = self;
+        assert!(touched.is_empty(), "sessions {touched:?} are in a transaction that has ended");
+        let (sessions, others) = (table.len(), dictionaries.len());
+        assert!(sessions == others, "the table has {sessions} places, and dictionaries have {others}");
+        lists.check(table);
+        for (place, session) in table.iter().enumerate() {
+            let Some(session) = session else { continue };
+            let key = session.key;
+            assert!(key.index() == place, "the session with key {key:?} is at {place}");
+            let number = session.turn.number();
+            assert!(number <= *turns, "transaction {number} of {turns} has touched session {place}");
+            session.check();
+            session.check_between_calls();
+        }
+    }
+
+    /// Checks the session of a call at its end, in builds with debug assertions. The others can
+    /// only have changed in transactions.
+    pub(crate) fn debug_check(&self, key: SessionKey) {
+        if cfg!(debug_assertions)
+            && let Some(session) = self.session(key)
+        {
+            session.check();
+            session.check_between_calls();
+        }
+    }
+
     pub(crate) fn session(&self, key: SessionKey) -> Option<&Session> {
         table::find(&self.table, key)
     }
@@ -545,4 +579,88 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
         return Ok(());
     };
     Err(OpenError::Setting(wrong))
+}
+
+#[cfg(test)]
+mod tests {
+    use core::ops::{ControlFlow, RangeInclusive};
+
+    use super::*;
+    use crate::invariants::{said, session};
+    use crate::store::{Generation, Record};
+
+    /// A store that is never used.
+    struct Unused;
+
+    impl Store for Unused {
+        fn open(&mut self, _: SessionKey, _: &SessionId) -> Result<Recovered, StoreError> {
+            Ok(Recovered::default())
+        }
+        fn close(&mut self, _: SessionKey) -> Result<(), StoreError> {
+            Ok(())
+        }
+        fn begin(&mut self) {}
+        fn append(&mut self, _: SessionKey, _: &Record<'_>) -> Result<(), StoreError> {
+            Ok(())
+        }
+        fn commit(&mut self) -> Result<Position, StoreError> {
+            Ok(Position(0))
+        }
+        fn rollback(&mut self) {}
+        fn durable(&mut self, _: SessionKey) -> Position {
+            Position(0)
+        }
+        fn read(
+            &mut self,
+            _: SessionKey,
+            _: Generation,
+            _: RangeInclusive<SeqNum>,
+        ) -> Result<Option<Record<'_>>, StoreError> {
+            Ok(None)
+        }
+        fn replay(
+            &mut self,
+            _: SessionKey,
+            _: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+        ) -> Result<(), StoreError> {
+            Ok(())
+        }
+        fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+            None
+        }
+    }
+
+    fn session_of(sessions: &mut Sessions) -> &mut Session {
+        sessions.table[0].as_mut().unwrap()
+    }
+
+    /// Changes the sessions, and what `check` says then.
+    type Damage = (fn(&mut Sessions), &'static str);
+
+    const DAMAGES: [Damage; 7] = [
+        (|it| it.touched.push(0), "sessions [0] are in a transaction that has ended"),
+        (|it| it.dictionaries.clear(), "the table has 1 places, and dictionaries have 0"),
+        (|it| session_of(it).key = SessionKey::new(0, 1, 0), "is at 0"),
+        (
+            |it| assert!(session_of(it).touch(1), "for the first time"),
+            "transaction 1 of 0 has touched session 0",
+        ),
+        (|it| session_of(it).has_output = true, "session 0 has output: true, and is listed: false"),
+        (|it| session_of(it).store_is_open = false, "the store is closed, and the session is not halted"),
+        (|it| session_of(it).state.stored.next_out = SeqNum(3), "other threads see numbers"),
+    ];
+
+    #[test]
+    fn each_condition_is_seen_to_fail() {
+        for (damage, says) in DAMAGES {
+            let mut sessions = Sessions::new(Box::new(Unused), 8192);
+            sessions.check();
+            sessions.table.push(Some(session()));
+            sessions.dictionaries.push(SessionDictionary::None);
+            sessions.check();
+            damage(&mut sessions);
+            let said = said(|| sessions.check());
+            assert!(said.contains(says), "{said}, not {says}");
+        }
+    }
 }

@@ -251,6 +251,28 @@ impl Outgoing {
         *self.places.at(number) = Place { number, state: PlaceState::Queued { end } };
     }
 
+    /// Checks that each message between the first that waits in the outbox and the last that was
+    /// counted has its place, and ends in the outbox, at `end` at the latest.
+    fn check(&self, counted: u64, end: u64) {
+        let Self { places, accepted } = self;
+        assert!(*accepted <= counted, "{accepted} messages of {counted} have been accepted");
+        let (queued, most) = (counted - accepted, places.places.len() as u64);
+        assert!(queued <= most, "{queued} messages wait in the outbox, and {most} have a place");
+        let mut before = 0;
+        for number in *accepted..counted {
+            let place = places.places[(number % most) as usize];
+            assert!(place.number == number, "message {number} has lost its place to {}", place.number);
+            let PlaceState::Queued { end: its_end } = place.state else {
+                panic!("the window of message {number} began before the socket had it");
+            };
+            assert!(
+                before < its_end && its_end <= end,
+                "message {number} ends at {its_end}, the one before at {before}, the outbox at {end}"
+            );
+            before = its_end;
+        }
+    }
+
     fn accept(&mut self, counted: u64, position: u64, now: Mono) {
         while self.accepted < counted {
             let place = self.places.at(self.accepted);
@@ -334,6 +356,18 @@ impl OutboundPlaces {
         {
             if let Some(throttle) = throttle {
                 throttle.accept(counted, position, now);
+            }
+        }
+    }
+
+    /// Checks what holds between two calls; the outbox ends at `end`.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    pub(crate) fn check(&self, counted: Counted, end: u64) {
+        for (throttle, counted) in [(&self.messages, counted.messages), (&self.orders, counted.orders)] {
+            if let Some(throttle) = throttle {
+                throttle.check(counted, end);
             }
         }
     }
@@ -523,6 +557,46 @@ mod tests {
         within + queued >= rate.messages as usize
     }
 
+    /// Changes what the throttle of all messages knows, and what `check` says then.
+    type Damage = (fn(&mut Outgoing), &'static str);
+
+    const DAMAGES: [Damage; 6] = [
+        (|it| it.accepted = 4, "4 messages of 3 have been accepted"),
+        (
+            |it| it.places.places = vec![Place::UNUSED].into(),
+            "2 messages wait in the outbox, and 1 have a place",
+        ),
+        (|it| it.places.places[1].number = 4, "message 1 has lost its place to 4"),
+        (
+            |it| it.places.places[2].state = PlaceState::Began(Mono(1)),
+            "the window of message 2 began before the socket had it",
+        ),
+        (
+            |it| it.places.places[2].state = PlaceState::Queued { end: 20 },
+            "message 2 ends at 20, the one before at 20, the outbox at 30",
+        ),
+        (
+            |it| it.places.places[2].state = PlaceState::Queued { end: 31 },
+            "message 2 ends at 31, the one before at 20, the outbox at 30",
+        ),
+    ];
+
+    #[test]
+    fn each_condition_is_seen_to_fail() {
+        for (damage, says) in DAMAGES {
+            let mut places = OutboundPlaces::new(Some(rate(3, 1)), None).unwrap();
+            let mut counted = Counted::default();
+            for end in [10, 20, 30] {
+                places.take(&mut counted, Kind::Other, end);
+            }
+            places.accept(counted, 10, Mono(1));
+            places.check(counted, 30);
+            damage(places.messages.as_mut().unwrap());
+            let said = crate::invariants::said(|| places.check(counted, 30));
+            assert!(said.contains(says), "{said}, not {says}");
+        }
+    }
+
     #[test]
     fn in_no_window_does_the_socket_accept_more_and_no_message_waits_longer_than_that_takes() {
         for seed in 0..300 {
@@ -551,6 +625,7 @@ mod tests {
                         queued.push((end, kind));
                     }
                 }
+                places.check(counted, end);
                 match random.below(8) {
                     0 => {
                         // Rolled back.

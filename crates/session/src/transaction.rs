@@ -222,6 +222,9 @@ impl<'a> Transaction<'a> {
                     self.lists.note_commit(*n, session);
                     self.lists.note_end(*n, session);
                     is_news |= session.has_news();
+                    if cfg!(debug_assertions) {
+                        session.check();
+                    }
                 }
                 if is_news {
                     self.notify_of_commit();
@@ -248,6 +251,9 @@ impl<'a> Transaction<'a> {
             let session = table::opened_mut(self.table, n);
             session.rollback(self.now.mono);
             self.lists.note_end(n, session);
+            if cfg!(debug_assertions) {
+                session.check();
+            }
         }
     }
 

@@ -104,11 +104,83 @@ impl WorkLists {
         self.ready.pop()
     }
 
+    /// Checks what holds between two calls: each list has open sessions, each once, and a session
+    /// knows that it is in one.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    pub(crate) fn check(&self, table: &[Option<Session>]) {
+        let Self { output, awaiting_store, awaiting_room, ready } = self;
+        let output: Vec<usize> = output.iter().copied().collect();
+        for (list, name) in [
+            (&output, "that have output"),
+            (awaiting_store, "that await the store"),
+            (awaiting_room, "that await room"),
+            (ready, "that are ready"),
+        ] {
+            let mut places = list.clone();
+            places.sort_unstable();
+            let twice = places.windows(2).find(|pair| pair[0] == pair[1]);
+            assert!(twice.is_none(), "a session is twice among those {name}: {twice:?}");
+            let closed = places.iter().find(|place| !matches!(table.get(**place), Some(Some(_))));
+            assert!(closed.is_none(), "a closed session is among those {name}: {closed:?}");
+        }
+        for (place, session) in table.iter().enumerate() {
+            let Some(session) = session else { continue };
+            let (has_output, awaits_store) = (session.has_output, session.awaits_store);
+            let listed = output.contains(&place);
+            assert!(
+                listed == has_output,
+                "session {place} has output: {has_output}, and is listed: {listed}"
+            );
+            let listed = awaiting_store.contains(&place);
+            assert!(
+                listed == awaits_store,
+                "session {place} awaits the store: {awaits_store}, and is listed: {listed}"
+            );
+        }
+    }
+
     /// Removes the session at index `place`, which is closed.
     pub(crate) fn forget(&mut self, place: usize) {
         self.output.retain(|other| *other != place);
         for list in [&mut self.awaiting_store, &mut self.awaiting_room, &mut self.ready] {
             list.retain(|other| *other != place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::{said, session};
+
+    /// Changes the lists, or the session at place 0; place 1 is free. And what `check` says then.
+    type Damage = (fn(&mut WorkLists, &mut Session), &'static str);
+
+    const DAMAGES: [Damage; 7] = [
+        (|it, _| it.ready = vec![0, 0], "a session is twice among those that are ready: Some([0, 0])"),
+        (|it, _| it.ready = vec![1], "a closed session is among those that are ready: Some(1)"),
+        (|it, _| it.awaiting_room = vec![2], "a closed session is among those that await room: Some(2)"),
+        (|it, _| it.output.clear(), "session 0 has output: true, and is listed: false"),
+        (|_, session| session.has_output = false, "session 0 has output: false, and is listed: true"),
+        (|it, _| it.awaiting_store.clear(), "session 0 awaits the store: true, and is listed: false"),
+        (|_, session| session.awaits_store = false, "session 0 awaits the store: false, and is listed: true"),
+    ];
+
+    #[test]
+    fn each_condition_is_seen_to_fail() {
+        let mut table = [Some(session()), None];
+        for (damage, says) in DAMAGES {
+            let mut lists = WorkLists::with_capacity(2);
+            let session = table[0].as_mut().unwrap();
+            (session.has_output, session.awaits_store) = (false, true);
+            lists.note_output(0, session);
+            lists.awaiting_store.push(0);
+            lists.check(&table);
+            damage(&mut lists, table[0].as_mut().unwrap());
+            let said = said(|| lists.check(&table));
+            assert!(said.contains(says), "{said}, not {says}");
         }
     }
 }

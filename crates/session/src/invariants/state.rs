@@ -1,0 +1,306 @@
+//! What always holds of the state that transactions change.
+
+use fixbolt_codec::SeqNum;
+
+use crate::state::{Connection, Gap, Logon, Phase, Replay, ResetStage, State, Stored, Unsent};
+
+impl State {
+    /// Checks what holds after each transaction, committed or rolled back.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    pub(crate) fn check(&self) {
+        let Self { stored, unsent, counted: _, connection } = self;
+        stored.check();
+        if let Some(unsent) = unsent {
+            unsent.check();
+        }
+        if let Some(connection) = connection {
+            connection.check(*stored);
+        }
+    }
+}
+
+impl Stored {
+    fn check(&self) {
+        let Self { next_in, next_out, .. } = *self;
+        assert!(next_in >= SeqNum::ONE, "NextNumIn is 0");
+        assert!(next_out >= SeqNum::ONE, "NextNumOut is 0");
+    }
+}
+
+impl Unsent {
+    fn check(&self) {
+        let Self { first, last } = *self;
+        assert!(first >= SeqNum::ONE, "unsent messages begin at 0");
+        assert!(first <= last, "unsent messages {first} to {last} are none");
+    }
+}
+
+impl Connection {
+    fn check(&self, stored: Stored) {
+        let Self {
+            test_request, test_requests, logged_on, reset_asked, resetting, leaving, end, logon, ..
+        } = self;
+        let phase = logon.phase;
+        assert!(phase != Phase::Disconnected, "there is a connection, and the phase is Disconnected");
+        let is_after_logon = matches!(phase, Phase::LoggedOn | Phase::LogoutSent);
+        let is_before_logon = matches!(phase, Phase::AwaitingLogon | Phase::LogonSent);
+        assert!(*logged_on || !is_after_logon, "{phase:?} without an exchange of Logons");
+        assert!(!logged_on || !is_before_logon, "{phase:?} after the exchange of Logons");
+        assert!(
+            end.is_some() || phase == Phase::LoggedOn || logon.deadline.is_some(),
+            "{phase:?} would last forever: it has no deadline"
+        );
+        if let Some(test) = test_request {
+            assert!(test.id <= *test_requests, "TestRequest {} of {test_requests} is awaited", test.id);
+        }
+        assert!(!reset_asked || !logged_on, "an answer to ResetSeqNumFlag=Y is awaited after the logon");
+        let is_leaving = matches!(phase, Phase::LogoutSent | Phase::LogoutAnswered);
+        assert!(leaving.is_none() || is_leaving, "a reason to log out, and no Logout: {phase:?}");
+        if let Some(resetting) = resetting {
+            assert!(logged_on, "a reset in the session began before the logon");
+            assert!(
+                resetting.stage != ResetStage::LogonSent
+                    || phase != Phase::LoggedOn
+                    || logon.ours == Some(SeqNum::ONE),
+                "our Logon with ResetSeqNumFlag=Y has number {:?}",
+                logon.ours
+            );
+        }
+        logon.check(stored);
+    }
+}
+
+impl Logon {
+    fn check(&self, stored: Stored) {
+        let Self { phase, deadline, gap, replay, logout_queued, kept_from, held_at, ours, logout, .. } =
+            *self;
+        let next_out = stored.next_out;
+        if let Some(gap) = gap {
+            gap.check(stored);
+        }
+        if let Some(replay) = replay {
+            replay.check(stored);
+        }
+        for (seq, what) in [(kept_from, "a withheld message"), (ours, "our Logon"), (logout, "our Logout")] {
+            if let Some(seq) = seq {
+                assert!(seq >= SeqNum::ONE && seq < next_out, "{what} has number {seq} of {next_out}");
+            }
+        }
+        assert!(phase != Phase::LoggedOn || ours.is_some(), "logged on without a Logon of ours");
+        if kept_from.is_some() {
+            let may_withhold = matches!(phase, Phase::LogonSent | Phase::LoggedOn);
+            assert!(may_withhold, "messages are withheld in {phase:?}");
+            assert!(replay.is_none(), "messages are withheld that would follow the replay");
+        }
+        assert!(
+            phase != Phase::LoggedOn || held_at.is_none() || deadline.is_some(),
+            "messages would be withheld forever: there is no deadline"
+        );
+        if logout_queued {
+            assert!(logout.is_some(), "a Logout is queued that has no number");
+            let is_sent = matches!(phase, Phase::LogoutSent | Phase::LogoutAnswered);
+            assert!(is_sent, "our Logout is queued in {phase:?}");
+        }
+    }
+}
+
+impl Gap {
+    fn check(&self, stored: Stored) {
+        let Self { begin, end, asked_to, .. } = *self;
+        let next_in = stored.next_in;
+        assert!(begin >= SeqNum::ONE && begin <= end, "the gap {begin} to {end} is none");
+        assert!(begin <= next_in, "the gap begins at {begin}, and {next_in} is expected");
+        if let Some(last) = asked_to {
+            assert!(last <= end, "{last} was requested, and the gap ends with {end}");
+        }
+    }
+}
+
+impl Replay {
+    fn check(&self, stored: Stored) {
+        let Self { next, end, gap_from, live, began } = *self;
+        let next_out = stored.next_out;
+        assert!(next >= SeqNum::ONE, "the replay continues at 0");
+        assert!(next <= end.next(), "the replay is at {next}, and it ends with {end}");
+        assert!(end < live, "the replay ends with {end}, and new messages begin at {live}");
+        assert!(live <= next_out, "new messages begin at {live}, and {next_out} is the next one");
+        assert!(began <= next_out, "the replay began at {began}, and {next_out} is the next one");
+        if let Some(from) = gap_from {
+            assert!(from >= SeqNum::ONE && from < next, "a gap fill from {from} ends before {next}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::end::SessionEnd;
+    use crate::invariants::said;
+    use crate::state::{Resetting, TestRequest};
+    use crate::store::{ConnectionNumber, Generation};
+    use crate::throttle::Counted;
+    use crate::time::{Mono, Now, Utc};
+
+    /// Returns a state in which everything is under way that may be at once: a gap, a replay, a
+    /// TestRequest, unsent messages.
+    fn state() -> State {
+        let stored = Stored {
+            next_in: SeqNum(5),
+            next_out: SeqNum(20),
+            generation: Generation(1),
+            connection: ConnectionNumber(1),
+            attempts: 0,
+            began: Some(Utc(1)),
+        };
+        let now = Now { mono: Mono(1), utc: Utc(1) };
+        let mut connection = Connection::begin(now, Phase::LoggedOn, Mono(9), 30);
+        connection.logged_on = true;
+        connection.test_requests = 2;
+        connection.test_request = Some(TestRequest { id: 2, sent: Mono(1) });
+        connection.logon.ours = Some(SeqNum(1));
+        connection.logon.gap = Some(Gap {
+            begin: SeqNum(4),
+            end: SeqNum(8),
+            asked_to: Some(SeqNum(6)),
+            asked: 1,
+            asked_at: Mono(1),
+            replayed: None,
+        });
+        connection.logon.replay = Some(Replay {
+            next: SeqNum(7),
+            end: SeqNum(10),
+            gap_from: Some(SeqNum(6)),
+            live: SeqNum(18),
+            began: SeqNum(17),
+        });
+        let unsent = Some(Unsent { first: SeqNum(18), last: SeqNum(19) });
+        State { stored, unsent, counted: Counted::default(), connection: Some(connection) }
+    }
+
+    fn connection(state: &mut State) -> &mut Connection {
+        state.connection.as_mut().unwrap()
+    }
+
+    fn logon(state: &mut State) -> &mut Logon {
+        &mut connection(state).logon
+    }
+
+    fn unsent(state: &mut State) -> &mut Unsent {
+        state.unsent.as_mut().unwrap()
+    }
+
+    fn gap(state: &mut State) -> &mut Gap {
+        logon(state).gap.as_mut().unwrap()
+    }
+
+    fn replay(state: &mut State) -> &mut Replay {
+        logon(state).replay.as_mut().unwrap()
+    }
+
+    fn resets(state: &mut State) {
+        let (stage, why) = (ResetStage::LogonSent, String::new());
+        connection(state).resetting = Some(Box::new(Resetting { stage, until: Mono(9), why }));
+    }
+
+    /// Changes the state, and what `check` says then.
+    type Damage = (fn(&mut State), &'static str);
+
+    /// One for each condition.
+    const DAMAGES: [Damage; 31] = [
+        (|s| s.stored.next_in = SeqNum::ZERO, "NextNumIn is 0"),
+        (|s| s.stored.next_out = SeqNum::ZERO, "NextNumOut is 0"),
+        (|s| unsent(s).first = SeqNum::ZERO, "unsent messages begin at 0"),
+        (|s| unsent(s).last = SeqNum(17), "unsent messages 18 to 17 are none"),
+        (|s| logon(s).phase = Phase::Disconnected, "the phase is Disconnected"),
+        (|s| connection(s).logged_on = false, "LoggedOn without an exchange of Logons"),
+        (|s| logon(s).phase = Phase::LogonSent, "LogonSent after the exchange of Logons"),
+        (
+            |s| (logon(s).phase, logon(s).deadline) = (Phase::LogoutSent, None),
+            "LogoutSent would last forever",
+        ),
+        (|s| connection(s).test_requests = 1, "TestRequest 2 of 1 is awaited"),
+        (|s| connection(s).reset_asked = true, "an answer to ResetSeqNumFlag=Y is awaited after the logon"),
+        (
+            |s| connection(s).leaving = Some(Box::new(SessionEnd::LogoutTimedOut)),
+            "a reason to log out, and no Logout: LoggedOn",
+        ),
+        (
+            |s| {
+                resets(s);
+                connection(s).logged_on = false;
+                (logon(s).phase, logon(s).deadline) = (Phase::LogoutAnswered, Some(Mono(9)));
+            },
+            "a reset in the session began before the logon",
+        ),
+        (
+            |s| {
+                resets(s);
+                logon(s).ours = Some(SeqNum(2));
+            },
+            "our Logon with ResetSeqNumFlag=Y has number Some(",
+        ),
+        (|s| logon(s).ours = Some(SeqNum(20)), "our Logon has number 20 of 20"),
+        (|s| logon(s).logout = Some(SeqNum::ZERO), "our Logout has number 0 of 20"),
+        (|s| logon(s).kept_from = Some(SeqNum(20)), "a withheld message has number 20 of 20"),
+        (|s| logon(s).ours = None, "logged on without a Logon of ours"),
+        (
+            |s| {
+                (logon(s).phase, logon(s).deadline) = (Phase::LogoutSent, Some(Mono(9)));
+                logon(s).kept_from = Some(SeqNum(19));
+            },
+            "messages are withheld in LogoutSent",
+        ),
+        (|s| logon(s).kept_from = Some(SeqNum(19)), "messages are withheld that would follow the replay"),
+        (
+            |s| (logon(s).held_at, logon(s).deadline) = (Some(SeqNum(5)), None),
+            "messages would be withheld forever",
+        ),
+        (|s| logon(s).logout_queued = true, "a Logout is queued that has no number"),
+        (
+            |s| (logon(s).logout, logon(s).logout_queued) = (Some(SeqNum(19)), true),
+            "our Logout is queued in LoggedOn",
+        ),
+        (|s| gap(s).end = SeqNum(3), "the gap 4 to 3 is none"),
+        (|s| gap(s).begin = SeqNum(6), "the gap begins at 6, and 5 is expected"),
+        (|s| gap(s).asked_to = Some(SeqNum(9)), "9 was requested, and the gap ends with 8"),
+        (|s| replay(s).next = SeqNum(12), "the replay is at 12, and it ends with 10"),
+        (|s| replay(s).live = SeqNum(10), "the replay ends with 10, and new messages begin at 10"),
+        (|s| replay(s).live = SeqNum(21), "new messages begin at 21, and 20 is the next one"),
+        (|s| replay(s).began = SeqNum(21), "the replay began at 21, and 20 is the next one"),
+        (|s| replay(s).gap_from = Some(SeqNum(7)), "a gap fill from 7 ends before 7"),
+        (
+            |s| {
+                let gap_from = None;
+                *replay(s) = Replay { next: SeqNum::ZERO, gap_from, ..*replay(s) };
+            },
+            "the replay continues at 0",
+        ),
+    ];
+
+    #[test]
+    fn each_condition_is_seen_to_fail() {
+        state().check();
+        for (n, (damage, says)) in DAMAGES.iter().enumerate() {
+            let mut state = state();
+            damage(&mut state);
+            let said = said(|| state.check());
+            assert!(said.contains(says), "damage {n}: {said}, not {says}");
+        }
+    }
+
+    #[test]
+    fn the_lifetimes_begin_in_order() {
+        let mut state = state();
+        let now = Now { mono: Mono(1), utc: Utc(1) };
+        for phase in [Phase::AwaitingLogon, Phase::LogonSent] {
+            state.connection = Some(Connection::begin(now, phase, Mono(9), 30));
+            state.check();
+            state.reset();
+            state.check();
+        }
+        state.connection = None;
+        state.check();
+    }
+}

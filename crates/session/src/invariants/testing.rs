@@ -1,0 +1,37 @@
+//! What the tests of checks share.
+
+use fixbolt_codec::{Envelope, SeqNum, Version};
+
+use crate::id::SessionId;
+use crate::key::SessionKey;
+use crate::session::Session;
+use crate::settings::{Role, SessionSettings};
+use crate::state::Phase;
+use crate::store::Recovered;
+use crate::time::{Mono, Now, Utc};
+
+/// Returns what a check says of a value that was damaged.
+///
+/// # Panics
+/// Panics if the check finds nothing.
+pub(crate) fn said(check: impl FnOnce()) -> String {
+    let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check));
+    let panic = checked.expect_err("the damage is not found");
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    panic.downcast_ref::<String>().cloned().or(text).expect("a check says what is wrong")
+}
+
+/// Returns an acceptor's session that is logged on.
+pub(crate) fn session() -> Session {
+    let id = SessionId::new(Version::Fix44, "US", "PEER").unwrap();
+    let envelope = Envelope::new(b"FIX.4.4", b"US", b"PEER").unwrap();
+    let settings = SessionSettings::new(id, Role::Acceptor);
+    let recovered = Recovered { next_in: SeqNum(2), next_out: SeqNum(2), ..Recovered::default() };
+    let mut session = Session::new(SessionKey::new(0, 0, 0), settings, envelope, &recovered, true);
+    session.connect(Now { mono: Mono(1), utc: Utc(1) });
+    let connection = session.state.connection.as_mut().unwrap();
+    connection.logged_on = true;
+    (connection.logon.phase, connection.logon.ours) = (Phase::LoggedOn, Some(SeqNum(1)));
+    session.publish();
+    session
+}
