@@ -83,6 +83,18 @@ impl Open {
             Journal::Pending(_) => None,
         }
     }
+
+    /// Checks what holds after each turn, in builds with debug assertions.
+    #[inline]
+    fn check(&self) {
+        if cfg!(debug_assertions) {
+            assert!(!self.in_turn, "{} is in a turn that has ended", self.session);
+            match &self.journal {
+                Journal::Made(log) => log.check(),
+                Journal::Pending(pending) => pending.check(),
+            }
+        }
+    }
 }
 
 /// Journals that are being created or closed in the background, before no further one should be.
@@ -324,7 +336,7 @@ impl DirectoryStore {
         let Journal::Pending(pending) = &mut self.opened(session).journal else {
             return self.append(session, record);
         };
-        pending.check()?;
+        pending.refusal()?;
         if is_first && !pending.is_full(record.body.len()) {
             return pending.append(turn, record);
         }
@@ -364,6 +376,7 @@ impl DirectoryStore {
                 if let Journal::Made(log) = &mut open.journal {
                     log.publish();
                 }
+                open.check();
             }
         }
     }
@@ -547,6 +560,7 @@ impl Store for DirectoryStore {
                     Journal::Made(log) => log.rollback(),
                     Journal::Pending(pending) => pending.rollback(),
                 }
+                open.check();
             }
         }
     }

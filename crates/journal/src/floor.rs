@@ -140,6 +140,18 @@ impl FloorWriter {
         self.mapping.publish(at + 8 * FLOOR_WORDS, check(&words, self.salt));
         self.slot ^= 1;
     }
+
+    /// Checks that the slot that was written last has `floor`.
+    ///
+    /// # Panics
+    /// Panics if it does not.
+    pub(crate) fn check(&self, floor: &Floor) {
+        let at = FLOOR_SLOTS[self.slot ^ 1];
+        let words: [u64; FLOOR_WORDS] = self.mapping.words(at);
+        let [sum] = self.mapping.words(at + 8 * FLOOR_WORDS);
+        let is_floor = words == floor.words() && sum == check(&words, self.salt);
+        assert!(is_floor, "the head has the floor {words:x?}, and {floor:?} was reached");
+    }
 }
 
 #[cfg(test)]

@@ -47,6 +47,19 @@ impl Index {
         self.0.truncate(self.0.partition_point(|e| e.offset < offset));
     }
 
+    /// Checks the last entries, as those before them do not change: they are in the order of their
+    /// positions and numbers, and before `end`.
+    ///
+    /// # Panics
+    /// Panics if they are not.
+    pub(crate) fn check(&self, end: usize) {
+        let [.., before, last] = &self.0[..] else { return };
+        let IndexEntry { number, offset } = *last;
+        assert!(offset < end, "a message begins at {offset}, and messages end at {end}");
+        let is_sorted = before.number <= number && before.offset / STRIDE < offset / STRIDE;
+        assert!(is_sorted, "message {number:?} at {offset} follows {:?} at {}", before.number, before.offset);
+    }
+
     /// Returns where to begin the search for a message.
     pub(crate) fn begin_at(&self, number: (Generation, SeqNum)) -> usize {
         let after = self.0.partition_point(|e| e.number <= number);

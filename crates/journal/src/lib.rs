@@ -28,6 +28,7 @@ mod identity;
 mod index;
 #[cfg(feature = "inspect")]
 pub mod inspect;
+mod invariants;
 mod layout;
 mod ledger;
 mod lock;

@@ -84,6 +84,13 @@ pub(crate) struct Turn {
     second_word: u64,
 }
 
+impl Turn {
+    /// Returns whether a record was added.
+    pub(crate) const fn is_begun(&self) -> bool {
+        self.begun
+    }
+}
+
 /// Maximum length of a body.
 const LARGEST_BODY: usize = 256 << 20;
 /// A generation begins in a new segment if this many bytes of the current one are used, or half of

@@ -91,6 +91,20 @@ impl Mapping {
         }
     }
 
+    /// Returns the words at `at`, and looks at no other byte.
+    ///
+    /// # Panics
+    /// Panics if the mapping ends before them or `at` is not a multiple of 8.
+    #[allow(unsafe_code)]
+    pub(crate) fn words<const N: usize>(&self, at: usize) -> [u64; N] {
+        assert!(at <= self.len() && 8 * N <= self.len() - at && at.is_multiple_of(8));
+        // SAFETY: inside the mapping (just checked).
+        let source = unsafe { self.raw.as_ptr().add(at) }.cast::<u64>();
+        // SAFETY: as above, and aligned, because mappings begin on a page. In this process only
+        // methods that borrow `self` exclusively write to these words.
+        std::array::from_fn(|n| u64::from_le(unsafe { source.add(n).read() }))
+    }
+
     /// Stores one word, little-endian, so that a reader that sees it also sees everything written
     /// before it.
     ///

@@ -68,7 +68,7 @@ impl Pending {
     }
 
     pub(crate) fn append(&mut self, turn: u64, record: &Record<'_>) -> Result<(), StoreError> {
-        self.check()?;
+        self.refusal()?;
         self.ledger.apply(record)?;
         self.bodies.extend_from_slice(record.body);
         let (generation, end) = (self.ledger.generation, self.bodies.len());
@@ -120,8 +120,27 @@ impl Pending {
     }
 
     /// Fails if there will be no journal.
-    pub(crate) fn check(&self) -> Result<(), StoreError> {
+    pub(crate) fn refusal(&self) -> Result<(), StoreError> {
         self.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Checks what holds between two turns.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    pub(crate) fn check(&self) {
+        let Self { ledger, committed, records, bodies, committed_records, committed_bytes, .. } = self;
+        assert!(ledger == committed, "the totals are {ledger:?}, and those of turns {committed:?}");
+        let (count, bytes) = (records.len(), bodies.len());
+        assert!(count == *committed_records, "{count} records are kept, and {committed_records} committed");
+        assert!(bytes == *committed_bytes, "{bytes} bytes are kept, and {committed_bytes} committed");
+        assert!(bytes <= MOST, "{bytes} bytes are kept, and at most {MOST} may be");
+        let end = records.last().map_or(0, |kept| kept.end);
+        assert!(end == bytes, "{bytes} bytes are kept, and records have {end}");
+        assert!(
+            self.creation.is_none() || self.failure.is_none(),
+            "the journal is being created, and will never be there"
+        );
     }
 
     /// Keeps a failure, which every later append meets.
@@ -186,5 +205,52 @@ pub(crate) fn gone() -> StoreError {
     StoreError::Io {
         doing: "creating or closing a journal".to_owned(),
         reason: "the thread fixbolt-files has ended".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::tests::said;
+    use crate::testing::outbound;
+
+    /// Changes what is kept, and what `check` says then.
+    type Damage = (fn(&mut Pending), &'static str);
+
+    const DAMAGES: [Damage; 6] = [
+        (|it| it.ledger.next_in = SeqNum(7), "the totals are"),
+        (|it| it.records.truncate(1), "1 records are kept, and 2 committed"),
+        (|it| it.bodies.push(0), "8 bytes are kept, and 7 committed"),
+        (
+            |it| (it.bodies, it.committed_bytes) = (vec![0; MOST + 1], MOST + 1),
+            "4194305 bytes are kept, and at most 4194304 may be",
+        ),
+        (|it| it.records[1].end = 6, "7 bytes are kept, and records have 6"),
+        (
+            |it| {
+                it.creation = Some(std::sync::mpsc::channel().1);
+                it.failure = Some(gone());
+            },
+            "the journal is being created, and will never be there",
+        ),
+    ];
+
+    #[test]
+    fn each_condition_is_seen_to_fail() {
+        for (damage, says) in DAMAGES {
+            let mut pending = Pending::new();
+            pending.check();
+            for seq in 1..3 {
+                pending.append(seq, &outbound(seq, &b"message"[..2 + seq as usize])).unwrap();
+                pending.commit();
+                pending.check();
+                pending.append(9, &outbound(9, b"rolled back")).unwrap();
+                pending.rollback();
+                pending.check();
+            }
+            damage(&mut pending);
+            let said = said(|| pending.check());
+            assert!(said.contains(says), "{said}, not {says}");
+        }
     }
 }

@@ -16,7 +16,7 @@ use crate::segment::file_name;
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor {
     number: (Generation, SeqNum),
-    after: RecordAddress,
+    pub(crate) after: RecordAddress,
 }
 
 impl Log {

@@ -41,6 +41,14 @@ impl Segment {
         self.index.forget(offset);
     }
 
+    /// Checks what is known of its messages, of which the last one ends at `end`.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    pub(crate) fn check(&self, end: usize) {
+        self.index.check(end);
+    }
+
     /// Returns where to begin the search for a message.
     pub(crate) fn begin_at(&self, number: (Generation, SeqNum)) -> usize {
         self.index.begin_at(number)

@@ -96,12 +96,12 @@ impl SyncedMark {
 /// Damage that was found, and how much of it was taken.
 #[derive(Default)]
 pub(crate) struct Found {
-    known: Vec<String>,
-    taken: usize,
+    pub(crate) known: Vec<String>,
+    pub(crate) taken: usize,
 }
 
 /// Damages that are reported at most; a repair lists all.
-const MOST_FINDINGS: usize = 64;
+pub(crate) const MOST_FINDINGS: usize = 64;
 
 /// Creates segments and hands them over.
 pub(crate) struct Making {

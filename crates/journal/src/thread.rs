@@ -163,6 +163,9 @@ fn run<W: Work>(new: &Receiver<Arc<Shared>>, pace: &Pace, watch: fn(Arc<Shared>,
             {
                 work.shared().fail(error);
             }
+            if cfg!(debug_assertions) {
+                work.shared().check();
+            }
         }
         let sleep = if sessions.iter().any(|(_, work)| work.is_urgent()) {
             Duration::ZERO
