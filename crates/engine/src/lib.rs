@@ -60,6 +60,8 @@ mod clock;
 mod command;
 pub mod config;
 mod configured;
+#[cfg(test)]
+mod damage;
 mod distribution;
 mod driven;
 mod engine;

@@ -144,6 +144,16 @@ impl OutboundQueue {
         self.pages.room.made();
     }
 
+    /// Checks what the worker may know of a queue that it has not forgotten.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    pub(crate) fn check(&self) {
+        let is_announced = self.announced.load(Ordering::Relaxed);
+        assert!(is_announced, "{}: the worker would be told of the queue a second time", self.id);
+        self.ring.check();
+    }
+
     /// Returns the page of an empty queue to the pool if other sessions may need it. The result is
     /// whether that made room.
     pub(crate) fn shrink(&self) -> bool {

@@ -300,6 +300,29 @@ impl Ring {
         usize::try_from(words).unwrap_or(usize::MAX) * WORD
     }
 
+    /// Checks what the reader may know while others write: the reserved words have their pages,
+    /// which are no more than there are places, and it has returned all pages before them.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    pub(crate) fn check(&self) {
+        let head = self.head.0.load(Ordering::Relaxed);
+        let (first, begins) = (self.first.load(Ordering::Relaxed), self.page_of(head));
+        assert!(first == begins, "page {begins} is read, and those before {first} were returned");
+        // Whoever has moved it has seen the pages of its words.
+        let tail = self.tail.0.load(Ordering::Acquire) & !CLOSED;
+        assert!(head <= tail, "{head} words were consumed of {tail}");
+        if head == tail {
+            return;
+        }
+        let (last, places) = (self.page_of(tail - 1), self.places.len() as u64);
+        assert!(last - first < places, "pages {first} to {last} are in {places} places");
+        for page in first..=last {
+            let is_there = self.place(page).load(Ordering::Acquire) != 0;
+            assert!(is_there, "page {page} is not there, and words of it are reserved");
+        }
+    }
+
     fn page_of(&self, word: u64) -> u64 {
         word >> self.pages.shift()
     }

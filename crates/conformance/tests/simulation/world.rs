@@ -266,6 +266,10 @@ impl World {
         self.sync();
         while (0..self.links.len()).any(|n| self.write(n, 0) | self.write(n, 1)) {}
         self.check_numbers();
+        // In a build without debug assertions, too.
+        for sessions in self.processes.iter().filter_map(|process| process.sessions.as_ref()) {
+            sessions.check();
+        }
     }
 
     fn next_event(&self) -> Mono {

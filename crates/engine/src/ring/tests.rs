@@ -100,6 +100,7 @@ mod alone {
                     }
                 }
                 prop_assert_eq!(ring.queued(), size);
+                ring.check();
             }
             while let Some(expected) = oracle.pop_front() {
                 prop_assert_eq!(pop(&ring), Some(expected));
@@ -107,6 +108,36 @@ mod alone {
             prop_assert_eq!(pop(&ring), None);
             drop(ring);
             prop_assert_eq!(pages.held(), 0, "every page was given back");
+        }
+    }
+
+    /// Changes a ring with two records, and what `check` says then.
+    type Damage = (fn(&Ring), &'static str);
+
+    const DAMAGES: [Damage; 4] = [
+        (|it| it.first.store(7, Ordering::Relaxed), "page 1 is read, and those before 7 were returned"),
+        (|it| it.tail.0.store(8, Ordering::Relaxed), "9 words were consumed of 8"),
+        (|it| it.tail.0.store(8000, Ordering::Relaxed), "pages 1 to 999 are in 18 places"),
+        (|it| it.place(3).store(0, Ordering::Relaxed), "page 3 is not there, and words of it are reserved"),
+    ];
+
+    #[test]
+    fn each_condition_is_seen_to_fail() {
+        for (damage, says) in DAMAGES {
+            let ring = Ring::new(Arc::new(Pages::with_shift(100, 3)), 1000);
+            ring.check();
+            for (bytes, number) in [(40, 1), (40, 2), (100, 3)] {
+                push(&ring, ORDER, &vec![7; bytes], number).unwrap();
+                ring.check();
+            }
+            pop(&ring).unwrap();
+            ring.close();
+            ring.check();
+            damage(&ring);
+            let said = crate::damage::said(|| ring.check());
+            assert!(said.contains(says), "{said}, not {says}");
+            // Its end would read what is not there.
+            core::mem::forget(ring);
         }
     }
 
@@ -170,6 +201,7 @@ mod alone {
             }
             let mut seen = 0;
             while seen < THREADS * EACH {
+                ring.check();
                 let Some((number, _, body)) = pop(&ring) else {
                     ring.shrink();
                     std::thread::yield_now();
@@ -222,6 +254,33 @@ mod every_interleaving {
             }
             ring.shrink();
             assert_eq!(pages.held(), 0, "no page is lost");
+        });
+    }
+
+    #[test]
+    fn loom_what_the_reader_checks_holds_while_another_thread_writes() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(|| {
+            let pages = Arc::new(Pages::with_shift(16, 2));
+            let ring = Arc::new(Ring::new(Arc::clone(&pages), 120));
+            let writer = {
+                let ring = Arc::clone(&ring);
+                loom::thread::spawn(move || {
+                    push(&ring, ORDER, b"1", 1).unwrap();
+                    push(&ring, ORDER, b"", 2).unwrap();
+                })
+            };
+            for number in [1, 2] {
+                ring.check();
+                while pop(&ring).map(|(popped, ..)| popped) != Some(number) {
+                    loom::thread::yield_now();
+                }
+                ring.check();
+            }
+            writer.join().unwrap();
+            ring.shrink();
+            ring.check();
         });
     }
 

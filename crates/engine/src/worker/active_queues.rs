@@ -79,6 +79,16 @@ impl ActiveQueues {
         more
     }
 
+    /// Checks what holds between two cycles.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    pub(crate) fn check(&self) {
+        for queue in &self.queues {
+            queue.check();
+        }
+    }
+
     /// Adds a queue that was announced.
     pub(crate) fn add(&mut self, queue: Arc<OutboundQueue>) {
         self.queues.push(queue);
@@ -126,4 +136,36 @@ fn send_from(
         queue.pages.room.made();
     }
     state
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use fixbolt_codec::MsgType;
+    use fixbolt_session::{SessionId, StatusCell};
+
+    use super::*;
+    use crate::damage::said;
+    use crate::pages::Pages;
+
+    #[test]
+    fn a_queue_that_would_be_announced_a_second_time_is_noticed() {
+        let id: SessionId = "FIX.4.4:US->THEM".parse().unwrap();
+        let (key, status) = (SessionKey::new(0, 0, 0), Arc::new(StatusCell::default()));
+        let pages = Arc::new(Pages::with_shift(4, 10));
+        let queue = Arc::new(OutboundQueue::new(id, key, status, 8, 8, pages));
+        let body = Body { msg_type: MsgType::new(b"D"), bytes: b"", sum: 0 };
+        assert!(queue.push(&body).unwrap().must_announce);
+        let mut queues = ActiveQueues::new();
+        queues.add(Arc::clone(&queue));
+        queues.check();
+        let mut bytes = Vec::new();
+        let record = queue.peek(&mut bytes).unwrap();
+        queue.consume(record);
+        assert!(queue.retire(&mut bytes));
+        let said = said(|| queues.check());
+        assert!(
+            said.contains("FIX.4.4:US->THEM: the worker would be told of the queue a second time"),
+            "{said}"
+        );
+    }
 }

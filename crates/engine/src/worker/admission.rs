@@ -220,6 +220,33 @@ impl Admission {
         self.pending += 1;
     }
 
+    /// Returns whether the connection in a slot counts.
+    pub(crate) fn knows(&self, slot: usize) -> bool {
+        self.places.get(slot).is_some_and(Option::is_some)
+    }
+
+    /// Checks that the counts are those of the places.
+    ///
+    /// # Panics
+    /// Panics if they are not.
+    pub(crate) fn check(&self) {
+        let places = || self.places.iter().flatten();
+        let pending = places().filter(|place| place.stage != Stage::Dynamic).count();
+        assert!(pending == self.pending, "{pending} connections are pending, and {} count", self.pending);
+        let keeping = places().filter(|place| place.stage.keeps_place()).count();
+        assert!(keeping == self.keeping, "{keeping} keep their place, and {} count", self.keeping);
+        for (index, (origin, counts)) in self.origins.counts.iter().enumerate() {
+            let of = || places().filter(|place| place.origin == index);
+            let dynamic = of().filter(|place| place.stage == Stage::Dynamic).count();
+            let keeping = of().filter(|place| place.stage.keeps_place()).count();
+            let (all, counted) = (of().count() - dynamic, (counts.pending, counts.dynamic, counts.keeping));
+            assert!(
+                counted == (all, dynamic, keeping),
+                "{origin:?} has {all}, {dynamic} and {keeping} connections, and {counted:?} count"
+            );
+        }
+    }
+
     /// Notes that something was received on a connection.
     pub(crate) fn talk(&mut self, slot: usize) {
         if let Some(Some(place)) = self.places.get_mut(slot)
@@ -443,6 +470,35 @@ mod tests {
         }
         admission.arrive(slot, ip(from), Mono(0));
         gives_way
+    }
+
+    /// Changes what is known of a pending connection, one that keeps its place and a dynamic
+    /// session's; and what `check` says then.
+    type Damage = (fn(&mut Admission), &'static str);
+
+    const DAMAGES: [Damage; 5] = [
+        (|it| it.pending = 1, "2 connections are pending, and 1 count"),
+        (|it| it.keeping = 0, "1 keep their place, and 0 count"),
+        (|it| it.origins.counts[0].1.pending = 1, "has 2, 1 and 1 connections, and (1, 1, 1) count"),
+        (|it| it.origins.counts[0].1.dynamic = 0, "has 2, 1 and 1 connections, and (2, 0, 1) count"),
+        (|it| it.origins.counts[0].1.keeping = 0, "has 2, 1 and 1 connections, and (2, 1, 0) count"),
+    ];
+
+    #[test]
+    fn each_condition_is_seen_to_fail() {
+        for (damage, says) in DAMAGES {
+            let mut admission = admission(100, 9);
+            for slot in 0..3 {
+                assert_eq!(arrive(&mut admission, slot, 1), None);
+            }
+            admission.greet(1, Mono(0));
+            admission.identify(2, true);
+            assert!(admission.knows(2) && !admission.knows(3));
+            admission.check();
+            damage(&mut admission);
+            let said = crate::damage::said(|| admission.check());
+            assert!(said.contains(says), "{said}, not {says}");
+        }
     }
 
     #[test]

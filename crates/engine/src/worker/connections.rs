@@ -15,6 +15,9 @@ use super::admission::Admission;
 use super::connection::{Connection, Stage};
 use crate::limits::ConnectionLimits;
 
+/// So few connections are checked completely after each cycle.
+const FEW: usize = 64;
+
 /// The connections of one worker.
 #[derive(Debug)]
 pub(crate) struct Connections {
@@ -207,6 +210,43 @@ impl Connections {
         connection
     }
 
+    /// Checks what holds between two cycles: of each of these slots, and, if there are few, that
+    /// the lists have what they must.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    pub(crate) fn check(&self, slots: Range<usize>) {
+        let Self { slots: all, free, closed, ready, serving, admission } = self;
+        assert!(closed.is_empty(), "the connections in slots {closed:?} are closed, and were not removed");
+        assert!(serving.is_empty(), "the connections in slots {serving:?} were to be served");
+        assert!(free.len() <= all.len(), "{} slots are free of {}", free.len(), all.len());
+        for slot in slots {
+            let Some(connection) = &all[slot] else {
+                assert!(!admission.knows(slot), "slot {slot} is free, and has a place");
+                continue;
+            };
+            assert!(connection.stage != Stage::Closed, "slot {slot} has a closed connection");
+            let is_pending = connection.stage.is_pending();
+            assert!(!is_pending || admission.knows(slot), "slot {slot} is pending, and has no place");
+        }
+        if all.len() > FEW {
+            return;
+        }
+        let once = |list: &[usize]| list.iter().enumerate().all(|(n, slot)| !list[..n].contains(slot));
+        assert!(once(free), "a slot is free twice: {free:?}");
+        assert!(once(ready), "a connection is ready twice: {ready:?}");
+        for (slot, connection) in all.iter().enumerate() {
+            let (is_free, is_ready) = (free.contains(&slot), ready.contains(&slot));
+            assert!(
+                is_free == connection.is_none(),
+                "slot {slot} is free: {is_free}, and has {connection:?}"
+            );
+            let is_queued = connection.as_ref().is_some_and(|connection| connection.queued);
+            assert!(is_ready == is_queued, "slot {slot} is queued: {is_queued}, and is ready: {is_ready}");
+        }
+        admission.check();
+    }
+
     /// Removes closed connections, at the end of a cycle.
     pub(crate) fn remove_closed(&mut self, registry: &Registry) {
         for slot in self.closed.drain(..) {
@@ -235,6 +275,7 @@ mod tests {
     use mio::net::TcpStream;
 
     use super::*;
+    use crate::damage::said;
     use crate::ports::Port;
 
     const LIMITS: ConnectionLimits = ConnectionLimits { pending: 9, per_address: 9 };
@@ -248,6 +289,46 @@ mod tests {
         stream.set_nonblocking(true).unwrap();
         let stage = Stage::Pending { port: Port::default(), until: Mono(0) };
         (Connection::new(TcpStream::from_std(stream), address, stage), peer)
+    }
+
+    /// Changes connections of which slot 0 is pending and ready, slot 1 a session's and slot 2
+    /// free; and what `check` says then.
+    type Damage = (fn(&mut Connections), &'static str);
+
+    const DAMAGES: [Damage; 11] = [
+        (|it| it.close(0), "the connections in slots [0] are closed, and were not removed"),
+        (Connections::begin_round, "the connections in slots [0] were to be served"),
+        (|it| it.free = vec![2; 4], "4 slots are free of 3"),
+        (|it| it.admission.arrive(2, [127, 0, 0, 1].into(), Mono(0)), "slot 2 is free, and has a place"),
+        (|it| it.get_mut(1).unwrap().stage = Stage::Closed, "slot 1 has a closed connection"),
+        (|it| it.admission.leave(0), "slot 0 is pending, and has no place"),
+        (|it| it.free.push(2), "a slot is free twice: [2, 2]"),
+        (|it| it.ready.push(0), "a connection is ready twice: [0, 0]"),
+        (|it| it.free.clear(), "slot 2 is free: false, and has None"),
+        (|it| it.ready.push(1), "slot 1 is queued: false, and is ready: true"),
+        (|it| it.ready.clear(), "slot 0 is queued: true, and is ready: false"),
+    ];
+
+    #[test]
+    fn each_condition_is_seen_to_fail() {
+        let poll = Poll::new().unwrap();
+        for (damage, says) in DAMAGES {
+            let mut connections = Connections::new(LIMITS);
+            let peers = [0, 1, 2].map(|slot| {
+                let (connection, peer) = pair();
+                assert_eq!(connections.insert(Mono(0), connection, poll.registry()), Some(slot));
+                peer
+            });
+            connections.assign(1, SessionKey::new(0, 0, 0), false, 8192);
+            connections.mark_ready(0);
+            connections.close(2);
+            connections.remove_closed(poll.registry());
+            connections.check(connections.slots());
+            damage(&mut connections);
+            let said = said(|| connections.check(connections.slots()));
+            assert!(said.contains(says), "{said}, not {says}");
+            drop(peers);
+        }
     }
 
     #[test]

@@ -49,6 +49,11 @@ impl Cycle {
         self.wake_at.is_some_and(|at| at <= self.now.mono)
     }
 
+    /// Returns whether a cycle begins at `at` at the latest, and checks the timers.
+    pub(crate) fn wakes_by(&self, at: Mono) -> bool {
+        self.wake_at.is_some_and(|first| first <= at)
+    }
+
     /// Forgets when the next timer is due, because all timers are about to be checked.
     pub(crate) fn clear_timers(&mut self) {
         self.wake_at = None;

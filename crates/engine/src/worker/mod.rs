@@ -93,6 +93,9 @@ const DIRECT_READS: usize = 4;
 /// How many cycles in a row it does so.
 const DIRECT_CYCLES: u32 = 32;
 
+/// How many sessions and connections are checked after each cycle, in a build that does.
+const CHECKED: usize = 64;
+
 /// One thread's sessions, sockets and timers.
 pub(crate) struct Worker {
     driver: SessionDriver,
@@ -132,6 +135,8 @@ pub(crate) struct Worker {
     direct_cycles: u32,
     signal: Arc<WorkerSignal>,
     limits: Limits,
+    /// Where the next cycle goes on to check sessions and connections, in a build that does.
+    checked: usize,
 }
 
 /// Tells the other threads that the worker has ended, however it has: nobody may keep waiting for
@@ -196,6 +201,7 @@ impl Worker {
             direct_cycles: 0,
             signal,
             limits,
+            checked: 0,
         }
     }
 
@@ -391,6 +397,21 @@ impl Worker {
         self.follow_operators();
         self.driver.connections.remove_closed(self.poll.registry());
         self.signal.note_connections(self.driver.connections.count());
+        if cfg!(debug_assertions) {
+            self.check();
+        }
+    }
+
+    /// Checks what holds between two cycles. Sessions and connections take turns, so that a cycle
+    /// costs the same however many there are.
+    ///
+    /// # Panics
+    /// Panics if it does not hold.
+    fn check(&mut self) {
+        let (from, places) = (self.checked, self.driver.places());
+        self.driver.check(from..from + CHECKED, &self.cycle);
+        self.checked = if from + CHECKED < places { from + CHECKED } else { 0 };
+        self.queues.check();
     }
 
     /// Calls the sessions whose applications have asked for it. Requests made meanwhile are served

@@ -5,6 +5,7 @@
 //! from.
 
 mod dynamic;
+mod invariants;
 mod operating;
 
 use core::net::SocketAddr;
@@ -192,6 +193,11 @@ impl SessionDriver {
     /// Returns whether a session with this identity is open, or being opened, on any worker.
     pub(crate) fn elsewhere(&self, id: &SessionId) -> Option<Elsewhere> {
         self.registry.elsewhere(id)
+    }
+
+    /// Returns the number of places of sessions or of connections, whichever are more.
+    pub(crate) fn places(&self) -> usize {
+        self.table.places().max(self.connections.slots().end)
     }
 
     /// Returns the identities of the open sessions.

@@ -128,6 +128,7 @@ impl Bench {
     pub(crate) fn say(&mut self, app: &mut App, n: usize, fields: &str) -> Vec<String> {
         let bytes = wire(&self.ids[n], fields);
         self.sessions.receive(self.now, self.keys[n], &bytes, app);
+        self.sessions.check();
         self.take(n)
     }
 
