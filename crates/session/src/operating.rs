@@ -70,7 +70,10 @@ impl Sessions {
         let recovered = self.store.open(key, &session.settings.id).map_err(OpenError::Store)?;
         (session.store_is_open, session.told_horizon) = (true, None);
         let mut lost = None;
-        if session.store_is_new {
+        // A store that has lost something may number the next connection as an earlier one.
+        session.reorder.clear();
+        let was_new = session.store_is_new;
+        if was_new {
             // The counterparty has not heard of anything that was committed.
             session.state.stored = Stored::of(&Recovered::default());
             lost = session.state.unsent.take().map(|lost| (lost, Unreached::NotStored));
@@ -93,6 +96,8 @@ impl Sessions {
         if let Some(by_reset) = session.recover(&recovered) {
             lost = Some((by_reset, Unreached::Reset));
         }
+        // A store that has lost everything does not undo what was sent.
+        session.store_is_new &= was_new;
         if let Some((lost, why)) = lost {
             let event = Event::Unreached { begin: lost.first, end: lost.last, why };
             self.notify(now, key, &event, app);
@@ -140,8 +145,15 @@ impl Sessions {
             stored.next_in = stored.next_in.max(next_in);
             stored.next_out = stored.next_out.max(next_out);
         });
-        // If the store refuses, the session is halted.
-        if raised.is_ok() && found_out < next_out {
+        if raised.is_err() {
+            // The session is halted, and keeps its numbers until the store accepts them.
+            if let Some(session) = table::find_mut(&mut self.table, key) {
+                let stored = &mut session.state.stored;
+                stored.next_in = stored.next_in.max(next_in);
+                stored.next_out = stored.next_out.max(next_out);
+                session.publish();
+            }
+        } else if found_out < next_out {
             self.notify(now, key, &Event::NumbersGivenUp { begin: found_out, end: next_out.previous() }, app);
         }
     }

@@ -109,13 +109,14 @@ impl ReorderBuffer {
         Some(arrival)
     }
 
-    /// Checks what holds between two calls: the entries are in order, and the buffer's bytes are
-    /// theirs and no others.
+    /// Checks what holds between two calls: the entries are in order, the buffer's bytes are theirs
+    /// and no others, and none belongs to what is later than the session's present `now`.
     ///
     /// # Panics
     /// Panics if it does not hold.
-    pub(crate) fn check(&self) {
-        let Self { bytes, entries, limit, epoch: _ } = self;
+    pub(crate) fn check(&self, now: Epoch) {
+        let Self { bytes, entries, limit, epoch } = self;
+        assert!(entries.is_empty() || *epoch <= now, "messages of {epoch:?} are buffered in {now:?}");
         assert!(bytes.len() <= *limit, "{} bytes are buffered, and at most {limit} may be", bytes.len());
         let (mut total, mut before) = (0, SeqNum::ZERO);
         for Entry { seq, start, len, arrival } in entries {
@@ -138,7 +139,8 @@ impl ReorderBuffer {
         self.entries.binary_search_by_key(&seq, |entry| entry.seq)
     }
 
-    fn clear(&mut self) {
+    /// Forgets all messages.
+    pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.entries.clear();
     }
@@ -178,7 +180,11 @@ mod tests {
     /// Changes the buffer, and what `check` says then.
     type Damage = (fn(&mut ReorderBuffer), &'static str);
 
-    const DAMAGES: [Damage; 6] = [
+    const DAMAGES: [Damage; 7] = [
+        (
+            |it| it.epoch.1 = ConnectionNumber(3),
+            "messages of (Generation(1), ConnectionNumber(3)) are buffered",
+        ),
         (|it| it.limit = 1, "bytes are buffered, and at most 1 may be"),
         (|it| it.entries.swap(0, 1), "message 7 is buffered after 9"),
         (|it| it.entries[1].start = 1, "the bytes of message 9 are not in the buffer"),
@@ -191,11 +197,11 @@ mod tests {
     fn each_condition_is_seen_to_fail() {
         for (damage, says) in DAMAGES {
             let mut buffer = ReorderBuffer::new(1000);
-            buffer.check();
+            buffer.check(EPOCH);
             assert!(keep(&mut buffer, EPOCH, 9) && keep(&mut buffer, EPOCH, 7));
-            buffer.check();
+            buffer.check(EPOCH);
             damage(&mut buffer);
-            let said = said(|| buffer.check());
+            let said = said(|| buffer.check(EPOCH));
             assert!(said.contains(says), "{said}, not {says}");
         }
     }

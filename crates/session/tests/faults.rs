@@ -9,7 +9,7 @@ use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag, Versi
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::wire::{Mood, Side, kinds, settings};
 use fixbolt_journal::{MemoryStore, NoStore};
-use fixbolt_session::store::{Record, Recovered, Store, StoreError};
+use fixbolt_session::store::{Position, Record, Recovered, Store, StoreError};
 use fixbolt_session::{
     Application, Compatibility, Delivery, Failure, Misbehavior, Mono, Now, OpenError, Phase, Role, SendError,
     SessionDictionary, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc,
@@ -531,6 +531,99 @@ fn a_store_that_failed_is_retried_automatically_and_its_sequence_numbers_never_d
     assert_eq!(kinds(&side.log_on(0, 5, "")), "A");
     let out = side.say(0, "35=2|34=6|7=2|16=0|");
     assert!(kinds(&out) == "4" && out[0].contains("|34=2|") && out[0].contains("|36=6|"), "{out:?}");
+}
+
+/// A store in memory that forgets everything when it is closed. While it is told to, it opens, but
+/// refuses records.
+struct Full(Arc<AtomicBool>);
+
+impl Intercept<MemoryStore> for Full {
+    fn close(&mut self, store: &mut MemoryStore, _: SessionKey) -> Result<(), StoreError> {
+        *store = MemoryStore::new();
+        Ok(())
+    }
+    fn append(
+        &mut self,
+        store: &mut MemoryStore,
+        session: SessionKey,
+        record: &Record<'_>,
+    ) -> Result<(), StoreError> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(StoreError::Full { place: "test".into() });
+        }
+        store.append(session, record)
+    }
+}
+
+#[test]
+fn sequence_numbers_that_could_not_be_raised_at_once_in_a_store_that_lost_them_are_raised_later() {
+    let refuses = Arc::new(AtomicBool::new(false));
+    let store = Intercepted::new(MemoryStore::new(), Full(Arc::clone(&refuses)));
+    let mut side = over(Box::new(store), |settings| settings.while_logged_off = WhileLoggedOff::Keep);
+    side.log_on(0, 1, "");
+    assert_eq!(orders(&mut side, 2..=4), "888");
+    side.disconnect(0);
+    side.send(0, "kept", 1).unwrap();
+    assert_eq!(numbers(&side), (5, 6));
+    refuses.store(true, Ordering::Relaxed);
+    assert!(side.send(0, "refused", 1).is_err());
+    // The store opens, without what it had, and refuses the record that raises the numbers.
+    for _ in 0..2 {
+        let due = side.sessions.next_deadline(KEY).unwrap();
+        side.pass(due - side.now.mono);
+        side.tick(0, &[]);
+        assert!(side.sessions.halted(KEY).is_some());
+        assert_eq!(numbers(&side), (5, 6), "no number is used twice");
+        assert!(!side.sessions.was_never_stored(KEY));
+        side.sessions.check();
+    }
+    refuses.store(false, Ordering::Relaxed);
+    assert_eq!(side.sessions.resume(side.now, KEY, "desk: repaired", &mut side.desk), Ok(()));
+    assert_eq!(numbers(&side), (5, 6));
+    side.sessions.check();
+    assert_eq!(kinds(&side.log_on(0, 5, "")), "A");
+}
+
+/// A store of which nothing is durable until it was closed once, when it forgets everything. It
+/// fails when it is told to.
+struct Unborn {
+    fails: Arc<AtomicBool>,
+    is_durable: bool,
+}
+
+impl Intercept<MemoryStore> for Unborn {
+    fn close(&mut self, store: &mut MemoryStore, _: SessionKey) -> Result<(), StoreError> {
+        *store = MemoryStore::new();
+        self.is_durable = true;
+        Ok(())
+    }
+    fn durable(&mut self, store: &mut MemoryStore, session: SessionKey) -> Position {
+        if self.is_durable { store.durable(session) } else { Position(0) }
+    }
+    fn take_failure(&mut self, _: &mut MemoryStore) -> Option<(SessionKey, StoreError)> {
+        let fails = self.fails.swap(false, Ordering::Relaxed);
+        fails.then(|| (KEY, StoreError::Full { place: "test".into() }))
+    }
+}
+
+#[test]
+fn a_store_that_begins_anew_finds_no_message_of_an_earlier_connection_after_a_gap() {
+    let fails = Arc::new(AtomicBool::new(false));
+    let unborn = Unborn { fails: Arc::clone(&fails), is_durable: false };
+    let mut side = over(Box::new(Intercepted::new(MemoryStore::new(), unborn)), |_| {});
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "", "it waits for the store");
+    side.say(0, "35=D|34=3|11=earlier|");
+    fails.store(true, Ordering::Relaxed);
+    side.sessions.store_advanced(side.now, &mut side.desk);
+    side.disconnect(0);
+    assert!(side.sessions.was_never_stored(KEY));
+    assert_eq!(side.sessions.resume(side.now, KEY, "desk: repaired", &mut side.desk), Ok(()));
+    side.sessions.check();
+    // Generation and connection have the numbers that they had.
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
+    side.say(0, "35=D|34=2|11=two|");
+    side.say(0, "35=D|34=3|11=three|");
+    assert_eq!(side.desk.got, ["two", "three"]);
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl Session {
     /// Panics if it does not hold.
     pub(crate) fn check_between_calls(&self) {
         let Self { state, outbox, reorder, reading, halted, status, .. } = self;
-        reorder.check();
+        reorder.check(state.epoch());
         let stored = state.stored;
         let phase = state.phase();
         if let Some(places) = &self.outbound_places {
