@@ -288,6 +288,7 @@ impl World {
         }
         assert!(!self.sessions.has_queued(self.key), "the store has released everything, but bytes remain");
         assert_eq!(self.app.violation, None);
+        self.sessions.check();
     }
 
     /// The counterparty sends nothing more: the connection ends after a bounded number of
