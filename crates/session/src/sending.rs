@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use fixbolt_codec::{
     Body, BodyWriter, EncodeError, EncodeErrorKind, Envelope, Message, MsgType, Precision, SecondCache,
-    SeqNum, Stamp,
+    SeqNum, Stamp, Version,
 };
 use fixbolt_dictionary::Scratch;
 
@@ -298,9 +298,11 @@ pub(crate) fn keeps_back(settings: &SessionSettings, state: &State, msg_type: Ms
 }
 
 /// Returns LastMsgSeqNumProcessed (369) of a message that is written now, if the session sends it.
+/// Earlier versions do not have the field, so a counterparty with a dictionary rejects the message.
 #[inline]
 fn last_processed(settings: &SessionSettings, state: &State) -> Option<SeqNum> {
-    settings.last_msg_seq_num_processed.then(|| state.stored.next_in.previous())
+    let is_sent = settings.last_msg_seq_num_processed && settings.id.version() >= Version::Fix42;
+    is_sent.then(|| state.stored.next_in.previous())
 }
 
 /// Refuses a SubID or LocationID in a body if the session's identity has it: the message would have

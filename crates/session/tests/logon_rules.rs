@@ -260,6 +260,23 @@ fn each_message_says_what_was_processed_before_it_if_the_session_wants_that() {
 }
 
 #[test]
+fn what_was_processed_is_not_said_before_fix_4_2_which_does_not_have_the_field() {
+    for (begin_string, has_it) in [
+        (Version::Fix40, false),
+        (Version::Fix41, false),
+        (Version::Fix42, true),
+        (Version::Fix43, true),
+        (Version::Fixt11, true),
+    ] {
+        let mut side = side(Role::Initiator, |s| {
+            version(s, begin_string);
+            s.last_msg_seq_num_processed = true;
+        });
+        assert_eq!(connect(&mut side).contains("|369=0|"), has_it, "{begin_string}");
+    }
+}
+
+#[test]
 fn an_acceptor_that_decides_heart_bt_int_answers_with_its_own_and_beats_by_it() {
     for theirs in ["1", "30", "9000"] {
         let mut side = side(Role::Acceptor, |s| {
