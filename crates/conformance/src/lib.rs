@@ -19,6 +19,7 @@ mod suite;
 mod tcp;
 mod virtual_time;
 
+pub mod disk;
 pub mod secrets;
 pub mod store;
 pub mod wire;

@@ -6,8 +6,6 @@
 //! A seed produces a different run as soon as this code changes, so what a seed finds becomes a
 //! separate test (`back_pressure.rs` and `hostile_peer.rs` of the session crate).
 
-#[path = "simulation/disk.rs"]
-mod disk;
 #[path = "simulation/network.rs"]
 mod network;
 #[path = "simulation/process.rs"]

@@ -10,10 +10,10 @@ use fixbolt_session::{
     SendError, SessionDictionary, SessionId, SessionSettings, Utc, WhileLoggedOff,
 };
 
-use crate::disk::Kept;
 use crate::network::{End, Link};
 use crate::process::{Process, key_of};
 use crate::random::Random;
+use fixbolt_conformance::disk::Kept;
 
 const TRADER: usize = 0;
 const VENUE: usize = 1;
@@ -726,7 +726,7 @@ fn field(body: &[u8], tag: &str) -> String {
 fn read_wire(
     end: &mut End,
     bytes: &[u8],
-    platter: &crate::disk::Platter,
+    platter: &fixbolt_conformance::disk::Platter,
     wire: &mut Wire,
     interleaves: bool,
 ) -> usize {

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::panic::panic_any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
@@ -15,27 +16,40 @@ use fixbolt_session::store::{
 use fixbolt_session::{Mono, SessionId, Utc};
 
 /// A record that owns its body.
-#[derive(Clone)]
-pub(crate) struct Kept {
-    pub(crate) session: u32,
-    pub(crate) kind: RecordKind,
-    pub(crate) flags: RecordFlags,
-    pub(crate) seq: SeqNum,
-    pub(crate) next_in: SeqNum,
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The index of the session's key.
+    pub session: u32,
+    /// As in [`Record`].
+    pub kind: RecordKind,
+    /// As in [`Record`].
+    pub flags: RecordFlags,
+    /// As in [`Record`].
+    pub seq: SeqNum,
+    /// As in [`Record`].
+    pub next_in: SeqNum,
     connection: ConnectionNumber,
     cause: Option<SeqNum>,
     utc: Utc,
     mono: Mono,
-    pub(crate) body: Vec<u8>,
-    pub(crate) generation: Generation,
+    /// As in [`Record`].
+    pub body: Vec<u8>,
+    /// The generation that the record belongs to.
+    pub generation: Generation,
     position: u64,
 }
 
-#[derive(Default)]
-pub(crate) struct Platter {
+/// The payload of the panic with which a process dies in a call of its store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Died;
+
+/// What is on the disk.
+#[derive(Debug, Default)]
+pub struct Platter {
     ids: Vec<SessionId>,
     numbers: Vec<Recovered>,
-    pub(crate) log: Vec<Kept>,
+    /// Every record, in order.
+    pub log: Vec<Kept>,
     /// The index in `log` of the original message with a sequence number.
     sent: BTreeMap<(u32, u32, u64), usize>,
     /// The length of `log` when the open turn began.
@@ -45,11 +59,17 @@ pub(crate) struct Platter {
     durable: u64,
     /// Whether commits become durable only when `sync` is called.
     late: bool,
+    /// Whether every record is refused, as by a full disk.
+    pub refuses: bool,
+    /// After how many calls of the store the process dies in one, with [`Died`].
+    pub dies_in: Option<u32>,
+    /// An older state, to be put back.
+    pub put_by: Option<Box<(Vec<Recovered>, usize, u64)>>,
 }
 
 /// The store of one process.
-#[derive(Clone)]
-pub(crate) struct Disk {
+#[derive(Clone, Debug)]
+pub struct Disk {
     platter: Arc<Mutex<Platter>>,
     /// The body of the record that was read last.
     lent: Vec<u8>,
@@ -58,39 +78,62 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    pub(crate) fn new(late: bool) -> Self {
+    /// Returns an empty disk. If it is `late`, commits become durable only by [`Platter::sync`].
+    #[must_use]
+    pub fn new(late: bool) -> Self {
         let platter = Platter { late, ..Platter::default() };
         Self { platter: Arc::new(Mutex::new(platter)), lent: Vec::new(), horizons: Vec::new() }
     }
 
-    pub(crate) fn platter(&self) -> MutexGuard<'_, Platter> {
-        self.platter.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// Returns what is on the disk.
+    pub fn platter(&self) -> MutexGuard<'_, Platter> {
+        self.platter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call of the store, in which the process may die.
+    fn call(&self) -> MutexGuard<'_, Platter> {
+        let mut platter = self.platter();
+        match &mut platter.dies_in {
+            // Whoever catches the panic dies with the next call.
+            Some(0) => {
+                drop(platter);
+                panic_any(Died);
+            }
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        platter
     }
 }
 
 impl Platter {
-    pub(crate) fn is_late(&self) -> bool {
+    /// Returns whether commits become durable only by [`Platter::sync`].
+    #[must_use]
+    pub fn is_late(&self) -> bool {
         self.late
     }
 
-    pub(crate) fn position(&self) -> u64 {
+    /// Returns the position of the last commit.
+    #[must_use]
+    pub fn position(&self) -> u64 {
         self.position
     }
 
     /// Makes the commits up to `position` durable.
-    pub(crate) fn sync(&mut self, position: u64) {
+    pub fn sync(&mut self, position: u64) {
         self.durable = self.durable.max(position.min(self.position));
     }
 
     /// Makes every commit durable at once, from now on.
-    pub(crate) fn stop_being_late(&mut self) {
+    pub fn stop_being_late(&mut self) {
         self.late = false;
         self.durable = self.position;
     }
 
     /// Ends the process: an open turn is discarded; with `power`, so is everything that was not
     /// durable.
-    pub(crate) fn die(&mut self, power: bool) {
+    pub fn die(&mut self, power: bool) {
+        self.dies_in = None;
         if self.turn.is_some() {
             self.forget_turn();
         }
@@ -110,28 +153,67 @@ impl Platter {
 
     /// Returns the latest original message with this sequence number that is durable and accepted
     /// by `wanted`.
-    pub(crate) fn durably_sent(
-        &self,
-        session: u32,
-        seq: u64,
-        wanted: impl Fn(&Kept) -> bool,
-    ) -> Option<&Kept> {
+    pub fn durably_sent(&self, session: u32, seq: u64, wanted: impl Fn(&Kept) -> bool) -> Option<&Kept> {
         let generations = (0..=self.numbers[session as usize].generation.0).rev();
         let mut sent = generations.filter_map(|n| Some(&self.log[*self.sent.get(&(session, n, seq))?]));
         sent.find(|kept| (kept.position <= self.durable || !self.late) && wanted(kept))
     }
 
-    pub(crate) fn generation(&self, session: u32) -> u32 {
-        self.numbers[session as usize].generation.0
+    /// Returns the session's generation; 0 before it is opened.
+    #[must_use]
+    pub fn generation(&self, session: u32) -> u32 {
+        self.numbers.get(session as usize).map_or(0, |numbers| numbers.generation.0)
     }
 
-    pub(crate) fn numbers(&self, session: u32) -> (SeqNum, SeqNum) {
-        let numbers = &self.numbers[session as usize];
-        (numbers.next_in, numbers.next_out)
+    /// Returns NextNumIn and NextNumOut of a session; 1 and 1 before it is opened.
+    #[must_use]
+    pub fn numbers(&self, session: u32) -> (SeqNum, SeqNum) {
+        let numbers = self.numbers.get(session as usize);
+        numbers.map_or((SeqNum::ONE, SeqNum::ONE), |numbers| (numbers.next_in, numbers.next_out))
+    }
+
+    /// Keeps the present state for [`Platter::put_back`].
+    pub fn put_by(&mut self) {
+        if self.turn.is_none() {
+            self.put_by = Some(Box::new((self.numbers.clone(), self.log.len(), self.position)));
+        }
+    }
+
+    /// Puts the state back that was kept, as somebody does who restores an old copy of the files.
+    pub fn put_back(&mut self) {
+        let Some(older) = self.put_by.take() else { return };
+        let (numbers, records, position) = *older;
+        // A power loss may have taken records of that state, too.
+        if self.log.len() < records {
+            return;
+        }
+        self.log.truncate(records);
+        self.sent.retain(|_, at| *at < records);
+        (self.numbers, self.position, self.durable) = (numbers, position, position);
+    }
+
+    /// Returns generation, sequence number and what `pick` finds in the body of each application
+    /// message in one direction, in order; those that the counterparty sent, if they were
+    /// processed.
+    pub fn application<T>(
+        &self,
+        session: u32,
+        kind: RecordKind,
+        mut pick: impl FnMut(&[u8]) -> Option<T>,
+    ) -> Vec<(u32, u64, T)> {
+        let wanted = self.log.iter().filter(|kept| {
+            kept.session == session
+                && kept.kind == kind
+                && !kept.flags.contains(RecordFlags::ADMIN)
+                && !kept.flags.contains(RecordFlags::POSS_DUP) | (kind == RecordKind::Inbound)
+                && (kind == RecordKind::Outbound || kept.flags.contains(RecordFlags::DELIVERED))
+        });
+        wanted.filter_map(|kept| Some((kept.generation.0, kept.seq.0, pick(&kept.body)?))).collect()
     }
 
     /// Returns the bodies of the application messages in one direction, in order.
-    pub(crate) fn bodies(&self, session: u32, kind: RecordKind) -> Vec<&[u8]> {
+    #[must_use]
+    pub fn bodies(&self, session: u32, kind: RecordKind) -> Vec<&[u8]> {
         let wanted = |kept: &&Kept| {
             kept.session == session
                 && kept.kind == kind
@@ -152,6 +234,9 @@ impl Platter {
     fn count(&mut self, n: usize) {
         let kept = &self.log[n];
         let numbers = &mut self.numbers[kept.session as usize];
+        if numbers.since.is_none() || kept.kind == RecordKind::Reset {
+            numbers.since = Some(kept.utc);
+        }
         match kept.kind {
             RecordKind::Outbound => {
                 assert_eq!(kept.seq, numbers.next_out, "sequence numbers are used in order");
@@ -172,9 +257,10 @@ impl Platter {
             RecordKind::Inbound => {}
         }
         if numbers.next_in != kept.next_in {
+            let is_adjusted = kept.kind == RecordKind::Adjust;
             assert!(
-                kept.next_in > numbers.next_in || kept.kind == RecordKind::Reset,
-                "NextNumIn never decreases"
+                kept.next_in > numbers.next_in || kept.kind == RecordKind::Reset || is_adjusted,
+                "NextNumIn decreases only by a record of its own"
             );
             numbers.next_in = kept.next_in;
             numbers.attempts = 0;
@@ -185,7 +271,10 @@ impl Platter {
 
 impl Store for Disk {
     fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        let mut platter = self.platter();
+        let mut platter = self.call();
+        if platter.refuses {
+            return Err(StoreError::Full { place: "the simulated disk".to_owned() });
+        }
         let n = platter.ids.iter().position(|id| id == session).unwrap_or_else(|| {
             platter.ids.push(session.clone());
             platter.numbers.push(Recovered::default());
@@ -203,7 +292,7 @@ impl Store for Disk {
     }
 
     fn begin(&mut self) {
-        let mut platter = self.platter();
+        let mut platter = self.call();
         assert!(platter.turn.is_none(), "a turn inside a turn");
         platter.turn = Some(platter.log.len());
         let numbers = platter.numbers.clone();
@@ -211,8 +300,11 @@ impl Store for Disk {
     }
 
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
-        let mut platter = self.platter();
+        let mut platter = self.call();
         assert!(platter.turn.is_some(), "a record outside a turn");
+        if platter.refuses {
+            return Err(StoreError::Full { place: "the simulated disk".to_owned() });
+        }
         let mut generation = platter.numbers[session.index()].generation;
         if record.kind == RecordKind::Reset {
             generation.0 += 1;
@@ -238,7 +330,7 @@ impl Store for Disk {
     }
 
     fn commit(&mut self) -> Result<Position, StoreError> {
-        let mut platter = self.platter();
+        let mut platter = self.call();
         let from = platter.turn.take().expect("a commit ends a turn");
         if platter.log.len() > from {
             platter.position += 1;
@@ -246,11 +338,15 @@ impl Store for Disk {
         if !platter.late {
             platter.durable = platter.position;
         }
-        Ok(Position(platter.position))
+        let position = Position(platter.position);
+        drop(platter);
+        // The process may die when its turn is whole, too.
+        drop(self.call());
+        Ok(position)
     }
 
     fn rollback(&mut self) {
-        self.platter().forget_turn();
+        self.call().forget_turn();
     }
 
     fn durable(&mut self, _: SessionKey) -> Position {
