@@ -21,6 +21,7 @@ mod virtual_time;
 
 pub mod disk;
 pub mod secrets;
+pub mod simulation;
 pub mod store;
 pub mod wire;
 

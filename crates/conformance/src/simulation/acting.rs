@@ -1,0 +1,354 @@
+//! What the world does to a session: operators, faults of the machine, and a counterparty that
+//! wants something.
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::{Halt, Phase};
+
+use super::diary::Leave;
+use super::edges::Plan;
+use super::habits::MILLI;
+use super::text::SECOND;
+use super::world::{NEVER, World};
+
+impl World {
+    /// Does the next thing, and what is due of earlier ones.
+    pub(super) fn act(&mut self) {
+        self.next_act = self.mono + self.random.within(50, 12_000) * MILLI;
+        self.end_what_is_over();
+        if !self.wild {
+            self.next_act = self.mono + SECOND;
+            return;
+        }
+        let faults = self.faults;
+        let mut choices: Vec<fn(&mut Self)> = Vec::with_capacity(16);
+        let mut may = |on: bool, act: fn(&mut Self)| {
+            if on {
+                choices.push(act);
+            }
+        };
+        may(faults.cuts, |w| {
+            if w.attached || w.peer_attached {
+                w.cut();
+            }
+        });
+        may(faults.logouts, Self::let_peer_leave);
+        may(faults.resets, Self::let_peer_reset);
+        may(faults.operators, Self::operate);
+        may(faults.operators, Self::operate);
+        may(faults.clock, Self::jump);
+        may(faults.pauses, Self::pause);
+        may(faults.deaths, Self::kill);
+        may(faults.store, Self::refuse);
+        may(faults.restored, Self::put_back);
+        may(faults.slow, Self::stall);
+        if choices.is_empty() || self.random.once_in(4) {
+            return;
+        }
+        let choice = *self.random.pick(&choices);
+        choice(self);
+    }
+
+    /// Ends what lasts for a while, and repairs what an operator repairs.
+    fn end_what_is_over(&mut self) {
+        let now = self.now();
+        if self.clock_back_at <= self.mono {
+            self.clock_back_at = NEVER;
+            self.clock = 0;
+            self.note(|| "-- the clock is right again".to_owned());
+        }
+        if self.store_well_at <= self.mono {
+            self.store_well_at = NEVER;
+            self.disk.platter().refuses = false;
+            self.note(|| "-- the store takes records again".to_owned());
+        }
+        let refuses = self.disk.platter().refuses;
+        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
+        if self.enable_at <= self.mono && self.paused_until <= self.mono {
+            let enabled = sessions.set_enabled(now, *key, true, "the operator: enable", app);
+            // A store that is full refuses the record of it.
+            self.enable_at = if enabled.is_ok() { NEVER } else { self.mono + SECOND };
+        }
+        match sessions.halted(*key) {
+            Some(Halt::PoisonMessage { .. }) => {
+                let _ = sessions.retry(now, *key, "the operator: again", app);
+            }
+            Some(Halt::StoreFailed(_) | Halt::CallbackFailed { .. }) if !refuses && !self.attached => {
+                let _ = sessions.resume(now, *key, "the operator: resume", app);
+            }
+            _ => {}
+        }
+    }
+
+    fn let_peer_leave(&mut self) {
+        let moment = self.moment();
+        if self.random.once_in(3) {
+            self.note(|| "-- the counterparty closes".to_owned());
+            self.peer.close();
+        } else {
+            self.peer.log_out(moment, "good night");
+        }
+    }
+
+    fn let_peer_reset(&mut self) {
+        let moment = self.moment();
+        match self.random.within(0, 4) {
+            0 if self.peer.connects && self.dialect.begin_string() != "FIX.4.0" => {
+                self.peer.reset_next = true
+            }
+            1 => self.peer.jump(moment),
+            2 => self.peer.begin_reset(moment),
+            _ => {
+                let Some(sessions) = &self.sessions else { return };
+                let expected = sessions.numbers(self.key).map_or(NEVER / 2, |(next_in, _)| next_in.0);
+                if self.to_us.is_empty() && self.attached && self.peer.overtake(moment, expected) {
+                    self.note(|| {
+                        "-- both operators agree on a SequenceReset that overtakes messages".to_owned()
+                    });
+                }
+            }
+        }
+    }
+
+    fn operate(&mut self) {
+        if self.paused_until > self.mono {
+            return;
+        }
+        let (now, mono) = (self.now(), self.mono);
+        let draw = self.random.within(0, 8);
+        let step = self.random.within(1, 30);
+        let soon = self.random.within(0, 20) * SECOND;
+        let edge = self.edge_has_come() && !self.diary.peer_edge_reset;
+        if self.must_reset_peer || edge {
+            return;
+        }
+        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
+        let key = *key;
+        let mut said = None;
+        match draw {
+            0 | 1 => {
+                let logged_on = sessions.phase(key) == Phase::LoggedOn;
+                if sessions.log_out(now, key, "good night", app).is_ok() && logged_on {
+                    said = Some("log out");
+                }
+            }
+            2 => {
+                let logged_on = sessions.phase(key) == Phase::LoggedOn;
+                if sessions.set_enabled(now, key, false, "the operator: disable", app).is_ok() {
+                    self.enable_at = mono + soon;
+                    if sessions.log_out(now, key, "", app).is_ok() && logged_on {
+                        said = Some("disable");
+                    }
+                }
+            }
+            3 if !self.attached && !self.peer_attached => {
+                if sessions.reset(now, key, "both operators: reset", app).is_ok() {
+                    self.numbers_were_reset();
+                    self.must_reset_peer = true;
+                }
+            }
+            4 => {
+                if sessions.reset_in_session(now, key, "both operators: reset in the session", app).is_ok() {
+                    self.diary.reset_ordered = true;
+                }
+            }
+            5 => {
+                let Some((_, next_out)) = sessions.numbers(key) else { return };
+                let up = Some(SeqNum(next_out.0 + step));
+                let _ = sessions.set_numbers(now, key, (None, up), "the operator: skip numbers", app);
+            }
+            6 if !self.attached && !self.peer_attached => {
+                let Some((next_in, _)) = sessions.numbers(key) else { return };
+                let to = (next_in.0 + step).min(self.peer.next_out);
+                if to > next_in.0
+                    && sessions
+                        .set_numbers(now, key, (Some(SeqNum(to)), None), "both operators: skip", app)
+                        .is_ok()
+                {
+                    self.diary.skipped.push((next_in.0, to));
+                    self.arrived.add((0, to));
+                }
+            }
+            _ if !self.attached && !self.peer_attached => {
+                let closed = sessions.close(key).is_ok();
+                let opened = closed.then(|| sessions.open(now, self.settings.clone(), app));
+                match opened {
+                    Some(Ok(key)) => self.key = key,
+                    Some(Err(_)) => {
+                        self.sessions = None;
+                        self.restart_at = mono + SECOND;
+                    }
+                    None => {}
+                }
+                // As with a restart, its limits begin anew.
+                self.written_at.clear();
+                self.note(|| "-- the operator removes the session and adds it again".to_owned());
+            }
+            _ => {
+                let _ = sessions.test_request(now, key, app);
+                self.diary.now.tested = true;
+            }
+        }
+        self.totals.operators += 1;
+        if let Some(reason) = said {
+            self.note(|| format!("-- the operator: {reason}"));
+            self.leave(reason);
+        }
+    }
+
+    /// From now on the session has until its LogoutTimeout to leave.
+    pub(super) fn leave(&mut self, reason: &'static str) {
+        if self.attached {
+            self.diary.now.leave.get_or_insert(Leave { since: self.mono, reason });
+        }
+    }
+
+    fn jump(&mut self) {
+        if self.clock != 0 {
+            return;
+        }
+        let far = *self.random.pick(&[3, 60, 600, 3600, 86_400, 3 * 86_400]) as i64 * SECOND as i64;
+        self.clock = if self.random.once_in(2) { far } else { -far };
+        self.clock_back_at = self.mono + self.random.within(1, 90) * SECOND;
+        self.diary.clock_jumped = true;
+        self.totals.jumps += 1;
+        let by = self.clock / SECOND as i64;
+        self.note(|| format!("-- the clock of the session's machine jumps by {by} s"));
+    }
+
+    fn pause(&mut self) {
+        self.paused_until = self.mono + self.random.within(100, 150_000) * MILLI;
+        self.diary.now.paused = true;
+        self.totals.pauses += 1;
+        self.note(|| "-- the process stands still".to_owned());
+    }
+
+    fn stall(&mut self) {
+        self.stalled_until = self.mono + self.random.within(200, 45_000) * MILLI;
+        self.diary.now.stalled = true;
+        self.note(|| "-- the counterparty reads nothing".to_owned());
+    }
+
+    fn refuse(&mut self) {
+        self.disk.platter().refuses = true;
+        self.store_well_at = self.mono + self.random.within(0, 20) * SECOND;
+        self.diary.now.failed = true;
+        self.totals.refusals += 1;
+        self.note(|| "-- the store is full".to_owned());
+    }
+
+    /// The process dies: at once, or at one of the next calls of its store.
+    fn kill(&mut self) {
+        if self.sessions.is_none() {
+            return;
+        }
+        if self.random.once_in(3) {
+            self.process_died();
+        } else {
+            let calls = self.random.within(1, 40) as u32;
+            self.disk.platter().dies_in = Some(calls);
+        }
+    }
+
+    pub(super) fn process_died(&mut self) {
+        let power = self.random.once_in(2);
+        self.note(|| {
+            format!("-- the process dies{}", if power { ", and its machine loses power" } else { "" })
+        });
+        self.totals.deaths += 1;
+        self.totals.power_losses += u64::from(power);
+        self.sessions = None;
+        self.disk.platter().die(power);
+        self.hear_the_last();
+        if power {
+            // Its application knows nothing either.
+            self.app.forget_numbers();
+        }
+        self.written_at.clear();
+        self.attached = false;
+        self.end_at = NEVER;
+        self.to_us.clear();
+        if self.peer_attached {
+            self.peer_end_at = self.peer_end_at.min(self.mono + self.random.within(1, 2000) * MILLI);
+        }
+        self.restart_at = self.mono + self.random.within(0, 30) * SECOND;
+        let generation = self.disk.platter().generation(0);
+        // A reset that was not durable has not been, and one that nobody has seen has.
+        self.must_reset_peer &= generation >= self.generation;
+        self.must_reset_peer |= generation > self.generation && self.peer.own_resets == self.peer_resets;
+        self.generation = generation;
+        let wire_keeps = |(kept, _): &(u32, u64)| *kept <= generation;
+        self.wire.retain(|number, _| wire_keeps(number));
+        let (next_in, _) = self.disk.platter().numbers(0);
+        // What was processed and not durable has to come again.
+        self.arrived.begin(next_in.0);
+        self.diary.now.failed = true;
+    }
+
+    /// The process dies, and its store is put back to an older state.
+    fn put_back(&mut self) {
+        if self.disk.platter().put_by.is_none() || self.random.once_in(3) {
+            self.disk.platter().put_by();
+            return;
+        }
+        if self.sessions.is_none() {
+            return;
+        }
+        self.process_died();
+        self.disk.platter().put_back();
+        self.note(|| "-- its store is put back to an older state".to_owned());
+        self.totals.restored += 1;
+        self.diary.disturbed = true;
+        let platter = self.disk.platter();
+        let (next_in, next_out) = platter.numbers(0);
+        self.must_reset_peer &= platter.generation(0) >= self.generation;
+        self.generation = platter.generation(0);
+        drop(platter);
+        let used = (self.generation, next_out.0);
+        self.wire.retain(|number, _| *number < used);
+        self.arrived.begin(next_in.0);
+    }
+
+    /// What the operators of both sides do between two connections, by telephone: after a reset on
+    /// one side the other resets, too, and so do both once their numbers are known to differ.
+    pub(super) fn agree_on_numbers(&mut self) {
+        let now = self.now();
+        let edge = self.edge_has_come() && !self.diary.peer_edge_reset;
+        self.diary.peer_edge_reset |= edge;
+        if std::mem::take(&mut self.must_reset_peer) || edge {
+            self.note(|| "-- the counterparty resets its numbers, too".to_owned());
+            self.peer.reset();
+            self.peer_resets = self.peer.own_resets;
+        }
+        if !self.diary.disturbed || self.paused_until > self.mono {
+            return;
+        }
+        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
+        if sessions.reset(now, *key, "both operators: reset", app).is_ok() {
+            self.numbers_were_reset();
+            self.peer.reset();
+            self.peer_resets = self.peer.own_resets;
+            self.diary.disturbed = false;
+            self.peer.refused = None;
+        }
+    }
+
+    /// An operator has reset the session's numbers between two connections.
+    fn numbers_were_reset(&mut self) {
+        self.totals.resets += 1;
+        self.generation = self.disk.platter().generation(0);
+        self.arrived.begin(1);
+    }
+
+    /// Returns whether the time of the schedule's reset has come, by the right clock.
+    pub(super) fn edge_has_come(&self) -> bool {
+        self.plan.resets_at().is_some_and(|at| at <= self.moment().utc)
+    }
+
+    /// Returns the end of the session's window, if it has come.
+    pub(super) fn window_has_ended(&self) -> Option<u64> {
+        match self.plan {
+            Plan::Window { ends, .. } => Some(ends).filter(|ends| *ends <= self.moment().utc),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,580 @@
+//! Judges what happens in a world: every outcome has its cause in what the world did.
+
+use fixbolt_session::{Misbehavior, Phase, SessionEnd, Unreached, WhileLoggedOff};
+
+use super::app::{Heard, REPORT};
+use super::edges::Plan;
+use super::faults::Class;
+use super::habits::{LogoutAnswer, MILLI};
+use super::text::{self, SECOND, Text};
+use super::world::{Stop, World};
+use fixbolt_session::ReplayInterleave;
+use fixbolt_session::store::RecordKind;
+
+/// How late a planned end, and the answer to a TestRequest, may be because of the network.
+const SLACK: u64 = 1500 * MILLI;
+
+impl World {
+    /// A fault that may be a known one.
+    fn known(&self, class: Class, why: String) -> Stop {
+        if self.off.contains(&class) { Stop::Known(class) } else { Stop::Failed(format!("{class}: {why}")) }
+    }
+
+    pub(super) fn judge(&mut self) -> Result<(), Stop> {
+        let heard = std::mem::take(&mut self.app.heard);
+        for one in heard {
+            self.note(|| format!("   {one:?}"));
+            self.judge_one(one)?;
+        }
+        self.just_reset = false;
+        self.judge_the_leave()?;
+        self.judge_answers()
+    }
+
+    /// What was told before the process died counts as told.
+    pub(super) fn hear_the_last(&mut self) {
+        for heard in std::mem::take(&mut self.app.heard) {
+            match heard {
+                Heard::Rejected { seq, .. } => self.rejected.push((self.peer_series, seq)),
+                Heard::Unreached { begin, end, .. } => self.unreached.push((self.generation, begin, end)),
+                _ => {}
+            }
+        }
+    }
+
+    fn judge_one(&mut self, heard: Heard) -> Result<(), Stop> {
+        match heard {
+            Heard::LoggedOn => self.diary.now.logged_on = true,
+            Heard::Ended(end) => self.judge_end(&end)?,
+            Heard::Delivered { id, seq, twice, utc, after_reset } => {
+                if twice && !self.just_reset {
+                    return Err(Stop::Failed(format!(
+                        "message {seq} was processed twice without redelivered"
+                    )));
+                }
+                if after_reset {
+                    let why =
+                        format!("message {seq} (ID {id}) belongs to the numbers before a SequenceReset");
+                    return Err(self.known(Class::Overtaken, why));
+                }
+                let edge = self.window_has_ended().filter(|_| self.plan.resets_at().is_some());
+                if let Some(edge) = edge
+                    && utc >= edge
+                    && self.diary.now.began_utc < edge
+                    && self.clock == 0
+                {
+                    let late = (utc - edge) / MILLI;
+                    let why =
+                        format!("message {seq} (ID {id}) was executed {late} ms after the window's end");
+                    return Err(self.known(Class::LateExecution, why));
+                }
+            }
+            Heard::Rejected { seq, reason, text } => {
+                self.rejected.push((self.peer_series, seq));
+                let has_cause = text.contains("hrottle")
+                    || text.contains("Application not available") && self.settings.reject_on_failure
+                    || reason == 10 && (self.faults.clock || self.faults.pauses)
+                    || self.settings.reject_garbled_message && self.diary.now.lost_in > 0
+                    || reason == 5 && (self.totals.resets > 0 || self.diary.disturbed);
+                if !has_cause {
+                    return Err(Stop::Failed(format!(
+                        "message {seq} of a legal counterparty is rejected: {reason} {text}"
+                    )));
+                }
+            }
+            Heard::RejectReceived(message) => {
+                let faults_reset = self.faults.resets;
+                if self.totals.resets == 0 && !self.diary.disturbed && !faults_reset {
+                    return Err(Stop::Failed(format!("the counterparty rejects {message}")));
+                }
+            }
+            Heard::Unreached { begin, end, why } => {
+                let has_cause = match why {
+                    Unreached::NotStored => {
+                        self.faults.operators || self.faults.deaths || self.faults.restored
+                    }
+                    Unreached::BeyondHorizon { .. } => self.settings.resend_horizon.is_some(),
+                    _ => true,
+                };
+                if !has_cause {
+                    return Err(Stop::Failed(format!(
+                        "{begin} to {end} do not reach the counterparty: {why}"
+                    )));
+                }
+                self.unreached.push((self.generation, begin, end));
+            }
+            Heard::ResetAbandoned => self.diary.reset_ordered = false,
+            Heard::Changed { .. } | Heard::GapDetected | Heard::Note(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Every end of a connection has its cause.
+    fn judge_end(&mut self, end: &SessionEnd) -> Result<(), Stop> {
+        use SessionEnd as E;
+        let it = self.diary.now;
+        let faults = self.faults;
+        let lossy = it.lost_in + it.lost_out > 0;
+        let rough = lossy || it.cut || it.paused || it.stalled || it.failed || self.diary.clock_jumped;
+        let planned = it.leave.is_some() || self.window_has_ended().is_some() || faults.operators;
+        let has_cause = match end {
+            E::ConnectionLost | E::LogonUnanswered => it.cut || it.peer_left || rough,
+            E::LoggedOutByPeer => it.peer_left || self.peer.left,
+            E::LoggedOutByUs => planned || it.peer_left,
+            E::LogoutTimedOut => {
+                planned && (rough || it.peer_left)
+                    || faults.application
+                    || self.peer.habits.logout_answer != LogoutAnswer::AtOnce
+            }
+            E::PeerDidNotClose => self.peer.left || it.peer_left,
+            E::LogonTimedOut => rough,
+            // A counterparty with a longer HeartBtInt has longer to answer by its own clock.
+            E::HeartbeatTimedOut => rough || self.settings.heart_bt_int_override,
+            E::PeerDidNotRead | E::SlowConsumer => it.stalled || faults.slow,
+            E::ResetUnanswered => rough || it.peer_left || self.peer.left,
+            E::ScheduleEnded { .. } | E::OutsideSchedule { .. } => {
+                self.window_has_ended().is_some() || self.diary.clock_jumped
+            }
+            E::ApplicationFailed { .. } | E::CallbackFailed { .. } => faults.application,
+            E::Halted(_) => faults.application || faults.store,
+            // Its answer to our Logon was lost before it logged out.
+            E::LogonRefusedByPeer { text } if !text.contains("too low") && self.peer.left => true,
+            E::LogonRefusedByPeer { .. } | E::PeerExpectsMore { .. } => {
+                return self.judge_numbers(format!("the counterparty refuses the session's numbers: {end}"));
+            }
+            E::PeerMisbehaved(Misbehavior::MsgSeqNumTooLow { .. }) => {
+                return self
+                    .judge_numbers(format!("the session refuses a legal counterparty's number: {end}"));
+            }
+            E::PeerMisbehaved(Misbehavior::GapNeverFilled) => {
+                if self.diary.most_lost() < self.settings.max_resend_requests && !it.cut {
+                    let why =
+                        format!("no number was lost more than {} times, yet: {end}", self.diary.most_lost());
+                    return Err(self.known(Class::GapsWithinGaps, why));
+                }
+                true
+            }
+            E::PeerMisbehaved(Misbehavior::SendingTime { .. }) => self.diary.clock_jumped || faults.pauses,
+            E::PeerMisbehaved(Misbehavior::InvalidMessage { .. }) => {
+                self.settings.disconnect_on_error || self.settings.reset_on_error
+            }
+            E::PeerMisbehaved(Misbehavior::MessageRate { .. }) => faults.throttles,
+            E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. }) if it.lost_in > 0 => {
+                let why =
+                    format!("what was requested again and again counts against the counterparty: {end}");
+                return Err(self.known(Class::GapsWithinGaps, why));
+            }
+            E::PeerMisbehaved(Misbehavior::FirstMessageNotLogon | Misbehavior::InvalidLogon) => {
+                it.lost_in > 0
+            }
+            _ => false,
+        };
+        if has_cause { Ok(()) } else { Err(Stop::Failed(format!("an end without a cause: {end}"))) }
+    }
+
+    /// The two sides have different numbers: only a store that was put back explains it.
+    fn judge_numbers(&mut self, why: String) -> Result<(), Stop> {
+        if self.diary.disturbed {
+            return Ok(());
+        }
+        if self.diary.clock_jumped && self.faults.schedule {
+            return Err(self.known(Class::ClockJump, why));
+        }
+        if self.diary.half_reset {
+            return Err(self.known(Class::HalfReset, why));
+        }
+        if self.app.was_overtaken() {
+            return Err(self.known(Class::Overtaken, why));
+        }
+        Err(Stop::Failed(why))
+    }
+
+    /// A planned end comes by its deadline, and sends a Logout.
+    fn judge_the_leave(&mut self) -> Result<(), Stop> {
+        if self.attached
+            && self.diary.now.logged_on
+            && let Some(ends) = self.window_has_ended()
+            && self.diary.now.began_utc < ends
+            && self.clock == 0
+        {
+            if self.diary.now.leave.is_none() {
+                self.totals.edges += 1;
+            }
+            self.leave("the window of the schedule ends");
+        }
+        let Some(leave) = self.diary.now.leave else { return Ok(()) };
+        let it = self.diary.now;
+        let disturbed = it.paused || it.stalled || it.failed || self.clock != 0 || self.diary.clock_jumped;
+        if disturbed || self.disk.platter().is_late() {
+            return Ok(());
+        }
+        let timeout = self.settings.logout_timeout.as_nanos() as u64;
+        if self.attached && self.mono > leave.since + timeout + SLACK {
+            let late = (self.mono - leave.since) / MILLI;
+            let why = format!(
+                "{}: {late} ms later the session is still connected: {}",
+                leave.reason,
+                self.describe()
+            );
+            return Err(self.known(Class::Prolonged, why));
+        }
+        let other_end = it.cut || it.peer_left || self.peer.left || it.lost_in > 0;
+        if !self.attached && !it.logout_written && !other_end {
+            return Err(self.known(Class::SilentLeave, format!("{}: no Logout was sent", leave.reason)));
+        }
+        Ok(())
+    }
+
+    /// A TestRequest is answered while messages of the application wait for a limit.
+    fn judge_answers(&mut self) -> Result<(), Stop> {
+        let quiet = self.faults.slow || self.faults.store || self.faults.application || self.faults.pauses;
+        let other = self.settings.max_inbound_rate.is_some() || self.settings.max_replay_rate.is_some();
+        if !self.faults.throttles || quiet || other {
+            self.peer.tested.clear();
+            return Ok(());
+        }
+        let mono = self.mono;
+        let tested = std::mem::take(&mut self.peer.tested);
+        self.pending_tests.extend(tested.into_iter().map(|(id, seq)| (id, seq, u64::MAX)));
+        let Some(sessions) = &self.sessions else { return Ok(()) };
+        if !self.attached || sessions.phase(self.key) != Phase::LoggedOn || sessions.is_replaying(self.key) {
+            self.pending_tests.clear();
+            return Ok(());
+        }
+        for (id, seq, since) in &mut self.pending_tests {
+            if self.arrived.next > *seq && *since == u64::MAX {
+                *since = mono;
+            }
+            if since.saturating_add(SLACK) < mono {
+                let why = format!("TestRequest T{id} ({seq}) has waited {} ms", (mono - *since) / MILLI);
+                return Err(self.known(Class::HeldBack, why));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn judge_the_peer(&mut self) -> Result<(), Stop> {
+        if let Some(why) = self.peer.complaint.take() {
+            return Err(Stop::Failed(format!("the session sent what it may not: {why}")));
+        }
+        if let Some(why) = self.peer.refused.take() {
+            return self.judge_numbers(format!("the counterparty: {why}"));
+        }
+        if std::mem::take(&mut self.peer.timed_out) {
+            let it = self.diary.now;
+            let rough = it.lost_in + it.lost_out > 0 || it.cut || it.paused || it.stalled || it.failed;
+            let rough = rough || self.sessions.is_none() || self.faults.application || self.faults.store;
+            let next_in =
+                self.sessions.as_ref().and_then(|s| s.numbers(self.key)).map_or(0, |(next_in, _)| next_in.0);
+            if !rough && next_in < self.arrived.next {
+                let why = format!("a TestRequest waits for messages that have arrived: {}", self.describe());
+                return Err(self.known(Class::GapsWithinGaps, why));
+            }
+            if !rough && !self.faults.throttles {
+                return Err(Stop::Failed(format!("the session was silent: {}", self.describe())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers move only for what has arrived, and are reset only for a cause.
+    pub(super) fn watch_numbers(&mut self) -> Result<(), Stop> {
+        let Some(sessions) = &self.sessions else { return Ok(()) };
+        sessions.check();
+        let Some((next_in, next_out)) = sessions.numbers(self.key) else { return Ok(()) };
+        let phase = sessions.phase(self.key);
+        let platter = self.disk.platter();
+        let generation = platter.generation(0);
+        let stored = platter.numbers(0);
+        drop(platter);
+        let halted = sessions.halted(self.key).is_some();
+        if !halted && stored != (next_in, next_out) {
+            return Err(Stop::Failed(format!(
+                "the session has {next_in} and {next_out}, its store {stored:?}"
+            )));
+        }
+        if generation != self.generation {
+            self.generation = generation;
+            self.totals.resets += 1;
+            self.just_reset = true;
+            self.app.forget_numbers();
+            self.arrived.begin(next_in.0);
+            return self.judge_reset(phase);
+        }
+        if next_in.0 > self.arrived.next && !halted {
+            return Err(Stop::Failed(format!(
+                "NextNumIn is {next_in}, but {} has not arrived",
+                self.arrived.next
+            )));
+        }
+        Ok(())
+    }
+
+    fn judge_reset(&mut self, phase: Phase) -> Result<(), Stop> {
+        let in_connection = matches!(phase, Phase::LogonSent | Phase::LoggedOn);
+        if !in_connection {
+            self.must_reset_peer = true;
+        }
+        if self.peer.own_resets != self.peer_resets {
+            // It was the counterparty's.
+            self.peer_resets = self.peer.own_resets;
+            self.must_reset_peer = false;
+            return Ok(());
+        }
+        let s = &self.settings;
+        let by_setting = s.reset_on_logon || s.reset_on_logout || s.reset_on_disconnect || s.reset_on_error;
+        if std::mem::take(&mut self.diary.reset_ordered) || by_setting {
+            if in_connection {
+                self.diary.half_reset = true;
+                // The counterparty answers with its own.
+            }
+            return Ok(());
+        }
+        if let Plan::InSession { at } = self.plan
+            && at.saturating_sub(120 * SECOND) <= self.moment().utc
+            && !self.diary.edge_reset
+        {
+            self.diary.edge_reset = true;
+            self.diary.half_reset = true;
+            return Ok(());
+        }
+        if self.diary.disturbed {
+            return Ok(());
+        }
+        if self.edge_has_come() && !self.diary.edge_reset {
+            self.diary.edge_reset = true;
+            self.must_reset_peer = false;
+            return Ok(());
+        }
+        // A store that was lost with the machine begins the same window again.
+        if self.faults.deaths && self.edge_has_come() {
+            return Ok(());
+        }
+        if self.diary.clock_jumped && self.faults.schedule {
+            return Err(
+                self.known(Class::ClockJump, "the numbers were reset, and no edge has come".to_owned())
+            );
+        }
+        Err(Stop::Failed("the numbers were reset without a cause".to_owned()))
+    }
+
+    /// Checks a message that the session has handed to the network.
+    pub(super) fn check_written(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        let fail = |why: String| Err(Stop::Failed(format!("{why}: {}", text::readable(bytes))));
+        let Some(message) = Text::read(bytes.to_vec()) else {
+            return fail("garbled on the wire".to_owned());
+        };
+        let seq = message.seq();
+        let platter = self.disk.platter();
+        let fills = message.msg_type() == b"4" && message.is_yes(123);
+        self.most_out = self.most_out.max(platter.numbers(0).1.0);
+        if fills && message.number(36).unwrap_or(0) > self.most_out {
+            let next_out = platter.numbers(0).1;
+            return fail(format!("NextNumOut is {next_out}: it fills numbers that were not used"));
+        }
+        if fills || message.is_yes(43) {
+            if !fills {
+                let id = message.get(11);
+                let stored = platter.durably_sent(0, seq, |kept| text::value_in(&kept.body, 11) == id);
+                if stored.is_none() {
+                    return fail("sent again, and not in the store".to_owned());
+                }
+            }
+            return Ok(());
+        }
+        let Some(kept) = platter.durably_sent(0, seq, |kept| kept.body == bytes) else {
+            return fail("on the wire, but not durable in the store".to_owned());
+        };
+        let number = (kept.generation.0, seq);
+        drop(platter);
+        let before = self.wire.entry(number).or_insert_with(|| bytes.to_vec());
+        if before != bytes {
+            return fail(format!(
+                "generation and number {number:?} have two bodies, the first {}",
+                text::readable(before)
+            ));
+        }
+        let interleaves = self.settings.replay_interleave != ReplayInterleave::None;
+        if number <= self.last_new && !interleaves {
+            return fail(format!("after {:?}", self.last_new));
+        }
+        self.last_new = number;
+        match message.msg_type() {
+            b"5" => self.diary.now.logout_written = true,
+            b"0" => {
+                if let Some(id) = message.get(112).and_then(|id| text::digits(id.get(1..)?)) {
+                    self.pending_tests.retain(|(test, ..)| *test != id);
+                }
+            }
+            b"D" | b"8" => self.check_rates(message.msg_type() == b"D")?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// No window of a rate limit has more messages than it may, however it begins.
+    fn check_rates(&mut self, is_order: bool) -> Result<(), Stop> {
+        let s = &self.settings;
+        if s.max_outbound_rate.is_none() && s.max_order_rate.is_none() {
+            return Ok(());
+        }
+        self.written_at.push((self.mono, is_order));
+        for (rate, orders) in [(s.max_outbound_rate, false), (s.max_order_rate, true)] {
+            let Some(rate) = rate.filter(|_| is_order || !orders) else { continue };
+            let counted = self.written_at.iter().rev().filter(|(_, order)| *order || !orders);
+            let first = counted.map(|(at, _)| *at).nth(rate.messages() as usize);
+            if first.is_some_and(|first| self.mono - first < rate.window().as_nanos() as u64) {
+                return Err(Stop::Failed(format!("more than {rate} were sent")));
+            }
+        }
+        Ok(())
+    }
+
+    /// A ResendRequest that is lost counts for what it asks for.
+    pub(super) fn note_lost_request(&mut self, bytes: &[u8]) {
+        if text::value_in(bytes, 35) == Some(b"2") {
+            let number = |tag| text::value_in(bytes, tag).and_then(text::digits).unwrap_or(0);
+            let last = if matches!(number(16), 0 | 999_999) { self.peer.next_out } else { number(16) + 1 };
+            self.diary.lost_numbers((number(7), last));
+        }
+    }
+
+    pub(super) fn not_healed(&self) -> Stop {
+        let why = format!("the two sides do not agree long after the last fault: {}", self.describe());
+        if self.diary.half_reset {
+            return self.known(Class::HalfReset, why);
+        }
+        if self.diary.clock_jumped && self.faults.schedule {
+            return self.known(Class::ClockJump, why);
+        }
+        let next_in =
+            self.sessions.as_ref().and_then(|s| s.numbers(self.key)).map_or(0, |(next_in, _)| next_in.0);
+        if next_in < self.peer.next_out && self.totals.lost_in > 0 {
+            return self.known(Class::GapsWithinGaps, why);
+        }
+        Stop::Failed(why)
+    }
+
+    /// Every message that was accepted has arrived once and in order, or its loss has a cause.
+    pub(super) fn judge_the_end(&mut self) -> Result<(), Stop> {
+        match self.judge_messages() {
+            Err(Stop::Failed(why)) if self.diary.half_reset => Err(self.known(Class::HalfReset, why)),
+            Err(Stop::Failed(why)) if self.diary.clock_jumped && self.faults.schedule => {
+                Err(self.known(Class::ClockJump, why))
+            }
+            judged => judged,
+        }
+    }
+
+    fn judge_messages(&mut self) -> Result<(), Stop> {
+        let platter = self.disk.platter();
+        let sent = platter.application(0, RecordKind::Outbound, id_of);
+        let came = platter.application(0, RecordKind::Inbound, id_of);
+        // The counterparty was told, even if our application was not: the process died first.
+        let refused: Vec<u64> = platter
+            .log
+            .iter()
+            .filter(|kept| kept.kind == RecordKind::Outbound && kept.generation.0 == self.generation)
+            .filter(|kept| matches!(text::value_in(&kept.body, 35), Some(b"3" | b"j")))
+            .filter_map(|kept| text::digits(text::value_in(&kept.body, 45)?))
+            .collect();
+        drop(platter);
+        if !self.faults.restored {
+            let missing = missing("sent", sent.iter().map(|(.., id)| *id), &self.peer.received)?;
+            for at in missing {
+                let (generation, seq, id) = sent[at];
+                let told = self
+                    .unreached
+                    .iter()
+                    .any(|(of, begin, end)| *of == generation && (*begin..=*end).contains(&seq));
+                if generation == self.generation && !told {
+                    return Err(Stop::Failed(format!(
+                        "{seq} (ID {id}) was sent and never arrived, and nobody was told"
+                    )));
+                }
+            }
+            let mut numbers: Vec<_> = came.iter().map(|(generation, seq, _)| (*generation, *seq)).collect();
+            numbers.sort_unstable();
+            if let Some(twice) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(Stop::Failed(format!("{:?} was processed twice", twice[0])));
+            }
+            let ids: Vec<u64> = came.iter().map(|(.., id)| *id).collect();
+            for at in self::missing("received", self.peer.sent_ids.iter().map(|sent| sent.id), &ids)? {
+                let one = self.peer.sent_ids[at];
+                let excused = one.series != self.peer.series
+                    || self.peer.filled.contains(&one.id)
+                    || self.rejected.contains(&(one.series, one.seq))
+                    || refused.contains(&one.seq)
+                    || self.diary.is_skipped(one.seq)
+                    || self.settings.reject_garbled_message && self.diary.was_lost(one.seq);
+                if !excused {
+                    return Err(Stop::Failed(format!(
+                        "message {} (ID {}) of the counterparty was never processed",
+                        one.seq, one.id
+                    )));
+                }
+            }
+            self.judge_turns(&came, &sent)?;
+        }
+        self.judge_requests()
+    }
+
+    /// An order and its report are there together, or neither is.
+    fn judge_turns(&self, came: &[(u32, u64, u64)], sent: &[(u32, u64, u64)]) -> Result<(), Stop> {
+        if !self.app.answers
+            || self.settings.while_logged_off == WhileLoggedOff::Keep
+            || self.settings.reject_on_failure
+        {
+            return Ok(());
+        }
+        let platter = self.disk.platter();
+        let orders = platter.application(0, RecordKind::Inbound, |body| {
+            id_of(body).filter(|_| text::value_in(body, 35) == Some(b"D"))
+        });
+        drop(platter);
+        let reports = sent.iter().filter(|(.., id)| *id >= REPORT).count();
+        let unanswered = orders.iter().filter(|(_, seq, _)| self.app.unanswered.contains(seq)).count();
+        let _ = came;
+        if reports > orders.len() || reports + unanswered < orders.len() {
+            return Err(Stop::Failed(format!(
+                "{} orders were processed and {reports} reports written",
+                orders.len()
+            )));
+        }
+        Ok(())
+    }
+
+    /// With default keys and losses only on the way to the session, it asks once for each run that
+    /// is lost.
+    fn judge_requests(&self) -> Result<(), Stop> {
+        let only = super::faults::Faults { inbound: self.faults.inbound, ..Default::default() };
+        if self.faults != only || self.diary.most_lost() >= self.settings.max_resend_requests {
+            return Ok(());
+        }
+        let most = self.diary.runs + 1;
+        if self.peer.requests > most {
+            let why = format!("{} ResendRequests for {} lost runs", self.peer.requests, self.diary.runs);
+            return Err(self.known(Class::GapsWithinGaps, why));
+        }
+        Ok(())
+    }
+}
+
+fn id_of(body: &[u8]) -> Option<u64> {
+    text::value_in(body, 11).and_then(text::digits)
+}
+
+/// Returns the places in `sent` of what is not in `came`.
+fn missing(what: &str, sent: impl Iterator<Item = u64>, came: &[u64]) -> Result<Vec<usize>, Stop> {
+    let mut missing = Vec::new();
+    let mut came = came.iter().peekable();
+    for (at, id) in sent.enumerate() {
+        if came.next_if(|next| **next == id).is_none() {
+            missing.push(at);
+        }
+    }
+    match came.next() {
+        Some(id) => Err(Stop::Failed(format!("{what}: ID {id} came twice, or out of order"))),
+        None => Ok(missing),
+    }
+}

@@ -1,0 +1,209 @@
+//! The settings of a world's session: every field of [`SessionSettings`] is drawn, set by the
+//! world, or fixed with its reason. A field that is none of these fails the test below.
+
+use std::time::Duration;
+
+use fixbolt_codec::Version;
+use fixbolt_session::{
+    AcceptedHeartBtInt, Compatibility, InboundThrottle, OutboundThrottle, Rate, ReplayInterleave, Role,
+    SessionId, SessionSettings, TooLowAtLogon, WhileLoggedOff,
+};
+
+use super::dialect::Dialect;
+use super::faults::Faults;
+use super::random::Random;
+
+/// Fields that are drawn where the world has `settings`, `throttles` or `slow`.
+#[cfg(test)]
+const DRAWN: &[&str] = &[
+    "compatibility",
+    "heart_bt_int",
+    "heart_bt_int_override",
+    "test_request_percent",
+    "heartbeat_timeout_percent",
+    "check_heartbeats",
+    "logon_timeout",
+    "logout_timeout",
+    "send_timeout",
+    "high_watermark_percent",
+    "low_watermark_percent",
+    "slow_consumer_timeout",
+    "reject_garbled_message",
+    "max_message_size",
+    "reset_on_logon",
+    "reset_on_logout",
+    "reset_on_disconnect",
+    "next_expected_msg_seq_num",
+    "resend_request_chunk_size",
+    "closed_resend_requests",
+    "redundant_resend_requests",
+    "max_resend_requests",
+    "max_replay_rate",
+    "replay_interleave",
+    "last_msg_seq_num_processed",
+    "too_low_at_logon",
+    "disconnect_on_error",
+    "reset_on_error",
+    "reject_on_failure",
+    "requires_orig_sending_time",
+    "timestamp_digits",
+    "while_logged_off",
+    "poison_attempts",
+    "resend_horizon",
+    "max_outbound_rate",
+    "max_order_rate",
+    "outbound_throttle",
+    "max_inbound_rate",
+    "inbound_throttle",
+    "max_resent_rate_factor",
+    "outbox_size",
+    "reorder_buffer_size",
+];
+
+/// Fields that follow from the world.
+#[cfg(test)]
+const BY_THE_WORLD: &[&str] = &[
+    "id",
+    "role",
+    "default_appl_ver_id",
+    "dictionary",
+    "outbound_policy",
+    "accepted_heart_bt_int",
+    "schedule",
+];
+
+/// Fields that stay as they are, and why.
+#[cfg(test)]
+const FIXED: &[(&str, &str)] = &[
+    ("policy", "the messages of a legal counterparty are valid, those of a hostile one are judged by it"),
+    ("sending_time_threshold", "the clock of a world jumps over it and stays below it"),
+    ("max_garbled_messages", "a hundred garbled messages in succession are not reached by losses"),
+    ("validate_checksum", "a garbled message that counts makes every outcome right"),
+    ("max_session_message_rate", "a hostile counterparty floods, a legal one does not"),
+    ("max_session_journal_growth", "a hostile counterparty floods, a legal one does not"),
+    ("test_message_indicator", "the counterparty's Logons are for production"),
+    ("allow_poss_dup", "the application sends no possible duplicates of its own"),
+    ("check_comp_id", "without it a hostile counterparty passes for another"),
+    ("logon", "the fields of a Logon change no number"),
+    ("masked", "an order has no secrets; the tests of secrets have their own"),
+    ("codec_timing", "a world has no other clock"),
+];
+
+/// Returns the settings of the session.
+pub(super) fn draw(random: &mut Random, faults: Faults, dialect: Dialect, role: Role) -> SessionSettings {
+    let id = SessionId::new(dialect.session, "US", "PEER").expect("two CompIDs");
+    let mut s = SessionSettings::new(id, role);
+    s.dictionary = dialect.dictionary();
+    s.default_appl_ver_id = dialect.application;
+    s.outbound_policy = random.once_in(2).then(fixbolt_dictionary::Policy::standard);
+    s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+    if faults.settings {
+        draw_freely(random, &mut s, dialect);
+    }
+    if faults.throttles {
+        let mut rate = |most| {
+            let window = Duration::from_millis(random.within(50, 3000));
+            random.once_in(2).then(|| Rate::new(random.within(2, most) as u32, window)).flatten()
+        };
+        (s.max_outbound_rate, s.max_order_rate, s.max_inbound_rate) = (rate(30), rate(30), rate(60));
+        s.outbound_throttle = *random.pick(&[OutboundThrottle::Wait, OutboundThrottle::Refuse]);
+        if random.once_in(8) {
+            s.inbound_throttle = InboundThrottle::Disconnect;
+        }
+        s.max_resent_rate_factor = *random.pick(&[20, 20, 2, 100]);
+    }
+    if faults.slow {
+        s.outbox_size = random.within(16, 64) as usize * 1024;
+        s.high_watermark_percent = random.within(2, 60) as u32;
+        s.low_watermark_percent = random.within(0, u64::from(s.high_watermark_percent)) as u32;
+        s.slow_consumer_timeout = random.once_in(3).then(|| Duration::from_millis(random.within(500, 9000)));
+        s.send_timeout = Duration::from_secs(*random.pick(&[30, 30, 5]));
+    }
+    s
+}
+
+fn draw_freely(r: &mut Random, s: &mut SessionSettings, dialect: Dialect) {
+    s.compatibility = *r.pick(&[Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ]);
+    s.heart_bt_int = *r.pick(&[5, 10, 30, 60]);
+    s.heart_bt_int_override = r.once_in(8);
+    s.test_request_percent = *r.pick(&[120, 100, 150, 200]);
+    s.heartbeat_timeout_percent = r.once_in(3).then(|| r.within(200, 400) as u32);
+    s.check_heartbeats = !r.once_in(8);
+    s.logon_timeout = Duration::from_secs(r.within(2, 15));
+    s.logout_timeout = Duration::from_secs(r.within(1, 6));
+    s.reject_garbled_message = r.once_in(8);
+    s.max_message_size = *r.pick(&[64, 64, 8]) * 1024;
+    s.reset_on_logon = r.once_in(10) && dialect.since(Version::Fix41);
+    s.reset_on_logout = r.once_in(10);
+    s.reset_on_disconnect = r.once_in(12);
+    s.next_expected_msg_seq_num = r.once_in(3);
+    s.resend_request_chunk_size = r.once_in(4).then(|| r.within(1, 20));
+    s.closed_resend_requests = r.once_in(4);
+    s.redundant_resend_requests = r.once_in(8);
+    s.max_resend_requests = *r.pick(&[3, 3, 1, 2, 6]);
+    s.max_replay_rate = r.once_in(4).then(|| *r.pick(&[2, 10, 50, 500]));
+    s.replay_interleave =
+        *r.pick(&[ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All]);
+    s.last_msg_seq_num_processed = r.once_in(4);
+    s.too_low_at_logon =
+        *r.pick(&[TooLowAtLogon::Refused, TooLowAtLogon::Refused, TooLowAtLogon::AcceptedOnce]);
+    s.disconnect_on_error = r.once_in(10);
+    s.reset_on_error = r.once_in(16);
+    s.reject_on_failure = r.once_in(4);
+    s.requires_orig_sending_time = !r.once_in(4);
+    s.timestamp_digits = *r.pick(&[3, 0, 6, 9]);
+    s.while_logged_off = *r.pick(&[WhileLoggedOff::Refuse, WhileLoggedOff::Keep]);
+    s.poison_attempts = r.within(1, 6) as u32;
+    s.resend_horizon = r.once_in(5).then(|| r.within(1, 60));
+    s.outbox_size = r.within(16, 256) as usize * 1024;
+    s.reorder_buffer_size = *r.pick(&[1 << 20, 60_000, 2000, 200]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dialect::DIALECTS;
+    use super::*;
+
+    /// Returns the fields of a value as `{:#?}` shows them: name and text.
+    fn fields(settings: &SessionSettings) -> Vec<(String, String)> {
+        let text = format!("{settings:#?}");
+        let mut fields: Vec<(String, String)> = Vec::new();
+        for line in text.lines().skip(1) {
+            match line.strip_prefix("    ").filter(|rest| !rest.starts_with([' ', '}', ']', ')'])) {
+                Some(rest) => {
+                    let (name, value) = rest.split_once(": ").unwrap();
+                    fields.push((name.to_owned(), value.to_owned()));
+                }
+                None => fields.last_mut().map(|(_, value)| value.push_str(line)).unwrap_or_default(),
+            }
+        }
+        fields
+    }
+
+    #[test]
+    fn every_setting_is_drawn_or_set_by_the_world_or_fixed_with_a_reason() {
+        let draw = draw(&mut Random::new(1), Faults::default(), DIALECTS[4], Role::Acceptor);
+        let names: Vec<_> = fields(&draw).into_iter().map(|(name, _)| name).collect();
+        let fixed = FIXED.iter().map(|(name, _)| *name);
+        let mut listed: Vec<_> = DRAWN.iter().chain(BY_THE_WORLD).copied().chain(fixed).collect();
+        let mut there: Vec<_> = names.iter().map(String::as_str).collect();
+        listed.sort_unstable();
+        there.sort_unstable();
+        assert_eq!(listed, there);
+    }
+
+    #[test]
+    fn every_setting_that_is_drawn_differs_from_its_default_now_and_then() {
+        let faults: Faults = "settings,throttles,slow".parse().unwrap();
+        let plain = fields(&draw(&mut Random::new(1), Faults::default(), DIALECTS[4], Role::Acceptor));
+        let mut unchanged: Vec<_> = DRAWN.to_vec();
+        for seed in 0..200 {
+            let drawn = fields(&draw(&mut Random::new(seed), faults, DIALECTS[4], Role::Acceptor));
+            unchanged.retain(|name| {
+                let value = |of: &[(String, String)]| of.iter().find(|(n, _)| n == name).unwrap().1.clone();
+                value(&drawn) == value(&plain)
+            });
+        }
+        assert_eq!(unchanged, Vec::<&str>::new());
+    }
+}

@@ -1,0 +1,725 @@
+//! One world: a session of ours and a counterparty, the network between them, a store, an
+//! application, operators, a schedule and clocks. Everything follows from its seed and its faults.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use fixbolt_session::{Mono, Now, Phase, Role, SessionKey, SessionSettings, Sessions, Utc};
+
+use super::app::{self, App};
+use super::counterparty::{Counterparty, Moment};
+use super::dialect::{DIALECTS, Dialect, Kind};
+use super::diary::{Arrived, Diary};
+use super::edges::{BEGINNINGS, Plan};
+use super::faults::{Class, Faults};
+use super::habits::{Habits, MILLI};
+use super::network::{Losses, Pipe, garble};
+use super::outcome::{Outcome, Totals};
+use super::random::Random;
+use super::record::Record;
+use super::settings;
+use super::text::{self, SECOND};
+use crate::disk::{Died, Disk};
+
+/// Why a world ends before its time.
+#[derive(Clone, Debug)]
+pub(super) enum Stop {
+    Known(Class),
+    Failed(String),
+}
+
+/// The time within which both sides must agree after the last fault.
+const HEALED_WITHIN: u64 = 900 * SECOND;
+/// Steps at one moment after which a world counts as stuck.
+const STEPS_AT_ONCE: u32 = 5000;
+/// How long a session that is closing waits until its last bytes are read.
+const CLOSING_PATIENCE: u64 = 3 * SECOND;
+/// How long a session that reads nothing does not see the end of its connection.
+const END_UNSEEN: u64 = 10 * SECOND;
+/// Bytes that a counterparty that reads slowly leaves in the network.
+const CAPACITY: usize = 8 * 1024;
+pub(super) const NEVER: u64 = u64::MAX;
+
+pub(super) struct World {
+    pub(super) faults: Faults,
+    /// The known faults that are told apart, not failures.
+    pub(super) off: Vec<Class>,
+    pub(super) dialect: Dialect,
+    pub(super) plan: Plan,
+    pub(super) settings: SessionSettings,
+    pub(super) random: Random,
+    pub(super) mono: u64,
+    pub(super) beginning: u64,
+    /// By how much the wall clock of the session's machine is wrong, in nanoseconds.
+    pub(super) clock: i64,
+    pub(super) sessions: Option<Sessions>,
+    pub(super) key: SessionKey,
+    pub(super) disk: Disk,
+    pub(super) app: App,
+    pub(super) peer: Counterparty,
+    pub(super) to_us: Pipe,
+    pub(super) to_peer: Pipe,
+    losses_in: Losses,
+    losses_out: Losses,
+    pub(super) attached: bool,
+    pub(super) peer_attached: bool,
+    /// When each side notices that the connection has ended.
+    pub(super) end_at: u64,
+    pub(super) peer_end_at: u64,
+    inbox: Vec<u8>,
+    unread: Vec<u8>,
+    closing_since: Option<u64>,
+    pub(super) connect_at: u64,
+    pub(super) next_act: u64,
+    pub(super) next_order: u64,
+    pub(super) order_interval: u64,
+    pub(super) ids: u64,
+    pub(super) wild: bool,
+    pub(super) restart_at: u64,
+    pub(super) paused_until: u64,
+    pub(super) stalled_until: u64,
+    pub(super) enable_at: u64,
+    pub(super) clock_back_at: u64,
+    pub(super) store_well_at: u64,
+    pub(super) diary: Diary,
+    pub(super) arrived: Arrived,
+    pub(super) generation: u32,
+    /// Whether the numbers were reset at this moment.
+    pub(super) just_reset: bool,
+    pub(super) peer_resets: u32,
+    pub(super) peer_series: u32,
+    pub(super) must_reset_peer: bool,
+    /// The bodies that were on the wire, by generation and number.
+    pub(super) wire: BTreeMap<(u32, u64), Vec<u8>>,
+    pub(super) written_at: Vec<(u64, bool)>,
+    pub(super) unreached: Vec<(u32, u64, u64)>,
+    pub(super) rejected: Vec<(u32, u64)>,
+    pub(super) pending_tests: Vec<(u64, u64, u64)>,
+    pub(super) last_new: (u32, u64),
+    /// The highest NextNumOut that the store has had.
+    pub(super) most_out: u64,
+    at_once: u32,
+    pub(super) totals: Totals,
+    pub(super) record: Option<Record>,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, faults: Option<Faults>, off: Vec<Class>) -> Self {
+        let mut random = Random::new(seed);
+        let drawn = Faults::draw(&mut random);
+        let faults = faults.unwrap_or(drawn);
+        let r = &mut random;
+        let dialect = *r.pick(&DIALECTS);
+        let role = *r.pick(&[Role::Initiator, Role::Acceptor]);
+        let mut settings = settings::draw(&mut r.fork(), faults, dialect, role);
+        let beginning = *r.pick(&BEGINNINGS);
+        let mut edges = r.fork();
+        let plan =
+            if faults.schedule { Plan::draw(&mut edges, beginning, &mut settings) } else { Plan::None };
+        let mut habits = Habits::draw(&mut r.fork(), faults);
+        if role == Role::Acceptor && settings.reset_on_logon {
+            habits.resets_on_logon = true;
+        }
+        if dialect.whole_seconds() && dialect.begin_string() == "FIX.4.0" {
+            habits.resets_on_logon = false;
+        }
+        let late = faults.store && r.once_in(2);
+        let peer = Counterparty::new(dialect, role == Role::Acceptor, habits, r.fork());
+        let app = App::new(dialect, r.once_in(2), faults.application, r.fork());
+        let (losses_in, losses_out) = (Losses::new(faults.inbound, r), Losses::new(faults.outbound, r));
+        let order_interval = *r.pick(&[30, 100, 500, 3000]) * MILLI;
+        Self {
+            faults,
+            off,
+            dialect,
+            plan,
+            settings,
+            mono: 5 * SECOND,
+            beginning: beginning.utc * SECOND - 5 * SECOND,
+            clock: 0,
+            sessions: None,
+            key: SessionKey::new(0, 0, 0),
+            disk: Disk::new(late),
+            app,
+            peer,
+            to_us: Pipe::default(),
+            to_peer: Pipe::default(),
+            losses_in,
+            losses_out,
+            attached: false,
+            peer_attached: false,
+            end_at: NEVER,
+            peer_end_at: NEVER,
+            inbox: Vec::new(),
+            unread: Vec::new(),
+            closing_since: None,
+            connect_at: 0,
+            next_act: 5 * SECOND + r.within(0, 5 * SECOND),
+            next_order: 5 * SECOND,
+            order_interval,
+            ids: 0,
+            wild: true,
+            restart_at: NEVER,
+            paused_until: 0,
+            stalled_until: 0,
+            enable_at: NEVER,
+            clock_back_at: NEVER,
+            store_well_at: NEVER,
+            diary: Diary::default(),
+            arrived: Arrived::default(),
+            generation: 0,
+            just_reset: false,
+            peer_resets: 0,
+            peer_series: 0,
+            must_reset_peer: false,
+            wire: BTreeMap::new(),
+            written_at: Vec::new(),
+            unreached: Vec::new(),
+            rejected: Vec::new(),
+            pending_tests: Vec::new(),
+            last_new: (0, 0),
+            most_out: 1,
+            at_once: 0,
+            totals: Totals { worlds: 1, ..Totals::default() },
+            record: None,
+            random,
+        }
+    }
+
+    pub(super) fn moment(&self) -> Moment {
+        Moment { mono: self.mono, utc: self.beginning + self.mono }
+    }
+
+    /// The clocks of the session's machine.
+    pub(super) fn now(&self) -> Now {
+        let utc = (self.beginning + self.mono).saturating_add_signed(self.clock);
+        Now { mono: Mono(self.mono), utc: Utc(utc) }
+    }
+
+    /// Lets time pass until both sides agree after the last fault.
+    pub(super) fn run(&mut self) -> Outcome {
+        let began = self.mono;
+        let outcome = self.play();
+        self.totals.simulated = Duration::from_nanos(self.mono - began);
+        self.totals.messages += self.peer.sent_ids.len() as u64;
+        self.totals.replays = self.peer.requests;
+        match outcome {
+            Ok(()) => Outcome::InStep,
+            Err(Stop::Known(class)) => {
+                self.totals.known = 1;
+                Outcome::Known(class)
+            }
+            Err(Stop::Failed(why)) => Outcome::Failed(why),
+        }
+    }
+
+    fn play(&mut self) -> Result<(), Stop> {
+        self.arrived.begin(1);
+        self.start();
+        let mut calm_at = self.mono + self.random.within(20, 400) * SECOND;
+        let mut most = self.random.within(300, 2500);
+        if let Some(edge) = self.plan.last_edge() {
+            // The edges come while it trades.
+            calm_at = edge.saturating_sub(self.beginning) + self.random.within(1, 30) * SECOND;
+            most += 2000;
+        }
+        while self.mono < calm_at && self.totals.steps < most {
+            self.step()?;
+        }
+        self.calm();
+        // What a limit lets through slowly takes its time.
+        let slowly = self.faults.throttles || self.settings.max_replay_rate.is_some();
+        let healed_by = self.mono + if slowly { 10 * HEALED_WITHIN } else { HEALED_WITHIN };
+        while !self.is_healed() {
+            if self.mono >= healed_by {
+                return Err(self.not_healed());
+            }
+            self.step()?;
+        }
+        self.judge_the_end()
+    }
+
+    /// Ends all faults, and what they have left behind.
+    fn calm(&mut self) {
+        self.note(|| "from here on nothing fails".to_owned());
+        self.wild = false;
+        self.app.fails = false;
+        self.peer.active = false;
+        self.peer.habits.part = NEVER;
+        self.peer.habits.closed_requests = false;
+        self.losses_in.stop();
+        self.losses_out.stop();
+        self.paused_until = 0;
+        self.stalled_until = 0;
+        self.clock = 0;
+        self.next_act = self.mono;
+        self.enable_at = self.enable_at.min(self.mono);
+        let mut platter = self.disk.platter();
+        platter.refuses = false;
+        platter.stop_being_late();
+        platter.dies_in = None;
+    }
+
+    pub(super) fn start(&mut self) {
+        let now = self.now();
+        let mut sessions = Sessions::new(Box::new(self.disk.clone()), 64 * 1024);
+        match sessions.open(now, self.settings.clone(), &mut self.app) {
+            Ok(key) => self.key = key,
+            Err(error) => {
+                self.note(|| format!("the session does not open: {error}"));
+                self.restart_at = self.mono + SECOND;
+                return;
+            }
+        }
+        self.sessions = Some(sessions);
+        self.restart_at = NEVER;
+    }
+
+    /// Advances to the next moment at which something happens.
+    fn step(&mut self) -> Result<(), Stop> {
+        self.totals.steps += 1;
+        let next = self.next_event();
+        if next > self.mono {
+            self.mono = next;
+            self.at_once = 0;
+        } else {
+            self.at_once += 1;
+            if self.at_once > STEPS_AT_ONCE {
+                return Err(Stop::Failed(format!("stuck at one moment: {}", self.describe())));
+            }
+        }
+        self.drive_peer()?;
+        let driven = if self.faults.deaths {
+            catch_unwind(AssertUnwindSafe(|| self.drive()))
+        } else {
+            Ok(self.drive())
+        };
+        match driven {
+            Ok(driven) => driven?,
+            Err(cause) if cause.is::<Died>() => self.process_died(),
+            Err(cause) => std::panic::resume_unwind(cause),
+        }
+        if self.peer_attached {
+            self.send_to_us();
+        }
+        self.judge()
+    }
+
+    fn next_event(&self) -> u64 {
+        let end = if self.to_peer.is_empty() { self.peer_end_at } else { NEVER };
+        let mut next = self.next_act.min(self.peer.next_deadline()).min(self.to_peer.next()).min(end);
+        if self.stalled_until > self.mono {
+            next = next.min(self.stalled_until);
+        }
+        if !self.attached && !self.peer_attached {
+            next = next.min(if self.peer.connects { self.peer.connect_at } else { self.connect_at });
+        }
+        let mut ours = self.restart_at;
+        if let Some(sessions) = &self.sessions {
+            ours = ours.min(sessions.next_deadline(self.key).map_or(NEVER, |at| at.0));
+            if sessions.is_blocked(self.key) {
+                ours = ours.min(self.end_at.saturating_add(END_UNSEEN));
+            } else if self.to_us.is_empty() {
+                ours = ours.min(self.end_at);
+            } else {
+                ours = ours.min(self.to_us.next());
+            }
+            if self.attached {
+                ours = ours.min(self.closing_since.map_or(NEVER, |since| since + CLOSING_PATIENCE));
+            }
+            if sessions.has_queued(self.key) && self.disk.platter().is_late() {
+                ours = ours.min(self.mono + MILLI / 2);
+            }
+        }
+        if self.wild {
+            ours = ours.min(self.next_order);
+        }
+        next.min(ours.max(self.paused_until)).max(self.mono)
+    }
+
+    // --- the connection
+
+    /// Lets whoever connects do so.
+    fn connect(&mut self) {
+        if self.attached || self.peer_attached {
+            return;
+        }
+        let at = if self.peer.connects { self.peer.connect_at } else { self.connect_at };
+        if at > self.mono {
+            return;
+        }
+        self.agree_on_numbers();
+        let open = self.plan.is_open(self.moment().utc);
+        let ready = self.paused_until <= self.mono
+            && self.sessions.as_ref().is_some_and(|sessions| sessions.can_connect(self.key))
+            && (open || !self.peer.connects);
+        if !ready {
+            let again = self.mono + SECOND;
+            (self.peer.connect_at, self.connect_at) = (again, again);
+            return;
+        }
+        let (now, moment) = (self.now(), self.moment());
+        self.note(|| "-- connected".to_owned());
+        self.totals.logons += 1;
+        self.diary.connection_began(moment.utc);
+        self.diary.now.stalled = self.stalled_until > self.mono;
+        self.diary.now.failed = self.disk.platter().refuses;
+        self.to_us.clear();
+        self.to_peer.clear();
+        self.inbox.clear();
+        self.unread.clear();
+        self.pending_tests.clear();
+        self.last_new = (0, 0);
+        self.closing_since = None;
+        (self.attached, self.peer_attached) = (true, true);
+        (self.end_at, self.peer_end_at) = (NEVER, NEVER);
+        self.peer.connected(moment);
+        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
+        sessions.connected(now, *key, app);
+    }
+
+    /// The session's side of the connection has ended.
+    pub(super) fn disconnect(&mut self) {
+        let now = self.now();
+        if !std::mem::take(&mut self.attached) {
+            return;
+        }
+        self.end_at = NEVER;
+        self.to_us.clear();
+        self.connect_at = self.mono + self.random.within(0, 3) * SECOND + MILLI;
+        if self.peer_attached {
+            self.peer_end_at = self.peer_end_at.min(self.mono + 5 * MILLI);
+        }
+        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
+        sessions.disconnected(now, *key, app);
+    }
+
+    fn disconnect_peer(&mut self) {
+        self.peer_attached = false;
+        self.peer_end_at = NEVER;
+        let moment = self.moment();
+        self.peer.disconnected(moment);
+        if self.attached {
+            self.diary.now.peer_left = true;
+            self.end_at = self.end_at.min(self.mono + 5 * MILLI);
+        }
+    }
+
+    /// Cuts the connection at any byte: what is in flight is lost, up to a part of the next
+    /// message.
+    pub(super) fn cut(&mut self) {
+        self.note(|| "-- the connection is cut".to_owned());
+        self.totals.cuts += 1;
+        self.diary.now.cut = true;
+        let part = self.to_us.drop_next().map(|mut flight| {
+            let keep = self.random.within(0, flight.bytes.len() as u64) as usize;
+            flight.bytes.truncate(keep);
+            flight.bytes
+        });
+        while let Some(flight) = self.to_us.drop_next() {
+            drop(flight);
+        }
+        if let Some(bytes) = part.filter(|bytes| !bytes.is_empty()) {
+            self.to_us.send(self.mono, bytes, (0, 0));
+        }
+        self.to_peer.clear();
+        if self.attached {
+            self.end_at = self.end_at.min(self.mono + self.random.within(0, 3000) * MILLI);
+        }
+        if self.peer_attached {
+            self.peer_end_at = self.peer_end_at.min(self.mono + self.random.within(0, 3000) * MILLI);
+        }
+    }
+
+    // --- the counterparty
+
+    fn drive_peer(&mut self) -> Result<(), Stop> {
+        let moment = self.moment();
+        while let Some(flight) = self.to_peer.take(self.mono) {
+            if self.peer_attached {
+                self.peer.receive(moment, flight.bytes);
+            }
+        }
+        if self.peer_attached {
+            if self.peer.next_deadline() <= self.mono {
+                self.peer.wake(moment);
+            }
+            self.send_to_us();
+            let ended = self.peer_end_at <= self.mono && self.to_peer.is_empty();
+            if self.peer.closing || ended {
+                self.note(|| "-- the counterparty's end of the connection is closed".to_owned());
+                self.disconnect_peer();
+            }
+        }
+        self.judge_the_peer()
+    }
+
+    /// Puts what the counterparty has written on its way.
+    fn send_to_us(&mut self) {
+        if self.peer.series != self.peer_series {
+            self.peer_series = self.peer.series;
+            self.diary.series_began();
+        }
+        let mut emissions: Vec<_> = self.peer.take_output().collect();
+        for emission in &mut emissions {
+            let mut at = self.mono + self.random.within(10, 20_000) * 1000;
+            if self.diary.now.cut || !self.attached {
+                continue;
+            }
+            let lost = if emission.essential { None } else { self.losses_in.next(&mut self.random) };
+            if let Some(begins) = lost {
+                self.totals.lost_in += 1;
+                self.diary.runs += u64::from(begins);
+                self.diary.now.lost_in += 1;
+                self.diary.lost_numbers(emission.covers);
+                self.write_down("lost  <-", &emission.bytes);
+                if self.random.once_in(2) {
+                    continue;
+                }
+                // A garbled message that is rejected uses its number, so that one is left right.
+                let rejects = self.settings.reject_garbled_message;
+                garble(&mut emission.bytes, rejects, &mut self.random);
+                let covers = if rejects { emission.covers } else { (0, 0) };
+                self.to_us.send(at, std::mem::take(&mut emission.bytes), covers);
+                continue;
+            }
+            self.write_down("      <-", &emission.bytes);
+            if self.random.once_in(10) {
+                let half = self.random.within(1, emission.bytes.len() as u64) as usize;
+                let rest = emission.bytes.split_off(half);
+                self.to_us.send(at, std::mem::replace(&mut emission.bytes, rest), (0, 0));
+                at += self.random.within(0, 5000) * 1000;
+            }
+            self.to_us.send(at, std::mem::take(&mut emission.bytes), emission.covers);
+        }
+    }
+
+    // --- our side
+
+    /// Everything that the session's process does at this moment, and what is done to it.
+    fn drive(&mut self) -> Result<(), Stop> {
+        if self.next_act <= self.mono {
+            self.act();
+        }
+        self.connect();
+        if self.paused_until > self.mono {
+            return Ok(());
+        }
+        if self.restart_at <= self.mono {
+            self.note(|| "-- the process starts".to_owned());
+            self.start();
+        }
+        if self.sessions.is_none() {
+            return Ok(());
+        }
+        if self.wild && self.next_order <= self.mono {
+            self.next_order = self.mono + self.random.within(1, self.order_interval * 2);
+            self.send_order();
+        }
+        self.deliver();
+        self.tick();
+        for _ in 0..1000 {
+            self.sync();
+            if !self.write()? {
+                break;
+            }
+        }
+        self.watch_numbers()
+    }
+
+    fn send_order(&mut self) {
+        // An ID is used once, even if the process dies before it hears that the message is sent.
+        self.ids += 1;
+        let (now, dialect, id) = (self.now(), self.dialect, self.ids);
+        let kind = if self.random.once_in(3) { Kind::Report } else { Kind::Order };
+        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
+        if sessions.act(now, *key, app, |turn| app::write(dialect, kind, id, turn)).is_ok() {
+            self.totals.messages += 1;
+        }
+    }
+
+    fn deliver(&mut self) {
+        let now = self.now();
+        loop {
+            let Self { sessions: Some(sessions), key, inbox, to_us, .. } = self else { return };
+            if !self.attached || sessions.is_blocked(*key) {
+                break;
+            }
+            if !sessions.has_more(*key) {
+                match to_us.take(self.mono) {
+                    Some(flight) => {
+                        inbox.extend_from_slice(&flight.bytes);
+                        if flight.covers.1 > 0 {
+                            self.arrived.add(flight.covers);
+                            if flight.covers.0 == 0 {
+                                self.app.overtaken.append(&mut self.peer.overtaking);
+                            }
+                        }
+                    }
+                    None if self.end_at <= self.mono && to_us.is_empty() => {
+                        self.note(|| "-- the session's end of the connection is closed".to_owned());
+                        return self.disconnect();
+                    }
+                    None => break,
+                }
+            }
+            let Self { sessions: Some(sessions), app, key, inbox, .. } = self else { return };
+            let used = sessions.receive(now, *key, inbox, app);
+            inbox.drain(..used);
+        }
+        if self.attached && self.end_at.saturating_add(END_UNSEEN) <= self.mono {
+            // It reads nothing, and learns of the end by writing.
+            self.disconnect();
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = self.now();
+        let Self { sessions: Some(sessions), app, key, inbox, .. } = self else { return };
+        let mut ready = sessions.next_deadline(*key).is_some_and(|at| at <= now.mono);
+        while sessions.next_ready().is_some() {
+            ready = true;
+        }
+        if ready {
+            let used = sessions.wake(now, *key, inbox, app);
+            inbox.drain(..used);
+        }
+    }
+
+    fn sync(&mut self) {
+        let now = self.now();
+        let mut platter = self.disk.platter();
+        if !platter.is_late() && !platter.refuses {
+            return;
+        }
+        let position = platter.position();
+        if self.random.once_in(3) {
+            platter.sync(position);
+        } else if self.random.once_in(3) {
+            platter.sync(self.random.within(0, position + 1));
+        }
+        drop(platter);
+        let Self { sessions: Some(sessions), app, .. } = self else { return };
+        sessions.store_advanced(now, app);
+    }
+
+    /// Lets the session write what it may. Returns whether anything moved.
+    fn write(&mut self) -> Result<bool, Stop> {
+        let now = self.now();
+        let Self { sessions: Some(sessions), key, .. } = self else { return Ok(false) };
+        let key = *key;
+        if !self.attached {
+            return Ok(false);
+        }
+        let bytes = sessions.writable(key);
+        let mut taken = bytes.len();
+        if self.stalled_until > self.mono {
+            taken = 0;
+        } else if self.faults.slow && self.wild {
+            taken = taken.min(CAPACITY.saturating_sub(self.to_peer.bytes()));
+        }
+        if taken > 0 && self.random.once_in(8) {
+            taken = self.random.within(1, taken as u64 + 1) as usize;
+        }
+        let refused = bytes.len() > taken;
+        if taken > 0 {
+            let from = self.unread.len();
+            self.unread.extend_from_slice(&bytes[..taken]);
+            self.read_wire(from)?;
+        }
+        let Self { sessions: Some(sessions), app, inbox, .. } = self else { return Ok(false) };
+        if taken > 0 || refused {
+            sessions.written(now, key, taken);
+        }
+        if taken > 0 && (sessions.is_blocked(key) || sessions.awaits_socket(key)) {
+            let used = sessions.wake(now, key, inbox, app);
+            inbox.drain(..used);
+        }
+        if sessions.wants_close(key) {
+            let since = *self.closing_since.get_or_insert(self.mono);
+            if !sessions.has_queued(key) || self.mono - since >= CLOSING_PATIENCE {
+                self.note(|| "-- the session closes the connection".to_owned());
+                self.disconnect();
+                return Ok(false);
+            }
+        }
+        Ok(taken > 0)
+    }
+
+    /// Reads the whole messages of what was written, checks them, and puts them on their way.
+    fn read_wire(&mut self, from: usize) -> Result<(), Stop> {
+        let mut unread = std::mem::take(&mut self.unread);
+        let mut at = 0;
+        while let Some(length) = text::first_message(&unread[at..]) {
+            let bytes = unread[at..at + length].to_vec();
+            at += length;
+            self.check_written(&bytes)?;
+            let lost = self.losses_out.next(&mut self.random).is_some();
+            if lost {
+                self.totals.lost_out += 1;
+                self.diary.now.lost_out += 1;
+                self.note_lost_request(&bytes);
+            }
+            self.write_down(if lost { "lost  ->" } else { "      ->" }, &bytes);
+            if !lost && !self.diary.now.cut && self.peer_attached {
+                let delay = self.random.within(10, 20_000) * 1000;
+                self.to_peer.send(self.mono + delay, bytes, (0, 0));
+            }
+        }
+        unread.drain(..at);
+        debug_assert!(from <= unread.len() + at);
+        self.unread = unread;
+        Ok(())
+    }
+
+    /// Returns whether both sides are logged on, nothing is in flight, and the numbers agree.
+    fn is_healed(&self) -> bool {
+        let Some(sessions) = &self.sessions else { return false };
+        let numbers = sessions.numbers(self.key).map(|(next_in, next_out)| (next_in.0, next_out.0));
+        sessions.phase(self.key) == Phase::LoggedOn
+            && self.attached
+            && self.peer_attached
+            && self.peer.is_quiet()
+            && self.to_us.is_empty()
+            && self.to_peer.is_empty()
+            && !sessions.wants_close(self.key)
+            && !sessions.is_replaying(self.key)
+            && !sessions.has_queued(self.key)
+            && numbers == Some((self.peer.next_out, self.peer.next_in))
+    }
+
+    // --- the record
+
+    pub(super) fn note(&mut self, text: impl FnOnce() -> String) {
+        let utc = self.beginning + self.mono;
+        if let Some(record) = &mut self.record {
+            record.add(utc, text());
+        }
+    }
+
+    fn write_down(&mut self, arrow: &str, bytes: &[u8]) {
+        self.note(|| format!("{arrow} {}", text::readable(bytes)));
+    }
+
+    pub(super) fn describe(&self) -> String {
+        let ours = match &self.sessions {
+            Some(s) => format!(
+                "{:?}, NextNumIn and NextNumOut {:?}, halted {:?}, blocked {}, replaying {}, next deadline {:?}",
+                s.phase(self.key),
+                s.numbers(self.key).map(|(i, o)| (i.0, o.0)),
+                s.halted(self.key).map(ToString::to_string),
+                s.is_blocked(self.key),
+                s.is_replaying(self.key),
+                s.next_deadline(self.key),
+            ),
+            None => "no process".to_owned(),
+        };
+        format!(
+            "at {}: the session: {ours}; the counterparty: {:?}, NextNumIn and NextNumOut {:?}",
+            text::time(self.moment().utc),
+            self.peer.phase,
+            (self.peer.next_in, self.peer.next_out)
+        )
+    }
+}
