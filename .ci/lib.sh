@@ -81,6 +81,28 @@ fuzzing() {
     note "$(tail -n 1 "$work/fuzz")"
 }
 
+# The faults of sessions that are known and not mended yet, one name a line with the issue that mends
+# it: worlds that run into them end there. Whoever mends one takes it out.
+known_faults=(
+    gaps-within-gaps # "Sessions hold", 1
+    overtaken        # 3
+    held-back        # 4
+    prolonged        # 2
+    silent-leave     # 2
+    late-execution   # 2
+    clock-jump       # 5
+    half-reset       # found by the simulator
+)
+
+# simulation PROGRAM ARGUMENT...: sessions in simulated worlds, with the known faults left out.
+simulation() {
+    local program=$1 without
+    shift
+    without=$(IFS=,; printf '%s' "${known_faults[*]}")
+    "$program" simulate --without "$without" "$@" | tee "$work/simulation"
+    note "$(grep -m 1 ' worlds, ' "$work/simulation"); $(tail -n 1 "$work/simulation")"
+}
+
 # peers NAME short|all: Fixbolt and another engine against each other.
 peers() {
     lock_outside

@@ -32,6 +32,7 @@ mod output;
 mod print;
 mod send;
 mod serve;
+mod simulate;
 mod tls;
 mod venue;
 
@@ -75,6 +76,7 @@ enum Command {
     Bench(bench::Command),
     Certs(certs::Arguments),
     Doctor(doctor::Arguments),
+    Simulate(simulate::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -94,6 +96,7 @@ fn main() -> ExitCode {
         Command::Bench(command) => bench::run(&command),
         Command::Certs(arguments) => certs::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
     };
     exit::code(result)
 }
