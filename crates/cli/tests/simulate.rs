@@ -30,7 +30,7 @@ fn worlds_without_a_fault_are_counted_and_answer_yes() {
 fn a_fault_is_told_with_its_trace_and_the_command_that_repeats_it() {
     let (status, answer, _) = simulate(&SCHEDULE);
     assert_eq!(status, Some(1), "{answer}");
-    assert!(answer.contains("-- connected") && answer.contains("|35=A|"), "{answer}");
+    assert!(answer.contains(" -> 8=FIX") && answer.contains("|49=US|"), "{answer}");
     let command = answer.lines().find_map(|line| line.strip_prefix("  fixbolt simulate ")).unwrap();
     let (status, again, _) = simulate(&command.split(' ').collect::<Vec<_>>());
     assert_eq!(status, Some(1), "{again}");
