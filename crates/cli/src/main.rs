@@ -69,6 +69,7 @@ enum Command {
     CheckConfig(check_config::Arguments),
     #[command(subcommand)]
     Journal(journal::Command),
+    Simulate(simulate::Arguments),
     #[command(subcommand)]
     Dictionary(dictionary::Command),
     Generate(generate::Arguments),
@@ -76,7 +77,6 @@ enum Command {
     Bench(bench::Command),
     Certs(certs::Arguments),
     Doctor(doctor::Arguments),
-    Simulate(simulate::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -91,12 +91,12 @@ fn main() -> ExitCode {
         Command::Print(arguments) => print::run(&arguments),
         Command::CheckConfig(arguments) => check_config::run(&arguments),
         Command::Journal(command) => journal::run(&command),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Bench(command) => bench::run(&command),
         Command::Certs(arguments) => certs::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
-        Command::Simulate(arguments) => simulate::run(&arguments),
     };
     exit::code(result)
 }

@@ -187,7 +187,7 @@ fn headline(out: &mut Vec<u8>, reading: &Reading<'_>) {
 }
 
 /// Writes a field such as `Side (54): BUY (1)`, `ClOrdID (11): ord1`, or `(9999): x`.
-fn line(out: &mut Vec<u8>, reading: &Reading<'_>, field: &Shown) {
+pub(crate) fn line(out: &mut Vec<u8>, reading: &Reading<'_>, field: &Shown) {
     let (words, meaning) = reading.meaning_of(field);
     tag_in_brackets(out, reading, field, words);
     match meaning {

@@ -1,0 +1,421 @@
+//! Replays the turns of one journal into a session, in their order and at their times, and compares
+//! what the session sends.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use fixbolt_codec::{Precision, SeqNum, UtcTimestamp};
+use fixbolt_session::store::{ConnectionNumber, Record, RecordKind, Recovered};
+use fixbolt_session::{MatrixState, Mono, Now, OpenError, SessionKey, SessionSettings, Sessions, Utc};
+
+use super::application::{Part, Recorded};
+use super::comparison::Comparison;
+use super::outcome::{Outcome, limit};
+use super::recorder::{Committed, Made, Recorder};
+use super::turn::Turn;
+use super::wire::{msg_type, number, sealed};
+
+/// How late a timer may be: what the journal has until then may have come first.
+const LATE: Duration = Duration::from_secs(1);
+
+/// The most calls for one message or one timer.
+const ROUNDS: usize = 10_000;
+
+/// A session into which a journal is replayed.
+pub(super) struct Replay<'t, 'j> {
+    pub(super) turns: &'t [Turn<'j>],
+    /// The last turn of each connection that shows that it is still there.
+    alive_until: HashMap<ConnectionNumber, usize>,
+    pub(super) sessions: Sessions,
+    pub(super) key: SessionKey,
+    pub(super) begin_string: &'static str,
+    /// The CompIDs of the counterparty and of us, as the counterparty writes them.
+    pub(super) comp_ids: String,
+    pub(super) app: Recorded,
+    committed: Committed,
+    /// What the session has processed without being given it in that turn: it waited for others.
+    processed: Vec<Made>,
+    /// Number of resets that the session has made, counted from the journal's first generation.
+    pub(super) generation: u32,
+    clock: Clock,
+    connection: Option<ConnectionNumber>,
+    /// Whether the session has a connection.
+    pub(super) is_connected: bool,
+    /// HeartBtInt (108) of the last Logon.
+    heart_bt_int: Duration,
+    pub(super) comparison: Comparison,
+}
+
+/// The clocks of a journal. That of timers begins anew when the machine does.
+#[derive(Default)]
+struct Clock {
+    now: Now,
+    recorded: Mono,
+    offset: i128,
+}
+
+impl Clock {
+    fn at(&mut self, record: &Record<'_>) -> Now {
+        if record.mono < self.recorded {
+            let passed = record.utc.0.saturating_sub(self.now.utc.0);
+            self.offset = i128::from(self.now.mono.0) + i128::from(passed) - i128::from(record.mono.0);
+        }
+        self.recorded = record.mono;
+        let mono = u64::try_from(i128::from(record.mono.0) + self.offset).unwrap_or(u64::MAX);
+        self.now = Now { mono: Mono(mono), utc: record.utc };
+        self.now
+    }
+
+    /// Returns the time of a timer that is due since the last record.
+    fn due(&self, mono: Mono) -> Now {
+        Now { mono: mono.max(self.now.mono), utc: self.now.utc + (mono - self.now.mono) }
+    }
+}
+
+/// Replays the turns. They end with the one after which the replay is to stop.
+pub(super) fn replay(turns: &[Turn<'_>], settings: SessionSettings) -> Result<Outcome, OpenError> {
+    let Some(first) = turns.iter().position(Turn::has_logon) else {
+        let records = turns.iter().map(|turn| turn.records().len() as u64).sum();
+        let mut outcome = Outcome::default();
+        if records > 0 {
+            outcome.limits.insert(limit::BEFORE, records);
+        }
+        return Ok(outcome);
+    };
+    // What precedes the first connection of a session can be repeated.
+    let is_whole = turns[0].connection() == ConnectionNumber(0);
+    let (skipped, turns) = turns.split_at(if is_whole { 0 } else { first });
+    let mut replay = Replay::open(turns, settings)?;
+    let before = skipped.iter().map(|turn| turn.records().len() as u64).sum();
+    replay.comparison.count(limit::BEFORE, before);
+    for at in 0..turns.len() {
+        replay.turn(at);
+    }
+    replay.leave_rest();
+    Ok(replay.comparison.outcome)
+}
+
+impl<'t, 'j> Replay<'t, 'j> {
+    fn open(turns: &'t [Turn<'j>], settings: SessionSettings) -> Result<Self, OpenError> {
+        let first = turns[0].first();
+        let generation = turns[0].generation;
+        let of_first = || turns.iter().take_while(|turn| turn.generation == generation);
+        let next_out = of_first().flat_map(Turn::outbound).next().map_or(SeqNum::ONE, |record| record.seq);
+        let next_in = turns[0].next_in_before().unwrap_or(SeqNum::ONE);
+        let is_new = (next_in, next_out) == (SeqNum::ONE, SeqNum::ONE);
+        let resets = u32::try_from(turns[0].of(RecordKind::Reset).count()).unwrap_or(u32::MAX);
+        let mut start = Recovered { next_in, next_out, ..Recovered::default() };
+        start.generation.0 = generation.0.wrapping_sub(resets);
+        start.connection.0 = first.connection.0.saturating_sub(1);
+        start.since = (!is_new).then_some(first.utc);
+        let committed = Committed::default();
+        let mut alive_until = HashMap::new();
+        for (at, turn) in turns.iter().enumerate().filter(|(_, turn)| turn.shows_connection()) {
+            alive_until.insert(turn.connection(), at);
+        }
+        let begin_string = settings.id.version().begin_string();
+        let comp_ids =
+            format!("49={}\u{1}56={}\u{1}", settings.id.target_comp_id(), settings.id.sender_comp_id());
+        let store = Recorder::new(start.clone(), committed.clone());
+        let mut sessions = Sessions::new(Box::new(store), settings.max_message_size);
+        let (mut app, mut clock) = (Recorded::default(), Clock::default());
+        let key = sessions.open(clock.at(first), settings, &mut app)?;
+        Ok(Self {
+            turns,
+            alive_until,
+            sessions,
+            key,
+            begin_string,
+            comp_ids,
+            app,
+            committed,
+            processed: Vec::new(),
+            generation: start.generation.0,
+            clock,
+            connection: None,
+            is_connected: false,
+            heart_bt_int: Duration::ZERO,
+            comparison: Comparison::default(),
+        })
+    }
+
+    fn turn(&mut self, at: usize) {
+        let turn = &self.turns[at];
+        let before = self.clock.now;
+        let mut later = Clock { now: before, ..self.clock };
+        let now = later.at(turn.first());
+        let begins = self.connection != Some(turn.connection()) && turn.has_logon();
+        if begins {
+            self.end_connection(before);
+            self.leave_rest();
+        }
+        self.pass_time(at, now);
+        self.clock = later;
+        if begins {
+            self.begin_connection(turn, now);
+        }
+        if let Some(inbound) = turn.inbound() {
+            self.leave_rest();
+            self.receive(at, inbound, now);
+        } else if turn.outbound().next().is_none() {
+            self.change(turn, now);
+        } else if turn.answers_unread() {
+            return self.skip(turn, now);
+        } else {
+            self.send(turn, now);
+        }
+        let refused = std::mem::take(&mut self.app.refused);
+        self.comparison.compare(turn, refused);
+        self.follow_generation(at);
+        // The acceptor's Logon decides, which is the last one.
+        let logon = turn.records().iter().rev().find(|record| msg_type(record.body) == b"A");
+        if let Some(seconds) = logon.and_then(|logon| number(logon.body, 108)) {
+            self.heart_bt_int = Duration::from_secs(seconds);
+        }
+    }
+
+    /// Runs the timers that are due before a turn. Those that are a little late may have been
+    /// overtaken by it.
+    fn pass_time(&mut self, at: usize, now: Now) {
+        let turn = &self.turns[at];
+        let by_timer = turn.unasked().is_some_and(|record| record.cause.is_none());
+        // The message of a timer may be as late as the next one.
+        let late = if by_timer { self.heart_bt_int.max(LATE) } else { LATE };
+        for _ in 0..ROUNDS {
+            let Some(due) = self.sessions.next_deadline(self.key).filter(|due| *due + late <= now.mono)
+            else {
+                return;
+            };
+            let is_alive = self
+                .connection
+                .is_none_or(|number| self.alive_until.get(&number).is_some_and(|last| at <= *last));
+            if self.is_connected && !is_alive {
+                // Nothing shows that it was still there, and a session that is logged on is not
+                // silent for so long.
+                self.end_connection(self.clock.due(due));
+                continue;
+            }
+            let time = self.clock.due(due);
+            if self.sessions.matrix_state(self.key) == Some(MatrixState::AwaitingResend)
+                && self.give_sign_of_life(time)
+                && self.sessions.next_deadline(self.key) != Some(due)
+            {
+                self.comparison.count(limit::SIGN, 1);
+                continue;
+            }
+            self.wake(time);
+            // What it has sent is in no turn.
+            self.comparison.leave_rest(time.utc);
+            if self.sessions.next_deadline(self.key) == Some(due) {
+                return;
+            }
+        }
+    }
+
+    /// Gives the session what only counts as a sign of life: a message that it has had already.
+    fn give_sign_of_life(&mut self, now: Now) -> bool {
+        let Some((next_in, _)) = self.sessions.numbers(self.key).filter(|(next, _)| *next > SeqNum::ONE)
+        else {
+            return false;
+        };
+        let time = sending_time(now.utc);
+        let fields = format!(
+            "35=0\u{1}{}34={}\u{1}43=Y\u{1}52={time}\u{1}122={time}\u{1}",
+            self.comp_ids,
+            next_in.previous()
+        );
+        let message = sealed(self.begin_string.as_bytes(), fields.as_bytes());
+        self.give(&message, now) == message.len()
+    }
+
+    fn begin_connection(&mut self, turn: &Turn<'_>, now: Now) {
+        let number = turn.connection();
+        self.connection = Some(number);
+        self.processed.clear();
+        let resets = turn.of(RecordKind::Reset).next().is_some();
+        if let Some((next_in, next_out)) = self.sessions.numbers(self.key)
+            && !resets
+        {
+            // What the session was to send next shows in the first message of the connection.
+            let later = self.turns.iter().skip_while(|turn| turn.connection() != number);
+            let first = later
+                .take_while(|other| other.generation == turn.generation)
+                .flat_map(Turn::outbound)
+                .next()
+                .map(|record| record.seq);
+            let expected = turn.next_in_before().filter(|expected| *expected != next_in);
+            let out = first.filter(|first| *first > next_out);
+            if let (Some(out), 0) = (out, self.comparison.shift) {
+                self.comparison.count(limit::GIVEN_UP, out.0 - next_out.0);
+            }
+            if expected.is_some() {
+                self.comparison.count(limit::SET, 1);
+            }
+            if expected.is_some() || out.is_some() {
+                let set = self.sessions.set_numbers(now, self.key, (expected, out), "replay", &mut self.app);
+                if let Err(error) = set {
+                    self.comparison.note(now.utc, format!("the sequence numbers cannot be set: {error}"));
+                }
+            }
+            if let Some(first) = first {
+                self.comparison.shift = i128::from(first.0) - i128::from(out.unwrap_or(next_out).0);
+            }
+        }
+        if !self.sessions.can_connect(self.key) {
+            let why = self.sessions.halted(self.key).map_or_else(
+                || "its settings do not allow a connection at this time".to_owned(),
+                ToString::to_string,
+            );
+            self.comparison.note(now.utc, format!("the replayed session cannot connect: {why}"));
+            return;
+        }
+        self.app.part = Part::of(turn);
+        self.sessions.connected(now, self.key, &mut self.app);
+        self.is_connected = true;
+        self.settle(now);
+    }
+
+    pub(super) fn end_connection(&mut self, now: Now) {
+        if std::mem::take(&mut self.is_connected) {
+            self.sessions.disconnected(now, self.key, &mut self.app);
+            self.take_committed();
+        }
+    }
+
+    /// Ends the connection if the session wants that, although the recorded one went on.
+    pub(super) fn end_early(&mut self, now: Now) {
+        if self.is_connected && self.sessions.wants_close(self.key) {
+            self.is_connected = false;
+            let end = self.sessions.disconnected(now, self.key, &mut self.app);
+            self.take_committed();
+            if let Some(end) = end {
+                self.comparison
+                    .note(now.utc, format!("the replayed session has ended the connection: {end}"));
+            }
+        }
+    }
+
+    /// Gives the session a message of the counterparty.
+    fn receive(&mut self, at: usize, inbound: &Record<'_>, now: Now) {
+        self.end_early(now);
+        if !self.is_connected {
+            return self.comparison.count(limit::LEFT, 1);
+        }
+        // A ResendRequest after a gap is recorded when it is answered, and when its turn has come.
+        if self.has_processed(inbound) {
+            self.comparison.outcome.inbound += 1;
+            return;
+        }
+        let turn = &self.turns[at];
+        let mut part = Part::of(turn);
+        if turn.has_logon()
+            && let Some(next) = self.turns.get(at + 1)
+            && next.first().mono == inbound.mono
+            && next.inbound().is_none()
+            && next.by_application().all(|record| record.cause.is_none())
+        {
+            part.then(next);
+        }
+        self.app.part = part;
+        if self.give(inbound.body, now) == inbound.body.len() {
+            self.comparison.outcome.inbound += 1;
+            self.has_processed(inbound);
+        } else {
+            self.comparison.count(limit::LEFT, 1);
+        }
+    }
+
+    /// Returns whether the session has processed this message, once for each time.
+    fn has_processed(&mut self, inbound: &Record<'_>) -> bool {
+        let is_same = |made: &Made| made.seq == inbound.seq && made.body == inbound.body;
+        let found = self.processed.iter().position(is_same);
+        found.map(|at| self.processed.remove(at)).is_some()
+    }
+
+    /// Passes bytes to the session until it reads no more of them. Returns how many it has read.
+    pub(super) fn give(&mut self, bytes: &[u8], now: Now) -> usize {
+        let mut read = 0;
+        for _ in 0..ROUNDS {
+            let before = read;
+            read += self.sessions.receive(now, self.key, &bytes[read..], &mut self.app);
+            self.settle(now);
+            if read == bytes.len() || read == before && !self.sessions.has_more(self.key) {
+                break;
+            }
+        }
+        read
+    }
+
+    /// Runs the timers that are due.
+    pub(super) fn wake(&mut self, now: Now) {
+        self.sessions.wake(now, self.key, &[], &mut self.app);
+        self.settle(now);
+    }
+
+    /// Runs the timers that are due, if there are any. Returns whether the session has sent a
+    /// message of this type because of that.
+    pub(super) fn woke(&mut self, kind: &[u8], now: Now) -> bool {
+        let is_due = self.sessions.next_deadline(self.key).is_some_and(|due| due <= now.mono);
+        if is_due {
+            self.wake(now);
+        }
+        self.comparison.has(kind)
+    }
+
+    /// Has the socket accept everything, and a replay go on.
+    pub(super) fn settle(&mut self, now: Now) {
+        for _ in 0..ROUNDS {
+            let bytes = self.sessions.writable(self.key).len();
+            if bytes > 0 {
+                self.sessions.written(now, self.key, bytes);
+            }
+            if !self.sessions.is_replaying(self.key) || self.sessions.is_blocked(self.key) {
+                break;
+            }
+            self.sessions.receive(now, self.key, &[], &mut self.app);
+            if self.sessions.writable(self.key).is_empty() {
+                break;
+            }
+        }
+        while self.sessions.next_output().is_some() || self.sessions.next_ready().is_some() {}
+        self.take_committed();
+    }
+
+    pub(super) fn take_committed(&mut self) {
+        while let Some(made) = self.committed.take() {
+            match made.kind {
+                RecordKind::Reset => {
+                    self.generation = self.generation.wrapping_add(1);
+                    self.comparison.shift = 0;
+                }
+                RecordKind::Inbound => self.processed.push(made),
+                _ => self.comparison.add(made),
+            }
+        }
+    }
+
+    fn leave_rest(&mut self) {
+        self.comparison.leave_rest(self.clock.now.utc);
+    }
+
+    /// Says if the session and the journal have not reset alike, and goes on.
+    fn follow_generation(&mut self, at: usize) {
+        let turn = &self.turns[at];
+        // A message may cause a turn of its own that resets.
+        let follows = |next: &Turn<'_>| next.inbound().is_none() && next.generation.0 == self.generation;
+        if self.generation != turn.generation.0 && !self.turns.get(at + 1).is_some_and(follows) {
+            let who = if self.generation > turn.generation.0 {
+                "the replayed session has reset its sequence numbers, the recorded one has not"
+            } else {
+                "the recorded session has reset its sequence numbers, the replayed one has not"
+            };
+            self.comparison.note(turn.first().utc, who.to_owned());
+            self.generation = turn.generation.0;
+        }
+    }
+}
+
+/// Returns a time as it is in SendingTime (52), in whole seconds, which every version has.
+pub(super) fn sending_time(utc: Utc) -> String {
+    UtcTimestamp::from_unix_nanos(utc.0, Precision::Seconds).to_string()
+}

@@ -1,0 +1,763 @@
+//! `fixbolt simulate --from-journal`: journals of both sides of sessions that really ran are
+//! replayed into the same core, which sends the same, and a journal that was changed is noticed.
+
+mod command;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use command::{Ended, Server, directory, run};
+use fixbolt_codec::{
+    Body, BodySink, Frame, Framer, Message, MsgType, NewBody, SeqNum, Tag, Version, byte_sum,
+};
+use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Validator, shipped};
+use fixbolt_journal::{DirectoryStore, JournalReader};
+use fixbolt_session::store::{Record, RecordKind, SessionKey, Store};
+use fixbolt_session::{
+    Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, FixtDictionaries, Mono, Now,
+    Phase, Role, SendError, SessionDictionary, SessionId, SessionReject, SessionRejectReason,
+    SessionSettings, Sessions, Turn, Utc,
+};
+
+/// An application that answers orders with reports, and rejects some.
+struct Desk {
+    version: Version,
+    /// Whether it says something once it is logged on.
+    greets: bool,
+    /// How often it fails.
+    failures: u32,
+}
+
+impl Desk {
+    fn send(&self, turn: &mut Turn<'_>, kind: &[u8], fields: &str) -> Result<SeqNum, SendError> {
+        let kind = MsgType::new(kind);
+        let bytes = fields.replace('|', "\u{1}").into_bytes();
+        let mut draft = turn.reply().draft(kind);
+        draft.writer().raw().body(&Body { msg_type: kind, bytes: &bytes, sum: byte_sum(&bytes) });
+        draft.send()
+    }
+
+    fn report(&self, id: &str) -> String {
+        let trans_type = if self.version == Version::Fix42 { "20=0|" } else { "" };
+        format!("37=o{id}|11={id}|17=e{id}|{trans_type}150=0|39=0|55=IBM|54=1|38=100|151=100|14=0|6=0|")
+    }
+}
+
+impl Application for Desk {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+        if message.msg_type() != b"D" {
+            return Ok(Delivery::Done);
+        }
+        if self.failures > 0 {
+            self.failures -= 1;
+            return Err(Failure::new("no connection to the database"));
+        }
+        let id = String::from_utf8_lossy(message.required(Tag::new(11))?).into_owned();
+        let report = self.report(&id);
+        Ok(match message.get(Tag::new(58)) {
+            Some(b"reject") => {
+                let reject = SessionReject::new(SessionRejectReason::ValueIsIncorrect).tag(Tag::new(38));
+                Delivery::Reject(reject.text("not a multiple of 7"))
+            }
+            Some(b"refuse") => {
+                self.send(turn, b"8", &report)?;
+                let reject = BusinessReject::new(BusinessRejectReason::UNKNOWN_SECURITY);
+                Delivery::BusinessReject(reject.text("no such symbol").ref_id(id))
+            }
+            _ => {
+                self.send(turn, b"8", &report)?;
+                self.send(turn, b"8", &self.report(&format!("{id}-2")))?;
+                Delivery::Done
+            }
+        })
+    }
+
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        if self.greets && matches!(event, Event::LoggedOn) {
+            self.send(turn, b"8", &self.report("greeting"))?;
+        }
+        Ok(())
+    }
+}
+
+/// One side of a session, with its journal.
+struct End {
+    sessions: Sessions,
+    key: SessionKey,
+    desk: Desk,
+    base: PathBuf,
+    /// Bytes that arrived and were not read.
+    unread: Vec<u8>,
+    /// The number of messages that it will send and that get lost.
+    loses: usize,
+    /// The number of messages that it will send and that get damaged.
+    damages: usize,
+}
+
+/// An initiator and an acceptor, and the time.
+struct Market {
+    now: Now,
+    ends: [End; 2],
+}
+
+/// The number of random sessions.
+const SEEDS: u64 = 25;
+
+const INITIATOR: usize = 0;
+const ACCEPTOR: usize = 1;
+
+impl Market {
+    fn new(name: &str, version: Version, change: impl Fn(&mut SessionSettings)) -> Self {
+        let now = Now { mono: Mono(3_000_000_000), utc: Utc(1_795_251_600_000_000_000) };
+        let end = |us: &str, them: &str, role| {
+            let base = directory(&format!("simulate-{name}-{us}"));
+            let mut desk = Desk { version, greets: role == Role::Acceptor, failures: 0 };
+            let settings = settings(version, us, them, role).with(&change);
+            let mut sessions = Sessions::new(Box::new(DirectoryStore::new(&base)), 64 * 1024);
+            let key = sessions.open(now, settings, &mut desk).unwrap();
+            End { sessions, key, desk, base, unread: Vec::new(), loses: 0, damages: 0 }
+        };
+        Self { now, ends: [end("T", "V", Role::Initiator), end("V", "T", Role::Acceptor)] }
+    }
+
+    /// Connects both sides.
+    fn connect(&mut self) {
+        for End { sessions, key, desk, unread, .. } in self.ends.iter_mut().rev() {
+            unread.clear();
+            sessions.connected(self.now, *key, desk);
+        }
+        self.exchange();
+    }
+
+    /// Ends the connection.
+    fn disconnect(&mut self) {
+        for End { sessions, key, desk, unread, .. } in &mut self.ends {
+            unread.clear();
+            sessions.disconnected(self.now, *key, desk);
+        }
+    }
+
+    /// Brings what each side sends to the other one, until there is nothing more.
+    fn exchange(&mut self) {
+        loop {
+            let mut is_quiet = true;
+            for from in [INITIATOR, ACCEPTOR] {
+                self.now.mono.0 += 30_000;
+                self.now.utc.0 += 30_000;
+                let sent = self.ends[from].take(self.now);
+                let to = &mut self.ends[1 - from];
+                to.unread.extend_from_slice(&sent);
+                let read = to.sessions.receive(self.now, to.key, &to.unread, &mut to.desk);
+                to.unread.drain(..read);
+                is_quiet &=
+                    sent.is_empty() && !to.sessions.is_replaying(to.key) && !to.sessions.has_queued(to.key);
+            }
+            if is_quiet {
+                return;
+            }
+        }
+    }
+
+    /// Lets time pass. Timers are a little late.
+    fn pass(&mut self, time: Duration) {
+        let until = self.now.mono + time;
+        loop {
+            let due = self.ends.iter().filter_map(|end| end.sessions.next_deadline(end.key)).min();
+            let late = Duration::from_micros(437);
+            let next = due.map_or(until, |due| due + late).min(until);
+            let step = next - self.now.mono;
+            self.now = Now { mono: self.now.mono + step, utc: self.now.utc + step };
+            for End { sessions, key, desk, unread, .. } in &mut self.ends {
+                if sessions.next_deadline(*key).is_some_and(|due| due <= self.now.mono) {
+                    let read = sessions.wake(self.now, *key, unread, desk);
+                    unread.drain(..read);
+                }
+            }
+            self.exchange();
+            if self.now.mono >= until {
+                return;
+            }
+        }
+    }
+
+    fn is_logged_on(&self, side: usize) -> bool {
+        self.ends[side].sessions.phase(self.ends[side].key) == Phase::LoggedOn
+    }
+
+    /// Sends an order, and lets a moment pass.
+    fn order(&mut self, id: &str, more: &str) {
+        let End { sessions, key, desk, .. } = &mut self.ends[INITIATOR];
+        let version = desk.version;
+        let handling = if version == Version::Fix42 { "21=1|" } else { "" };
+        let fields = format!("11={id}|{handling}55=IBM|54=1|60=20261121-09:00:00|38=100|40=1|{more}");
+        let other = Desk { version, greets: false, failures: 0 };
+        sessions.act(self.now, *key, desk, |turn| other.send(turn, b"D", &fields)).unwrap();
+        self.exchange();
+        self.pass(Duration::from_millis(250));
+    }
+
+    /// Has one side log out, and both close the connection.
+    fn log_out(&mut self, side: usize) {
+        let End { sessions, key, desk, .. } = &mut self.ends[side];
+        sessions.log_out(self.now, *key, "good night", desk).unwrap();
+        self.exchange();
+        self.disconnect();
+    }
+
+    /// Closes the journals. Returns the directories: the initiator's, and the acceptor's.
+    fn close(self) -> [PathBuf; 2] {
+        self.ends.map(|End { sessions, base, .. }| {
+            sessions.close_all().unwrap();
+            base
+        })
+    }
+}
+
+impl End {
+    /// Takes what the session sends, except what gets lost.
+    fn take(&mut self, now: Now) -> Vec<u8> {
+        let Self { sessions, key, desk, loses, damages, .. } = self;
+        sessions.store_advanced(now, desk);
+        let bytes = sessions.writable(*key).to_vec();
+        sessions.written(now, *key, bytes.len());
+        if sessions.is_replaying(*key) {
+            sessions.receive(now, *key, &[], desk);
+        }
+        let (mut arrives, mut rest) = (Vec::new(), &bytes[..]);
+        while let Frame::Message(framed) = Framer::new(1 << 20).next(rest) {
+            rest = &rest[framed.bytes().len()..];
+            if *loses > 0 {
+                *loses -= 1;
+            } else if *damages > 0 {
+                *damages -= 1;
+                let (message, check_sum) = framed.bytes().split_at(framed.bytes().len() - 4);
+                arrives.extend_from_slice(message);
+                arrives.extend_from_slice(if check_sum == b"000\x01" { b"001\x01" } else { b"000\x01" });
+            } else {
+                arrives.extend_from_slice(framed.bytes());
+            }
+        }
+        arrives
+    }
+}
+
+fn settings(version: Version, us: &str, them: &str, role: Role) -> SessionSettings {
+    SessionSettings::new(SessionId::new(version, us, them).unwrap(), role).with(|s| {
+        s.dictionary = if version == Version::Fixt11 {
+            s.default_appl_ver_id = Some(Version::Fix50Sp2);
+            let set = DictionarySet::new(shipped(version).clone()).unwrap();
+            let set = set.with(ApplicationVersion::new("9"), shipped(Version::Fix50Sp2)).unwrap();
+            SessionDictionary::Fixt(Arc::new(FixtDictionaries::new(set.validators())))
+        } else {
+            SessionDictionary::Own(Arc::new(Validator::new(shipped(version))))
+        };
+    })
+}
+
+/// Records a day with all that happens in a session. Returns the directories of both journals.
+fn a_day(name: &str, version: Version) -> [PathBuf; 2] {
+    let mut market = Market::new(name, version, |_| {});
+    market.connect();
+    for n in 1..=3 {
+        market.order(&format!("a{n}"), "");
+    }
+    market.order("invalid", "59=%|");
+    market.order("rejected", "58=reject|");
+    market.order("refused", "58=refuse|");
+    // A report is lost: the next one shows the gap, and is asked for.
+    market.ends[ACCEPTOR].loses = 1;
+    market.order("a4", "");
+    market.order("a5", "");
+    // An order is lost.
+    market.ends[INITIATOR].loses = 1;
+    market.order("a6", "");
+    market.order("a7", "");
+    market.pass(Duration::from_secs(100));
+    // Nothing arrives of one side: the other one asks whether it is there.
+    market.ends[ACCEPTOR].loses = 1;
+    market.pass(Duration::from_secs(50));
+    for side in [INITIATOR, ACCEPTOR] {
+        let End { sessions, key, desk, .. } = &mut market.ends[side];
+        sessions.test_request(market.now, *key, desk).unwrap();
+        market.exchange();
+        market.pass(Duration::from_secs(7));
+    }
+    market.order("a8", "");
+    // A reset in the session.
+    let End { sessions, key, desk, .. } = &mut market.ends[ACCEPTOR];
+    sessions.reset_in_session(market.now, *key, "jane: new day", desk).unwrap();
+    market.exchange();
+    market.order("b1", "");
+    market.pass(Duration::from_secs(40));
+    market.log_out(INITIATOR);
+    market.pass(Duration::from_secs(3_600));
+    // The second connection goes on with the numbers, and is lost.
+    market.connect();
+    market.order("b2", "");
+    market.pass(Duration::from_secs(65));
+    market.disconnect();
+    market.pass(Duration::from_secs(600));
+    // An operator sets numbers.
+    let End { sessions, key, desk, .. } = &mut market.ends[ACCEPTOR];
+    let numbers = (None, Some(SeqNum(500)));
+    sessions.set_numbers(market.now, *key, numbers, "jane: agreed on the telephone", desk).unwrap();
+    market.connect();
+    market.order("b3", "");
+    market.pass(Duration::from_secs(35));
+    market.log_out(ACCEPTOR);
+    market.close()
+}
+
+/// Returns the options for a replay of these journals.
+fn replay(base: &Path, more: &[&str]) -> Ended {
+    run(&[&["simulate", "--from-journal", base.to_str().unwrap()], more].concat())
+}
+
+/// Returns the messages of a summary: inbound, compared, equal, different, missing, extra.
+fn summary(ended: &Ended) -> [u64; 6] {
+    let lines = ended.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let summary = lines.into_iter().find(|line| line["kind"] == "summary").expect("there is a summary");
+    ["inbound", "compared", "equal", "different", "missing", "extra"]
+        .map(|key| summary[key].as_u64().unwrap())
+}
+
+/// Returns the number of messages of a journal: received and sent.
+fn messages(base: &Path) -> [u64; 2] {
+    let reader = JournalReader::open(base).unwrap();
+    let count = |kind| {
+        let records = reader.sessions()[0].records().filter(|record| record.record.kind == kind);
+        records.count() as u64
+    };
+    [RecordKind::Inbound, RecordKind::Outbound].map(count)
+}
+
+fn assert_equal(base: &Path, version: Version) {
+    let text = replay(base, &[]);
+    assert_eq!((text.status, text.err.as_str()), (0, ""), "{version}: {}", text.out);
+    let [inbound, outbound] = messages(base);
+    assert!(inbound > 20 && outbound > 20, "{version}: {inbound} {outbound}");
+    assert_eq!(
+        summary(&replay(base, &["-o", "json"])),
+        [inbound, outbound, outbound, 0, 0, 0],
+        "{version}: {}",
+        text.out
+    );
+}
+
+#[test]
+fn both_journals_of_a_day_are_replayed_with_every_message_equal() {
+    for version in [Version::Fix42, Version::Fix44, Version::Fixt11] {
+        for base in a_day(&format!("day-{version}"), version) {
+            assert_equal(&base, version);
+        }
+    }
+}
+
+#[test]
+fn settings_that_the_journal_shows_are_taken_from_it() {
+    for (name, change) in [
+        ("on-logon", (|s| s.reset_on_logon = true) as fn(&mut SessionSettings)),
+        ("on-logout", |s| s.reset_on_logout = true),
+        ("on-disconnect", |s| s.reset_on_disconnect = true),
+        ("next-expected", |s| s.next_expected_msg_seq_num = true),
+        ("last-processed", |s| s.last_msg_seq_num_processed = true),
+        ("micros", |s| s.timestamp_digits = 6),
+        ("password", |s| s.logon.password = "open sesame".into()),
+    ] {
+        let mut market = Market::new(name, Version::Fix44, change);
+        for day in 1..=3 {
+            market.connect();
+            market.ends[ACCEPTOR].loses = 1;
+            for n in 1..=3 {
+                market.order(&format!("{day}-{n}"), "");
+            }
+            market.pass(Duration::from_secs(95));
+            if day == 2 {
+                market.disconnect();
+            } else {
+                market.log_out(day / 2);
+            }
+            market.pass(Duration::from_secs(1_000));
+        }
+        for base in market.close() {
+            let text = replay(&base, &[]);
+            assert_eq!((text.status, text.err.as_str()), (0, ""), "{name}: {}", text.out);
+            let [inbound, outbound] = messages(&base);
+            assert_eq!(
+                summary(&replay(&base, &["-o", "json"])),
+                [inbound, outbound, outbound, 0, 0, 0],
+                "{name}: {}",
+                text.out
+            );
+            assert!(!text.out.contains("sesame"));
+        }
+    }
+}
+
+/// Numbers that look random and are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+#[test]
+fn whatever_happens_in_a_session_is_replayed_with_every_message_equal() {
+    for seed in 0..SEEDS {
+        let mut random = Random(seed);
+        let version = [Version::Fix42, Version::Fix44, Version::Fixt11][random.below(3) as usize];
+        let mut market = Market::new(&format!("random-{seed}"), version, |_| {});
+        for connection in 0..3 {
+            market.connect();
+            for step in 0..random.below(40) {
+                let side = random.below(2) as usize;
+                match random.below(8) {
+                    0 => market.ends[side].loses = 1 + random.below(3) as usize,
+                    1 => market.pass(Duration::from_millis(random.below(90_000))),
+                    2 => {
+                        let End { sessions, key, desk, .. } = &mut market.ends[side];
+                        drop(sessions.test_request(market.now, *key, desk));
+                        market.exchange();
+                    }
+                    n => {
+                        let more = ["", "", "58=reject|", "58=refuse|", "59=%|"][n as usize - 3];
+                        if market.is_logged_on(INITIATOR) {
+                            market.order(&format!("{connection}-{step}"), more);
+                        }
+                    }
+                }
+                market.ends.iter_mut().for_each(|end| end.loses = end.loses.min(2));
+                if market.ends.iter().any(|end| end.sessions.wants_close(end.key)) {
+                    break;
+                }
+            }
+            if random.below(2) == 0 && market.is_logged_on(INITIATOR) {
+                market.log_out(INITIATOR);
+            } else {
+                market.disconnect();
+            }
+            market.pass(Duration::from_secs(random.below(5_000)));
+        }
+        for base in market.close() {
+            let text = replay(&base, &[]);
+            assert_eq!((text.status, text.err.as_str()), (0, ""), "seed {seed}: {}", text.out);
+        }
+    }
+}
+
+/// Copies a journal, with what `change` makes of each record: other ones, or none.
+fn copy(base: &Path, name: &str, mut change: impl FnMut(usize, &Record<'_>) -> Vec<Vec<u8>>) -> PathBuf {
+    let to = directory(&format!("simulate-copy-{name}"));
+    let reader = JournalReader::open(base).unwrap();
+    let journal = &reader.sessions()[0];
+    let mut store = DirectoryStore::new(&to);
+    let key = SessionKey::new(0, 0, 0);
+    store.open(key, journal.session().unwrap()).unwrap();
+    let (mut turn, mut sent) = (None, 0);
+    for at in journal.records() {
+        if turn != Some(at.turn) {
+            if turn.is_some() {
+                store.commit().unwrap();
+            }
+            store.begin();
+            turn = Some(at.turn);
+        }
+        let bodies = match at.record.kind {
+            RecordKind::Outbound => {
+                sent += 1;
+                change(sent, &at.record)
+            }
+            _ => vec![at.record.body.to_vec()],
+        };
+        for body in &bodies {
+            let seq = if at.record.kind == RecordKind::Outbound { msg_seq_num(body) } else { at.record.seq };
+            store.append(key, &Record { body, seq, ..at.record }).unwrap();
+        }
+    }
+    store.commit().unwrap();
+    store.close(key).unwrap();
+    to
+}
+
+/// Returns a message with something else in place of a text, and the right CheckSum.
+fn replaced(message: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let text = String::from_utf8(message.to_vec()).unwrap().replace('\u{1}', "|");
+    assert!(text.contains(from), "{text}");
+    let fields = text.replace(from, to).split('|').skip(2).collect::<Vec<_>>().join("|");
+    let (fields, _) = fields.rsplit_once("10=").unwrap();
+    let begin_string = text.split('|').next().unwrap().strip_prefix("8=").unwrap().to_owned();
+    command::message(&begin_string, fields).into_bytes()
+}
+
+fn msg_seq_num(message: &[u8]) -> SeqNum {
+    let text = String::from_utf8_lossy(message);
+    let seq = text.split('\u{1}').find_map(|field| field.strip_prefix("34="));
+    SeqNum(seq.unwrap().parse().unwrap())
+}
+
+fn kind(record: &Record<'_>) -> String {
+    let text = String::from_utf8_lossy(record.body).into_owned();
+    text.split('\u{1}').find_map(|field| field.strip_prefix("35=")).unwrap().to_owned()
+}
+
+#[test]
+fn one_message_that_was_changed_is_the_one_difference() {
+    let [initiator, acceptor] = a_day("changed", Version::Fix44);
+    let changed = copy(&acceptor, "changed", |_, record| {
+        let is_answer = record.body.windows(6).any(|bytes| bytes == b"\x01112=1") && kind(record) == "0";
+        vec![if is_answer { replaced(record.body, "112=1|", "112=7|") } else { record.body.to_vec() }]
+    });
+    let text = replay(&changed, &[]);
+    assert_eq!((text.status, text.err.as_str()), (1, ""), "{}", text.out);
+    let lines: Vec<_> = text.out.lines().filter(|line| line.starts_with("FIX.4.4")).collect();
+    assert_eq!(lines.len(), 3, "{}", text.out);
+    assert!(
+        lines[1].starts_with("FIX.4.4:V->T: different: 20261121-09:02:08.")
+            && lines[1]
+                .ends_with(", MsgSeqNum 26; first: recorded TestReqID (112): 7, replayed TestReqID (112): 1"),
+        "{}",
+        lines[1]
+    );
+    assert!(
+        text.out.contains("\nHeartbeat (0)  recorded\n") && text.out.contains("\nHeartbeat (0)  replayed\n")
+    );
+    assert!(lines[2].contains("equal, 1 different, 0 missing, 0 extra ("), "{}", lines[2]);
+    let json = replay(&changed, &["-o", "json"]);
+    let line = json.out.lines().find(|line| line.contains("\"kind\":\"difference\"")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!((&line["what"], &line["seq"]), (&"different".into(), &26.into()));
+    assert_eq!(line["field"]["recorded"], "TestReqID (112): 7");
+    assert_eq!(line["recorded"]["name"], "Heartbeat");
+    assert_eq!(line["replayed"]["fields"][5]["name"], "MsgSeqNum");
+
+    // Heartbeats that are not there, or that nothing asked for.
+    let mut beats = 0;
+    let without = copy(&initiator, "without", |_, record| {
+        beats += usize::from(kind(record) == "0");
+        if kind(record) == "0" && beats == 2 { Vec::new() } else { vec![record.body.to_vec()] }
+    });
+    let [.., equal, different, missing, extra] = summary(&replay(&without, &["-o", "json"]));
+    assert_eq!((different, missing, extra), (0, 0, 1), "{equal} {}", replay(&without, &[]).out);
+}
+
+#[test]
+fn the_session_is_replayed_with_the_settings_of_its_configuration() {
+    let [_, acceptor] = a_day("config", Version::Fix44);
+    let configuration = |more: &str, target: &str| {
+        let path = acceptor.join(format!("venue{}.cfg", more.len() + target.len()));
+        let text = format!(
+            "[DEFAULT]\nConnectionType=acceptor\nBeginString=FIX.4.4\nSenderCompID=V\nSocketAcceptPort=0\n\
+             FileStorePath=elsewhere\n{more}[SESSION]\nTargetCompID={target}\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let same = replay(&acceptor, &["--config", &configuration("", "T")]);
+    assert_eq!((same.status, same.err.as_str()), (0, ""), "{}", same.out);
+    assert!(same.out.contains("acceptor, settings of "), "{}", same.out);
+    let other = replay(&acceptor, &["--config", &configuration("UseDataDictionary=N\n", "T"), "-o", "json"]);
+    assert_eq!(other.status, 1, "{}", other.out);
+    let [.., different, missing, extra] = summary(&other);
+    assert_eq!((different, missing), (0, 1), "the Reject of the invalid order: {extra} {}", other.out);
+    for (file, wrong) in [
+        (configuration("", "SOMEBODY"), "there is no session FIX.4.4:V->T, whose journal this is"),
+        (configuration("Nonsense=Y\n", "T"), "Nonsense"),
+        ("nowhere.cfg".to_owned(), "nowhere.cfg"),
+    ] {
+        let ended = replay(&acceptor, &["--config", &file]);
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{}", ended.err);
+        assert!(ended.err.contains(wrong), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_replay_stops_after_the_message_that_until_names() {
+    let [initiator, _] = a_day("until", Version::Fix44);
+    // The last generation begins with the reset in the session.
+    let short = replay(&initiator, &["--until", "3", "-o", "json"]);
+    assert_eq!(short.status, 0, "{}{}", short.out, short.err);
+    let [inbound, compared, equal, ..] = summary(&short);
+    let all = messages(&initiator);
+    assert!(inbound < all[0] && compared < all[1] && equal == compared, "{inbound} {compared}");
+    let next = summary(&replay(&initiator, &["--until", "4", "-o", "json"]));
+    assert_eq!(next[0], inbound + 1);
+    let none = replay(&initiator, &["--until", "77"]);
+    assert_eq!((none.status, none.out.as_str()), (2, ""));
+    assert!(
+        none.err.contains("no inbound message has MsgSeqNum 77 since the last reset of the sequence numbers: they have 1 to 5"),
+        "{}",
+        none.err
+    );
+}
+
+#[test]
+fn what_is_no_journal_is_one_line_and_status_2() {
+    let empty = directory("simulate-empty");
+    let file = empty.join("file");
+    let [initiator, acceptor] = a_day("several", Version::Fix44);
+    std::fs::create_dir(empty.join("nothing")).unwrap();
+    std::fs::write(&file, "8=FIX.4.4").unwrap();
+    for (path, wrong) in [
+        (empty.join("nowhere"), "nowhere"),
+        (empty.join("nothing"), "neither a session's journal nor a directory of journals"),
+        (file, "this is a file; name the directory of the session's journal"),
+    ] {
+        let ended = replay(&path, &[]);
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{}", ended.err);
+        assert!(ended.err.lines().count() == 1 && ended.err.contains(wrong), "{}", ended.err);
+        assert!(ended.err.contains(path.to_str().unwrap()), "{}", ended.err);
+    }
+    assert_eq!(run(&["simulate"]).status, 2);
+    // Both journals in one directory.
+    let both = directory("simulate-both");
+    for base in [&initiator, &acceptor] {
+        for entry in std::fs::read_dir(base).unwrap().map(Result::unwrap) {
+            std::fs::rename(entry.path(), both.join(entry.file_name())).unwrap();
+        }
+    }
+    let ended = replay(&both, &["-o", "json"]);
+    assert_eq!((ended.status, ended.out.matches("\"kind\":\"summary\"").count()), (0, 2), "{}", ended.out);
+    let ended = replay(&both, &["--until", "3"]);
+    assert!(ended.status == 2 && ended.err.contains("it has 2 sessions"), "{}", ended.err);
+    // A damaged one is refused.
+    let damaged = both.join("FIX.4.4-V-T/segment-000001");
+    let mut bytes = std::fs::read(&damaged).unwrap();
+    let at = bytes.windows(6).position(|window| window == b"\x0111=a2").unwrap();
+    bytes[at + 1] ^= 0xff;
+    std::fs::write(&damaged, bytes).unwrap();
+    let ended = replay(&both, &[]);
+    assert_eq!((ended.status, ended.out.as_str()), (2, ""));
+    assert!(ended.err.contains("damaged, so that not all of it can be replayed"), "{}", ended.err);
+}
+
+#[test]
+fn the_journals_of_processes_are_replayed_also_while_they_run() {
+    let folder = directory("simulate-processes");
+    let configuration = |name: &str, text: String| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let base = |name: &str| folder.join(name);
+    for (n, (version, more)) in
+        [("FIX.4.2", ""), ("FIX.4.4", ""), ("FIXT.1.1", "DefaultApplVerID=FIX.5.0SP2\n")]
+            .into_iter()
+            .enumerate()
+    {
+        let venue = configuration(
+            "venue.cfg",
+            format!(
+                "[DEFAULT]\nConnectionType=acceptor\nBeginString={version}\n{more}SocketAcceptPort=0\n\
+                 FileStorePath={}\n[SESSION]\nSenderCompID=VENUE{n}\nTargetCompID=TRADER\n",
+                base("venue").display()
+            ),
+        );
+        let password = if version == "FIX.4.2" { "" } else { "Password=open sesame\n" };
+        let server = Server::start(&["--config", &venue]);
+        let (_, port) = server.address.rsplit_once(':').unwrap();
+        let trader = configuration(
+            "trader.cfg",
+            format!(
+                "[DEFAULT]\nConnectionType=initiator\nBeginString={version}\n{more}HeartBtInt=30\n\
+                 SocketConnectHost=127.0.0.1\nSocketConnectPort={port}\n{password}\
+                 FileStorePath={}\n[SESSION]\nSenderCompID=TRADER\nTargetCompID=VENUE{n}\n",
+                base("trader").display()
+            ),
+        );
+        for (order_type, status) in [("MARKET", 0), ("LIMIT", 1), ("3", 1)] {
+            let order = ["send", "D", "Symbol=IBM", "Side=BUY", "OrderQty=100", "--config", &trader];
+            let ended = run(&[&order[..], &[&format!("OrdType={order_type}")]].concat());
+            assert_eq!(ended.status, status, "{}{}", ended.out, ended.err);
+        }
+        for (journal, config) in [("venue", &venue), ("trader", &trader)] {
+            let directory = if journal == "venue" {
+                base(journal).join(format!("{version}-VENUE{n}-TRADER"))
+            } else {
+                base(journal).join(format!("{version}-TRADER-VENUE{n}"))
+            };
+            for options in [&[][..], &["--config", config]] {
+                let ended = replay(&directory, options);
+                assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+                assert!(
+                    ended.out.contains(" 3 connections")
+                        || ended.out.contains(" 0 different, 0 missing, 0 extra")
+                );
+                assert!(!ended.out.contains("sesame"));
+            }
+        }
+        drop(server);
+    }
+}
+
+/// Returns what a replay counts of things that it does not replay as they were.
+fn limits(ended: &Ended) -> Vec<(u64, String)> {
+    let line = ended.out.lines().find(|line| line.contains("\"kind\":\"summary\"")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    let limits = line["limits"].as_array().unwrap().iter();
+    limits
+        .map(|limit| (limit["times"].as_u64().unwrap(), limit["what"].as_str().unwrap().to_owned()))
+        .collect()
+}
+
+#[test]
+fn what_the_journal_does_not_have_is_counted_and_no_difference() {
+    let mut market = Market::new("not-there", Version::Fix44, |s| s.reject_garbled_message = true);
+    market.connect();
+    market.order("a1", "");
+    // It is garbled, and rejected.
+    market.ends[INITIATOR].damages = 1;
+    market.order("a2", "");
+    market.order("a3", "");
+    // The application fails once, and the order is sent again after the next logon.
+    market.ends[ACCEPTOR].desk.failures = 1;
+    market.order("a4", "");
+    market.disconnect();
+    market.pass(Duration::from_secs(60));
+    market.connect();
+    market.order("a5", "");
+    market.pass(Duration::from_secs(70));
+    market.log_out(INITIATOR);
+    let [_, acceptor] = market.close();
+    let ended = replay(&acceptor, &["-o", "json"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", replay(&acceptor, &[]).out);
+    let limits = limits(&ended);
+    for (times, what) in [
+        (1, "failed attempts of the application, not replayed"),
+        (1, "messages that answer one that is not recorded (garbled or too large), not replayed"),
+    ] {
+        let found = limits.iter().find(|(_, limit)| limit.starts_with(what));
+        assert_eq!(found.map(|(times, _)| *times), Some(times), "{what}: {limits:?}");
+    }
+    let [_, outbound] = messages(&acceptor);
+    assert_eq!(summary(&ended)[1..], [outbound - 1, outbound - 1, 0, 0, 0]);
+}
+
+#[test]
+fn numbers_that_were_given_up_after_an_unclean_stop_are_skipped() {
+    let mut market = Market::new("given-up", Version::Fix42, |_| {});
+    for _ in 0..2 {
+        market.connect();
+        market.order("a1", "");
+        market.pass(Duration::from_secs(31));
+        market.disconnect();
+    }
+    let [initiator, _] = market.close();
+    let given_up = copy(&initiator, "given-up", |_, record| {
+        let seq = format!("|34={}|", record.seq);
+        vec![match record.connection.0 {
+            2 => replaced(record.body, &seq, &format!("|34={}|", record.seq.0 + 1000)),
+            _ => record.body.to_vec(),
+        }]
+    });
+    let ended = replay(&given_up, &["-o", "json"]);
+    assert_eq!(ended.status, 0, "{}{}", ended.out, ended.err);
+    assert!(
+        limits(&ended).contains(&(1000, "MsgSeqNums given up after an unclean stop, skipped".to_owned())),
+        "{}",
+        ended.out
+    );
+}
