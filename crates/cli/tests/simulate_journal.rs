@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use command::{Ended, Server, directory, run};
+use fixbolt::config::Configuration;
 use fixbolt_codec::{
     Body, BodySink, Frame, Framer, Message, MsgType, NewBody, SeqNum, Tag, Version, byte_sum,
 };
@@ -102,7 +103,7 @@ struct Market {
 }
 
 /// The number of random sessions.
-const SEEDS: u64 = 25;
+const SEEDS: u64 = 33;
 
 const INITIATOR: usize = 0;
 const ACCEPTOR: usize = 1;
@@ -255,6 +256,24 @@ fn settings(version: Version, us: &str, them: &str, role: Role) -> SessionSettin
     })
 }
 
+/// Returns the text of a configuration of one side, and its settings.
+fn configuration(version: Version, role: Role, more: &str) -> (String, SessionSettings) {
+    let (us, them, side) = match role {
+        Role::Initiator => {
+            ("T", "V", "initiator\nHeartBtInt=30\nSocketConnectHost=127.0.0.1\nSocketConnectPort=9880")
+        }
+        Role::Acceptor => ("V", "T", "acceptor\nSocketAcceptPort=0"),
+    };
+    let default = if version == Version::Fixt11 { "DefaultApplVerID=FIX.5.0SP2\n" } else { "" };
+    let text = format!(
+        "[SESSION]\nBeginString={version}\n{default}SenderCompID={us}\nTargetCompID={them}\n\
+         FileStorePath=elsewhere\nConnectionType={side}\n{more}"
+    );
+    let read = Configuration::from_text("test", &text).unwrap();
+    let own = settings(version, us, them, role);
+    (text, read.sessions[0].settings.clone().with(|s| s.dictionary = own.dictionary))
+}
+
 /// Records a day with all that happens in a session. Returns the directories of both journals.
 fn a_day(name: &str, version: Version) -> [PathBuf; 2] {
     let mut market = Market::new(name, version, |_| {});
@@ -405,46 +424,83 @@ impl Random {
     }
 }
 
+/// Settings that a journal does not show.
+const CONFIGURED: [&str; 11] = [
+    "",
+    "Compatibility=quickfix\n",
+    "Compatibility=quickfixj\n",
+    "ResendRequestChunkSize=2\n",
+    "SendRedundantResendRequests=Y\nClosedResendInterval=Y\n",
+    "ReplayInterleave=all\n",
+    "ReplayInterleave=heartbeats\nSendNextExpectedMsgSeqNum=Y\n",
+    "MaxReplayRate=1\n",
+    "DisconnectOnError=Y\n",
+    "ResetOnDisconnect=Y\nResetOnLogout=Y\n",
+    "ResendHorizon=3\nDisableHeartBeatCheck=Y\n",
+];
+
+/// Lets anything happen in a session.
+fn at_random(seed: u64, market: &mut Market) {
+    let mut random = Random(seed);
+    for connection in 0..3 {
+        market.connect();
+        for step in 0..random.below(40) {
+            let side = random.below(2) as usize;
+            match random.below(8) {
+                0 => market.ends[side].loses = 1 + random.below(2) as usize,
+                1 => market.pass(Duration::from_millis(random.below(90_000))),
+                2 => {
+                    let End { sessions, key, desk, .. } = &mut market.ends[side];
+                    drop(sessions.test_request(market.now, *key, desk));
+                    market.exchange();
+                }
+                n => {
+                    let more = ["", "", "58=reject|", "58=refuse|", "59=%|"][n as usize - 3];
+                    if market.is_logged_on(INITIATOR) {
+                        market.order(&format!("{connection}-{step}"), more);
+                    }
+                }
+            }
+            if market.ends.iter().any(|end| end.sessions.wants_close(end.key)) {
+                break;
+            }
+        }
+        if random.below(2) == 0 && market.is_logged_on(INITIATOR) {
+            market.log_out(INITIATOR);
+        } else {
+            market.disconnect();
+        }
+        market.pass(Duration::from_secs(random.below(5_000)));
+    }
+}
+
 #[test]
 fn whatever_happens_in_a_session_is_replayed_with_every_message_equal() {
     for seed in 0..SEEDS {
-        let mut random = Random(seed);
-        let version = [Version::Fix42, Version::Fix44, Version::Fixt11][random.below(3) as usize];
+        let version = [Version::Fix42, Version::Fix44, Version::Fixt11][seed as usize % 3];
         let mut market = Market::new(&format!("random-{seed}"), version, |_| {});
-        for connection in 0..3 {
-            market.connect();
-            for step in 0..random.below(40) {
-                let side = random.below(2) as usize;
-                match random.below(8) {
-                    0 => market.ends[side].loses = 1 + random.below(3) as usize,
-                    1 => market.pass(Duration::from_millis(random.below(90_000))),
-                    2 => {
-                        let End { sessions, key, desk, .. } = &mut market.ends[side];
-                        drop(sessions.test_request(market.now, *key, desk));
-                        market.exchange();
-                    }
-                    n => {
-                        let more = ["", "", "58=reject|", "58=refuse|", "59=%|"][n as usize - 3];
-                        if market.is_logged_on(INITIATOR) {
-                            market.order(&format!("{connection}-{step}"), more);
-                        }
-                    }
-                }
-                market.ends.iter_mut().for_each(|end| end.loses = end.loses.min(2));
-                if market.ends.iter().any(|end| end.sessions.wants_close(end.key)) {
-                    break;
-                }
-            }
-            if random.below(2) == 0 && market.is_logged_on(INITIATOR) {
-                market.log_out(INITIATOR);
-            } else {
-                market.disconnect();
-            }
-            market.pass(Duration::from_secs(random.below(5_000)));
-        }
+        at_random(seed, &mut market);
         for base in market.close() {
             let text = replay(&base, &[]);
             assert_eq!((text.status, text.err.as_str()), (0, ""), "seed {seed}: {}", text.out);
+        }
+    }
+}
+
+#[test]
+fn with_its_configuration_a_session_is_replayed_whatever_its_settings_are() {
+    for seed in 0..SEEDS {
+        let version = [Version::Fix42, Version::Fix44, Version::Fixt11][seed as usize % 3];
+        let more = CONFIGURED[seed as usize % CONFIGURED.len()];
+        let mut market = Market::new(&format!("configured-{seed}"), version, |s| {
+            *s = configuration(version, s.role, more).1;
+        });
+        at_random(seed, &mut market);
+        for (base, role) in market.close().iter().zip([Role::Initiator, Role::Acceptor]) {
+            let file = base.join("session.cfg");
+            std::fs::write(&file, configuration(version, role, more).0).unwrap();
+            let ended = replay(base, &["--config", file.to_str().unwrap()]);
+            assert_eq!((ended.status, ended.err.as_str()), (0, ""), "seed {seed}: {more}{}", ended.out);
         }
     }
 }

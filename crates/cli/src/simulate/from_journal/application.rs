@@ -1,5 +1,8 @@
 //! The application of a replayed session: it does what the recorded one did.
 
+use std::collections::BTreeMap;
+use std::mem;
+
 use fixbolt_codec::{
     Body, BodySink, BodyWriter, Key, Message, MsgType, NewBody, SeqNum, Tag, Version, byte_sum,
 };
@@ -63,6 +66,8 @@ impl Part {
 #[derive(Default)]
 pub(super) struct Recorded {
     pub(super) part: Part,
+    /// What it did with messages that wait for others.
+    pub(super) waiting: BTreeMap<SeqNum, Part>,
     /// Why something that it sent was refused.
     pub(super) refused: Vec<String>,
 }
@@ -73,15 +78,19 @@ impl Application for Recorded {
         _: Message<'_>,
         turn: &mut fixbolt_session::Turn<'_>,
     ) -> Result<Delivery, Failure> {
-        if turn.seq().is_none() || turn.seq() != self.part.seq {
+        let Some(seq) = turn.seq() else { return Ok(Delivery::Done) };
+        let waited = self.waiting.remove(&seq);
+        let Some(mut part) =
+            waited.or_else(|| self.part.seq.eq(&Some(seq)).then(|| mem::take(&mut self.part)))
+        else {
             return Ok(Delivery::Done);
-        }
-        for message in std::mem::take(&mut self.part.messages) {
+        };
+        for message in part.messages {
             if let Err(error) = write(turn, &message) {
                 self.refused.push(error.to_string());
             }
         }
-        Ok(self.part.delivery.take().unwrap_or(Delivery::Done))
+        Ok(part.delivery.take().unwrap_or(Delivery::Done))
     }
 
     fn on_logon(
@@ -126,7 +135,7 @@ impl Application for Recorded {
 
     fn on_event(&mut self, event: &Event<'_>, turn: &mut fixbolt_session::Turn<'_>) -> Result<(), Failure> {
         if matches!(event, Event::LoggedOn) {
-            for message in std::mem::take(&mut self.part.once_logged_on) {
+            for message in mem::take(&mut self.part.once_logged_on) {
                 if let Err(error) = write(turn, &message) {
                     self.refused.push(error.to_string());
                 }

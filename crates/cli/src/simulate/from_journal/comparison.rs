@@ -45,7 +45,8 @@ impl Comparison {
             let equal = self.equal_to(recorded);
             let alike = || {
                 let kind = msg_type(recorded.body);
-                self.sent.iter().position(|made| msg_type(&made.body) == kind)
+                let mut sent = self.sent.iter().take(turn.outbound().count() + 1);
+                sent.position(|made| msg_type(&made.body) == kind)
             };
             let Some(found) = equal.or_else(alike) else {
                 self.outcome.missing += 1;

@@ -53,7 +53,7 @@ pub(super) mod limit {
     pub(in super::super) const GIVEN_UP: &str = "MsgSeqNums given up after an unclean stop, skipped";
     pub(in super::super) const SET: &str = "times that NextNumIn was set to the recorded one at a logon";
     pub(in super::super) const GAP: &str =
-        "messages after a gap, for which a gap fill stood when they arrived";
+        "messages after a gap that were not recorded then, a gap fill instead";
     pub(in super::super) const SIGN: &str = "signs of life assumed while messages were missing";
     pub(in super::super) const FROM_OUTSIDE: &str =
         "Logouts, TestRequests and resets from outside the session, repeated when they were recorded";

@@ -13,7 +13,8 @@ use super::wire::{is_session_layer, msg_type, sealed, text, value};
 
 impl Replay<'_, '_> {
     /// Has the session send what no message of this turn caused, unless it has sent it already.
-    pub(super) fn send(&mut self, turn: &Turn<'_>, now: Now) {
+    pub(super) fn send(&mut self, at: usize, now: Now) {
+        let turn = &self.turns[at];
         let Some(first) = turn.outbound().next() else { return };
         if self.comparison.equal_to(first).is_some() {
             return;
@@ -24,13 +25,19 @@ impl Replay<'_, '_> {
         self.end_early(now);
         let kind = msg_type(first.body);
         if kind == b"2" {
-            return self.ask(first, now);
+            return self.ask(at, first, now);
+        }
+        if kind == b"1" && self.is_tested {
+            // The TestRequest before was answered by a message that waits for others.
+            self.heard_while_missing(self.silent_since(now));
         }
         if self.woke(kind, now) {
             return;
         }
         match kind {
-            b"1" => self.test(turn, now),
+            // It was held because of a TestRequest, which one that waits for others has answered.
+            b"0" => drop(self.heard_while_missing(now) && self.woke(kind, now)),
+            b"1" => self.test(at, now),
             b"5" => {
                 let text = text(first.body, 58);
                 let sent = self.sessions.log_out(now, self.key, &text, &mut self.app);
@@ -60,11 +67,10 @@ impl Replay<'_, '_> {
 
     /// Sends a TestRequest that somebody asked for, or begins the reset in the session that
     /// follows.
-    fn test(&mut self, turn: &Turn<'_>, now: Now) {
-        let reset = self.turns.iter().position(|other| std::ptr::eq(other, turn)).and_then(|at| {
-            let id = value(turn.outbound().next()?.body, 112);
-            begun_by(&self.turns[at + 1..], turn.connection(), id)
-        });
+    fn test(&mut self, at: usize, now: Now) {
+        let turn = &self.turns[at];
+        let id = turn.unasked().and_then(|request| value(request.body, 112));
+        let reset = begun_by(&self.turns[at + 1..], turn.connection(), id);
         let sent = match reset {
             Some(reset) => {
                 let why = String::from_utf8_lossy(reset.body);
@@ -83,10 +89,23 @@ impl Replay<'_, '_> {
         self.settle(now);
     }
 
-    /// Has the session ask for missing messages: it is given a message with the number of the one
-    /// that arrived after the gap. That one is recorded when it is processed.
-    fn ask(&mut self, request: &Record<'_>, now: Now) {
+    /// Has the session ask for missing messages, by the message that arrived after the gap. If that
+    /// is not recorded later, because the connection ended or because it was sent again, a gap fill
+    /// stands for it.
+    fn ask(&mut self, at: usize, request: &Record<'_>, now: Now) {
         let Some(seq) = request.cause else { return };
+        self.app.part = Part::default();
+        self.missing = None;
+        let arrived = self.arrived_after_gap(at);
+        let trigger = arrived
+            .into_iter()
+            .find(|later| self.turns[*later].inbound().is_some_and(|inbound| inbound.seq == seq));
+        if let Some(later) = trigger {
+            self.give_waiting(later, now);
+            if self.comparison.equal_to(request).is_some() {
+                return;
+            }
+        }
         let time = sending_time(now.utc);
         for again in [String::new(), format!("43=Y\u{1}122={time}\u{1}")] {
             let fields = format!(
@@ -94,7 +113,6 @@ impl Replay<'_, '_> {
                 self.comp_ids,
                 seq.next()
             );
-            self.app.part = Part::default();
             self.give(&sealed(self.begin_string.as_bytes(), fields.as_bytes()), now);
             if !self.comparison.is_done() {
                 return self.comparison.count(limit::GAP, 1);

@@ -1,11 +1,11 @@
 //! Replays the turns of one journal into a session, in their order and at their times, and compares
 //! what the session sends.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use fixbolt_codec::{Precision, SeqNum, UtcTimestamp};
-use fixbolt_session::store::{ConnectionNumber, Record, RecordKind, Recovered};
+use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, Recovered};
 use fixbolt_session::{MatrixState, Mono, Now, OpenError, SessionKey, SessionSettings, Sessions, Utc};
 
 use super::application::{Part, Recorded};
@@ -35,6 +35,10 @@ pub(super) struct Replay<'t, 'j> {
     committed: Committed,
     /// What the session has processed without being given it in that turn: it waited for others.
     processed: Vec<Made>,
+    /// MsgSeqNums of the messages that it was given before their turn.
+    given: BTreeSet<SeqNum>,
+    /// The first of the missing messages after which everything that waits was given to it.
+    pub(super) missing: Option<SeqNum>,
     /// Number of resets that the session has made, counted from the journal's first generation.
     pub(super) generation: u32,
     clock: Clock,
@@ -43,6 +47,10 @@ pub(super) struct Replay<'t, 'j> {
     pub(super) is_connected: bool,
     /// HeartBtInt (108) of the last Logon.
     heart_bt_int: Duration,
+    /// Whether nothing was given to the session since it has sent a TestRequest.
+    pub(super) is_tested: bool,
+    /// When the turn before was.
+    before: Now,
     pub(super) comparison: Comparison,
 }
 
@@ -130,11 +138,15 @@ impl<'t, 'j> Replay<'t, 'j> {
             app,
             committed,
             processed: Vec::new(),
+            given: BTreeSet::new(),
+            missing: None,
             generation: start.generation.0,
             clock,
             connection: None,
             is_connected: false,
             heart_bt_int: Duration::ZERO,
+            is_tested: false,
+            before: Now::default(),
             comparison: Comparison::default(),
         })
     }
@@ -151,21 +163,25 @@ impl<'t, 'j> Replay<'t, 'j> {
         }
         self.pass_time(at, now);
         self.clock = later;
+        self.before = before;
         if begins {
-            self.begin_connection(turn, now);
+            self.begin_connection(at, now);
         }
         if let Some(inbound) = turn.inbound() {
-            self.leave_rest();
+            if !self.processed.iter().any(|made| is_record(made, inbound)) {
+                self.leave_rest();
+            }
             self.receive(at, inbound, now);
         } else if turn.outbound().next().is_none() {
             self.change(turn, now);
         } else if turn.answers_unread() {
             return self.skip(turn, now);
         } else {
-            self.send(turn, now);
+            self.send(at, now);
         }
         let refused = std::mem::take(&mut self.app.refused);
         self.comparison.compare(turn, refused);
+        self.give_rest_of_gap(at, now);
         self.follow_generation(at);
         // The acceptor's Logon decides, which is the last one.
         let logon = turn.records().iter().rev().find(|record| msg_type(record.body) == b"A");
@@ -196,11 +212,7 @@ impl<'t, 'j> Replay<'t, 'j> {
                 continue;
             }
             let time = self.clock.due(due);
-            if self.sessions.matrix_state(self.key) == Some(MatrixState::AwaitingResend)
-                && self.give_sign_of_life(time)
-                && self.sessions.next_deadline(self.key) != Some(due)
-            {
-                self.comparison.count(limit::SIGN, 1);
+            if self.heard_while_missing(time) && self.sessions.next_deadline(self.key) != Some(due) {
                 continue;
             }
             self.wake(time);
@@ -212,33 +224,46 @@ impl<'t, 'j> Replay<'t, 'j> {
         }
     }
 
-    /// Gives the session what only counts as a sign of life: a message that it has had already.
-    fn give_sign_of_life(&mut self, now: Now) -> bool {
-        let Some((next_in, _)) = self.sessions.numbers(self.key).filter(|(next, _)| *next > SeqNum::ONE)
-        else {
+    /// While messages are missing, gives the session what only counts as a sign of life: a message
+    /// that it has had already. What arrives after a gap is recorded once it is processed. Returns
+    /// whether that was so.
+    pub(super) fn heard_while_missing(&mut self, now: Now) -> bool {
+        let next_in = self.sessions.numbers(self.key).map(|(next_in, _)| next_in);
+        let Some(next_in) = next_in.filter(|next_in| *next_in > SeqNum::ONE) else { return false };
+        if self.sessions.matrix_state(self.key) != Some(MatrixState::AwaitingResend) {
             return false;
-        };
-        let time = sending_time(now.utc);
-        let fields = format!(
-            "35=0\u{1}{}34={}\u{1}43=Y\u{1}52={time}\u{1}122={time}\u{1}",
-            self.comp_ids,
-            next_in.previous()
-        );
-        let message = sealed(self.begin_string.as_bytes(), fields.as_bytes());
-        self.give(&message, now) == message.len()
+        }
+        let (seq, time) = (next_in.previous(), sending_time(now.utc));
+        let fields = format!("35=0\u{1}{}34={seq}\u{1}43=Y\u{1}52={time}\u{1}122={time}\u{1}", self.comp_ids);
+        self.give(&sealed(self.begin_string.as_bytes(), fields.as_bytes()), now);
+        self.comparison.count(limit::SIGN, 1);
+        true
     }
 
-    fn begin_connection(&mut self, turn: &Turn<'_>, now: Now) {
+    /// Returns when the counterparty was last heard of, if the session sends a TestRequest now.
+    pub(super) fn silent_since(&self, now: Now) -> Now {
+        let percent = self.sessions.settings(self.key).map_or(120, |settings| settings.test_request_percent);
+        let silence = self.heart_bt_int * percent / 100;
+        let silence = silence.min(now.mono - self.before.mono);
+        let earlier = |at: u64| at.saturating_sub(u64::try_from(silence.as_nanos()).unwrap_or_default());
+        Now { mono: Mono(earlier(now.mono.0)), utc: Utc(earlier(now.utc.0)) }
+    }
+
+    fn begin_connection(&mut self, at: usize, now: Now) {
+        let turn = &self.turns[at];
         let number = turn.connection();
         self.connection = Some(number);
         self.processed.clear();
+        self.given.clear();
+        self.missing = None;
+        self.app.waiting.clear();
         let resets = turn.of(RecordKind::Reset).next().is_some();
         if let Some((next_in, next_out)) = self.sessions.numbers(self.key)
             && !resets
         {
             // What the session was to send next shows in the first message of the connection.
-            let later = self.turns.iter().skip_while(|turn| turn.connection() != number);
-            let first = later
+            let first = self.turns[at..]
+                .iter()
                 .take_while(|other| other.generation == turn.generation)
                 .flat_map(Turn::outbound)
                 .next()
@@ -301,11 +326,6 @@ impl<'t, 'j> Replay<'t, 'j> {
         if !self.is_connected {
             return self.comparison.count(limit::LEFT, 1);
         }
-        // A ResendRequest after a gap is recorded when it is answered, and when its turn has come.
-        if self.has_processed(inbound) {
-            self.comparison.outcome.inbound += 1;
-            return;
-        }
         let turn = &self.turns[at];
         let mut part = Part::of(turn);
         if turn.has_logon()
@@ -317,6 +337,21 @@ impl<'t, 'j> Replay<'t, 'j> {
             part.then(next);
         }
         self.app.part = part;
+        // The session has kept a message that it was given before its turn, and goes on with those
+        // a little at a time.
+        for _ in 0..ROUNDS {
+            if self.has_processed(inbound) {
+                self.comparison.outcome.inbound += 1;
+                return;
+            }
+            if !self.sessions.has_more(self.key) {
+                break;
+            }
+            self.sessions.receive(now, self.key, &[], &mut self.app);
+            self.settle(now);
+        }
+        // A ResendRequest after a gap is recorded when it is answered, and again in its turn.
+        self.given.insert(inbound.seq);
         if self.give(inbound.body, now) == inbound.body.len() {
             self.comparison.outcome.inbound += 1;
             self.has_processed(inbound);
@@ -325,16 +360,80 @@ impl<'t, 'j> Replay<'t, 'j> {
         }
     }
 
+    /// While messages are missing, gives the session what has arrived after the gap: it is recorded
+    /// once it is processed, and may have arrived at any time until then.
+    fn give_rest_of_gap(&mut self, at: usize, now: Now) {
+        let next_in = self.sessions.numbers(self.key).map(|(next_in, _)| next_in);
+        if next_in == self.missing
+            || self.sessions.matrix_state(self.key) != Some(MatrixState::AwaitingResend)
+            // Each of them has caused a ResendRequest, which says when it arrived.
+            || self.sessions.settings(self.key).is_none_or(|s| s.redundant_resend_requests)
+        {
+            return;
+        }
+        self.missing = next_in;
+        for later in self.arrived_after_gap(at) {
+            self.give_waiting(later, now);
+        }
+    }
+
+    /// Returns the turns, after that at `at`, of messages that arrived while others were missing:
+    /// they were processed together with the one that was missing last. What was sent again arrived
+    /// later, and what was answered at once is recorded twice.
+    pub(super) fn arrived_after_gap(&self, at: usize) -> Vec<usize> {
+        let Some((next_in, _)) = self.sessions.numbers(self.key) else { return Vec::new() };
+        let turn = &self.turns[at];
+        let (mut found, mut answered, mut last) = (Vec::new(), BTreeSet::new(), None);
+        for (later, place) in self.turns[at + 1..].iter().zip(at + 1..) {
+            if later.connection() != turn.connection() || later.generation != turn.generation {
+                break;
+            }
+            let Some(inbound) = later.inbound() else {
+                let asks_for = later.unasked().filter(|sent| msg_type(sent.body) == b"2");
+                if asks_for.is_some_and(|sent| sent.cause.is_none_or(|seq| !answered.contains(&seq))) {
+                    // Another gap, or the same one once more: what comes later arrived after that.
+                    break;
+                }
+                continue;
+            };
+            if inbound.next_in <= inbound.seq {
+                answered.insert(inbound.seq);
+                continue;
+            }
+            let is_after_gap = inbound.seq > next_in && !inbound.flags.contains(RecordFlags::POSS_DUP);
+            if is_after_gap && !answered.contains(&inbound.seq) {
+                // A ResendRequest would have been answered, and then come those that arrived later.
+                if last != Some(inbound.mono) || matches!(msg_type(inbound.body), b"2" | b"4" | b"A") {
+                    break;
+                }
+                if !self.given.contains(&inbound.seq) {
+                    found.push(place);
+                }
+            }
+            last = Some(inbound.mono);
+        }
+        found
+    }
+
+    /// Gives the session a message before its turn.
+    pub(super) fn give_waiting(&mut self, later: usize, now: Now) {
+        let turn = &self.turns[later];
+        let Some(inbound) = turn.inbound() else { return };
+        self.given.insert(inbound.seq);
+        self.app.waiting.insert(inbound.seq, Part::of(turn));
+        self.give(inbound.body, now);
+    }
+
     /// Returns whether the session has processed this message, once for each time.
     fn has_processed(&mut self, inbound: &Record<'_>) -> bool {
-        let is_same = |made: &Made| made.seq == inbound.seq && made.body == inbound.body;
-        let found = self.processed.iter().position(is_same);
+        let found = self.processed.iter().position(|made| is_record(made, inbound));
         found.map(|at| self.processed.remove(at)).is_some()
     }
 
     /// Passes bytes to the session until it reads no more of them. Returns how many it has read.
     pub(super) fn give(&mut self, bytes: &[u8], now: Now) -> usize {
         let mut read = 0;
+        self.is_tested = false;
         for _ in 0..ROUNDS {
             let before = read;
             read += self.sessions.receive(now, self.key, &bytes[read..], &mut self.app);
@@ -386,10 +485,15 @@ impl<'t, 'j> Replay<'t, 'j> {
             match made.kind {
                 RecordKind::Reset => {
                     self.generation = self.generation.wrapping_add(1);
+                    self.given.clear();
+                    self.missing = None;
                     self.comparison.shift = 0;
                 }
                 RecordKind::Inbound => self.processed.push(made),
-                _ => self.comparison.add(made),
+                _ => {
+                    self.is_tested |= msg_type(&made.body) == b"1";
+                    self.comparison.add(made);
+                }
             }
         }
     }
@@ -413,6 +517,11 @@ impl<'t, 'j> Replay<'t, 'j> {
             self.generation = turn.generation.0;
         }
     }
+}
+
+/// Returns whether the session has recorded the same message.
+fn is_record(made: &Made, inbound: &Record<'_>) -> bool {
+    made.seq == inbound.seq && made.body == inbound.body
 }
 
 /// Returns a time as it is in SendingTime (52), in whole seconds, which every version has.
