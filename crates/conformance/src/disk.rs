@@ -36,7 +36,8 @@ pub struct Kept {
     pub body: Vec<u8>,
     /// The generation that the record belongs to.
     pub generation: Generation,
-    position: u64,
+    /// The commit that it belongs to, counted from 1.
+    pub position: u64,
 }
 
 /// The payload of the panic with which a process dies in a call of its store.
@@ -44,7 +45,7 @@ pub struct Kept {
 pub struct Died;
 
 /// What is on the disk.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Platter {
     ids: Vec<SessionId>,
     numbers: Vec<Recovered>,
@@ -63,6 +64,11 @@ pub struct Platter {
     pub refuses: bool,
     /// After how many calls of the store the process dies in one, with [`Died`].
     pub dies_in: Option<u32>,
+    /// Calls that begin, extend or end a transaction.
+    calls: u32,
+    /// The call after which `remembered` is taken, if one is awaited.
+    remember_after: Option<u32>,
+    remembered: Option<Box<Platter>>,
     /// An older state, to be put back.
     pub put_by: Option<Box<(Vec<Recovered>, usize, u64)>>,
 }
@@ -119,6 +125,12 @@ impl Platter {
         self.position
     }
 
+    /// Returns how many of the commits are durable.
+    #[must_use]
+    pub fn durable(&self) -> u64 {
+        self.durable
+    }
+
     /// Makes the commits up to `position` durable.
     pub fn sync(&mut self, position: u64) {
         self.durable = self.durable.max(position.min(self.position));
@@ -138,16 +150,50 @@ impl Platter {
             self.forget_turn();
         }
         if power {
-            let durable = self.durable;
-            self.log.retain(|kept| kept.position <= durable);
-            self.position = durable;
-            for numbers in &mut self.numbers {
-                *numbers = Recovered::default();
-            }
-            self.sent.clear();
-            for n in 0..self.log.len() {
-                self.count(n);
-            }
+            self.lose_after(self.durable);
+        }
+    }
+
+    /// Loses the commits after `position`.
+    pub fn lose_after(&mut self, position: u64) {
+        self.log.retain(|kept| kept.position <= position);
+        (self.position, self.durable) = (position, self.durable.min(position));
+        for numbers in &mut self.numbers {
+            *numbers = Recovered::default();
+        }
+        self.sent.clear();
+        for n in 0..self.log.len() {
+            self.count(n);
+        }
+    }
+
+    /// Returns how many calls have begun, extended or ended a transaction: the points at which a
+    /// process can die and leave different contents.
+    #[must_use]
+    pub fn calls(&self) -> u32 {
+        self.calls
+    }
+
+    /// Remembers the contents as they will be after `calls` more calls.
+    pub fn remember_after(&mut self, calls: u32) {
+        self.remember_after = Some(self.calls + calls);
+    }
+
+    /// Returns to the contents that were remembered, as if the process had done nothing since.
+    /// Returns whether there were any.
+    pub fn return_to_remembered(&mut self) -> bool {
+        self.remember_after = None;
+        let Some(remembered) = self.remembered.take() else { return false };
+        *self = *remembered;
+        true
+    }
+
+    /// Counts a call.
+    fn called(&mut self) {
+        self.calls += 1;
+        if self.remember_after.is_some_and(|after| after == self.calls) {
+            self.remember_after = None;
+            self.remembered = Some(Box::new(self.clone()));
         }
     }
 
@@ -297,6 +343,7 @@ impl Store for Disk {
         platter.turn = Some(platter.log.len());
         let numbers = platter.numbers.clone();
         platter.before = numbers;
+        platter.called();
     }
 
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
@@ -326,6 +373,7 @@ impl Store for Disk {
         });
         let n = platter.log.len() - 1;
         platter.count(n);
+        platter.called();
         Ok(())
     }
 
@@ -338,6 +386,7 @@ impl Store for Disk {
         if !platter.late {
             platter.durable = platter.position;
         }
+        platter.called();
         let position = Position(platter.position);
         drop(platter);
         // The process may die when its turn is whole, too.

@@ -16,11 +16,11 @@ use crate::output::Format;
 ///
 /// In a world, a session trades with a counterparty of another make. The world follows from its
 /// seed: the version, the settings, the schedule, what the counterparty does where the standard
-/// leaves it free, and what goes wrong: messages are lost and garbled, connections cut, clocks jump,
-/// processes die, stores refuse, operators act at any time. In the end every outcome must have its
-/// cause in what the world did; what has none is a fault of the session. The seeds of a run are new
-/// each time, and printed. A failure is made as small as possible and shown as decoded messages with
-/// their times, with the command that repeats it.
+/// leaves it free, and what goes wrong: messages are lost and garbled, connections cut, clocks
+/// jump, processes die, stores refuse, operators act at any time. In the end every outcome must
+/// have its cause in what the world did; what has none is a fault of the session. The seeds of a
+/// run are new each time, and printed. A failure is made as small as possible and shown as decoded
+/// messages with their times, with the command that repeats it.
 ///
 /// With --from-journal, the messages that a session has received are given to the same core once
 /// more, with the clock of the journal and an application that sends what the recorded one sent.
@@ -63,9 +63,10 @@ pub(crate) struct Arguments {
     /// The seed of the first world; the others follow it
     #[arg(long, value_name = "S", conflicts_with = "from_journal")]
     seed: Option<u64>,
-    /// What goes wrong in each world, instead of what its seed draws: inbound=RATE and outbound=RATE,
-    /// how many of a thousand messages are lost, and cuts, logouts, resets, operators, throttles,
-    /// schedule, settings, clock, pauses, deaths, store, restored, application, slow, or none
+    /// What goes wrong in each world, instead of what its seed draws: inbound=RATE and
+    /// outbound=RATE, how many of a thousand messages are lost, and cuts, logouts, resets,
+    /// operators, throttles, schedule, settings, clock, pauses, deaths, store, restored,
+    /// application, slow, or none
     #[arg(long, value_name = "FAULTS", conflicts_with = "from_journal", value_parser = str::parse::<Faults>)]
     world: Option<Faults>,
     /// Known faults of the session at which a world ends without a failure, separated by commas
