@@ -130,12 +130,14 @@ fn is_in_step(world: &World<'_>) -> bool {
 /// Returns whether the application must have been told of each reset. A process that dies may have
 /// had no time for it.
 ///
-/// The exception: if the connection breaks between our Logon of a reset in the session and its
-/// answer, the application hears only that the connection was lost, although the numbers begin at 1
-/// again (`a_reset_in_the_session_is_told_even_if_the_connection_breaks`).
+/// The exception: if the connection breaks, or ends with a Logout, between our Logon of a reset in
+/// the session and its answer, the application hears only of that, although the numbers begin at 1
+/// again (`a_reset_in_the_session_is_told_even_if_the_connection_breaks` and
+/// `a_reset_in_the_session_does_not_begin_after_our_logout`).
 fn is_told_of_resets(world: &World<'_>) -> bool {
     let (left, all) = (&world.left, &world.setup.budget);
-    left.deaths == all.deaths && (left.cuts == all.cuts || world.setup.strict)
+    let may_end_early = left.cuts < all.cuts || left.logouts < all.logouts;
+    left.deaths == all.deaths && (!may_end_early || world.setup.strict)
 }
 
 /// Checks that every order has arrived, unless a reset, or the death of a process whose store had

@@ -85,6 +85,7 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), String> {
 
 /// What a core says of itself: the place for a check of its own, once it has one.
 fn core(sessions: &Sessions) -> Result<(), String> {
+    sessions.check();
     match sessions.halted(KEY) {
         Some(halt) => Err(format!("halted: {halt}")),
         None => Ok(()),

@@ -27,16 +27,16 @@ impl Replay<'_, '_> {
         if kind == b"2" {
             return self.ask(at, first, now);
         }
-        if kind == b"1" && self.is_tested {
-            // The TestRequest before was answered by a message that waits for others.
-            self.heard_while_missing(self.silent_since(now));
+        // Messages that wait for others have answered a TestRequest, or made it unnecessary.
+        match kind {
+            b"0" => drop(self.heard_while_missing(now)),
+            b"1" if self.is_tested => drop(self.heard_while_missing(self.silent_since(now))),
+            _ => {}
         }
         if self.woke(kind, now) {
             return;
         }
         match kind {
-            // It was held because of a TestRequest, which one that waits for others has answered.
-            b"0" => drop(self.heard_while_missing(now) && self.woke(kind, now)),
             b"1" => self.test(at, now),
             b"5" => {
                 let text = text(first.body, 58);

@@ -364,7 +364,9 @@ impl<'t, 'j> Replay<'t, 'j> {
     /// once it is processed, and may have arrived at any time until then.
     fn give_rest_of_gap(&mut self, at: usize, now: Now) {
         let next_in = self.sessions.numbers(self.key).map(|(next_in, _)| next_in);
+        // The ResendRequest may be a turn of its own.
         if next_in == self.missing
+            || !self.comparison.is_done()
             || self.sessions.matrix_state(self.key) != Some(MatrixState::AwaitingResend)
             // Each of them has caused a ResendRequest, which says when it arrived.
             || self.sessions.settings(self.key).is_none_or(|s| s.redundant_resend_requests)
