@@ -92,7 +92,6 @@ known_faults=(
     late-execution   # 2
     clock-jump       # 5
     half-reset       # found by the simulator
-    stale-unsent     # found by the simulator
 )
 
 # simulation PROGRAM ARGUMENT...: sessions in simulated worlds, with the known faults left out.

@@ -51,6 +51,8 @@ pub struct Desk {
     pub ends: Vec<SessionEnd>,
     /// The notes of the session core.
     pub notes: Vec<String>,
+    /// What it was told of sequence numbers that were changed, and of resets that were abandoned.
+    pub resets: Vec<String>,
     /// The messages that will not arrive, as reported to it: first and last sequence number, and
     /// why.
     pub unreached: Vec<(SeqNum, SeqNum, Unreached)>,
@@ -106,6 +108,10 @@ impl Application for Desk {
             Event::Ended(end) => self.ends.push((*end).clone()),
             Event::CodecTime(time) => self.codec_times.push(*time),
             Event::Note(_) | Event::LogoutReceived { .. } => self.notes.push(event.to_string()),
+            Event::SequenceChanged { .. } | Event::ResetAbandoned { .. } => {
+                self.panic_if("on_event");
+                self.resets.push(event.to_string());
+            }
             Event::Unreached { begin, end, why } => self.unreached.push((*begin, *end, *why)),
             _ => self.panic_if("on_event"),
         }

@@ -140,14 +140,12 @@ fn six_orders_arrive_once_in_every_order_of_events() {
 }
 
 #[test]
-#[ignore = "the application hears only that the connection was lost"]
 fn a_reset_in_the_session_is_told_even_if_the_connection_breaks() {
     let budget = Budget { connects: 3, cuts: 1, resets: 1, ..Budget::orders(0, 0) };
     exhaust_all("a reset is told", 30, budget, |setup| setup.strict = true);
 }
 
 #[test]
-#[ignore = "a Logon that resets follows our Logout, and the application is told of neither"]
 fn a_reset_in_the_session_does_not_begin_after_our_logout() {
     let budget = Budget { connects: 3, logouts: 1, resets: 1, ..Budget::orders(0, 0) };
     exhaust_all("a reset after a Logout", 30, budget, |setup| setup.strict = true);

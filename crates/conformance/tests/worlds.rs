@@ -55,7 +55,6 @@ const FOUND: &[(Class, &str, u64)] = &[
     (Class::LateExecution, "schedule", 21),
     (Class::ClockJump, "schedule,clock", 0),
     (Class::HalfReset, "outbound=150,operators", 5),
-    (Class::StaleUnsent, "logouts,throttles,settings,pauses", 518_420_613_971),
 ];
 
 #[test]

@@ -179,7 +179,7 @@ impl SessionHandle {
     /// Returns once the reset has begun. Application messages wait until it has ended, which is an
     /// event: [`Event::SequenceChanged`](fixbolt_session::Event::SequenceChanged), or
     /// [`Event::ResetAbandoned`](fixbolt_session::Event::ResetAbandoned) if the counterparty is not
-    /// quiet. If it does not answer the Logon, the connection ends with
+    /// quiet, or the session ends first. If it does not answer the Logon, the connection ends with
     /// [`SessionEnd::ResetUnanswered`].
     ///
     /// # Errors

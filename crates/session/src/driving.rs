@@ -12,7 +12,7 @@ use crate::application::Application;
 use crate::carry_out;
 use crate::clock;
 use crate::end::{Halt, Misbehavior, SessionEnd};
-use crate::event::{Event, GarbledError};
+use crate::event::{Event, GarbledError, Unreached};
 use crate::flood::Added;
 use crate::garbled::{self, GarbledHeader};
 use crate::inbound;
@@ -24,10 +24,11 @@ use crate::oversized::{self, Oversized, Verdict};
 use crate::own_messages::end_with;
 use crate::reading::{BlockedBy, Budget, Counts, Incomplete};
 use crate::replay;
+use crate::resetting;
 use crate::sending::SendKind;
 use crate::session::recovery;
 use crate::sessions::Sessions;
-use crate::state::Phase;
+use crate::state::{Phase, Unsent};
 use crate::stored_message::FieldStorage;
 use crate::table;
 use crate::time::{Mono, Now};
@@ -428,9 +429,13 @@ impl Sessions {
             let halt = Halt::StoreFailed(error);
             let note = format!("the session is halted: {halt}");
             session.halt(now.mono, halt);
-            session.drop_output();
+            let lost = session.drop_output();
             self.lists.note_end(key.index(), session);
             self.notify(now, key, &Event::Note(&note), app);
+            if let Some(Unsent { first, last }) = lost {
+                let event = Event::Unreached { begin: first, end: last, why: Unreached::Reset };
+                self.notify(now, key, &event, app);
+            }
             self.close_halted_store(key);
         }
         while let Some((key, what)) = self.store.take_warning() {
@@ -454,8 +459,14 @@ impl Sessions {
         app: &mut dyn Application,
     ) -> Option<SessionEnd> {
         let mut tx = self.transaction(now, key, app)?;
-        let connection = tx.session_mut().disconnect()?;
+        let (connection, lost) = tx.session_mut().disconnect()?;
         tx.tell_horizon();
+        if let Some(Unsent { first, last }) = lost {
+            tx.notify(&Event::Unreached { begin: first, end: last, why: Unreached::Reset });
+        }
+        if let Some(resetting) = connection.resetting {
+            resetting::is_cut_off(&mut tx, *resetting);
+        }
         // A counterparty that closes instead of answering our Logout does not hide why it was sent.
         let end =
             connection.end.or(connection.leaving).map(|end| *end).unwrap_or(match connection.logon.phase {

@@ -55,6 +55,9 @@ pub(crate) struct OutboxCursor {
     waiting: VecDeque<(Position, u64)>,
     /// The position of `memory[0]`, counted from the session's first byte.
     origin: u64,
+    /// Where the messages end that were numbered before the last reset, counted from the session's
+    /// first byte.
+    reset_at: u64,
     /// The digits of BodyLength in the previous message: the guess for the next one.
     length_digits: usize,
 }
@@ -63,6 +66,7 @@ pub(crate) struct OutboxCursor {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct OutboxMark {
     tail: usize,
+    reset_at: u64,
     length_digits: usize,
 }
 
@@ -76,6 +80,7 @@ impl Outbox {
                 tail: 0,
                 waiting: VecDeque::with_capacity(1024),
                 origin: 0,
+                reset_at: 0,
                 length_digits: 3,
             },
             unread: None,
@@ -186,7 +191,8 @@ impl Outbox {
     }
 
     pub(crate) fn mark(&self) -> OutboxMark {
-        OutboxMark { tail: self.cursor.tail, length_digits: self.cursor.length_digits }
+        let OutboxCursor { tail, reset_at, length_digits, .. } = self.cursor;
+        OutboxMark { tail, reset_at, length_digits }
     }
 
     /// Returns whether something was queued when the mark was made.
@@ -196,7 +202,13 @@ impl Outbox {
 
     pub(crate) fn rollback(&mut self, mark: OutboxMark) {
         self.cursor.tail = mark.tail;
+        self.cursor.reset_at = mark.reset_at;
         self.cursor.length_digits = mark.length_digits;
+    }
+
+    /// Records that the sequence numbers are reset: what is queued has numbers from before.
+    pub(crate) fn reset(&mut self) {
+        self.cursor.reset_at = self.cursor.end();
     }
 
     /// Returns whether bytes wait for the store.
@@ -235,10 +247,11 @@ impl Outbox {
         }
     }
 
-    /// Returns the messages whose last byte the socket has not accepted. The rest of a message that
-    /// was cut off when the memory was compacted is skipped.
-    pub(crate) fn unwritten(&self) -> impl Iterator<Item = &[u8]> {
-        let OutboxCursor { head, tail, .. } = self.cursor;
+    /// Returns the messages whose last byte the socket has not accepted, and whether each was
+    /// numbered before the last reset. The rest of a message that was cut off when the memory was
+    /// compacted is skipped.
+    pub(crate) fn unwritten(&self) -> impl Iterator<Item = (&[u8], bool)> {
+        let OutboxCursor { head, tail, origin, reset_at, .. } = self.cursor;
         let mut framer = Framer::new(self.memory.len());
         let mut at = 0;
         core::iter::from_fn(move || {
@@ -250,7 +263,7 @@ impl Outbox {
                 };
                 at += bytes.len();
                 if whole && at > head {
-                    return Some(bytes);
+                    return Some((bytes, origin + at as u64 <= reset_at));
                 }
             }
             None
@@ -292,7 +305,7 @@ impl OutboxMark {
 
 impl OutboxCursor {
     fn check(&self) {
-        let Self { head, released, tail, waiting, origin, length_digits } = self;
+        let Self { head, released, tail, waiting, origin, reset_at, length_digits } = self;
         assert!(head <= released, "the socket has accepted {head} bytes, and {released} are released");
         assert!(released <= tail, "{released} bytes are released of {tail}");
         let (mut end, mut position) = (origin + *released as u64, None);
@@ -306,6 +319,7 @@ impl OutboxCursor {
         }
         let last = origin + *tail as u64;
         assert!(end == last, "bytes end at {last}, and up to {end} they are released or wait for the store");
+        assert!(*reset_at <= last, "bytes end at {last}, and were numbered before a reset up to {reset_at}");
         let is_length = (1..=20).contains(length_digits);
         assert!(is_length, "BodyLength of the last message has {length_digits} digits");
     }
@@ -361,7 +375,7 @@ mod tests {
     /// Changes the outbox, and what `check` says then.
     type Damage = (fn(&mut Outbox), &'static str);
 
-    const DAMAGES: [Damage; 10] = [
+    const DAMAGES: [Damage; 11] = [
         (|it| it.cursor.head = 5, "the socket has accepted 5 bytes, and 4 are released"),
         (|it| it.cursor.tail = 3, "4 bytes are released of 3"),
         (|it| it.memory = vec![0; 11].into(), "messages end at 12, and the memory has 11 bytes"),
@@ -369,6 +383,7 @@ mod tests {
         (|it| it.cursor.waiting[1].0 = Position(2), "stretch 1 waits for Position(2), the one before it"),
         (|it| it.cursor.waiting.truncate(1), "bytes end at 12, and up to 8 they are released"),
         (|it| it.cursor.origin = 1, "bytes end at 13, and up to 12 they are released"),
+        (|it| it.cursor.reset_at = 13, "bytes end at 12, and were numbered before a reset up to 13"),
         (|it| it.cursor.length_digits = 0, "BodyLength of the last message has 0 digits"),
         (|it| it.unread = Some(Unread { since: Mono(1), bytes: 0 }), "the socket is to accept 0 bytes"),
         (|it| it.cursor.head = 2, "3 bytes are unread, and 2 may be written"),

@@ -72,11 +72,15 @@ fn may_reset(tx: &mut Transaction<'_>, heartbeat: &Message<'_>) -> Result<(), St
         Some(ResetStage::Testing(awaited)) if awaited.is(id) => {}
         _ => return Ok(()),
     }
+    let Some(connection) = &session.state.connection else { return Err(Stop) };
+    if connection.logon.phase != Phase::LoggedOn {
+        abandon(tx, "a Logout was sent");
+        return Ok(());
+    }
     if is_busy(session) {
         abandon(tx, "messages are missing or are being sent again");
         return Ok(());
     }
-    let Some(connection) = &session.state.connection else { return Err(Stop) };
     let mut ours = AdminMessage::Logon(logon::ours(session, connection.heart_bt_int, true, SeqNum::ONE));
     let until = tx.now.mono + session.settings.logon_timeout;
     tx.complete_logon(&mut ours, true)?;
@@ -100,6 +104,17 @@ pub(crate) fn abandon(tx: &mut Transaction<'_>, why: &str) {
         connection.resetting = None;
     }
     tx.notify(&Event::ResetAbandoned { why });
+}
+
+/// Tells what has become of a reset whose connection has ended. After our Logon the numbers are
+/// reset here, and nobody knows whether they are at the counterparty.
+#[cold]
+pub(crate) fn is_cut_off(tx: &mut Transaction<'_>, resetting: Resetting) {
+    let Resetting { stage, why, .. } = resetting;
+    match stage {
+        ResetStage::Testing(_) => tx.notify(&Event::ResetAbandoned { why: "the connection has ended" }),
+        ResetStage::LogonSent => tx.notify_numbers(&why),
+    }
 }
 
 /// Decides about the Logon after ours: it must reset, too.

@@ -134,6 +134,7 @@ impl Session {
         if let Some(lost) = self.state.reset() {
             self.turn.unreached = Some((lost, Unreached::Reset));
         }
+        self.outbox.reset();
         self.state.stored.began = Some(now.utc);
         self.added.reset();
         self.record_change(now, store, RecordKind::Reset, why)

@@ -270,25 +270,35 @@ impl Session {
         self.publish();
     }
 
-    /// Ends the transport connection with everything it holds; `None` if there is none.
-    pub(crate) fn disconnect(&mut self) -> Option<Connection> {
+    /// Ends the transport connection with everything it holds; `None` if there is none. Returns it,
+    /// and the messages that can no longer be sent, because the sequence numbers were reset since.
+    pub(crate) fn disconnect(&mut self) -> Option<(Connection, Option<Unsent>)> {
         self.reading = Reading::new(recovery(&self.behavior));
-        self.drop_output();
+        let lost = self.drop_output();
         let connection = self.state.connection.take();
         self.publish();
-        connection
+        connection.map(|connection| (connection, lost))
     }
 
     /// Drops the queued bytes. What the application has sent stays in the store until the
-    /// counterparty requests it.
-    pub(crate) fn drop_output(&mut self) {
-        for seq in self.outbox.unwritten().filter_map(application_number) {
-            self.state.keep_back(Unsent { first: seq, last: seq });
+    /// counterparty requests it; returns what it no longer can, because the sequence numbers were
+    /// reset since.
+    pub(crate) fn drop_output(&mut self) -> Option<Unsent> {
+        let mut lost: Option<Unsent> = None;
+        for (message, before_reset) in self.outbox.unwritten() {
+            let Some(seq) = application_number(message) else { continue };
+            let one = Unsent { first: seq, last: seq };
+            if before_reset {
+                lost = Some(lost.map_or(one, |lost| Unsent { last: seq, ..lost }));
+            } else {
+                self.state.keep_back(one);
+            }
         }
         if let Some(places) = &mut self.outbound_places {
             places.forget_queued(&mut self.state.counted);
         }
         self.outbox.clear();
+        lost
     }
 
     /// Counts the message in hand as decoded, if that is measured and was not done before.

@@ -7,7 +7,7 @@ use fixbolt_codec::{SeqNum, Version};
 use fixbolt_conformance::wire::{Side, kinds, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings,
+    Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, Unreached,
 };
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
@@ -198,4 +198,47 @@ fn a_reset_needs_a_session_that_is_logged_on() {
     side.sessions.connected(side.now, KEY, &mut side.desk);
     assert_eq!(begin(&mut side), Err(SendError::NotLoggedOn));
     assert_eq!(side.sessions.numbers(KEY), Some((SeqNum(1), SeqNum(1))));
+}
+
+#[test]
+fn a_reset_whose_connection_breaks_is_told() {
+    let mut side = logon_sent();
+    assert_eq!(side.disconnect(0), Some(SessionEnd::ConnectionLost));
+    assert_eq!(side.desk.resets, ["the next sequence numbers are 1 in and 2 out: jane: end of day"]);
+
+    let mut side = logged_on(|_| {});
+    begin(&mut side).unwrap();
+    assert_eq!(side.disconnect(0), Some(SessionEnd::ConnectionLost));
+    let told = "the reset of the sequence numbers was abandoned: the connection has ended";
+    assert_eq!(side.desk.resets, [told]);
+    assert_eq!(numbers(&side), (3, 4));
+}
+
+#[test]
+fn a_reset_does_not_begin_after_our_logout() {
+    let mut side = logged_on(|_| {});
+    begin(&mut side).unwrap();
+    assert_eq!(kinds(&side.take(0)), "1");
+    side.sessions.log_out(side.now, KEY, "good night", &mut side.desk).unwrap();
+    assert_eq!(kinds(&side.take(0)), "5");
+    assert_eq!(kinds(&side.say(0, "35=0|34=3|112=1|")), "");
+    let told = "the reset of the sequence numbers was abandoned: a Logout was sent";
+    assert_eq!(side.desk.resets, [told]);
+    assert_eq!(numbers(&side), (4, 5));
+}
+
+/// A report that is written, and a Logout with ResetOnLogout, before the socket takes a byte.
+#[test]
+fn what_was_numbered_before_a_reset_and_never_taken_by_the_socket_is_told() {
+    let mut side = logged_on(|s| s.reset_on_logout = true);
+    let bytes = [side.wire(0, "35=D|34=3|11=b|"), side.wire(0, "35=5|34=4|")].concat();
+    side.hear(0, &bytes);
+    assert_eq!(numbers(&side), (1, 1));
+    side.disconnect(0);
+    assert_eq!(side.desk.unreached, [(SeqNum(3), SeqNum(3), Unreached::Reset)]);
+    // It does not count as unsent in the numbers after the reset.
+    side.desk.unreached.clear();
+    side.log_on(0, 1, "");
+    assert_eq!(kinds(&side.say(0, "35=2|34=2|7=1|16=0|")), "4");
+    assert_eq!(side.desk.unreached, []);
 }

@@ -214,8 +214,6 @@ classes! {
     /// A connection that ends during a reset in the session leaves the two sides with different
     /// numbers.
     HalfReset "half-reset";
-    /// Numbers that were reset when a connection ended still count as written and not sent.
-    StaleUnsent "stale-unsent";
 }
 
 impl fmt::Display for Class {
