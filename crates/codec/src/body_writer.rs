@@ -23,6 +23,7 @@ use crate::number::Tag;
 use crate::open_group::Nesting;
 use crate::raw_body::RawBody;
 use crate::redacted::RedactedBody;
+use crate::soh::soh_bits;
 use crate::tag_set::TagSet;
 use crate::types::ToField;
 
@@ -257,14 +258,14 @@ impl<'b> BodyWriter<'b> {
         if let (Some(first), Some(last)) = (value.first_chunk::<8>(), value.last_chunk::<8>()) {
             let first = u64::from_le_bytes(*first);
             let last = u64::from_le_bytes(*last) >> 8 >> (8 * (15 - length));
-            if has_soh(first) || has_soh(last) {
+            if soh_bits(first) | soh_bits(last) != 0 {
                 return false;
             }
             place[..8].copy_from_slice(&first.to_le_bytes());
             place[8..].copy_from_slice(&(last | end).to_le_bytes());
         } else {
             let word = short_word(value);
-            if has_soh(word) {
+            if soh_bits(word) != 0 {
                 return false;
             }
             place[..8].copy_from_slice(&(word | end).to_le_bytes());
@@ -365,14 +366,4 @@ fn short_word(value: &[u8]) -> u64 {
 #[inline]
 fn contains_soh<const N: usize>(bytes: &[u8; N]) -> bool {
     bytes.iter().fold(false, |soh, byte| soh | (*byte == 1))
-}
-
-/// Returns whether one of the eight bytes is SOH.
-#[inline]
-const fn has_soh(word: u64) -> bool {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    // A byte of `word ^ ONES` is zero exactly where the word has SOH.
-    let zero = word ^ ONES;
-    zero.wrapping_sub(ONES) & !zero & HIGH != 0
 }

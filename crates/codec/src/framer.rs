@@ -7,6 +7,7 @@
 
 use crate::frame::{Frame, FrameError, Framed, LARGEST_MESSAGE, START, TRAILER_LEN};
 use crate::head::{Head, head, usual_message};
+use crate::soh::first_soh;
 
 /// How a message that follows broken bytes begins.
 const RESTART: &[u8] = b"\x018=FIX";
@@ -228,22 +229,6 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
         }
         from = at + 1;
     }
-}
-
-/// Returns where the first SOH is. Eight bytes are compared at a time: whoever sends noise may send
-/// much of it.
-fn first_soh(bytes: &[u8]) -> Option<usize> {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    for (n, chunk) in chunks.iter().enumerate() {
-        // An SOH is a zero byte now; the lowest bit found is that of the first one.
-        let word = u64::from_le_bytes(*chunk) ^ LOW;
-        let found = word.wrapping_sub(LOW) & !word & (LOW << 7);
-        if found != 0 {
-            return Some(n * 8 + (found.trailing_zeros() / 8) as usize);
-        }
-    }
-    Some(chunks.len() * 8 + rest.iter().position(|byte| *byte == 1)?)
 }
 
 #[cfg(test)]

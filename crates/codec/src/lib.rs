@@ -60,6 +60,7 @@ mod secrets;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod simd;
+mod soh;
 mod tag_set;
 mod tier;
 mod types;

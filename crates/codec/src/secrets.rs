@@ -8,8 +8,8 @@ use core::ops::Range;
 
 use crate::data_fields::DataFields;
 use crate::frame::TRAILER_LEN;
+use crate::soh::{SOH, first_soh};
 
-const SOH: u8 = 1;
 const MSG_TYPE: u32 = 35;
 const RAW_DATA: u32 = 96;
 
@@ -200,7 +200,7 @@ impl SecretRanges<'_, '_> {
 
 /// Returns the position of the first SOH at or after `at`, or the end.
 fn soh_from(bytes: &[u8], at: usize) -> usize {
-    bytes.get(at..).and_then(|rest| rest.iter().position(|b| *b == SOH)).map_or(bytes.len(), |n| at + n)
+    bytes.get(at..).and_then(first_soh).map_or(bytes.len(), |n| at + n)
 }
 
 /// Returns the tag of the field from `at` to `end` and the position of its value. It is less strict

@@ -712,6 +712,18 @@ mod tests {
     use crate::testing::{TempDir, head_in, key, outbound, reset, session};
 
     #[test]
+    #[should_panic(expected = "is in a turn that has ended")]
+    fn a_turn_that_goes_on_after_its_commit_is_noticed() {
+        let dir = TempDir::new("in-turn");
+        let mut store = DirectoryStore::new(dir.path());
+        store.open(key(0), &session("A")).unwrap();
+        let open = store.sessions[0].as_mut().unwrap();
+        open.check();
+        open.in_turn = true;
+        open.check();
+    }
+
+    #[test]
     fn after_a_reset_no_number_passes_the_mark_that_the_reset_will_get() {
         let dir = TempDir::new("limit");
         let mut store = DirectoryStore::new(dir.path());
