@@ -7,6 +7,7 @@ use fixbolt_session::{Halt, Phase};
 use super::diary::Leave;
 use super::edges::Plan;
 use super::habits::MILLI;
+use super::link::Link;
 use super::text::SECOND;
 use super::world::{NEVER, World};
 
@@ -27,7 +28,7 @@ impl World {
             }
         };
         may(faults.cuts, |w| {
-            if w.attached || w.peer_attached {
+            if w.link.attached || w.link.peer_attached {
                 w.cut();
             }
         });
@@ -62,17 +63,17 @@ impl World {
             self.note(|| "-- the store takes records again".to_owned());
         }
         let refuses = self.disk.platter().refuses;
-        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
-        if self.enable_at <= self.mono && self.paused_until <= self.mono {
+        let Self { sessions: Some(sessions), app, link: Link { key, .. }, .. } = self else { return };
+        if self.link.enable_at <= self.mono && self.paused_until <= self.mono {
             let enabled = sessions.set_enabled(now, *key, true, "the operator: enable", app);
             // A store that is full refuses the record of it.
-            self.enable_at = if enabled.is_ok() { NEVER } else { self.mono + SECOND };
+            self.link.enable_at = if enabled.is_ok() { NEVER } else { self.mono + SECOND };
         }
         match sessions.halted(*key) {
             Some(Halt::PoisonMessage { .. }) => {
                 let _ = sessions.retry(now, *key, "the operator: again", app);
             }
-            Some(Halt::StoreFailed(_) | Halt::CallbackFailed { .. }) if !refuses && !self.attached => {
+            Some(Halt::StoreFailed(_) | Halt::CallbackFailed { .. }) if !refuses && !self.link.attached => {
                 let _ = sessions.resume(now, *key, "the operator: resume", app);
             }
             _ => {}
@@ -83,24 +84,27 @@ impl World {
         let moment = self.moment();
         if self.random.once_in(3) {
             self.note(|| "-- the counterparty closes".to_owned());
-            self.peer.close();
+            self.link.peer.close();
         } else {
-            self.peer.log_out(moment, "good night");
+            self.link.peer.log_out(moment, "good night");
         }
     }
 
     fn let_peer_reset(&mut self) {
         let moment = self.moment();
         match self.random.within(0, 4) {
-            0 if self.peer.connects && self.dialect.begin_string() != "FIX.4.0" => {
-                self.peer.reset_next = true
+            0 if self.link.peer.connects && self.link.dialect.begin_string() != "FIX.4.0" => {
+                self.link.peer.reset_next = true
             }
-            1 => self.peer.jump(moment),
-            2 => self.peer.begin_reset(moment),
+            1 => self.link.peer.jump(moment),
+            2 => self.link.peer.begin_reset(moment),
             _ => {
                 let Some(sessions) = &self.sessions else { return };
-                let expected = sessions.numbers(self.key).map_or(NEVER / 2, |(next_in, _)| next_in.0);
-                if self.to_us.is_empty() && self.attached && self.peer.overtake(moment, expected) {
+                let expected = sessions.numbers(self.link.key).map_or(NEVER / 2, |(next_in, _)| next_in.0);
+                if self.link.to_us.is_empty()
+                    && self.link.attached
+                    && self.link.peer.overtake(moment, expected)
+                {
                     self.note(|| {
                         "-- both operators agree on a SequenceReset that overtakes messages".to_owned()
                     });
@@ -117,11 +121,11 @@ impl World {
         let draw = self.random.within(0, 8);
         let step = self.random.within(1, 30);
         let soon = self.random.within(0, 20) * SECOND;
-        let edge = self.edge_has_come() && !self.diary.peer_edge_reset;
-        if self.must_reset_peer || edge {
+        let edge = self.edge_has_come() && !self.link.diary.peer_edge_reset;
+        if self.link.must_reset_peer || edge {
             return;
         }
-        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
+        let Self { sessions: Some(sessions), app, link: Link { key, .. }, .. } = self else { return };
         let key = *key;
         let mut said = None;
         match draw {
@@ -134,21 +138,21 @@ impl World {
             2 => {
                 let logged_on = sessions.phase(key) == Phase::LoggedOn;
                 if sessions.set_enabled(now, key, false, "the operator: disable", app).is_ok() {
-                    self.enable_at = mono + soon;
+                    self.link.enable_at = mono + soon;
                     if sessions.log_out(now, key, "", app).is_ok() && logged_on {
                         said = Some("disable");
                     }
                 }
             }
-            3 if !self.attached && !self.peer_attached => {
+            3 if !self.link.attached && !self.link.peer_attached => {
                 if sessions.reset(now, key, "both operators: reset", app).is_ok() {
                     self.numbers_were_reset();
-                    self.must_reset_peer = true;
+                    self.link.must_reset_peer = true;
                 }
             }
             4 => {
                 if sessions.reset_in_session(now, key, "both operators: reset in the session", app).is_ok() {
-                    self.diary.reset_ordered = true;
+                    self.link.diary.reset_ordered = true;
                 }
             }
             5 => {
@@ -156,23 +160,23 @@ impl World {
                 let up = Some(SeqNum(next_out.0 + step));
                 let _ = sessions.set_numbers(now, key, (None, up), "the operator: skip numbers", app);
             }
-            6 if !self.attached && !self.peer_attached => {
+            6 if !self.link.attached && !self.link.peer_attached => {
                 let Some((next_in, _)) = sessions.numbers(key) else { return };
-                let to = (next_in.0 + step).min(self.peer.next_out);
+                let to = (next_in.0 + step).min(self.link.peer.next_out);
                 if to > next_in.0
                     && sessions
                         .set_numbers(now, key, (Some(SeqNum(to)), None), "both operators: skip", app)
                         .is_ok()
                 {
-                    self.diary.skipped.push((next_in.0, to));
-                    self.arrived.add((0, to));
+                    self.link.diary.skipped.push((next_in.0, to));
+                    self.link.arrived.add((0, to));
                 }
             }
-            _ if !self.attached && !self.peer_attached => {
+            _ if !self.link.attached && !self.link.peer_attached => {
                 let closed = sessions.close(key).is_ok();
-                let opened = closed.then(|| sessions.open(now, self.settings.clone(), app));
+                let opened = closed.then(|| sessions.open(now, self.link.settings.clone(), app));
                 match opened {
-                    Some(Ok(key)) => self.key = key,
+                    Some(Ok(key)) => self.link.key = key,
                     Some(Err(_)) => {
                         self.sessions = None;
                         self.restart_at = mono + SECOND;
@@ -180,12 +184,12 @@ impl World {
                     None => {}
                 }
                 // As with a restart, its limits begin anew.
-                self.written_at.clear();
+                self.link.written_at.clear();
                 self.note(|| "-- the operator removes the session and adds it again".to_owned());
             }
             _ => {
                 let _ = sessions.test_request(now, key, app);
-                self.diary.now.tested = true;
+                self.link.diary.now.tested = true;
             }
         }
         self.totals.operators += 1;
@@ -197,8 +201,8 @@ impl World {
 
     /// From now on the session has until its LogoutTimeout to leave.
     pub(super) fn leave(&mut self, reason: &'static str) {
-        if self.attached {
-            self.diary.now.leave.get_or_insert(Leave { since: self.mono, reason });
+        if self.link.attached {
+            self.link.diary.now.leave.get_or_insert(Leave { since: self.mono, reason });
         }
     }
 
@@ -209,7 +213,7 @@ impl World {
         let far = *self.random.pick(&[3, 60, 600, 3600, 86_400, 3 * 86_400]) as i64 * SECOND as i64;
         self.clock = if self.random.once_in(2) { far } else { -far };
         self.clock_back_at = self.mono + self.random.within(1, 90) * SECOND;
-        self.diary.clock_jumped = true;
+        self.link.diary.clock_jumped = true;
         self.totals.jumps += 1;
         let by = self.clock / SECOND as i64;
         self.note(|| format!("-- the clock of the session's machine jumps by {by} s"));
@@ -217,21 +221,21 @@ impl World {
 
     fn pause(&mut self) {
         self.paused_until = self.mono + self.random.within(100, 150_000) * MILLI;
-        self.diary.now.paused = true;
+        self.link.diary.now.paused = true;
         self.totals.pauses += 1;
         self.note(|| "-- the process stands still".to_owned());
     }
 
     fn stall(&mut self) {
-        self.stalled_until = self.mono + self.random.within(200, 45_000) * MILLI;
-        self.diary.now.stalled = true;
+        self.link.stalled_until = self.mono + self.random.within(200, 45_000) * MILLI;
+        self.link.diary.now.stalled = true;
         self.note(|| "-- the counterparty reads nothing".to_owned());
     }
 
     fn refuse(&mut self) {
         self.disk.platter().refuses = true;
         self.store_well_at = self.mono + self.random.within(0, 20) * SECOND;
-        self.diary.now.failed = true;
+        self.link.diary.now.failed = true;
         self.totals.refusals += 1;
         self.note(|| "-- the store is full".to_owned());
     }
@@ -263,25 +267,27 @@ impl World {
             // Its application knows nothing either.
             self.app.forget_numbers();
         }
-        self.written_at.clear();
-        self.attached = false;
-        self.end_at = NEVER;
-        self.to_us.clear();
-        if self.peer_attached {
-            self.peer_end_at = self.peer_end_at.min(self.mono + self.random.within(1, 2000) * MILLI);
+        self.link.written_at.clear();
+        self.link.attached = false;
+        self.link.end_at = NEVER;
+        self.link.to_us.clear();
+        if self.link.peer_attached {
+            self.link.peer_end_at =
+                self.link.peer_end_at.min(self.mono + self.random.within(1, 2000) * MILLI);
         }
         self.restart_at = self.mono + self.random.within(0, 30) * SECOND;
         let generation = self.disk.platter().generation(0);
         // A reset that was not durable has not been, and one that nobody has seen has.
-        self.must_reset_peer &= generation >= self.generation;
-        self.must_reset_peer |= generation > self.generation && self.peer.own_resets == self.peer_resets;
-        self.generation = generation;
+        self.link.must_reset_peer &= generation >= self.link.generation;
+        self.link.must_reset_peer |=
+            generation > self.link.generation && self.link.peer.own_resets == self.link.peer_resets;
+        self.link.generation = generation;
         let wire_keeps = |(kept, _): &(u32, u64)| *kept <= generation;
-        self.wire.retain(|number, _| wire_keeps(number));
+        self.link.wire.retain(|number, _| wire_keeps(number));
         let (next_in, _) = self.disk.platter().numbers(0);
         // What was processed and not durable has to come again.
-        self.arrived.begin(next_in.0);
-        self.diary.now.failed = true;
+        self.link.arrived.begin(next_in.0);
+        self.link.diary.now.failed = true;
     }
 
     /// The process dies, and its store is put back to an older state.
@@ -297,56 +303,56 @@ impl World {
         self.disk.platter().put_back();
         self.note(|| "-- its store is put back to an older state".to_owned());
         self.totals.restored += 1;
-        self.diary.disturbed = true;
+        self.link.diary.disturbed = true;
         let platter = self.disk.platter();
         let (next_in, next_out) = platter.numbers(0);
-        self.must_reset_peer &= platter.generation(0) >= self.generation;
-        self.generation = platter.generation(0);
+        self.link.must_reset_peer &= platter.generation(0) >= self.link.generation;
+        self.link.generation = platter.generation(0);
         drop(platter);
-        let used = (self.generation, next_out.0);
-        self.wire.retain(|number, _| *number < used);
-        self.arrived.begin(next_in.0);
+        let used = (self.link.generation, next_out.0);
+        self.link.wire.retain(|number, _| *number < used);
+        self.link.arrived.begin(next_in.0);
     }
 
     /// What the operators of both sides do between two connections, by telephone: after a reset on
     /// one side the other resets, too, and so do both once their numbers are known to differ.
     pub(super) fn agree_on_numbers(&mut self) {
         let now = self.now();
-        let edge = self.edge_has_come() && !self.diary.peer_edge_reset;
-        self.diary.peer_edge_reset |= edge;
-        if std::mem::take(&mut self.must_reset_peer) || edge {
+        let edge = self.edge_has_come() && !self.link.diary.peer_edge_reset;
+        self.link.diary.peer_edge_reset |= edge;
+        if std::mem::take(&mut self.link.must_reset_peer) || edge {
             self.note(|| "-- the counterparty resets its numbers, too".to_owned());
-            self.peer.reset();
-            self.peer_resets = self.peer.own_resets;
+            self.link.peer.reset();
+            self.link.peer_resets = self.link.peer.own_resets;
         }
-        if !self.diary.disturbed || self.paused_until > self.mono {
+        if !self.link.diary.disturbed || self.paused_until > self.mono {
             return;
         }
-        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
+        let Self { sessions: Some(sessions), app, link: Link { key, .. }, .. } = self else { return };
         if sessions.reset(now, *key, "both operators: reset", app).is_ok() {
             self.numbers_were_reset();
-            self.peer.reset();
-            self.peer_resets = self.peer.own_resets;
-            self.diary.disturbed = false;
-            self.peer.refused = None;
+            self.link.peer.reset();
+            self.link.peer_resets = self.link.peer.own_resets;
+            self.link.diary.disturbed = false;
+            self.link.peer.refused = None;
         }
     }
 
     /// An operator has reset the session's numbers between two connections.
     fn numbers_were_reset(&mut self) {
         self.totals.resets += 1;
-        self.generation = self.disk.platter().generation(0);
-        self.arrived.begin(1);
+        self.link.generation = self.disk.platter().generation(0);
+        self.link.arrived.begin(1);
     }
 
     /// Returns whether the time of the schedule's reset has come, by the right clock.
     pub(super) fn edge_has_come(&self) -> bool {
-        self.plan.resets_at().is_some_and(|at| at <= self.moment().utc)
+        self.link.plan.resets_at().is_some_and(|at| at <= self.moment().utc)
     }
 
     /// Returns the end of the session's window, if it has come.
     pub(super) fn window_has_ended(&self) -> Option<u64> {
-        match self.plan {
+        match self.link.plan {
             Plan::Window { ends, .. } => Some(ends).filter(|ends| *ends <= self.moment().utc),
             _ => None,
         }

@@ -26,7 +26,7 @@ impl World {
             self.note(|| format!("   {one:?}"));
             self.judge_one(one)?;
         }
-        self.just_reset = false;
+        self.link.just_reset = false;
         self.judge_the_leave()?;
         self.judge_answers()
     }
@@ -35,8 +35,10 @@ impl World {
     pub(super) fn hear_the_last(&mut self) {
         for heard in std::mem::take(&mut self.app.heard) {
             match heard {
-                Heard::Rejected { seq, .. } => self.rejected.push((self.peer_series, seq)),
-                Heard::Unreached { begin, end, .. } => self.unreached.push((self.generation, begin, end)),
+                Heard::Rejected { seq, .. } => self.link.rejected.push((self.link.peer_series, seq)),
+                Heard::Unreached { begin, end, .. } => {
+                    self.link.unreached.push((self.link.generation, begin, end))
+                }
                 _ => {}
             }
         }
@@ -44,10 +46,10 @@ impl World {
 
     fn judge_one(&mut self, heard: Heard) -> Result<(), Stop> {
         match heard {
-            Heard::LoggedOn => self.diary.now.logged_on = true,
+            Heard::LoggedOn => self.link.diary.now.logged_on = true,
             Heard::Ended(end) => self.judge_end(&end)?,
             Heard::Delivered { id, seq, twice, utc, after_reset } => {
-                if twice && !self.just_reset {
+                if twice && !self.link.just_reset {
                     return Err(Stop::Failed(format!(
                         "message {seq} was processed twice without redelivered"
                     )));
@@ -57,10 +59,10 @@ impl World {
                         format!("message {seq} (ID {id}) belongs to the numbers before a SequenceReset");
                     return Err(self.known(Class::Overtaken, why));
                 }
-                let edge = self.window_has_ended().filter(|_| self.plan.resets_at().is_some());
+                let edge = self.window_has_ended().filter(|_| self.link.plan.resets_at().is_some());
                 if let Some(edge) = edge
                     && utc >= edge
-                    && self.diary.now.began_utc < edge
+                    && self.link.diary.now.began_utc < edge
                     && self.clock == 0
                 {
                     let late = (utc - edge) / MILLI;
@@ -70,12 +72,12 @@ impl World {
                 }
             }
             Heard::Rejected { seq, reason, text } => {
-                self.rejected.push((self.peer_series, seq));
+                self.link.rejected.push((self.link.peer_series, seq));
                 let has_cause = text.contains("hrottle")
-                    || text.contains("Application not available") && self.settings.reject_on_failure
+                    || text.contains("Application not available") && self.link.settings.reject_on_failure
                     || reason == 10 && (self.faults.clock || self.faults.pauses)
-                    || self.settings.reject_garbled_message && self.diary.now.lost_in > 0
-                    || reason == 5 && (self.totals.resets > 0 || self.diary.disturbed);
+                    || self.link.settings.reject_garbled_message && self.link.diary.now.lost_in > 0
+                    || reason == 5 && (self.totals.resets > 0 || self.link.diary.disturbed);
                 if !has_cause {
                     return Err(Stop::Failed(format!(
                         "message {seq} of a legal counterparty is rejected: {reason} {text}"
@@ -84,7 +86,7 @@ impl World {
             }
             Heard::RejectReceived(message) => {
                 let faults_reset = self.faults.resets;
-                if self.totals.resets == 0 && !self.diary.disturbed && !faults_reset {
+                if self.totals.resets == 0 && !self.link.diary.disturbed && !faults_reset {
                     return Err(Stop::Failed(format!("the counterparty rejects {message}")));
                 }
             }
@@ -93,7 +95,7 @@ impl World {
                     Unreached::NotStored => {
                         self.faults.operators || self.faults.deaths || self.faults.restored
                     }
-                    Unreached::BeyondHorizon { .. } => self.settings.resend_horizon.is_some(),
+                    Unreached::BeyondHorizon { .. } => self.link.settings.resend_horizon.is_some(),
                     _ => true,
                 };
                 if !has_cause {
@@ -101,9 +103,9 @@ impl World {
                         "{begin} to {end} do not reach the counterparty: {why}"
                     )));
                 }
-                self.unreached.push((self.generation, begin, end));
+                self.link.unreached.push((self.link.generation, begin, end));
             }
-            Heard::ResetAbandoned => self.diary.reset_ordered = false,
+            Heard::ResetAbandoned => self.link.diary.reset_ordered = false,
             Heard::Changed { .. } | Heard::GapDetected | Heard::Note(_) => {}
         }
         Ok(())
@@ -112,33 +114,33 @@ impl World {
     /// Every end of a connection has its cause.
     fn judge_end(&mut self, end: &SessionEnd) -> Result<(), Stop> {
         use SessionEnd as E;
-        let it = self.diary.now;
+        let it = self.link.diary.now;
         let faults = self.faults;
         let lossy = it.lost_in + it.lost_out > 0;
-        let rough = lossy || it.cut || it.paused || it.stalled || it.failed || self.diary.clock_jumped;
+        let rough = lossy || it.cut || it.paused || it.stalled || it.failed || self.link.diary.clock_jumped;
         let planned = it.leave.is_some() || self.window_has_ended().is_some() || faults.operators;
         let has_cause = match end {
             E::ConnectionLost | E::LogonUnanswered => it.cut || it.peer_left || rough,
-            E::LoggedOutByPeer => it.peer_left || self.peer.left,
+            E::LoggedOutByPeer => it.peer_left || self.link.peer.left,
             E::LoggedOutByUs => planned || it.peer_left,
             E::LogoutTimedOut => {
                 planned && (rough || it.peer_left)
                     || faults.application
-                    || self.peer.habits.logout_answer != LogoutAnswer::AtOnce
+                    || self.link.peer.habits.logout_answer != LogoutAnswer::AtOnce
             }
-            E::PeerDidNotClose => self.peer.left || it.peer_left,
+            E::PeerDidNotClose => self.link.peer.left || it.peer_left,
             E::LogonTimedOut => rough,
             // A counterparty with a longer HeartBtInt has longer to answer by its own clock.
-            E::HeartbeatTimedOut => rough || self.settings.heart_bt_int_override,
+            E::HeartbeatTimedOut => rough || self.link.settings.heart_bt_int_override,
             E::PeerDidNotRead | E::SlowConsumer => it.stalled || faults.slow,
-            E::ResetUnanswered => rough || it.peer_left || self.peer.left,
+            E::ResetUnanswered => rough || it.peer_left || self.link.peer.left,
             E::ScheduleEnded { .. } | E::OutsideSchedule { .. } => {
-                self.window_has_ended().is_some() || self.diary.clock_jumped
+                self.window_has_ended().is_some() || self.link.diary.clock_jumped
             }
             E::ApplicationFailed { .. } | E::CallbackFailed { .. } => faults.application,
             E::Halted(_) => faults.application || faults.store,
             // Its answer to our Logon was lost before it logged out.
-            E::LogonRefusedByPeer { text } if !text.contains("too low") && self.peer.left => true,
+            E::LogonRefusedByPeer { text } if !text.contains("too low") && self.link.peer.left => true,
             E::LogonRefusedByPeer { .. } | E::PeerExpectsMore { .. } => {
                 return self.judge_numbers(format!("the counterparty refuses the session's numbers: {end}"));
             }
@@ -147,16 +149,20 @@ impl World {
                     .judge_numbers(format!("the session refuses a legal counterparty's number: {end}"));
             }
             E::PeerMisbehaved(Misbehavior::GapNeverFilled) => {
-                if self.diary.most_lost() < self.settings.max_resend_requests && !it.cut {
-                    let why =
-                        format!("no number was lost more than {} times, yet: {end}", self.diary.most_lost());
+                if self.link.diary.most_lost() < self.link.settings.max_resend_requests && !it.cut {
+                    let why = format!(
+                        "no number was lost more than {} times, yet: {end}",
+                        self.link.diary.most_lost()
+                    );
                     return Err(self.known(Class::GapsWithinGaps, why));
                 }
                 true
             }
-            E::PeerMisbehaved(Misbehavior::SendingTime { .. }) => self.diary.clock_jumped || faults.pauses,
+            E::PeerMisbehaved(Misbehavior::SendingTime { .. }) => {
+                self.link.diary.clock_jumped || faults.pauses
+            }
             E::PeerMisbehaved(Misbehavior::InvalidMessage { .. }) => {
-                self.settings.disconnect_on_error || self.settings.reset_on_error
+                self.link.settings.disconnect_on_error || self.link.settings.reset_on_error
             }
             E::PeerMisbehaved(Misbehavior::MessageRate { .. }) => faults.throttles,
             E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. }) if it.lost_in > 0 => {
@@ -174,13 +180,13 @@ impl World {
 
     /// The two sides have different numbers: only a store that was put back explains it.
     fn judge_numbers(&mut self, why: String) -> Result<(), Stop> {
-        if self.diary.disturbed {
+        if self.link.diary.disturbed {
             return Ok(());
         }
-        if self.diary.clock_jumped && self.faults.schedule {
+        if self.link.diary.clock_jumped && self.faults.schedule {
             return Err(self.known(Class::ClockJump, why));
         }
-        if self.diary.half_reset {
+        if self.link.diary.half_reset {
             return Err(self.known(Class::HalfReset, why));
         }
         if self.app.was_overtaken() {
@@ -191,25 +197,26 @@ impl World {
 
     /// A planned end comes by its deadline, and sends a Logout.
     fn judge_the_leave(&mut self) -> Result<(), Stop> {
-        if self.attached
-            && self.diary.now.logged_on
+        if self.link.attached
+            && self.link.diary.now.logged_on
             && let Some(ends) = self.window_has_ended()
-            && self.diary.now.began_utc < ends
+            && self.link.diary.now.began_utc < ends
             && self.clock == 0
         {
-            if self.diary.now.leave.is_none() {
+            if self.link.diary.now.leave.is_none() {
                 self.totals.edges += 1;
             }
             self.leave("the window of the schedule ends");
         }
-        let Some(leave) = self.diary.now.leave else { return Ok(()) };
-        let it = self.diary.now;
-        let disturbed = it.paused || it.stalled || it.failed || self.clock != 0 || self.diary.clock_jumped;
+        let Some(leave) = self.link.diary.now.leave else { return Ok(()) };
+        let it = self.link.diary.now;
+        let disturbed =
+            it.paused || it.stalled || it.failed || self.clock != 0 || self.link.diary.clock_jumped;
         if disturbed || self.disk.platter().is_late() {
             return Ok(());
         }
-        let timeout = self.settings.logout_timeout.as_nanos() as u64;
-        if self.attached && self.mono > leave.since + timeout + SLACK {
+        let timeout = self.link.settings.logout_timeout.as_nanos() as u64;
+        if self.link.attached && self.mono > leave.since + timeout + SLACK {
             let late = (self.mono - leave.since) / MILLI;
             let why = format!(
                 "{}: {late} ms later the session is still connected: {}",
@@ -218,8 +225,8 @@ impl World {
             );
             return Err(self.known(Class::Prolonged, why));
         }
-        let other_end = it.cut || it.peer_left || self.peer.left || it.lost_in > 0;
-        if !self.attached && !it.logout_written && !other_end {
+        let other_end = it.cut || it.peer_left || self.link.peer.left || it.lost_in > 0;
+        if !self.link.attached && !it.logout_written && !other_end {
             return Err(self.known(Class::SilentLeave, format!("{}: no Logout was sent", leave.reason)));
         }
         Ok(())
@@ -228,21 +235,25 @@ impl World {
     /// A TestRequest is answered while messages of the application wait for a limit.
     fn judge_answers(&mut self) -> Result<(), Stop> {
         let quiet = self.faults.slow || self.faults.store || self.faults.application || self.faults.pauses;
-        let other = self.settings.max_inbound_rate.is_some() || self.settings.max_replay_rate.is_some();
+        let other =
+            self.link.settings.max_inbound_rate.is_some() || self.link.settings.max_replay_rate.is_some();
         if !self.faults.throttles || quiet || other {
-            self.peer.tested.clear();
+            self.link.peer.tested.clear();
             return Ok(());
         }
         let mono = self.mono;
-        let tested = std::mem::take(&mut self.peer.tested);
-        self.pending_tests.extend(tested.into_iter().map(|(id, seq)| (id, seq, u64::MAX)));
+        let tested = std::mem::take(&mut self.link.peer.tested);
+        self.link.pending_tests.extend(tested.into_iter().map(|(id, seq)| (id, seq, u64::MAX)));
         let Some(sessions) = &self.sessions else { return Ok(()) };
-        if !self.attached || sessions.phase(self.key) != Phase::LoggedOn || sessions.is_replaying(self.key) {
-            self.pending_tests.clear();
+        if !self.link.attached
+            || sessions.phase(self.link.key) != Phase::LoggedOn
+            || sessions.is_replaying(self.link.key)
+        {
+            self.link.pending_tests.clear();
             return Ok(());
         }
-        for (id, seq, since) in &mut self.pending_tests {
-            if self.arrived.next > *seq && *since == u64::MAX {
+        for (id, seq, since) in &mut self.link.pending_tests {
+            if self.link.arrived.next > *seq && *since == u64::MAX {
                 *since = mono;
             }
             if since.saturating_add(SLACK) < mono {
@@ -254,19 +265,22 @@ impl World {
     }
 
     pub(super) fn judge_the_peer(&mut self) -> Result<(), Stop> {
-        if let Some(why) = self.peer.complaint.take() {
+        if let Some(why) = self.link.peer.complaint.take() {
             return Err(Stop::Failed(format!("the session sent what it may not: {why}")));
         }
-        if let Some(why) = self.peer.refused.take() {
+        if let Some(why) = self.link.peer.refused.take() {
             return self.judge_numbers(format!("the counterparty: {why}"));
         }
-        if std::mem::take(&mut self.peer.timed_out) {
-            let it = self.diary.now;
+        if std::mem::take(&mut self.link.peer.timed_out) {
+            let it = self.link.diary.now;
             let rough = it.lost_in + it.lost_out > 0 || it.cut || it.paused || it.stalled || it.failed;
             let rough = rough || self.sessions.is_none() || self.faults.application || self.faults.store;
-            let next_in =
-                self.sessions.as_ref().and_then(|s| s.numbers(self.key)).map_or(0, |(next_in, _)| next_in.0);
-            if !rough && next_in < self.arrived.next {
+            let next_in = self
+                .sessions
+                .as_ref()
+                .and_then(|s| s.numbers(self.link.key))
+                .map_or(0, |(next_in, _)| next_in.0);
+            if !rough && next_in < self.link.arrived.next {
                 let why = format!("a TestRequest waits for messages that have arrived: {}", self.describe());
                 return Err(self.known(Class::GapsWithinGaps, why));
             }
@@ -281,30 +295,30 @@ impl World {
     pub(super) fn watch_numbers(&mut self) -> Result<(), Stop> {
         let Some(sessions) = &self.sessions else { return Ok(()) };
         sessions.check();
-        let Some((next_in, next_out)) = sessions.numbers(self.key) else { return Ok(()) };
-        let phase = sessions.phase(self.key);
+        let Some((next_in, next_out)) = sessions.numbers(self.link.key) else { return Ok(()) };
+        let phase = sessions.phase(self.link.key);
         let platter = self.disk.platter();
         let generation = platter.generation(0);
         let stored = platter.numbers(0);
         drop(platter);
-        let halted = sessions.halted(self.key).is_some();
+        let halted = sessions.halted(self.link.key).is_some();
         if !halted && stored != (next_in, next_out) {
             return Err(Stop::Failed(format!(
                 "the session has {next_in} and {next_out}, its store {stored:?}"
             )));
         }
-        if generation != self.generation {
-            self.generation = generation;
+        if generation != self.link.generation {
+            self.link.generation = generation;
             self.totals.resets += 1;
-            self.just_reset = true;
+            self.link.just_reset = true;
             self.app.forget_numbers();
-            self.arrived.begin(next_in.0);
+            self.link.arrived.begin(next_in.0);
             return self.judge_reset(phase);
         }
-        if next_in.0 > self.arrived.next && !halted {
+        if next_in.0 > self.link.arrived.next && !halted {
             return Err(Stop::Failed(format!(
                 "NextNumIn is {next_in}, but {} has not arrived",
-                self.arrived.next
+                self.link.arrived.next
             )));
         }
         Ok(())
@@ -313,44 +327,44 @@ impl World {
     fn judge_reset(&mut self, phase: Phase) -> Result<(), Stop> {
         let in_connection = matches!(phase, Phase::LogonSent | Phase::LoggedOn);
         if !in_connection {
-            self.must_reset_peer = true;
+            self.link.must_reset_peer = true;
         }
-        if self.peer.own_resets != self.peer_resets {
+        if self.link.peer.own_resets != self.link.peer_resets {
             // It was the counterparty's.
-            self.peer_resets = self.peer.own_resets;
-            self.must_reset_peer = false;
+            self.link.peer_resets = self.link.peer.own_resets;
+            self.link.must_reset_peer = false;
             return Ok(());
         }
-        let s = &self.settings;
+        let s = &self.link.settings;
         let by_setting = s.reset_on_logon || s.reset_on_logout || s.reset_on_disconnect || s.reset_on_error;
-        if std::mem::take(&mut self.diary.reset_ordered) || by_setting {
+        if std::mem::take(&mut self.link.diary.reset_ordered) || by_setting {
             if in_connection {
-                self.diary.half_reset = true;
+                self.link.diary.half_reset = true;
                 // The counterparty answers with its own.
             }
             return Ok(());
         }
-        if let Plan::InSession { at } = self.plan
+        if let Plan::InSession { at } = self.link.plan
             && at.saturating_sub(120 * SECOND) <= self.moment().utc
-            && !self.diary.edge_reset
+            && !self.link.diary.edge_reset
         {
-            self.diary.edge_reset = true;
-            self.diary.half_reset = true;
+            self.link.diary.edge_reset = true;
+            self.link.diary.half_reset = true;
             return Ok(());
         }
-        if self.diary.disturbed {
+        if self.link.diary.disturbed {
             return Ok(());
         }
-        if self.edge_has_come() && !self.diary.edge_reset {
-            self.diary.edge_reset = true;
-            self.must_reset_peer = false;
+        if self.edge_has_come() && !self.link.diary.edge_reset {
+            self.link.diary.edge_reset = true;
+            self.link.must_reset_peer = false;
             return Ok(());
         }
         // A store that was lost with the machine begins the same window again.
         if self.faults.deaths && self.edge_has_come() {
             return Ok(());
         }
-        if self.diary.clock_jumped && self.faults.schedule {
+        if self.link.diary.clock_jumped && self.faults.schedule {
             return Err(
                 self.known(Class::ClockJump, "the numbers were reset, and no edge has come".to_owned())
             );
@@ -367,8 +381,8 @@ impl World {
         let seq = message.seq();
         let platter = self.disk.platter();
         let fills = message.msg_type() == b"4" && message.is_yes(123);
-        self.most_out = self.most_out.max(platter.numbers(0).1.0);
-        if fills && message.number(36).unwrap_or(0) > self.most_out {
+        self.link.most_out = self.link.most_out.max(platter.numbers(0).1.0);
+        if fills && message.number(36).unwrap_or(0) > self.link.most_out {
             let next_out = platter.numbers(0).1;
             return fail(format!("NextNumOut is {next_out}: it fills numbers that were not used"));
         }
@@ -387,23 +401,23 @@ impl World {
         };
         let number = (kept.generation.0, seq);
         drop(platter);
-        let before = self.wire.entry(number).or_insert_with(|| bytes.to_vec());
+        let before = self.link.wire.entry(number).or_insert_with(|| bytes.to_vec());
         if before != bytes {
             return fail(format!(
                 "generation and number {number:?} have two bodies, the first {}",
                 text::readable(before)
             ));
         }
-        let interleaves = self.settings.replay_interleave != ReplayInterleave::None;
-        if number <= self.last_new && !interleaves {
-            return fail(format!("after {:?}", self.last_new));
+        let interleaves = self.link.settings.replay_interleave != ReplayInterleave::None;
+        if number <= self.link.last_new && !interleaves {
+            return fail(format!("after {:?}", self.link.last_new));
         }
-        self.last_new = number;
+        self.link.last_new = number;
         match message.msg_type() {
-            b"5" => self.diary.now.logout_written = true,
+            b"5" => self.link.diary.now.logout_written = true,
             b"0" => {
                 if let Some(id) = message.get(112).and_then(|id| text::digits(id.get(1..)?)) {
-                    self.pending_tests.retain(|(test, ..)| *test != id);
+                    self.link.pending_tests.retain(|(test, ..)| *test != id);
                 }
             }
             b"D" | b"8" => self.check_rates(message.msg_type() == b"D")?,
@@ -414,14 +428,14 @@ impl World {
 
     /// No window of a rate limit has more messages than it may, however it begins.
     fn check_rates(&mut self, is_order: bool) -> Result<(), Stop> {
-        let s = &self.settings;
+        let s = &self.link.settings;
         if s.max_outbound_rate.is_none() && s.max_order_rate.is_none() {
             return Ok(());
         }
-        self.written_at.push((self.mono, is_order));
+        self.link.written_at.push((self.mono, is_order));
         for (rate, orders) in [(s.max_outbound_rate, false), (s.max_order_rate, true)] {
             let Some(rate) = rate.filter(|_| is_order || !orders) else { continue };
-            let counted = self.written_at.iter().rev().filter(|(_, order)| *order || !orders);
+            let counted = self.link.written_at.iter().rev().filter(|(_, order)| *order || !orders);
             let first = counted.map(|(at, _)| *at).nth(rate.messages() as usize);
             if first.is_some_and(|first| self.mono - first < rate.window().as_nanos() as u64) {
                 return Err(Stop::Failed(format!("more than {rate} were sent")));
@@ -434,22 +448,23 @@ impl World {
     pub(super) fn note_lost_request(&mut self, bytes: &[u8]) {
         if text::value_in(bytes, 35) == Some(b"2") {
             let number = |tag| text::value_in(bytes, tag).and_then(text::digits).unwrap_or(0);
-            let last = if matches!(number(16), 0 | 999_999) { self.peer.next_out } else { number(16) + 1 };
-            self.diary.lost_numbers((number(7), last));
+            let last =
+                if matches!(number(16), 0 | 999_999) { self.link.peer.next_out } else { number(16) + 1 };
+            self.link.diary.lost_numbers((number(7), last));
         }
     }
 
     pub(super) fn not_healed(&self) -> Stop {
         let why = format!("the two sides do not agree long after the last fault: {}", self.describe());
-        if self.diary.half_reset {
+        if self.link.diary.half_reset {
             return self.known(Class::HalfReset, why);
         }
-        if self.diary.clock_jumped && self.faults.schedule {
+        if self.link.diary.clock_jumped && self.faults.schedule {
             return self.known(Class::ClockJump, why);
         }
         let next_in =
-            self.sessions.as_ref().and_then(|s| s.numbers(self.key)).map_or(0, |(next_in, _)| next_in.0);
-        if next_in < self.peer.next_out && self.totals.lost_in > 0 {
+            self.sessions.as_ref().and_then(|s| s.numbers(self.link.key)).map_or(0, |(next_in, _)| next_in.0);
+        if next_in < self.link.peer.next_out && self.totals.lost_in > 0 {
             return self.known(Class::GapsWithinGaps, why);
         }
         Stop::Failed(why)
@@ -458,8 +473,8 @@ impl World {
     /// Every message that was accepted has arrived once and in order, or its loss has a cause.
     pub(super) fn judge_the_end(&mut self) -> Result<(), Stop> {
         match self.judge_messages() {
-            Err(Stop::Failed(why)) if self.diary.half_reset => Err(self.known(Class::HalfReset, why)),
-            Err(Stop::Failed(why)) if self.diary.clock_jumped && self.faults.schedule => {
+            Err(Stop::Failed(why)) if self.link.diary.half_reset => Err(self.known(Class::HalfReset, why)),
+            Err(Stop::Failed(why)) if self.link.diary.clock_jumped && self.faults.schedule => {
                 Err(self.known(Class::ClockJump, why))
             }
             judged => judged,
@@ -474,20 +489,21 @@ impl World {
         let refused: Vec<u64> = platter
             .log
             .iter()
-            .filter(|kept| kept.kind == RecordKind::Outbound && kept.generation.0 == self.generation)
+            .filter(|kept| kept.kind == RecordKind::Outbound && kept.generation.0 == self.link.generation)
             .filter(|kept| matches!(text::value_in(&kept.body, 35), Some(b"3" | b"j")))
             .filter_map(|kept| text::digits(text::value_in(&kept.body, 45)?))
             .collect();
         drop(platter);
         if !self.faults.restored {
-            let missing = missing("sent", sent.iter().map(|(.., id)| *id), &self.peer.received)?;
+            let missing = missing("sent", sent.iter().map(|(.., id)| *id), &self.link.peer.received)?;
             for at in missing {
                 let (generation, seq, id) = sent[at];
                 let told = self
+                    .link
                     .unreached
                     .iter()
                     .any(|(of, begin, end)| *of == generation && (*begin..=*end).contains(&seq));
-                if generation == self.generation && !told {
+                if generation == self.link.generation && !told {
                     return Err(Stop::Failed(format!(
                         "{seq} (ID {id}) was sent and never arrived, and nobody was told"
                     )));
@@ -499,14 +515,14 @@ impl World {
                 return Err(Stop::Failed(format!("{:?} was processed twice", twice[0])));
             }
             let ids: Vec<u64> = came.iter().map(|(.., id)| *id).collect();
-            for at in self::missing("received", self.peer.sent_ids.iter().map(|sent| sent.id), &ids)? {
-                let one = self.peer.sent_ids[at];
-                let excused = one.series != self.peer.series
-                    || self.peer.filled.contains(&one.id)
-                    || self.rejected.contains(&(one.series, one.seq))
+            for at in self::missing("received", self.link.peer.sent_ids.iter().map(|sent| sent.id), &ids)? {
+                let one = self.link.peer.sent_ids[at];
+                let excused = one.series != self.link.peer.series
+                    || self.link.peer.filled.contains(&one.id)
+                    || self.link.rejected.contains(&(one.series, one.seq))
                     || refused.contains(&one.seq)
-                    || self.diary.is_skipped(one.seq)
-                    || self.settings.reject_garbled_message && self.diary.was_lost(one.seq);
+                    || self.link.diary.is_skipped(one.seq)
+                    || self.link.settings.reject_garbled_message && self.link.diary.was_lost(one.seq);
                 if !excused {
                     return Err(Stop::Failed(format!(
                         "message {} (ID {}) of the counterparty was never processed",
@@ -522,8 +538,8 @@ impl World {
     /// An order and its report are there together, or neither is.
     fn judge_turns(&self, came: &[(u32, u64, u64)], sent: &[(u32, u64, u64)]) -> Result<(), Stop> {
         if !self.app.answers
-            || self.settings.while_logged_off == WhileLoggedOff::Keep
-            || self.settings.reject_on_failure
+            || self.link.settings.while_logged_off == WhileLoggedOff::Keep
+            || self.link.settings.reject_on_failure
         {
             return Ok(());
         }
@@ -548,12 +564,13 @@ impl World {
     /// is lost.
     fn judge_requests(&self) -> Result<(), Stop> {
         let only = super::faults::Faults { inbound: self.faults.inbound, ..Default::default() };
-        if self.faults != only || self.diary.most_lost() >= self.settings.max_resend_requests {
+        if self.faults != only || self.link.diary.most_lost() >= self.link.settings.max_resend_requests {
             return Ok(());
         }
-        let most = self.diary.runs + 1;
-        if self.peer.requests > most {
-            let why = format!("{} ResendRequests for {} lost runs", self.peer.requests, self.diary.runs);
+        let most = self.link.diary.runs + 1;
+        if self.link.peer.requests > most {
+            let why =
+                format!("{} ResendRequests for {} lost runs", self.link.peer.requests, self.link.diary.runs);
             return Err(self.known(Class::GapsWithinGaps, why));
         }
         Ok(())

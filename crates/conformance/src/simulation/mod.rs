@@ -25,6 +25,7 @@ mod edges;
 mod faults;
 mod habits;
 mod judging;
+mod link;
 mod network;
 mod outcome;
 mod random;

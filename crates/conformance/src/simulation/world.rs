@@ -1,24 +1,22 @@
 //! One world: a session of ours and a counterparty, the network between them, a store, an
 //! application, operators, a schedule and clocks. Everything follows from its seed and its faults.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use fixbolt_session::{Mono, Now, Phase, Role, SessionKey, SessionSettings, Sessions, Utc};
+use fixbolt_session::{Mono, Now, Phase, Role, Sessions, Utc};
 
 use super::app::{self, App};
-use super::counterparty::{Counterparty, Moment};
-use super::dialect::{DIALECTS, Dialect, Kind};
-use super::diary::{Arrived, Diary};
-use super::edges::{BEGINNINGS, Plan};
+use super::counterparty::Moment;
+use super::dialect::{DIALECTS, Kind};
+use super::edges::BEGINNINGS;
 use super::faults::{Class, Faults};
-use super::habits::{Habits, MILLI};
-use super::network::{Losses, Pipe, garble};
+use super::habits::MILLI;
+use super::link::Link;
+use super::network::garble;
 use super::outcome::{Outcome, Totals};
 use super::random::Random;
 use super::record::Record;
-use super::settings;
 use super::text::{self, SECOND};
 use crate::disk::{Died, Disk};
 
@@ -45,60 +43,22 @@ pub(super) struct World {
     pub(super) faults: Faults,
     /// The known faults that are told apart, not failures.
     pub(super) off: Vec<Class>,
-    pub(super) dialect: Dialect,
-    pub(super) plan: Plan,
-    pub(super) settings: SessionSettings,
     pub(super) random: Random,
     pub(super) mono: u64,
     pub(super) beginning: u64,
     /// By how much the wall clock of the session's machine is wrong, in nanoseconds.
     pub(super) clock: i64,
     pub(super) sessions: Option<Sessions>,
-    pub(super) key: SessionKey,
     pub(super) disk: Disk,
     pub(super) app: App,
-    pub(super) peer: Counterparty,
-    pub(super) to_us: Pipe,
-    pub(super) to_peer: Pipe,
-    losses_in: Losses,
-    losses_out: Losses,
-    pub(super) attached: bool,
-    pub(super) peer_attached: bool,
-    /// When each side notices that the connection has ended.
-    pub(super) end_at: u64,
-    pub(super) peer_end_at: u64,
-    inbox: Vec<u8>,
-    unread: Vec<u8>,
-    closing_since: Option<u64>,
-    pub(super) connect_at: u64,
+    pub(super) link: Link,
     pub(super) next_act: u64,
-    pub(super) next_order: u64,
-    pub(super) order_interval: u64,
     pub(super) ids: u64,
     pub(super) wild: bool,
     pub(super) restart_at: u64,
     pub(super) paused_until: u64,
-    pub(super) stalled_until: u64,
-    pub(super) enable_at: u64,
     pub(super) clock_back_at: u64,
     pub(super) store_well_at: u64,
-    pub(super) diary: Diary,
-    pub(super) arrived: Arrived,
-    pub(super) generation: u32,
-    /// Whether the numbers were reset at this moment.
-    pub(super) just_reset: bool,
-    pub(super) peer_resets: u32,
-    pub(super) peer_series: u32,
-    pub(super) must_reset_peer: bool,
-    /// The bodies that were on the wire, by generation and number.
-    pub(super) wire: BTreeMap<(u32, u64), Vec<u8>>,
-    pub(super) written_at: Vec<(u64, bool)>,
-    pub(super) unreached: Vec<(u32, u64, u64)>,
-    pub(super) rejected: Vec<(u32, u64)>,
-    pub(super) pending_tests: Vec<(u64, u64, u64)>,
-    pub(super) last_new: (u32, u64),
-    /// The highest NextNumOut that the store has had.
-    pub(super) most_out: u64,
     at_once: u32,
     pub(super) totals: Totals,
     pub(super) record: Option<Record>,
@@ -112,74 +72,27 @@ impl World {
         let r = &mut random;
         let dialect = *r.pick(&DIALECTS);
         let role = *r.pick(&[Role::Initiator, Role::Acceptor]);
-        let mut settings = settings::draw(&mut r.fork(), faults, dialect, role);
         let beginning = *r.pick(&BEGINNINGS);
-        let mut edges = r.fork();
-        let plan =
-            if faults.schedule { Plan::draw(&mut edges, beginning, &mut settings) } else { Plan::None };
-        let mut habits = Habits::draw(&mut r.fork(), faults);
-        if role == Role::Acceptor && settings.reset_on_logon {
-            habits.resets_on_logon = true;
-        }
-        if dialect.whole_seconds() && dialect.begin_string() == "FIX.4.0" {
-            habits.resets_on_logon = false;
-        }
+        let link = Link::new(r, faults, dialect, role, beginning);
         let late = faults.store && r.once_in(2);
-        let peer = Counterparty::new(dialect, role == Role::Acceptor, habits, r.fork());
         let app = App::new(dialect, r.once_in(2), faults.application, r.fork());
-        let (losses_in, losses_out) = (Losses::new(faults.inbound, r), Losses::new(faults.outbound, r));
-        let order_interval = *r.pick(&[30, 100, 500, 3000]) * MILLI;
         Self {
             faults,
             off,
-            dialect,
-            plan,
-            settings,
             mono: 5 * SECOND,
             beginning: beginning.utc * SECOND - 5 * SECOND,
             clock: 0,
             sessions: None,
-            key: SessionKey::new(0, 0, 0),
             disk: Disk::new(late),
             app,
-            peer,
-            to_us: Pipe::default(),
-            to_peer: Pipe::default(),
-            losses_in,
-            losses_out,
-            attached: false,
-            peer_attached: false,
-            end_at: NEVER,
-            peer_end_at: NEVER,
-            inbox: Vec::new(),
-            unread: Vec::new(),
-            closing_since: None,
-            connect_at: 0,
+            link,
             next_act: 5 * SECOND + r.within(0, 5 * SECOND),
-            next_order: 5 * SECOND,
-            order_interval,
             ids: 0,
             wild: true,
             restart_at: NEVER,
             paused_until: 0,
-            stalled_until: 0,
-            enable_at: NEVER,
             clock_back_at: NEVER,
             store_well_at: NEVER,
-            diary: Diary::default(),
-            arrived: Arrived::default(),
-            generation: 0,
-            just_reset: false,
-            peer_resets: 0,
-            peer_series: 0,
-            must_reset_peer: false,
-            wire: BTreeMap::new(),
-            written_at: Vec::new(),
-            unreached: Vec::new(),
-            rejected: Vec::new(),
-            pending_tests: Vec::new(),
-            last_new: (0, 0),
-            most_out: 1,
             at_once: 0,
             totals: Totals { worlds: 1, ..Totals::default() },
             record: None,
@@ -202,8 +115,8 @@ impl World {
         let began = self.mono;
         let outcome = self.play();
         self.totals.simulated = Duration::from_nanos(self.mono - began);
-        self.totals.messages += self.peer.sent_ids.len() as u64;
-        self.totals.replays = self.peer.requests;
+        self.totals.messages += self.link.peer.sent_ids.len() as u64;
+        self.totals.replays = self.link.peer.requests;
         match outcome {
             Ok(()) => Outcome::InStep,
             Err(Stop::Known(class)) => {
@@ -215,11 +128,11 @@ impl World {
     }
 
     fn play(&mut self) -> Result<(), Stop> {
-        self.arrived.begin(1);
+        self.link.arrived.begin(1);
         self.start();
         let mut calm_at = self.mono + self.random.within(20, 400) * SECOND;
         let mut most = self.random.within(300, 2500);
-        if let Some(edge) = self.plan.last_edge() {
+        if let Some(edge) = self.link.plan.last_edge() {
             // The edges come while it trades.
             calm_at = edge.saturating_sub(self.beginning) + self.random.within(1, 30) * SECOND;
             most += 2000;
@@ -229,7 +142,7 @@ impl World {
         }
         self.calm();
         // What a limit lets through slowly takes its time.
-        let slowly = self.faults.throttles || self.settings.max_replay_rate.is_some();
+        let slowly = self.faults.throttles || self.link.settings.max_replay_rate.is_some();
         let healed_by = self.mono + if slowly { 10 * HEALED_WITHIN } else { HEALED_WITHIN };
         while !self.is_healed() {
             if self.mono >= healed_by {
@@ -245,16 +158,16 @@ impl World {
         self.note(|| "from here on nothing fails".to_owned());
         self.wild = false;
         self.app.fails = false;
-        self.peer.active = false;
-        self.peer.habits.part = NEVER;
-        self.peer.habits.closed_requests = false;
-        self.losses_in.stop();
-        self.losses_out.stop();
+        self.link.peer.active = false;
+        self.link.peer.habits.part = NEVER;
+        self.link.peer.habits.closed_requests = false;
+        self.link.losses_in.stop();
+        self.link.losses_out.stop();
         self.paused_until = 0;
-        self.stalled_until = 0;
+        self.link.stalled_until = 0;
         self.clock = 0;
         self.next_act = self.mono;
-        self.enable_at = self.enable_at.min(self.mono);
+        self.link.enable_at = self.link.enable_at.min(self.mono);
         let mut platter = self.disk.platter();
         platter.refuses = false;
         platter.stop_being_late();
@@ -264,8 +177,8 @@ impl World {
     pub(super) fn start(&mut self) {
         let now = self.now();
         let mut sessions = Sessions::new(Box::new(self.disk.clone()), 64 * 1024);
-        match sessions.open(now, self.settings.clone(), &mut self.app) {
-            Ok(key) => self.key = key,
+        match sessions.open(now, self.link.settings.clone(), &mut self.app) {
+            Ok(key) => self.link.key = key,
             Err(error) => {
                 self.note(|| format!("the session does not open: {error}"));
                 self.restart_at = self.mono + SECOND;
@@ -300,40 +213,45 @@ impl World {
             Err(cause) if cause.is::<Died>() => self.process_died(),
             Err(cause) => std::panic::resume_unwind(cause),
         }
-        if self.peer_attached {
+        if self.link.peer_attached {
             self.send_to_us();
         }
         self.judge()
     }
 
     fn next_event(&self) -> u64 {
-        let end = if self.to_peer.is_empty() { self.peer_end_at } else { NEVER };
-        let mut next = self.next_act.min(self.peer.next_deadline()).min(self.to_peer.next()).min(end);
-        if self.stalled_until > self.mono {
-            next = next.min(self.stalled_until);
+        let end = if self.link.to_peer.is_empty() { self.link.peer_end_at } else { NEVER };
+        let mut next =
+            self.next_act.min(self.link.peer.next_deadline()).min(self.link.to_peer.next()).min(end);
+        if self.link.stalled_until > self.mono {
+            next = next.min(self.link.stalled_until);
         }
-        if !self.attached && !self.peer_attached {
-            next = next.min(if self.peer.connects { self.peer.connect_at } else { self.connect_at });
+        if !self.link.attached && !self.link.peer_attached {
+            next = next.min(if self.link.peer.connects {
+                self.link.peer.connect_at
+            } else {
+                self.link.connect_at
+            });
         }
         let mut ours = self.restart_at;
         if let Some(sessions) = &self.sessions {
-            ours = ours.min(sessions.next_deadline(self.key).map_or(NEVER, |at| at.0));
-            if sessions.is_blocked(self.key) {
-                ours = ours.min(self.end_at.saturating_add(END_UNSEEN));
-            } else if self.to_us.is_empty() {
-                ours = ours.min(self.end_at);
+            ours = ours.min(sessions.next_deadline(self.link.key).map_or(NEVER, |at| at.0));
+            if sessions.is_blocked(self.link.key) {
+                ours = ours.min(self.link.end_at.saturating_add(END_UNSEEN));
+            } else if self.link.to_us.is_empty() {
+                ours = ours.min(self.link.end_at);
             } else {
-                ours = ours.min(self.to_us.next());
+                ours = ours.min(self.link.to_us.next());
             }
-            if self.attached {
-                ours = ours.min(self.closing_since.map_or(NEVER, |since| since + CLOSING_PATIENCE));
+            if self.link.attached {
+                ours = ours.min(self.link.closing_since.map_or(NEVER, |since| since + CLOSING_PATIENCE));
             }
-            if sessions.has_queued(self.key) && self.disk.platter().is_late() {
+            if sessions.has_queued(self.link.key) && self.disk.platter().is_late() {
                 ours = ours.min(self.mono + MILLI / 2);
             }
         }
         if self.wild {
-            ours = ours.min(self.next_order);
+            ours = ours.min(self.link.next_order);
         }
         next.min(ours.max(self.paused_until)).max(self.mono)
     }
@@ -342,67 +260,67 @@ impl World {
 
     /// Lets whoever connects do so.
     fn connect(&mut self) {
-        if self.attached || self.peer_attached {
+        if self.link.attached || self.link.peer_attached {
             return;
         }
-        let at = if self.peer.connects { self.peer.connect_at } else { self.connect_at };
+        let at = if self.link.peer.connects { self.link.peer.connect_at } else { self.link.connect_at };
         if at > self.mono {
             return;
         }
         self.agree_on_numbers();
-        let open = self.plan.is_open(self.moment().utc);
+        let open = self.link.plan.is_open(self.moment().utc);
         let ready = self.paused_until <= self.mono
-            && self.sessions.as_ref().is_some_and(|sessions| sessions.can_connect(self.key))
-            && (open || !self.peer.connects);
+            && self.sessions.as_ref().is_some_and(|sessions| sessions.can_connect(self.link.key))
+            && (open || !self.link.peer.connects);
         if !ready {
             let again = self.mono + SECOND;
-            (self.peer.connect_at, self.connect_at) = (again, again);
+            (self.link.peer.connect_at, self.link.connect_at) = (again, again);
             return;
         }
         let (now, moment) = (self.now(), self.moment());
         self.note(|| "-- connected".to_owned());
         self.totals.logons += 1;
-        self.diary.connection_began(moment.utc);
-        self.diary.now.stalled = self.stalled_until > self.mono;
-        self.diary.now.failed = self.disk.platter().refuses;
-        self.to_us.clear();
-        self.to_peer.clear();
-        self.inbox.clear();
-        self.unread.clear();
-        self.pending_tests.clear();
-        self.last_new = (0, 0);
-        self.closing_since = None;
-        (self.attached, self.peer_attached) = (true, true);
-        (self.end_at, self.peer_end_at) = (NEVER, NEVER);
-        self.peer.connected(moment);
-        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
+        self.link.diary.connection_began(moment.utc);
+        self.link.diary.now.stalled = self.link.stalled_until > self.mono;
+        self.link.diary.now.failed = self.disk.platter().refuses;
+        self.link.to_us.clear();
+        self.link.to_peer.clear();
+        self.link.inbox.clear();
+        self.link.unread.clear();
+        self.link.pending_tests.clear();
+        self.link.last_new = (0, 0);
+        self.link.closing_since = None;
+        (self.link.attached, self.link.peer_attached) = (true, true);
+        (self.link.end_at, self.link.peer_end_at) = (NEVER, NEVER);
+        self.link.peer.connected(moment);
+        let Self { sessions: Some(sessions), app, link: Link { key, .. }, .. } = self else { return };
         sessions.connected(now, *key, app);
     }
 
     /// The session's side of the connection has ended.
     pub(super) fn disconnect(&mut self) {
         let now = self.now();
-        if !std::mem::take(&mut self.attached) {
+        if !std::mem::take(&mut self.link.attached) {
             return;
         }
-        self.end_at = NEVER;
-        self.to_us.clear();
-        self.connect_at = self.mono + self.random.within(0, 3) * SECOND + MILLI;
-        if self.peer_attached {
-            self.peer_end_at = self.peer_end_at.min(self.mono + 5 * MILLI);
+        self.link.end_at = NEVER;
+        self.link.to_us.clear();
+        self.link.connect_at = self.mono + self.random.within(0, 3) * SECOND + MILLI;
+        if self.link.peer_attached {
+            self.link.peer_end_at = self.link.peer_end_at.min(self.mono + 5 * MILLI);
         }
-        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
+        let Self { sessions: Some(sessions), app, link: Link { key, .. }, .. } = self else { return };
         sessions.disconnected(now, *key, app);
     }
 
     fn disconnect_peer(&mut self) {
-        self.peer_attached = false;
-        self.peer_end_at = NEVER;
+        self.link.peer_attached = false;
+        self.link.peer_end_at = NEVER;
         let moment = self.moment();
-        self.peer.disconnected(moment);
-        if self.attached {
-            self.diary.now.peer_left = true;
-            self.end_at = self.end_at.min(self.mono + 5 * MILLI);
+        self.link.peer.disconnected(moment);
+        if self.link.attached {
+            self.link.diary.now.peer_left = true;
+            self.link.end_at = self.link.end_at.min(self.mono + 5 * MILLI);
         }
     }
 
@@ -411,24 +329,25 @@ impl World {
     pub(super) fn cut(&mut self) {
         self.note(|| "-- the connection is cut".to_owned());
         self.totals.cuts += 1;
-        self.diary.now.cut = true;
-        let part = self.to_us.drop_next().map(|mut flight| {
+        self.link.diary.now.cut = true;
+        let part = self.link.to_us.drop_next().map(|mut flight| {
             let keep = self.random.within(0, flight.bytes.len() as u64) as usize;
             flight.bytes.truncate(keep);
             flight.bytes
         });
-        while let Some(flight) = self.to_us.drop_next() {
+        while let Some(flight) = self.link.to_us.drop_next() {
             drop(flight);
         }
         if let Some(bytes) = part.filter(|bytes| !bytes.is_empty()) {
-            self.to_us.send(self.mono, bytes, (0, 0));
+            self.link.to_us.send(self.mono, bytes, (0, 0));
         }
-        self.to_peer.clear();
-        if self.attached {
-            self.end_at = self.end_at.min(self.mono + self.random.within(0, 3000) * MILLI);
+        self.link.to_peer.clear();
+        if self.link.attached {
+            self.link.end_at = self.link.end_at.min(self.mono + self.random.within(0, 3000) * MILLI);
         }
-        if self.peer_attached {
-            self.peer_end_at = self.peer_end_at.min(self.mono + self.random.within(0, 3000) * MILLI);
+        if self.link.peer_attached {
+            self.link.peer_end_at =
+                self.link.peer_end_at.min(self.mono + self.random.within(0, 3000) * MILLI);
         }
     }
 
@@ -436,18 +355,18 @@ impl World {
 
     fn drive_peer(&mut self) -> Result<(), Stop> {
         let moment = self.moment();
-        while let Some(flight) = self.to_peer.take(self.mono) {
-            if self.peer_attached {
-                self.peer.receive(moment, flight.bytes);
+        while let Some(flight) = self.link.to_peer.take(self.mono) {
+            if self.link.peer_attached {
+                self.link.peer.receive(moment, flight.bytes);
             }
         }
-        if self.peer_attached {
-            if self.peer.next_deadline() <= self.mono {
-                self.peer.wake(moment);
+        if self.link.peer_attached {
+            if self.link.peer.next_deadline() <= self.mono {
+                self.link.peer.wake(moment);
             }
             self.send_to_us();
-            let ended = self.peer_end_at <= self.mono && self.to_peer.is_empty();
-            if self.peer.closing || ended {
+            let ended = self.link.peer_end_at <= self.mono && self.link.to_peer.is_empty();
+            if self.link.peer.closing || ended {
                 self.note(|| "-- the counterparty's end of the connection is closed".to_owned());
                 self.disconnect_peer();
             }
@@ -457,41 +376,41 @@ impl World {
 
     /// Puts what the counterparty has written on its way.
     fn send_to_us(&mut self) {
-        if self.peer.series != self.peer_series {
-            self.peer_series = self.peer.series;
-            self.diary.series_began();
+        if self.link.peer.series != self.link.peer_series {
+            self.link.peer_series = self.link.peer.series;
+            self.link.diary.series_began();
         }
-        let mut emissions: Vec<_> = self.peer.take_output().collect();
+        let mut emissions: Vec<_> = self.link.peer.take_output().collect();
         for emission in &mut emissions {
             let mut at = self.mono + self.random.within(10, 20_000) * 1000;
-            if self.diary.now.cut || !self.attached {
+            if self.link.diary.now.cut || !self.link.attached {
                 continue;
             }
-            let lost = if emission.essential { None } else { self.losses_in.next(&mut self.random) };
+            let lost = if emission.essential { None } else { self.link.losses_in.next(&mut self.random) };
             if let Some(begins) = lost {
                 self.totals.lost_in += 1;
-                self.diary.runs += u64::from(begins);
-                self.diary.now.lost_in += 1;
-                self.diary.lost_numbers(emission.covers);
+                self.link.diary.runs += u64::from(begins);
+                self.link.diary.now.lost_in += 1;
+                self.link.diary.lost_numbers(emission.covers);
                 self.write_down("lost  <-", &emission.bytes);
                 if self.random.once_in(2) {
                     continue;
                 }
                 // A garbled message that is rejected uses its number, so that one is left right.
-                let rejects = self.settings.reject_garbled_message;
+                let rejects = self.link.settings.reject_garbled_message;
                 garble(&mut emission.bytes, rejects, &mut self.random);
                 let covers = if rejects { emission.covers } else { (0, 0) };
-                self.to_us.send(at, std::mem::take(&mut emission.bytes), covers);
+                self.link.to_us.send(at, std::mem::take(&mut emission.bytes), covers);
                 continue;
             }
             self.write_down("      <-", &emission.bytes);
             if self.random.once_in(10) {
                 let half = self.random.within(1, emission.bytes.len() as u64) as usize;
                 let rest = emission.bytes.split_off(half);
-                self.to_us.send(at, std::mem::replace(&mut emission.bytes, rest), (0, 0));
+                self.link.to_us.send(at, std::mem::replace(&mut emission.bytes, rest), (0, 0));
                 at += self.random.within(0, 5000) * 1000;
             }
-            self.to_us.send(at, std::mem::take(&mut emission.bytes), emission.covers);
+            self.link.to_us.send(at, std::mem::take(&mut emission.bytes), emission.covers);
         }
     }
 
@@ -513,8 +432,8 @@ impl World {
         if self.sessions.is_none() {
             return Ok(());
         }
-        if self.wild && self.next_order <= self.mono {
-            self.next_order = self.mono + self.random.within(1, self.order_interval * 2);
+        if self.wild && self.link.next_order <= self.mono {
+            self.link.next_order = self.mono + self.random.within(1, self.link.order_interval * 2);
             self.send_order();
         }
         self.deliver();
@@ -531,9 +450,9 @@ impl World {
     fn send_order(&mut self) {
         // An ID is used once, even if the process dies before it hears that the message is sent.
         self.ids += 1;
-        let (now, dialect, id) = (self.now(), self.dialect, self.ids);
+        let (now, dialect, id) = (self.now(), self.link.dialect, self.ids);
         let kind = if self.random.once_in(3) { Kind::Report } else { Kind::Order };
-        let Self { sessions: Some(sessions), app, key, .. } = self else { return };
+        let Self { sessions: Some(sessions), app, link: Link { key, .. }, .. } = self else { return };
         if sessions.act(now, *key, app, |turn| app::write(dialect, kind, id, turn)).is_ok() {
             self.totals.messages += 1;
         }
@@ -542,8 +461,10 @@ impl World {
     fn deliver(&mut self) {
         let now = self.now();
         loop {
-            let Self { sessions: Some(sessions), key, inbox, to_us, .. } = self else { return };
-            if !self.attached || sessions.is_blocked(*key) {
+            let Self { sessions: Some(sessions), link: Link { key, inbox, to_us, .. }, .. } = self else {
+                return;
+            };
+            if !self.link.attached || sessions.is_blocked(*key) {
                 break;
             }
             if !sessions.has_more(*key) {
@@ -551,24 +472,26 @@ impl World {
                     Some(flight) => {
                         inbox.extend_from_slice(&flight.bytes);
                         if flight.covers.1 > 0 {
-                            self.arrived.add(flight.covers);
+                            self.link.arrived.add(flight.covers);
                             if flight.covers.0 == 0 {
-                                self.app.overtaken.append(&mut self.peer.overtaking);
+                                self.app.overtaken.append(&mut self.link.peer.overtaking);
                             }
                         }
                     }
-                    None if self.end_at <= self.mono && to_us.is_empty() => {
+                    None if self.link.end_at <= self.mono && to_us.is_empty() => {
                         self.note(|| "-- the session's end of the connection is closed".to_owned());
                         return self.disconnect();
                     }
                     None => break,
                 }
             }
-            let Self { sessions: Some(sessions), app, key, inbox, .. } = self else { return };
+            let Self { sessions: Some(sessions), app, link: Link { key, inbox, .. }, .. } = self else {
+                return;
+            };
             let used = sessions.receive(now, *key, inbox, app);
             inbox.drain(..used);
         }
-        if self.attached && self.end_at.saturating_add(END_UNSEEN) <= self.mono {
+        if self.link.attached && self.link.end_at.saturating_add(END_UNSEEN) <= self.mono {
             // It reads nothing, and learns of the end by writing.
             self.disconnect();
         }
@@ -576,7 +499,7 @@ impl World {
 
     fn tick(&mut self) {
         let now = self.now();
-        let Self { sessions: Some(sessions), app, key, inbox, .. } = self else { return };
+        let Self { sessions: Some(sessions), app, link: Link { key, inbox, .. }, .. } = self else { return };
         let mut ready = sessions.next_deadline(*key).is_some_and(|at| at <= now.mono);
         while sessions.next_ready().is_some() {
             ready = true;
@@ -607,28 +530,30 @@ impl World {
     /// Lets the session write what it may. Returns whether anything moved.
     fn write(&mut self) -> Result<bool, Stop> {
         let now = self.now();
-        let Self { sessions: Some(sessions), key, .. } = self else { return Ok(false) };
+        let Self { sessions: Some(sessions), link: Link { key, .. }, .. } = self else { return Ok(false) };
         let key = *key;
-        if !self.attached {
+        if !self.link.attached {
             return Ok(false);
         }
         let bytes = sessions.writable(key);
         let mut taken = bytes.len();
-        if self.stalled_until > self.mono {
+        if self.link.stalled_until > self.mono {
             taken = 0;
         } else if self.faults.slow && self.wild {
-            taken = taken.min(CAPACITY.saturating_sub(self.to_peer.bytes()));
+            taken = taken.min(CAPACITY.saturating_sub(self.link.to_peer.bytes()));
         }
         if taken > 0 && self.random.once_in(8) {
             taken = self.random.within(1, taken as u64 + 1) as usize;
         }
         let refused = bytes.len() > taken;
         if taken > 0 {
-            let from = self.unread.len();
-            self.unread.extend_from_slice(&bytes[..taken]);
+            let from = self.link.unread.len();
+            self.link.unread.extend_from_slice(&bytes[..taken]);
             self.read_wire(from)?;
         }
-        let Self { sessions: Some(sessions), app, inbox, .. } = self else { return Ok(false) };
+        let Self { sessions: Some(sessions), app, link: Link { inbox, .. }, .. } = self else {
+            return Ok(false);
+        };
         if taken > 0 || refused {
             sessions.written(now, key, taken);
         }
@@ -637,7 +562,7 @@ impl World {
             inbox.drain(..used);
         }
         if sessions.wants_close(key) {
-            let since = *self.closing_since.get_or_insert(self.mono);
+            let since = *self.link.closing_since.get_or_insert(self.mono);
             if !sessions.has_queued(key) || self.mono - since >= CLOSING_PATIENCE {
                 self.note(|| "-- the session closes the connection".to_owned());
                 self.disconnect();
@@ -649,44 +574,44 @@ impl World {
 
     /// Reads the whole messages of what was written, checks them, and puts them on their way.
     fn read_wire(&mut self, from: usize) -> Result<(), Stop> {
-        let mut unread = std::mem::take(&mut self.unread);
+        let mut unread = std::mem::take(&mut self.link.unread);
         let mut at = 0;
         while let Some(length) = text::first_message(&unread[at..]) {
             let bytes = unread[at..at + length].to_vec();
             at += length;
             self.check_written(&bytes)?;
-            let lost = self.losses_out.next(&mut self.random).is_some();
+            let lost = self.link.losses_out.next(&mut self.random).is_some();
             if lost {
                 self.totals.lost_out += 1;
-                self.diary.now.lost_out += 1;
+                self.link.diary.now.lost_out += 1;
                 self.note_lost_request(&bytes);
             }
             self.write_down(if lost { "lost  ->" } else { "      ->" }, &bytes);
-            if !lost && !self.diary.now.cut && self.peer_attached {
+            if !lost && !self.link.diary.now.cut && self.link.peer_attached {
                 let delay = self.random.within(10, 20_000) * 1000;
-                self.to_peer.send(self.mono + delay, bytes, (0, 0));
+                self.link.to_peer.send(self.mono + delay, bytes, (0, 0));
             }
         }
         unread.drain(..at);
         debug_assert!(from <= unread.len() + at);
-        self.unread = unread;
+        self.link.unread = unread;
         Ok(())
     }
 
     /// Returns whether both sides are logged on, nothing is in flight, and the numbers agree.
     fn is_healed(&self) -> bool {
         let Some(sessions) = &self.sessions else { return false };
-        let numbers = sessions.numbers(self.key).map(|(next_in, next_out)| (next_in.0, next_out.0));
-        sessions.phase(self.key) == Phase::LoggedOn
-            && self.attached
-            && self.peer_attached
-            && self.peer.is_quiet()
-            && self.to_us.is_empty()
-            && self.to_peer.is_empty()
-            && !sessions.wants_close(self.key)
-            && !sessions.is_replaying(self.key)
-            && !sessions.has_queued(self.key)
-            && numbers == Some((self.peer.next_out, self.peer.next_in))
+        let numbers = sessions.numbers(self.link.key).map(|(next_in, next_out)| (next_in.0, next_out.0));
+        sessions.phase(self.link.key) == Phase::LoggedOn
+            && self.link.attached
+            && self.link.peer_attached
+            && self.link.peer.is_quiet()
+            && self.link.to_us.is_empty()
+            && self.link.to_peer.is_empty()
+            && !sessions.wants_close(self.link.key)
+            && !sessions.is_replaying(self.link.key)
+            && !sessions.has_queued(self.link.key)
+            && numbers == Some((self.link.peer.next_out, self.link.peer.next_in))
     }
 
     // --- the record
@@ -706,20 +631,20 @@ impl World {
         let ours = match &self.sessions {
             Some(s) => format!(
                 "{:?}, NextNumIn and NextNumOut {:?}, halted {:?}, blocked {}, replaying {}, next deadline {:?}",
-                s.phase(self.key),
-                s.numbers(self.key).map(|(i, o)| (i.0, o.0)),
-                s.halted(self.key).map(ToString::to_string),
-                s.is_blocked(self.key),
-                s.is_replaying(self.key),
-                s.next_deadline(self.key),
+                s.phase(self.link.key),
+                s.numbers(self.link.key).map(|(i, o)| (i.0, o.0)),
+                s.halted(self.link.key).map(ToString::to_string),
+                s.is_blocked(self.link.key),
+                s.is_replaying(self.link.key),
+                s.next_deadline(self.link.key),
             ),
             None => "no process".to_owned(),
         };
         format!(
             "at {}: the session: {ours}; the counterparty: {:?}, NextNumIn and NextNumOut {:?}",
             text::time(self.moment().utc),
-            self.peer.phase,
-            (self.peer.next_in, self.peer.next_out)
+            self.link.peer.phase,
+            (self.link.peer.next_in, self.link.peer.next_out)
         )
     }
 }

@@ -1,0 +1,118 @@
+//! One session of ours in a world, with its counterparty and the network between them.
+
+use std::collections::BTreeMap;
+
+use fixbolt_session::{Role, SessionKey, SessionSettings};
+
+use super::counterparty::Counterparty;
+use super::dialect::Dialect;
+use super::diary::{Arrived, Diary};
+use super::edges::{Beginning, Plan};
+use super::faults::Faults;
+use super::habits::{Habits, MILLI};
+use super::network::{Losses, Pipe};
+use super::random::Random;
+use super::settings;
+use super::text::SECOND;
+use super::world::NEVER;
+
+pub(super) struct Link {
+    pub(super) dialect: Dialect,
+    pub(super) plan: Plan,
+    pub(super) settings: SessionSettings,
+    pub(super) key: SessionKey,
+    pub(super) peer: Counterparty,
+    pub(super) to_us: Pipe,
+    pub(super) to_peer: Pipe,
+    pub(super) losses_in: Losses,
+    pub(super) losses_out: Losses,
+    pub(super) attached: bool,
+    pub(super) peer_attached: bool,
+    /// When each side notices that the connection has ended.
+    pub(super) end_at: u64,
+    pub(super) peer_end_at: u64,
+    pub(super) inbox: Vec<u8>,
+    pub(super) unread: Vec<u8>,
+    pub(super) closing_since: Option<u64>,
+    pub(super) connect_at: u64,
+    pub(super) next_order: u64,
+    pub(super) order_interval: u64,
+    pub(super) stalled_until: u64,
+    pub(super) enable_at: u64,
+    pub(super) diary: Diary,
+    pub(super) arrived: Arrived,
+    pub(super) generation: u32,
+    /// Whether the numbers were reset at this moment.
+    pub(super) just_reset: bool,
+    pub(super) peer_resets: u32,
+    pub(super) peer_series: u32,
+    pub(super) must_reset_peer: bool,
+    /// The bodies that were on the wire, by generation and number.
+    pub(super) wire: BTreeMap<(u32, u64), Vec<u8>>,
+    pub(super) written_at: Vec<(u64, bool)>,
+    pub(super) unreached: Vec<(u32, u64, u64)>,
+    pub(super) rejected: Vec<(u32, u64)>,
+    pub(super) pending_tests: Vec<(u64, u64, u64)>,
+    pub(super) last_new: (u32, u64),
+    /// The highest NextNumOut that the store has had.
+    pub(super) most_out: u64,
+}
+
+impl Link {
+    pub(super) fn new(
+        r: &mut Random,
+        faults: Faults,
+        dialect: Dialect,
+        role: Role,
+        beginning: Beginning,
+    ) -> Self {
+        let mut settings = settings::draw(&mut r.fork(), faults, dialect, role);
+        let mut edges = r.fork();
+        let plan =
+            if faults.schedule { Plan::draw(&mut edges, beginning, &mut settings) } else { Plan::None };
+        let mut habits = Habits::draw(&mut r.fork(), faults);
+        if role == Role::Acceptor && settings.reset_on_logon {
+            habits.resets_on_logon = true;
+        }
+        if dialect.whole_seconds() && dialect.begin_string() == "FIX.4.0" {
+            habits.resets_on_logon = false;
+        }
+        Self {
+            dialect,
+            plan,
+            settings,
+            key: SessionKey::new(0, 0, 0),
+            peer: Counterparty::new(dialect, role == Role::Acceptor, habits, r.fork()),
+            to_us: Pipe::default(),
+            to_peer: Pipe::default(),
+            losses_in: Losses::new(faults.inbound, r),
+            losses_out: Losses::new(faults.outbound, r),
+            attached: false,
+            peer_attached: false,
+            end_at: NEVER,
+            peer_end_at: NEVER,
+            inbox: Vec::new(),
+            unread: Vec::new(),
+            closing_since: None,
+            connect_at: 0,
+            next_order: 5 * SECOND,
+            order_interval: *r.pick(&[30, 100, 500, 3000]) * MILLI,
+            stalled_until: 0,
+            enable_at: NEVER,
+            diary: Diary::default(),
+            arrived: Arrived::default(),
+            generation: 0,
+            just_reset: false,
+            peer_resets: 0,
+            peer_series: 0,
+            must_reset_peer: false,
+            wire: BTreeMap::new(),
+            written_at: Vec::new(),
+            unreached: Vec::new(),
+            rejected: Vec::new(),
+            pending_tests: Vec::new(),
+            last_new: (0, 0),
+            most_out: 1,
+        }
+    }
+}
