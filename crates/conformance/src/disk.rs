@@ -69,8 +69,6 @@ pub struct Platter {
     /// The call after which `remembered` is taken, if one is awaited.
     remember_after: Option<u32>,
     remembered: Option<Box<Platter>>,
-    /// An older state, to be put back.
-    pub put_by: Option<Box<(Vec<Recovered>, usize, u64)>>,
 }
 
 /// The store of one process.
@@ -179,12 +177,28 @@ impl Platter {
         self.remember_after = Some(self.calls + calls);
     }
 
-    /// Returns to the contents that were remembered, as if the process had done nothing since.
-    /// Returns whether there were any.
+    /// Remembers the contents as they are, unless a turn is open.
+    pub fn remember(&mut self) {
+        if self.turn.is_none() {
+            self.remembered = None;
+            self.remembered = Some(Box::new(self.clone()));
+        }
+    }
+
+    /// Returns whether contents are remembered.
+    #[must_use]
+    pub fn remembers(&self) -> bool {
+        self.remembered.is_some()
+    }
+
+    /// Returns to the contents that were remembered, as if the process had done nothing since, or
+    /// somebody had restored an old copy of the files. How the disk treats new records stays as it
+    /// is. Returns whether there were any.
     pub fn return_to_remembered(&mut self) -> bool {
         self.remember_after = None;
         let Some(remembered) = self.remembered.take() else { return false };
-        *self = *remembered;
+        let Self { late, refuses, dies_in, .. } = *self;
+        *self = Self { late, refuses, dies_in, ..*remembered };
         true
     }
 
@@ -192,7 +206,7 @@ impl Platter {
     fn called(&mut self) {
         self.calls += 1;
         if self.remember_after.is_some_and(|after| after == self.calls) {
-            self.remember_after = None;
+            (self.remember_after, self.remembered) = (None, None);
             self.remembered = Some(Box::new(self.clone()));
         }
     }
@@ -216,26 +230,6 @@ impl Platter {
     pub fn numbers(&self, session: u32) -> (SeqNum, SeqNum) {
         let numbers = self.numbers.get(session as usize);
         numbers.map_or((SeqNum::ONE, SeqNum::ONE), |numbers| (numbers.next_in, numbers.next_out))
-    }
-
-    /// Keeps the present state for [`Platter::put_back`].
-    pub fn put_by(&mut self) {
-        if self.turn.is_none() {
-            self.put_by = Some(Box::new((self.numbers.clone(), self.log.len(), self.position)));
-        }
-    }
-
-    /// Puts the state back that was kept, as somebody does who restores an old copy of the files.
-    pub fn put_back(&mut self) {
-        let Some(older) = self.put_by.take() else { return };
-        let (numbers, records, position) = *older;
-        // A power loss may have taken records of that state, too.
-        if self.log.len() < records {
-            return;
-        }
-        self.log.truncate(records);
-        self.sent.retain(|_, at| *at < records);
-        (self.numbers, self.position, self.durable) = (numbers, position, position);
     }
 
     /// Returns generation, sequence number and what `pick` finds in the body of each application

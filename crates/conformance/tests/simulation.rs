@@ -10,8 +10,6 @@
 mod network;
 #[path = "simulation/process.rs"]
 mod process;
-#[path = "simulation/random.rs"]
-mod random;
 #[path = "simulation/world.rs"]
 mod world;
 

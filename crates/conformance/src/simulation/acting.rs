@@ -189,7 +189,6 @@ impl World {
             }
             _ => {
                 let _ = sessions.test_request(now, key, app);
-                self.link.diary.now.tested = true;
             }
         }
         self.totals.operators += 1;
@@ -292,15 +291,19 @@ impl World {
 
     /// The process dies, and its store is put back to an older state.
     fn put_back(&mut self) {
-        if self.disk.platter().put_by.is_none() || self.random.once_in(3) {
-            self.disk.platter().put_by();
+        if !self.disk.platter().remembers() || self.random.once_in(3) {
+            self.disk.platter().remember();
             return;
         }
         if self.sessions.is_none() {
             return;
         }
         self.process_died();
-        self.disk.platter().put_back();
+        let mut platter = self.disk.platter();
+        platter.return_to_remembered();
+        let position = platter.position();
+        platter.sync(position);
+        drop(platter);
         self.note(|| "-- its store is put back to an older state".to_owned());
         self.totals.restored += 1;
         self.link.diary.disturbed = true;

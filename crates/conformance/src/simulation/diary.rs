@@ -25,7 +25,6 @@ pub(super) struct InConnection {
     pub(super) logged_on: bool,
     /// The application failed, or the store refused.
     pub(super) failed: bool,
-    pub(super) tested: bool,
 }
 
 #[derive(Debug, Default)]

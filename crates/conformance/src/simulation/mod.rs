@@ -41,6 +41,7 @@ use std::sync::Once;
 
 pub use faults::{Class, Faults};
 pub use outcome::{Outcome, Totals};
+pub use random::Random;
 
 use record::Record;
 use world::World;

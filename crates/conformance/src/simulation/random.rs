@@ -2,20 +2,24 @@
 
 /// A source of numbers: the same seed makes the same ones on every machine.
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    /// Returns the source of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03)
     }
 
     /// Returns a source of its own for one part of the world, so that what another part draws does
     /// not change it.
-    pub(super) fn fork(&mut self) -> Self {
+    pub fn fork(&mut self) -> Self {
         Self::new(self.next())
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    /// Returns any number.
+    #[expect(clippy::should_implement_trait, reason = "it never ends")]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -24,21 +28,25 @@ impl Random {
     }
 
     /// Returns a number from `low` up to, but not including, `high`.
-    pub(super) fn within(&mut self, low: u64, high: u64) -> u64 {
+    pub fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.next() % (high - low)
     }
 
     /// Returns true once in `n` times on average.
-    pub(super) fn once_in(&mut self, n: u64) -> bool {
+    pub fn once_in(&mut self, n: u64) -> bool {
         self.next().is_multiple_of(n)
     }
 
     /// Returns true `per_mille` times in a thousand on average.
-    pub(super) fn chance(&mut self, per_mille: u16) -> bool {
+    pub fn chance(&mut self, per_mille: u16) -> bool {
         per_mille > 0 && self.next() % 1000 < u64::from(per_mille)
     }
 
-    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+    /// Returns one of them.
+    ///
+    /// # Panics
+    /// Panics if there is none.
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.within(0, from.len() as u64) as usize]
     }
 }

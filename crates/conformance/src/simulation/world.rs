@@ -547,9 +547,8 @@ impl World {
         }
         let refused = bytes.len() > taken;
         if taken > 0 {
-            let from = self.link.unread.len();
             self.link.unread.extend_from_slice(&bytes[..taken]);
-            self.read_wire(from)?;
+            self.read_wire()?;
         }
         let Self { sessions: Some(sessions), app, link: Link { inbox, .. }, .. } = self else {
             return Ok(false);
@@ -573,7 +572,7 @@ impl World {
     }
 
     /// Reads the whole messages of what was written, checks them, and puts them on their way.
-    fn read_wire(&mut self, from: usize) -> Result<(), Stop> {
+    fn read_wire(&mut self) -> Result<(), Stop> {
         let mut unread = std::mem::take(&mut self.link.unread);
         let mut at = 0;
         while let Some(length) = text::first_message(&unread[at..]) {
@@ -593,7 +592,6 @@ impl World {
             }
         }
         unread.drain(..at);
-        debug_assert!(from <= unread.len() + at);
         self.link.unread = unread;
         Ok(())
     }

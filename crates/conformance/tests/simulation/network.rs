@@ -4,9 +4,8 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
+use fixbolt_conformance::simulation::Random;
 use fixbolt_session::Mono;
-
-use crate::random::Random;
 
 /// Bytes in flight in one direction.
 #[derive(Default)]

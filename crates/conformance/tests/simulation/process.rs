@@ -8,8 +8,8 @@ use fixbolt_session::{
     SessionSettings, Sessions, Turn, Unreached,
 };
 
-use crate::random::Random;
 use fixbolt_conformance::disk::Disk;
+use fixbolt_conformance::simulation::Random;
 
 /// Returns the key of session `n` of a process: sessions are always opened in the same order and
 /// never closed.

@@ -12,8 +12,8 @@ use fixbolt_session::{
 
 use crate::network::{End, Link};
 use crate::process::{Process, key_of};
-use crate::random::Random;
 use fixbolt_conformance::disk::Kept;
+use fixbolt_conformance::simulation::Random;
 
 const TRADER: usize = 0;
 const VENUE: usize = 1;
