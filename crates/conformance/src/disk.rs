@@ -62,6 +62,8 @@ pub struct Platter {
     late: bool,
     /// Whether every record is refused, as by a full disk.
     pub refuses: bool,
+    /// After how many calls of the store it begins to refuse.
+    pub refuses_in: Option<u32>,
     /// After how many calls of the store the process dies in one, with [`Died`].
     pub dies_in: Option<u32>,
     /// Calls that begin, extend or end a transaction.
@@ -103,6 +105,11 @@ impl Disk {
                 drop(platter);
                 panic_any(Died);
             }
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        match &mut platter.refuses_in {
+            Some(0) => (platter.refuses, platter.refuses_in) = (true, None),
             Some(left) => *left -= 1,
             None => {}
         }
@@ -197,8 +204,8 @@ impl Platter {
     pub fn return_to_remembered(&mut self) -> bool {
         self.remember_after = None;
         let Some(remembered) = self.remembered.take() else { return false };
-        let Self { late, refuses, dies_in, .. } = *self;
-        *self = Self { late, refuses, dies_in, ..*remembered };
+        let Self { late, refuses, refuses_in, dies_in, .. } = *self;
+        *self = Self { late, refuses, refuses_in, dies_in, ..*remembered };
         true
     }
 

@@ -1,6 +1,6 @@
 //! Sessions in simulated worlds: short forms of what `fixbolt simulate` plays for minutes.
 
-use fixbolt_conformance::simulation::{Class, Faults, Outcome, Simulation, Totals};
+use fixbolt_conformance::simulation::{Class, Faults, Outcome, Simulation, Story, Totals};
 
 /// Worlds of a test in a debug build.
 const SEEDS: u64 = 120;
@@ -81,9 +81,10 @@ fn every_known_fault_is_found() {
 #[test]
 fn a_failure_is_shrunk_to_the_faults_that_it_needs_and_repeats() {
     let simulation = Simulation::new().with_faults(faults("inbound=10,cuts,schedule,clock"));
-    let seed = (0..200).find(|seed| matches!(simulation.play(*seed).0, Outcome::Failed(_))).unwrap();
-    let story = simulation.explain(seed).unwrap();
-    assert_ne!(story.faults, faults("inbound=10,cuts,schedule,clock"));
+    let smaller = |story: &Story| story.faults != faults("inbound=10,cuts,schedule,clock");
+    // A world with other faults draws other things, so not each one can do with fewer.
+    let story = (0..200).filter_map(|seed| simulation.explain(seed)).find(smaller).unwrap();
+    let seed = story.seed;
     assert!(story.trace.contains("35=A|"), "{story}");
     let again = Simulation::new().with_faults(story.faults);
     assert_eq!(again.play(seed).0, Outcome::Failed(story.why.clone()));

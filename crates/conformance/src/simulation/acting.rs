@@ -28,20 +28,22 @@ impl World {
             }
         };
         may(faults.cuts, |w| {
-            if w.link.attached || w.link.peer_attached {
-                w.cut();
-            }
+            w.any_one(|w| {
+                if w.link.attached || w.link.peer_attached {
+                    w.cut();
+                }
+            });
         });
-        may(faults.logouts, Self::let_peer_leave);
-        may(faults.resets, Self::let_peer_reset);
-        may(faults.operators, Self::operate);
-        may(faults.operators, Self::operate);
+        may(faults.logouts, |w| w.any_one(Self::let_peer_leave));
+        may(faults.resets, |w| w.any_one(Self::let_peer_reset));
+        may(faults.operators, |w| w.any_one(Self::operate));
+        may(faults.operators, |w| w.any_one(Self::operate));
         may(faults.clock, Self::jump);
         may(faults.pauses, Self::pause);
         may(faults.deaths, Self::kill);
         may(faults.store, Self::refuse);
         may(faults.restored, Self::put_back);
-        may(faults.slow, Self::stall);
+        may(faults.slow, |w| w.any_one(Self::stall));
         if choices.is_empty() || self.random.once_in(4) {
             return;
         }
@@ -51,7 +53,6 @@ impl World {
 
     /// Ends what lasts for a while, and repairs what an operator repairs.
     fn end_what_is_over(&mut self) {
-        let now = self.now();
         if self.clock_back_at <= self.mono {
             self.clock_back_at = NEVER;
             self.clock = 0;
@@ -59,9 +60,17 @@ impl World {
         }
         if self.store_well_at <= self.mono {
             self.store_well_at = NEVER;
-            self.disk.platter().refuses = false;
+            let mut platter = self.disk.platter();
+            (platter.refuses, platter.refuses_in) = (false, None);
+            drop(platter);
             self.note(|| "-- the store takes records again".to_owned());
         }
+        self.each_one(Self::repair);
+    }
+
+    /// What an operator does about a session that is disabled or halted.
+    fn repair(&mut self) {
+        let now = self.now();
         let refuses = self.disk.platter().refuses;
         let Self { sessions: Some(sessions), app, link: Link { key, .. }, .. } = self else { return };
         if self.link.enable_at <= self.mono && self.paused_until <= self.mono {
@@ -177,10 +186,7 @@ impl World {
                 let opened = closed.then(|| sessions.open(now, self.link.settings.clone(), app));
                 match opened {
                     Some(Ok(key)) => self.link.key = key,
-                    Some(Err(_)) => {
-                        self.sessions = None;
-                        self.restart_at = mono + SECOND;
-                    }
+                    Some(Err(_)) => self.process_died(),
                     None => {}
                 }
                 // As with a restart, its limits begin anew.
@@ -212,7 +218,7 @@ impl World {
         let far = *self.random.pick(&[3, 60, 600, 3600, 86_400, 3 * 86_400]) as i64 * SECOND as i64;
         self.clock = if self.random.once_in(2) { far } else { -far };
         self.clock_back_at = self.mono + self.random.within(1, 90) * SECOND;
-        self.link.diary.clock_jumped = true;
+        self.each_one(|w| w.link.diary.clock_jumped = true);
         self.totals.jumps += 1;
         let by = self.clock / SECOND as i64;
         self.note(|| format!("-- the clock of the session's machine jumps by {by} s"));
@@ -220,7 +226,7 @@ impl World {
 
     fn pause(&mut self) {
         self.paused_until = self.mono + self.random.within(100, 150_000) * MILLI;
-        self.link.diary.now.paused = true;
+        self.each_one(|w| w.link.diary.now.paused = true);
         self.totals.pauses += 1;
         self.note(|| "-- the process stands still".to_owned());
     }
@@ -232,11 +238,12 @@ impl World {
     }
 
     fn refuse(&mut self) {
-        self.disk.platter().refuses = true;
+        let soon = if self.random.once_in(2) { 0 } else { self.random.within(1, 40) as u32 };
+        self.disk.platter().refuses_in = Some(soon);
         self.store_well_at = self.mono + self.random.within(0, 20) * SECOND;
-        self.link.diary.now.failed = true;
+        self.each_one(|w| w.link.diary.now.failed = true);
         self.totals.refusals += 1;
-        self.note(|| "-- the store is full".to_owned());
+        self.note(|| format!("-- the store is full after {soon} more calls"));
     }
 
     /// The process dies: at once, or at one of the next calls of its store.
@@ -261,10 +268,15 @@ impl World {
         self.totals.power_losses += u64::from(power);
         self.sessions = None;
         self.disk.platter().die(power);
+        self.restart_at = self.mono + self.random.within(0, 30) * SECOND;
+        self.each_one(|w| w.session_died(power));
+    }
+
+    fn session_died(&mut self, power: bool) {
         self.hear_the_last();
         if power {
             // Its application knows nothing either.
-            self.app.forget_numbers();
+            self.app.forget_numbers(self.link.place);
         }
         self.link.written_at.clear();
         self.link.attached = false;
@@ -274,8 +286,7 @@ impl World {
             self.link.peer_end_at =
                 self.link.peer_end_at.min(self.mono + self.random.within(1, 2000) * MILLI);
         }
-        self.restart_at = self.mono + self.random.within(0, 30) * SECOND;
-        let generation = self.disk.platter().generation(0);
+        let generation = self.disk.platter().generation(self.link.stored());
         // A reset that was not durable has not been, and one that nobody has seen has.
         self.link.must_reset_peer &= generation >= self.link.generation;
         self.link.must_reset_peer |=
@@ -283,7 +294,7 @@ impl World {
         self.link.generation = generation;
         let wire_keeps = |(kept, _): &(u32, u64)| *kept <= generation;
         self.link.wire.retain(|number, _| wire_keeps(number));
-        let (next_in, _) = self.disk.platter().numbers(0);
+        let (next_in, _) = self.disk.platter().numbers(self.link.stored());
         // What was processed and not durable has to come again.
         self.link.arrived.begin(next_in.0);
         self.link.diary.now.failed = true;
@@ -306,11 +317,15 @@ impl World {
         drop(platter);
         self.note(|| "-- its store is put back to an older state".to_owned());
         self.totals.restored += 1;
+        self.each_one(Self::session_was_put_back);
+    }
+
+    fn session_was_put_back(&mut self) {
         self.link.diary.disturbed = true;
         let platter = self.disk.platter();
-        let (next_in, next_out) = platter.numbers(0);
-        self.link.must_reset_peer &= platter.generation(0) >= self.link.generation;
-        self.link.generation = platter.generation(0);
+        let (next_in, next_out) = platter.numbers(self.link.stored());
+        self.link.must_reset_peer &= platter.generation(self.link.stored()) >= self.link.generation;
+        self.link.generation = platter.generation(self.link.stored());
         drop(platter);
         let used = (self.link.generation, next_out.0);
         self.link.wire.retain(|number, _| *number < used);
@@ -344,7 +359,7 @@ impl World {
     /// An operator has reset the session's numbers between two connections.
     fn numbers_were_reset(&mut self) {
         self.totals.resets += 1;
-        self.link.generation = self.disk.platter().generation(0);
+        self.link.generation = self.disk.platter().generation(self.link.stored());
         self.link.arrived.begin(1);
     }
 

@@ -1,11 +1,12 @@
-//! The application of the session that is tried: it answers orders, fails when it is told to, and
-//! notes what it hears.
+//! The application of the sessions that are tried: it answers orders, in several sessions at once
+//! if there are several, fails when it is told to, and notes what it hears.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, LogonDecision, Resend, SendError, SessionEnd, Turn, Unreached,
+    Application, Delivery, Event, Failure, Handle, LogonDecision, Resend, SendError, SessionEnd, SessionId,
+    Turn, Unreached,
 };
 
 use super::dialect::{Dialect, Kind};
@@ -29,60 +30,104 @@ pub(super) enum Heard {
     Note(String),
 }
 
-pub(super) struct App {
-    random: Random,
+/// What the application knows of one session, at the index of its key.
+pub(super) struct Known {
+    id: SessionId,
     dialect: Dialect,
-    /// Whether it answers each order with a report.
-    pub(super) answers: bool,
-    /// Whether it fails now and then.
-    pub(super) fails: bool,
-    pub(super) heard: Vec<Heard>,
+    heard: Vec<Heard>,
     /// The numbers of messages on which it has returned, since the numbers were reset.
     done: BTreeSet<u64>,
-    /// Orders that it could not answer, as the session was leaving.
-    pub(super) unanswered: BTreeSet<u64>,
+    /// Orders on which it has returned, and the sessions in which it has answered: what the turn
+    /// is to have written if it counts.
+    pub(super) answered: BTreeMap<u64, Vec<usize>>,
     /// NewSeqNo of a SequenceReset that has overtaken messages, with the highest ID of the old
     /// ones.
     pub(super) overtaken: Vec<(u64, u64)>,
     overtaken_now: Option<(u64, u64)>,
     ever_overtaken: bool,
+    has_failed: bool,
 }
 
-/// What is added to the ID of an order for that of its report.
-pub(super) const REPORT: u64 = 1_000_000_000;
+pub(super) struct App {
+    random: Random,
+    /// Whether it answers each order with a report.
+    pub(super) answers: bool,
+    /// Whether it fails now and then.
+    pub(super) fails: bool,
+    known: Vec<Known>,
+}
+
+/// IDs below are those of messages that nobody has asked for.
+const UNASKED: u64 = 1_000_000_000;
 
 /// The payload of the panics that the world causes.
 pub(super) const SIMULATED: &str = "simulated";
 
+/// Returns the ID of the report on an order of the session at `place`, and of its copies.
+fn answer_id(place: usize, order: u64) -> u64 {
+    UNASKED * (1 + place as u64) + order
+}
+
+/// Returns the session and the ID of the order that a message with this ID answers.
+pub(super) fn order_of(id: u64) -> Option<(usize, u64)> {
+    Some(((id / UNASKED).checked_sub(1)? as usize, id % UNASKED))
+}
+
 impl App {
-    pub(super) fn new(dialect: Dialect, answers: bool, fails: bool, random: Random) -> Self {
-        Self {
-            random,
+    /// Returns an application that knows these sessions, in the order in which they are opened.
+    pub(super) fn new(
+        sessions: impl Iterator<Item = (SessionId, Dialect)>,
+        answers: bool,
+        fails: bool,
+        random: Random,
+    ) -> Self {
+        let known = sessions.map(|(id, dialect)| Known {
+            id,
             dialect,
-            answers,
-            fails,
             heard: Vec::new(),
             done: BTreeSet::new(),
-            unanswered: BTreeSet::new(),
+            answered: BTreeMap::new(),
             overtaken: Vec::new(),
             overtaken_now: None,
             ever_overtaken: false,
-        }
+            has_failed: false,
+        });
+        Self { random, answers, fails, known: known.collect() }
+    }
+
+    pub(super) fn of(&mut self, place: usize) -> &mut Known {
+        &mut self.known[place]
+    }
+
+    pub(super) fn take_heard(&mut self, place: usize) -> Vec<Heard> {
+        std::mem::take(&mut self.known[place].heard)
+    }
+
+    /// Returns whether it has failed in a callback of the session.
+    pub(super) fn has_failed(&self, place: usize) -> bool {
+        self.known[place].has_failed
     }
 
     /// Returns whether a SequenceReset has overtaken messages.
-    pub(super) fn was_overtaken(&self) -> bool {
-        self.ever_overtaken
+    pub(super) fn was_overtaken(&self, place: usize) -> bool {
+        self.known[place].ever_overtaken
     }
 
     /// The numbers begin again.
-    pub(super) fn forget_numbers(&mut self) {
-        self.done.clear();
+    pub(super) fn forget_numbers(&mut self, place: usize) {
+        self.known[place].done.clear();
+    }
+
+    /// Returns true once in `n` times while it fails.
+    fn is_to_fail(&mut self, place: usize, n: u64) -> bool {
+        let fails = self.fails && self.random.once_in(n);
+        self.known[place].has_failed |= fails;
+        fails
     }
 
     /// Fails once in `n` times, in a random way.
-    fn fail(&mut self, n: u64) -> Result<Option<Delivery>, Failure> {
-        if !self.fails || !self.random.once_in(n) {
+    fn fail(&mut self, place: usize, n: u64) -> Result<Option<Delivery>, Failure> {
+        if !self.is_to_fail(place, n) {
             return Ok(None);
         }
         match self.random.within(0, 6) {
@@ -92,47 +137,84 @@ impl App {
             _ => Ok(Some(Delivery::NotNow)),
         }
     }
+
+    /// Answers an order in its own session and copies the answer to the others. Returns the
+    /// sessions in which it has, or what it returns instead of processing the order.
+    fn answer(
+        &mut self,
+        place: usize,
+        id: u64,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<Vec<usize>, Delivery>, Failure> {
+        let mut answered = Vec::new();
+        let sessions = self.known.len();
+        for other in (0..sessions).map(|n| (place + n) % sessions) {
+            let Known { id: session, dialect, .. } = &self.known[other];
+            let handle = if other == place {
+                Some(turn.reply())
+            } else {
+                turn.find(session).and_then(|session| turn.to(session))
+            };
+            let Some(handle) = handle else { continue };
+            match write(*dialect, Kind::Report, answer_id(place, id), handle) {
+                Ok(_) => answered.push(other),
+                // The session is leaving, or is not there.
+                Err(SendError::NotLoggedOn) => {}
+                Err(SendError::Unavailable) if other != place => {}
+                // The turn is lost, whether its application knows it or not.
+                Err(SendError::Store(_)) if other != place && self.random.once_in(2) => {}
+                Err(error) => return Err(error.into()),
+            }
+            // A failure in the middle leaves no trace.
+            if let Some(delivery) = self.fail(place, 40)? {
+                return Ok(Err(delivery));
+            }
+        }
+        Ok(Ok(answered))
+    }
 }
 
 impl Application for App {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
-        if let Some(delivery) = self.fail(40)? {
+        let place = turn.key().index();
+        let id = message.get(Tag::new(11)).and_then(digits).unwrap_or(0);
+        self.known[place].answered.remove(&id);
+        if let Some(delivery) = self.fail(place, 40)? {
             return Ok(delivery);
         }
-        let id = message.get(Tag::new(11)).and_then(digits).unwrap_or(0);
         let seq = turn.seq().map_or(0, |seq| seq.0);
         if self.answers && message.msg_type() == b"D" {
-            match write(self.dialect, Kind::Report, REPORT + id, turn) {
-                Ok(_) => {}
-                Err(SendError::NotLoggedOn) => drop(self.unanswered.insert(seq)),
-                Err(error) => return Err(error.into()),
+            match self.answer(place, id, turn)? {
+                Ok(answered) => drop(self.known[place].answered.insert(id, answered)),
+                Err(delivery) => return Ok(delivery),
             }
-        }
-        // A failure in the middle leaves no trace.
-        if let Some(delivery) = self.fail(40)? {
+        } else if let Some(delivery) = self.fail(place, 40)? {
             return Ok(delivery);
         }
-        let after_reset = self.overtaken_now.is_some_and(|(to, old)| seq >= to && id <= old);
-        let twice = !self.done.insert(seq) && !turn.redelivered();
-        self.heard.push(Heard::Delivered { id, seq, twice, utc: turn.now().utc.0, after_reset });
+        let known = &mut self.known[place];
+        let after_reset = known.overtaken_now.is_some_and(|(to, old)| seq >= to && id <= old);
+        let twice = !known.done.insert(seq) && !turn.redelivered();
+        known.heard.push(Heard::Delivered { id, seq, twice, utc: turn.now().utc.0, after_reset });
         Ok(Delivery::Done)
     }
 
-    fn on_logon(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
-        if self.fails && self.random.once_in(40) {
+    fn on_logon(&mut self, _: Message<'_>, turn: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
+        if self.is_to_fail(turn.key().index(), 40) {
             std::panic::panic_any(SIMULATED)
         }
         Ok(LogonDecision::Accept)
     }
 
-    fn on_resend(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Resend, Failure> {
-        if self.fails && self.random.once_in(400) {
+    fn on_resend(&mut self, _: Message<'_>, turn: &mut Turn<'_>) -> Result<Resend, Failure> {
+        if self.is_to_fail(turn.key().index(), 400) {
             std::panic::panic_any(SIMULATED)
         }
         Ok(Resend::Send)
     }
 
-    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        let place = turn.key().index();
+        let known = &mut self.known[place];
         let heard = match event {
             Event::LoggedOn => Heard::LoggedOn,
             Event::Ended(end) => Heard::Ended((*end).clone()),
@@ -144,13 +226,13 @@ impl Application for App {
                 Heard::Unreached { begin: begin.0, end: end.0, why: *why }
             }
             Event::SequenceChanged { next_in, next_out, reason } => {
-                if let Some(at) = self.overtaken.iter().position(|(to, _)| *to == next_in.0) {
-                    self.overtaken_now = Some(self.overtaken.remove(at));
-                    self.ever_overtaken = true;
+                if let Some(at) = known.overtaken.iter().position(|(to, _)| *to == next_in.0) {
+                    known.overtaken_now = Some(known.overtaken.remove(at));
+                    known.ever_overtaken = true;
                 } else {
-                    self.overtaken_now = None;
+                    known.overtaken_now = None;
                 }
-                self.done.clear();
+                known.done.clear();
                 Heard::Changed { next_in: next_in.0, next_out: next_out.0, why: (*reason).to_owned() }
             }
             Event::GapDetected { .. } => Heard::GapDetected,
@@ -158,8 +240,8 @@ impl Application for App {
             Event::Note(text) => Heard::Note((*text).to_owned()),
             _ => return Ok(()),
         };
-        self.heard.push(heard);
-        if self.fails && self.random.once_in(300) {
+        known.heard.push(heard);
+        if self.is_to_fail(place, 300) {
             std::panic::panic_any(SIMULATED)
         }
         Ok(())
@@ -167,9 +249,9 @@ impl Application for App {
 }
 
 /// Writes a message with this ID.
-pub(super) fn write(dialect: Dialect, kind: Kind, id: u64, turn: &mut Turn<'_>) -> Result<u64, SendError> {
+pub(super) fn write(dialect: Dialect, kind: Kind, id: u64, to: Handle<'_>) -> Result<u64, SendError> {
     let msg_type = if kind == Kind::Order { MsgType::new(b"D") } else { MsgType::new(b"8") };
-    let mut draft = turn.reply().draft(msg_type);
+    let mut draft = to.draft(msg_type);
     let writer = draft.writer();
     dialect.each_field(kind, &id.to_string(), |tag, value| {
         writer.bytes(Key::new(tag), value.as_bytes());

@@ -94,7 +94,7 @@ pub(super) struct Counterparty {
     pub(super) connects: bool,
     pub(super) habits: Habits,
     random: Random,
-    own: &'static str,
+    pub(super) own: &'static str,
     other: &'static str,
     pub(super) phase: Phase,
     pub(super) next_in: u64,
@@ -143,6 +143,8 @@ pub(super) struct Counterparty {
     pub(super) timed_out: bool,
     /// ResendRequests that it has received.
     pub(super) requests: u64,
+    /// Logons of which each told the other side what it misses.
+    pub(super) expected: u64,
     pub(super) tested: Vec<(u64, u64)>,
     pub(super) rejects: u64,
     pub(super) logouts_received: u64,
@@ -159,14 +161,20 @@ const LOGON_TIMEOUT: u64 = 10 * SECOND;
 const LOGOUT_TIMEOUT: u64 = 10 * SECOND;
 
 impl Counterparty {
-    pub(super) fn new(dialect: Dialect, connects: bool, habits: Habits, random: Random) -> Self {
+    pub(super) fn new(
+        name: &'static str,
+        dialect: Dialect,
+        connects: bool,
+        habits: Habits,
+        random: Random,
+    ) -> Self {
         Self {
             dialect,
             connects,
             heart: habits.heart_bt_int * SECOND,
             habits,
             random,
-            own: "PEER",
+            own: name,
             other: "US",
             phase: Phase::Down,
             next_in: 1,
@@ -203,6 +211,7 @@ impl Counterparty {
             refused: None,
             timed_out: false,
             requests: 0,
+            expected: 0,
             tested: Vec::new(),
             rejects: 0,
             logouts_received: 0,

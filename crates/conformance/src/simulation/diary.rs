@@ -25,6 +25,8 @@ pub(super) struct InConnection {
     pub(super) logged_on: bool,
     /// The application failed, or the store refused.
     pub(super) failed: bool,
+    /// A message waited, perhaps for room in another session.
+    pub(super) held: bool,
 }
 
 #[derive(Debug, Default)]

@@ -77,6 +77,8 @@ faults! {
     application "application";
     /// The counterparty reads slowly, or not for a while.
     slow "slow";
+    /// The process has several sessions, and the application writes to them in one turn.
+    several "several";
 }
 
 impl Faults {

@@ -1,10 +1,12 @@
 //! Judges what happens in a world: every outcome has its cause in what the world did.
 
-use fixbolt_session::{Misbehavior, Phase, SessionEnd, Unreached, WhileLoggedOff};
+use std::collections::BTreeMap;
 
-use super::app::{Heard, REPORT};
+use fixbolt_session::{Misbehavior, Phase, SessionEnd, Unreached};
+
+use super::app::{Heard, order_of};
 use super::edges::Plan;
-use super::faults::Class;
+use super::faults::{Class, Faults};
 use super::habits::{LogoutAnswer, MILLI};
 use super::text::{self, SECOND, Text};
 use super::world::{Stop, World};
@@ -21,8 +23,10 @@ impl World {
     }
 
     pub(super) fn judge(&mut self) -> Result<(), Stop> {
-        let heard = std::mem::take(&mut self.app.heard);
-        for one in heard {
+        if self.faults.several && self.sessions.as_ref().is_some_and(|s| s.is_blocked(self.link.key)) {
+            self.link.diary.now.held = true;
+        }
+        for one in self.app.take_heard(self.link.place) {
             self.note(|| format!("   {one:?}"));
             self.judge_one(one)?;
         }
@@ -33,7 +37,7 @@ impl World {
 
     /// What was told before the process died counts as told.
     pub(super) fn hear_the_last(&mut self) {
-        for heard in std::mem::take(&mut self.app.heard) {
+        for heard in self.app.take_heard(self.link.place) {
             match heard {
                 Heard::Rejected { seq, .. } => self.link.rejected.push((self.link.peer_series, seq)),
                 Heard::Unreached { begin, end, .. } => {
@@ -117,7 +121,8 @@ impl World {
         let it = self.link.diary.now;
         let faults = self.faults;
         let lossy = it.lost_in + it.lost_out > 0;
-        let rough = lossy || it.cut || it.paused || it.stalled || it.failed || self.link.diary.clock_jumped;
+        let rough = lossy || it.cut || it.paused || it.stalled || it.failed || it.held;
+        let rough = rough || self.link.diary.clock_jumped;
         let planned = it.leave.is_some() || self.window_has_ended().is_some() || faults.operators;
         let has_cause = match end {
             E::ConnectionLost | E::LogonUnanswered => it.cut || it.peer_left || rough,
@@ -137,7 +142,7 @@ impl World {
             E::ScheduleEnded { .. } | E::OutsideSchedule { .. } => {
                 self.window_has_ended().is_some() || self.link.diary.clock_jumped
             }
-            E::ApplicationFailed { .. } | E::CallbackFailed { .. } => faults.application,
+            E::ApplicationFailed { .. } | E::CallbackFailed { .. } => self.app.has_failed(self.link.place),
             E::Halted(_) => faults.application || faults.store,
             // Its answer to our Logon was lost before it logged out.
             E::LogonRefusedByPeer { text } if !text.contains("too low") && self.link.peer.left => true,
@@ -189,7 +194,7 @@ impl World {
         if self.link.diary.half_reset {
             return Err(self.known(Class::HalfReset, why));
         }
-        if self.app.was_overtaken() {
+        if self.app.was_overtaken(self.link.place) {
             return Err(self.known(Class::Overtaken, why));
         }
         Err(Stop::Failed(why))
@@ -210,8 +215,12 @@ impl World {
         }
         let Some(leave) = self.link.diary.now.leave else { return Ok(()) };
         let it = self.link.diary.now;
-        let disturbed =
-            it.paused || it.stalled || it.failed || self.clock != 0 || self.link.diary.clock_jumped;
+        let disturbed = it.paused
+            || it.stalled
+            || it.failed
+            || it.held
+            || self.clock != 0
+            || self.link.diary.clock_jumped;
         if disturbed || self.disk.platter().is_late() {
             return Ok(());
         }
@@ -248,6 +257,7 @@ impl World {
         if !self.link.attached
             || sessions.phase(self.link.key) != Phase::LoggedOn
             || sessions.is_replaying(self.link.key)
+            || self.link.diary.now.held
         {
             self.link.pending_tests.clear();
             return Ok(());
@@ -273,7 +283,8 @@ impl World {
         }
         if std::mem::take(&mut self.link.peer.timed_out) {
             let it = self.link.diary.now;
-            let rough = it.lost_in + it.lost_out > 0 || it.cut || it.paused || it.stalled || it.failed;
+            let rough =
+                it.lost_in + it.lost_out > 0 || it.cut || it.paused || it.stalled || it.failed || it.held;
             let rough = rough || self.sessions.is_none() || self.faults.application || self.faults.store;
             let next_in = self
                 .sessions
@@ -298,8 +309,8 @@ impl World {
         let Some((next_in, next_out)) = sessions.numbers(self.link.key) else { return Ok(()) };
         let phase = sessions.phase(self.link.key);
         let platter = self.disk.platter();
-        let generation = platter.generation(0);
-        let stored = platter.numbers(0);
+        let generation = platter.generation(self.link.stored());
+        let stored = platter.numbers(self.link.stored());
         drop(platter);
         let halted = sessions.halted(self.link.key).is_some();
         if !halted && stored != (next_in, next_out) {
@@ -311,7 +322,7 @@ impl World {
             self.link.generation = generation;
             self.totals.resets += 1;
             self.link.just_reset = true;
-            self.app.forget_numbers();
+            self.app.forget_numbers(self.link.place);
             self.link.arrived.begin(next_in.0);
             return self.judge_reset(phase);
         }
@@ -381,22 +392,23 @@ impl World {
         let seq = message.seq();
         let platter = self.disk.platter();
         let fills = message.msg_type() == b"4" && message.is_yes(123);
-        self.link.most_out = self.link.most_out.max(platter.numbers(0).1.0);
+        self.link.most_out = self.link.most_out.max(platter.numbers(self.link.stored()).1.0);
         if fills && message.number(36).unwrap_or(0) > self.link.most_out {
-            let next_out = platter.numbers(0).1;
+            let next_out = platter.numbers(self.link.stored()).1;
             return fail(format!("NextNumOut is {next_out}: it fills numbers that were not used"));
         }
         if fills || message.is_yes(43) {
             if !fills {
                 let id = message.get(11);
-                let stored = platter.durably_sent(0, seq, |kept| text::value_in(&kept.body, 11) == id);
+                let stored = platter
+                    .durably_sent(self.link.stored(), seq, |kept| text::value_in(&kept.body, 11) == id);
                 if stored.is_none() {
                     return fail("sent again, and not in the store".to_owned());
                 }
             }
             return Ok(());
         }
-        let Some(kept) = platter.durably_sent(0, seq, |kept| kept.body == bytes) else {
+        let Some(kept) = platter.durably_sent(self.link.stored(), seq, |kept| kept.body == bytes) else {
             return fail("on the wire, but not durable in the store".to_owned());
         };
         let number = (kept.generation.0, seq);
@@ -454,7 +466,12 @@ impl World {
         }
     }
 
-    pub(super) fn not_healed(&self) -> Stop {
+    /// Returns why the session at hand has not come to agree with its counterparty, if it has not.
+    pub(super) fn judge_the_healing(&mut self) -> Result<(), Stop> {
+        if self.agrees(&self.link) { Ok(()) } else { Err(self.not_healed()) }
+    }
+
+    fn not_healed(&self) -> Stop {
         let why = format!("the two sides do not agree long after the last fault: {}", self.describe());
         if self.link.diary.half_reset {
             return self.known(Class::HalfReset, why);
@@ -472,6 +489,7 @@ impl World {
 
     /// Every message that was accepted has arrived once and in order, or its loss has a cause.
     pub(super) fn judge_the_end(&mut self) -> Result<(), Stop> {
+        self.judge_turns()?;
         match self.judge_messages() {
             Err(Stop::Failed(why)) if self.link.diary.half_reset => Err(self.known(Class::HalfReset, why)),
             Err(Stop::Failed(why)) if self.link.diary.clock_jumped && self.faults.schedule => {
@@ -483,13 +501,14 @@ impl World {
 
     fn judge_messages(&mut self) -> Result<(), Stop> {
         let platter = self.disk.platter();
-        let sent = platter.application(0, RecordKind::Outbound, id_of);
-        let came = platter.application(0, RecordKind::Inbound, id_of);
+        let sent = platter.application(self.link.stored(), RecordKind::Outbound, id_of);
+        let came = platter.application(self.link.stored(), RecordKind::Inbound, id_of);
         // The counterparty was told, even if our application was not: the process died first.
         let refused: Vec<u64> = platter
             .log
             .iter()
-            .filter(|kept| kept.kind == RecordKind::Outbound && kept.generation.0 == self.link.generation)
+            .filter(|kept| kept.session == self.link.stored() && kept.kind == RecordKind::Outbound)
+            .filter(|kept| kept.generation.0 == self.link.generation)
             .filter(|kept| matches!(text::value_in(&kept.body, 35), Some(b"3" | b"j")))
             .filter_map(|kept| text::digits(text::value_in(&kept.body, 45)?))
             .collect();
@@ -530,40 +549,58 @@ impl World {
                     )));
                 }
             }
-            self.judge_turns(&came, &sent)?;
         }
         self.judge_requests()
     }
 
-    /// An order and its report are there together, or neither is.
-    fn judge_turns(&self, came: &[(u32, u64, u64)], sent: &[(u32, u64, u64)]) -> Result<(), Stop> {
-        if !self.app.answers
-            || self.link.settings.while_logged_off == WhileLoggedOff::Keep
-            || self.link.settings.reject_on_failure
-        {
-            return Ok(());
-        }
+    /// An order is there with all that the application has written because of it, in every session,
+    /// or nothing of it is.
+    fn judge_turns(&mut self) -> Result<(), Stop> {
+        let place = self.link.place;
         let platter = self.disk.platter();
-        let orders = platter.application(0, RecordKind::Inbound, |body| {
+        let orders = platter.application(self.link.stored(), RecordKind::Inbound, |body| {
             id_of(body).filter(|_| text::value_in(body, 35) == Some(b"D"))
         });
-        drop(platter);
-        let reports = sent.iter().filter(|(.., id)| *id >= REPORT).count();
-        let unanswered = orders.iter().filter(|(_, seq, _)| self.app.unanswered.contains(seq)).count();
-        let _ = came;
-        if reports > orders.len() || reports + unanswered < orders.len() {
-            return Err(Stop::Failed(format!(
-                "{} orders were processed and {reports} reports written",
-                orders.len()
-            )));
+        let mut stored: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for other in 0..self.sessions_there() {
+            let written = platter.application(other as u32, RecordKind::Outbound, id_of);
+            for (origin, order) in written.into_iter().filter_map(|(.., id)| order_of(id)) {
+                if origin == place {
+                    stored.entry(order).or_default().push(other);
+                }
+            }
         }
-        Ok(())
+        drop(platter);
+        for (.., order) in orders {
+            let mut wanted = self.app.of(place).answered.get(&order).cloned().unwrap_or_default();
+            let there = stored.remove(&order).unwrap_or_default();
+            wanted.sort_unstable();
+            if there != wanted {
+                return Err(Stop::Failed(format!(
+                    "order {order} of session {place} was answered in the sessions {wanted:?}, \
+                     and the store has it in {there:?}"
+                )));
+            }
+            if self.app.answers {
+                let copies = there.iter().filter(|other| **other != place).count();
+                self.totals.copies += copies as u64;
+                self.totals.not_copied += (self.sessions_there() - 1 - copies) as u64;
+            }
+        }
+        match stored.pop_first() {
+            None => Ok(()),
+            Some((order, there)) => Err(Stop::Failed(format!(
+                "order {order} of session {place} was not processed, \
+                 and the store has its answer in the sessions {there:?}"
+            ))),
+        }
     }
 
     /// With default keys and losses only on the way to the session, it asks once for each run that
     /// is lost.
     fn judge_requests(&self) -> Result<(), Stop> {
-        let only = super::faults::Faults { inbound: self.faults.inbound, ..Default::default() };
+        let Faults { inbound, several, .. } = self.faults;
+        let only = Faults { inbound, several, ..Faults::default() };
         if self.faults != only || self.link.diary.most_lost() >= self.link.settings.max_resend_requests {
             return Ok(());
         }

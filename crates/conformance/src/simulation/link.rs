@@ -17,6 +17,8 @@ use super::text::SECOND;
 use super::world::NEVER;
 
 pub(super) struct Link {
+    /// The index of its key.
+    pub(super) place: usize,
     pub(super) dialect: Dialect,
     pub(super) plan: Plan,
     pub(super) settings: SessionSettings,
@@ -58,15 +60,19 @@ pub(super) struct Link {
     pub(super) most_out: u64,
 }
 
+/// CompIDs of the counterparties of a world.
+const PEERS: [&str; 3] = ["PEER", "PEER2", "PEER3"];
+
 impl Link {
     pub(super) fn new(
+        place: usize,
         r: &mut Random,
         faults: Faults,
         dialect: Dialect,
         role: Role,
         beginning: Beginning,
     ) -> Self {
-        let mut settings = settings::draw(&mut r.fork(), faults, dialect, role);
+        let mut settings = settings::draw(&mut r.fork(), faults, dialect, role, PEERS[place]);
         let mut edges = r.fork();
         let plan =
             if faults.schedule { Plan::draw(&mut edges, beginning, &mut settings) } else { Plan::None };
@@ -78,11 +84,12 @@ impl Link {
             habits.resets_on_logon = false;
         }
         Self {
+            place,
             dialect,
             plan,
             settings,
             key: SessionKey::new(0, 0, 0),
-            peer: Counterparty::new(dialect, role == Role::Acceptor, habits, r.fork()),
+            peer: Counterparty::new(PEERS[place], dialect, role == Role::Acceptor, habits, r.fork()),
             to_us: Pipe::default(),
             to_peer: Pipe::default(),
             losses_in: Losses::new(faults.inbound, r),
@@ -114,5 +121,10 @@ impl Link {
             last_new: (0, 0),
             most_out: 1,
         }
+    }
+
+    /// Returns the index of the session in the store.
+    pub(super) const fn stored(&self) -> u32 {
+        self.place as u32
     }
 }

@@ -62,6 +62,12 @@ totals! {
     cuts "cuts";
     /// ResendRequests that the counterparty has answered.
     replays "replays";
+    /// Logons of which each told the other side what it misses.
+    expected "gaps told by two Logons";
+    /// Copies of reports that the application has written to other sessions in the same turn.
+    copies "drop copies";
+    /// Copies that could not be written, as the other session was not there.
+    not_copied "drop copies without a session";
     /// Resets of the sequence numbers.
     resets "resets";
     /// Operators' calls.

@@ -90,8 +90,14 @@ const FIXED: &[(&str, &str)] = &[
 ];
 
 /// Returns the settings of the session.
-pub(super) fn draw(random: &mut Random, faults: Faults, dialect: Dialect, role: Role) -> SessionSettings {
-    let id = SessionId::new(dialect.session, "US", "PEER").expect("two CompIDs");
+pub(super) fn draw(
+    random: &mut Random,
+    faults: Faults,
+    dialect: Dialect,
+    role: Role,
+    peer: &str,
+) -> SessionSettings {
+    let id = SessionId::new(dialect.session, "US", peer).expect("two CompIDs");
     let mut s = SessionSettings::new(id, role);
     s.dictionary = dialect.dictionary();
     s.default_appl_ver_id = dialect.application;
@@ -182,7 +188,7 @@ mod tests {
 
     #[test]
     fn every_setting_is_drawn_or_set_by_the_world_or_fixed_with_a_reason() {
-        let draw = draw(&mut Random::new(1), Faults::default(), DIALECTS[4], Role::Acceptor);
+        let draw = draw(&mut Random::new(1), Faults::default(), DIALECTS[4], Role::Acceptor, "PEER");
         let names: Vec<_> = fields(&draw).into_iter().map(|(name, _)| name).collect();
         let fixed = FIXED.iter().map(|(name, _)| *name);
         let mut listed: Vec<_> = DRAWN.iter().chain(BY_THE_WORLD).copied().chain(fixed).collect();
@@ -195,10 +201,11 @@ mod tests {
     #[test]
     fn every_setting_that_is_drawn_differs_from_its_default_now_and_then() {
         let faults: Faults = "settings,throttles,slow".parse().unwrap();
-        let plain = fields(&draw(&mut Random::new(1), Faults::default(), DIALECTS[4], Role::Acceptor));
+        let plain =
+            fields(&draw(&mut Random::new(1), Faults::default(), DIALECTS[4], Role::Acceptor, "PEER"));
         let mut unchanged: Vec<_> = DRAWN.to_vec();
         for seed in 0..200 {
-            let drawn = fields(&draw(&mut Random::new(seed), faults, DIALECTS[4], Role::Acceptor));
+            let drawn = fields(&draw(&mut Random::new(seed), faults, DIALECTS[4], Role::Acceptor, "PEER"));
             unchanged.retain(|name| {
                 let value = |of: &[(String, String)]| of.iter().find(|(n, _)| n == name).unwrap().1.clone();
                 value(&drawn) == value(&plain)

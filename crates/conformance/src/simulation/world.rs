@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use fixbolt_session::{Mono, Now, Phase, Role, Sessions, Utc};
+use fixbolt_session::{Mono, Now, OpenError, Phase, Role, Sessions, Utc};
 
 use super::app::{self, App};
 use super::counterparty::Moment;
@@ -51,7 +51,10 @@ pub(super) struct World {
     pub(super) sessions: Option<Sessions>,
     pub(super) disk: Disk,
     pub(super) app: App,
+    /// The session at hand: the first one, unless [`World::each`] is at another.
     pub(super) link: Link,
+    others: Vec<Link>,
+    at_hand: usize,
     pub(super) next_act: u64,
     pub(super) ids: u64,
     pub(super) wild: bool,
@@ -73,9 +76,18 @@ impl World {
         let dialect = *r.pick(&DIALECTS);
         let role = *r.pick(&[Role::Initiator, Role::Acceptor]);
         let beginning = *r.pick(&BEGINNINGS);
-        let link = Link::new(r, faults, dialect, role, beginning);
+        let link = Link::new(0, r, faults, dialect, role, beginning);
+        let others = if faults.several { r.within(1, 3) as usize } else { 0 };
+        let others: Vec<_> = (1..=others)
+            .map(|place| {
+                let (dialect, role) = (*r.pick(&DIALECTS), *r.pick(&[Role::Initiator, Role::Acceptor]));
+                Link::new(place, r, faults, dialect, role, beginning)
+            })
+            .collect();
         let late = faults.store && r.once_in(2);
-        let app = App::new(dialect, r.once_in(2), faults.application, r.fork());
+        let sessions = std::iter::once(&link).chain(&others);
+        let sessions = sessions.map(|link| (link.settings.id.clone(), link.dialect));
+        let app = App::new(sessions, faults.several || r.once_in(2), faults.application, r.fork());
         Self {
             faults,
             off,
@@ -86,6 +98,8 @@ impl World {
             disk: Disk::new(late),
             app,
             link,
+            others,
+            at_hand: 0,
             next_act: 5 * SECOND + r.within(0, 5 * SECOND),
             ids: 0,
             wild: true,
@@ -104,6 +118,55 @@ impl World {
         Moment { mono: self.mono, utc: self.beginning + self.mono }
     }
 
+    /// Takes the session at a place in hand.
+    fn turn_to(&mut self, place: usize) {
+        for place in [self.at_hand, place] {
+            if let Some(other) = place.checked_sub(1) {
+                std::mem::swap(&mut self.link, &mut self.others[other]);
+            }
+        }
+        self.at_hand = place;
+    }
+
+    /// Does something with each session, until it fails.
+    pub(super) fn each<E>(&mut self, mut act: impl FnMut(&mut Self) -> Result<(), E>) -> Result<(), E> {
+        let before = self.at_hand;
+        let places = 0..=self.others.len();
+        let done = places.into_iter().try_for_each(|place| {
+            self.turn_to(place);
+            act(self)
+        });
+        self.turn_to(before);
+        done
+    }
+
+    /// Does something with each session.
+    pub(super) fn each_one(&mut self, mut act: impl FnMut(&mut Self)) {
+        let Ok(()) = self.each(|world| {
+            act(world);
+            Ok::<(), std::convert::Infallible>(())
+        });
+    }
+
+    /// Does something with one of the sessions.
+    pub(super) fn any_one(&mut self, act: impl FnOnce(&mut Self)) {
+        if !self.others.is_empty() {
+            let place = self.random.within(0, self.others.len() as u64 + 1);
+            self.turn_to(place as usize);
+        }
+        act(self);
+        self.turn_to(0);
+    }
+
+    pub(super) fn sessions_there(&self) -> usize {
+        self.others.len() + 1
+    }
+
+    /// Returns every session, the one at hand first.
+    fn links(&self) -> impl Iterator<Item = &Link> {
+        std::iter::once(&self.link).chain(&self.others)
+    }
+
     /// The clocks of the session's machine.
     pub(super) fn now(&self) -> Now {
         let utc = (self.beginning + self.mono).saturating_add_signed(self.clock);
@@ -115,8 +178,12 @@ impl World {
         let began = self.mono;
         let outcome = self.play();
         self.totals.simulated = Duration::from_nanos(self.mono - began);
-        self.totals.messages += self.link.peer.sent_ids.len() as u64;
-        self.totals.replays = self.link.peer.requests;
+        self.turn_to(0);
+        self.each_one(|w| {
+            w.totals.messages += w.link.peer.sent_ids.len() as u64;
+            w.totals.replays += w.link.peer.requests;
+            w.totals.expected += w.link.peer.expected;
+        });
         match outcome {
             Ok(()) => Outcome::InStep,
             Err(Stop::Known(class)) => {
@@ -128,11 +195,11 @@ impl World {
     }
 
     fn play(&mut self) -> Result<(), Stop> {
-        self.link.arrived.begin(1);
+        self.each_one(|w| w.link.arrived.begin(1));
         self.start();
         let mut calm_at = self.mono + self.random.within(20, 400) * SECOND;
         let mut most = self.random.within(300, 2500);
-        if let Some(edge) = self.link.plan.last_edge() {
+        if let Some(edge) = self.links().filter_map(|link| link.plan.last_edge()).max() {
             // The edges come while it trades.
             calm_at = edge.saturating_sub(self.beginning) + self.random.within(1, 30) * SECOND;
             most += 2000;
@@ -142,15 +209,16 @@ impl World {
         }
         self.calm();
         // What a limit lets through slowly takes its time.
-        let slowly = self.faults.throttles || self.link.settings.max_replay_rate.is_some();
+        let slowly =
+            self.faults.throttles || self.links().any(|link| link.settings.max_replay_rate.is_some());
         let healed_by = self.mono + if slowly { 10 * HEALED_WITHIN } else { HEALED_WITHIN };
         while !self.is_healed() {
             if self.mono >= healed_by {
-                return Err(self.not_healed());
+                self.each(Self::judge_the_healing)?;
             }
             self.step()?;
         }
-        self.judge_the_end()
+        self.each(Self::judge_the_end)
     }
 
     /// Ends all faults, and what they have left behind.
@@ -158,18 +226,20 @@ impl World {
         self.note(|| "from here on nothing fails".to_owned());
         self.wild = false;
         self.app.fails = false;
-        self.link.peer.active = false;
-        self.link.peer.habits.part = NEVER;
-        self.link.peer.habits.closed_requests = false;
-        self.link.losses_in.stop();
-        self.link.losses_out.stop();
+        self.each_one(|w| {
+            w.link.peer.active = false;
+            w.link.peer.habits.part = NEVER;
+            w.link.peer.habits.closed_requests = false;
+            w.link.losses_in.stop();
+            w.link.losses_out.stop();
+            w.link.stalled_until = 0;
+            w.link.enable_at = w.link.enable_at.min(w.mono);
+        });
         self.paused_until = 0;
-        self.link.stalled_until = 0;
         self.clock = 0;
         self.next_act = self.mono;
-        self.link.enable_at = self.link.enable_at.min(self.mono);
         let mut platter = self.disk.platter();
-        platter.refuses = false;
+        (platter.refuses, platter.refuses_in) = (false, None);
         platter.stop_being_late();
         platter.dies_in = None;
     }
@@ -177,13 +247,14 @@ impl World {
     pub(super) fn start(&mut self) {
         let now = self.now();
         let mut sessions = Sessions::new(Box::new(self.disk.clone()), 64 * 1024);
-        match sessions.open(now, self.link.settings.clone(), &mut self.app) {
-            Ok(key) => self.link.key = key,
-            Err(error) => {
-                self.note(|| format!("the session does not open: {error}"));
-                self.restart_at = self.mono + SECOND;
-                return;
-            }
+        let opened = self.each(|w| {
+            w.link.key = sessions.open(now, w.link.settings.clone(), &mut w.app)?;
+            Ok::<(), OpenError>(())
+        });
+        if let Err(error) = opened {
+            self.note(|| format!("a session does not open: {error}"));
+            self.restart_at = self.mono + SECOND;
+            return;
         }
         self.sessions = Some(sessions);
         self.restart_at = NEVER;
@@ -202,7 +273,7 @@ impl World {
                 return Err(Stop::Failed(format!("stuck at one moment: {}", self.describe())));
             }
         }
-        self.drive_peer()?;
+        self.each(Self::drive_peer)?;
         let driven = if self.faults.deaths {
             catch_unwind(AssertUnwindSafe(|| self.drive()))
         } else {
@@ -210,50 +281,58 @@ impl World {
         };
         match driven {
             Ok(driven) => driven?,
-            Err(cause) if cause.is::<Died>() => self.process_died(),
+            Err(cause) if cause.is::<Died>() => {
+                self.turn_to(0);
+                self.process_died();
+            }
             Err(cause) => std::panic::resume_unwind(cause),
         }
-        if self.link.peer_attached {
-            self.send_to_us();
-        }
-        self.judge()
+        self.each_one(|w| {
+            if w.link.peer_attached {
+                w.send_to_us();
+            }
+        });
+        self.each(Self::judge)
     }
 
     fn next_event(&self) -> u64 {
-        let end = if self.link.to_peer.is_empty() { self.link.peer_end_at } else { NEVER };
-        let mut next =
-            self.next_act.min(self.link.peer.next_deadline()).min(self.link.to_peer.next()).min(end);
-        if self.link.stalled_until > self.mono {
-            next = next.min(self.link.stalled_until);
-        }
-        if !self.link.attached && !self.link.peer_attached {
-            next = next.min(if self.link.peer.connects {
-                self.link.peer.connect_at
-            } else {
-                self.link.connect_at
-            });
-        }
-        let mut ours = self.restart_at;
-        if let Some(sessions) = &self.sessions {
-            ours = ours.min(sessions.next_deadline(self.link.key).map_or(NEVER, |at| at.0));
-            if sessions.is_blocked(self.link.key) {
-                ours = ours.min(self.link.end_at.saturating_add(END_UNSEEN));
-            } else if self.link.to_us.is_empty() {
-                ours = ours.min(self.link.end_at);
-            } else {
-                ours = ours.min(self.link.to_us.next());
-            }
-            if self.link.attached {
-                ours = ours.min(self.link.closing_since.map_or(NEVER, |since| since + CLOSING_PATIENCE));
-            }
-            if sessions.has_queued(self.link.key) && self.disk.platter().is_late() {
-                ours = ours.min(self.mono + MILLI / 2);
-            }
-        }
-        if self.wild {
-            ours = ours.min(self.link.next_order);
-        }
+        let next = self.links().map(|link| self.next_of_peer(link)).fold(self.next_act, u64::min);
+        let ours = self.links().map(|link| self.next_of_ours(link)).fold(self.restart_at, u64::min);
         next.min(ours.max(self.paused_until)).max(self.mono)
+    }
+
+    /// Returns when something happens to the counterparty, or to the connection.
+    fn next_of_peer(&self, link: &Link) -> u64 {
+        let end = if link.to_peer.is_empty() { link.peer_end_at } else { NEVER };
+        let mut next = link.peer.next_deadline().min(link.to_peer.next()).min(end);
+        if link.stalled_until > self.mono {
+            next = next.min(link.stalled_until);
+        }
+        if !link.attached && !link.peer_attached {
+            next = next.min(if link.peer.connects { link.peer.connect_at } else { link.connect_at });
+        }
+        next
+    }
+
+    /// Returns when something happens to the session, if its process does not stand still.
+    fn next_of_ours(&self, link: &Link) -> u64 {
+        let mut next = if self.wild { link.next_order } else { NEVER };
+        let Some(sessions) = &self.sessions else { return next };
+        next = next.min(sessions.next_deadline(link.key).map_or(NEVER, |at| at.0));
+        if sessions.is_blocked(link.key) {
+            next = next.min(link.end_at.saturating_add(END_UNSEEN));
+        } else if link.to_us.is_empty() {
+            next = next.min(link.end_at);
+        } else {
+            next = next.min(link.to_us.next());
+        }
+        if link.attached {
+            next = next.min(link.closing_since.map_or(NEVER, |since| since + CLOSING_PATIENCE));
+        }
+        if sessions.has_queued(link.key) && self.disk.platter().is_late() {
+            next = next.min(self.mono + MILLI / 2);
+        }
+        next
     }
 
     // --- the connection
@@ -282,7 +361,9 @@ impl World {
         self.totals.logons += 1;
         self.link.diary.connection_began(moment.utc);
         self.link.diary.now.stalled = self.link.stalled_until > self.mono;
-        self.link.diary.now.failed = self.disk.platter().refuses;
+        let platter = self.disk.platter();
+        self.link.diary.now.failed = platter.refuses || platter.refuses_in.is_some();
+        drop(platter);
         self.link.to_us.clear();
         self.link.to_peer.clear();
         self.link.inbox.clear();
@@ -421,7 +502,7 @@ impl World {
         if self.next_act <= self.mono {
             self.act();
         }
-        self.connect();
+        self.each_one(Self::connect);
         if self.paused_until > self.mono {
             return Ok(());
         }
@@ -432,19 +513,28 @@ impl World {
         if self.sessions.is_none() {
             return Ok(());
         }
-        if self.wild && self.link.next_order <= self.mono {
-            self.link.next_order = self.mono + self.random.within(1, self.link.order_interval * 2);
-            self.send_order();
-        }
-        self.deliver();
+        self.each_one(|w| {
+            if w.wild && w.link.next_order <= w.mono {
+                w.link.next_order = w.mono + w.random.within(1, w.link.order_interval * 2);
+                w.send_order();
+            }
+            w.deliver();
+        });
         self.tick();
         for _ in 0..1000 {
             self.sync();
-            if !self.write()? {
+            let mut moved = false;
+            self.each(|w| {
+                moved |= w.write()?;
+                Ok(())
+            })?;
+            // What one session has written may be what another waits for.
+            let ready = !self.others.is_empty() && self.wake_the_ready();
+            if !moved && !ready {
                 break;
             }
         }
-        self.watch_numbers()
+        self.each(Self::watch_numbers)
     }
 
     fn send_order(&mut self) {
@@ -453,7 +543,7 @@ impl World {
         let (now, dialect, id) = (self.now(), self.link.dialect, self.ids);
         let kind = if self.random.once_in(3) { Kind::Report } else { Kind::Order };
         let Self { sessions: Some(sessions), app, link: Link { key, .. }, .. } = self else { return };
-        if sessions.act(now, *key, app, |turn| app::write(dialect, kind, id, turn)).is_ok() {
+        if sessions.act(now, *key, app, |turn| app::write(dialect, kind, id, turn.reply())).is_ok() {
             self.totals.messages += 1;
         }
     }
@@ -474,7 +564,8 @@ impl World {
                         if flight.covers.1 > 0 {
                             self.link.arrived.add(flight.covers);
                             if flight.covers.0 == 0 {
-                                self.app.overtaken.append(&mut self.link.peer.overtaking);
+                                let overtaken = &mut self.app.of(self.link.place).overtaken;
+                                overtaken.append(&mut self.link.peer.overtaking);
                             }
                         }
                     }
@@ -498,16 +589,32 @@ impl World {
     }
 
     fn tick(&mut self) {
+        self.wake_the_ready();
+        self.each_one(|w| {
+            let Some(sessions) = &w.sessions else { return };
+            if sessions.next_deadline(w.link.key).is_some_and(|at| at.0 <= w.mono) {
+                w.wake();
+            }
+        });
+    }
+
+    fn wake(&mut self) {
         let now = self.now();
         let Self { sessions: Some(sessions), app, link: Link { key, inbox, .. }, .. } = self else { return };
-        let mut ready = sessions.next_deadline(*key).is_some_and(|at| at <= now.mono);
-        while sessions.next_ready().is_some() {
-            ready = true;
-        }
-        if ready {
-            let used = sessions.wake(now, *key, inbox, app);
-            inbox.drain(..used);
-        }
+        let used = sessions.wake(now, *key, inbox, app);
+        inbox.drain(..used);
+    }
+
+    /// Lets the sessions go on that can without bytes and clock. Returns whether there were any.
+    fn wake_the_ready(&mut self) -> bool {
+        let Some(sessions) = &mut self.sessions else { return false };
+        let ready: Vec<_> = std::iter::from_fn(|| sessions.next_ready()).collect();
+        self.each_one(|w| {
+            if ready.contains(&w.link.key) {
+                w.wake();
+            }
+        });
+        !ready.is_empty()
     }
 
     fn sync(&mut self) {
@@ -550,16 +657,14 @@ impl World {
             self.link.unread.extend_from_slice(&bytes[..taken]);
             self.read_wire()?;
         }
-        let Self { sessions: Some(sessions), app, link: Link { inbox, .. }, .. } = self else {
-            return Ok(false);
-        };
+        let Some(sessions) = &mut self.sessions else { return Ok(false) };
         if taken > 0 || refused {
             sessions.written(now, key, taken);
         }
         if taken > 0 && (sessions.is_blocked(key) || sessions.awaits_socket(key)) {
-            let used = sessions.wake(now, key, inbox, app);
-            inbox.drain(..used);
+            self.wake();
         }
+        let Some(sessions) = &self.sessions else { return Ok(false) };
         if sessions.wants_close(key) {
             let since = *self.link.closing_since.get_or_insert(self.mono);
             if !sessions.has_queued(key) || self.mono - since >= CLOSING_PATIENCE {
@@ -596,20 +701,24 @@ impl World {
         Ok(())
     }
 
-    /// Returns whether both sides are logged on, nothing is in flight, and the numbers agree.
     fn is_healed(&self) -> bool {
+        self.links().all(|link| self.agrees(link))
+    }
+
+    /// Returns whether both sides are logged on, nothing is in flight, and the numbers agree.
+    pub(super) fn agrees(&self, link: &Link) -> bool {
         let Some(sessions) = &self.sessions else { return false };
-        let numbers = sessions.numbers(self.link.key).map(|(next_in, next_out)| (next_in.0, next_out.0));
-        sessions.phase(self.link.key) == Phase::LoggedOn
-            && self.link.attached
-            && self.link.peer_attached
-            && self.link.peer.is_quiet()
-            && self.link.to_us.is_empty()
-            && self.link.to_peer.is_empty()
-            && !sessions.wants_close(self.link.key)
-            && !sessions.is_replaying(self.link.key)
-            && !sessions.has_queued(self.link.key)
-            && numbers == Some((self.link.peer.next_out, self.link.peer.next_in))
+        let numbers = sessions.numbers(link.key).map(|(next_in, next_out)| (next_in.0, next_out.0));
+        sessions.phase(link.key) == Phase::LoggedOn
+            && link.attached
+            && link.peer_attached
+            && link.peer.is_quiet()
+            && link.to_us.is_empty()
+            && link.to_peer.is_empty()
+            && !sessions.wants_close(link.key)
+            && !sessions.is_replaying(link.key)
+            && !sessions.has_queued(link.key)
+            && numbers == Some((link.peer.next_out, link.peer.next_in))
     }
 
     // --- the record
@@ -617,7 +726,8 @@ impl World {
     pub(super) fn note(&mut self, text: impl FnOnce() -> String) {
         let utc = self.beginning + self.mono;
         if let Some(record) = &mut self.record {
-            record.add(utc, text());
+            let whose = if self.others.is_empty() { "" } else { self.link.peer.own };
+            record.add(utc, if whose.is_empty() { text() } else { format!("{whose:5} {}", text()) });
         }
     }
 
@@ -626,23 +736,28 @@ impl World {
     }
 
     pub(super) fn describe(&self) -> String {
+        let all: Vec<_> = self.links().map(|link| self.describe_one(link)).collect();
+        all.join("; ")
+    }
+
+    fn describe_one(&self, link: &Link) -> String {
         let ours = match &self.sessions {
             Some(s) => format!(
                 "{:?}, NextNumIn and NextNumOut {:?}, halted {:?}, blocked {}, replaying {}, next deadline {:?}",
-                s.phase(self.link.key),
-                s.numbers(self.link.key).map(|(i, o)| (i.0, o.0)),
-                s.halted(self.link.key).map(ToString::to_string),
-                s.is_blocked(self.link.key),
-                s.is_replaying(self.link.key),
-                s.next_deadline(self.link.key),
+                s.phase(link.key),
+                s.numbers(link.key).map(|(i, o)| (i.0, o.0)),
+                s.halted(link.key).map(ToString::to_string),
+                s.is_blocked(link.key),
+                s.is_replaying(link.key),
+                s.next_deadline(link.key),
             ),
             None => "no process".to_owned(),
         };
         format!(
             "at {}: the session: {ours}; the counterparty: {:?}, NextNumIn and NextNumOut {:?}",
             text::time(self.moment().utc),
-            self.link.peer.phase,
-            (self.link.peer.next_in, self.link.peer.next_out)
+            link.peer.phase,
+            (link.peer.next_in, link.peer.next_out)
         )
     }
 }

@@ -132,6 +132,8 @@ impl Counterparty {
             self.next_in += 1;
         }
         if let Some(expected) = logon.number(789) {
+            let both = expected < own + u64::from(self.connects) && seq > self.next_in;
+            self.expected += u64::from(both && self.sent_789);
             if expected > own + u64::from(self.connects) {
                 let why = format!(
                     "Tag 789 (NextExpectedMsgSeqNum) is higher than expected. Expected {own}, Received {expected}"
