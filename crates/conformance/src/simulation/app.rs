@@ -158,11 +158,11 @@ impl App {
             let Some(handle) = handle else { continue };
             match write(*dialect, Kind::Report, answer_id(place, id), handle) {
                 Ok(_) => answered.push(other),
+                // Without it the turn does not count, even if the application does not know that.
+                Err(SendError::Store(_)) if other != place && self.random.once_in(2) => answered.push(other),
                 // The session is leaving, or is not there.
                 Err(SendError::NotLoggedOn) => {}
                 Err(SendError::Unavailable) if other != place => {}
-                // The turn is lost, whether its application knows it or not.
-                Err(SendError::Store(_)) if other != place && self.random.once_in(2) => {}
                 Err(error) => return Err(error.into()),
             }
             // A failure in the middle leaves no trace.

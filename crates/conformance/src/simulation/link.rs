@@ -128,3 +128,30 @@ impl Link {
         self.place as u32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fixbolt_codec::Version;
+
+    use super::super::dialect::DIALECTS;
+    use super::super::edges::BEGINNINGS;
+    use super::*;
+
+    #[test]
+    fn either_side_both_or_none_says_in_its_logon_what_it_expects() {
+        let faults: Faults = "settings".parse().unwrap();
+        for dialect in DIALECTS.into_iter().filter(|dialect| dialect.since(Version::Fix44)) {
+            for role in [Role::Initiator, Role::Acceptor] {
+                let mut seen = [[false; 2]; 2];
+                for seed in 0..100 {
+                    let mut random = Random::new(seed);
+                    let link = Link::new(0, &mut random, faults, dialect, role, BEGINNINGS[0]);
+                    let (ours, theirs) =
+                        (link.settings.next_expected_msg_seq_num, link.peer.habits.next_expected);
+                    seen[usize::from(ours)][usize::from(theirs)] = true;
+                }
+                assert_eq!(seen, [[true; 2]; 2], "{dialect:?} {role:?}");
+            }
+        }
+    }
+}

@@ -62,19 +62,13 @@ const DRAWN: &[&str] = &[
 
 /// Fields that follow from the world.
 #[cfg(test)]
-const BY_THE_WORLD: &[&str] = &[
-    "id",
-    "role",
-    "default_appl_ver_id",
-    "dictionary",
-    "outbound_policy",
-    "accepted_heart_bt_int",
-    "schedule",
-];
+const BY_THE_WORLD: &[&str] =
+    &["id", "role", "default_appl_ver_id", "dictionary", "outbound_policy", "schedule"];
 
 /// Fields that stay as they are, and why.
 #[cfg(test)]
 const FIXED: &[(&str, &str)] = &[
+    ("accepted_heart_bt_int", "a counterparty proposes what it likes"),
     ("policy", "the messages of a legal counterparty are valid, those of a hostile one are judged by it"),
     ("sending_time_threshold", "the clock of a world jumps over it and stays below it"),
     ("max_garbled_messages", "a hundred garbled messages in succession are not reached by losses"),
@@ -167,7 +161,10 @@ fn draw_freely(r: &mut Random, s: &mut SessionSettings, dialect: Dialect) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeSet, HashSet};
+
     use super::super::dialect::DIALECTS;
+    use super::super::world::World;
     use super::*;
 
     /// Returns the fields of a value as `{:#?}` shows them: name and text.
@@ -196,6 +193,19 @@ mod tests {
         listed.sort_unstable();
         there.sort_unstable();
         assert_eq!(listed, there);
+    }
+
+    #[test]
+    fn what_the_world_sets_differs_from_world_to_world() {
+        let drawn: Vec<_> = (0..100).flat_map(|seed| World::new(seed, None, Vec::new()).settings()).collect();
+        for name in BY_THE_WORLD {
+            let values = drawn.iter().flat_map(fields).filter(|(field, _)| field == name);
+            let values: BTreeSet<_> = values.map(|(_, value)| value).collect();
+            assert!(values.len() > 1, "{name} is always {values:?}");
+        }
+        let versions: HashSet<_> = drawn.iter().map(|s| (s.id.version(), s.default_appl_ver_id)).collect();
+        let there = DIALECTS.iter().map(|dialect| (dialect.session, dialect.application));
+        assert_eq!(versions, there.collect());
     }
 
     #[test]

@@ -167,6 +167,12 @@ impl World {
         std::iter::once(&self.link).chain(&self.others)
     }
 
+    /// Returns the settings of every session.
+    #[cfg(test)]
+    pub(super) fn settings(&self) -> Vec<fixbolt_session::SessionSettings> {
+        self.links().map(|link| link.settings.clone()).collect()
+    }
+
     /// The clocks of the session's machine.
     pub(super) fn now(&self) -> Now {
         let utc = (self.beginning + self.mono).saturating_add_signed(self.clock);
