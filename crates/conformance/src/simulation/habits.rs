@@ -95,7 +95,7 @@ impl Habits {
             },
             closes: r.once_in(2),
             test_delay: *r.pick(&[0, 0, 20, 700]) * MILLI,
-            next_expected: r.once_in(3),
+            next_expected: r.once_in(2),
             resets_on_logon: faults.resets && r.once_in(6),
             reconnect: *r.pick(&[0, 0, 1, 5]) * SECOND,
             poke_interval: *r.pick(&[1, 5, 20]) * SECOND,

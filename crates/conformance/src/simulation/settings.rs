@@ -136,7 +136,7 @@ fn draw_freely(r: &mut Random, s: &mut SessionSettings, dialect: Dialect) {
     s.reset_on_logon = r.once_in(10) && dialect.since(Version::Fix41);
     s.reset_on_logout = r.once_in(10);
     s.reset_on_disconnect = r.once_in(12);
-    s.next_expected_msg_seq_num = r.once_in(3);
+    s.next_expected_msg_seq_num = r.once_in(2);
     s.resend_request_chunk_size = r.once_in(4).then(|| r.within(1, 20));
     s.closed_resend_requests = r.once_in(4);
     s.redundant_resend_requests = r.once_in(8);
