@@ -44,6 +44,8 @@ impl World {
         may(faults.store, Self::refuse);
         may(faults.restored, Self::put_back);
         may(faults.slow, |w| w.any_one(Self::stall));
+        may(faults.hostile, |w| w.any_one(Self::attack));
+        may(faults.hostile, |w| w.any_one(Self::attack));
         if choices.is_empty() || self.random.once_in(4) {
             return;
         }
@@ -191,6 +193,7 @@ impl World {
                 }
                 // As with a restart, its limits begin anew.
                 self.link.written_at.clear();
+                self.link.delivered_at.clear();
                 self.note(|| "-- the operator removes the session and adds it again".to_owned());
             }
             _ => {
@@ -279,6 +282,7 @@ impl World {
             self.app.forget_numbers(self.link.place);
         }
         self.link.written_at.clear();
+        self.link.delivered_at.clear();
         self.link.attached = false;
         self.link.end_at = NEVER;
         self.link.to_us.clear();

@@ -3,12 +3,16 @@
 //!
 //! It also judges what it receives: what no session may send is a complaint.
 
+mod attacking;
 mod receiving;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Write as _;
 
 use fixbolt_codec::Version;
+
+pub(super) use attacking::Attack;
+use attacking::Attacks;
 
 use super::dialect::{Dialect, Kind};
 use super::habits::{Habits, Interleave, LogoutAnswer};
@@ -93,6 +97,7 @@ pub(super) struct Counterparty {
     pub(super) dialect: Dialect,
     pub(super) connects: bool,
     pub(super) habits: Habits,
+    pub(super) attacks: Attacks,
     random: Random,
     pub(super) own: &'static str,
     other: &'static str,
@@ -112,7 +117,7 @@ pub(super) struct Counterparty {
     replays: VecDeque<Replay>,
     jobs: Vec<(u64, Job)>,
     out: Vec<Emission>,
-    heart: u64,
+    pub(super) heart: u64,
     last_sent: u64,
     last_received: u64,
     test: Option<(u64, u64)>,
@@ -141,6 +146,8 @@ pub(super) struct Counterparty {
     pub(super) refused: Option<String>,
     /// Whether it closed because it heard nothing.
     pub(super) timed_out: bool,
+    /// Whether it has sent messages again in this connection.
+    pub(super) replayed: bool,
     /// ResendRequests that it has received.
     pub(super) requests: u64,
     /// Logons of which each told the other side what it misses.
@@ -173,6 +180,7 @@ impl Counterparty {
             connects,
             heart: habits.heart_bt_int * SECOND,
             habits,
+            attacks: Attacks::default(),
             random,
             own: name,
             other: "US",
@@ -210,6 +218,7 @@ impl Counterparty {
             complaint: None,
             refused: None,
             timed_out: false,
+            replayed: false,
             requests: 0,
             expected: 0,
             tested: Vec::new(),
@@ -237,6 +246,9 @@ impl Counterparty {
     pub(super) fn next_deadline(&self) -> u64 {
         if self.phase == Phase::Down {
             return NEVER;
+        }
+        if self.attacks.is_mute() {
+            return self.attacks.mute_until;
         }
         let mut next = self.deadline;
         for (at, _) in &self.jobs {
@@ -279,6 +291,8 @@ impl Counterparty {
         self.sent_789 = false;
         self.waiting_orders = 0;
         self.left = false;
+        self.replayed = false;
+        self.attacks.connected();
         (self.last_sent, self.last_received) = (now.mono, now.mono);
         self.deadline = now.mono + LOGON_TIMEOUT;
         self.phase = Phase::AwaitingLogon;
@@ -311,6 +325,7 @@ impl Counterparty {
         self.kept.clear();
         self.asked = None;
         self.replays.clear();
+        self.attacks.series_began();
     }
 
     fn send_logon(&mut self, now: Moment, resets: bool, expected: u64) {
@@ -326,7 +341,9 @@ impl Counterparty {
         if let Some(id) = self.dialect.appl_ver_id() {
             let _ = write!(body, "1137={id}\x01");
         }
-        self.send(now, "A", body, None, false);
+        if resets || !self.starts_falsely(now, &body) {
+            self.send(now, "A", body, None, false);
+        }
     }
 
     fn header(&self, msg_type: &'static str, seq: u64, utc: u64) -> Header<'static> {
@@ -471,6 +488,7 @@ impl Counterparty {
     }
 
     fn replay(&mut self, now: Moment, begin: u64, end: u64) {
+        self.replayed = true;
         if self.habits.restarts {
             self.replays.clear();
         }
@@ -494,7 +512,10 @@ impl Counterparty {
         if self.phase == Phase::Down || self.closing {
             return;
         }
-        if self.deadline <= now.mono {
+        if self.attacks.is_mute() && self.attacks.mute_until > now.mono {
+            return;
+        }
+        if self.deadline <= now.mono || self.attacks.is_mute() {
             self.left = true;
             self.closing = true;
             return;

@@ -27,6 +27,8 @@ pub(super) struct InConnection {
     pub(super) failed: bool,
     /// A message waited, perhaps for room in another session.
     pub(super) held: bool,
+    /// The session has found a gap.
+    pub(super) gap: bool,
 }
 
 #[derive(Debug, Default)]

@@ -32,6 +32,10 @@ impl World {
         }
         self.link.just_reset = false;
         self.judge_the_leave()?;
+        if self.faults.hostile {
+            self.judge_attacks()?;
+            self.judge_memory()?;
+        }
         self.judge_answers()
     }
 
@@ -53,6 +57,7 @@ impl World {
             Heard::LoggedOn => self.link.diary.now.logged_on = true,
             Heard::Ended(end) => self.judge_end(&end)?,
             Heard::Delivered { id, seq, twice, utc, after_reset } => {
+                self.judge_inbound_rate(seq)?;
                 if twice && !self.link.just_reset {
                     return Err(Stop::Failed(format!(
                         "message {seq} was processed twice without redelivered"
@@ -78,9 +83,11 @@ impl World {
             Heard::Rejected { seq, reason, text } => {
                 self.link.rejected.push((self.link.peer_series, seq));
                 let has_cause = text.contains("hrottle")
+                    || self.link.peer.attacks.may_be_rejected(seq)
                     || text.contains("Application not available") && self.link.settings.reject_on_failure
                     || reason == 10 && (self.faults.clock || self.faults.pauses)
-                    || self.link.settings.reject_garbled_message && self.link.diary.now.lost_in > 0
+                    || self.link.settings.reject_garbled_message
+                        && (self.faults.hostile || self.link.diary.now.lost_in > 0)
                     || reason == 5 && (self.totals.resets > 0 || self.link.diary.disturbed);
                 if !has_cause {
                     return Err(Stop::Failed(format!(
@@ -89,7 +96,7 @@ impl World {
                 }
             }
             Heard::RejectReceived(message) => {
-                let faults_reset = self.faults.resets;
+                let faults_reset = self.faults.resets || self.faults.hostile;
                 if self.totals.resets == 0 && !self.link.diary.disturbed && !faults_reset {
                     return Err(Stop::Failed(format!("the counterparty rejects {message}")));
                 }
@@ -110,7 +117,11 @@ impl World {
                 self.link.unreached.push((self.link.generation, begin, end));
             }
             Heard::ResetAbandoned => self.link.diary.reset_ordered = false,
-            Heard::Changed { .. } | Heard::GapDetected | Heard::Note(_) => {}
+            Heard::GapDetected => {
+                self.link.diary.now.gap = true;
+                self.link.delivered_at.clear();
+            }
+            Heard::Changed { .. } | Heard::Note(_) => {}
         }
         Ok(())
     }
@@ -120,6 +131,9 @@ impl World {
         use SessionEnd as E;
         let it = self.link.diary.now;
         let faults = self.faults;
+        if self.is_by_attack(end) {
+            return Ok(());
+        }
         let lossy = it.lost_in + it.lost_out > 0;
         let rough = lossy || it.cut || it.paused || it.stalled || it.failed || it.held;
         let rough = rough || self.link.diary.clock_jumped;
@@ -128,6 +142,10 @@ impl World {
             E::ConnectionLost | E::LogonUnanswered => it.cut || it.peer_left || rough,
             E::LoggedOutByPeer => it.peer_left || self.link.peer.left,
             E::LoggedOutByUs => planned || it.peer_left,
+            // Its answer was not read, as the replay is paced.
+            E::LogoutTimedOut if planned && self.link.settings.max_replay_rate.is_some() && !rough => {
+                return Err(self.known(Class::Prolonged, format!("a replay is waited for, and then: {end}")));
+            }
             E::LogoutTimedOut => {
                 planned && (rough || it.peer_left)
                     || faults.application
@@ -169,7 +187,14 @@ impl World {
             E::PeerMisbehaved(Misbehavior::InvalidMessage { .. }) => {
                 self.link.settings.disconnect_on_error || self.link.settings.reset_on_error
             }
+            E::PeerMisbehaved(Misbehavior::Garbled { .. }) => it.lost_in > 0,
             E::PeerMisbehaved(Misbehavior::MessageRate { .. }) => faults.throttles,
+            // Each loss makes it ask again, and its limit may be low.
+            E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. })
+                if faults.hostile && it.lost_out > 0 =>
+            {
+                true
+            }
             E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. }) if it.lost_in > 0 => {
                 let why =
                     format!("what was requested again and again counts against the counterparty: {end}");

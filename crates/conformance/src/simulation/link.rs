@@ -52,6 +52,8 @@ pub(super) struct Link {
     /// The bodies that were on the wire, by generation and number.
     pub(super) wire: BTreeMap<(u32, u64), Vec<u8>>,
     pub(super) written_at: Vec<(u64, bool)>,
+    /// When messages were delivered that nothing has held back.
+    pub(super) delivered_at: Vec<u64>,
     pub(super) unreached: Vec<(u32, u64, u64)>,
     pub(super) rejected: Vec<(u32, u64)>,
     pub(super) pending_tests: Vec<(u64, u64, u64)>,
@@ -115,6 +117,7 @@ impl Link {
             must_reset_peer: false,
             wire: BTreeMap::new(),
             written_at: Vec::new(),
+            delivered_at: Vec::new(),
             unreached: Vec::new(),
             rejected: Vec::new(),
             pending_tests: Vec::new(),

@@ -24,6 +24,7 @@ mod diary;
 mod edges;
 mod faults;
 mod habits;
+mod hostility;
 mod judging;
 mod link;
 mod network;

@@ -86,6 +86,8 @@ totals! {
     refusals "refusals of the store";
     /// Times that the store was put back to an older state.
     restored "stores put back";
+    /// Attacks of a hostile counterparty.
+    attacks "attacks";
     /// Worlds that ended with a known fault.
     known "ended with a known fault";
 }

@@ -13,7 +13,7 @@ use super::dialect::Dialect;
 use super::faults::Faults;
 use super::random::Random;
 
-/// Fields that are drawn where the world has `settings`, `throttles` or `slow`.
+/// Fields that are drawn where the world has `settings`, `throttles`, `slow` or `hostile`.
 #[cfg(test)]
 const DRAWN: &[&str] = &[
     "compatibility",
@@ -58,6 +58,9 @@ const DRAWN: &[&str] = &[
     "max_resent_rate_factor",
     "outbox_size",
     "reorder_buffer_size",
+    "max_garbled_messages",
+    "max_session_message_rate",
+    "max_session_journal_growth",
 ];
 
 /// Fields that follow from the world.
@@ -71,10 +74,7 @@ const FIXED: &[(&str, &str)] = &[
     ("accepted_heart_bt_int", "a counterparty proposes what it likes"),
     ("policy", "the messages of a legal counterparty are valid, those of a hostile one are judged by it"),
     ("sending_time_threshold", "the clock of a world jumps over it and stays below it"),
-    ("max_garbled_messages", "a hundred garbled messages in succession are not reached by losses"),
     ("validate_checksum", "a garbled message that counts makes every outcome right"),
-    ("max_session_message_rate", "a hostile counterparty floods, a legal one does not"),
-    ("max_session_journal_growth", "a hostile counterparty floods, a legal one does not"),
     ("test_message_indicator", "the counterparty's Logons are for production"),
     ("allow_poss_dup", "the application sends no possible duplicates of its own"),
     ("check_comp_id", "without it a hostile counterparty passes for another"),
@@ -111,6 +111,14 @@ pub(super) fn draw(
             s.inbound_throttle = InboundThrottle::Disconnect;
         }
         s.max_resent_rate_factor = *random.pick(&[20, 20, 2, 100]);
+    }
+    if faults.hostile {
+        s.max_garbled_messages = *random.pick(&[Some(100), Some(3), None]);
+        s.max_session_message_rate = *random.pick(&[Some(1000), Some(20), None]);
+        s.max_session_journal_growth = *random.pick(&[Some(32 << 20), Some(4 << 20), None]);
+        if random.once_in(2) {
+            s.max_inbound_rate = Rate::new(random.within(2, 60) as u32, Duration::from_secs(1));
+        }
     }
     if faults.slow {
         s.outbox_size = random.within(16, 64) as usize * 1024;
@@ -210,7 +218,7 @@ mod tests {
 
     #[test]
     fn every_setting_that_is_drawn_differs_from_its_default_now_and_then() {
-        let faults: Faults = "settings,throttles,slow".parse().unwrap();
+        let faults: Faults = "settings,throttles,slow,hostile".parse().unwrap();
         let plain =
             fields(&draw(&mut Random::new(1), Faults::default(), DIALECTS[4], Role::Acceptor, "PEER"));
         let mut unchanged: Vec<_> = DRAWN.to_vec();

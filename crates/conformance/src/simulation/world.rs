@@ -234,6 +234,7 @@ impl World {
         self.app.fails = false;
         self.each_one(|w| {
             w.link.peer.active = false;
+            w.link.peer.stop_attacking();
             w.link.peer.habits.part = NEVER;
             w.link.peer.habits.closed_requests = false;
             w.link.losses_in.stop();
@@ -491,7 +492,7 @@ impl World {
                 continue;
             }
             self.write_down("      <-", &emission.bytes);
-            if self.random.once_in(10) {
+            if self.random.once_in(10) && emission.bytes.len() > 1 {
                 let half = self.random.within(1, emission.bytes.len() as u64) as usize;
                 let rest = emission.bytes.split_off(half);
                 self.link.to_us.send(at, std::mem::replace(&mut emission.bytes, rest), (0, 0));
@@ -560,12 +561,20 @@ impl World {
             let Self { sessions: Some(sessions), link: Link { key, inbox, to_us, .. }, .. } = self else {
                 return;
             };
-            if !self.link.attached || sessions.is_blocked(*key) {
+            if sessions.is_blocked(*key) {
+                // Its limits judge what waits by when it can have arrived.
+                self.link.delivered_at.clear();
+                break;
+            }
+            if !self.link.attached {
                 break;
             }
             if !sessions.has_more(*key) {
                 match to_us.take(self.mono) {
                     Some(flight) => {
+                        if flight.at < self.mono {
+                            self.link.delivered_at.clear();
+                        }
                         inbox.extend_from_slice(&flight.bytes);
                         if flight.covers.1 > 0 {
                             self.link.arrived.add(flight.covers);

@@ -10,7 +10,7 @@ use fixbolt_codec::Version;
 impl Counterparty {
     /// Processes a whole message, or what is left of one.
     pub(in super::super) fn receive(&mut self, now: Moment, bytes: Vec<u8>) {
-        if self.phase == Phase::Down || self.closing {
+        if self.phase == Phase::Down || self.closing || self.attacks.is_mute() {
             return;
         }
         let Some(message) = Text::read(bytes) else { return };
@@ -255,7 +255,11 @@ impl Counterparty {
                 self.jobs.push((now.mono + self.habits.test_delay, Job::Heartbeat(body)));
             }
             b"2" if !again => self.resend_request(now, message),
-            b"3" | b"j" => self.rejects += 1,
+            b"3" | b"j" => {
+                self.rejects += 1;
+                let refused = message.number(45);
+                self.attacks.wrong.retain(|wrong| Some(wrong.seq) != refused);
+            }
             b"4" => self.next_in = message.number(36).unwrap_or(self.next_in),
             b"5" if !again => self.logout(now),
             b"0" | b"1" | b"2" | b"5" => {}
