@@ -99,6 +99,12 @@ impl App {
         &mut self.known[place]
     }
 
+    /// Returns whether it has just heard of the schedule's reset in this session.
+    pub(super) fn hears_of_the_schedule(&self, place: usize) -> bool {
+        let heard = &self.known[place].heard;
+        heard.iter().any(|one| matches!(one, Heard::Changed { why, .. } if why.starts_with("schedule")))
+    }
+
     pub(super) fn take_heard(&mut self, place: usize) -> Vec<Heard> {
         std::mem::take(&mut self.known[place].heard)
     }

@@ -79,8 +79,8 @@ faults! {
     slow "slow";
     /// The process has several sessions, and the application writes to them in one turn.
     several "several";
-    /// The counterparty is hostile: malformed session messages, new ones with PossDupFlag=Y, numbers
-    /// far ahead, floods, half a message and silence.
+    /// The counterparty is hostile: malformed session messages, new ones with PossDupFlag=Y,
+    /// numbers far ahead, floods, half a message and silence.
     hostile "hostile";
 }
 

@@ -59,7 +59,9 @@ impl World {
             && link.settings.check_heartbeats
         {
             let heart = link.peer.heart.max(u64::from(link.settings.heart_bt_int) * SECOND);
-            if self.mono > silent + 6 * heart + PATIENCE {
+            let silent = silent.max(link.read_at);
+            let all_read = link.to_us.is_empty() && !sessions.is_blocked(link.key);
+            if all_read && self.mono > silent + 6 * heart + PATIENCE {
                 return failed("silence does not end the connection".to_owned());
             }
         }

@@ -351,6 +351,7 @@ impl World {
             self.link.arrived.begin(next_in.0);
             return self.judge_reset(phase);
         }
+        self.link.most_out = self.link.most_out.max(next_out.0);
         if next_in.0 > self.link.arrived.next && !halted {
             return Err(Stop::Failed(format!(
                 "NextNumIn is {next_in}, but {} has not arrived",
@@ -368,6 +369,16 @@ impl World {
         if self.link.peer.own_resets != self.link.peer_resets {
             // It was the counterparty's.
             self.link.peer_resets = self.link.peer.own_resets;
+            self.link.must_reset_peer = false;
+            // Both have begun one.
+            self.link.diary.half_reset |= std::mem::take(&mut self.link.diary.reset_ordered);
+            return Ok(());
+        }
+        if self.edge_has_come()
+            && !self.link.diary.edge_reset
+            && self.app.hears_of_the_schedule(self.link.place)
+        {
+            self.link.diary.edge_reset = true;
             self.link.must_reset_peer = false;
             return Ok(());
         }
@@ -418,7 +429,9 @@ impl World {
         let platter = self.disk.platter();
         let fills = message.msg_type() == b"4" && message.is_yes(123);
         self.link.most_out = self.link.most_out.max(platter.numbers(self.link.stored()).1.0);
-        if fills && message.number(36).unwrap_or(0) > self.link.most_out {
+        // Numbers that were used and reset at this moment are not known.
+        let known = platter.generation(self.link.stored()) == self.link.generation;
+        if fills && known && message.number(36).unwrap_or(0) > self.link.most_out {
             let next_out = platter.numbers(self.link.stored()).1;
             return fail(format!("NextNumOut is {next_out}: it fills numbers that were not used"));
         }
@@ -514,11 +527,14 @@ impl World {
 
     /// Every message that was accepted has arrived once and in order, or its loss has a cause.
     pub(super) fn judge_the_end(&mut self) -> Result<(), Stop> {
-        self.judge_turns()?;
-        match self.judge_messages() {
+        let judged = self.judge_turns().and_then(|()| self.judge_messages());
+        match judged {
             Err(Stop::Failed(why)) if self.link.diary.half_reset => Err(self.known(Class::HalfReset, why)),
             Err(Stop::Failed(why)) if self.link.diary.clock_jumped && self.faults.schedule => {
                 Err(self.known(Class::ClockJump, why))
+            }
+            Err(Stop::Failed(why)) if self.app.was_overtaken(self.link.place) => {
+                Err(self.known(Class::Overtaken, why))
             }
             judged => judged,
         }

@@ -54,6 +54,8 @@ pub(super) struct Link {
     pub(super) written_at: Vec<(u64, bool)>,
     /// When messages were delivered that nothing has held back.
     pub(super) delivered_at: Vec<u64>,
+    /// When bytes of the counterparty were read last.
+    pub(super) read_at: u64,
     pub(super) unreached: Vec<(u32, u64, u64)>,
     pub(super) rejected: Vec<(u32, u64)>,
     pub(super) pending_tests: Vec<(u64, u64, u64)>,
@@ -118,6 +120,7 @@ impl Link {
             wire: BTreeMap::new(),
             written_at: Vec::new(),
             delivered_at: Vec::new(),
+            read_at: 0,
             unreached: Vec::new(),
             rejected: Vec::new(),
             pending_tests: Vec::new(),

@@ -572,6 +572,7 @@ impl World {
             if !sessions.has_more(*key) {
                 match to_us.take(self.mono) {
                     Some(flight) => {
+                        self.link.read_at = self.mono;
                         if flight.at < self.mono {
                             self.link.delivered_at.clear();
                         }

@@ -138,7 +138,8 @@ impl Counterparty {
     /// From here on it does only what a counterparty may do.
     pub(in super::super) fn stop_attacking(&mut self) {
         self.attacks.false_start = false;
-        if self.attacks.is_mute() {
+        // What it sent with a number far ahead is still expected.
+        if self.attacks.in_connection || self.attacks.is_mute() {
             self.close();
         }
     }
