@@ -64,6 +64,43 @@ impl Defect {
     ];
 }
 
+/// A defect that the core once had, brought back for the simulated worlds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Relapse {
+    /// A SequenceReset is acted on though its GapFillFlag (123) is not valid.
+    SequenceResetNotVerified,
+    /// A message with PossDupFlag=Y does not count for
+    /// [`max_inbound_rate`](fixbolt_session::SessionSettings::max_inbound_rate).
+    PossDupNotCounted,
+}
+
+impl Relapse {
+    /// Every one.
+    pub const ALL: [Self; 2] = [Self::SequenceResetNotVerified, Self::PossDupNotCounted];
+
+    /// Returns what the broken core takes these bytes for.
+    pub(crate) fn arriving(self, bytes: Vec<u8>) -> Vec<u8> {
+        if self != Self::SequenceResetNotVerified || crate::verify(&bytes).is_err() {
+            return bytes;
+        }
+        let mut fields = Fields::of(&bytes);
+        let values: Vec<_> =
+            fields.0.iter().filter(|(tag, _)| tag == b"123").map(|(_, v)| v.as_slice()).collect();
+        if fields.get(b"35") != Some(b"4") || matches!(values[..], [] | [b"Y" | b"N"]) {
+            return bytes;
+        }
+        fields.remove(b"123");
+        fields.finish()
+    }
+
+    /// Returns whether a message counts for a limit that is kept in front of the session.
+    pub(crate) fn counts(bytes: &[u8]) -> bool {
+        let fields = Fields::of(bytes);
+        fields.get(b"43") != Some(b"Y") && matches!(fields.get(b"35"), Some(b"D" | b"8"))
+    }
+}
+
 /// A transport to a session with a defect.
 #[derive(Debug)]
 pub struct BrokenCore<T> {

@@ -25,7 +25,7 @@ pub mod simulation;
 pub mod store;
 pub mod wire;
 
-pub use broken::{BrokenCore, Defect};
+pub use broken::{BrokenCore, Defect, Relapse};
 pub use compare::{Difference, Mismatch, Order, compare, readable, verify};
 pub use echo::Echo;
 pub use edition::{Edition, Family};

@@ -1,5 +1,6 @@
 //! Sessions in simulated worlds: short forms of what `fixbolt simulate` plays for minutes.
 
+use fixbolt_conformance::Relapse;
 use fixbolt_conformance::simulation::{Class, Faults, Outcome, Simulation, Story, Totals};
 
 /// Worlds of a test in a debug build.
@@ -48,26 +49,28 @@ fn the_same_seed_makes_the_same_world() {
     assert_ne!(simulation.trace(1), simulation.trace(2));
 }
 
-/// The faults of a world, and a seed of it that runs into the class.
-const FOUND: &[(Class, &str, u64)] = &[
-    (Class::GapsWithinGaps, "inbound=60", 90),
-    (Class::Overtaken, "inbound=60,resets", 14),
-    (Class::HeldBack, "inbound=60,throttles", 9),
-    (Class::Prolonged, "outbound=60,operators,settings", 37),
-    (Class::SilentLeave, "outbound=60,operators,settings,application", 117),
-    (Class::LateExecution, "schedule", 35),
-    (Class::ClockJump, "schedule,clock", 0),
-    (Class::HalfReset, "outbound=150,operators", 75),
+/// Worlds that are tried until one runs into a fault.
+const MOST: u64 = 2000;
+
+/// Each class, and the faults of worlds that run into it.
+const FOUND: &[(Class, &str)] = &[
+    (Class::GapsWithinGaps, "inbound=60"),
+    (Class::Overtaken, "inbound=60,resets"),
+    (Class::HeldBack, "inbound=60,throttles"),
+    (Class::Prolonged, "outbound=60,operators,settings"),
+    (Class::SilentLeave, "outbound=60,operators,settings,application"),
+    (Class::LateExecution, "schedule"),
+    (Class::ClockJump, "schedule,clock"),
+    (Class::HalfReset, "outbound=150,operators"),
 ];
 
 #[test]
 fn every_known_fault_is_found() {
     let mut missing = Vec::new();
-    for (class, world, first) in FOUND {
+    for (class, world) in FOUND {
         let others: Vec<_> = Class::ALL.iter().copied().filter(|other| other != class).collect();
         let simulation = Simulation::new().with_faults(faults(world)).without(&others);
-        // A change of the simulator moves the seeds, so the next ones are tried, too.
-        let found = (*first..first + 500).find(|seed| match simulation.play(*seed).0 {
+        let found = (0..MOST).find(|seed| match simulation.play(*seed).0 {
             Outcome::Failed(why) => why.starts_with(class.name()),
             _ => false,
         });
@@ -114,4 +117,25 @@ fn faults_and_classes_have_names_that_are_read_again() {
         "rain".parse::<Faults>().unwrap_err().starts_with("\"rain\" is no fault of a world: inbound=RATE")
     );
     assert!("rain".parse::<Class>().unwrap_err().starts_with("\"rain\" is no known fault: gaps-within-gaps"));
+}
+
+/// Each defect that the core once had, and what is said of it in hostile worlds.
+const RELAPSES: &[(Relapse, &str)] =
+    &[(Relapse::SequenceResetNotVerified, "NextNumIn is"), (Relapse::PossDupNotCounted, "were delivered")];
+
+#[test]
+fn every_defect_that_is_brought_back_is_found() {
+    for (relapse, found_by) in RELAPSES {
+        let broken =
+            Simulation::new().with_faults(faults("hostile")).without(Class::ALL).with_relapse(*relapse);
+        let found = (0..MOST).find(|seed| match broken.play(*seed).0 {
+            Outcome::Failed(why) => why.contains(found_by),
+            _ => false,
+        });
+        let seed = found.unwrap_or_else(|| panic!("{relapse:?} is not found"));
+        println!("{relapse:?} {seed}");
+        let whole = Simulation::new().with_faults(faults("hostile")).without(Class::ALL);
+        assert!(!matches!(whole.play(seed).0, Outcome::Failed(_)), "{seed}");
+    }
+    assert_eq!(RELAPSES.len(), Relapse::ALL.len());
 }

@@ -185,7 +185,7 @@ impl World {
             }
             _ if !self.link.attached && !self.link.peer_attached => {
                 let closed = sessions.close(key).is_ok();
-                let opened = closed.then(|| sessions.open(now, self.link.settings.clone(), app));
+                let opened = closed.then(|| sessions.open(now, self.link.opened_with(), app));
                 match opened {
                     Some(Ok(key)) => self.link.key = key,
                     Some(Err(_)) => self.process_died(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::broken::Relapse;
 use fixbolt_session::{Role, SessionKey, SessionSettings};
 
 use super::counterparty::Counterparty;
@@ -60,6 +61,10 @@ pub(super) struct Link {
     pub(super) rejected: Vec<(u32, u64)>,
     pub(super) pending_tests: Vec<(u64, u64, u64)>,
     pub(super) last_new: (u32, u64),
+    /// A defect of the session.
+    pub(super) relapse: Option<Relapse>,
+    /// When messages arrived that count for the limit that a broken core keeps.
+    counted_at: Vec<u64>,
     /// The highest NextNumOut that the store has had.
     pub(super) most_out: u64,
 }
@@ -125,6 +130,8 @@ impl Link {
             rejected: Vec::new(),
             pending_tests: Vec::new(),
             last_new: (0, 0),
+            relapse: None,
+            counted_at: Vec::new(),
             most_out: 1,
         }
     }
@@ -132,6 +139,29 @@ impl Link {
     /// Returns the index of the session in the store.
     pub(super) const fn stored(&self) -> u32 {
         self.place as u32
+    }
+
+    /// Returns the settings that its session is opened with.
+    pub(super) fn opened_with(&self) -> SessionSettings {
+        let mut settings = self.settings.clone();
+        if self.relapse == Some(Relapse::PossDupNotCounted) {
+            settings.max_inbound_rate = None;
+        }
+        settings
+    }
+
+    /// Returns when a message arrives at a session that keeps its limit by not reading.
+    pub(super) fn arrives_at(&mut self, at: u64, bytes: &[u8]) -> u64 {
+        let Some(rate) = self.settings.max_inbound_rate else { return at };
+        if self.relapse != Some(Relapse::PossDupNotCounted) || !Relapse::counts(bytes) {
+            return at;
+        }
+        let mut at = at.max(self.to_us.last());
+        if let Some(first) = self.counted_at.iter().rev().nth(rate.messages() as usize - 1) {
+            at = at.max(first + rate.window().as_nanos() as u64 + 1);
+        }
+        self.counted_at.push(at);
+        at
     }
 }
 

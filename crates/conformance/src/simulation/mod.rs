@@ -44,6 +44,7 @@ pub use faults::{Class, Faults};
 pub use outcome::{Outcome, Totals};
 pub use random::Random;
 
+use crate::broken::Relapse;
 use record::Record;
 use world::World;
 
@@ -52,6 +53,7 @@ use world::World;
 pub struct Simulation {
     faults: Option<Faults>,
     off: Vec<Class>,
+    relapse: Option<Relapse>,
 }
 
 /// A world that failed, made as small as it could be.
@@ -109,10 +111,23 @@ impl Simulation {
         self
     }
 
+    /// Gives the sessions a defect that the core once had.
+    #[must_use]
+    pub fn with_relapse(mut self, relapse: Relapse) -> Self {
+        self.relapse = Some(relapse);
+        self
+    }
+
+    fn world(&self, seed: u64) -> World {
+        let mut world = World::new(seed, self.faults, self.off.clone());
+        world.break_sessions(self.relapse);
+        world
+    }
+
     /// Plays the world of a seed.
     #[must_use]
     pub fn play(&self, seed: u64) -> (Outcome, Totals) {
-        let mut world = World::new(seed, self.faults, self.off.clone());
+        let mut world = self.world(seed);
         let outcome = run(&mut world);
         (outcome, world.totals)
     }
@@ -121,7 +136,7 @@ impl Simulation {
     /// messages.
     #[must_use]
     pub fn trace(&self, seed: u64) -> (Outcome, String) {
-        let mut world = World::new(seed, self.faults, self.off.clone());
+        let mut world = self.world(seed);
         world.record = Some(Record::default());
         let outcome = run(&mut world);
         (outcome, world.record.take().map(|record| record.text()).unwrap_or_default())

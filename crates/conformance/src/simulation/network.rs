@@ -35,6 +35,11 @@ impl Pipe {
         self.bytes
     }
 
+    /// Returns when the last bytes arrive that were sent.
+    pub(super) const fn last(&self) -> u64 {
+        self.last
+    }
+
     /// Returns when the next bytes arrive.
     pub(super) fn next(&self) -> u64 {
         self.flights.front().map_or(u64::MAX, |flight| flight.at)

@@ -18,6 +18,7 @@ use super::outcome::{Outcome, Totals};
 use super::random::Random;
 use super::record::Record;
 use super::text::{self, SECOND};
+use crate::broken::Relapse;
 use crate::disk::{Died, Disk};
 
 /// Why a world ends before its time.
@@ -148,6 +149,14 @@ impl World {
         });
     }
 
+    /// Gives every session a defect.
+    pub(super) fn break_sessions(&mut self, relapse: Option<Relapse>) {
+        self.link.relapse = relapse;
+        for link in &mut self.others {
+            link.relapse = relapse;
+        }
+    }
+
     /// Does something with one of the sessions.
     pub(super) fn any_one(&mut self, act: impl FnOnce(&mut Self)) {
         if !self.others.is_empty() {
@@ -255,7 +264,7 @@ impl World {
         let now = self.now();
         let mut sessions = Sessions::new(Box::new(self.disk.clone()), 64 * 1024);
         let opened = self.each(|w| {
-            w.link.key = sessions.open(now, w.link.settings.clone(), &mut w.app)?;
+            w.link.key = sessions.open(now, w.link.opened_with(), &mut w.app)?;
             Ok::<(), OpenError>(())
         });
         if let Err(error) = opened {
@@ -492,6 +501,10 @@ impl World {
                 continue;
             }
             self.write_down("      <-", &emission.bytes);
+            if let Some(relapse) = self.link.relapse {
+                emission.bytes = relapse.arriving(std::mem::take(&mut emission.bytes));
+                at = self.link.arrives_at(at, &emission.bytes);
+            }
             if self.random.once_in(10) && emission.bytes.len() > 1 {
                 let half = self.random.within(1, emission.bytes.len() as u64) as usize;
                 let rest = emission.bytes.split_off(half);
