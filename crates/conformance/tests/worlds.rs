@@ -3,8 +3,10 @@
 use fixbolt_conformance::Relapse;
 use fixbolt_conformance::simulation::{Class, Faults, Outcome, Simulation, Story, Totals};
 
-/// Worlds of a test in a debug build.
-const SEEDS: u64 = 120;
+/// Returns the number of worlds of a test in a debug build.
+fn worlds() -> u64 {
+    std::env::var("FIXBOLT_WORLDS").map_or(120, |number| number.parse().expect("FIXBOLT_WORLDS is a number"))
+}
 
 fn faults(text: &str) -> Faults {
     text.parse().unwrap()
@@ -25,7 +27,7 @@ fn play(simulation: &Simulation, seeds: impl IntoIterator<Item = u64>) -> Totals
 #[test]
 fn every_outcome_has_its_cause_in_what_the_world_did() {
     let simulation = Simulation::new().without(Class::ALL);
-    let mut totals = play(&simulation, 0..SEEDS);
+    let mut totals = play(&simulation, 0..worlds());
     // Logons with gaps on both sides need faults that few worlds have together.
     let gaps = faults("inbound=60,outbound=60,cuts,settings");
     totals.add(&play(&simulation.with_faults(gaps), 0..40));
