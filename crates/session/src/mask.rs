@@ -125,6 +125,9 @@ mod tests {
             }
         }
         assert!(!is_in(&[96, 42, 0, u32::MAX, 96]));
+        for repeated in [[9999, 9999, 554, 925], [554, 9999, 9999, 925], [554, 925, 9999, 9999]] {
+            assert!(is_any_in(&[1, 2, 9999, 3, 4], &repeated), "{repeated:?}");
+        }
         assert!(SecretTags::new(&[]).fours.is_empty());
     }
 

@@ -521,6 +521,7 @@ mod tests {
         for text in wrong.into_iter().chain(["99999999999999999999", "1/99999999999999999999", "1s"]) {
             assert_eq!(text.parse::<Rate>(), Err(InvalidRate), "{text:?}");
         }
+        assert!(InvalidRate.to_string().starts_with("a rate is MESSAGES, 1 to 100000"));
         assert_eq!(rate(10, 250).to_string(), "10 messages in 250ms");
         assert_eq!(Rate::new(1, Duration::from_micros(999)), None);
         assert_eq!(Rate::new(1, Duration::MAX), None);

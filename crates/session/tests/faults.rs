@@ -249,6 +249,16 @@ fn a_refused_logon_is_reported_once_with_what_is_wrong_with_it() {
 }
 
 #[test]
+fn a_logon_that_is_refused_with_a_reject_is_reported_by_the_reject_alone() {
+    let mut side = over(Box::new(MemoryStore::new()), |_| {});
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    let out = side.say(0, "35=A|34=1|98=1|108=30|");
+    assert_eq!(kinds(&out), "35");
+    side.disconnect(0);
+    assert!(!side.desk.notes.iter().any(|note| note.contains("is refused")), "{:?}", side.desk.notes);
+}
+
+#[test]
 fn an_orig_sending_time_that_ends_a_session_is_not_blamed_on_the_clocks() {
     let mut side = logged_on(|s| s.compatibility = Compatibility::QuickFixJ);
     let out = side.say(0, "35=0|34=1|43=Y|122=20260105-23:59:59|");

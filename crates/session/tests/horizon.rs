@@ -500,3 +500,18 @@ fn secret_unread(side: &mut Side) {
     });
     sent.unwrap();
 }
+
+#[test]
+fn a_session_survives_its_close_in_a_directory_or_if_each_logon_resets_it() {
+    let directory = std::env::temp_dir().join(format!("fixbolt-survives-{}", std::process::id()));
+    let on_disk = Box::new(DirectoryStore::new(&directory));
+    let in_memory = || Box::new(MemoryStore::new());
+    for (side, survives) in [
+        (over(on_disk, 5, |_| {}), true),
+        (over(in_memory(), 5, |_| {}), false),
+        (over(in_memory(), 5, |s| s.reset_on_logon = true), true),
+    ] {
+        assert_eq!(side.sessions.survives_close(KEY), survives);
+    }
+    let _ = std::fs::remove_dir_all(directory);
+}

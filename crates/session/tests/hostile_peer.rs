@@ -137,6 +137,23 @@ fn a_message_that_is_too_large_when_resent_is_gap_filled() {
 }
 
 #[test]
+fn the_first_of_two_poss_dup_flags_says_whether_a_message_is_a_duplicate() {
+    for (flags, answer) in [("43=Y|43=N", ""), ("43=N|43=Y", "5")] {
+        let mut side = logged_on(|_| {});
+        let time = side.time();
+        assert_eq!(kinds(&side.say(0, &format!("35=0|34=1|{flags}|122={time}|"))), answer, "{flags}");
+    }
+}
+
+#[test]
+fn a_max_message_size_of_zero_limits_nothing() {
+    let mut side = acceptor(|_| {});
+    side.log_on(0, 1, "383=0|");
+    side.send(0, "large", 3000).unwrap();
+    assert_eq!(kinds(&side.take(0)), "D");
+}
+
+#[test]
 fn our_own_limit_holds_for_what_we_send() {
     let mut side = logged_on(|settings| settings.max_message_size = 8192);
     assert_eq!(side.send(0, "a", 8192), Err(SendError::TooLarge { limit: 8192 }));
@@ -250,6 +267,18 @@ fn a_slow_message_is_given_up_only_when_its_bytes_stop_arriving() {
     assert_eq!(side.hear(0, broken), 0);
     side.pass(Duration::from_secs(19));
     assert_eq!(side.tick(0, broken), broken.len());
+}
+
+#[test]
+fn the_rest_of_the_bytes_is_as_old_after_the_message_before_it_was_consumed() {
+    let mut side = logged_on(|_| {});
+    let whole = side.wire(0, "35=D|34=2|11=whole|");
+    let broken = side.wire(0, "35=D|34=3|11=never|")[..50].to_vec();
+    assert_eq!(side.hear(0, &[whole.as_slice(), broken.as_slice()].concat()), whole.len());
+    side.pass(Duration::from_secs(10));
+    assert_eq!(side.hear(0, &broken), 0);
+    side.pass(Duration::from_secs(9));
+    assert_eq!(side.tick(0, &broken), broken.len());
 }
 
 #[test]

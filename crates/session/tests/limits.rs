@@ -90,6 +90,21 @@ fn messages_that_waited_for_a_gap_are_processed_64_in_a_call() {
 }
 
 #[test]
+fn of_messages_that_waited_for_a_gap_no_further_one_is_processed_after_64_kib() {
+    let mut side = logged_on(|_| {});
+    let text = "x".repeat(30_000);
+    for n in 3..8 {
+        side.say(0, &format!("35=D|34={n}|11=ord{n}|58={text}|"));
+    }
+    let mut first = side.wire(0, "35=D|34=2|11=ord2|");
+    let mut calls = vec![processed(&mut side, &mut first)];
+    while side.sessions.has_more(KEY) {
+        calls.push(processed(&mut side, &mut first));
+    }
+    assert_eq!(calls, [4, 2]);
+}
+
+#[test]
 fn a_resend_request_ends_the_call() {
     let mut side = logged_on(|_| {});
     for n in 2..102 {
@@ -116,6 +131,19 @@ fn a_hundred_garbled_messages_in_succession_end_the_connection_with_that_reason(
     }
     let out = side.take(0);
     assert!(out[0].contains("|35=5|") && out[0].contains("sent 100 garbled messages"), "{out:?}");
+    assert_eq!(ended(&mut side), Some(SessionEnd::PeerMisbehaved(Misbehavior::Garbled { limit: 100 })));
+}
+
+#[test]
+fn a_flood_after_our_logout_ends_the_connection_without_a_second_logout() {
+    let mut side = logged_on(|_| {});
+    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    assert_eq!(kinds(&side.take(0)), "5");
+    for _ in 0..100 {
+        assert!(!side.sessions.wants_close(KEY));
+        side.hear(0, b"8=FIX.4.4\x019=5\x0135=0\x0110=000\x01");
+    }
+    assert_eq!(kinds(&side.take(0)), "");
     assert_eq!(ended(&mut side), Some(SessionEnd::PeerMisbehaved(Misbehavior::Garbled { limit: 100 })));
 }
 
