@@ -195,6 +195,13 @@ impl World {
             {
                 true
             }
+            // Each request, which comes after a gap itself, makes the other side ask again.
+            E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. })
+                if self.link.settings.redundant_resend_requests
+                    && self.link.peer.habits.redundant_requests =>
+            {
+                true
+            }
             E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. }) if it.lost_in > 0 => {
                 let why =
                     format!("what was requested again and again counts against the counterparty: {end}");
@@ -527,8 +534,8 @@ impl World {
 
     /// Every message that was accepted has arrived once and in order, or its loss has a cause.
     pub(super) fn judge_the_end(&mut self) -> Result<(), Stop> {
-        let judged = self.judge_turns().and_then(|()| self.judge_messages());
-        match judged {
+        self.judge_turns()?;
+        match self.judge_messages() {
             Err(Stop::Failed(why)) if self.link.diary.half_reset => Err(self.known(Class::HalfReset, why)),
             Err(Stop::Failed(why)) if self.link.diary.clock_jumped && self.faults.schedule => {
                 Err(self.known(Class::ClockJump, why))

@@ -246,6 +246,7 @@ impl World {
             w.link.peer.stop_attacking();
             w.link.peer.habits.part = NEVER;
             w.link.peer.habits.closed_requests = false;
+            w.link.peer.habits.redundant_requests = false;
             w.link.losses_in.stop();
             w.link.losses_out.stop();
             w.link.stalled_until = 0;
