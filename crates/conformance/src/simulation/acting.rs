@@ -40,6 +40,7 @@ impl World {
         may(faults.operators, |w| w.any_one(Self::operate));
         may(faults.clock, Self::jump);
         may(faults.pauses, Self::pause);
+        may(faults.operators, Self::stop);
         may(faults.deaths, Self::kill);
         may(faults.store, Self::refuse);
         may(faults.restored, Self::put_back);
@@ -59,6 +60,9 @@ impl World {
             self.clock_back_at = NEVER;
             self.clock = 0;
             self.note(|| "-- the clock is right again".to_owned());
+        }
+        if self.stops_at <= self.mono {
+            self.process_stopped();
         }
         if self.store_well_at <= self.mono {
             self.store_well_at = NEVER;
@@ -262,6 +266,37 @@ impl World {
         }
     }
 
+    /// The operator stops the process: every session logs out, and has its LogoutTimeout for it.
+    fn stop(&mut self) {
+        if self.paused_until > self.mono || self.sessions.is_none() || self.stops_at != NEVER {
+            return;
+        }
+        self.note(|| "-- the operator: stop".to_owned());
+        self.totals.stops += 1;
+        let mut longest = 0;
+        self.each_one(|world| {
+            let now = world.now();
+            longest = longest.max(world.link.settings.logout_timeout.as_nanos() as u64);
+            let World { sessions: Some(sessions), app, link: Link { key, .. }, .. } = world else { return };
+            let logged_on = sessions.phase(*key) == Phase::LoggedOn;
+            if sessions.log_out(now, *key, "stop", app).is_ok() && logged_on {
+                world.leave("stop");
+            }
+        });
+        self.stops_at = self.mono + longest + 2 * SECOND;
+    }
+
+    /// The process has stopped: what has not logged out by now is cut off.
+    fn process_stopped(&mut self) {
+        self.stops_at = NEVER;
+        if self.sessions.is_none() {
+            return;
+        }
+        self.note(|| "-- the process has stopped".to_owned());
+        self.each_one(Self::disconnect);
+        self.process_ended(false);
+    }
+
     pub(super) fn process_died(&mut self) {
         let power = self.random.once_in(2);
         self.note(|| {
@@ -269,6 +304,11 @@ impl World {
         });
         self.totals.deaths += 1;
         self.totals.power_losses += u64::from(power);
+        self.process_ended(power);
+    }
+
+    fn process_ended(&mut self, power: bool) {
+        self.stops_at = NEVER;
         self.sessions = None;
         self.disk.platter().die(power);
         self.restart_at = self.mono + self.random.within(0, 30) * SECOND;

@@ -90,7 +90,8 @@ impl World {
         }
     }
 
-    /// In no window are more messages delivered than the limit on them allows.
+    /// In no window are more messages delivered than the limit on them allows, by when they can have
+    /// arrived: since what was there before was read.
     pub(super) fn judge_inbound_rate(&mut self, seq: u64) -> Result<(), Stop> {
         let Some(rate) = self.link.settings.max_inbound_rate else { return Ok(()) };
         let it = self.link.diary.now;
@@ -101,7 +102,7 @@ impl World {
             self.link.delivered_at.clear();
             return Ok(());
         }
-        self.link.delivered_at.push(self.mono);
+        self.link.delivered_at.push(self.link.read_before);
         let window = rate.window().as_nanos() as u64;
         let first = self.link.delivered_at.iter().rev().nth(rate.messages() as usize);
         if first.is_some_and(|first| self.mono - first < window) {

@@ -104,7 +104,10 @@ impl World {
             Heard::Unreached { begin, end, why } => {
                 let has_cause = match why {
                     Unreached::NotStored => {
-                        self.faults.operators || self.faults.deaths || self.faults.restored
+                        self.faults.operators
+                            || self.faults.deaths
+                            || self.faults.restored
+                            || self.faults.store
                     }
                     Unreached::BeyondHorizon { .. } => self.link.settings.resend_horizon.is_some(),
                     _ => true,
@@ -189,12 +192,8 @@ impl World {
             }
             E::PeerMisbehaved(Misbehavior::Garbled { .. }) => it.lost_in > 0,
             E::PeerMisbehaved(Misbehavior::MessageRate { .. }) => faults.throttles,
-            // Each loss makes it ask again, and its limit may be low.
-            E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. })
-                if faults.hostile && it.lost_out > 0 =>
-            {
-                true
-            }
+            // Its limit may be low in a hostile world, and each loss makes it ask again.
+            E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. }) if faults.hostile => true,
             // Each request, which comes after a gap itself, makes the other side ask again.
             E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. })
                 if self.link.settings.redundant_resend_requests
@@ -623,6 +622,11 @@ impl World {
             let mut wanted = self.app.of(place).answered.get(&order).cloned().unwrap_or_default();
             let there = stored.remove(&order).unwrap_or_default();
             wanted.sort_unstable();
+            // Both orders and answers were whole: a reset that has ended on one side brings orders again.
+            let again = self.link.diary.half_reset && there.len() > wanted.len() && !wanted.is_empty();
+            if again && there.chunk_by(|a, b| a == b).map(|same| same[0]).eq(wanted.iter().copied()) {
+                return Err(self.known(Class::HalfReset, format!("order {order} was processed twice")));
+            }
             if there != wanted {
                 return Err(Stop::Failed(format!(
                     "order {order} of session {place} was answered in the sessions {wanted:?}, \

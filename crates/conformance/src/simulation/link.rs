@@ -53,10 +53,11 @@ pub(super) struct Link {
     /// The bodies that were on the wire, by generation and number.
     pub(super) wire: BTreeMap<(u32, u64), Vec<u8>>,
     pub(super) written_at: Vec<(u64, bool)>,
-    /// When messages were delivered that nothing has held back.
+    /// Since when messages can have arrived that nothing has held back and that were delivered.
     pub(super) delivered_at: Vec<u64>,
-    /// When bytes of the counterparty were read last.
+    /// When bytes of the counterparty were read last, and the time before that.
     pub(super) read_at: u64,
+    pub(super) read_before: u64,
     pub(super) unreached: Vec<(u32, u64, u64)>,
     pub(super) rejected: Vec<(u32, u64)>,
     pub(super) pending_tests: Vec<(u64, u64, u64)>,
@@ -126,6 +127,7 @@ impl Link {
             written_at: Vec::new(),
             delivered_at: Vec::new(),
             read_at: 0,
+            read_before: 0,
             unreached: Vec::new(),
             rejected: Vec::new(),
             pending_tests: Vec::new(),

@@ -72,6 +72,8 @@ totals! {
     resets "resets";
     /// Operators' calls.
     operators "operators' calls";
+    /// Times that the operator stopped the process.
+    stops "stops";
     /// Deaths of the process.
     deaths "deaths";
     /// Deaths that took the machine's power.

@@ -63,6 +63,8 @@ pub(super) struct World {
     pub(super) paused_until: u64,
     pub(super) clock_back_at: u64,
     pub(super) store_well_at: u64,
+    /// When a process that the operator stops is gone.
+    pub(super) stops_at: u64,
     at_once: u32,
     pub(super) totals: Totals,
     pub(super) record: Option<Record>,
@@ -108,6 +110,7 @@ impl World {
             paused_until: 0,
             clock_back_at: NEVER,
             store_well_at: NEVER,
+            stops_at: NEVER,
             at_once: 0,
             totals: Totals { worlds: 1, ..Totals::default() },
             record: None,
@@ -491,7 +494,7 @@ impl World {
                 self.link.diary.now.lost_in += 1;
                 self.link.diary.lost_numbers(emission.covers);
                 self.write_down("lost  <-", &emission.bytes);
-                if self.random.once_in(2) {
+                if emission.bytes.len() < 30 || self.random.once_in(2) {
                     continue;
                 }
                 // A garbled message that is rejected uses its number, so that one is left right.
@@ -586,7 +589,10 @@ impl World {
             if !sessions.has_more(*key) {
                 match to_us.take(self.mono) {
                     Some(flight) => {
-                        self.link.read_at = self.mono;
+                        if self.link.read_at < self.mono {
+                            self.link.read_before = self.link.read_at;
+                            self.link.read_at = self.mono;
+                        }
                         if flight.at < self.mono {
                             self.link.delivered_at.clear();
                         }
