@@ -45,6 +45,8 @@ pub struct Desk {
     pub panic_in: &'static str,
     /// The ClOrdID (11) of each message that it processed.
     pub got: Vec<String>,
+    /// The numbers of the messages that were offered as ones that it may have seen before.
+    pub redelivered: Vec<SeqNum>,
     /// Their application versions.
     pub versions: Vec<Version>,
     /// How connections ended.
@@ -69,6 +71,7 @@ impl Desk {
 impl Application for Desk {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let id = message.get(Tag::new(11)).unwrap_or(b"?");
+        self.redelivered.extend(turn.seq().filter(|_| turn.redelivered()));
         if self.mood == Mood::Unsupported {
             return Ok(Delivery::UNSUPPORTED);
         }

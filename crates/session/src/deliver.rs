@@ -30,11 +30,19 @@ pub(crate) fn deliver(
         return Err(Stop);
     }
     let session = tx.session();
-    let redelivered = session.state.stored.attempts > 0 || header.poss_dup && seq == session.opened_at;
+    let redelivered = session.state.stored.attempts > 0
+        || session.offered == Some((session.state.stored.generation, seq))
+        || header.poss_dup && seq == session.opened_at;
     take(tx, header, seq, &message)?;
     let mut failure = None;
     let reply = match tx.offer(message, seq, redelivered) {
-        Outcome::Delivered(Delivery::Done) => return tx.commit(),
+        Outcome::Delivered(Delivery::Done) => {
+            let committed = tx.commit();
+            if committed.is_err() {
+                offer_again(tx, seq);
+            }
+            return committed;
+        }
         Outcome::Delivered(Delivery::NotNow) => {
             tx.rollback();
             return Err(tx.wait(BlockedBy::Application));
@@ -72,6 +80,7 @@ pub(crate) fn deliver(
             )
         }
         Outcome::Failed(Failure::Send(SendError::Store(error))) => {
+            offer_again(tx, seq);
             return Err(tx.abandon(SendError::Store(error)));
         }
         outcome @ (Outcome::Failed(_) | Outcome::Panicked) => {
@@ -106,6 +115,12 @@ pub(crate) fn deliver(
         None => tx.notify(&Event::Note(&unprocessed(&message))),
     }
     Ok(())
+}
+
+/// Notes that the application has seen the message of a transaction that a store did not take.
+fn offer_again(tx: &mut Transaction<'_>, seq: SeqNum) {
+    let session = tx.session_mut();
+    session.offered = Some((session.state.stored.generation, seq));
 }
 
 /// Begins the message's transaction: uses its sequence number and records it.

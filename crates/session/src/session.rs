@@ -68,6 +68,9 @@ pub(crate) struct Session {
     /// NextNumIn when the store was opened: the application may have been processing this message
     /// when the process ended.
     pub(crate) opened_at: SeqNum,
+    /// The generation and number of a message that the application has processed in a transaction
+    /// that a store did not take.
+    pub(crate) offered: Option<(Generation, SeqNum)>,
     pub(crate) refusals: Refusals,
     /// Whether a Logon with a number that was too low has been accepted since the store was opened
     /// or an operator changed sequence numbers.
@@ -174,6 +177,7 @@ impl Session {
             keeps_messages,
             told_horizon: None,
             opened_at: recovered.next_in,
+            offered: None,
             refusals: Refusals::new(),
             accepted_too_low: false,
             added: Added::default(),

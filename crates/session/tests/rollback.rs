@@ -169,6 +169,7 @@ fn another_sessions_store_failure_halts_only_that_one_and_the_message_is_process
         bench.side.desk.mood = Mood::Careless;
         assert_eq!(bench.side.hear(0, &bytes), bytes.len());
         assert_eq!(kinds(&bench.side.take(0)), "8");
+        assert_eq!(bench.side.desk.redelivered, [SeqNum(3)], "{mood:?}: the application has seen it");
     }
 }
 

@@ -50,7 +50,7 @@ impl World {
         let link = &self.link;
         let Some(sessions) = &self.sessions else { return Ok(()) };
         let it = link.diary.now;
-        let rough = it.lost_in + it.lost_out > 0 || it.cut || it.paused || it.stalled || it.failed;
+        let rough = it.lost_in + it.lost_out > 0 || it.cut || it.paused || it.stalled || it.failed || it.held;
         if !link.attached || rough || self.faults.store || self.faults.slow || self.faults.application {
             return Ok(());
         }
@@ -90,8 +90,8 @@ impl World {
         }
     }
 
-    /// In no window are more messages delivered than the limit on them allows, by when they can have
-    /// arrived: since what was there before was read.
+    /// In no window are more messages delivered than the limit on them allows, by when they can
+    /// have arrived: since what was there before was read.
     pub(super) fn judge_inbound_rate(&mut self, seq: u64) -> Result<(), Stop> {
         let Some(rate) = self.link.settings.max_inbound_rate else { return Ok(()) };
         let it = self.link.diary.now;
