@@ -8,9 +8,9 @@
 //! for nothing is a failure, with a trace that is shrunk to what it needs.
 //!
 //! ```
-//! use fixbolt_conformance::simulation::{Outcome, Simulation};
+//! use fixbolt_conformance::simulation::{Class, Outcome, Simulation};
 //!
-//! let simulation = Simulation::new();
+//! let simulation = Simulation::new().without(Class::ALL);
 //! let (outcome, totals) = simulation.play(7);
 //! assert!(!matches!(outcome, Outcome::Failed(_)));
 //! assert!(totals.steps > 0);
