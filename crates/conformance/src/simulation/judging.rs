@@ -195,13 +195,15 @@ impl World {
             // Its limit may be low in a hostile world, and each loss makes it ask again.
             E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. }) if faults.hostile => true,
             // Each request, which comes after a gap itself, makes the other side ask again.
-            E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. })
+            E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. } | Misbehavior::JournalGrowth { .. })
                 if self.link.settings.redundant_resend_requests
                     && self.link.peer.habits.redundant_requests =>
             {
                 true
             }
-            E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. }) if it.lost_in > 0 || it.gap => {
+            E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. } | Misbehavior::JournalGrowth { .. })
+                if it.lost_in > 0 || it.gap =>
+            {
                 let why =
                     format!("what was requested again and again counts against the counterparty: {end}");
                 return Err(self.known(Class::GapsWithinGaps, why));
