@@ -325,11 +325,13 @@ impl Counterparty {
                     self.emit(now, bytes, (seq, seq + 1));
                 }
                 _ => {
-                    let mut bytes = text::compose(&self.header("0", self.next_out - 1, now.utc), b"");
+                    let last = self.next_out - 1;
+                    let mut bytes = text::compose(&self.header("0", last, now.utc), b"");
                     let digit = bytes.len() - 2;
                     bytes[digit] ^= 1;
-                    // Another wrong byte could make it right.
-                    self.out.push(Emission { bytes, covers: (0, 0), essential: true });
+                    // Another wrong byte could make it right. One that is rejected uses its number.
+                    let covers = (last, self.next_out);
+                    self.out.push(Emission { bytes, covers, essential: true });
                 }
             }
         }
