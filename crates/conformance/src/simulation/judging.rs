@@ -355,12 +355,13 @@ impl World {
             )));
         }
         if generation != self.link.generation {
+            let resets = generation.saturating_sub(self.link.generation);
             self.link.generation = generation;
             self.totals.resets += 1;
             self.link.just_reset = true;
             self.app.forget_numbers(self.link.place);
             self.link.arrived.begin(next_in.0);
-            return self.judge_reset(phase);
+            return self.judge_reset(phase, resets);
         }
         self.link.most_out = self.link.most_out.max(next_out.0);
         if next_in.0 > self.link.arrived.next && !halted {
@@ -372,7 +373,7 @@ impl World {
         Ok(())
     }
 
-    fn judge_reset(&mut self, phase: Phase) -> Result<(), Stop> {
+    fn judge_reset(&mut self, phase: Phase, resets: u32) -> Result<(), Stop> {
         let in_connection = matches!(phase, Phase::LogonSent | Phase::LoggedOn);
         if !in_connection {
             self.link.must_reset_peer = true;
@@ -380,7 +381,8 @@ impl World {
         if self.link.peer.own_resets != self.link.peer_resets {
             // It was the counterparty's.
             self.link.peer_resets = self.link.peer.own_resets;
-            self.link.must_reset_peer = false;
+            // Another one of ours may have followed at the same moment.
+            self.link.must_reset_peer = resets > 1 && !in_connection;
             // Both have begun one.
             self.link.diary.half_reset |= std::mem::take(&mut self.link.diary.reset_ordered);
             return Ok(());
