@@ -1,10 +1,10 @@
 //! What always holds between the parts of a session.
 
-use crate::end::Halt;
-use crate::reading::BlockedBy;
-use crate::session::Session;
+use crate::events::end::Halt;
 use crate::settings::Role;
 use crate::state::Phase;
+use crate::state::reading::BlockedBy;
+use crate::state::session::Session;
 
 impl Session {
     /// Checks what holds after each transaction, committed or rolled back.
@@ -106,12 +106,12 @@ mod tests {
 
     use super::*;
     use crate::invariants::{said, session};
-    use crate::reading::Blocked;
+    use crate::limits::throttle::Arrival;
+    use crate::state::reading::Blocked;
     use crate::state::{Connection, Gap, Unsent};
+    use crate::store::retry::StoreRetry;
     use crate::store::{Position, StoreError};
-    use crate::store_retry::StoreRetry;
-    use crate::throttle::Arrival;
-    use crate::time::{Mono, Now, Utc};
+    use crate::values::time::{Mono, Now, Utc};
 
     fn connection(session: &mut Session) -> &mut Connection {
         session.state.connection.as_mut().unwrap()

@@ -136,12 +136,12 @@ impl Replay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::end::SessionEnd;
+    use crate::events::end::SessionEnd;
     use crate::invariants::said;
+    use crate::limits::throttle::Counted;
     use crate::state::{Resetting, TestRequest};
     use crate::store::{ConnectionNumber, Generation};
-    use crate::throttle::Counted;
-    use crate::time::{Mono, Now, Utc};
+    use crate::values::time::{Mono, Now, Utc};
 
     /// Returns a state in which everything is under way that may be at once: a gap, a replay, a
     /// TestRequest, unsent messages.

@@ -2,13 +2,13 @@
 
 use fixbolt_codec::{Envelope, SeqNum, Version};
 
-use crate::id::SessionId;
-use crate::key::SessionKey;
-use crate::session::Session;
 use crate::settings::{Role, SessionSettings};
 use crate::state::Phase;
+use crate::state::session::Session;
 use crate::store::Recovered;
-use crate::time::{Mono, Now, Utc};
+use crate::values::id::SessionId;
+use crate::values::key::SessionKey;
+use crate::values::time::{Mono, Now, Utc};
 
 /// Returns what a check says of a value that was damaged.
 ///

@@ -3,6 +3,8 @@
 //! A [`Schedule`] says in which window of its schedule a session is at a moment in UTC, and when
 //! the next window begins or ends. It reads no clock and no file, and knows nothing of sessions.
 
+pub(crate) mod calendar;
+
 mod civil;
 mod window;
 mod zone;
@@ -19,7 +21,7 @@ pub use self::zone::{InvalidZone, Zone};
 
 use self::civil::DAY;
 use self::zone::Pick;
-use crate::time::Utc;
+use crate::values::time::Utc;
 
 /// When a session takes place.
 ///

@@ -1,0 +1,197 @@
+//! What the session core asks of an application, and what the application may answer. Callbacks
+//! decide by their return values.
+
+use core::fmt;
+
+use fixbolt_codec::{BodyWriter, Message};
+
+use crate::api::resume::Resume;
+use crate::api::turn::Turn;
+use crate::events::event::Event;
+use crate::events::failure::Failure;
+use crate::events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
+
+/// The callbacks of an application. They run on the session's thread, one at a time.
+///
+/// Only [`Application::on_message`] is required. Each callback gets a [`Turn`], which knows the
+/// session and can write: what a callback writes, in any session of the worker, becomes visible as
+/// a whole or not at all. An error or a panic rolls it back; see [`Failure`] for how the
+/// counterparty is answered after an error.
+///
+/// A venue that lets one desk log on, and counts its orders:
+///
+/// ```
+/// use fixbolt_codec::{Message, Tag};
+/// use fixbolt_session::{Application, Delivery, Event, Failure, LogonDecision, Turn};
+///
+/// #[derive(Default)]
+/// struct Venue {
+///     orders: u64,
+/// }
+///
+/// impl Application for Venue {
+///     fn on_logon(
+///         &mut self,
+///         logon: Message<'_>,
+///         _: &mut Turn<'_>,
+///     ) -> Result<LogonDecision, Failure> {
+///         let (name, password) = (logon.get(Tag::new(553)), logon.get(Tag::new(554)));
+///         Ok(match (name, password) {
+///             (Some(b"desk"), Some(b"correct horse")) => LogonDecision::Accept,
+///             _ => LogonDecision::refuse("unknown user or wrong password"),
+///         })
+///     }
+///
+///     fn on_message(
+///         &mut self,
+///         message: Message<'_>,
+///         _: &mut Turn<'_>,
+///     ) -> Result<Delivery, Failure> {
+///         if message.msg_type() != b"D" {
+///             return Ok(Delivery::UNSUPPORTED);
+///         }
+///         // A missing ClOrdID (11) becomes a reject that names it.
+///         let id: &[u8] = message.required(Tag::new(11))?;
+///         self.orders += u64::from(!id.is_empty());
+///         Ok(Delivery::Done)
+///     }
+///
+///     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+///         println!("{}: {event}", turn.session_id());
+///         Ok(())
+///     }
+/// }
+/// # let _ = Venue::default().orders;
+/// ```
+pub trait Application {
+    /// Processes an application message. Messages arrive in sequence, each exactly once as long as
+    /// the store is kept.
+    ///
+    /// Everything written through `turn` becomes visible together with the record that the message
+    /// was processed, or not at all.
+    ///
+    /// # Errors
+    /// [`Failure`] says which errors reject the message. A failure of the application (or a panic)
+    /// rolls the turn back in every session it touched and disconnects the session; the
+    /// counterparty sends the message again after the next logon. After the configured number of
+    /// attempts the session is halted.
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure>;
+
+    /// Decides whether the counterparty may log on (Username 553, Password 554). Called with the
+    /// counterparty's Logon; for an initiator that is the answer to its own.
+    ///
+    /// Called before anything else in the Logon is checked, so that a counterparty that may not log
+    /// on learns nothing about what else is wrong. [`Event::LoggedOn`] follows once the session is
+    /// logged on.
+    ///
+    /// # Errors
+    /// A failure closes the connection without a Logout.
+    fn on_logon(&mut self, logon: Message<'_>, turn: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
+        let _ = (logon, turn);
+        Ok(LogonDecision::Accept)
+    }
+
+    /// Adds the application's fields to a Logon about to be sent (an initiator's Logon or an
+    /// acceptor's answer), such as NewPassword (925), RawData (96) or user-defined ones.
+    ///
+    /// `logon` already holds the session layer's fields and those of
+    /// [`SessionSettings::logon`](crate::SessionSettings::logon).
+    ///
+    /// # Errors
+    /// A failure closes the connection, and so does a field that is already in the Logon.
+    fn on_sending_logon(&mut self, logon: &mut BodyWriter<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        let _ = (logon, turn);
+        Ok(())
+    }
+
+    /// Decides whether a stored message that the counterparty asked for is sent again. Not called
+    /// for one whose secrets are masked in the store, which cannot be sent
+    /// ([`Unreached::Masked`](crate::Unreached::Masked)).
+    ///
+    /// # Errors
+    /// A failure closes the connection.
+    fn on_resend(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Resend, Failure> {
+        let _ = (message, turn);
+        Ok(Resend::Send)
+    }
+
+    /// Called when the session has been opened; `resume` reads the contents of its store, so that
+    /// the application needs no files of its own.
+    ///
+    /// # Errors
+    /// A failure halts the session, because the application's state is unknown.
+    fn on_resume(&mut self, resume: &mut Resume<'_>) -> Result<(), Failure> {
+        let _ = resume;
+        Ok(())
+    }
+
+    /// Called when something happened to the session. An initiator sends its first order on
+    /// [`Event::LoggedOn`].
+    ///
+    /// What it writes can cause events of its own, such as [`Event::WarnedOutbound`], and it may
+    /// write because of those; if it goes on and on, the third writing in a row is rolled back as a
+    /// failure.
+    ///
+    /// # Errors
+    /// A failure closes the connection, if any.
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        let _ = (event, turn);
+        Ok(())
+    }
+}
+
+/// The outcome of an application message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// The message was processed.
+    Done,
+    /// The message is answered with a Reject (35=3), because it breaks a rule that the dictionary
+    /// does not contain. What the turn wrote is kept.
+    Reject(SessionReject),
+    /// The message is answered with a BusinessMessageReject (35=j), before FIX.4.2 with a Reject.
+    /// What the turn wrote is kept.
+    BusinessReject(BusinessReject),
+    /// The message cannot be processed now. It is offered again later, and nothing more is read
+    /// from this counterparty until then. What the turn wrote is rolled back.
+    NotNow,
+}
+
+impl Delivery {
+    /// The application does not process messages of this type (test case 2r).
+    pub const UNSUPPORTED: Self =
+        Self::BusinessReject(BusinessReject::new(BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE));
+}
+
+/// Whether a counterparty may log on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum LogonDecision {
+    /// The counterparty may log on.
+    Accept,
+    /// The counterparty may not log on: the connection is closed without a Logout.
+    RefuseSilently,
+    /// The counterparty may not log on: a Logout says why, then the connection is closed.
+    Refuse {
+        /// Text (58) of the Logout.
+        text: String,
+    },
+}
+
+impl LogonDecision {
+    /// Returns a refusal with this Text (58).
+    #[must_use]
+    pub fn refuse(text: impl fmt::Display) -> Self {
+        Self::Refuse { text: text.to_string() }
+    }
+}
+
+/// What to do with a stored message that the counterparty asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Resend {
+    /// Sends it again with PossDupFlag=Y.
+    Send,
+    /// Replaces it with a gap fill, because it is obsolete.
+    GapFill,
+}

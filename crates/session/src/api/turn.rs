@@ -1,0 +1,241 @@
+//! A turn: one inbound message (or one call from outside) and everything that is written because of
+//! it, in any session of the worker. It is committed or rolled back as a whole.
+
+use core::fmt;
+use std::sync::Arc;
+
+use fixbolt_codec::{Message, SeqNum};
+
+use crate::api::waker::{SessionWaker, WorkerWaker};
+use crate::core::table;
+use crate::events::end::Halt;
+use crate::send::draft::Handle;
+use crate::settings::Role;
+use crate::state::Phase;
+use crate::state::session::Session;
+use crate::store::Store;
+use crate::values::id::SessionId;
+use crate::values::key::SessionKey;
+use crate::values::time::Now;
+
+/// What a callback knows about its session, and where it writes. It has no type parameters, so that
+/// `dyn Application` is possible.
+///
+/// Everything that a callback writes, in any session of the worker, is committed together once it
+/// returns, or rolled back if it fails. The sequence numbers it reads include what it has written
+/// itself.
+///
+/// An initiator sends its first order once it is logged on:
+///
+/// ```
+/// use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody};
+/// use fixbolt_session::{Application, Delivery, Event, Failure, Turn};
+///
+/// struct Desk;
+///
+/// impl Application for Desk {
+///     fn on_message(
+///         &mut self,
+///         message: Message<'_>,
+///         turn: &mut Turn<'_>,
+///     ) -> Result<Delivery, Failure> {
+///         println!("{}: {message:?}", turn.session_id());
+///         Ok(Delivery::Done)
+///     }
+///
+///     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+///         if matches!(event, Event::LoggedOn) {
+///             let mut order = turn.reply().draft(MsgType::new(b"D"));
+///             order.writer().bytes(Key::new(11), b"ord1").bytes(Key::new(55), b"IBM");
+///             order.send()?;
+///         }
+///         Ok(())
+///     }
+/// }
+/// ```
+pub struct Turn<'a> {
+    pub(crate) now: Now,
+    /// The number of transactions of this worker so far; the open one has the last number.
+    pub(crate) turns: &'a mut u64,
+    /// Whether the transaction is open. That of a message is open from the beginning, any other
+    /// once something is written.
+    pub(crate) open: bool,
+    pub(crate) inbound: Option<Message<'a>>,
+    pub(crate) cause: Option<SeqNum>,
+    pub(crate) redelivered: bool,
+    /// Whether the Logon that is being sent resets the sequence numbers.
+    pub(crate) resets: bool,
+    pub(crate) own: usize,
+    pub(crate) table: &'a mut [Option<Session>],
+    pub(crate) store: &'a mut (dyn Store + 'a),
+    pub(crate) touched: &'a mut Vec<usize>,
+    pub(crate) waker: &'a Arc<dyn WorkerWaker>,
+}
+
+impl Turn<'_> {
+    /// Returns the clocks of this turn, which are the SendingTime (52) of everything written in it.
+    #[must_use]
+    pub const fn now(&self) -> Now {
+        self.now
+    }
+
+    fn own(&self) -> &Session {
+        table::opened(self.table, self.own)
+    }
+
+    /// Returns the key of the session that the callback is about.
+    #[must_use]
+    pub fn key(&self) -> SessionKey {
+        self.own().key
+    }
+
+    /// Returns the identity of the session.
+    #[must_use]
+    pub fn session_id(&self) -> &SessionId {
+        &self.own().settings.id
+    }
+
+    /// Returns whether this side connects.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.own().settings.role
+    }
+
+    /// Returns the phase of the session.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.own().state.phase()
+    }
+
+    /// Returns why the session is halted, if it is.
+    #[must_use]
+    pub fn halted(&self) -> Option<&Halt> {
+        self.own().halted.as_ref()
+    }
+
+    /// Returns MsgSeqNum (34) of the inbound message; `None` in a turn without an inbound message.
+    #[must_use]
+    pub const fn seq(&self) -> Option<SeqNum> {
+        self.cause
+    }
+
+    /// Returns whether the application may have seen this message before: an earlier attempt
+    /// failed, or the process ended during it.
+    #[must_use]
+    pub const fn redelivered(&self) -> bool {
+        self.redelivered
+    }
+
+    /// Returns the next sequence number expected from the counterparty.
+    #[must_use]
+    pub fn next_in(&self) -> SeqNum {
+        self.own().state.stored.next_in
+    }
+
+    /// Returns the next sequence number that will be sent. In
+    /// [`Application::on_sending_logon`](crate::Application::on_sending_logon) it is that of the
+    /// Logon: 1 if that resets the sequence numbers.
+    #[must_use]
+    pub fn next_out(&self) -> SeqNum {
+        if self.resets { SeqNum::ONE } else { self.own().state.stored.next_out }
+    }
+
+    /// Returns the number of bytes that can be written to the callback's session before sending
+    /// returns [`SendError::BackPressure`](crate::SendError::BackPressure). Half of the outbox is
+    /// reserved for answers, so that a session that sends as fast as it can still reads.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        let own = self.own();
+        let kept = if self.cause.is_some() { 0 } else { own.outbox.size() / 2 };
+        own.outbox.room().saturating_sub(kept)
+    }
+
+    /// Returns a handle for any thread: after [`Delivery::NotNow`](crate::Delivery::NotNow) it has
+    /// the message offered again.
+    #[must_use]
+    pub fn waker(&self) -> SessionWaker {
+        SessionWaker::new(Arc::clone(self.waker), self.key())
+    }
+
+    /// Returns the session of this worker with this identity, if it is open.
+    #[must_use]
+    pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
+        table::find_id(self.table, id)
+    }
+
+    /// Returns a handle that writes to the callback's session, usually an answer. Routing fields of
+    /// the inbound message (115, 116, 144 and 128, 129, 145) are reversed in it.
+    pub fn reply(&mut self) -> Handle<'_> {
+        self.begin();
+        Handle {
+            now: self.now,
+            session: table::opened_mut(self.table, self.own),
+            store: &mut *self.store,
+            cause: self.cause,
+            route: self.inbound,
+            version: None,
+            header: &[],
+            original: None,
+            session_layer: false,
+        }
+    }
+
+    /// Returns a handle that writes to any session of this worker, without routing fields; `None`
+    /// if no such session is open.
+    pub fn to(&mut self, session: SessionKey) -> Option<Handle<'_>> {
+        table::find(self.table, session)?;
+        self.begin();
+        let cause = if session.index() == self.own { self.cause } else { None };
+        let session = table::find_mut(self.table, session)?;
+        if session.touch(*self.turns) {
+            self.touched.push(session.key.index());
+        }
+        Some(Handle {
+            now: self.now,
+            session,
+            store: &mut *self.store,
+            cause,
+            route: None,
+            version: None,
+            header: &[],
+            original: None,
+            session_layer: false,
+        })
+    }
+
+    /// Begins the transaction if it has not begun.
+    pub(crate) fn begin(&mut self) {
+        if self.open {
+            return;
+        }
+        self.open = true;
+        begin(self.own, self.table, self.store, self.turns, self.touched);
+    }
+}
+
+/// Begins a transaction of the session at index `own`.
+pub(crate) fn begin(
+    own: usize,
+    table: &mut [Option<Session>],
+    store: &mut dyn Store,
+    turns: &mut u64,
+    touched: &mut Vec<usize>,
+) {
+    *turns += 1;
+    touched.clear();
+    store.begin();
+    table::opened_mut(table, own).touch(*turns);
+    touched.push(own);
+}
+
+impl fmt::Debug for Turn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn")
+            .field("session", &format_args!("{}", self.session_id()))
+            .field("phase", &self.phase())
+            .field("next_in", &self.next_in())
+            .field("next_out", &self.next_out())
+            .field("seq", &self.cause)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,666 @@
+//! All sessions of one worker thread. Sans-IO: bytes, clocks and the end of a connection come in;
+//! bytes and requests to close a connection come out.
+
+use core::error::Error;
+use core::fmt;
+use core::time::Duration;
+use std::sync::Arc;
+
+use fixbolt_codec::{SeqNum, Version};
+use fixbolt_dictionary::ApplicationVersion;
+
+use crate::api::application::Application;
+use crate::api::observer::WireObserver;
+use crate::api::waker::{Unheard, WorkerWaker};
+use crate::calls::warm_up_times::WarmUp;
+use crate::core::stored_message::FieldStorage;
+use crate::core::table;
+use crate::core::transaction::Transaction;
+use crate::core::work_lists::WorkLists;
+use crate::events::end::Halt;
+use crate::events::event::Event;
+use crate::settings::dictionaries::SessionDictionary;
+use crate::settings::{SessionSettings, WhileLoggedOff};
+use crate::state::Phase;
+use crate::state::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
+use crate::state::reorder::Kept;
+use crate::state::session::Session;
+use crate::state::status::StatusCell;
+use crate::store::{Position, Recovered, Store, StoreError};
+use crate::values::id::SessionId;
+use crate::values::key::SessionKey;
+use crate::values::time::Now;
+
+/// The sessions of one worker, on one store.
+///
+/// Order of calls for a connection: [`connected`](Self::connected); then [`receive`](Self::receive)
+/// for bytes that arrived, [`wake`](Self::wake) at [`next_deadline`](Self::next_deadline),
+/// [`writable`](Self::writable) and [`written`](Self::written) for bytes to send; when
+/// [`wants_close`](Self::wants_close) returns `true` and nothing is left to write, close the
+/// transport; and [`disconnected`](Self::disconnected) at its end, whichever side ended it. A
+/// session without a connection has deadlines, too.
+///
+/// After each round of calls, for all sessions: [`next_ready`](Self::next_ready) and
+/// [`next_output`](Self::next_output) until they return `None`, and
+/// [`store_advanced`](Self::store_advanced) when the store calls the waker.
+///
+/// With the key of a session that is not open here, a call does nothing and returns what it returns
+/// for a closed session.
+pub struct Sessions {
+    pub(crate) table: Vec<Option<Session>>,
+    /// The dictionaries of each session, outside the table: a message's index borrows the data
+    /// fields while the sessions are in use.
+    pub(crate) dictionaries: Vec<SessionDictionary>,
+    pub(crate) store: Box<dyn Store>,
+    pub(crate) waker: Arc<dyn WorkerWaker>,
+    pub(crate) wire: Option<Arc<dyn WireObserver>>,
+    /// Storage for the index of an inbound message, and of a stored one.
+    pub(crate) inbound: FieldStorage,
+    pub(crate) stored: FieldStorage,
+    /// The buffer that a message from the reorder buffer is copied to before it is processed.
+    pub(crate) kept: Kept,
+    pub(crate) turns: u64,
+    pub(crate) touched: Vec<usize>,
+    pub(crate) lists: WorkLists,
+    pub(crate) worker: u16,
+    /// The number of sessions opened so far, which is the next one's serial number.
+    pub(crate) opened: u32,
+    pub(crate) warm_up: WarmUp,
+}
+
+/// Why a session could not be opened or resumed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The store refused.
+    Store(StoreError),
+    /// The session is open already.
+    AlreadyOpen,
+    /// No session is open under this key.
+    NotOpen,
+    /// The session has a connection, which must end first.
+    Connected,
+    /// The session is halted for another reason, which `resume` does not end.
+    Halted(Halt),
+    /// A setting is out of its range.
+    Setting(&'static str),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::AlreadyOpen => f.write_str("the session is open already"),
+            Self::NotOpen => f.write_str("the session is not open"),
+            Self::Connected => f.write_str("the session has a connection: close it first"),
+            Self::Halted(halt) => halt.fmt(f),
+            Self::Setting(what) => f.write_str(what),
+        }
+    }
+}
+
+impl Error for OpenError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Store(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+/// The smallest outbox: room for the largest message of the session layer, and for some of the
+/// application's.
+const OUTBOX_MIN: usize = 16 * 1024;
+
+impl Sessions {
+    /// Creates a worker without sessions. Messages of up to `max_message_size` bytes can be
+    /// indexed, larger ones once a session accepts them.
+    #[must_use]
+    pub fn new(store: Box<dyn Store>, max_message_size: usize) -> Self {
+        let fields = max_message_size.max(MAX_MESSAGE_SIZE_BEFORE_LOGON) / 4;
+        Self {
+            table: Vec::new(),
+            dictionaries: Vec::new(),
+            store,
+            waker: Arc::new(Unheard),
+            wire: None,
+            inbound: FieldStorage::new(fields),
+            stored: FieldStorage::new(fields),
+            kept: Kept::with_capacity(max_message_size),
+            turns: 0,
+            touched: Vec::with_capacity(16),
+            lists: WorkLists::with_capacity(16),
+            worker: 0,
+            opened: 0,
+            warm_up: WarmUp::default(),
+        }
+    }
+
+    /// Makes these the sessions of worker `number`. Its `waker` is called when an application can
+    /// take a message again, and by a store that has advanced.
+    #[must_use]
+    pub fn on_worker(mut self, number: u16, waker: Arc<dyn WorkerWaker>) -> Self {
+        self.store.set_waker(Arc::clone(&waker));
+        (self.worker, self.waker) = (number, waker);
+        self
+    }
+
+    /// Shows every message that the sessions read or write to `observer`.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Arc<dyn WireObserver>) -> Self {
+        self.wire = Some(observer);
+        self
+    }
+
+    /// Has a session warmed up ([`Sessions::warm_up`]) whenever a connection of it begins, and, if
+    /// `every` is given, again and again while it is logged on ([`Sessions::warm_up_due`]).
+    #[must_use]
+    pub const fn warmed_up(mut self, every: Option<Duration>) -> Self {
+        self.warm_up = WarmUp::new(every);
+        self
+    }
+
+    /// Opens a session and its store, and shows the store's contents to the application.
+    ///
+    /// A session opens halted if its store is damaged, or if its application failed too often on a
+    /// message.
+    ///
+    /// # Errors
+    /// Returns an [`OpenError`].
+    pub fn open(
+        &mut self,
+        now: Now,
+        settings: SessionSettings,
+        app: &mut dyn Application,
+    ) -> Result<SessionKey, OpenError> {
+        self.open_with(now, settings, app, |store, key, id| store.open(key, id))
+    }
+
+    /// Does the same for a counterparty that is not authenticated yet: a store that does not exist
+    /// is created with its first record ([`Store::open_lazily`]).
+    ///
+    /// # Errors
+    /// Returns an [`OpenError`].
+    pub fn open_lazily(
+        &mut self,
+        now: Now,
+        settings: SessionSettings,
+        app: &mut dyn Application,
+    ) -> Result<SessionKey, OpenError> {
+        self.open_with(now, settings, app, |store, key, id| store.open_lazily(key, id))
+    }
+
+    fn open_with(
+        &mut self,
+        now: Now,
+        settings: SessionSettings,
+        app: &mut dyn Application,
+        open: impl FnOnce(&mut dyn Store, SessionKey, &SessionId) -> Result<Recovered, StoreError>,
+    ) -> Result<SessionKey, OpenError> {
+        if self.find(&settings.id).is_some() {
+            return Err(OpenError::AlreadyOpen);
+        }
+        check_settings(&settings, self.store.keeps_messages())?;
+        // Checked before the store opens the session, so that no store has a session that cannot
+        // exist here.
+        let id = &settings.id;
+        let envelope =
+            id.envelope().ok_or(OpenError::Setting("an ID of the session has more than 64 bytes"))?;
+        self.inbound.grow(settings.max_message_size / 4);
+        self.stored.grow(settings.max_message_size / 4);
+        let free = self.table.iter().position(Option::is_none).unwrap_or(self.table.len());
+        let index = u32::try_from(free).map_err(|_| OpenError::Setting("too many sessions"))?;
+        let key = SessionKey::new(self.worker, index, self.opened);
+        let recovered = open(&mut *self.store, key, id).map_err(OpenError::Store)?;
+        self.opened = self.opened.wrapping_add(1);
+        let dictionary = settings.dictionary.clone();
+        let keeps_messages = self.store.keeps_messages();
+        let mut session = Session::new(key, settings, envelope, &recovered, keeps_messages);
+        session.tell_horizon(&mut *self.store);
+        if free == self.table.len() {
+            self.table.push(None);
+            self.dictionaries.push(SessionDictionary::None);
+        }
+        (self.table[free], self.dictionaries[free]) = (Some(session), dictionary);
+        self.touched.reserve(self.table.len());
+        self.lists.reserve(self.table.len());
+        if recovered.since.is_none() && recovered.damage.is_none() {
+            self.notify(now, key, &Event::NewStore, app);
+        }
+        self.begin_work(now, key, &recovered, app);
+        self.follow_schedule(now, key, app);
+        Ok(key)
+    }
+
+    /// Reports what the store found out, shows its contents to the application, and closes it if it
+    /// must be repaired.
+    pub(crate) fn begin_work(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        recovered: &Recovered,
+        app: &mut dyn Application,
+    ) {
+        if let Some(given_up) = recovered.given_up.clone() {
+            let event = Event::NumbersGivenUp { begin: *given_up.start(), end: *given_up.end() };
+            self.notify(now, key, &event, app);
+        }
+        self.show_store(now, key, app);
+    }
+
+    /// Shows the contents of the session's store to the application; [`Sessions::open`] calls this
+    /// itself. If the application fails, its state is unknown: the session is halted.
+    pub fn show_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
+        if !self.session(key).is_some_and(|session| session.store_is_open) {
+            return;
+        }
+        let Some(mut tx) = self.transaction(now, key, app) else { return };
+        let mut fields = core::mem::take(tx.fields);
+        tx.show_store(&mut fields);
+        *tx.fields = fields;
+        self.close_halted_store(key);
+    }
+
+    /// Closes a store that is damaged or has failed, so that it can be repaired while the other
+    /// sessions continue.
+    pub(crate) fn close_halted_store(&mut self, key: SessionKey) {
+        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let by_store = matches!(session.halted, Some(Halt::StoreDamaged { .. } | Halt::StoreFailed(_)));
+        if by_store && session.store_is_open && session.state.connection.is_none() {
+            session.store_is_open = false;
+            session.store_is_new &= self.store.durable(key) == Position::default();
+            // Opening it again will report its state; there is nobody to tell of a second failure.
+            let _ = self.store.close(key);
+        }
+    }
+
+    /// Returns whether the session's store has failed before anything in it was durable: nothing
+    /// was sent, and the session loses nothing if it is closed and opened again.
+    #[must_use]
+    pub fn was_never_stored(&self, key: SessionKey) -> bool {
+        self.session(key).is_some_and(|session| session.store_is_new && !session.store_is_open)
+    }
+
+    /// Closes a session and its store and frees its memory. The other sessions continue.
+    ///
+    /// # Errors
+    /// Returns [`OpenError::NotOpen`] or [`OpenError::Connected`], and [`OpenError::Store`] if the
+    /// store could not be closed cleanly; in that case the session is closed nevertheless.
+    pub fn close(&mut self, key: SessionKey) -> Result<(), OpenError> {
+        self.close_with(key, |store| store.close(key))
+    }
+
+    /// Closes a session as [`Sessions::close`] does, without waiting for its store:
+    /// [`Sessions::take_unclean`] says if that cannot be closed cleanly later.
+    ///
+    /// # Errors
+    /// As [`Sessions::close`].
+    pub fn close_later(&mut self, key: SessionKey) -> Result<(), OpenError> {
+        self.close_with(key, |store| store.close_later(key))
+    }
+
+    /// Returns a session that [`Sessions::close_later`] has closed and whose store could not be
+    /// closed cleanly, once.
+    pub fn take_unclean(&mut self) -> Option<(SessionId, StoreError)> {
+        self.store.take_unclean()
+    }
+
+    /// Returns whether a session that a counterparty asks for may be opened now. If not, its store
+    /// has enough to do; it calls the waker when that may have changed.
+    #[must_use]
+    pub fn may_open(&self, id: &SessionId) -> bool {
+        self.store.may_open(id)
+    }
+
+    fn close_with(
+        &mut self,
+        key: SessionKey,
+        close: impl FnOnce(&mut dyn Store) -> Result<(), StoreError>,
+    ) -> Result<(), OpenError> {
+        let session = table::find(&self.table, key).ok_or(OpenError::NotOpen)?;
+        if session.state.connection.is_some() {
+            return Err(OpenError::Connected);
+        }
+        let store_is_open = session.store_is_open;
+        session.status.close();
+        self.lists.forget(key.index());
+        (self.table[key.index()], self.dictionaries[key.index()]) = (None, SessionDictionary::None);
+        if store_is_open { close(&mut *self.store).map_err(OpenError::Store) } else { Ok(()) }
+    }
+
+    /// Closes every session and its store cleanly.
+    ///
+    /// # Errors
+    /// Returns the first error of a store.
+    pub fn close_all(mut self) -> Result<(), StoreError> {
+        let mut result = Ok(());
+        for session in self.table.iter().flatten() {
+            session.status.close();
+            if !session.store_is_open {
+                continue;
+            }
+            let closed = self.store.close(session.key);
+            result = result.and(closed);
+        }
+        result
+    }
+
+    /// Notifies the application of something that happened to the session outside it. A failure
+    /// ends the connection.
+    pub fn notify(&mut self, now: Now, key: SessionKey, event: &Event<'_>, app: &mut dyn Application) {
+        if let Some(mut tx) = self.transaction(now, key, app) {
+            tx.notify(event);
+        }
+    }
+
+    /// Returns the open session with this identity.
+    #[must_use]
+    pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
+        table::find_id(&self.table, id)
+    }
+
+    /// Returns the open session that a Logon is for: of those that accept it, the one with most
+    /// SubIDs and LocationIDs. `logon` is the identity that the Logon names, seen from our side
+    /// ([`identify`](crate::identify())).
+    #[must_use]
+    pub fn find_for_logon(&self, logon: &SessionId) -> Option<SessionKey> {
+        let accepting = self.table.iter().flatten().filter(|session| session.settings.id.accepts(logon));
+        accepting.max_by_key(|session| session.settings.id.specificity()).map(|session| session.key)
+    }
+
+    /// Returns every open session.
+    pub fn keys(&self) -> impl Iterator<Item = SessionKey> + use<'_> {
+        self.table.iter().flatten().map(|session| session.key)
+    }
+
+    /// Returns the settings of a session.
+    #[must_use]
+    pub fn settings(&self, key: SessionKey) -> Option<&SessionSettings> {
+        self.session(key).map(|session| &session.settings)
+    }
+
+    /// Returns the phase of a session.
+    #[must_use]
+    pub fn phase(&self, key: SessionKey) -> Phase {
+        self.session(key).map_or(Phase::Disconnected, |session| session.state.phase())
+    }
+
+    /// Returns why the session is halted, if it is.
+    #[must_use]
+    pub fn halted(&self, key: SessionKey) -> Option<&Halt> {
+        self.session(key)?.halted.as_ref()
+    }
+
+    /// Returns the next sequence number expected and the next one to be used; `None` if the session
+    /// is not open.
+    #[must_use]
+    pub fn numbers(&self, key: SessionKey) -> Option<(SeqNum, SeqNum)> {
+        self.session(key).map(|session| (session.state.stored.next_in, session.state.stored.next_out))
+    }
+
+    /// Returns as text, for tests, everything that a rolled-back transaction must leave unchanged.
+    /// Whether the transaction made the connection close is omitted.
+    #[cfg(feature = "test-support")]
+    #[must_use]
+    pub fn snapshot(&self, key: SessionKey) -> String {
+        let Some(Session { state, outbox, reorder, .. }) = self.session(key) else { return String::new() };
+        let mut state = state.clone();
+        if let Some(connection) = &mut state.connection {
+            connection.end = None;
+        }
+        format!("{state:?}\n{:?}\n{reorder:?}", outbox.cursor)
+    }
+
+    /// Returns the status that other threads read; `None` if the session is not open.
+    #[must_use]
+    pub fn status(&self, key: SessionKey) -> Option<Arc<StatusCell>> {
+        self.session(key).map(|session| Arc::clone(&session.status))
+    }
+
+    /// Returns whether the session is enabled: it may have connections.
+    #[must_use]
+    pub fn is_enabled(&self, key: SessionKey) -> bool {
+        self.session(key).is_some_and(|session| session.enabled)
+    }
+
+    /// Returns whether the session can begin a transport connection now. Outside its schedule an
+    /// initiator cannot; an acceptor can, and refuses the Logon.
+    #[must_use]
+    pub fn can_connect(&self, key: SessionKey) -> bool {
+        self.session(key).is_some_and(|session| {
+            let scheduled = session.is_acceptor() || session.outside_schedule().is_none();
+            session.halted.is_none() && session.enabled && session.state.connection.is_none() && scheduled
+        })
+    }
+
+    /// Returns whether the session has logged on with its present connection, even if it is logging
+    /// out again.
+    #[must_use]
+    pub fn has_logged_on(&self, key: SessionKey) -> bool {
+        let connection = self.session(key).and_then(|session| session.state.connection.as_ref());
+        connection.is_some_and(|connection| connection.logged_on)
+    }
+
+    /// Returns whether the session loses no message that could be sent again if it is closed and
+    /// opened again.
+    #[must_use]
+    pub fn survives_close(&self, key: SessionKey) -> bool {
+        self.store.survives_close()
+            || self.session(key).is_some_and(|session| session.settings.reset_on_logon)
+    }
+
+    /// Checks the invariants of every open session, for simulators and fuzzers. Builds with debug
+    /// assertions check the session of a call at its end, and those that a transaction has touched.
+    ///
+    /// # Panics
+    /// Panics if one does not hold.
+    #[doc(hidden)]
+    pub fn check(&self) {
+        let Self { table, dictionaries, touched, lists, turns, .. } = self;
+        assert!(touched.is_empty(), "sessions {touched:?} are in a transaction that has ended");
+        let (sessions, others) = (table.len(), dictionaries.len());
+        assert!(sessions == others, "the table has {sessions} places, and dictionaries have {others}");
+        lists.check(table);
+        for (place, session) in table.iter().enumerate() {
+            let Some(session) = session else { continue };
+            let key = session.key;
+            assert!(key.index() == place, "the session with key {key:?} is at {place}");
+            let number = session.turn.number();
+            assert!(number <= *turns, "transaction {number} of {turns} has touched session {place}");
+            session.check();
+            session.check_between_calls();
+        }
+    }
+
+    /// Checks the session of a call at its end, in builds with debug assertions. The others can
+    /// only have changed in transactions.
+    pub(crate) fn debug_check(&self, key: SessionKey) {
+        if cfg!(debug_assertions)
+            && let Some(session) = self.session(key)
+        {
+            session.check();
+            session.check_between_calls();
+        }
+    }
+
+    pub(crate) fn session(&self, key: SessionKey) -> Option<&Session> {
+        table::find(&self.table, key)
+    }
+
+    pub(crate) fn transaction<'a>(
+        &'a mut self,
+        now: Now,
+        key: SessionKey,
+        app: &'a mut dyn Application,
+    ) -> Option<Transaction<'a>> {
+        table::find(&self.table, key)?;
+        Some(Transaction {
+            now,
+            own: key.index(),
+            table: &mut self.table,
+            dictionaries: &self.dictionaries,
+            store: &mut *self.store,
+            app,
+            waker: &self.waker,
+            wire: self.wire.as_deref(),
+            turns: &mut self.turns,
+            touched: &mut self.touched,
+            lists: &mut self.lists,
+            fields: &mut self.stored,
+            telling: 0,
+        })
+    }
+}
+
+/// Returns what is wrong with the versions that the session's messages may have.
+fn wrong_versions(settings: &SessionSettings) -> Option<&'static str> {
+    let is_fixt = settings.id.version() == Version::Fixt11;
+    match &settings.dictionary {
+        _ if is_fixt && settings.appl_ver_id().is_none() => Some(
+            "a session of FIXT.1.1 needs the version of its application messages, FIX.5.0SP2 for example (SessionSettings::default_appl_ver_id)",
+        ),
+        SessionDictionary::Own(_) if is_fixt => {
+            Some("a session of FIXT.1.1 has several dictionaries (SessionDictionary::Fixt)")
+        }
+        SessionDictionary::Fixt(_) if !is_fixt => {
+            Some("only a session of FIXT.1.1 has several dictionaries (SessionDictionary::Fixt)")
+        }
+        SessionDictionary::Fixt(dictionaries) => {
+            let default = ApplicationVersion::new(settings.appl_ver_id()?);
+            let known = dictionaries.versions().versions().any(|(version, _)| version == default);
+            (!known).then_some("there is no dictionary of the session's DefaultApplVerID")
+        }
+        _ => None,
+    }
+}
+
+fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<(), OpenError> {
+    let wrong = if settings.dictionary == SessionDictionary::Shipped {
+        "SessionDictionary::Shipped is filled in by an engine; without one, set SessionDictionary::Own (for FIXT.1.1, Fixt) or SessionDictionary::None"
+    } else if let Some(wrong) = wrong_versions(settings) {
+        wrong
+    } else if settings.outbox_size < OUTBOX_MIN {
+        "the outbox must have at least 16 KiB"
+    } else if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {
+        "MaxMessageSize must be at least 8192"
+    } else if settings.test_request_percent < 100 {
+        "the wait before a TestRequest must be at least 100 percent of HeartBtInt"
+    } else if settings.heartbeat_timeout_percent.is_some_and(|percent| percent < 100) {
+        "the wait before a silent connection ends must be at least 100 percent of HeartBtInt"
+    } else if settings.resend_request_chunk_size == Some(0) {
+        "a ResendRequest must ask for at least 1 message; None asks for all of them"
+    } else if settings.max_resend_requests == 0 {
+        "missing messages must be requested at least once"
+    } else if settings.max_replay_rate == Some(0) {
+        "at least 1 message a second must be sent again; None sends as many as the counterparty reads"
+    } else if !(1..=100).contains(&settings.high_watermark_percent) {
+        "the high watermark of the outbox must be 1 to 100 percent of it"
+    } else if settings.low_watermark_percent >= settings.high_watermark_percent {
+        "the low watermark of the outbox must be below the high one"
+    } else if settings.poison_attempts == 0 {
+        "the number of attempts to process a message must be at least 1"
+    } else if settings.resend_horizon == Some(0) {
+        "the number of messages that are sent again must be at least 1; None sends all of them again"
+    } else if !settings.logon.can_be_written() {
+        "the fields of a Logon must not contain SOH (0x01), except RawData, and LogonFields::others must not have fields that the session writes itself"
+    } else if settings.while_logged_off == WhileLoggedOff::Keep && !keeps_messages {
+        "messages cannot be kept while logged off: the store keeps no messages"
+    } else if !settings.masked.iter().all(|tag| SessionSettings::can_be_masked(*tag)) {
+        "the fields 8, 9, 10, 34, 35, 43, 49, 52, 56, 122 and 369 cannot be masked: the session itself writes and reads them"
+    } else if settings
+        .id
+        .written_sub_ids()
+        .iter()
+        .flatten()
+        .any(|tag| settings.masked.contains(&tag.number()))
+    {
+        "SubIDs and LocationIDs of the session's identity cannot be masked: each message has them, and none could be sent again"
+    } else {
+        return Ok(());
+    };
+    Err(OpenError::Setting(wrong))
+}
+
+#[cfg(test)]
+mod tests {
+    use core::ops::{ControlFlow, RangeInclusive};
+
+    use super::*;
+    use crate::invariants::{said, session};
+    use crate::store::{Generation, Record};
+
+    /// A store that is never used.
+    struct Unused;
+
+    impl Store for Unused {
+        fn open(&mut self, _: SessionKey, _: &SessionId) -> Result<Recovered, StoreError> {
+            Ok(Recovered::default())
+        }
+        fn close(&mut self, _: SessionKey) -> Result<(), StoreError> {
+            Ok(())
+        }
+        fn begin(&mut self) {}
+        fn append(&mut self, _: SessionKey, _: &Record<'_>) -> Result<(), StoreError> {
+            Ok(())
+        }
+        fn commit(&mut self) -> Result<Position, StoreError> {
+            Ok(Position(0))
+        }
+        fn rollback(&mut self) {}
+        fn durable(&mut self, _: SessionKey) -> Position {
+            Position(0)
+        }
+        fn read(
+            &mut self,
+            _: SessionKey,
+            _: Generation,
+            _: RangeInclusive<SeqNum>,
+        ) -> Result<Option<Record<'_>>, StoreError> {
+            Ok(None)
+        }
+        fn replay(
+            &mut self,
+            _: SessionKey,
+            _: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+        ) -> Result<(), StoreError> {
+            Ok(())
+        }
+        fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+            None
+        }
+    }
+
+    fn session_of(sessions: &mut Sessions) -> &mut Session {
+        sessions.table[0].as_mut().unwrap()
+    }
+
+    /// Changes the sessions, and what `check` says then.
+    type Damage = (fn(&mut Sessions), &'static str);
+
+    const DAMAGES: [Damage; 7] = [
+        (|it| it.touched.push(0), "sessions [0] are in a transaction that has ended"),
+        (|it| it.dictionaries.clear(), "the table has 1 places, and dictionaries have 0"),
+        (|it| session_of(it).key = SessionKey::new(0, 1, 0), "is at 0"),
+        (
+            |it| assert!(session_of(it).touch(1), "for the first time"),
+            "transaction 1 of 0 has touched session 0",
+        ),
+        (|it| session_of(it).has_output = true, "session 0 has output: true, and is listed: false"),
+        (|it| session_of(it).store_is_open = false, "the store is closed, and the session is not halted"),
+        (|it| session_of(it).state.stored.next_out = SeqNum(3), "other threads see numbers"),
+    ];
+
+    #[test]
+    fn each_condition_is_seen_to_fail() {
+        for (damage, says) in DAMAGES {
+            let mut sessions = Sessions::new(Box::new(Unused), 8192);
+            sessions.check();
+            sessions.table.push(Some(session()));
+            sessions.dictionaries.push(SessionDictionary::None);
+            sessions.check();
+            damage(&mut sessions);
+            let said = said(|| sessions.check());
+            assert!(said.contains(says), "{said}, not {says}");
+        }
+    }
+}

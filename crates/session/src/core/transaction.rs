@@ -1,0 +1,516 @@
+//! A transaction: the current session, and every session that is touched because of it. It is
+//! begun, committed and rolled back here, as a whole; the session layer's own messages are written
+//! here.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+
+use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted, SeqNum, Version};
+use fixbolt_dictionary::Direction;
+
+use crate::api::application::{Application, Delivery, LogonDecision};
+use crate::api::observer::{WireObserver, observe_outbound};
+use crate::api::resume::Resume;
+use crate::api::turn::{self, Turn};
+use crate::api::waker::WorkerWaker;
+use crate::core::stored_message::FieldStorage;
+use crate::core::table;
+use crate::core::work_lists::WorkLists;
+use crate::events::end::{Halt, SessionEnd};
+use crate::events::error::SendError;
+use crate::events::event::Event;
+use crate::events::failure::Failure;
+use crate::send::draft::Handle;
+use crate::send::sending::SendKind;
+use crate::settings::behavior::VersionOfRejected;
+use crate::settings::dictionaries::SessionDictionary;
+use crate::state::Connection;
+use crate::state::reading::{BlockedBy, MAX_MESSAGE_SIZE_BEFORE_LOGON};
+use crate::state::session::{News, Session};
+use crate::store::{RecordFlags, RecordKind, Store};
+use crate::values::fix::{msg_type, tag};
+use crate::values::time::{Mono, Now};
+use crate::wire::admin_message::{AdminMessage, Extent, ReadAs, route};
+
+/// Everything that the handling of one event of one session may use.
+pub(crate) struct Transaction<'a> {
+    pub(crate) now: Now,
+    /// The index of the current session.
+    pub(crate) own: usize,
+    pub(crate) table: &'a mut [Option<Session>],
+    /// The dictionaries of each session, outside the table: a message's index borrows the data
+    /// fields while the sessions are in use.
+    pub(crate) dictionaries: &'a [SessionDictionary],
+    pub(crate) store: &'a mut (dyn Store + 'a),
+    pub(crate) app: &'a mut (dyn Application + 'a),
+    pub(crate) waker: &'a Arc<dyn WorkerWaker>,
+    pub(crate) wire: Option<&'a dyn WireObserver>,
+    pub(crate) turns: &'a mut u64,
+    /// Indices of the sessions that the open transaction has touched.
+    pub(crate) touched: &'a mut Vec<usize>,
+    pub(crate) lists: &'a mut WorkLists,
+    /// Storage for the index of a stored message.
+    pub(crate) fields: &'a mut FieldStorage,
+    /// How many transactions wait for their news to be told: the callback that hears of one wrote
+    /// the next.
+    pub(crate) telling: u32,
+}
+
+/// An event callback may write because of a message that an event callback wrote, but not a third
+/// time: that would never end.
+const TELLING_MOST: u32 = 2;
+
+/// The session cannot continue with this buffer now: it is closing, halted, or waits.
+pub(crate) struct Stop;
+
+/// The result of an application's callback.
+pub(crate) enum Outcome {
+    Delivered(Delivery),
+    Failed(Failure),
+    Panicked,
+}
+
+/// The reason given for a callback that panicked.
+pub(crate) const PANIC: &str = "panic";
+/// The reason given for a callback whose transaction the store refused.
+const NOT_STORED: &str = "what it wrote could not be stored";
+/// Why one failed that would be called again because of what it wrote, again and again.
+const ENDLESS: &str = "it writes because of what it wrote itself, again and again";
+
+impl<'a> Transaction<'a> {
+    pub(crate) fn session(&self) -> &Session {
+        table::opened(self.table, self.own)
+    }
+
+    pub(crate) fn session_mut(&mut self) -> &mut Session {
+        table::opened_mut(self.table, self.own)
+    }
+
+    pub(crate) fn connection_mut(&mut self) -> Option<&mut Connection> {
+        self.session_mut().state.connection.as_mut()
+    }
+
+    /// Returns the data fields of the session's dialect.
+    pub(crate) fn data_fields(&self) -> &'a DataFields {
+        self.dictionaries[self.own].data_fields()
+    }
+
+    /// Notifies the application of an event, in a separate transaction if it writes. Must not be
+    /// called while one is open.
+    pub(crate) fn notify(&mut self, event: &Event<'_>) {
+        // The session records that it is ending; the caller continues.
+        let _ = self.call("on_event", |app, turn| app.on_event(event, turn));
+    }
+
+    /// Calls a callback that processes no message: what it writes is a separate transaction. If it
+    /// fails, the connection ends, but the worker continues (property 4).
+    fn call<R>(
+        &mut self,
+        callback: &'static str,
+        act: impl FnOnce(&mut (dyn Application + 'a), &mut Turn<'_>) -> Result<R, Failure>,
+    ) -> Result<R, Stop> {
+        let (app, mut turn) = self.turn();
+        let result = catch_unwind(AssertUnwindSafe(|| act(app, &mut turn)));
+        let open = turn.open;
+        self.settle(open, result).map_err(|why| {
+            self.callback_failed(callback, why);
+            Stop
+        })
+    }
+
+    /// Commits what a callback wrote, or rolls it back if the callback failed. Returns the
+    /// callback's answer, or why it failed.
+    fn settle<R>(&mut self, open: bool, result: thread::Result<Result<R, Failure>>) -> Result<R, String> {
+        let why = match result {
+            Ok(Ok(answer)) if !open => return Ok(answer),
+            Ok(Ok(_)) if self.telling > TELLING_MOST => ENDLESS.to_owned(),
+            Ok(Ok(answer)) => return self.commit().map(|()| answer).map_err(|Stop| NOT_STORED.to_owned()),
+            Ok(Err(failure)) => failure.to_string(),
+            Err(_) => PANIC.to_owned(),
+        };
+        if open {
+            self.rollback();
+        }
+        Err(why)
+    }
+
+    /// Calls a callback that decides how a connection continues. If what it wrote has ended the
+    /// connection, its answer no longer matters.
+    pub(crate) fn ask<R>(
+        &mut self,
+        callback: &'static str,
+        act: impl FnOnce(&mut (dyn Application + 'a), &mut Turn<'_>) -> Result<R, Failure>,
+    ) -> Result<R, Stop> {
+        let answer = self.call(callback, act)?;
+        if self.session().state.is_open() { Ok(answer) } else { Err(Stop) }
+    }
+
+    /// Shows the contents of the session's store to the application, in a separate transaction if
+    /// it writes. If it fails, its state is unknown: the session is halted.
+    pub(crate) fn show_store(&mut self, fields: &mut FieldStorage) {
+        let data_fields = self.data_fields();
+        let (app, turn) = self.turn();
+        let mut resume = Resume { turn, data_fields, fields, fault: None };
+        let shown = catch_unwind(AssertUnwindSafe(|| app.on_resume(&mut resume)));
+        let Resume { turn: Turn { open, .. }, fault, .. } = resume;
+        if let Err(why) = self.settle(open, shown)
+            && self.session().halted.is_none()
+        {
+            self.halt(fault.map_or(Halt::CallbackFailed { callback: "on_resume", why }, Halt::by_store));
+        }
+    }
+
+    /// Ends the connection because a callback failed. Without a connection, the application is
+    /// notified.
+    fn callback_failed(&mut self, callback: &'static str, why: String) {
+        if self.session().state.connection.is_some() {
+            return self.close(SessionEnd::CallbackFailed { callback, why });
+        }
+        let event = Event::CallbackFailed { callback, why: &why };
+        let (app, mut turn) = self.turn();
+        // If the application fails here as well, nothing more is reported; nor is anything kept
+        // that it writes here.
+        let _ = catch_unwind(AssertUnwindSafe(|| app.on_event(&event, &mut turn)));
+        if turn.open {
+            self.rollback();
+        }
+    }
+
+    /// Notifies the application of a Reject or BusinessMessageReject that was sent, not of any
+    /// other reply.
+    pub(crate) fn notify_rejected(&mut self, reply: &AdminMessage<'_>) {
+        let mut digits = [0; 20];
+        match reply {
+            AdminMessage::Reject { seq, reject, .. } => self.notify(&reject.event(*seq, &mut digits)),
+            AdminMessage::BusinessReject { seq, reject, .. } => {
+                let (reason, text) = (reject.reason.number(), &reject.text);
+                self.notify(&Event::Rejected { seq: *seq, reason, tag: Redacted(&[]), text });
+            }
+            _ => {}
+        }
+    }
+
+    /// Notifies the application of new sequence numbers and the reason.
+    pub(crate) fn notify_numbers(&mut self, reason: &str) {
+        let stored = self.session().state.stored;
+        let (next_in, next_out) = (stored.next_in, stored.next_out);
+        self.notify(&Event::SequenceChanged { next_in, next_out, reason });
+    }
+
+    pub(crate) fn begin(&mut self) {
+        turn::begin(self.own, self.table, self.store, self.turns, self.touched);
+    }
+
+    /// Makes the transaction visible: sequence numbers, state and bytes, in every session it
+    /// touched.
+    pub(crate) fn commit(&mut self) -> Result<(), Stop> {
+        let table = &*self.table;
+        if self.touched.iter().any(|n| table::opened(table, *n).turn.refused.is_some()) {
+            // Even if the application ignored that the store refused, the transaction is lost.
+            self.rollback();
+            return Err(self.wait(BlockedBy::OtherSession));
+        }
+        match self.store.commit() {
+            Ok(position) => {
+                kill_point!(Commit);
+                let mut is_news = false;
+                for n in &*self.touched {
+                    let session = table::opened_mut(self.table, *n);
+                    observe_outbound(self.wire, session, self.now);
+                    session.outbox.committed(position, self.store.durable(session.key));
+                    self.lists.note_commit(*n, session);
+                    self.lists.note_end(*n, session);
+                    is_news |= session.has_news();
+                    if cfg!(debug_assertions) {
+                        session.check();
+                    }
+                }
+                if is_news {
+                    self.notify_of_commit();
+                }
+                self.touched.clear();
+                Ok(())
+            }
+            Err(error) => {
+                self.restore();
+                self.halt(Halt::StoreFailed(error));
+                Err(Stop)
+            }
+        }
+    }
+
+    /// Undoes the transaction in every session.
+    pub(crate) fn rollback(&mut self) {
+        self.store.rollback();
+        self.restore();
+    }
+
+    fn restore(&mut self) {
+        for n in self.touched.drain(..) {
+            let session = table::opened_mut(self.table, n);
+            session.rollback(self.now.mono);
+            self.lists.note_end(n, session);
+            if cfg!(debug_assertions) {
+                session.check();
+            }
+        }
+    }
+
+    /// Stops reading until the socket has accepted what is queued, or another session can continue.
+    pub(crate) fn wait(&mut self, by: BlockedBy) -> Stop {
+        let now = self.now;
+        self.session_mut().block(now, by);
+        if by == BlockedBy::OtherSession {
+            self.lists.note_awaiting_room(self.own);
+        }
+        Stop
+    }
+
+    /// The same; reading goes on at `until` at the latest, if there is such a time.
+    pub(crate) fn wait_until(&mut self, by: BlockedBy, until: Option<Mono>) -> Stop {
+        let stop = self.wait(by);
+        if let Some(blocked) = &mut self.session_mut().reading.blocked {
+            blocked.until = until;
+        }
+        stop
+    }
+
+    /// Returns when a throttle of a session that the open transaction has touched has room for what
+    /// it refused.
+    pub(crate) fn throttled_until(&self) -> Option<Mono> {
+        let touched = self.touched.iter();
+        touched.filter_map(|n| table::opened(self.table, *n).throttled_until()).min()
+    }
+
+    /// Runs `act` as one transaction, which is committed if `act` succeeds and rolled back
+    /// otherwise.
+    pub(crate) fn run(&mut self, act: impl FnOnce(&mut Self) -> Result<(), SendError>) -> Result<(), Stop> {
+        self.begin();
+        match act(self) {
+            Ok(()) => self.commit(),
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
+    /// Rolls the transaction back because of `error`, and reacts to it.
+    pub(crate) fn abandon(&mut self, error: SendError) -> Stop {
+        self.rollback();
+        match error {
+            // The session whose store refused is halted. If it was another one, the message is
+            // processed without it.
+            SendError::Store(_) | SendError::BackPressure => self.wait(BlockedBy::OtherSession),
+            other => {
+                self.close(SessionEnd::Unanswerable(Box::new(other)));
+                Stop
+            }
+        }
+    }
+
+    pub(crate) fn halt(&mut self, halt: Halt) {
+        let session = table::opened_mut(self.table, self.own);
+        session.halt(self.now.mono, halt);
+        self.lists.note_end(self.own, session);
+    }
+
+    /// Requests that the connection be closed. The application is notified once the transport has
+    /// ended.
+    pub(crate) fn close(&mut self, end: SessionEnd) {
+        let session = table::opened_mut(self.table, self.own);
+        session.close(end);
+        self.lists.note_end(self.own, session);
+    }
+
+    /// Records the inbound message of this transaction.
+    pub(crate) fn record(
+        &mut self,
+        seq: SeqNum,
+        message: &Message<'_>,
+        flags: RecordFlags,
+    ) -> Result<(), SendError> {
+        let session = table::opened_mut(self.table, self.own);
+        session.record_inbound(self.now, self.store, seq, message, flags)
+    }
+
+    pub(crate) fn record_change(&mut self, kind: RecordKind, why: &str) -> Result<(), SendError> {
+        table::opened_mut(self.table, self.own).record_change(self.now, self.store, kind, why)
+    }
+
+    pub(crate) fn reset(&mut self, why: &str) -> Result<(), SendError> {
+        table::opened_mut(self.table, self.own).reset(self.now, self.store, why)
+    }
+
+    /// Tells the store how far back messages of the session are read.
+    pub(crate) fn tell_horizon(&mut self) {
+        table::opened_mut(self.table, self.own).tell_horizon(self.store);
+    }
+
+    /// Returns a handle on the current session for messages of the session layer.
+    pub(crate) fn handle<'h>(&'h mut self, cause: Option<SeqNum>, route: Option<Message<'h>>) -> Handle<'h> {
+        Handle {
+            now: self.now,
+            session: table::opened_mut(self.table, self.own),
+            store: &mut *self.store,
+            cause,
+            route,
+            version: None,
+            header: &[],
+            original: None,
+            session_layer: true,
+        }
+    }
+
+    /// Writes a message of the session layer; `inbound` is the message it answers. What does not
+    /// fit is written in brief, so that a counterparty whose MaxMessageSize (383) is small still
+    /// gets its answer.
+    pub(crate) fn send(
+        &mut self,
+        kind: SendKind<'_>,
+        inbound: Option<&Message<'_>>,
+        admin: &AdminMessage<'_>,
+    ) -> Result<SeqNum, SendError> {
+        let seq = match self.write(kind, route(admin, inbound), admin, Extent::Full) {
+            Err(SendError::TooLarge { .. } | SendError::Encode(_)) => {
+                self.write(kind, None, admin, Extent::Brief)
+            }
+            written => written,
+        }?;
+        if let Some(connection) = self.connection_mut() {
+            match admin {
+                AdminMessage::Logon(_) => connection.logon.ours = Some(seq),
+                AdminMessage::Logout { .. } => connection.logon.logout = Some(seq),
+                _ => {}
+            }
+        }
+        Ok(seq)
+    }
+
+    fn write(
+        &mut self,
+        kind: SendKind<'_>,
+        route: Option<Message<'_>>,
+        admin: &AdminMessage<'_>,
+        extent: Extent,
+    ) -> Result<SeqNum, SendError> {
+        let cause = match kind {
+            SendKind::New { cause } => cause,
+            _ => None,
+        };
+        let session = self.session();
+        let read_as = read_as(session, admin, route.as_ref());
+        let version = admin.limits(session.settings.id.version(), &session.behavior, read_as);
+        let mut draft = self.handle(cause, route).open(MsgType::new(admin.msg_type()), kind);
+        admin.write(draft.writer(), version, extent);
+        draft.send()
+    }
+
+    /// Adds the application's fields to a Logon that is about to be sent; does nothing with any
+    /// other message.
+    pub(crate) fn complete_logon(
+        &mut self,
+        message: &mut AdminMessage<'_>,
+        resets: bool,
+    ) -> Result<(), Stop> {
+        if !matches!(message, AdminMessage::Logon(_)) {
+            return Ok(());
+        }
+        // A Logon cannot be larger: before the logon a counterparty accepts no more.
+        let mut memory = vec![0; MAX_MESSAGE_SIZE_BEFORE_LOGON];
+        let mut writer = BodyWriter::new(MsgType::new(msg_type::LOGON), &mut memory);
+        let session = self.session();
+        let limits = message.limits(session.settings.id.version(), &session.behavior, None);
+        message.write(&mut writer, limits, Extent::Full);
+        session.settings.logon.write(&mut writer);
+        self.ask("on_sending_logon", |app, turn| {
+            turn.resets = resets;
+            app.on_sending_logon(&mut writer, turn)
+        })?;
+        match (writer.finish(), message) {
+            (Ok(written), AdminMessage::Logon(logon)) => logon.body = written.bytes.to_vec(),
+            (Err(error), _) => {
+                self.close(SessionEnd::Unanswerable(Box::new(error.into())));
+                return Err(Stop);
+            }
+            (Ok(_), _) => {}
+        }
+        Ok(())
+    }
+
+    /// Asks the application whether the counterparty may log on.
+    pub(crate) fn authenticate(&mut self, logon: Message<'_>) -> Result<LogonDecision, Stop> {
+        self.ask("on_logon", |app, turn| app.on_logon(logon, turn))
+    }
+
+    /// Offers an application message in the open transaction. A panic is caught: it ends this
+    /// transaction, not the worker.
+    pub(crate) fn offer(&mut self, message: Message<'_>, seq: SeqNum, redelivered: bool) -> Outcome {
+        let (app, turn) = self.turn();
+        let mut turn = Turn { open: true, inbound: Some(message), cause: Some(seq), redelivered, ..turn };
+        match catch_unwind(AssertUnwindSafe(|| app.on_message(message, &mut turn))) {
+            Ok(Ok(delivery)) => Outcome::Delivered(delivery),
+            Ok(Err(failure)) => Outcome::Failed(failure),
+            Err(_) => Outcome::Panicked,
+        }
+    }
+
+    /// Returns the application and its turn, in a transaction that begins when it first writes.
+    pub(crate) fn turn<'t>(&'t mut self) -> (&'t mut (dyn Application + 'a), Turn<'t>) {
+        let turn = Turn {
+            now: self.now,
+            turns: &mut *self.turns,
+            open: false,
+            inbound: None,
+            cause: None,
+            redelivered: false,
+            resets: false,
+            own: self.own,
+            table: &mut *self.table,
+            store: &mut *self.store,
+            touched: &mut *self.touched,
+            waker: self.waker,
+        };
+        (&mut *self.app, turn)
+    }
+
+    /// Notifies the application after a commit: of warnings about what it sent, and of messages
+    /// that will never arrive.
+    #[cold]
+    fn notify_of_commit(&mut self) {
+        let own = self.own;
+        // A callback that writes begins another transaction, possibly in a session whose events are
+        // still to be told.
+        let mut touched = core::mem::take(self.touched);
+        let news: Vec<_> =
+            touched.drain(..).map(|n| (n, table::opened_mut(self.table, n).take_news())).collect();
+        self.telling += 1;
+        for (n, News { unreached, warned }) in news {
+            self.own = n;
+            if let Some((lost, why)) = unreached {
+                self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
+            }
+            for (seq, violation) in warned {
+                self.notify(&Event::WarnedOutbound { seq, violation });
+            }
+        }
+        self.telling -= 1;
+        (self.own, *self.touched) = (own, touched);
+    }
+}
+
+/// Returns what a reject of `inbound` says about the application version that it was read as: no
+/// more than its dictionary has fields for, and nothing if the message names its version.
+fn read_as(session: &Session, admin: &AdminMessage<'_>, inbound: Option<&Message<'_>>) -> Option<ReadAs> {
+    let (ours, inbound) = (session.settings.appl_ver_id()?, inbound?);
+    let is_business = matches!(admin, AdminMessage::BusinessReject { .. });
+    match session.behavior.version_of_rejected {
+        VersionOfRejected::DefaultApplVerId if is_business => Some(ReadAs::DefaultApplVerId(ours)),
+        VersionOfRejected::RefApplVerId => {
+            let has_field = !is_business || session.settings.default_appl_ver_id >= Some(Version::Fix50Sp1);
+            let by_default = inbound.get(tag::APPL_VER_ID).is_none() && has_field;
+            let version =
+                session.dictionaries.version_of(inbound, Direction::Inbound).filter(|_| by_default)?;
+            version.appl_ver_id().map(ReadAs::RefApplVerId)
+        }
+        _ => None,
+    }
+}

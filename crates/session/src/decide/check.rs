@@ -1,0 +1,346 @@
+//! Checks inbound messages against the session's dictionary. Steps 12 to 14 of the inbound checks.
+
+use core::ops::{ControlFlow, Range};
+
+use fixbolt_codec::{FaultKind, Message, Place, Secrets, SeqNum};
+use fixbolt_dictionary::{
+    Action, Check, Direction, Policy, RefTag, Scratch, SessionRejectReason, UnsupportedApplicationVersion,
+    Validator, Violation,
+};
+
+use crate::core::table;
+use crate::core::transaction::Transaction;
+use crate::events::event::Event;
+use crate::settings::behavior::{Behavior, FirstViolation, RefTagId};
+use crate::values::fix::{YES, msg_type, tag};
+use crate::wire::admin_message::Reject;
+
+/// Returns the Reject for the first violation that the session's dictionary and policy reject. The
+/// application is notified of violations that the policy only warns of. If nothing is rejected,
+/// `keep` gets the place of each field. The message learns its version.
+pub(crate) fn violation<'m>(
+    tx: &mut Transaction<'_>,
+    seq: SeqNum,
+    message: &mut Message<'m>,
+    keep: impl FnOnce(&[Place]),
+) -> Option<Reject<'m>> {
+    let session = table::opened_mut(tx.table, tx.own);
+    let behavior = session.behavior;
+    let secrets = session.secret_tags.of(&session.settings);
+    let chosen = session.dictionaries.of(message, Direction::Inbound);
+    let message = &*message;
+    let (validator, scratch) = match (chosen, &mut session.scratch) {
+        (Ok(Some(validator)), Some(scratch)) => (validator, scratch),
+        (Err(unsupported), _) => return unsupported_version(tx, seq, message, unsupported),
+        _ => {
+            let found = message.fault().and_then(|_| broken_field(tx, seq, message));
+            tx.session_mut().decoded();
+            return found.map(|found| found.reject(&behavior));
+        }
+    };
+    let policy = &session.settings.policy;
+    let mut before = Before::new(message, secrets);
+    let Walked { places, found, warned } =
+        walk((validator, scratch), message, policy, behavior.first_violation, &mut before);
+    if let (Some(places), None) = (places, found) {
+        keep(places);
+    }
+    tx.session_mut().decoded();
+    if !warned.is_empty() {
+        warn(tx, seq, message, warned);
+    }
+    found.map(|found| found.reject(&behavior))
+}
+
+/// Notifies the application of violations that the policy only warns of, once for each message.
+#[cold]
+fn warn<'m>(
+    tx: &mut Transaction<'_>,
+    seq: SeqNum,
+    message: &Message<'m>,
+    violations: impl IntoIterator<Item = Violation<'m>>,
+) {
+    let reading = &mut tx.session_mut().reading;
+    let may_be_again = reading.offered || reading.kept.is_some();
+    let is_offered_again = may_be_again && reading.warned_of == Some(seq);
+    // A new Logout or ResendRequest from after a gap was checked when it arrived, and acted then.
+    let has_acted = reading.kept.is_some()
+        && [msg_type::LOGOUT, msg_type::RESEND_REQUEST].contains(&message.msg_type())
+        && message.get(tag::POSS_DUP_FLAG) != Some(YES);
+    if is_offered_again || has_acted {
+        return;
+    }
+    reading.warned_of = Some(seq);
+    for violation in violations {
+        tx.notify(&Event::Warned { seq, violation });
+    }
+}
+
+/// What is wrong with a message.
+struct Walked<'m, 's> {
+    /// The place of each field, unless the walk ended at a violation.
+    places: Option<&'s [Place]>,
+    /// The violation that is rejected.
+    found: Option<Found<'m>>,
+    /// Those that the application is notified of.
+    warned: Vec<Violation<'m>>,
+}
+
+fn walk<'m, 's>(
+    (validator, scratch): (&Validator, &'s mut Scratch),
+    message: &Message<'m>,
+    policy: &Policy,
+    first: FirstViolation,
+    before: &mut Before<'m, '_>,
+) -> Walked<'m, 's> {
+    let mut found = None;
+    let mut warned = Vec::new();
+    let places = validator.for_each(message, policy, scratch, |violation| {
+        if violation.action == Action::Warn {
+            warned.push(without_secret(violation, before));
+            return ControlFlow::Continue(());
+        }
+        let ends = first == FirstViolation::InWireOrder || is_structure(message, &violation);
+        if ends || found.is_none() {
+            found = Some(Found::of(&violation, before));
+        }
+        if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    Walked { places, found, warned }
+}
+
+/// Step 13: there is no dictionary of the message's application version, and nothing else can be
+/// checked.
+fn unsupported_version<'m>(
+    tx: &mut Transaction<'_>,
+    seq: SeqNum,
+    message: &Message<'m>,
+    unsupported: UnsupportedApplicationVersion,
+) -> Option<Reject<'m>> {
+    tx.session_mut().decoded();
+    let session = tx.session();
+    let violation = unsupported.violation(message, &session.settings.policy)?;
+    if violation.action == Action::Warn {
+        warn(tx, seq, message, [violation]);
+        return None;
+    }
+    let mut before = Before::new(message, session.secret_tags.of(&session.settings));
+    Some(Found::of(&violation, &mut before).reject(&session.behavior))
+}
+
+/// A violation that is rejected.
+#[derive(Clone, Copy)]
+struct Found<'m> {
+    reason: SessionRejectReason,
+    tag: RefTag<'m>,
+}
+
+impl<'m> Found<'m> {
+    fn of(violation: &Violation<'m>, before: &mut Before<'m, '_>) -> Self {
+        let Violation { check, reason, tag, position, .. } = *violation;
+        let cut = position.filter(|_| check == Check::TagSyntax).and_then(|at| cut_value(at, before));
+        cut.unwrap_or(Self { reason, tag })
+    }
+
+    fn reject(self, behavior: &Behavior) -> Reject<'m> {
+        let Self { reason, tag } = self;
+        let reject = Reject::of(reason, Some(tag)).worded(behavior.violation_text);
+        // RefMsgType names an unknown MsgType; no field is in error.
+        let named = reason != SessionRejectReason::InvalidMsgType || behavior.msg_type_tag == RefTagId::Named;
+        Reject { tag: named.then_some(tag), ..reject }
+    }
+}
+
+/// Returns whether a violation keeps the message from being split into header, body, trailer and
+/// groups.
+fn is_structure(message: &Message<'_>, violation: &Violation<'_>) -> bool {
+    match violation.check {
+        Check::DuplicateTag | Check::SectionOrder | Check::GroupOrder | Check::GroupDelimiter => true,
+        // What follows the data may be a part of it.
+        Check::DataLength => wrong_length(message).is_some_and(|at| violation.position == Some(at)),
+        _ => false,
+    }
+}
+
+/// Returns the position of the length field whose value is wrong, if that is the message's fault.
+fn wrong_length(message: &Message<'_>) -> Option<usize> {
+    message.fault().filter(|fault| fault.kind == FaultKind::DataLength).map(|fault| fault.field)
+}
+
+/// Without a dictionary, a field with invalid syntax is still rejected, and a wrong data length as
+/// the policy says.
+#[cold]
+fn broken_field<'m>(tx: &mut Transaction<'_>, seq: SeqNum, message: &Message<'m>) -> Option<Found<'m>> {
+    let mut from = message.fault()?.field;
+    if wrong_length(message).is_some() {
+        let session = tx.session();
+        match Violation::wrong_length(message, &session.settings.policy) {
+            Some(violation) if violation.action == Action::Reject => {
+                let mut before = Before::new(message, session.secret_tags.of(&session.settings));
+                return Some(Found::of(&violation, &mut before));
+            }
+            Some(violation) => warn(tx, seq, message, [violation]),
+            None => {}
+        }
+        from += 1;
+    }
+    let tags = message.tags();
+    let position = (from..tags.len()).find(|at| tags[*at] == 0 || message.span(*at).is_empty())?;
+    let reason = if tags[position] == 0 {
+        let session = tx.session();
+        let mut before = Before::new(message, session.secret_tags.of(&session.settings));
+        if let Some(found) = cut_value(position, &mut before) {
+            return Some(found);
+        }
+        SessionRejectReason::InvalidTagNumber
+    } else {
+        SessionRejectReason::TagSpecifiedWithoutAValue
+    };
+    let as_sent = message.field_bytes(position).split(|byte| *byte == b'=').next().unwrap_or_default();
+    Some(Found { reason, tag: RefTag::AsSent(as_sent) })
+}
+
+/// Test case 14k: a field without `=` is the part after a delimiter inside the value of the field
+/// before it. So is one with a broken tag after a secret: RefTagID must not repeat a part of a
+/// password.
+fn cut_value<'m>(position: usize, before: &mut Before<'m, '_>) -> Option<Found<'m>> {
+    let tag = before.tag(position)?;
+    if before.message.field_bytes(position).contains(&b'=') && !before.may_be_secret(position) {
+        return None;
+    }
+    let reason = SessionRejectReason::NonDataValueIncludesFieldDelimiter;
+    Some(Found { reason, tag: RefTag::Number(tag) })
+}
+
+/// Returns the violation with another tag if its own may be a part of a secret, which an event must
+/// not repeat.
+fn without_secret<'m>(mut violation: Violation<'m>, before: &mut Before<'m, '_>) -> Violation<'m> {
+    if violation.check == Check::TagSyntax
+        && let Some(position) = violation.position
+        && before.may_be_secret(position)
+        && let Some(tag) = before.tag(position)
+    {
+        violation.tag = RefTag::Number(tag);
+    }
+    violation
+}
+
+/// What is before the fields of a message whose tags are broken. A message may consist of such
+/// fields; it is searched once for all of them.
+struct Before<'m, 's> {
+    message: Message<'m>,
+    secrets: Secrets<'s>,
+    /// The places of the secrets, once they are needed.
+    hidden: Option<Vec<Range<usize>>>,
+    /// The last position that was asked for, and the tag before it.
+    nearest: (usize, Option<u32>),
+    /// The bytes and tags that were looked at.
+    #[cfg(test)]
+    looked_at: usize,
+}
+
+impl<'m, 's> Before<'m, 's> {
+    fn new(message: &Message<'m>, secrets: Secrets<'s>) -> Self {
+        Self {
+            message: *message,
+            secrets,
+            hidden: None,
+            nearest: (0, None),
+            #[cfg(test)]
+            looked_at: 0,
+        }
+    }
+
+    /// Returns whether a field may be a part of the secret before it.
+    fn may_be_secret(&mut self, position: usize) -> bool {
+        let Self { message, secrets, .. } = *self;
+        let start = message.span(position).end() - message.field_bytes(position).len();
+        let hidden = self.hidden.get_or_insert_with(|| {
+            #[cfg(test)]
+            {
+                self.looked_at += message.bytes().len();
+            }
+            secrets.in_message(message.bytes()).collect()
+        });
+        let at = hidden.partition_point(|range| range.end <= start);
+        hidden.get(at).is_some_and(|range| range.start <= start)
+    }
+
+    /// Returns the tag of the nearest field before a position that has one.
+    fn tag(&mut self, position: usize) -> Option<u32> {
+        let (from, known) = if self.nearest.0 <= position { self.nearest } else { (0, None) };
+        let tags = &self.message.tags()[from..position];
+        #[cfg(test)]
+        {
+            self.looked_at += tags.len();
+        }
+        let found = tags.iter().rev().copied().find(|tag| *tag != 0).or(known);
+        self.nearest = (position, found);
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixbolt_codec::{Frame, Framer, Index, Span, byte_sum};
+    use fixbolt_dictionary::fix44;
+
+    use super::*;
+
+    /// Returns an order with these fields.
+    fn order(fields: &str) -> String {
+        let body = format!("35=D|34=2|11=a|{fields}").replace('|', "\x01");
+        let bytes = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
+        format!("{bytes}10={:03}\x01", byte_sum(bytes.as_bytes()))
+    }
+
+    /// Returns how many bytes and tags are looked at for what is before the broken fields of an
+    /// order, and its length.
+    fn looked_at(fields: &str, policy: &Policy, first: FirstViolation) -> (usize, usize) {
+        let bytes = order(fields);
+        let Frame::Message(framed) = Framer::new(bytes.len()).next(bytes.as_bytes()) else { panic!() };
+        let (mut tags, mut spans) = (vec![0; bytes.len()], vec![Span::default(); bytes.len()]);
+        let mut index = Index::new(&mut tags, &mut spans);
+        let message = index.build(framed).unwrap();
+        let validator = Validator::new(fix44());
+        let mut before = Before::new(&message, Secrets::STANDARD);
+        let mut scratch = validator.scratch();
+        let walked = walk((&validator, &mut scratch), &message, policy, first, &mut before);
+        assert!(walked.found.is_some() || walked.warned.len() > 100);
+        (before.looked_at, bytes.len())
+    }
+
+    #[test]
+    fn a_message_is_searched_once_however_many_of_its_tags_are_broken() {
+        let warning = |policy: Policy| policy.with(Check::TagSyntax, Action::Warn);
+        for policy in [
+            Policy::standard(),
+            Policy::quickfixj(),
+            warning(Policy::ignoring()),
+            warning(Policy::quickfix()),
+        ] {
+            for first in [FirstViolation::InWireOrder, FirstViolation::StructureFirst] {
+                for (start, broken) in [("", "x=1|"), ("", "x|"), ("554=a|", "x=1|"), ("", "554=a|x=1|")] {
+                    for count in [1_000, 2_000] {
+                        let fields = format!("{start}{}", broken.repeat(count));
+                        let (looked_at, length) = looked_at(&fields, &policy, first);
+                        assert!(looked_at <= 2 * length, "{looked_at} of {length}: {count} of {broken}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_tag_before_a_field_is_found_in_any_order_of_asking() {
+        let bytes = order("x=1|x=1|55=b|x=1|y=1|");
+        let Frame::Message(framed) = Framer::new(100).next(bytes.as_bytes()) else { panic!() };
+        let (mut tags, mut spans) = ([0; 16], [Span::default(); 16]);
+        let mut index = Index::new(&mut tags, &mut spans);
+        let message = index.build(framed).unwrap();
+        let mut before = Before::new(&message, Secrets::STANDARD);
+        for (position, tag) in [(5, 11), (6, 11), (8, 55), (9, 55), (9, 55), (6, 11), (0, 0), (8, 55)] {
+            assert_eq!(before.tag(position).unwrap_or(0), tag, "{position}");
+        }
+    }
+}

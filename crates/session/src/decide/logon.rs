@@ -1,0 +1,407 @@
+//! Decides what to do about a Logon: whether the counterparty may log on, and whether the Logon is
+//! valid. Nothing is changed here.
+
+use fixbolt_codec::{FromField, Message, SeqNum, Version};
+use fixbolt_dictionary::SessionRejectReason;
+
+use crate::decide::inbound::{
+    expects_more, logout_received, misbehaved, number_too_low, reject_received, text_of, without_number,
+};
+use crate::decide::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told};
+use crate::events::end::{Misbehavior, SessionEnd};
+use crate::settings::behavior::{Farewell, InvalidLogon, OptionalField};
+use crate::settings::heart_bt_int::HEART_BT_INT_MAX;
+use crate::settings::{TestMessageIndicator, TooLowAtLogon};
+use crate::state::Connection;
+use crate::state::session::Session;
+use crate::values::fix::{YES, msg_type, session_status, tag};
+use crate::values::time::{Now, Utc};
+use crate::wire::admin_message::{AdminMessage, OurLogon, Reject, missing};
+use crate::wire::header::{Header, number};
+
+/// The smallest MaxMessageSize (383) that is accepted, in bytes: every message of the session layer
+/// must fit into it.
+pub(crate) const SMALLEST_MAX_MESSAGE_SIZE: u64 = 512;
+
+/// Text (58) of the Logout that answers a Logon outside the session's schedule.
+const OUTSIDE_SCHEDULE: &str = "Logon attempt not within session time";
+
+/// Decides about the first message of a connection; `None` if it is a Logon of the session's
+/// counterparty, which must still be authenticated and checked.
+pub(crate) fn first_message<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+) -> Option<Reaction<'m>> {
+    match header.msg_type {
+        msg_type::LOGON => {
+            let id = &session.settings.id;
+            // 1S-c: strangers get no answer.
+            let known = header.sender_comp_id == Some(id.target_comp_id().as_bytes())
+                && header.target_comp_id == Some(id.sender_comp_id().as_bytes())
+                && message.begin_string() == id.version().begin_string().as_bytes()
+                // Acceptors often answer without the initiator's SubIDs.
+                && (!session.is_acceptor() || id.sub_ids_are_in(message));
+            (!known).then_some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::CompId)))
+        }
+        msg_type::LOGOUT | msg_type::REJECT if !session.is_acceptor() => {
+            let is_logout = header.msg_type == msg_type::LOGOUT;
+            let event = if is_logout { logout_received(message) } else { reject_received(message) };
+            let text = why_refused(message);
+            let end = expects_more(message).unwrap_or(SessionEnd::LogonRefusedByPeer { text });
+            if header.seq != Some(session.state.stored.next_in) {
+                return Some(Reaction::Close(end, Some(event)));
+            }
+            let then = Then::Close(end);
+            Some(Answer { then, told: Told::Event(event), ..Answer::take() }.into())
+        }
+        _ => Some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon))),
+    }
+}
+
+/// Returns why the counterparty refuses our Logon: Text (58), or else what SessionStatus (1409) of
+/// its Logout means; empty if it says nothing.
+fn why_refused(message: &Message<'_>) -> String {
+    let text = text_of(message);
+    match status(message) {
+        Some((number, meaning)) if text.0.is_empty() => format!("{meaning} (SessionStatus 1409 is {number})"),
+        _ => text.to_string(),
+    }
+}
+
+/// Returns SessionStatus (1409) and what it means, if it has one of the standard's values.
+fn status(message: &Message<'_>) -> Option<(u64, &'static str)> {
+    let status = number(message, tag::SESSION_STATUS)?;
+    Some((status, session_status::meaning(status)?))
+}
+
+/// Refuses the logon because the application did. The only answer is the Text that the application
+/// chose, if any.
+pub(crate) fn refused_by_application<'m>(seq: Option<SeqNum>, text: Option<String>) -> Reaction<'m> {
+    match text {
+        None => Reaction::close(SessionEnd::LogonRefused),
+        Some(text) => misbehaved(text, seq, SessionEnd::LogonRefused).into(),
+    }
+}
+
+/// Checks the Logon of an authenticated counterparty as far as possible without a dictionary. `Err`
+/// holds the reaction that refuses it.
+///
+/// Rules 3, 4 and 5.1 of the standard's Logon.
+pub(crate) fn check<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    now: Now,
+) -> Result<SeqNum, Box<Reaction<'m>>> {
+    let behavior = &session.behavior;
+    let Some(seq) = header.seq else {
+        return Err(Box::new(without_number(behavior.logon_without_seq_num)));
+    };
+    if let Some(end) = session.outside_schedule() {
+        return Err(Box::new(match behavior.logon_outside_schedule {
+            Farewell::Silence => Reaction::close(end),
+            Farewell::Logout => misbehaved(OUTSIDE_SCHEDULE, Some(seq), end).into(),
+        }));
+    }
+    let refused = |text: &str, misbehavior| {
+        let end = SessionEnd::PeerMisbehaved(misbehavior);
+        Box::new(match behavior.refused_logon {
+            Farewell::Silence => Reaction::close(end),
+            Farewell::Logout => misbehaved(text.to_owned(), Some(seq), end).into(),
+        })
+    };
+    let invalid = |text: &str| refused(text, Misbehavior::InvalidLogon);
+    let fault = match (header.sent(), session.settings.sending_time_threshold) {
+        (None, _) => Some(Misbehavior::InvalidLogon),
+        (Some(sent), Some(limit)) if !session.reading.sent_within(sent, now.utc, limit) => {
+            Some(Misbehavior::SendingTime { sent: Utc(sent), now: now.utc, limit })
+        }
+        _ => None,
+    };
+    if let Some(fault) = fault {
+        let end = SessionEnd::PeerMisbehaved(fault);
+        let text = SessionRejectReason::SendingTimeAccuracyProblem.text();
+        return Err(Box::new(match (behavior.refused_logon, behavior.invalid_logon) {
+            (Farewell::Silence, _) => Reaction::close(end),
+            (Farewell::Logout, InvalidLogon::RejectAndLogout) => misbehaved(text, Some(seq), end).into(),
+            (Farewell::Logout, InvalidLogon::OneLogout) => {
+                let text = format!("Invalid Logon message: {text}, field={}", tag::SENDING_TIME.number());
+                misbehaved(text, Some(seq), end).into()
+            }
+        }));
+    }
+    match message.get(tag::ENCRYPT_METHOD) {
+        Some(b"0") => {}
+        Some(_) => {
+            let reject = Reject::naming(SessionRejectReason::DecryptionProblem, tag::ENCRYPT_METHOD);
+            let reject = Reject { text: "EncryptMethod is not supported".into(), ..reject };
+            return Err(Box::new(refuse(session, header, seq, reject, "EncryptMethod (98) must be 0")));
+        }
+        None => {
+            let reject = missing(tag::ENCRYPT_METHOD);
+            return Err(Box::new(refuse(session, header, seq, reject, "EncryptMethod (98) is missing")));
+        }
+    }
+    match message.get(tag::HEART_BT_INT).map(i64::from_field) {
+        None => {
+            let reject = missing(tag::HEART_BT_INT);
+            return Err(Box::new(refuse(session, header, seq, reject, "HeartBtInt (108) is missing")));
+        }
+        Some(Ok(seconds)) if seconds < 0 => return Err(invalid("HeartBtInt must not be negative")),
+        Some(Ok(seconds))
+            if let Ok(received) = u32::try_from(seconds)
+                && received <= HEART_BT_INT_MAX =>
+        {
+            let accepted = session.settings.accepted_heart_bt_int;
+            let is_ours = !session.is_acceptor() && received == session.settings.heart_bt_int;
+            if !is_ours && !decides_heart_bt_int(session) && !accepted.contains(received) {
+                let text = format!("HeartBtInt (108) must be {accepted}");
+                return Err(refused(&text, Misbehavior::HeartBtInt { received, accepted }));
+            }
+        }
+        Some(_) => {
+            let text = format!("HeartBtInt (108) must be a number of 0 to {HEART_BT_INT_MAX}");
+            return Err(invalid(&text));
+        }
+    }
+    if let Some(refusal) = without_version(session, header, message, seq) {
+        return Err(Box::new(refusal));
+    }
+    if number(message, tag::MAX_MESSAGE_SIZE).is_some_and(|n| (1..SMALLEST_MAX_MESSAGE_SIZE).contains(&n)) {
+        let text = format!("MaxMessageSize (383) must be at least {SMALLEST_MAX_MESSAGE_SIZE}");
+        return Err(invalid(&text));
+    }
+    let is_test = message.get(tag::TEST_MESSAGE_INDICATOR) == Some(YES);
+    if let Some(text) = session.settings.test_message_indicator.refuses(is_test) {
+        let end = SessionEnd::PeerMisbehaved(Misbehavior::TestMessageIndicator { is_test });
+        return Err(Box::new(misbehaved(text, Some(seq), end).into()));
+    }
+    if header.is_reset_logon(message) && seq != SeqNum::ONE {
+        return Err(invalid("ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1"));
+    }
+    Ok(seq)
+}
+
+/// Refuses a Logon of FIXT.1.1 that does not say which version the counterparty's messages have, or
+/// names one that the session has no dictionary of.
+fn without_version<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Option<Reaction<'m>> {
+    session.settings.appl_ver_id()?;
+    let (reject, text) = match message.get(tag::DEFAULT_APPL_VER_ID) {
+        None if session.behavior.logon_without_appl_ver_id == Farewell::Silence => {
+            return Some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)));
+        }
+        None => (missing(tag::DEFAULT_APPL_VER_ID), "DefaultApplVerID (1137) is missing"),
+        Some(_) if session.dictionaries.support(message) => return None,
+        Some(_) => {
+            let reason = SessionRejectReason::InvalidApplicationVersion;
+            let text = "DefaultApplVerID (1137) is a version that this session has no dictionary of";
+            (Reject::naming(reason, tag::DEFAULT_APPL_VER_ID), text)
+        }
+    };
+    Some(refuse(session, header, seq, reject, text))
+}
+
+/// Refuses a Logon because of one of its fields: with a Reject and a Logout, or with a Logout
+/// alone. No sequence number of the counterparty is used.
+pub(crate) fn refuse<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    seq: SeqNum,
+    reject: Reject<'m>,
+    text: &str,
+) -> Reaction<'m> {
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
+    let (reply, text) = match session.behavior.invalid_logon {
+        InvalidLogon::OneLogout => {
+            let field = reject.tag_text().map(|tag| format!(", field={tag}")).unwrap_or_default();
+            (None, format!("Invalid Logon message: {}{field}", reject.reason.text()))
+        }
+        InvalidLogon::RejectAndLogout => {
+            (Some(AdminMessage::Reject { seq, msg_type: header.msg_type, reject }), text.to_owned())
+        }
+    };
+    let log_out = LogOut { text: text.into(), cause: Some(seq), end, await_answer: false };
+    Answer { reply, ..Answer::log_out(log_out) }.into()
+}
+
+/// Accepts a valid Logon unless its sequence number is too low, or its ResetSeqNumFlag does not
+/// match ours.
+pub(crate) fn in_order<'m>(
+    session: &Session,
+    connection: &Connection,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Result<Answer<'m>, Box<Reaction<'m>>> {
+    let asked = message.get(tag::RESET_SEQ_NUM_FLAG) == Some(YES);
+    let next_in = session.state.stored.next_in;
+    if session.is_acceptor() {
+        let reset = match (asked, session.settings.reset_on_logon) {
+            (true, _) => Some("ResetSeqNumFlag of the counterparty"),
+            (false, true) => Some("ResetOnLogon"),
+            (false, false) => None,
+        };
+        let expected = if reset.is_some() { SeqNum::ONE } else { next_in };
+        let lowered_from = too_low(session, expected, seq)?;
+        let ours = if reset.is_some() { SeqNum::ONE } else { session.state.stored.next_out };
+        let replay_from = missed(message, seq, ours, ours)?;
+        let agreed = Agreed { reset: reset.is_some(), lowered_from, ..agreed(session, message, replay_from) };
+        let counted = if seq <= expected { seq.next() } else { expected };
+        let answer = self::ours(session, agreed.heart_bt_int, asked, counted);
+        return Ok(accept(agreed, reset, Some(answer)));
+    }
+    let invalid = |text| misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
+    match (connection.reset_asked, asked) {
+        (true, false) => return Ok(invalid("the answer to ResetSeqNumFlag=Y does not reset")),
+        (true, true) if seq != SeqNum::ONE => {
+            return Ok(invalid("the answer to ResetSeqNumFlag=Y does not reset"));
+        }
+        (false, true) => {
+            let text = "ResetSeqNumFlag=Y in the answer to a Logon that did not ask for it";
+            return Ok(invalid(text));
+        }
+        _ => {}
+    }
+    let expected = if connection.reset_asked { SeqNum::ONE } else { next_in };
+    let lowered_from = too_low(session, expected, seq)?;
+    // The counterparty has counted our Logon, unless messages before it are missing there.
+    let ours = connection.logon.ours.unwrap_or(session.state.stored.next_out.previous());
+    let replay_from = missed(message, seq, ours, ours.next())?;
+    let reset = connection.reset_asked;
+    let agreed = Agreed { reset, lowered_from, ..agreed(session, message, replay_from) };
+    let mut answer = accept(agreed, None, None);
+    let (ours, theirs) = (session.settings.heart_bt_int, agreed.heart_bt_int);
+    let mut notes = Vec::new();
+    if ours != theirs {
+        notes.push(format!("HeartBtInt is {theirs} s, as the counterparty wants it; we proposed {ours} s"));
+    }
+    if let Some((number, meaning)) = status(message).filter(|(number, _)| *number > 0) {
+        notes.push(format!("the counterparty's Logon says: {meaning} (SessionStatus 1409 is {number})"));
+    }
+    if !notes.is_empty() {
+        answer.told = Told::Note(notes.join("; "));
+    }
+    Ok(answer)
+}
+
+/// Returns the sequence number that was expected if that of the Logon is too low and tolerated.
+fn too_low<'m>(
+    session: &Session,
+    expected: SeqNum,
+    seq: SeqNum,
+) -> Result<Option<SeqNum>, Box<Reaction<'m>>> {
+    let tolerated = match session.settings.too_low_at_logon {
+        TooLowAtLogon::Refused => false,
+        TooLowAtLogon::AcceptedOnce => !session.accepted_too_low,
+        TooLowAtLogon::Accepted => true,
+    };
+    match seq < expected {
+        false => Ok(None),
+        true if tolerated && seq >= SeqNum::ONE => Ok(Some(expected)),
+        true => Err(Box::new(number_too_low(expected, seq).into())),
+    }
+}
+
+/// Answers a Logon with ResetSeqNumFlag=Y in a live session (24-hour reset): both sequence numbers
+/// start at 1, and our answer is the same.
+pub(crate) fn reset_in_session<'m>(
+    session: &Session,
+    message: &Message<'m>,
+) -> Result<Answer<'m>, Box<Reaction<'m>>> {
+    let replay_from = missed(message, SeqNum::ONE, SeqNum::ONE, SeqNum::ONE)?;
+    let agreed = Agreed { in_session: true, reset: true, ..agreed(session, message, replay_from) };
+    let answer = ours(session, agreed.heart_bt_int, true, SeqNum(2));
+    Ok(accept(agreed, Some("ResetSeqNumFlag of the counterparty"), Some(answer)))
+}
+
+/// Returns our Logon. `next_in` is NextNumIn when it is sent.
+pub(crate) fn ours(session: &Session, heart_bt_int: u32, reset: bool, next_in: SeqNum) -> OurLogon {
+    let settings = &session.settings;
+    let is_sent = session.behavior.max_message_size_in_logon == OptionalField::Sent;
+    OurLogon {
+        heart_bt_int,
+        reset,
+        next_expected: sends_next_expected(session).then_some(next_in),
+        max_message_size: (is_sent && session.is_42_or_later()).then_some(settings.max_message_size),
+        is_test: settings.test_message_indicator == TestMessageIndicator::Test,
+        default_appl_ver_id: settings.appl_ver_id(),
+        body: Vec::new(),
+    }
+}
+
+/// Returns whether our Logons have NextExpectedMsgSeqNum (789), which exists since FIX.4.4.
+fn sends_next_expected(session: &Session) -> bool {
+    session.settings.next_expected_msg_seq_num && session.settings.id.version() >= Version::Fix44
+}
+
+/// Returns the first message that the counterparty misses by NextExpectedMsgSeqNum (789) of its
+/// Logon, if it misses any. `ours` is the MsgSeqNum of our Logon, and `highest` the highest number
+/// that the counterparty can expect.
+///
+/// Rule 5.2. It is followed whether or not our own Logon has the field.
+pub(crate) fn missed<'m>(
+    message: &Message<'m>,
+    seq: SeqNum,
+    ours: SeqNum,
+    highest: SeqNum,
+) -> Result<Option<SeqNum>, Box<Reaction<'m>>> {
+    if message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM).is_none() {
+        return Ok(None);
+    }
+    let Some(expected) = number(message, tag::NEXT_EXPECTED_MSG_SEQ_NUM).filter(|n| *n > 0).map(SeqNum)
+    else {
+        let text = "NextExpectedMsgSeqNum (789) must be a number of at least 1";
+        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
+        return Err(Box::new(misbehaved(text, Some(seq), end).into()));
+    };
+    if expected > highest {
+        let text = format!(
+            "Tag 789 (NextExpectedMsgSeqNum) is higher than expected. Expected {highest}, Received {expected}"
+        );
+        let end = SessionEnd::PeerExpectsMore { expected, next_out: highest };
+        return Err(Box::new(misbehaved(text, Some(seq), end).into()));
+    }
+    Ok((expected < ours).then_some(expected))
+}
+
+/// Returns the parameters in the counterparty's Logon.
+pub(crate) fn agreed(session: &Session, message: &Message<'_>, replay_from: Option<SeqNum>) -> Agreed {
+    let seconds = number(message, tag::HEART_BT_INT).and_then(|n| u32::try_from(n).ok());
+    let theirs = number(message, tag::MAX_MESSAGE_SIZE).and_then(|n| usize::try_from(n).ok());
+    let has_next_expected = message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM).is_some();
+    let ours = decides_heart_bt_int(session).then_some(session.settings.heart_bt_int);
+    Agreed {
+        heart_bt_int: ours.or(seconds).unwrap_or_default(),
+        max_message_size: theirs.filter(|n| *n > 0).unwrap_or(usize::MAX),
+        in_session: false,
+        reset: false,
+        lowered_from: None,
+        replay_from,
+        sends_what_we_miss: has_next_expected && sends_next_expected(session),
+    }
+}
+
+/// Returns whether HeartBtInt (108) is ours, whatever the counterparty's Logon says.
+fn decides_heart_bt_int(session: &Session) -> bool {
+    session.settings.heart_bt_int_override && session.is_acceptor()
+}
+
+/// Accepts a Logon, with our answer if there is one.
+pub(crate) fn accept<'m>(
+    agreed: Agreed,
+    reset: Option<&'static str>,
+    answer: Option<OurLogon>,
+) -> Answer<'m> {
+    Answer {
+        reset,
+        number: NumberUse::WhenDue,
+        reply: answer.map(AdminMessage::Logon),
+        then: Then::LoggedOn(agreed),
+        told: Told::Nothing,
+    }
+}

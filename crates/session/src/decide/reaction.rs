@@ -1,0 +1,168 @@
+//! The reaction to a message of the counterparty. Deciding on it changes nothing; it is carried out
+//! in one place.
+
+use std::borrow::Cow;
+
+use fixbolt_codec::SeqNum;
+
+use crate::events::end::SessionEnd;
+use crate::events::event::Event;
+use crate::values::time::Mono;
+use crate::wire::admin_message::{AdminMessage, Reject};
+
+/// The reaction to a message.
+#[derive(Debug)]
+pub(crate) enum Reaction<'m> {
+    /// Does nothing, except for telling the application of the event.
+    Ignore(Option<Event<'m>>),
+    /// Closes the connection without a Logout, and tells the application of the event.
+    Close(SessionEnd, Option<Event<'m>>),
+    /// Records the message and acts on it in one transaction.
+    Answer(Answer<'m>),
+    /// Messages are missing before this one.
+    TooHigh(TooHigh<'m>),
+    /// Passes the message to the application.
+    Deliver { is_requested: bool },
+    /// Leaves the message unread until then: we requested it, and it comes too fast.
+    Wait(Mono),
+}
+
+/// A message that is recorded, with everything that is written and changed because of it in the
+/// same transaction.
+#[derive(Debug)]
+pub(crate) struct Answer<'m> {
+    /// The reason for a reset of the sequence numbers that comes first, if there is one.
+    pub(crate) reset: Option<&'static str>,
+    pub(crate) number: NumberUse,
+    pub(crate) reply: Option<AdminMessage<'m>>,
+    pub(crate) then: Then<'m>,
+    /// What the application is told afterwards.
+    pub(crate) told: Told<'m>,
+}
+
+/// What happens to NextNumIn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NumberUse {
+    /// It advances if the message's sequence number is the expected one.
+    WhenDue,
+    /// It does not change.
+    Kept,
+    /// It is set to this sequence number.
+    MovesTo(SeqNum),
+}
+
+/// What the session does after a message.
+#[derive(Debug)]
+pub(crate) enum Then<'m> {
+    GoOn,
+    /// Ends the session with a Logout of ours.
+    LogOut(LogOut<'m>),
+    /// Sends messages again.
+    Replay {
+        begin: SeqNum,
+        end: SeqNum,
+    },
+    /// Answers the counterparty's Logout, whose sequence number is `cause`. `end` is how the
+    /// connection ends if that is not an ordinary logout.
+    AnswerLogout {
+        cause: Option<SeqNum>,
+        end: Option<SessionEnd>,
+    },
+    /// Our Logout was answered.
+    LoggedOut,
+    /// The Logons have been exchanged.
+    LoggedOn(Agreed),
+    Close(SessionEnd),
+}
+
+/// A Logout that we send.
+#[derive(Debug)]
+pub(crate) struct LogOut<'m> {
+    pub(crate) text: Cow<'m, str>,
+    pub(crate) cause: Option<SeqNum>,
+    pub(crate) end: SessionEnd,
+    /// Whether to wait for its answer, so that both sides agree on the last sequence numbers (2i,
+    /// 2k, 2o).
+    pub(crate) await_answer: bool,
+}
+
+/// The parameters in the counterparty's Logon.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Agreed {
+    /// HeartBtInt (108), in seconds.
+    pub(crate) heart_bt_int: u32,
+    /// MaxMessageSize (383), in bytes.
+    pub(crate) max_message_size: usize,
+    /// Whether the session was already logged on.
+    pub(crate) in_session: bool,
+    /// Whether the sequence numbers were reset.
+    pub(crate) reset: bool,
+    /// NextNumIn before, if the Logon's lower sequence number is tolerated.
+    pub(crate) lowered_from: Option<SeqNum>,
+    /// The first message that the counterparty misses (789 of its Logon): everything up to our
+    /// Logon is sent again, without a ResendRequest.
+    pub(crate) replay_from: Option<SeqNum>,
+    /// Whether both Logons have NextExpectedMsgSeqNum (789), so that the counterparty sends what we
+    /// miss without a ResendRequest.
+    pub(crate) sends_what_we_miss: bool,
+}
+
+/// What the application is told about a message.
+#[derive(Debug)]
+pub(crate) enum Told<'m> {
+    Nothing,
+    Event(Event<'m>),
+    Note(String),
+}
+
+/// A message before which others are missing.
+#[derive(Debug)]
+pub(crate) struct TooHigh<'m> {
+    /// What is answered before the gap is requested.
+    pub(crate) first: Option<Answer<'m>>,
+    /// Whether the message is kept until the gap is filled.
+    pub(crate) keep: bool,
+    /// Whether the gap is requested even if it was requested before.
+    pub(crate) ask_again: bool,
+    /// Whether it is a Logout, which is answered when the gap is filled.
+    pub(crate) logs_out: bool,
+}
+
+impl Reaction<'_> {
+    /// Closes the connection without a Logout.
+    pub(crate) const fn close(end: SessionEnd) -> Self {
+        Self::Close(end, None)
+    }
+}
+
+impl<'m> Answer<'m> {
+    /// Only uses the message's sequence number.
+    pub(crate) const fn take() -> Self {
+        Self { reset: None, number: NumberUse::WhenDue, reply: None, then: Then::GoOn, told: Told::Nothing }
+    }
+
+    /// Answers the message.
+    pub(crate) fn reply(reply: AdminMessage<'m>) -> Self {
+        Self { reply: Some(reply), ..Self::take() }
+    }
+
+    /// Rejects the message.
+    pub(crate) fn reject(seq: SeqNum, msg_type: &'m [u8], reject: Reject<'m>) -> Self {
+        Self::reply(AdminMessage::Reject { seq, msg_type, reject })
+    }
+
+    /// Ends the session; the message's sequence number is not used.
+    pub(crate) fn log_out(log_out: LogOut<'m>) -> Self {
+        Self { number: NumberUse::Kept, then: Then::LogOut(log_out), ..Self::take() }
+    }
+
+    pub(crate) fn then(self, then: Then<'m>) -> Self {
+        Self { then, ..self }
+    }
+}
+
+impl<'m> From<Answer<'m>> for Reaction<'m> {
+    fn from(answer: Answer<'m>) -> Self {
+        Self::Answer(answer)
+    }
+}

@@ -1,0 +1,358 @@
+//! What a session reports to its application: for logs, metrics and reactions outside a
+//! transaction.
+
+use core::error::Error;
+use core::fmt;
+use core::time::Duration;
+
+use fixbolt_codec::{FrameError, IndexError, Message, Redacted, SeqNum};
+use fixbolt_dictionary::Violation;
+
+use crate::core::codec_timing::CodecTime;
+use crate::events::end::SessionEnd;
+use crate::events::error::SendError;
+
+/// Identifies a message that another thread posted until it has a sequence number. Counted from 1
+/// in each session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Ticket(pub u64);
+
+/// Something that happened to a session.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event<'e> {
+    /// The Logons were exchanged; application messages may be sent and received.
+    LoggedOn,
+    /// A connection is over whose messages were timed
+    /// ([`SessionSettings::codec_timing`](crate::SessionSettings::codec_timing)): once for each
+    /// operation, before [`Event::Ended`].
+    CodecTime(CodecTime),
+    /// A connection ended.
+    Ended(&'e SessionEnd),
+    /// Bytes that are not a message were dropped (2d, 3b, 3c).
+    Garbled {
+        /// The dropped bytes, with the values of
+        /// [`SessionSettings::masked`](crate::SessionSettings::masked) and whatever may be the rest
+        /// of one replaced by `*`.
+        bytes: Redacted<'e>,
+        /// Why they were dropped.
+        error: GarbledError,
+    },
+    /// The counterparty's message was rejected (35=3 or j).
+    Rejected {
+        /// MsgSeqNum of the rejected message.
+        seq: SeqNum,
+        /// SessionRejectReason (373) or BusinessRejectReason (380).
+        reason: u16,
+        /// RefTagID (371): the field in error as it was sent; empty if the answer names none.
+        tag: Redacted<'e>,
+        /// Text (58) of the answer.
+        text: &'e str,
+    },
+    /// The counterparty's message has a violation that the policy only warns of; the message is
+    /// processed.
+    Warned {
+        /// MsgSeqNum of the message.
+        seq: SeqNum,
+        /// The violation.
+        violation: Violation<'e>,
+    },
+    /// A message of ours has a violation that the outbound policy only warns of; it was sent.
+    /// Reported once its transaction is committed.
+    WarnedOutbound {
+        /// MsgSeqNum of the message.
+        seq: SeqNum,
+        /// The violation.
+        violation: Violation<'e>,
+    },
+    /// The counterparty rejected a message of ours (35=3).
+    RejectReceived {
+        /// The Reject.
+        message: Message<'e>,
+        /// RefSeqNum (45): the MsgSeqNum of the rejected message, if the Reject names one.
+        seq: Option<SeqNum>,
+        /// Text (58); empty if there is none.
+        text: Redacted<'e>,
+    },
+    /// The counterparty sent a Logout, or answered ours. For an initiator that is not logged on:
+    /// its logon was refused.
+    LogoutReceived {
+        /// The Logout.
+        message: Message<'e>,
+        /// Text (58); empty if there is none.
+        text: Redacted<'e>,
+    },
+    /// Messages are missing; a ResendRequest was sent.
+    GapDetected {
+        /// The sequence number that was expected.
+        expected: SeqNum,
+        /// The sequence number that was received.
+        received: SeqNum,
+    },
+    /// The counterparty requested messages again: with a ResendRequest, or with
+    /// NextExpectedMsgSeqNum (789) of its Logon.
+    ResendRequested {
+        /// The first sequence number.
+        begin: SeqNum,
+        /// The last sequence number.
+        end: SeqNum,
+    },
+    /// The sequence numbers were reset or changed.
+    SequenceChanged {
+        /// The next sequence number expected.
+        next_in: SeqNum,
+        /// The next sequence number to use.
+        next_out: SeqNum,
+        /// Why.
+        reason: &'e str,
+    },
+    /// A reset of the sequence numbers in the session
+    /// ([`Sessions::reset_in_session`](crate::Sessions::reset_in_session)) was given up before our
+    /// Logon; the session continues with its numbers.
+    ResetAbandoned {
+        /// Why.
+        why: &'e str,
+    },
+    /// The session was opened and its store holds nothing: sequence numbers begin at 1. For a
+    /// session that ran before, this says that its journal is not where it was.
+    NewStore,
+    /// Sequence numbers were given up after an unclean stop of the machine: their messages may be
+    /// lost.
+    NumbersGivenUp {
+        /// The first sequence number.
+        begin: SeqNum,
+        /// The last sequence number.
+        end: SeqNum,
+    },
+    /// The store found damage in messages of the past, or cannot archive them. The session
+    /// continues; what is lost is gap-filled if the counterparty requests it.
+    StoreWarning {
+        /// The file, and what is wrong there.
+        what: &'e str,
+    },
+    /// The counterparty reads too slowly: more waits for it than the high watermark
+    /// ([`high_watermark_percent`](crate::SessionSettings::high_watermark_percent)), and its socket
+    /// accepts no more for now. Reported once until [`Event::SlowConsumerRecovered`] or the end of
+    /// the connection.
+    SlowConsumer {
+        /// The bytes that wait.
+        queued: usize,
+        /// The bytes that can wait: from half of it on, nothing is sent but answers.
+        size: usize,
+    },
+    /// A slow counterparty has caught up: no more waits for it than the low watermark
+    /// ([`low_watermark_percent`](crate::SessionSettings::low_watermark_percent)).
+    SlowConsumerRecovered {
+        /// The bytes that still wait.
+        queued: usize,
+        /// How long it was slow.
+        after: Duration,
+    },
+    /// The counterparty sent a message again that was already processed; it was ignored.
+    DuplicateIgnored {
+        /// Its MsgSeqNum.
+        seq: SeqNum,
+    },
+    /// A message that another thread posted has a sequence number, is journalled, and is sent.
+    Sent {
+        /// The ticket that the other thread received for it.
+        ticket: Ticket,
+        /// Its MsgSeqNum.
+        seq: SeqNum,
+    },
+    /// A message that another thread posted was not sent and will not be; no number was used.
+    NotSent {
+        /// The ticket that the other thread received for it.
+        ticket: Ticket,
+        /// Why not.
+        why: &'e SendError,
+    },
+    /// Messages that were accepted for sending can no longer reach the counterparty: a gap fill
+    /// replaces them, or the sequence numbers were reset. The range may include messages of the
+    /// session layer.
+    Unreached {
+        /// The first sequence number.
+        begin: SeqNum,
+        /// The last sequence number.
+        end: SeqNum,
+        /// Why not.
+        why: Unreached,
+    },
+    /// A halt has ended; the session goes on with its next connection.
+    Resumed,
+    /// A callback failed or panicked while the session had no connection to close.
+    CallbackFailed {
+        /// The callback.
+        callback: &'static str,
+        /// Its error, or "panic" if it panicked.
+        why: &'e str,
+    },
+    /// A remark for the log.
+    Note(&'e str),
+}
+
+impl fmt::Display for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let range = |f: &mut fmt::Formatter<'_>, begin: &SeqNum, end: &SeqNum| {
+            if begin == end { write!(f, "{begin}") } else { write!(f, "{begin} to {end}") }
+        };
+        let text = |f: &mut fmt::Formatter<'_>, text: &Redacted<'_>| {
+            if text.0.is_empty() { Ok(()) } else { write!(f, ": {text}") }
+        };
+        match self {
+            Self::LoggedOn => f.write_str("logged on"),
+            Self::CodecTime(time) => time.fmt(f),
+            Self::Ended(end) => write!(f, "the connection ended: {end}"),
+            Self::Garbled { bytes, error } => {
+                match bytes.0.len() {
+                    1 => f.write_str("1 garbled byte was dropped: ")?,
+                    len => write!(f, "{len} garbled bytes were dropped: ")?,
+                }
+                write!(f, "{error}")
+            }
+            Self::Rejected { seq, reason, tag, text } => {
+                write!(f, "rejected message {seq} of the counterparty, reason {reason}")?;
+                if !tag.0.is_empty() {
+                    write!(f, ", field {tag}")?;
+                }
+                if text.is_empty() { Ok(()) } else { write!(f, ": {text}") }
+            }
+            Self::Warned { seq, violation } => {
+                write!(f, "message {seq} of the counterparty is not valid: {violation}")
+            }
+            Self::WarnedOutbound { seq, violation } => {
+                write!(f, "message {seq} of ours is not valid: {violation}")
+            }
+            Self::RejectReceived { seq, text: words, .. } => {
+                f.write_str("the counterparty rejected ")?;
+                match seq {
+                    Some(seq) => write!(f, "message {seq}")?,
+                    None => f.write_str("a message of ours")?,
+                }
+                text(f, words)
+            }
+            Self::LogoutReceived { text: words, .. } => {
+                f.write_str("the counterparty sent a Logout")?;
+                text(f, words)
+            }
+            Self::GapDetected { expected, received } => {
+                write!(f, "message {received} arrived, {expected} was expected: requested the missing ones")
+            }
+            Self::ResendRequested { begin, end } => {
+                f.write_str("the counterparty requested messages again: ")?;
+                range(f, begin, end)
+            }
+            Self::SequenceChanged { next_in, next_out, reason } => {
+                write!(f, "the next sequence numbers are {next_in} in and {next_out} out: {reason}")
+            }
+            Self::ResetAbandoned { why } => {
+                write!(f, "the reset of the sequence numbers was abandoned: {why}")
+            }
+            Self::NewStore => f.write_str("the store is new: sequence numbers begin at 1"),
+            Self::NumbersGivenUp { begin, end } => {
+                f.write_str("messages that may be lost after an unclean stop: ")?;
+                range(f, begin, end)
+            }
+            Self::StoreWarning { what } => write!(f, "the store warns: {what}"),
+            Self::SlowConsumer { queued, size } => {
+                write!(f, "the counterparty reads too slowly: {queued} of {size} bytes wait for it")
+            }
+            Self::SlowConsumerRecovered { queued, after } => {
+                write!(
+                    f,
+                    "the counterparty reads fast enough again after {after:.3?}: {queued} bytes wait for it"
+                )
+            }
+            Self::DuplicateIgnored { seq } => {
+                write!(f, "message {seq} was processed before and is ignored")
+            }
+            Self::Sent { ticket, seq } => write!(f, "ticket {} was sent as message {seq}", ticket.0),
+            Self::NotSent { ticket, why } => write!(f, "ticket {} was not sent: {why}", ticket.0),
+            Self::Unreached { begin, end, why } => {
+                f.write_str("messages that do not reach the counterparty: ")?;
+                range(f, begin, end)?;
+                write!(f, ": {why}")
+            }
+            Self::Resumed => f.write_str("the halt has ended"),
+            Self::CallbackFailed { callback, why } => {
+                write!(f, "the application failed in {callback}: {why}")
+            }
+            Self::Note(note) => f.write_str(note),
+        }
+    }
+}
+
+/// Why messages that were accepted for sending do not reach the counterparty.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Unreached {
+    /// The store has no message under these sequence numbers: it keeps none, has dropped them, or
+    /// an operator skipped them.
+    NotStored,
+    /// The message is larger than the counterparty accepts (MaxMessageSize 383 of its Logon).
+    TooLarge {
+        /// The largest message that it accepts, in bytes.
+        limit: usize,
+    },
+    /// The sequence numbers were reset before the message was sent.
+    Reset,
+    /// The message has secrets, which are masked in the store
+    /// ([`SessionSettings::masked`](crate::SessionSettings::masked)), so it can be sent only when
+    /// it is written: not again, and not later because of a replay or a missing logon.
+    Masked,
+    /// The counterparty requested the messages again, but they are older than
+    /// [`SessionSettings::resend_horizon`](crate::SessionSettings::resend_horizon). It may have
+    /// received them when they were sent.
+    BeyondHorizon {
+        /// The setting, in sequence numbers.
+        horizon: u64,
+    },
+}
+
+impl fmt::Display for Unreached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStored => f.write_str("the store has no message under these sequence numbers"),
+            Self::TooLarge { limit } => {
+                write!(f, "larger than the {limit} bytes that the counterparty accepts")
+            }
+            Self::Reset => f.write_str("the sequence numbers were reset before the message was sent"),
+            Self::Masked => f.write_str("their secrets are masked in the store"),
+            Self::BeyondHorizon { horizon } => {
+                write!(f, "requested again, but further back from NextNumOut than ResendHorizon={horizon}")
+            }
+        }
+    }
+}
+
+/// Why bytes were dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum GarbledError {
+    /// They are not a message.
+    Frame(FrameError),
+    /// They are a message with a wrong checksum or without MsgType.
+    Index(IndexError),
+    /// They belong to garbled bytes that were already reported.
+    Continued,
+}
+
+impl fmt::Display for GarbledError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Frame(error) => error.fmt(f),
+            Self::Index(error) => error.fmt(f),
+            Self::Continued => f.write_str("a continuation of the garbled bytes before it"),
+        }
+    }
+}
+
+impl Error for GarbledError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Frame(error) => error.source(),
+            Self::Index(error) => error.source(),
+            Self::Continued => None,
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What the application is told, and by whose doing.
+
+pub(crate) mod end;
+pub(crate) mod error;
+pub(crate) mod event;
+pub(crate) mod failure;
+pub(crate) mod rejects;

@@ -1,0 +1,6 @@
+//! What a counterparty may cost, and how much may be sent.
+
+pub(crate) mod flood;
+pub(crate) mod pace;
+pub(crate) mod refusals;
+pub(crate) mod throttle;

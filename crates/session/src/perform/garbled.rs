@@ -1,0 +1,78 @@
+//! What is answered to a garbled message in a session that does not ignore them
+//! ([`SessionSettings::reject_garbled_message`]).
+//!
+//! Nothing in such a message can be relied on. One is answered only if it ends where BodyLength (9)
+//! says and its header has what every message of this session has. None is recorded, because the
+//! messages in a store can be read; the use of its sequence number is.
+
+use fixbolt_codec::{FromField, Message, SeqNum};
+
+use crate::core::transaction::{Stop, Transaction};
+use crate::events::event::Event;
+use crate::perform::carry_out::reject_unread;
+use crate::settings::SessionSettings;
+use crate::state::session::Session;
+use crate::state::{Phase, ResetStage};
+use crate::values::fix::msg_type;
+use crate::wire::raw_header::RawHeader;
+
+/// The Text of the Reject: that of QuickFIX/J.
+const TEXT: &str = "Message failed basic validity check";
+/// The reason that is recorded for the use of a sequence number.
+const REJECTED: &str = "a garbled message was rejected and its MsgSeqNum used (RejectGarbledMessage)";
+
+/// What a Reject of a garbled message says of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct GarbledHeader<'m> {
+    seq: SeqNum,
+    /// Empty if it is missing.
+    msg_type: &'m [u8],
+}
+
+impl<'m> GarbledHeader<'m> {
+    /// Reads the header of a garbled message of which BodyLength is right. Returns `None` if the
+    /// message is not answered.
+    pub(crate) fn read(session: &Session, bytes: &'m [u8]) -> Option<Self> {
+        let SessionSettings { reject_garbled_message, .. } = &session.settings;
+        let state = &session.state;
+        // The sequence numbers before the answer to our reset no longer apply.
+        if !reject_garbled_message
+            || !state.is_open()
+            || !matches!(state.phase(), Phase::LoggedOn | Phase::LogoutSent)
+            || state.reset_stage() == Some(ResetStage::LogonSent)
+        {
+            return None;
+        }
+        let fields = RawHeader::read(bytes);
+        let is_ours = fields.is_of(&session.settings);
+        let seq = fields.msg_seq_num.and_then(|value| SeqNum::from_field(value).ok())?;
+        let msg_type = fields.msg_type.unwrap_or_default();
+        // Two sides that reject Rejects could do so forever.
+        let is_answered = is_ours && seq < SeqNum::MAX && msg_type != msg_type::REJECT;
+        is_answered.then_some(Self { seq, msg_type })
+    }
+
+    /// Returns whether the sequence number is used: not that of a message whose effect is on the
+    /// sequence numbers themselves.
+    fn uses(&self, next_in: SeqNum) -> bool {
+        self.seq == next_in && ![msg_type::LOGON, msg_type::SEQUENCE_RESET].contains(&self.msg_type)
+    }
+}
+
+/// Rejects or ignores a message that is garbled because a field has no `=` (14k).
+#[cold]
+pub(crate) fn without_equals(tx: &mut Transaction<'_>, message: &Message<'_>) -> Result<(), Stop> {
+    match GarbledHeader::read(tx.session(), message.bytes()) {
+        Some(header) => reject(tx, header),
+        None => {
+            tx.notify(&Event::Note("a message with a field without = is ignored"));
+            Ok(())
+        }
+    }
+}
+
+/// Rejects a garbled message.
+pub(crate) fn reject(tx: &mut Transaction<'_>, header: GarbledHeader<'_>) -> Result<(), Stop> {
+    let is_used = header.uses(tx.session().state.stored.next_in);
+    reject_unread(tx, header.seq, header.msg_type, TEXT, is_used.then_some(REJECTED))
+}

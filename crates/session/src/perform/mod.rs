@@ -1,0 +1,8 @@
+//! Carries out reactions, timers and the edges of schedules.
+
+pub(crate) mod carry_out;
+pub(crate) mod clock;
+pub(crate) mod deliver;
+pub(crate) mod garbled;
+pub(crate) mod replay;
+pub(crate) mod scheduling;

@@ -1,0 +1,373 @@
+//! Sends again what the counterparty requested: a stream, a few messages per call, so that inbound
+//! messages, timers and other sessions continue meanwhile.
+//!
+//! A run of session-layer messages, of sequence numbers without a message, of messages beyond the
+//! horizon or with masked secrets and of those that the application withholds becomes one
+//! SequenceReset-GapFill. New messages of the session are numbered and stored at once, and are sent
+//! from the store afterwards.
+
+use core::time::Duration;
+
+use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
+use fixbolt_dictionary::Direction;
+
+use crate::api::application::Resend;
+use crate::core::stored_message::{NO_MESSAGE, with_message};
+use crate::core::transaction::{Stop, Transaction};
+use crate::events::end::Halt;
+use crate::events::error::SendError;
+use crate::events::event::{Event, Unreached};
+use crate::send::sending::SendKind;
+use crate::settings::ReplayInterleave;
+use crate::state::session::Session;
+use crate::state::{Phase, Replay, Unsent};
+use crate::store::{RecordFlags, StoreError};
+use crate::values::fix::number::WRITTEN_ANEW;
+use crate::values::fix::tag;
+use crate::values::time::Mono;
+use crate::wire::admin_message::AdminMessage;
+use crate::wire::raw_header::RawHeader;
+
+/// The most messages per call.
+const AT_ONCE: usize = 16;
+
+/// How late a slowed-down replay may be without being slower.
+const LATE: Duration = Duration::from_millis(10);
+
+/// The most bytes by which a message grows when it is sent again: PossDupFlag and OrigSendingTime,
+/// and BodyLength's digits.
+const GROWTH: usize = 256;
+
+/// The result of a look into the store.
+enum Stored {
+    /// A message to be sent again, now in the buffer.
+    Message(SeqNum),
+    /// Sequence numbers up to this one are gap-filled.
+    Skip(SeqNum),
+    /// Sequence numbers up to this one are gap-filled, which the application hears of.
+    Lost(SeqNum, Unreached),
+}
+
+/// Sends some more of an open replay. Does nothing if there is none, or no room.
+pub(crate) fn pump(tx: &mut Transaction<'_>) -> Result<(), Stop> {
+    if tx.session().state.replay().is_none() {
+        return Ok(());
+    }
+    let mut buffer = core::mem::take(&mut tx.session_mut().replay_buffer);
+    let mut result = Ok(());
+    for _ in 0..AT_ONCE {
+        let session = tx.session();
+        let Some(replay) = session.state.replay() else { break };
+        // Half of the outbox is reserved for answers: two sides that both send again must both
+        // continue to read. A store that keeps nothing has only a gap fill to send, and nothing
+        // could be sent after it later.
+        let most = session.settings.max_message_size + GROWTH;
+        let waits = session.keeps_messages && !session.outbox.is_empty();
+        if waits && session.outbox.room() < session.outbox.size() / 2 + most
+            || tx.now.mono < session.resumes_at(replay)
+        {
+            break;
+        }
+        result = match replay.gap_from {
+            _ if replay.next <= replay.end => again(tx, replay, &mut buffer),
+            Some(from) => fill_the_rest(tx, replay, from),
+            None => follow(tx, replay, &mut buffer),
+        };
+        if result.is_err() {
+            break;
+        }
+    }
+    tx.session_mut().replay_buffer = buffer;
+    result
+}
+
+impl Session {
+    /// Returns when the session may write more: now, or once a replay that is slowed down may
+    /// continue. A timeout of the counterparty's answer counts from then.
+    pub(crate) fn writes_again_at(&self, now: Mono) -> Mono {
+        self.state.replay().map_or(now, |replay| self.resumes_at(replay).max(now))
+    }
+
+    /// Returns when the replay may continue, if it is slowed down, or what was written during it,
+    /// if a throttle holds that up.
+    pub(crate) fn resumes_at(&self, replay: Replay) -> Mono {
+        if replay.next <= replay.end {
+            self.replay_due
+        } else {
+            self.outbound_places.as_ref().map_or(Mono(0), |places| places.follows_at(self.state.counted))
+        }
+    }
+
+    /// Counts a message that is sent again, if there are limits to how many are. A timer that is a
+    /// little late does not make the replay slower.
+    fn pace(&mut self, now: Mono) {
+        if let Some(rate) = self.settings.max_replay_rate {
+            let due = if now - self.replay_due > LATE { now } else { self.replay_due };
+            self.replay_due = due + Duration::from_secs(1) / rate.max(1);
+        }
+    }
+}
+
+/// Records how far the replay has come.
+fn note(tx: &mut Transaction<'_>, replay: Option<Replay>) {
+    if let Some(connection) = tx.connection_mut() {
+        connection.logon.replay = replay;
+    }
+}
+
+/// Takes one step through the requested sequence numbers.
+fn again(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
+    let gap_from = replay.gap_from.unwrap_or(replay.next);
+    let skipped = |last: SeqNum| Some(Replay { next: last.next(), gap_from: Some(gap_from), ..replay });
+    let seq = match look_up(tx, replay, buffer)? {
+        Stored::Message(seq) => seq,
+        Stored::Skip(last) => {
+            note(tx, skipped(last));
+            return Ok(());
+        }
+        Stored::Lost(last, why) => {
+            note(tx, skipped(last));
+            unreached(tx, replay.next, last, why);
+            return Ok(());
+        }
+    };
+    tx.begin();
+    let filled = if gap_from < seq { fill(tx, gap_from, seq, true) } else { Ok(()) };
+    note(tx, Some(Replay { next: seq.next(), gap_from: None, ..replay }));
+    match filled.and_then(|()| send_again(tx, seq, buffer)) {
+        Ok(()) => tx.commit(),
+        // PossDupFlag and OrigSendingTime made it larger than the counterparty accepts.
+        Err(SendError::TooLarge { limit }) => {
+            tx.rollback();
+            note(tx, skipped(seq));
+            unreached(tx, seq, seq, Unreached::TooLarge { limit });
+            Ok(())
+        }
+        Err(error) => Err(tx.abandon(error)),
+    }
+}
+
+fn unreached(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum, why: Unreached) {
+    tx.session_mut().state.went_out(end);
+    tx.notify(&Event::Unreached { begin, end, why });
+}
+
+/// Ends the range with a gap fill for the last run; new messages follow.
+fn fill_the_rest(tx: &mut Transaction<'_>, replay: Replay, from: SeqNum) -> Result<(), Stop> {
+    tx.run(|tx| {
+        note(tx, Some(Replay { gap_from: None, ..replay }));
+        fill(tx, from, replay.end.next(), true)
+    })
+}
+
+/// Finds the next message to be sent again, and asks the application about it.
+fn look_up(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Result<Stored, Stop> {
+    let Replay { next, end, .. } = replay;
+    let session = tx.session();
+    if let Some((last, why)) = session.beyond_horizon(replay)
+        && next <= last
+    {
+        return Ok(Stored::Lost(end.min(last), why));
+    }
+    let (key, generation) = (session.key, session.state.stored.generation);
+    let found = match tx.store.read(key, generation, next..=end) {
+        Ok(found) => found.map(|record| {
+            buffer.clear();
+            buffer.extend_from_slice(record.body);
+            (record.seq, record.flags)
+        }),
+        Err(error) => {
+            tx.halt(Halt::by_store(error));
+            return Err(Stop);
+        }
+    };
+    let Some((seq, flags)) = found else { return Ok(Stored::Lost(end, Unreached::NotStored)) };
+    if seq > next {
+        return Ok(Stored::Lost(seq.previous(), Unreached::NotStored));
+    }
+    if flags.contains(RecordFlags::ADMIN) || flags.contains(RecordFlags::NO_RESEND) {
+        return Ok(Stored::Skip(seq));
+    }
+    if flags.contains(RecordFlags::MASKED) {
+        return Ok(Stored::Lost(seq, Unreached::Masked));
+    }
+    let mut fields = core::mem::take(tx.fields);
+    let wanted =
+        with_message(buffer, Direction::Outbound, tx.data_fields(), &mut fields, |message, places| {
+            let message = tx.session_mut().placed(message, Direction::Outbound, places);
+            tx.ask("on_resend", |app, turn| app.on_resend(message, turn))
+        });
+    *tx.fields = fields;
+    Ok(match wanted.transpose()? {
+        Some(Resend::Send) => Stored::Message(seq),
+        Some(Resend::GapFill) => Stored::Skip(seq),
+        None => {
+            tx.halt(Halt::by_store(StoreError::Damaged {
+                place: format!("message {seq}"),
+                reason: NO_MESSAGE.into(),
+            }));
+            return Err(Stop);
+        }
+    })
+}
+
+/// Sends a stored message under its old sequence number: 43=Y, 122 its old SendingTime, 52 now,
+/// nothing else changed.
+fn send_again(tx: &mut Transaction<'_>, seq: SeqNum, stored: &[u8]) -> Result<(), SendError> {
+    let mut fields = core::mem::take(tx.fields);
+    let sub_ids = tx.session().settings.id.written_sub_ids();
+    let result = with_message(stored, Direction::Outbound, tx.data_fields(), &mut fields, |message, _| {
+        let original = message.get(tag::SENDING_TIME).unwrap_or(b"19700101-00:00:00");
+        let kind = SendKind::Again { seq, original };
+        let mut draft = tx.handle(None, None).open(MsgType::new(message.msg_type()), kind);
+        copy_body(draft.writer(), &message, &sub_ids);
+        draft.send()
+    });
+    *tx.fields = fields;
+    match result {
+        Some(Ok(_)) => {
+            let now = tx.now.mono;
+            tx.session_mut().pace(now);
+            tx.session_mut().state.went_out(seq);
+            Ok(())
+        }
+        Some(Err(error)) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// Sends a SequenceReset-GapFill in place of the sequence numbers from `from` up to but not
+/// including `new`.
+fn fill(tx: &mut Transaction<'_>, from: SeqNum, new: SeqNum, again: bool) -> Result<(), SendError> {
+    tx.send(SendKind::Fill { seq: from, again }, None, &AdminMessage::GapFill { new })?;
+    tx.session_mut().state.went_out(new.previous());
+    Ok(())
+}
+
+/// Sends one new message that was queued after the replay, unchanged, from the store.
+fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
+    let session = tx.session();
+    let stored = session.state.stored;
+    let interleave = session.settings.replay_interleave;
+    // A Logout waits, even where everything else has been sent.
+    let nothing_waits = interleave == ReplayInterleave::All && session.state.phase() == Phase::LoggedOn;
+    let end = if nothing_waits { replay.began } else { stored.next_out };
+    let (key, last) = (session.key, end.previous());
+    if replay.live > last {
+        note(tx, None);
+        tx.tell_horizon();
+        return Ok(());
+    }
+    let found = match tx.store.read(key, stored.generation, replay.live..=last) {
+        Ok(found) => found.map(|record| {
+            buffer.clear();
+            buffer.extend_from_slice(record.body);
+            (record.seq, record.flags)
+        }),
+        Err(error) => {
+            tx.halt(Halt::by_store(error));
+            return Err(Stop);
+        }
+    };
+    let msg_type = RawHeader::read(buffer).msg_type.unwrap_or_default();
+    // A store that keeps nothing has only the sequence numbers.
+    let verdict = found.map(|(seq, flags)| verdict(tx.session(), replay, seq, flags, buffer));
+    let now = tx.now.mono;
+    if let Some(Verdict::Sent) = verdict
+        && !tx.session_mut().may_follow(msg_type, now)
+    {
+        return Ok(());
+    }
+    let (filled_to, next) = match (found, &verdict) {
+        (Some((seq, _)), Some(Verdict::Refused(_))) => (seq.next(), seq.next()),
+        (Some((seq, _)), _) => (seq, seq.next()),
+        (None, _) => (last.next(), last.next()),
+    };
+    let lost = tx.session().state.unsent;
+    tx.run(|tx| {
+        if filled_to > replay.live {
+            fill(tx, replay.live, filled_to, false)?;
+        }
+        note(tx, Some(Replay { live: next, ..replay }));
+        if let Some(Verdict::Sent) = verdict {
+            queue(tx, buffer)?;
+            tx.session_mut().count_followed(msg_type);
+            tx.session_mut().state.went_out(next.previous());
+        }
+        Ok(())
+    })?;
+    if let (Some((seq, flags)), Some(Verdict::Refused(why))) = (found, verdict)
+        && !flags.contains(RecordFlags::ADMIN)
+    {
+        unreached(tx, seq, seq, why);
+    }
+    // Messages that were accepted, but that the store has lost.
+    let missing = found.map_or(last, |(seq, _)| seq.previous());
+    if let Some(Unsent { first, last }) = lost
+        && first.max(replay.live) <= missing.min(last)
+    {
+        unreached(tx, first.max(replay.live), missing.min(last), Unreached::NotStored);
+    }
+    Ok(())
+}
+
+/// What becomes of a message that was written during a replay, at its end.
+enum Verdict {
+    /// It is sent.
+    Sent,
+    /// It was sent before its turn, or waits for the next connection.
+    Passed,
+    /// It cannot be sent.
+    Refused(Unreached),
+}
+
+/// Decides about a message that was written during the replay.
+fn verdict(session: &Session, replay: Replay, seq: SeqNum, flags: RecordFlags, message: &[u8]) -> Verdict {
+    let interleave = session.settings.replay_interleave;
+    let was_sent = interleave != ReplayInterleave::None
+        && seq >= replay.began
+        && RawHeader::read(message).msg_type.is_some_and(|msg_type| interleave.sends(msg_type));
+    // Nothing of the application follows our Logout (rule 11).
+    let logout = session.state.connection.as_ref().and_then(|connection| connection.logon.logout);
+    let is_after_logout = logout.is_some_and(|logout| seq > logout) && !flags.contains(RecordFlags::ADMIN);
+    if was_sent || is_after_logout {
+        return Verdict::Passed;
+    }
+    // It may have been written before the counterparty announced its MaxMessageSize.
+    let limit = session.state.peer_max_message_size();
+    if flags.contains(RecordFlags::MASKED) {
+        Verdict::Refused(Unreached::Masked)
+    } else if message.len() > limit {
+        Verdict::Refused(Unreached::TooLarge { limit })
+    } else {
+        Verdict::Sent
+    }
+}
+
+/// Queues the bytes of a message that already has its sequence number.
+fn queue(tx: &mut Transaction<'_>, bytes: &[u8]) -> Result<(), SendError> {
+    let now = tx.now.mono;
+    let session = tx.session_mut();
+    let tail = session.outbox.cursor.tail();
+    let Some(place) = session.outbox.memory.get_mut(tail..tail + bytes.len()) else {
+        return Err(SendError::BackPressure);
+    };
+    place.copy_from_slice(bytes);
+    let digits = session.outbox.cursor.length_digits();
+    session.outbox.cursor.push(tail + bytes.len(), digits);
+    if let Some(connection) = &mut session.state.connection {
+        connection.last_sent = now;
+    }
+    Ok(())
+}
+
+/// Copies the fields of a message that is sent again, except those that the session writes.
+fn copy_body(body: &mut BodyWriter<'_>, message: &Message<'_>, sub_ids: &[Option<Tag>; 4]) {
+    for position in 0..message.len() {
+        let field = message.field(position);
+        let Some(tag) = field.tag else { continue };
+        if !WRITTEN_ANEW.contains(&tag.number()) && !sub_ids.contains(&Some(Tag::new(tag.number()))) {
+            body.raw().field(Key::of(Tag::new(tag.number())), field.value);
+        }
+    }
+}

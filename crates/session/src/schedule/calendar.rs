@@ -1,0 +1,115 @@
+//! What a session knows of its schedule: its place among the windows, and when to look again.
+//!
+//! Only the wall clock decides the place. When to look at it is a time of the monotonic clock, a
+//! minute ahead at most, so that a wall clock that is put forth or back is noticed.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use crate::schedule::{Position, Schedule};
+use crate::values::time::{Mono, Now, Utc};
+
+/// The longest time between two looks at the wall clock.
+const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+/// How long the answer holds that no window begins within three years.
+const NEVER_HOLDS: Duration = Duration::from_secs(86_400);
+
+/// A session's schedule, with the place that the last look found.
+#[derive(Clone, Debug)]
+pub(crate) struct Calendar {
+    schedule: Arc<Schedule>,
+    /// Whether there may be a connection.
+    connection: Position,
+    /// The window of the session.
+    session: Position,
+    /// Between which in-session resets it is, if there are any.
+    in_session_resets: Option<Position>,
+    /// When they were computed.
+    computed: Utc,
+    /// The time of the last look.
+    looked: Utc,
+    pub(crate) next_look: Mono,
+    /// The window of the session in which the connection began.
+    connected_in: Option<Position>,
+}
+
+impl Calendar {
+    pub(crate) fn new(schedule: Arc<Schedule>) -> Self {
+        let unknown = Position::Out { until: Some(Utc(0)) };
+        Self {
+            schedule,
+            connection: unknown,
+            session: unknown,
+            in_session_resets: None,
+            computed: Utc(0),
+            looked: Utc(0),
+            next_look: Mono(0),
+            connected_in: None,
+        }
+    }
+
+    /// Finds the place of `now`.
+    pub(crate) fn look(&mut self, now: Now) {
+        let resets_hold = self.in_session_resets.is_none_or(|resets| self.holds(&resets, now.utc));
+        if !self.holds(&self.connection, now.utc) || !self.holds(&self.session, now.utc) || !resets_hold {
+            self.connection = self.schedule.connection_at(now.utc);
+            self.session = self.schedule.position_at(now.utc);
+            self.in_session_resets = self.schedule.in_session_resets_at(now.utc);
+            self.computed = now.utc;
+        }
+        self.looked = now.utc;
+        let reset = self.in_session_resets.and_then(|resets| resets.changes());
+        let change = [self.connection.changes(), self.session.changes(), reset].into_iter().flatten().min();
+        let wait = change.map_or(LOOK_INTERVAL, |at| at.abs_diff(now.utc).min(LOOK_INTERVAL));
+        self.next_look = now.mono + wait;
+    }
+
+    fn holds(&self, position: &Position, utc: Utc) -> bool {
+        match *position {
+            Position::In { began, ends } => (began..ends).contains(&utc),
+            Position::Out { until } => {
+                (self.computed..until.unwrap_or(self.computed + NEVER_HOLDS)).contains(&utc)
+            }
+        }
+    }
+
+    /// Notes that a connection begins.
+    pub(crate) const fn connected(&mut self) {
+        self.connected_in = Some(self.session);
+    }
+
+    /// Returns whether there may be a connection, by the last look.
+    pub(crate) const fn allows_connection(&self) -> bool {
+        self.connection.is_in()
+    }
+
+    /// Returns when there may be a connection next; `None` if not within three years.
+    pub(crate) const fn next_connection(&self) -> Option<Utc> {
+        match self.connection {
+            Position::In { ends, .. } => Some(ends),
+            Position::Out { until } => until,
+        }
+    }
+
+    /// Returns whether the connection began in another window of the session.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.connected_in.is_some_and(|window| window != self.session)
+    }
+
+    /// Returns the edge for which the sequence numbers are to be reset, if they were last reset at
+    /// `began`.
+    pub(crate) fn reset_due(&self, began: Utc, now: Utc) -> Option<Utc> {
+        self.schedule.reset_due(began, now)
+    }
+
+    /// Returns the time of the in-session reset that is due, if the sequence numbers were last
+    /// reset at `began`.
+    pub(crate) fn in_session_reset_due(&self, began: Utc, now: Utc) -> Option<Utc> {
+        self.schedule.in_session_reset_due(began, now)
+    }
+
+    /// Returns the time of the last look.
+    pub(crate) const fn looked(&self) -> Utc {
+        self.looked
+    }
+}

@@ -1,0 +1,227 @@
+//! Writing one message of one session, straight into its outbox.
+
+use fixbolt_codec::{
+    BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, Message, MsgType, NewBody, SeqNum, Tag, Version,
+};
+
+use crate::events::error::SendError;
+use crate::send::sending::{SendKind, Sending};
+use crate::state::Phase;
+use crate::state::session::Session;
+use crate::store::Store;
+use crate::values::fix::number::is_routing;
+use crate::values::fix::{key, tag};
+use crate::values::time::{Now, Utc};
+
+/// A handle that writes one message to one session.
+pub struct Handle<'a> {
+    pub(crate) now: Now,
+    pub(crate) session: &'a mut Session,
+    pub(crate) store: &'a mut (dyn Store + 'a),
+    pub(crate) cause: Option<SeqNum>,
+    pub(crate) route: Option<Message<'a>>,
+    /// ApplVerID (1128).
+    pub(crate) version: Option<&'static str>,
+    pub(crate) header: &'a [(Key, &'a [u8])],
+    /// OrigSendingTime (122) of a message that the application marks as a possible duplicate.
+    pub(crate) original: Option<Utc>,
+    pub(crate) session_layer: bool,
+}
+
+impl<'a> Handle<'a> {
+    /// Adds header fields of the application (SenderSubID 50, TargetSubID 57, OnBehalfOfCompID 115,
+    /// PossResend 97, ...). Fields that the session layer writes are refused by `send`, and so are
+    /// the SubIDs and LocationIDs of the session's identity, which every message has already.
+    #[must_use]
+    pub const fn with_header(mut self, fields: &'a [(Key, &'a [u8])]) -> Self {
+        self.header = fields;
+        self
+    }
+
+    /// Marks the message as a possible duplicate: PossDupFlag (43) is Y, and OrigSendingTime (122)
+    /// is `original`, or SendingTime if that is earlier. It gets a sequence number of its own all
+    /// the same. `send` refuses it unless
+    /// [`SessionSettings::allow_poss_dup`](crate::SessionSettings::allow_poss_dup) is set.
+    #[must_use]
+    pub const fn possible_duplicate(mut self, original: Utc) -> Self {
+        self.original = Some(original);
+        self
+    }
+
+    /// Names the version of the message in ApplVerID (1128), which a message in a session of
+    /// FIXT.1.1 needs if its version is not the session's default
+    /// ([`SessionSettings::default_appl_ver_id`](crate::SessionSettings::default_appl_ver_id)). In
+    /// other sessions this does nothing.
+    #[must_use]
+    pub fn with_version(mut self, version: Version) -> Self {
+        let is_fixt = self.session.settings.id.version() == Version::Fixt11;
+        self.version = version.appl_ver_id().filter(|_| is_fixt);
+        self
+    }
+
+    pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
+        let Self { now, session, store, cause, route, version, header, original, session_layer } = self;
+        let original = original.map(|original| original.min(now.utc));
+        if let Some(timing) = &mut session.encoding.timing {
+            timing.begin();
+        }
+        let is_named = matches!(kind, SendKind::New { .. })
+            && !msg_type.is_admin()
+            && session.dictionaries.must_be_named(msg_type.as_bytes());
+        let version = version.or_else(|| session.settings.appl_ver_id().filter(|_| is_named));
+        // If nothing was queued before this turn, what does not fit now never will.
+        let alone = !session.outbox.was_queued(session.turn.snapshot.outbox);
+        let refused = if !session_layer && msg_type.is_admin() {
+            Some(SendError::SessionMessage)
+        } else if session_layer {
+            None
+        } else if original.is_some() && !session.settings.allow_poss_dup {
+            Some(SendError::Application("the session does not send possible duplicates (AllowPosDup)"))
+        } else {
+            session.may_send(cause.is_some()).err().or_else(|| session.throttled(msg_type, now.mono))
+        };
+        // Half of the outbox is reserved for answers: a session that sends as fast as it can must
+        // still read, or two of them wait for each other.
+        let unasked = cause.is_none() && !session_layer && !session.outbox.is_empty();
+        let most = if unasked { session.outbox.half() } else { usize::MAX };
+        let (memory, mut sending) = session.sending();
+        sending.original = original;
+        let tail = sending.cursor.tail();
+        let body_start = tail + sending.headroom(msg_type, kind);
+        // Leaves room for CheckSum, and for a body that moves because BodyLength has more digits
+        // than guessed.
+        let limit = memory.len().saturating_sub(SPARE).min(most);
+        let alone = alone || tail == 0;
+        let (start, limit, refused) = if body_start < limit {
+            (body_start, limit, refused)
+        } else {
+            (0, 0, refused.or(Some(no_room(&sending, alone))))
+        };
+        let opened = Opened { memory: memory.as_ptr().addr(), start, limit, msg_type };
+        let mut writer = BodyWriter::within(msg_type, memory, start, limit);
+        if let Some(version) = version {
+            writer.bytes(key::APPL_VER_ID, version.as_bytes());
+        }
+        for (key, value) in header {
+            writer.bytes(*key, value);
+        }
+        if let Some(inbound) = route {
+            let longest = if session_layer { ROUTE_MAX } else { usize::MAX };
+            reverse_route(&mut writer, &inbound, longest, sending.settings.id.version());
+        }
+        let by_application = !session_layer;
+        Draft { now, writer, opened, sending, store, kind, refused, alone, by_application }
+    }
+}
+
+/// The body for which a draft was opened. The application has a reference to the draft's writer, by
+/// which it could put another one in its place.
+struct Opened {
+    /// Address of the memory.
+    memory: usize,
+    start: usize,
+    limit: usize,
+    msg_type: MsgType,
+}
+
+impl Opened {
+    fn is_of(&self, writer: &BodyWriter<'_>) -> bool {
+        let body = writer.written().as_ptr_range();
+        let (start, limit) = (self.memory + self.start, self.memory + self.limit);
+        body.start.addr() == start && body.end.addr() <= limit && writer.msg_type() == self.msg_type
+    }
+}
+
+/// Returns back-pressure if the turn will fit once the socket has accepted what was queued before
+/// it. If nothing was queued, it never will.
+fn no_room(sending: &Sending<'_>, alone: bool) -> SendError {
+    if !alone && sending.state.phase() != Phase::Disconnected {
+        return SendError::BackPressure;
+    }
+    let memory = sending.settings.outbox_size.saturating_sub(SPARE);
+    let message = sending.state.peer_max_message_size().min(sending.settings.max_message_size);
+    SendError::TooLarge { limit: if sending.cursor.tail() == 0 { message.min(memory) } else { memory } }
+}
+
+/// The longest routing field in a message of the session layer, so that no counterparty makes its
+/// Rejects too large for the outbox.
+const ROUTE_MAX: usize = 256;
+
+/// Bytes reserved after the body for CheckSum and for a body that must move.
+const SPARE: usize = 24;
+
+/// Copies the routing fields of `inbound` to the answer, reversed (standard: third-party routing;
+/// QuickFIX script ReverseRoute).
+///
+/// Omits values longer than `longest`, and fields that the version does not have: FIX.4.0 has no
+/// locations.
+fn reverse_route(writer: &mut BodyWriter<'_>, inbound: &Message<'_>, longest: usize, version: Version) {
+    // Few messages have a route, which one look at the tags shows.
+    if !inbound.tags().iter().fold(false, |found, tag| found | is_routing(*tag)) {
+        return;
+    }
+    for (there, back) in key::REVERSED_ROUTE {
+        let is_location = there == tag::ON_BEHALF_OF_LOCATION_ID || there == tag::DELIVER_TO_LOCATION_ID;
+        if is_location && version < Version::Fix41 {
+            continue;
+        }
+        if let Some(value) = inbound.get(there)
+            && !value.is_empty()
+            && value.len() <= longest
+        {
+            writer.bytes(back, value);
+        }
+    }
+}
+
+impl<'a> NewBody<'a> for Handle<'a> {
+    type Draft = Draft<'a>;
+
+    fn draft(self, msg_type: MsgType) -> Draft<'a> {
+        let cause = self.cause;
+        self.open(msg_type, SendKind::New { cause })
+    }
+}
+
+/// A message that is being written. If it is dropped without `send`, it leaves no trace: no
+/// sequence number is used and no byte is sent.
+#[must_use = "nothing is sent until `send`"]
+pub struct Draft<'d> {
+    now: Now,
+    writer: BodyWriter<'d>,
+    opened: Opened,
+    sending: Sending<'d>,
+    store: &'d mut (dyn Store + 'd),
+    kind: SendKind<'d>,
+    /// Why `send` will refuse the message, whatever is written.
+    pub(crate) refused: Option<SendError>,
+    alone: bool,
+    by_application: bool,
+}
+
+impl<'d> BodySink<'d> for Draft<'d> {
+    type Receipt = SeqNum;
+    type Error = SendError;
+
+    fn writer(&mut self) -> &mut BodyWriter<'d> {
+        &mut self.writer
+    }
+
+    /// Gives the message its sequence number, stores it and queues it.
+    ///
+    /// # Errors
+    /// Returns a [`SendError`]; no sequence number was used.
+    fn send(self) -> Result<SeqNum, SendError> {
+        let Self { now, writer, opened, sending, store, kind, refused, alone, by_application } = self;
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        if !opened.is_of(&writer) {
+            return Err(EncodeError::new(Tag::new(35), EncodeErrorKind::Replaced).into());
+        }
+        if let Some(EncodeError { kind: EncodeErrorKind::NoRoom, .. }) = writer.error() {
+            return Err(no_room(&sending, alone));
+        }
+        sending.send(now, writer, store, kind, by_application)
+    }
+}

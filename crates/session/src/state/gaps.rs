@@ -1,0 +1,158 @@
+//! Decides whether missing messages are requested, requested again, or given up. Nothing is changed
+//! here.
+
+use core::time::Duration;
+
+use fixbolt_codec::SeqNum;
+
+use crate::settings::SessionSettings;
+use crate::state::session::Session;
+use crate::state::{Connection, Gap};
+use crate::values::time::Mono;
+
+/// How long requested messages may take to arrive, unless HeartBtInt is longer, in seconds.
+const SHORTEST_PATIENCE: u32 = 10;
+
+/// What to do about missing messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum GapStep {
+    /// They were requested and are arriving: the time to wait starts again with each of them.
+    Coming(Gap),
+    /// They were requested a moment ago.
+    Patience,
+    /// Requests them.
+    Ask(Gap),
+    /// They were requested too many times.
+    GiveUp,
+}
+
+/// A message that shows that others are missing before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ahead {
+    pub(crate) seq: SeqNum,
+    /// Whether it was sent again.
+    pub(crate) replayed: bool,
+    /// Whether a replay has passed the gap without filling it.
+    pub(crate) passed: bool,
+    /// Whether it is a ResendRequest: two sides that answer each other's requests with requests
+    /// never end.
+    pub(crate) is_request: bool,
+}
+
+impl Ahead {
+    /// Returns a message that was not sent again, and is no ResendRequest.
+    pub(crate) const fn new(seq: SeqNum) -> Self {
+        Self { seq, replayed: false, passed: false, is_request: false }
+    }
+}
+
+/// Decides about the messages missing before `ahead`.
+pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now: Mono) -> GapStep {
+    let Ahead { seq: received, replayed, passed, is_request } = ahead;
+    let next_in = session.state.stored.next_in;
+    let most = session.settings.max_resend_requests;
+    let (mut asked, mut end) = (requested_before(session) + 1, received.previous());
+    let ask = |begin, end, asked, asked_at, replayed| {
+        // Where both sides miss messages, each request is one more that the other misses: small
+        // parts might grow slower than what is missing.
+        let closed = session.settings.closed_resend_requests.then_some(end);
+        let asked_to = if passed { closed } else { end_of_request(session, begin, end) };
+        GapStep::Ask(Gap { begin, end, asked_to, asked, asked_at, replayed })
+    };
+    if let Some(gap) = connection.logon.gap {
+        let stuck = gap.begin == next_in;
+        if !passed && (!stuck || now - gap.asked_at < patience(connection)) {
+            if session.settings.redundant_resend_requests && !replayed && !is_request {
+                let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
+                return ask(next_in, end.max(gap.end), asked, asked_at, gap.replayed);
+            }
+            return if stuck {
+                GapStep::Patience
+            } else {
+                GapStep::Coming(Gap { begin: next_in, asked: 1, asked_at: now, ..gap })
+            };
+        }
+        // If the counterparty's own request makes us ask again, it has not failed to fill the gap.
+        let failed = u32::from(replayed || !passed);
+        asked = if stuck { gap.asked + failed } else { 1 };
+        end = end.max(gap.end);
+    }
+    if asked > most {
+        return GapStep::GiveUp;
+    }
+    ask(next_in, end, asked, now, replayed.then_some(received))
+}
+
+/// Returns how often what is missing next counts as requested before the first request of a
+/// connection: what has been given up is requested once in each.
+fn requested_before(session: &Session) -> u32 {
+    if session.has_given_up() { session.settings.max_resend_requests.saturating_sub(1) } else { 0 }
+}
+
+/// Returns EndSeqNo of the request for the messages from `begin` to `end`; `None` for infinity.
+fn end_of_request(session: &Session, begin: SeqNum, end: SeqNum) -> Option<SeqNum> {
+    let SessionSettings { resend_request_chunk_size, closed_resend_requests, .. } = session.settings;
+    let chunk = resend_request_chunk_size.map(|size| SeqNum(begin.0.saturating_add(size - 1)));
+    chunk.filter(|last| *last < end).or(closed_resend_requests.then_some(end))
+}
+
+/// Returns the gap with the request for its next part, if the part that was requested has come. A
+/// gap fill may end with the last number of a part instead of the one after it, as that of some
+/// engines does.
+pub(crate) fn next_part(
+    session: &Session,
+    connection: &Connection,
+    by_gap_fill: bool,
+    now: Mono,
+) -> Option<Gap> {
+    let begin = session.state.stored.next_in;
+    let gap = connection.logon.gap?;
+    let asked_to = gap.asked_to?;
+    let has_come = begin > asked_to || by_gap_fill && begin == asked_to && begin > gap.begin;
+    (has_come && begin <= gap.end).then(|| {
+        let asked_to = end_of_request(session, begin, gap.end);
+        Gap { begin, asked_to, asked: 1, asked_at: now, ..gap }
+    })
+}
+
+/// Returns how long requested messages may take to arrive.
+pub(crate) fn patience(connection: &Connection) -> Duration {
+    Duration::from_secs(u64::from(connection.heart_bt_int.max(SHORTEST_PATIENCE)))
+}
+
+/// Returns the gap before `received` that the counterparty fills without being asked.
+pub(crate) fn announced(session: &Session, received: SeqNum, now: Mono) -> Gap {
+    let (begin, end) = (session.state.stored.next_in, received.previous());
+    Gap { begin, end, asked_to: None, asked: requested_before(session), asked_at: now, replayed: None }
+}
+
+/// What follows after NextNumIn has advanced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    Nothing,
+    /// A Logout waited for the gap to be filled.
+    AnswerLogout,
+    /// Buffered messages show another gap, so it can be requested without waiting for the next
+    /// message.
+    Gap {
+        ahead: SeqNum,
+    },
+}
+
+/// Decides what follows after NextNumIn has advanced; a gap that is filled is already forgotten.
+pub(crate) fn progress(session: &Session, connection: &Connection) -> Progress {
+    let (next_in, epoch) = (session.state.stored.next_in, session.state.epoch());
+    // A Logout that is expected next is read from the reorder buffer, unless that was full;
+    // otherwise a gap fill has skipped it.
+    if connection
+        .logon
+        .logout_waits
+        .is_some_and(|seq| next_in > seq || next_in == seq && !session.reorder.has(epoch, seq))
+    {
+        return Progress::AnswerLogout;
+    }
+    match session.reorder.first_from(epoch, next_in) {
+        Some(ahead) if connection.logon.gap.is_none() && ahead > next_in => Progress::Gap { ahead },
+        _ => Progress::Nothing,
+    }
+}

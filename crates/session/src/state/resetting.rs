@@ -1,0 +1,144 @@
+//! A reset of the sequence numbers in a session that is logged on, begun by us (24-hour reset): a
+//! TestRequest, its Heartbeat, then a Logon with ResetSeqNumFlag=Y, and its answer. Both sides
+//! continue with 2.
+//!
+//! Rule 5.1 of the session standard. If both sides begin at the same time, each takes the other's
+//! Logon for the answer to its own.
+
+use fixbolt_codec::{Message, SeqNum, Version};
+
+use crate::core::transaction::{Stop, Transaction};
+use crate::decide::inbound::misbehaved;
+use crate::decide::logon;
+use crate::decide::reaction::{Agreed, Answer, Reaction};
+use crate::events::end::{Misbehavior, SessionEnd};
+use crate::events::error::SendError;
+use crate::events::event::Event;
+use crate::send::own_messages::{end_with, test_request};
+use crate::send::sending::SendKind;
+use crate::state::session::Session;
+use crate::state::{Phase, ResetStage, Resetting};
+use crate::values::fix::{YES, tag};
+use crate::wire::admin_message::AdminMessage;
+
+/// Begins a reset: sends the TestRequest.
+pub(crate) fn begin(tx: &mut Transaction<'_>, why: &str) -> Result<(), SendError> {
+    let session = tx.session();
+    if session.halted.is_some() {
+        return Err(SendError::Unavailable);
+    }
+    if session.settings.id.version() < Version::Fix41 {
+        return Err(SendError::Application("FIX.4.0 has no ResetSeqNumFlag: reset between two connections"));
+    }
+    let Some(connection) = &session.state.connection else { return Err(SendError::NotLoggedOn) };
+    if connection.logon.phase != Phase::LoggedOn || connection.end.is_some() {
+        return Err(SendError::NotLoggedOn);
+    }
+    if connection.resetting.is_some() {
+        return Err(SendError::Application("a reset of the sequence numbers has already begun"));
+    }
+    if is_busy(session) {
+        return Err(SendError::Application("messages are missing or are being sent again"));
+    }
+    let until = tx.now.mono + session.settings.logon_timeout;
+    let sent = test_request(tx).map_err(|Stop| SendError::Unavailable)?;
+    let stage = ResetStage::Testing(sent.ok_or(SendError::BackPressure)?);
+    let Some(connection) = tx.connection_mut() else { return Err(SendError::NotLoggedOn) };
+    connection.resetting = Some(Box::new(Resetting { stage, until, why: why.to_owned() }));
+    Ok(())
+}
+
+/// Returns whether a reset would lose messages.
+fn is_busy(session: &Session) -> bool {
+    session.state.connection.as_ref().is_none_or(|connection| {
+        let logon = &connection.logon;
+        logon.gap.is_some()
+            || logon.replay.is_some()
+            || logon.kept_from.is_some()
+            || logon.logout_waits.is_some()
+    })
+}
+
+/// Sends our Logon if a reset waits for this Heartbeat.
+#[inline]
+pub(crate) fn tested(tx: &mut Transaction<'_>, heartbeat: &Message<'_>) -> Result<(), Stop> {
+    if tx.session().state.reset_stage().is_none() { Ok(()) } else { may_reset(tx, heartbeat) }
+}
+
+fn may_reset(tx: &mut Transaction<'_>, heartbeat: &Message<'_>) -> Result<(), Stop> {
+    let session = tx.session();
+    let id = heartbeat.get(tag::TEST_REQ_ID).unwrap_or_default();
+    match session.state.reset_stage() {
+        Some(ResetStage::Testing(awaited)) if awaited.is(id) => {}
+        _ => return Ok(()),
+    }
+    let Some(connection) = &session.state.connection else { return Err(Stop) };
+    if connection.logon.phase != Phase::LoggedOn {
+        abandon(tx, "a Logout was sent");
+        return Ok(());
+    }
+    if is_busy(session) {
+        abandon(tx, "messages are missing or are being sent again");
+        return Ok(());
+    }
+    let mut ours = AdminMessage::Logon(logon::ours(session, connection.heart_bt_int, true, SeqNum::ONE));
+    let until = tx.now.mono + session.settings.logon_timeout;
+    tx.complete_logon(&mut ours, true)?;
+    tx.run(|tx| {
+        let resetting = tx.connection_mut().and_then(|connection| connection.resetting.take());
+        let why = resetting.map_or_else(String::new, |resetting| resetting.why);
+        tx.reset(&why)?;
+        tx.send(SendKind::New { cause: None }, None, &ours)?;
+        if let Some(connection) = tx.connection_mut() {
+            let stage = ResetStage::LogonSent;
+            connection.resetting = Some(Box::new(Resetting { stage, until, why }));
+        }
+        Ok(())
+    })
+}
+
+/// Gives the reset up before our Logon; the session continues.
+#[cold]
+pub(crate) fn abandon(tx: &mut Transaction<'_>, why: &str) {
+    if let Some(connection) = tx.connection_mut() {
+        connection.resetting = None;
+    }
+    tx.notify(&Event::ResetAbandoned { why });
+}
+
+/// Tells what has become of a reset whose connection has ended. After our Logon the numbers are
+/// reset here, and nobody knows whether they are at the counterparty.
+#[cold]
+pub(crate) fn is_cut_off(tx: &mut Transaction<'_>, resetting: Resetting) {
+    let Resetting { stage, why, .. } = resetting;
+    match stage {
+        ResetStage::Testing(_) => tx.notify(&Event::ResetAbandoned { why: "the connection has ended" }),
+        ResetStage::LogonSent => tx.notify_numbers(&why),
+    }
+}
+
+/// Decides about the Logon after ours: it must reset, too.
+pub(crate) fn answered<'m>(
+    session: &Session,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Result<Answer<'m>, Box<Reaction<'m>>> {
+    if message.get(tag::RESET_SEQ_NUM_FLAG) != Some(YES) || seq != SeqNum::ONE {
+        let text = "the answer to ResetSeqNumFlag=Y does not reset";
+        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
+        return Ok(misbehaved(text, Some(seq), end));
+    }
+    let replay_from = logon::missed(message, seq, SeqNum::ONE, SeqNum(2))?;
+    let agreed = Agreed { in_session: true, reset: true, ..logon::agreed(session, message, replay_from) };
+    Ok(logon::accept(agreed, None, None))
+}
+
+/// Ends a stage that has taken too long.
+#[cold]
+pub(crate) fn times_out(tx: &mut Transaction<'_>) -> Result<(), Stop> {
+    if let Some(ResetStage::Testing(_)) = tx.session().state.reset_stage() {
+        abandon(tx, "the counterparty did not answer the TestRequest in time");
+        return Ok(());
+    }
+    end_with(tx, "ResetSeqNumFlag=Y was not answered in time".into(), SessionEnd::ResetUnanswered)
+}

@@ -1,0 +1,671 @@
+//! One session: its settings, its state, and its inbound and outbound bytes.
+//!
+//! The state is sorted by how long it lasts (see [`state`](crate::state)). This module knows how a
+//! session begins and ends each lifetime, and what a rollback restores; it decides nothing about
+//! messages.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use fixbolt_codec::{
+    Envelope, FromField, Message, Place, Precision, Recovery, SecondCache, SeqNum, Version, is_admin,
+};
+use fixbolt_dictionary::{Direction, Scratch, Violation};
+
+use crate::core::codec_timing::{CodecTiming, EncodingTime};
+use crate::events::end::{Halt, SessionEnd};
+use crate::events::error::SendError;
+use crate::events::event::Unreached;
+use crate::limits::flood::{Added, Growth};
+use crate::limits::pace::Pace;
+use crate::limits::refusals::Refusals;
+use crate::limits::throttle::{Counted, InboundPlaces, OutboundPlaces};
+use crate::schedule::calendar::Calendar;
+use crate::send::outbound_check::OutboundCheck;
+use crate::settings::behavior::{Behavior, WrongBodyLength};
+use crate::settings::dictionaries::Dictionaries;
+use crate::settings::{Role, SessionSettings, WhileLoggedOff};
+use crate::state::outbox::{Outbox, OutboxMark, Watermarks};
+use crate::state::reading::{BlockedBy, Reading};
+use crate::state::reorder::ReorderBuffer;
+use crate::state::status::StatusCell;
+use crate::state::{Connection, Phase, ResetStage, State, Stored, Unsent};
+use crate::store::retry::StoreRetry;
+use crate::store::{Generation, Recovered, StoreError};
+use crate::values::fix::{self, SOH};
+use crate::values::key::SessionKey;
+use crate::values::time::{Mono, Now};
+use crate::wire::mask::SecretTags;
+
+/// A session.
+pub(crate) struct Session {
+    pub(crate) key: SessionKey,
+    pub(crate) settings: SessionSettings,
+    pub(crate) behavior: Behavior,
+    pub(crate) state: State,
+    /// Belongs to the connection and is replaced with it.
+    pub(crate) reading: Reading,
+    pub(crate) outbox: Outbox,
+    pub(crate) reorder: ReorderBuffer,
+    /// Why the session is halted, if it is.
+    pub(crate) halted: Option<Halt>,
+    /// Whether it may have a connection.
+    pub(crate) enabled: bool,
+    /// Its schedule, if it has one.
+    pub(crate) calendar: Option<Calendar>,
+    /// When a store that failed is tried again.
+    pub(crate) retry: Option<StoreRetry>,
+    /// Whether the store has the session open: a damaged store is closed, so that it can be
+    /// repaired.
+    pub(crate) store_is_open: bool,
+    /// Whether the store was new when it was opened; once it has failed and is closed, whether
+    /// nothing has become durable since: whatever was committed was never sent.
+    pub(crate) store_is_new: bool,
+    /// Whether messages can be read back from the store.
+    pub(crate) keeps_messages: bool,
+    /// How far back the store was told that messages are read; `None` for all of them.
+    pub(crate) told_horizon: Option<u64>,
+    /// NextNumIn when the store was opened: the application may have been processing this message
+    /// when the process ended.
+    pub(crate) opened_at: SeqNum,
+    /// The generation and number of a message that the application has processed in a transaction
+    /// that a store did not take.
+    pub(crate) offered: Option<(Generation, SeqNum)>,
+    pub(crate) refusals: Refusals,
+    /// Whether a Logon with a number that was too low has been accepted since the store was opened
+    /// or an operator changed sequence numbers.
+    pub(crate) accepted_too_low: bool,
+    /// The bytes that were added to the store, and those of them that session-layer messages may
+    /// have caused.
+    pub(crate) added: Added,
+    pub(crate) growth: Growth,
+    /// What messages are checked against, and the memory for it.
+    pub(crate) dictionaries: Dictionaries,
+    pub(crate) scratch: Option<Scratch>,
+    /// Checks the messages that the application sends, if the session wants that.
+    pub(crate) outbound: Option<OutboundCheck>,
+    /// What limits how many messages are sent and received, if anything does.
+    pub(crate) outbound_places: Option<Box<OutboundPlaces>>,
+    pub(crate) inbound_places: Option<Box<InboundPlaces>>,
+    /// How fast messages of the session layer are read that we requested.
+    pub(crate) session_layer_pace: Option<Box<Pace>>,
+    /// The buffer that a stored message is copied to before it is sent again.
+    pub(crate) replay_buffer: Vec<u8>,
+    /// When a replay that is slowed down may send its next message.
+    pub(crate) replay_due: Mono,
+    /// NextNumIn at which the counterparty did not send what was missing, however often it was
+    /// requested, and its generation. It outlives the connection.
+    pub(crate) gave_up_at: Option<(Generation, SeqNum)>,
+    pub(crate) secret_tags: SecretTags,
+    /// The buffer that a message is copied to before it is masked.
+    pub(crate) masked: Vec<u8>,
+    pub(crate) envelope: Envelope,
+    pub(crate) encoding: EncodingTime,
+    pub(crate) turn: OpenTurn,
+    /// Whether the session is in the worker's list of sessions with output, and in that of sessions
+    /// that wait for the store.
+    pub(crate) has_output: bool,
+    pub(crate) awaits_store: bool,
+    /// The status that other threads read.
+    pub(crate) status: Arc<StatusCell>,
+}
+
+/// What the open transaction remembers about a session that it touched.
+#[derive(Debug)]
+pub(crate) struct OpenTurn {
+    /// The transaction that took the snapshot; 0 before the first.
+    number: u64,
+    pub(crate) snapshot: Snapshot,
+    /// Why the store refused a record: the transaction can no longer be committed.
+    pub(crate) refused: Option<StoreError>,
+    /// Messages that will not reach the counterparty once the transaction is committed.
+    pub(crate) unreached: Option<(Unsent, Unreached)>,
+}
+
+impl OpenTurn {
+    /// Returns the number of the last transaction that has touched the session; 0 before the first.
+    pub(crate) const fn number(&self) -> u64 {
+        self.number
+    }
+}
+
+/// What the application hears of a session once a transaction is committed.
+pub(crate) struct News {
+    /// Messages that will not reach the counterparty.
+    pub(crate) unreached: Option<(Unsent, Unreached)>,
+    /// What the outbound policy warns of.
+    pub(crate) warned: Vec<(SeqNum, Violation<'static>)>,
+}
+
+/// A session as it was before the open transaction: all that a rollback restores.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) state: State,
+    pub(crate) outbox: OutboxMark,
+    pub(crate) added: Added,
+}
+
+impl Session {
+    pub(crate) fn new(
+        key: SessionKey,
+        settings: SessionSettings,
+        envelope: Envelope,
+        recovered: &Recovered,
+        keeps_messages: bool,
+    ) -> Self {
+        let behavior = settings.compatibility.behavior();
+        let dictionaries = Dictionaries::new(&settings.dictionary, settings.appl_ver_id());
+        let watermarks = Watermarks {
+            high: percent_of(settings.outbox_size, settings.high_watermark_percent),
+            low: percent_of(settings.outbox_size, settings.low_watermark_percent),
+        };
+        let outbox = Outbox::new(settings.outbox_size, watermarks);
+        let stored = Stored::of(recovered);
+        let state = State { stored, unsent: None, counted: Counted::default(), connection: None };
+        let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark(), added: Added::default() };
+        let mut session = Self {
+            key,
+            behavior,
+            reading: Reading::new(recovery(&behavior)),
+            reorder: ReorderBuffer::new(settings.reorder_buffer_size),
+            halted: None,
+            enabled: true,
+            calendar: settings.schedule.clone().map(Calendar::new),
+            retry: None,
+            store_is_open: true,
+            store_is_new: true,
+            keeps_messages,
+            told_horizon: None,
+            opened_at: recovered.next_in,
+            offered: None,
+            refusals: Refusals::new(),
+            accepted_too_low: false,
+            added: Added::default(),
+            growth: Growth::default(),
+            scratch: dictionaries.scratch(),
+            dictionaries,
+            outbound: settings
+                .outbound_policy
+                .filter(|_| settings.dictionary.checks())
+                .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
+            outbound_places: OutboundPlaces::new(settings.max_outbound_rate, settings.max_order_rate),
+            inbound_places: InboundPlaces::new(settings.max_inbound_rate, settings.max_resent_rate_factor),
+            session_layer_pace: settings
+                .max_session_message_rate
+                .map(|rate| Pace::new(rate, Duration::from_secs(1), settings.max_resent_rate_factor)),
+            replay_buffer: Vec::with_capacity(settings.max_message_size),
+            replay_due: Mono(0),
+            gave_up_at: None,
+            secret_tags: SecretTags::new(&settings.masked),
+            masked: Vec::new(),
+            envelope,
+            encoding: EncodingTime { second: SecondCache::new(), timing: None },
+            turn: OpenTurn { number: 0, snapshot, refused: None, unreached: None },
+            has_output: false,
+            awaits_store: false,
+            status: Arc::new(StatusCell::new(settings.while_logged_off == WhileLoggedOff::Keep)),
+            state,
+            outbox,
+            settings,
+        };
+        session.recover(recovered);
+        session
+    }
+
+    /// Continues from the contents of the store, halted if they require it. Returns the messages
+    /// that can no longer be sent, because the sequence numbers were reset since.
+    pub(crate) fn recover(&mut self, recovered: &Recovered) -> Option<Unsent> {
+        let same = self.state.stored.generation == recovered.generation;
+        let lost = if same { None } else { self.state.unsent.take() };
+        self.state.stored = Stored::of(recovered);
+        self.store_is_new = recovered.since.is_none();
+        self.opened_at = recovered.next_in;
+        self.halted = if let Some(reason) = &recovered.damage {
+            Some(Halt::StoreDamaged { reason: reason.clone() })
+        } else if recovered.attempts >= self.settings.poison_attempts {
+            Some(Halt::PoisonMessage { seq: recovered.next_in, attempts: recovered.attempts })
+        } else {
+            None
+        };
+        self.publish();
+        lost
+    }
+
+    /// Returns the message with its version and the place of each field by the session's
+    /// dictionary, so that the application reads it as the session does. Without a dictionary it
+    /// has no places.
+    pub(crate) fn placed<'m>(
+        &mut self,
+        mut message: Message<'m>,
+        direction: Direction,
+        places: &'m mut Vec<Place>,
+    ) -> Message<'m> {
+        let (Ok(Some(validator)), Some(scratch)) =
+            (self.dictionaries.of(&mut message, direction), &mut self.scratch)
+        else {
+            return message;
+        };
+        places.clear();
+        places.extend_from_slice(validator.places(&message, scratch));
+        message.with_places(places)
+    }
+
+    /// Publishes the status for other threads, who see only what is committed.
+    pub(crate) fn publish(&self) {
+        let Stored { next_in, next_out, .. } = self.state.stored;
+        self.status.publish(self.state.phase(), self.enabled, self.halted.as_ref(), next_in, next_out);
+    }
+
+    /// Begins a transport connection.
+    pub(crate) fn connect(&mut self, now: Now) {
+        let phase = if self.is_acceptor() { Phase::AwaitingLogon } else { Phase::LogonSent };
+        let deadline = now.mono + self.settings.logon_timeout;
+        let number = &mut self.state.stored.connection;
+        number.0 = number.0.wrapping_add(1);
+        self.state.stored.began.get_or_insert(now.utc);
+        if let Some(calendar) = &mut self.calendar {
+            calendar.connected();
+        }
+        self.dictionaries.forget_logons();
+        self.reading = Reading::new(recovery(&self.behavior));
+        self.encoding.timing = self.settings.codec_timing.map(CodecTiming::new);
+        self.note_read(false);
+        self.state.connection = Some(Connection::begin(now, phase, deadline, self.settings.heart_bt_int));
+        self.publish();
+    }
+
+    /// Ends the transport connection with everything it holds; `None` if there is none. Returns it,
+    /// and the messages that can no longer be sent, because the sequence numbers were reset since.
+    pub(crate) fn disconnect(&mut self) -> Option<(Connection, Option<Unsent>)> {
+        self.reading = Reading::new(recovery(&self.behavior));
+        let lost = self.drop_output();
+        let connection = self.state.connection.take();
+        self.publish();
+        connection.map(|connection| (connection, lost))
+    }
+
+    /// Drops the queued bytes. What the application has sent stays in the store until the
+    /// counterparty requests it; returns what it no longer can, because the sequence numbers were
+    /// reset since.
+    pub(crate) fn drop_output(&mut self) -> Option<Unsent> {
+        let mut lost: Option<Unsent> = None;
+        for (message, before_reset) in self.outbox.unwritten() {
+            let Some(seq) = application_number(message) else { continue };
+            let one = Unsent { first: seq, last: seq };
+            if before_reset {
+                lost = Some(lost.map_or(one, |lost| Unsent { last: seq, ..lost }));
+            } else {
+                self.state.keep_back(one);
+            }
+        }
+        if let Some(places) = &mut self.outbound_places {
+            places.forget_queued(&mut self.state.counted);
+        }
+        self.outbox.clear();
+        lost
+    }
+
+    /// Counts the message in hand as decoded, if that is measured and was not done before.
+    #[inline]
+    pub(crate) fn decoded(&mut self) {
+        if let Some(timing) = &mut self.encoding.timing {
+            timing.decoded();
+        }
+    }
+
+    pub(crate) fn is_acceptor(&self) -> bool {
+        matches!(self.settings.role, Role::Acceptor)
+    }
+
+    /// Returns whether the version has fields 371 to 373 of Reject, BusinessMessageReject, and
+    /// fractions of a second.
+    pub(crate) fn is_42_or_later(&self) -> bool {
+        self.settings.id.version() >= Version::Fix42
+    }
+
+    /// Returns whether BusinessRejectReason (380) may be 8, "Throttle limit exceeded": if the
+    /// session's dictionary has it, or without one since FIX.5.0SP2, to which Extension Pack 116
+    /// has added it.
+    pub(crate) fn knows_throttle_limit(&self) -> bool {
+        match self.dictionaries.application(self.settings.appl_ver_id()) {
+            Some(dictionary) => dictionary.has_code(fix::key::BUSINESS_REJECT_REASON.tag().number(), b"8"),
+            None => self.settings.default_appl_ver_id >= Some(Version::Fix50Sp2),
+        }
+    }
+
+    /// Returns the precision of the times we send.
+    pub(crate) fn precision(&self) -> Precision {
+        if !self.is_42_or_later() {
+            return Precision::Seconds;
+        }
+        match self.settings.timestamp_digits {
+            0 => Precision::Seconds,
+            1..=3 => Precision::Millis,
+            4..=6 => Precision::Micros,
+            7..=9 => Precision::Nanos,
+            _ => Precision::Picos,
+        }
+    }
+
+    /// Records that the counterparty does not send the message that is expected next.
+    pub(crate) fn give_up(&mut self) {
+        let Stored { generation, next_in, .. } = self.state.stored;
+        self.gave_up_at = Some((generation, next_in));
+    }
+
+    /// Returns whether the counterparty did not send the message that is expected next, however
+    /// often it was requested, in this connection or an earlier one.
+    pub(crate) fn has_given_up(&self) -> bool {
+        let Stored { generation, next_in, .. } = self.state.stored;
+        self.gave_up_at == Some((generation, next_in))
+    }
+
+    /// Returns whether a new application message may be written now; `answering` says whether it
+    /// answers a message of the counterparty.
+    pub(crate) fn may_send(&self, answering: bool) -> Result<(), SendError> {
+        if self.halted.is_some() {
+            return Err(SendError::Unavailable);
+        }
+        match self.state.phase() {
+            // A store that cannot return the message after the replay cannot keep it until then.
+            Phase::LoggedOn if !self.keeps_messages && self.state.replay().is_some() => {
+                Err(SendError::BackPressure)
+            }
+            // An answer may still go out in front of our Logon, but nothing that would be lost by
+            // the reset.
+            Phase::LoggedOn => match self.state.reset_stage() {
+                None => Ok(()),
+                Some(ResetStage::Testing(_)) if answering => Ok(()),
+                Some(_) => Err(SendError::BackPressure),
+            },
+            // What the counterparty sent before it saw our Logout is processed; the answers are
+            // sent in the next connection.
+            Phase::LogoutSent if answering => Ok(()),
+            _ if self.settings.while_logged_off == WhileLoggedOff::Keep => Ok(()),
+            _ => Err(SendError::NotLoggedOn),
+        }
+    }
+
+    /// Returns the longest value from the counterparty that an answer of the session layer can
+    /// contain, in bytes.
+    pub(crate) fn largest_reflected_value(&self) -> usize {
+        /// The header, trailer and other fields of such an answer.
+        const AROUND: usize = 384;
+        let message = self.state.peer_max_message_size().min(self.settings.max_message_size);
+        message.min(self.outbox.size() / 2).saturating_sub(AROUND)
+    }
+
+    /// Returns whether the outbox has no room for an answer: nothing is read until the socket has
+    /// accepted some of it.
+    pub(crate) fn is_full(&self) -> bool {
+        self.outbox.room() < self.outbox.size() / 4
+    }
+
+    /// Stops reading: because the outbox is full, or else because of `by`.
+    pub(crate) fn block(&mut self, now: Now, by: BlockedBy) {
+        let by = if self.is_full() { BlockedBy::Outbox } else { by };
+        self.reading.block(now, by);
+    }
+
+    /// Counts what was added to the store since `before` and no application asked for. Returns
+    /// whether it is more than the session allows.
+    pub(crate) fn count_growth(&mut self, now: Now, before: Added) -> bool {
+        let added = self.added.since(before);
+        self.growth.add(added, now.mono, self.settings.max_session_journal_growth)
+    }
+
+    /// Returns why there may be no logon now, if the schedule allows none.
+    pub(crate) fn outside_schedule(&self) -> Option<SessionEnd> {
+        let calendar = self.calendar.as_ref().filter(|calendar| !calendar.allows_connection())?;
+        Some(SessionEnd::OutsideSchedule { next: calendar.next_connection() })
+    }
+
+    /// Requests that the connection be closed, if there is one.
+    pub(crate) fn close(&mut self, end: SessionEnd) {
+        if let Some(connection) = &mut self.state.connection {
+            connection.close(end);
+        }
+    }
+
+    /// Returns whether the application must be notified of the transaction that was committed here.
+    pub(crate) fn has_news(&self) -> bool {
+        self.turn.unreached.is_some() || self.outbound.as_ref().is_some_and(OutboundCheck::has_warnings)
+    }
+
+    /// Takes the events that the application has not been notified of.
+    pub(crate) fn take_news(&mut self) -> News {
+        let warned = self.outbound.as_mut().map(OutboundCheck::take_warnings).unwrap_or_default();
+        News { unreached: self.turn.unreached.take(), warned }
+    }
+
+    /// Halts the session until somebody intervenes.
+    pub(crate) fn halt(&mut self, now: Mono, halt: Halt) {
+        // Another halt replaces one that its store would have ended.
+        self.retry = matches!(halt, Halt::StoreFailed(_)).then(|| StoreRetry::begin(now));
+        self.halted = Some(halt.clone());
+        self.publish();
+        self.close(SessionEnd::Halted(halt));
+    }
+
+    /// Takes the snapshot of a session that the transaction touches for the first time; `false` if
+    /// it was touched before.
+    pub(crate) fn touch(&mut self, turn: u64) -> bool {
+        if self.turn.number == turn {
+            return false;
+        }
+        self.outbox.compact();
+        let OpenTurn { number, snapshot, refused, unreached } = &mut self.turn;
+        (*number, *refused, *unreached) = (turn, None, None);
+        snapshot.state.clone_from(&self.state);
+        (snapshot.outbox, snapshot.added) = (self.outbox.mark(), self.added);
+        true
+    }
+
+    /// Restores the snapshot. A store that refused a record halts the session.
+    pub(crate) fn rollback(&mut self, now: Mono) {
+        self.state.clone_from(&self.turn.snapshot.state);
+        self.outbox.rollback(self.turn.snapshot.outbox);
+        self.added = self.turn.snapshot.added;
+        self.turn.unreached = None;
+        if let Some(check) = &mut self.outbound {
+            check.forget();
+        }
+        if let Some(error) = self.turn.refused.take() {
+            self.halt(now, Halt::StoreFailed(error));
+        }
+    }
+}
+
+fn percent_of(size: usize, percent: u32) -> usize {
+    (size as u64 * u64::from(percent) / 100) as usize
+}
+
+/// Returns MsgSeqNum of a message in an outbox that the application sent; `None` if the session
+/// layer wrote it, or if it is sent again.
+fn application_number(message: &[u8]) -> Option<SeqNum> {
+    let mut fields = message.split(|byte| *byte == SOH);
+    let msg_type = fields.clone().find_map(|field| field.strip_prefix(b"35="))?;
+    let seq = fields.clone().find_map(|field| field.strip_prefix(b"34="))?;
+    let again = fields.any(|field| field == b"43=Y");
+    SeqNum::from_field(seq).ok().filter(|_| !again && !is_admin(msg_type))
+}
+
+pub(crate) const fn recovery(behavior: &Behavior) -> Recovery {
+    match behavior.wrong_body_length {
+        WrongBodyLength::CostsOneMessage => Recovery::NextMessage,
+        WrongBodyLength::SwallowsTheNext => Recovery::NextCheckSum,
+    }
+}
+
+impl Stored {
+    pub(crate) fn of(recovered: &Recovered) -> Self {
+        let Recovered { next_in, next_out, generation, connection, attempts, since, .. } = *recovered;
+        Self { next_in, next_out, generation, connection, attempts, began: since }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::{Gap, Logon, Replay, Resetting, TestRequest};
+    use crate::store::{ConnectionNumber, Generation};
+    use crate::values::id::SessionId;
+    use crate::values::time::Utc;
+
+    fn session() -> Session {
+        let id = SessionId::new(Version::Fix44, "US", "PEER").unwrap();
+        let envelope = Envelope::new(b"FIX.4.4", b"US", b"PEER").unwrap();
+        let settings = SessionSettings::new(id, Role::Acceptor);
+        let mut session =
+            Session::new(SessionKey::new(0, 0, 0), settings, envelope, &Recovered::default(), true);
+        session.connect(Now { mono: Mono(1), utc: Utc(1) });
+        session
+    }
+
+    /// Returns a state in which every field differs from that of `session`. It lists every field,
+    /// so that a new field does not compile until it is added here.
+    fn other_state() -> State {
+        let seq = SeqNum(7);
+        let stored = Stored {
+            next_in: seq,
+            next_out: seq,
+            generation: Generation(7),
+            connection: ConnectionNumber(7),
+            attempts: 7,
+            began: Some(Utc(7)),
+        };
+        let logon = Logon {
+            phase: Phase::LoggedOn,
+            deadline: Some(Mono(7)),
+            gap: Some(Gap {
+                begin: seq,
+                end: seq,
+                asked_to: Some(seq),
+                asked: 7,
+                asked_at: Mono(7),
+                replayed: Some(seq),
+            }),
+            replay: Some(Replay { next: seq, end: seq, gap_from: Some(seq), live: seq, began: seq }),
+            request_answered: Some(seq),
+            logout_queued: true,
+            logout_waits: Some(seq),
+            kept_from: Some(seq),
+            held_at: Some(seq),
+            ours: Some(seq),
+            logout: Some(seq),
+        };
+        let connection = Connection {
+            heart_bt_int: 7,
+            peer_max_message_size: 7,
+            last_sent: Mono(7),
+            last_received: Mono(7),
+            test_request: Some(TestRequest { id: 7, sent: Mono(7) }),
+            test_requests: 7,
+            reset_asked: true,
+            resetting: Some(Box::new(Resetting {
+                stage: ResetStage::LogonSent,
+                until: Mono(7),
+                why: "7".into(),
+            })),
+            logged_on: true,
+            leaving: Some(Box::new(SessionEnd::LogoutTimedOut)),
+            end: Some(Box::new(SessionEnd::LogonTimedOut)),
+            logon,
+        };
+        let counted = Counted { messages: 7, orders: 7, inbound: 7 };
+        State {
+            stored,
+            unsent: Some(Unsent { first: seq, last: seq }),
+            counted,
+            connection: Some(connection),
+        }
+    }
+
+    /// Changes one field of the session to its value in the other state.
+    type Change = fn(&mut State, &State);
+
+    fn logon(state: &mut State) -> &mut Logon {
+        &mut state.connection.as_mut().unwrap().logon
+    }
+
+    /// One change for each field: of the store, of a connection, of a logon.
+    const CHANGES: [Change; 31] = [
+        |s, o| s.stored.next_in = o.stored.next_in,
+        |s, o| s.stored.next_out = o.stored.next_out,
+        |s, o| s.stored.generation = o.stored.generation,
+        |s, o| s.stored.connection = o.stored.connection,
+        |s, o| s.stored.attempts = o.stored.attempts,
+        |s, o| s.stored.began = o.stored.began,
+        |s, o| s.unsent = o.unsent,
+        |s, o| s.counted.messages = o.counted.messages,
+        |s, o| s.counted.orders = o.counted.orders,
+        |s, o| s.counted.inbound = o.counted.inbound,
+        |s, o| connection(s).heart_bt_int = connection(&mut o.clone()).heart_bt_int,
+        |s, o| connection(s).peer_max_message_size = connection(&mut o.clone()).peer_max_message_size,
+        |s, o| connection(s).last_sent = connection(&mut o.clone()).last_sent,
+        |s, o| connection(s).last_received = connection(&mut o.clone()).last_received,
+        |s, o| connection(s).test_request = connection(&mut o.clone()).test_request,
+        |s, o| connection(s).test_requests = connection(&mut o.clone()).test_requests,
+        |s, o| connection(s).reset_asked = connection(&mut o.clone()).reset_asked,
+        |s, o| connection(s).resetting = connection(&mut o.clone()).resetting.clone(),
+        |s, o| connection(s).logged_on = connection(&mut o.clone()).logged_on,
+        |s, o| connection(s).leaving = connection(&mut o.clone()).leaving.clone(),
+        |s, o| connection(s).end = connection(&mut o.clone()).end.clone(),
+        |s, o| {
+            (logon(s).phase, logon(s).deadline) =
+                (logon(&mut o.clone()).phase, logon(&mut o.clone()).deadline)
+        },
+        |s, o| logon(s).gap = logon(&mut o.clone()).gap,
+        |s, o| logon(s).replay = logon(&mut o.clone()).replay,
+        |s, o| logon(s).request_answered = logon(&mut o.clone()).request_answered,
+        |s, o| logon(s).logout_queued = logon(&mut o.clone()).logout_queued,
+        |s, o| logon(s).logout_waits = logon(&mut o.clone()).logout_waits,
+        |s, o| logon(s).kept_from = logon(&mut o.clone()).kept_from,
+        |s, o| logon(s).held_at = logon(&mut o.clone()).held_at,
+        |s, o| logon(s).ours = logon(&mut o.clone()).ours,
+        |s, o| logon(s).logout = logon(&mut o.clone()).logout,
+    ];
+
+    fn connection(state: &mut State) -> &mut Connection {
+        state.connection.as_mut().unwrap()
+    }
+
+    #[test]
+    fn a_rollback_restores_every_field() {
+        let other = other_state();
+        let mut all = session().state;
+        for (n, change) in CHANGES.iter().enumerate() {
+            let mut session = session();
+            assert!(session.touch(1) && !session.touch(1));
+            let before = session.turn.snapshot.clone();
+            change(&mut session.state, &other);
+            session.outbox.cursor.push(9, 9);
+            session.added.record(9);
+            assert_ne!(session.state, before.state, "change {n} changes nothing");
+            session.rollback(Mono(2));
+            let after =
+                Snapshot { state: session.state, outbox: session.outbox.mark(), added: session.added };
+            assert_eq!(after, before, "change {n}");
+            change(&mut all, &other);
+        }
+        assert_eq!(all, other, "a field without a change");
+    }
+
+    #[test]
+    fn a_reset_begins_numbers_and_logon_anew_and_keeps_the_connection() {
+        let mut state = other_state();
+        let lost = state.reset();
+        let mut expected = other_state();
+        expected.stored = Stored {
+            next_in: SeqNum::ONE,
+            next_out: SeqNum::ONE,
+            generation: Generation(8),
+            connection: ConnectionNumber(7),
+            attempts: 0,
+            began: None,
+        };
+        connection(&mut expected).logon = Logon::begin(Phase::LoggedOn, Some(Mono(7)));
+        assert_eq!(lost, expected.unsent.take());
+        assert_eq!(state, expected);
+    }
+}

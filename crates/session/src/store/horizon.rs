@@ -1,0 +1,42 @@
+//! How far back messages are sent again, which is a setting (`resend_horizon`), and what the store
+//! is told of it.
+//!
+//! The horizon is counted back from the first sequence number that was not sent when the request
+//! was answered: NextNumOut, or the first message that waits for the end of a replay that is under
+//! way already. It stays where it is until the replay has ended, however much NextNumOut grows
+//! meanwhile: each requested sequence number is answered once, by the same rule.
+
+use fixbolt_codec::SeqNum;
+
+use crate::events::event::Unreached;
+use crate::state::session::Session;
+use crate::state::{Connection, Phase, Replay};
+use crate::store::Store;
+
+impl Session {
+    /// Returns the last sequence number that the replay does not send again because of the horizon,
+    /// and the reason; `None` if there is no horizon.
+    pub(crate) fn beyond_horizon(&self, replay: Replay) -> Option<(SeqNum, Unreached)> {
+        let horizon = self.settings.resend_horizon?;
+        let first = SeqNum(replay.live.0.saturating_sub(horizon));
+        Some((first.previous(), Unreached::BeyondHorizon { horizon }))
+    }
+
+    /// Tells the store how far back messages are read from now on, if this has changed. The store
+    /// lets go of nothing during a replay, whose beginning stays where it is, nor between our Logon
+    /// and its answer, nor while messages are withheld after a gap, because messages written then
+    /// are sent later. Must not be called while a transaction is open.
+    pub(crate) fn tell_horizon(&mut self, store: &mut dyn Store) {
+        let withholds = |connection: &Connection| {
+            connection.logon.held_at.is_some() || connection.logon.kept_from.is_some()
+        };
+        let needs_all = self.state.phase() == Phase::LogonSent
+            || self.state.replay().is_some()
+            || self.state.connection.as_ref().is_some_and(withholds);
+        let horizon = if needs_all { None } else { self.settings.resend_horizon };
+        if self.store_is_open && horizon != self.told_horizon {
+            self.told_horizon = horizon;
+            store.set_resend_horizon(self.key, horizon.unwrap_or(u64::MAX));
+        }
+    }
+}

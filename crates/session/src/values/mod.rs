@@ -1,0 +1,7 @@
+//! Names and numbers: who, when, which.
+
+pub(crate) mod fix;
+pub(crate) mod id;
+pub(crate) mod key;
+pub(crate) mod party;
+pub(crate) mod time;

@@ -1,0 +1,8 @@
+//! The header of an index, of raw bytes, and of a stranger's Logon; what is read past and hidden.
+
+pub(crate) mod admin_message;
+pub(crate) mod header;
+pub(crate) mod identify;
+pub(crate) mod mask;
+pub(crate) mod oversized;
+pub(crate) mod raw_header;
