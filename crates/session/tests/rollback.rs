@@ -9,7 +9,7 @@ use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::wire::{Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Position, Record, RecordKind, Store, StoreError};
-use fixbolt_session::{Halt, Phase, Role, SendError, SessionEnd, SessionKey};
+use fixbolt_session::{Halt, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings, TooLowAtLogon};
 
 const A: SessionKey = SessionKey::new(0, 0, 0);
 const B: SessionKey = SessionKey::new(0, 1, 1);
@@ -53,11 +53,17 @@ impl Bench {
     /// Two sessions that are logged on, with a TestRequest outstanding and bytes queued in the
     /// first.
     fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// Two such sessions, the first with other settings.
+    fn with(change: impl FnOnce(&mut SessionSettings)) -> Self {
         let (refuses, committed) = (Arc::default(), Arc::default());
         let refusing =
             Refusing { refuses: Arc::clone(&refuses), committed: Arc::clone(&committed), turn: Vec::new() };
         let store = Intercepted::new(MemoryStore::new(), refusing);
-        let all = ["A", "B"].map(|name| settings(name, Role::Acceptor)).to_vec();
+        let mut all = ["A", "B"].map(|name| settings(name, Role::Acceptor)).to_vec();
+        change(&mut all[0]);
         let mut side = Side::new(Box::new(store), all);
         side.desk.copies_to = Some(B);
         side.log_on(0, 1, "");
@@ -208,4 +214,25 @@ fn a_panic_in_any_callback_ends_the_connection_and_not_the_worker() {
         assert_eq!(kinds(&bench.side.say(1, "35=1|34=2|112=still there|")), "10");
         assert_eq!(bench.side.sessions.phase(B), Phase::LoggedOn);
     }
+}
+
+#[test]
+fn a_change_of_numbers_that_the_store_refuses_grants_no_tolerance_again() {
+    let mut bench = Bench::with(|a| a.too_low_at_logon = TooLowAtLogon::AcceptedOnce);
+    let set = |bench: &mut Bench, next_in| {
+        let side = &mut bench.side;
+        side.sessions.set_numbers(side.now, A, (Some(SeqNum(next_in)), None), "agreed", &mut side.desk)
+    };
+    bench.side.disconnect(0);
+    set(&mut bench, 7).unwrap();
+    assert_eq!(kinds(&bench.side.log_on(0, 3, "")), "A");
+    bench.side.disconnect(0);
+    let before = bench.snapshot();
+    *bench.refuses.lock().unwrap() = Some(A);
+    set(&mut bench, 7).unwrap_err();
+    assert_eq!(bench.snapshot(), before);
+    *bench.refuses.lock().unwrap() = None;
+    let side = &mut bench.side;
+    let _ = side.sessions.resume(side.now, A, "room again", &mut side.desk);
+    assert_eq!(kinds(&side.log_on(0, 2, "")), "5", "one Logon was accepted already");
 }

@@ -320,7 +320,7 @@ impl Sessions {
             return Err(error);
         }
         tx.commit().map_err(|Stop| SendError::Unavailable)?;
-        tx.session_mut().accepted_too_low = false;
+        tx.session_mut().state.accepted_too_low = false;
         tx.notify_numbers(why);
         Ok(())
     }
@@ -439,8 +439,8 @@ impl Sessions {
         self.change(now, key, why, app, |session| {
             let stored = &mut session.state.stored;
             (stored.next_in, stored.next_out, stored.attempts) = (new_in, new_out, 0);
-            session.accepted_too_low = false;
-            session.gave_up_at = None;
+            session.state.accepted_too_low = false;
+            session.state.gave_up_at = None;
             if let Some(connection) = &mut session.state.connection {
                 connection.logon.gap = None;
             }

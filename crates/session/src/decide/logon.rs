@@ -297,7 +297,7 @@ fn too_low<'m>(
 ) -> Result<Option<SeqNum>, Box<Reaction<'m>>> {
     let tolerated = match session.settings.too_low_at_logon {
         TooLowAtLogon::Refused => false,
-        TooLowAtLogon::AcceptedOnce => !session.accepted_too_low,
+        TooLowAtLogon::AcceptedOnce => !session.state.accepted_too_low,
         TooLowAtLogon::Accepted => true,
     };
     match seq < expected {

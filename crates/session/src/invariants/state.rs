@@ -10,7 +10,7 @@ impl State {
     /// # Panics
     /// Panics if it does not hold.
     pub(crate) fn check(&self) {
-        let Self { stored, unsent, counted: _, connection } = self;
+        let Self { stored, unsent, connection, .. } = self;
         stored.check();
         if let Some(unsent) = unsent {
             unsent.check();
@@ -176,7 +176,14 @@ mod tests {
             began: SeqNum(17),
         });
         let unsent = Some(Unsent { first: SeqNum(18), last: SeqNum(19) });
-        State { stored, unsent, counted: Counted::default(), connection: Some(connection) }
+        State {
+            stored,
+            unsent,
+            counted: Counted::default(),
+            gave_up_at: None,
+            accepted_too_low: false,
+            connection: Some(connection),
+        }
     }
 
     fn connection(state: &mut State) -> &mut Connection {

@@ -469,7 +469,7 @@ fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<()
         tx.notify_numbers("reset at logon");
     }
     if let Some(expected) = agreed.lowered_from {
-        tx.session_mut().accepted_too_low = true;
+        tx.session_mut().state.accepted_too_low = true;
         tx.notify_numbers(LOWERED);
         let note = format!(
             "the counterparty's Logon has MsgSeqNum {seq}, and {expected} was expected: it may have lost its store"

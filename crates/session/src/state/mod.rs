@@ -28,6 +28,12 @@ pub(crate) struct State {
     pub(crate) unsent: Option<Unsent>,
     /// What the throttles have counted, in this connection and earlier ones.
     pub(crate) counted: Counted,
+    /// NextNumIn at which the counterparty did not send what was missing, however often it was
+    /// requested, and its generation.
+    pub(crate) gave_up_at: Option<(Generation, SeqNum)>,
+    /// Whether a Logon with a number that was too low has been accepted since the store was opened
+    /// or an operator changed sequence numbers.
+    pub(crate) accepted_too_low: bool,
     /// `None` while there is no transport connection.
     pub(crate) connection: Option<Connection>,
 }
@@ -35,14 +41,14 @@ pub(crate) struct State {
 /// `clone_from` copies in place: a snapshot is taken for each message.
 impl Clone for State {
     fn clone(&self) -> Self {
-        let Self { stored, unsent, counted, connection } = self;
-        Self { stored: *stored, unsent: *unsent, counted: *counted, connection: connection.clone() }
+        Self { connection: self.connection.clone(), ..*self }
     }
 
     #[inline]
     fn clone_from(&mut self, source: &Self) {
-        let Self { stored, unsent, counted, connection } = source;
+        let Self { stored, unsent, counted, gave_up_at, accepted_too_low, connection } = source;
         (self.stored, self.unsent, self.counted) = (*stored, *unsent, *counted);
+        (self.gave_up_at, self.accepted_too_low) = (*gave_up_at, *accepted_too_low);
         self.connection.clone_from(connection);
     }
 }

@@ -72,9 +72,6 @@ pub(crate) struct Session {
     /// that a store did not take.
     pub(crate) offered: Option<(Generation, SeqNum)>,
     pub(crate) refusals: Refusals,
-    /// Whether a Logon with a number that was too low has been accepted since the store was opened
-    /// or an operator changed sequence numbers.
-    pub(crate) accepted_too_low: bool,
     /// The bytes that were added to the store, and those of them that session-layer messages may
     /// have caused.
     pub(crate) added: Added,
@@ -93,9 +90,6 @@ pub(crate) struct Session {
     pub(crate) replay_buffer: Vec<u8>,
     /// When a replay that is slowed down may send its next message.
     pub(crate) replay_due: Mono,
-    /// NextNumIn at which the counterparty did not send what was missing, however often it was
-    /// requested, and its generation. It outlives the connection.
-    pub(crate) gave_up_at: Option<(Generation, SeqNum)>,
     pub(crate) secret_tags: SecretTags,
     /// The buffer that a message is copied to before it is masked.
     pub(crate) masked: Vec<u8>,
@@ -161,7 +155,14 @@ impl Session {
         };
         let outbox = Outbox::new(settings.outbox_size, watermarks);
         let stored = Stored::of(recovered);
-        let state = State { stored, unsent: None, counted: Counted::default(), connection: None };
+        let state = State {
+            stored,
+            unsent: None,
+            counted: Counted::default(),
+            gave_up_at: None,
+            accepted_too_low: false,
+            connection: None,
+        };
         let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark(), added: Added::default() };
         let mut session = Self {
             key,
@@ -179,7 +180,6 @@ impl Session {
             opened_at: recovered.next_in,
             offered: None,
             refusals: Refusals::new(),
-            accepted_too_low: false,
             added: Added::default(),
             growth: Growth::default(),
             scratch: dictionaries.scratch(),
@@ -195,7 +195,6 @@ impl Session {
                 .map(|rate| Pace::new(rate, Duration::from_secs(1), settings.max_resent_rate_factor)),
             replay_buffer: Vec::with_capacity(settings.max_message_size),
             replay_due: Mono(0),
-            gave_up_at: None,
             secret_tags: SecretTags::new(&settings.masked),
             masked: Vec::new(),
             envelope,
@@ -350,14 +349,14 @@ impl Session {
     /// Records that the counterparty does not send the message that is expected next.
     pub(crate) fn give_up(&mut self) {
         let Stored { generation, next_in, .. } = self.state.stored;
-        self.gave_up_at = Some((generation, next_in));
+        self.state.gave_up_at = Some((generation, next_in));
     }
 
     /// Returns whether the counterparty did not send the message that is expected next, however
     /// often it was requested, in this connection or an earlier one.
     pub(crate) fn has_given_up(&self) -> bool {
         let Stored { generation, next_in, .. } = self.state.stored;
-        self.gave_up_at == Some((generation, next_in))
+        self.state.gave_up_at == Some((generation, next_in))
     }
 
     /// Returns whether a new application message may be written now; `answering` says whether it
@@ -577,6 +576,8 @@ mod tests {
             stored,
             unsent: Some(Unsent { first: seq, last: seq }),
             counted,
+            gave_up_at: Some((Generation(7), seq)),
+            accepted_too_low: true,
             connection: Some(connection),
         }
     }
@@ -589,7 +590,7 @@ mod tests {
     }
 
     /// One change for each field: of the store, of a connection, of a logon.
-    const CHANGES: [Change; 31] = [
+    const CHANGES: [Change; 33] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,
         |s, o| s.stored.generation = o.stored.generation,
@@ -600,6 +601,8 @@ mod tests {
         |s, o| s.counted.messages = o.counted.messages,
         |s, o| s.counted.orders = o.counted.orders,
         |s, o| s.counted.inbound = o.counted.inbound,
+        |s, o| s.gave_up_at = o.gave_up_at,
+        |s, o| s.accepted_too_low = o.accepted_too_low,
         |s, o| connection(s).heart_bt_int = connection(&mut o.clone()).heart_bt_int,
         |s, o| connection(s).peer_max_message_size = connection(&mut o.clone()).peer_max_message_size,
         |s, o| connection(s).last_sent = connection(&mut o.clone()).last_sent,
