@@ -440,7 +440,7 @@ impl Sessions {
             let stored = &mut session.state.stored;
             (stored.next_in, stored.next_out, stored.attempts) = (new_in, new_out, 0);
             session.state.accepted_too_low = false;
-            session.state.gave_up_at = None;
+            session.state.gave_up_at = SeqNum::ZERO;
             if let Some(connection) = &mut session.state.connection {
                 connection.logon.gap = None;
             }

@@ -508,7 +508,7 @@ fn read_as(session: &Session, admin: &AdminMessage<'_>, inbound: Option<&Message
             let has_field = !is_business || session.settings.default_appl_ver_id >= Some(Version::Fix50Sp1);
             let by_default = inbound.get(tag::APPL_VER_ID).is_none() && has_field;
             let version =
-                session.dictionaries.version_of(inbound, Direction::Inbound).filter(|_| by_default)?;
+                session.dictionaries().version_of(inbound, Direction::Inbound).filter(|_| by_default)?;
             version.appl_ver_id().map(ReadAs::RefApplVerId)
         }
         _ => None,

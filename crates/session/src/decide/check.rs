@@ -27,7 +27,7 @@ pub(crate) fn violation<'m>(
     let session = table::opened_mut(tx.table, tx.own);
     let behavior = session.behavior;
     let secrets = session.secret_tags.of(&session.settings);
-    let chosen = session.dictionaries.of(message, Direction::Inbound);
+    let chosen = session.dictionaries.after(&session.state.versions).of(message, Direction::Inbound);
     let message = &*message;
     let (validator, scratch) = match (chosen, &mut session.scratch) {
         (Ok(Some(validator)), Some(scratch)) => (validator, scratch),

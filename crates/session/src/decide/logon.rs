@@ -197,7 +197,7 @@ fn without_version<'m>(
             return Some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)));
         }
         None => (missing(tag::DEFAULT_APPL_VER_ID), "DefaultApplVerID (1137) is missing"),
-        Some(_) if session.dictionaries.support(message) => return None,
+        Some(_) if session.dictionaries().support(message) => return None,
         Some(_) => {
             let reason = SessionRejectReason::InvalidApplicationVersion;
             let text = "DefaultApplVerID (1137) is a version that this session has no dictionary of";

@@ -180,8 +180,9 @@ mod tests {
             stored,
             unsent,
             counted: Counted::default(),
-            gave_up_at: None,
+            gave_up_at: SeqNum::ZERO,
             accepted_too_low: false,
+            versions: None,
             connection: Some(connection),
         }
     }

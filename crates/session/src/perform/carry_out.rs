@@ -258,7 +258,10 @@ fn answer(
         if let Then::LoggedOn(agreed) = &then {
             adopt(tx, *agreed);
             // That its default version is supported has been checked.
-            tx.session_mut().dictionaries.read_logon(message, Direction::Inbound);
+            let session = tx.session_mut();
+            if let Some(named) = session.dictionaries().read_logon(message, Direction::Inbound) {
+                session.state.versions = Some(named);
+            }
             if agreed.lowered_from.is_some() {
                 let stored = &mut tx.session_mut().state.stored;
                 (stored.next_in, stored.attempts) = (seq, 0);

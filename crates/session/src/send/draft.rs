@@ -67,7 +67,7 @@ impl<'a> Handle<'a> {
         }
         let is_named = matches!(kind, SendKind::New { .. })
             && !msg_type.is_admin()
-            && session.dictionaries.must_be_named(msg_type.as_bytes());
+            && session.dictionaries().must_be_named(msg_type.as_bytes());
         let version = version.or_else(|| session.settings.appl_ver_id().filter(|_| is_named));
         // If nothing was queued before this turn, what does not fit now never will.
         let alone = !session.outbox.was_queued(session.turn.snapshot.outbox);

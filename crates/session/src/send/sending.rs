@@ -59,7 +59,7 @@ pub(crate) struct Sending<'s> {
     encoding: &'s mut EncodingTime,
     secret_tags: &'s SecretTags,
     masked: &'s mut Vec<u8>,
-    dictionaries: &'s mut Dictionaries,
+    dictionaries: &'s Dictionaries,
     scratch: &'s mut Option<Scratch>,
     outbound: &'s mut Option<OutboundCheck>,
     added: &'s mut Added,
@@ -84,7 +84,7 @@ impl Session {
             encoding: &mut self.encoding,
             secret_tags: &self.secret_tags,
             masked: &mut self.masked,
-            dictionaries: &mut self.dictionaries,
+            dictionaries: &self.dictionaries,
             scratch: &mut self.scratch,
             outbound: &mut self.outbound,
             added: &mut self.added,
@@ -195,10 +195,14 @@ impl Sending<'_> {
         }
         if by_application && let (Some(check), Some(scratch)) = (self.outbound, self.scratch) {
             let data_fields = settings.dictionary.data_fields();
-            check.check(seq, &memory[message.clone()], data_fields, self.dictionaries, scratch)?;
+            let dictionaries = self.dictionaries.after(&state.versions);
+            check.check(seq, &memory[message.clone()], data_fields, dictionaries, scratch)?;
         }
         if is_admin && is_logon(msg_type) {
-            self.dictionaries.read_our_logon(&memory[message.clone()]);
+            let dictionaries = self.dictionaries.after(&state.versions);
+            if let Some(named) = dictionaries.read_our_logon(&memory[message.clone()]) {
+                state.versions = Some(named);
+            }
         }
         if let SendKind::New { cause } = kind {
             let mut flags = RecordFlags::default();

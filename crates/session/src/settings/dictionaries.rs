@@ -1,6 +1,7 @@
 //! The dictionaries of a session: none, one, or those of a session of FIXT.1.1, of which each
 //! message has one by its application version.
 
+use core::fmt;
 use std::sync::Arc;
 
 use fixbolt_codec::{DataFields, Message, Place, Version};
@@ -100,8 +101,8 @@ impl PartialEq for SessionDictionary {
     }
 }
 
-/// The dictionaries of a session and what the Logons have said about them.
-#[derive(Debug)]
+/// The dictionaries of a session.
+#[derive(Clone, Debug)]
 pub(crate) enum Dictionaries {
     None,
     One(Arc<Validator>),
@@ -114,7 +115,32 @@ pub(crate) enum Dictionaries {
     },
 }
 
+/// The dictionaries of a session, with the default versions that the Logons of a connection have
+/// named. Replaced whole, so that a snapshot of the state costs no copy.
+#[derive(Clone)]
+pub(crate) struct NamedVersions(Arc<Dictionaries>);
+
+impl PartialEq for NamedVersions {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for NamedVersions {}
+
+impl fmt::Debug for NamedVersions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NamedVersions")
+    }
+}
+
 impl Dictionaries {
+    /// Returns these dictionaries with the default versions that Logons have named, if any have.
+    #[inline]
+    pub(crate) fn after<'d>(&'d self, logons: &'d Option<NamedVersions>) -> &'d Self {
+        logons.as_ref().map_or(self, |named| &named.0)
+    }
+
     /// Returns the dictionaries of a session whose messages have the version `default_appl_ver_id`
     /// unless they or a Logon say otherwise.
     pub(crate) fn new(dictionary: &SessionDictionary, default_appl_ver_id: Option<&'static str>) -> Self {
@@ -221,8 +247,9 @@ impl Dictionaries {
 
     /// Reads the defaults of a Logon, which count for the messages after it. With a default version
     /// that is not known, the versions of messages that do not name one are not known either.
-    pub(crate) fn read_logon(&mut self, logon: &Message<'_>, direction: Direction) {
-        let _ = match self {
+    pub(crate) fn read_logon(&self, logon: &Message<'_>, direction: Direction) -> Option<NamedVersions> {
+        let mut named = self.clone();
+        let _ = match &mut named {
             Self::Fixt(versions) => versions.read_logon(logon, direction),
             Self::FixtVersions { versions, is_unknown } => {
                 let read = versions.read_logon(logon, direction);
@@ -231,17 +258,23 @@ impl Dictionaries {
                 }
                 read
             }
-            Self::None | Self::One(_) => Ok(()),
+            Self::None | Self::One(_) => return None,
         };
+        Some(NamedVersions(Arc::new(named)))
     }
 
-    /// The same for a Logon of ours.
-    pub(crate) fn read_our_logon(&mut self, bytes: &[u8]) {
-        if matches!(self, Self::Fixt(_) | Self::FixtVersions { .. }) {
-            let mut fields = FieldStorage::default();
-            let read = |logon: Message<'_>, _: &mut Vec<Place>| self.read_logon(&logon, Direction::Outbound);
-            let _ = with_message(bytes, Direction::Outbound, DataFields::STANDARD, &mut fields, read);
+    /// Reads the defaults of a Logon of ours, given as bytes.
+    pub(crate) fn read_our_logon(&self, bytes: &[u8]) -> Option<NamedVersions> {
+        if matches!(self, Self::None | Self::One(_)) {
+            return None;
         }
+        let mut fields = FieldStorage::default();
+        let mut named = None;
+        let read = |logon: Message<'_>, _: &mut Vec<Place>| {
+            named = self.read_logon(&logon, Direction::Outbound);
+        };
+        let _ = with_message(bytes, Direction::Outbound, DataFields::STANDARD, &mut fields, read);
+        named
     }
 
     /// Returns whether the default version of a Logon has a dictionary, or none is needed.
@@ -252,18 +285,6 @@ impl Dictionaries {
                 versions.read_logon(logon, Direction::Inbound).is_ok()
             }
             Self::None | Self::One(_) | Self::FixtVersions { .. } => true,
-        }
-    }
-
-    /// Discards what Logons have said, at the beginning of a connection.
-    pub(crate) fn forget_logons(&mut self) {
-        match self {
-            Self::Fixt(versions) => versions.forget_logons(),
-            Self::FixtVersions { versions, is_unknown } => {
-                versions.forget_logons();
-                *is_unknown = false;
-            }
-            Self::None | Self::One(_) => {}
         }
     }
 }

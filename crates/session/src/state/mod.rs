@@ -16,6 +16,7 @@ use fixbolt_codec::SeqNum;
 
 use crate::events::end::SessionEnd;
 use crate::limits::throttle::Counted;
+use crate::settings::dictionaries::NamedVersions;
 use crate::store::{ConnectionNumber, Generation};
 use crate::values::time::{Mono, Now, Utc};
 use crate::wire::admin_message::TestReqIdValue;
@@ -29,26 +30,35 @@ pub(crate) struct State {
     /// What the throttles have counted, in this connection and earlier ones.
     pub(crate) counted: Counted,
     /// NextNumIn at which the counterparty did not send what was missing, however often it was
-    /// requested, and its generation.
-    pub(crate) gave_up_at: Option<(Generation, SeqNum)>,
+    /// requested; 0 if there is none in this generation.
+    pub(crate) gave_up_at: SeqNum,
     /// Whether a Logon with a number that was too low has been accepted since the store was opened
     /// or an operator changed sequence numbers.
     pub(crate) accepted_too_low: bool,
+    /// The default application versions that the Logons of the last connection have named.
+    pub(crate) versions: Option<NamedVersions>,
     /// `None` while there is no transport connection.
     pub(crate) connection: Option<Connection>,
 }
 
+/// It is copied at every transaction.
+const _: () = assert!(size_of::<State>() <= 448);
+
 /// `clone_from` copies in place: a snapshot is taken for each message.
 impl Clone for State {
     fn clone(&self) -> Self {
-        Self { connection: self.connection.clone(), ..*self }
+        let Self { versions, connection, .. } = self;
+        Self { versions: versions.clone(), connection: connection.clone(), ..*self }
     }
 
     #[inline]
     fn clone_from(&mut self, source: &Self) {
-        let Self { stored, unsent, counted, gave_up_at, accepted_too_low, connection } = source;
+        let Self { stored, unsent, counted, gave_up_at, accepted_too_low, versions, connection } = source;
         (self.stored, self.unsent, self.counted) = (*stored, *unsent, *counted);
         (self.gave_up_at, self.accepted_too_low) = (*gave_up_at, *accepted_too_low);
+        if self.versions != *versions {
+            self.versions.clone_from(versions);
+        }
         self.connection.clone_from(connection);
     }
 }
@@ -336,6 +346,7 @@ impl State {
         let generation = Generation(generation.0.wrapping_add(1));
         let (next_in, next_out) = (SeqNum::ONE, SeqNum::ONE);
         self.stored = Stored { next_in, next_out, generation, connection, attempts: 0, began: None };
+        self.gave_up_at = SeqNum::ZERO;
         if let Some(connection) = &mut self.connection {
             let Logon { phase, deadline, .. } = connection.logon;
             connection.logon = Logon::begin(phase, deadline);

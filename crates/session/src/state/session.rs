@@ -159,8 +159,9 @@ impl Session {
             stored,
             unsent: None,
             counted: Counted::default(),
-            gave_up_at: None,
+            gave_up_at: SeqNum::ZERO,
             accepted_too_low: false,
+            versions: None,
             connection: None,
         };
         let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark(), added: Added::default() };
@@ -216,6 +217,9 @@ impl Session {
     pub(crate) fn recover(&mut self, recovered: &Recovered) -> Option<Unsent> {
         let same = self.state.stored.generation == recovered.generation;
         let lost = if same { None } else { self.state.unsent.take() };
+        if !same {
+            self.state.gave_up_at = SeqNum::ZERO;
+        }
         self.state.stored = Stored::of(recovered);
         self.store_is_new = recovered.since.is_none();
         self.opened_at = recovered.next_in;
@@ -240,13 +244,19 @@ impl Session {
         places: &'m mut Vec<Place>,
     ) -> Message<'m> {
         let (Ok(Some(validator)), Some(scratch)) =
-            (self.dictionaries.of(&mut message, direction), &mut self.scratch)
+            (self.dictionaries.after(&self.state.versions).of(&mut message, direction), &mut self.scratch)
         else {
             return message;
         };
         places.clear();
         places.extend_from_slice(validator.places(&message, scratch));
         message.with_places(places)
+    }
+
+    /// Returns what messages are checked against in this connection.
+    #[inline]
+    pub(crate) fn dictionaries(&self) -> &Dictionaries {
+        self.dictionaries.after(&self.state.versions)
     }
 
     /// Publishes the status for other threads, who see only what is committed.
@@ -265,7 +275,7 @@ impl Session {
         if let Some(calendar) = &mut self.calendar {
             calendar.connected();
         }
-        self.dictionaries.forget_logons();
+        self.state.versions = None;
         self.reading = Reading::new(recovery(&self.behavior));
         self.encoding.timing = self.settings.codec_timing.map(CodecTiming::new);
         self.note_read(false);
@@ -348,15 +358,13 @@ impl Session {
 
     /// Records that the counterparty does not send the message that is expected next.
     pub(crate) fn give_up(&mut self) {
-        let Stored { generation, next_in, .. } = self.state.stored;
-        self.state.gave_up_at = Some((generation, next_in));
+        self.state.gave_up_at = self.state.stored.next_in;
     }
 
     /// Returns whether the counterparty did not send the message that is expected next, however
     /// often it was requested, in this connection or an earlier one.
     pub(crate) fn has_given_up(&self) -> bool {
-        let Stored { generation, next_in, .. } = self.state.stored;
-        self.state.gave_up_at == Some((generation, next_in))
+        self.state.gave_up_at == self.state.stored.next_in
     }
 
     /// Returns whether a new application message may be written now; `answering` says whether it
@@ -506,6 +514,7 @@ impl Stored {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::dictionaries::SessionDictionary;
     use crate::state::{Gap, Logon, Replay, Resetting, TestRequest};
     use crate::store::{ConnectionNumber, Generation};
     use crate::values::id::SessionId;
@@ -520,6 +529,8 @@ mod tests {
         session.connect(Now { mono: Mono(1), utc: Utc(1) });
         session
     }
+
+    const LOGON: &[u8] = b"8=FIXT.1.1\x019=60\x0135=A\x0134=1\x0149=A\x0156=B\x0152=20261121-20:00:00\x0198=0\x01108=30\x011137=7\x0110=049\x01";
 
     /// Returns a state in which every field differs from that of `session`. It lists every field,
     /// so that a new field does not compile until it is added here.
@@ -576,8 +587,9 @@ mod tests {
             stored,
             unsent: Some(Unsent { first: seq, last: seq }),
             counted,
-            gave_up_at: Some((Generation(7), seq)),
+            gave_up_at: seq,
             accepted_too_low: true,
+            versions: Dictionaries::new(&SessionDictionary::None, Some("9")).read_our_logon(LOGON),
             connection: Some(connection),
         }
     }
@@ -590,7 +602,7 @@ mod tests {
     }
 
     /// One change for each field: of the store, of a connection, of a logon.
-    const CHANGES: [Change; 33] = [
+    const CHANGES: [Change; 34] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,
         |s, o| s.stored.generation = o.stored.generation,
@@ -603,6 +615,7 @@ mod tests {
         |s, o| s.counted.inbound = o.counted.inbound,
         |s, o| s.gave_up_at = o.gave_up_at,
         |s, o| s.accepted_too_low = o.accepted_too_low,
+        |s, o| s.versions = o.versions.clone(),
         |s, o| connection(s).heart_bt_int = connection(&mut o.clone()).heart_bt_int,
         |s, o| connection(s).peer_max_message_size = connection(&mut o.clone()).peer_max_message_size,
         |s, o| connection(s).last_sent = connection(&mut o.clone()).last_sent,
@@ -657,8 +670,8 @@ mod tests {
     #[test]
     fn a_reset_begins_numbers_and_logon_anew_and_keeps_the_connection() {
         let mut state = other_state();
+        let mut expected = state.clone();
         let lost = state.reset();
-        let mut expected = other_state();
         expected.stored = Stored {
             next_in: SeqNum::ONE,
             next_out: SeqNum::ONE,
@@ -667,6 +680,7 @@ mod tests {
             attempts: 0,
             began: None,
         };
+        expected.gave_up_at = SeqNum::ZERO;
         connection(&mut expected).logon = Logon::begin(Phase::LoggedOn, Some(Mono(7)));
         assert_eq!(lost, expected.unsent.take());
         assert_eq!(state, expected);
