@@ -512,3 +512,19 @@ fn two_sides_with_the_same_reset_time_reset_once_also_if_their_clocks_differ() {
         assert_eq!((in_session_resets(&pair.venue), in_session_resets(&pair.trader)), (2, 2), "{ahead:?}");
     }
 }
+
+#[test]
+fn numbers_that_begin_with_an_operators_record_are_reset_once_at_the_next_edge() {
+    let directory = Directory::new("operator");
+    let mut venue = directory.start(on(0, 9), daily(8, 17));
+    let now = Now { mono: Mono(2 * SECOND), utc: on(0, 21) };
+    venue.sessions.set_numbers(now, venue.key, (Some(SeqNum::ONE), None), "agreed", &mut venue.log).unwrap();
+    // In the next window.
+    let now = Now { mono: Mono(24 * HOUR * SECOND), utc: on(1, 9) };
+    venue.wake(now);
+    assert_eq!(venue.resets(), 1);
+    venue.send(now);
+    venue.sessions.close_all().unwrap();
+    let venue = directory.start(on(1, 10), daily(8, 17));
+    assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 0), "they were used after the edge");
+}

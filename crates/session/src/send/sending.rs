@@ -123,6 +123,8 @@ impl Session {
         kind: RecordKind,
         why: &str,
     ) -> Result<(), SendError> {
+        // The store counts from its first record, too.
+        self.state.stored.began.get_or_insert(now.utc);
         let stored = self.state.stored;
         let seq = if kind == RecordKind::Attempt { stored.next_in } else { stored.next_out };
         let record = record(now, &self.state, kind, RecordFlags::default(), seq, None, why.as_bytes());
