@@ -2,8 +2,8 @@
 //! `fixbolt-public-api CRATE.json [INNER.json ...]`.
 //!
 //! Items that the crate re-exports from the inner crates are printed with all their members, as if
-//! they were its own; the other items of the inner crates are omitted. A type that a crate exports at
-//! its root is named there, whatever private module it is in.
+//! they were its own; the other items of the inner crates are omitted. A type that a crate exports
+//! at its root is named there, whatever private module it is in.
 
 use std::collections::BTreeSet;
 use std::path::Path;

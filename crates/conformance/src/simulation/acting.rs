@@ -59,6 +59,7 @@ impl World {
         if self.clock_back_at <= self.mono {
             self.clock_back_at = NEVER;
             self.clock = 0;
+            self.each_one(|w| w.link.diary.now.jumped = true);
             self.note(|| "-- the clock is right again".to_owned());
         }
         if self.stops_at <= self.mono {
@@ -225,7 +226,7 @@ impl World {
         let far = *self.random.pick(&[3, 60, 600, 3600, 86_400, 3 * 86_400]) as i64 * SECOND as i64;
         self.clock = if self.random.once_in(2) { far } else { -far };
         self.clock_back_at = self.mono + self.random.within(1, 90) * SECOND;
-        self.each_one(|w| w.link.diary.clock_jumped = true);
+        self.each_one(|w| (w.link.diary.clock_jumped, w.link.diary.now.jumped) = (true, true));
         self.totals.jumps += 1;
         let by = self.clock / SECOND as i64;
         self.note(|| format!("-- the clock of the session's machine jumps by {by} s"));

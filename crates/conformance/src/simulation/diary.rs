@@ -27,6 +27,8 @@ pub(super) struct InConnection {
     pub(super) failed: bool,
     /// A message waited, perhaps for room in another session.
     pub(super) held: bool,
+    /// The clock of its machine has jumped, or is wrong.
+    pub(super) jumped: bool,
     /// The session has found a gap.
     pub(super) gap: bool,
 }

@@ -113,7 +113,7 @@ impl World {
 
     /// The session holds no more of what it has not processed than a message and a gap may have.
     pub(super) fn judge_memory(&self) -> Result<(), Stop> {
-        let most = self.link.settings.max_message_size + READ;
+        let most = self.link.settings.max_message_size + 2 * READ;
         match self.link.inbox.len() {
             held if held > most => Err(Stop::Failed(format!("{held} bytes wait to be processed"))),
             _ => Ok(()),
@@ -121,5 +121,5 @@ impl World {
     }
 }
 
-/// The most bytes that one read of the world takes from the network.
-const READ: usize = 64 * 1024;
+/// The bytes from which on a read of the world takes no more from the network.
+pub(super) const READ: usize = 64 * 1024;

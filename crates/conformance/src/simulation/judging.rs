@@ -54,7 +54,12 @@ impl World {
 
     fn judge_one(&mut self, heard: Heard) -> Result<(), Stop> {
         match heard {
-            Heard::LoggedOn => self.link.diary.now.logged_on = true,
+            Heard::LoggedOn => {
+                self.link.diary.now.logged_on = true;
+                if let Some(what) = self.link.peer.attacks.no_logon {
+                    return Err(Stop::Failed(format!("logged on after {what}")));
+                }
+            }
             Heard::Ended(end) => self.judge_end(&end)?,
             Heard::Delivered { id, seq, twice, utc, after_reset } => {
                 self.judge_inbound_rate(seq)?;
@@ -139,7 +144,7 @@ impl World {
         }
         let lossy = it.lost_in + it.lost_out > 0;
         let rough = lossy || it.cut || it.paused || it.stalled || it.failed || it.held;
-        let rough = rough || self.link.diary.clock_jumped;
+        let rough = rough || it.jumped;
         let planned = it.leave.is_some() || self.window_has_ended().is_some() || faults.operators;
         let has_cause = match end {
             E::ConnectionLost | E::LogonUnanswered => it.cut || it.peer_left || rough,
@@ -327,7 +332,7 @@ impl World {
                 .as_ref()
                 .and_then(|s| s.numbers(self.link.key))
                 .map_or(0, |(next_in, _)| next_in.0);
-            if !rough && next_in < self.link.arrived.next {
+            if !rough && it.gap && next_in < self.link.arrived.next {
                 let why = format!("a TestRequest waits for messages that have arrived: {}", self.describe());
                 return Err(self.known(Class::GapsWithinGaps, why));
             }
@@ -532,7 +537,7 @@ impl World {
         }
         let next_in =
             self.sessions.as_ref().and_then(|s| s.numbers(self.link.key)).map_or(0, |(next_in, _)| next_in.0);
-        if next_in < self.link.peer.next_out && self.totals.lost_in > 0 {
+        if self.link.diary.was_lost(next_in) {
             return self.known(Class::GapsWithinGaps, why);
         }
         Stop::Failed(why)
@@ -567,7 +572,7 @@ impl World {
             .filter_map(|kept| text::digits(text::value_in(&kept.body, 45)?))
             .collect();
         drop(platter);
-        if !self.faults.restored {
+        if self.totals.restored == 0 {
             let missing = missing("sent", sent.iter().map(|(.., id)| *id), &self.link.peer.received)?;
             for at in missing {
                 let (generation, seq, id) = sent[at];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::broken::Relapse;
-use fixbolt_session::{Role, SessionKey, SessionSettings};
+use fixbolt_session::{Compatibility, Role, SessionKey, SessionSettings};
 
 use super::counterparty::Counterparty;
 use super::dialect::Dialect;
@@ -36,6 +36,8 @@ pub(super) struct Link {
     pub(super) peer_end_at: u64,
     pub(super) inbox: Vec<u8>,
     pub(super) unread: Vec<u8>,
+    /// Whether a read takes all that is there, not one message or a part of one.
+    pub(super) reads_much: bool,
     pub(super) closing_since: Option<u64>,
     pub(super) connect_at: u64,
     pub(super) next_order: u64,
@@ -93,13 +95,15 @@ impl Link {
         if dialect.whole_seconds() && dialect.begin_string() == "FIX.4.0" {
             habits.resets_on_logon = false;
         }
+        let mut peer = Counterparty::new(PEERS[place], dialect, role == Role::Acceptor, habits, r.fork());
+        peer.attacks.has_122_checked = settings.compatibility != Compatibility::QuickFix;
         Self {
             place,
             dialect,
             plan,
             settings,
             key: SessionKey::new(0, 0, 0),
-            peer: Counterparty::new(PEERS[place], dialect, role == Role::Acceptor, habits, r.fork()),
+            peer,
             to_us: Pipe::default(),
             to_peer: Pipe::default(),
             losses_in: Losses::new(faults.inbound, r),
@@ -110,6 +114,7 @@ impl Link {
             peer_end_at: NEVER,
             inbox: Vec::new(),
             unread: Vec::new(),
+            reads_much: r.once_in(2),
             closing_since: None,
             connect_at: 0,
             next_order: 5 * SECOND,

@@ -30,6 +30,7 @@ mod link;
 mod network;
 mod outcome;
 mod random;
+mod reading;
 mod record;
 mod settings;
 mod text;

@@ -35,7 +35,7 @@ const STEPS_AT_ONCE: u32 = 5000;
 /// How long a session that is closing waits until its last bytes are read.
 const CLOSING_PATIENCE: u64 = 3 * SECOND;
 /// How long a session that reads nothing does not see the end of its connection.
-const END_UNSEEN: u64 = 10 * SECOND;
+pub(super) const END_UNSEEN: u64 = 10 * SECOND;
 /// Bytes that a counterparty that reads slowly leaves in the network.
 const CAPACITY: usize = 8 * 1024;
 pub(super) const NEVER: u64 = u64::MAX;
@@ -380,6 +380,7 @@ impl World {
         self.note(|| "-- connected".to_owned());
         self.totals.logons += 1;
         self.link.diary.connection_began(moment.utc);
+        self.link.diary.now.jumped = self.clock != 0;
         self.link.diary.now.stalled = self.link.stalled_until > self.mono;
         let platter = self.disk.platter();
         self.link.diary.now.failed = platter.refuses || platter.refuses_in.is_some();
@@ -509,11 +510,14 @@ impl World {
                 emission.bytes = relapse.arriving(std::mem::take(&mut emission.bytes));
                 at = self.link.arrives_at(at, &emission.bytes);
             }
-            if self.random.once_in(10) && emission.bytes.len() > 1 {
-                let half = self.random.within(1, emission.bytes.len() as u64) as usize;
-                let rest = emission.bytes.split_off(half);
-                self.link.to_us.send(at, std::mem::replace(&mut emission.bytes, rest), (0, 0));
-                at += self.random.within(0, 5000) * 1000;
+            let pieces = if self.random.once_in(10) { self.random.within(1, 4) } else { 0 };
+            for _ in 0..pieces {
+                if emission.bytes.len() > 1 {
+                    let part = self.random.within(1, emission.bytes.len() as u64) as usize;
+                    let rest = emission.bytes.split_off(part);
+                    self.link.to_us.send(at, std::mem::replace(&mut emission.bytes, rest), (0, 0));
+                    at += self.random.within(0, 5000) * 1000;
+                }
             }
             self.link.to_us.send(at, std::mem::take(&mut emission.bytes), emission.covers);
         }
@@ -569,58 +573,6 @@ impl World {
         let Self { sessions: Some(sessions), app, link: Link { key, .. }, .. } = self else { return };
         if sessions.act(now, *key, app, |turn| app::write(dialect, kind, id, turn.reply())).is_ok() {
             self.totals.messages += 1;
-        }
-    }
-
-    fn deliver(&mut self) {
-        let now = self.now();
-        loop {
-            let Self { sessions: Some(sessions), link: Link { key, inbox, to_us, .. }, .. } = self else {
-                return;
-            };
-            if sessions.is_blocked(*key) {
-                // Its limits judge what waits by when it can have arrived.
-                self.link.delivered_at.clear();
-                break;
-            }
-            if !self.link.attached {
-                break;
-            }
-            if !sessions.has_more(*key) {
-                match to_us.take(self.mono) {
-                    Some(flight) => {
-                        if self.link.read_at < self.mono {
-                            self.link.read_before = self.link.read_at;
-                            self.link.read_at = self.mono;
-                        }
-                        if flight.at < self.mono {
-                            self.link.delivered_at.clear();
-                        }
-                        inbox.extend_from_slice(&flight.bytes);
-                        if flight.covers.1 > 0 {
-                            self.link.arrived.add(flight.covers);
-                            if flight.covers.0 == 0 {
-                                let overtaken = &mut self.app.of(self.link.place).overtaken;
-                                overtaken.append(&mut self.link.peer.overtaking);
-                            }
-                        }
-                    }
-                    None if self.link.end_at <= self.mono && to_us.is_empty() => {
-                        self.note(|| "-- the session's end of the connection is closed".to_owned());
-                        return self.disconnect();
-                    }
-                    None => break,
-                }
-            }
-            let Self { sessions: Some(sessions), app, link: Link { key, inbox, .. }, .. } = self else {
-                return;
-            };
-            let used = sessions.receive(now, *key, inbox, app);
-            inbox.drain(..used);
-        }
-        if self.link.attached && self.link.end_at.saturating_add(END_UNSEEN) <= self.mono {
-            // It reads nothing, and learns of the end by writing.
-            self.disconnect();
         }
     }
 

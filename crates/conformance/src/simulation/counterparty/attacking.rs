@@ -54,9 +54,13 @@ pub(in super::super) struct Wrong {
 #[derive(Debug, Default)]
 pub(in super::super) struct Attacks {
     /// Until then it neither reads nor sends; then it closes.
+    /// Whether the session checks OrigSendingTime (122).
+    pub(in super::super) has_122_checked: bool,
     mute_since: u64,
     pub(super) mute_until: u64,
     false_start: bool,
+    /// What it has sent instead of a Logon in this connection, if that can be taken for none.
+    pub(in super::super) no_logon: Option<&'static str>,
     /// Whether it has attacked in this connection.
     pub(in super::super) in_connection: bool,
     /// Whether garbage may have swallowed what followed it in this connection.
@@ -72,6 +76,7 @@ impl Attacks {
         self.mute_until = 0;
         self.garbled = false;
         self.in_connection = false;
+        self.no_logon = None;
         self.wrong.clear();
     }
 
@@ -235,14 +240,21 @@ impl Counterparty {
     /// Sends new orders with PossDupFlag=Y: right ones, faster than any limit, or one without
     /// OrigSendingTime or from the future.
     fn send_new_as_duplicates(&mut self, now: Moment) -> String {
-        if self.random.once_in(4) && self.dialect.since(Version::Fix42) {
+        if self.random.once_in(4) && self.dialect.since(Version::Fix42) && self.attacks.has_122_checked {
             let mut fields = self.header_fields("D", &self.next_out.to_string(), now);
             fields.insert(4, (43, b"Y".to_vec()));
             let ahead = self.random.once_in(2);
+            let seq = self.next_out;
             if ahead {
                 let mut later = Vec::new();
                 text::write_time(&mut later, now.utc + 3600 * SECOND, self.dialect.whole_seconds());
                 fields.push((122, later));
+                // Nothing else is wrong with it.
+                self.ids += 1;
+                let id = self.ids.to_string();
+                self.dialect.each_field(Kind::Order, &id, |tag, value| fields.push((tag, value.into())));
+                let what = "an order with 122 after 52".to_owned();
+                self.attacks.wrong.push(Wrong { seq, passed: NEVER, what });
             }
             self.emit_numbered(now, &fields);
             return format!("an order with 43=Y, {}", if ahead { "122 after 52" } else { "without 122" });
@@ -385,6 +397,14 @@ impl Counterparty {
             fields.push((tag, field[equals + 1..].to_vec()));
         }
         let draw = self.random.within(0, 10);
+        self.attacks.no_logon = match draw {
+            0 => Some("a Heartbeat"),
+            1 => Some("an order"),
+            2 | 3 => Some("another CompID"),
+            4 => Some("MsgSeqNum 0"),
+            6 => Some("a ResetSeqNumFlag that is neither Y nor N"),
+            _ => None,
+        };
         match draw {
             0 => fields[0].1 = b"0".to_vec(),
             1 => {
