@@ -39,7 +39,7 @@ pub(crate) fn deliver(
         Outcome::Delivered(Delivery::Done) => {
             let committed = tx.commit();
             if committed.is_err() {
-                offer_again(tx, seq);
+                note_offered(tx, seq);
             }
             return committed;
         }
@@ -80,7 +80,7 @@ pub(crate) fn deliver(
             )
         }
         Outcome::Failed(Failure::Send(SendError::Store(error))) => {
-            offer_again(tx, seq);
+            note_offered(tx, seq);
             return Err(tx.abandon(SendError::Store(error)));
         }
         outcome @ (Outcome::Failed(_) | Outcome::Panicked) => {
@@ -118,7 +118,7 @@ pub(crate) fn deliver(
 }
 
 /// Notes that the application has seen the message of a transaction that a store did not take.
-fn offer_again(tx: &mut Transaction<'_>, seq: SeqNum) {
+fn note_offered(tx: &mut Transaction<'_>, seq: SeqNum) {
     let session = tx.session_mut();
     session.offered = Some((session.state.stored.generation, seq));
 }

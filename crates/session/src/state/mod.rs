@@ -1,8 +1,7 @@
 //! The state of a session, sorted by how long it lasts: that of the store, of a connection, of a
 //! logon.
 //!
-//! A lifetime ends when its value is replaced. No function clears single fields, so that none can
-//! be forgotten.
+//! A lifetime ends when its value is replaced. What belongs to none of them stands in [`State`].
 
 pub(crate) mod gaps;
 pub(crate) mod outbox;
