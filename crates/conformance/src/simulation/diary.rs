@@ -33,6 +33,14 @@ pub(super) struct InConnection {
     pub(super) gap: bool,
 }
 
+impl InConnection {
+    /// Returns whether anything went wrong in it that delays or loses messages.
+    pub(super) fn is_rough(&self) -> bool {
+        let lossy = self.lost_in + self.lost_out > 0;
+        lossy || self.cut || self.paused || self.stalled || self.failed || self.held
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Diary {
     pub(super) now: InConnection,

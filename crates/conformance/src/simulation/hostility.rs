@@ -50,8 +50,8 @@ impl World {
         let link = &self.link;
         let Some(sessions) = &self.sessions else { return Ok(()) };
         let it = link.diary.now;
-        let rough = it.lost_in + it.lost_out > 0 || it.cut || it.paused || it.stalled || it.failed || it.held;
-        if !link.attached || rough || self.faults.store || self.faults.slow || self.faults.application {
+        if !link.attached || it.is_rough() || self.faults.store || self.faults.slow || self.faults.application
+        {
             return Ok(());
         }
         let failed = |why: String| Err(Stop::Failed(format!("{why}: {}", self.describe())));

@@ -142,9 +142,7 @@ impl World {
         if self.is_by_attack(end) {
             return Ok(());
         }
-        let lossy = it.lost_in + it.lost_out > 0;
-        let rough = lossy || it.cut || it.paused || it.stalled || it.failed || it.held;
-        let rough = rough || it.jumped;
+        let rough = it.is_rough() || it.jumped;
         let planned = it.leave.is_some() || self.window_has_ended().is_some() || faults.operators;
         let has_cause = match end {
             E::ConnectionLost | E::LogonUnanswered => it.cut || it.peer_left || rough,
@@ -325,8 +323,7 @@ impl World {
         if std::mem::take(&mut self.link.peer.timed_out) {
             let it = self.link.diary.now;
             let rough =
-                it.lost_in + it.lost_out > 0 || it.cut || it.paused || it.stalled || it.failed || it.held;
-            let rough = rough || self.sessions.is_none() || self.faults.application || self.faults.store;
+                it.is_rough() || self.sessions.is_none() || self.faults.application || self.faults.store;
             let next_in = self
                 .sessions
                 .as_ref()

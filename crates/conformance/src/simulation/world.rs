@@ -154,10 +154,7 @@ impl World {
 
     /// Gives every session a defect.
     pub(super) fn break_sessions(&mut self, relapse: Option<Relapse>) {
-        self.link.relapse = relapse;
-        for link in &mut self.others {
-            link.relapse = relapse;
-        }
+        self.each_one(|w| w.link.relapse = relapse);
     }
 
     /// Does something with one of the sessions.

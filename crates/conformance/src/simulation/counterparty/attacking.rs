@@ -53,11 +53,12 @@ pub(in super::super) struct Wrong {
 /// What it has in mind, and what it waits for, in its role as an attacker.
 #[derive(Debug, Default)]
 pub(in super::super) struct Attacks {
-    /// Until then it neither reads nor sends; then it closes.
     /// Whether the session checks OrigSendingTime (122).
     pub(in super::super) has_122_checked: bool,
     mute_since: u64,
+    /// Until then it neither reads nor sends; then it closes.
     pub(super) mute_until: u64,
+    /// Whether it sends something else instead of its next Logon.
     false_start: bool,
     /// What it has sent instead of a Logon in this connection, if that can be taken for none.
     pub(in super::super) no_logon: Option<&'static str>,
@@ -108,14 +109,12 @@ enum Change {
 impl Counterparty {
     /// Attacks, if it can now; returns what it did.
     pub(in super::super) fn attack(&mut self, now: Moment, attack: Attack) -> Option<String> {
-        if attack == Attack::FalseStart {
-            self.attacks.false_start = true;
-            return Some("something else than a Logon comes next".to_owned());
+        if attack != Attack::FalseStart {
+            if self.phase != Phase::LoggedOn || self.resetting.is_some() || self.attacks.is_mute() {
+                return None;
+            }
+            self.attacks.in_connection = true;
         }
-        if self.phase != Phase::LoggedOn || self.resetting.is_some() || self.attacks.is_mute() {
-            return None;
-        }
-        self.attacks.in_connection = true;
         Some(match attack {
             Attack::Malformed => self.send_malformed(now),
             Attack::PossDup => self.send_new_as_duplicates(now),
@@ -123,7 +122,10 @@ impl Counterparty {
             Attack::Flood => self.flood(now),
             Attack::HalfMessage => self.send_half(now),
             Attack::Garbage => self.send_garbage(now),
-            Attack::FalseStart => return None,
+            Attack::FalseStart => {
+                self.attacks.false_start = true;
+                "something else than a Logon comes next".to_owned()
+            }
         })
     }
 
@@ -250,9 +252,7 @@ impl Counterparty {
                 text::write_time(&mut later, now.utc + 3600 * SECOND, self.dialect.whole_seconds());
                 fields.push((122, later));
                 // Nothing else is wrong with it.
-                self.ids += 1;
-                let id = self.ids.to_string();
-                self.dialect.each_field(Kind::Order, &id, |tag, value| fields.push((tag, value.into())));
+                self.add_new_order(&mut fields);
                 let what = "an order with 122 after 52".to_owned();
                 self.attacks.wrong.push(Wrong { seq, passed: NEVER, what });
             }
@@ -261,11 +261,7 @@ impl Counterparty {
         }
         let count = self.random.within(1, 120);
         for _ in 0..count {
-            let (seq, body) = (self.next_out, self.new_order());
-            let header = Header { original: Some(now.utc), ..self.header("D", seq, now.utc) };
-            let bytes = text::compose(&header, &body);
-            self.keep(now, seq, body);
-            self.emit(now, bytes, (seq, seq + 1));
+            self.send_new_order(now, Some(now.utc));
         }
         format!("{count} new orders with 43=Y")
     }
@@ -276,14 +272,25 @@ impl Counterparty {
         self.dialect.body(Kind::Order, &self.ids.to_string())
     }
 
-    /// Records an order as the one with the next number.
-    fn keep(&mut self, now: Moment, seq: u64, body: Vec<u8>) {
+    /// Adds the fields of an order with a new ID.
+    fn add_new_order(&mut self, fields: &mut Fields) {
+        self.ids += 1;
+        let id = self.ids.to_string();
+        self.dialect.each_field(Kind::Order, &id, |tag, value| fields.push((tag, value.into())));
+    }
+
+    /// Sends a new order, which may claim to be sent again, with the next number, and keeps it.
+    fn send_new_order(&mut self, now: Moment, original: Option<u64>) {
+        let (seq, body) = (self.next_out, self.new_order());
+        let header = Header { original, ..self.header("D", seq, now.utc) };
+        let bytes = text::compose(&header, &body);
         self.next_out += 1;
         self.sent.resize(seq as usize - 1, None);
         let id = self.ids;
         self.sent.push(Some(Sent { msg_type: "D", body, at: now.utc, id: Some(id), poss_resend: false }));
         self.sent_ids.push(super::SentId { id, seq, series: self.series });
         self.attacks.used.push(seq);
+        self.emit(now, bytes, (seq, seq + 1));
     }
 
     fn send_far_ahead(&mut self, now: Moment) -> String {
@@ -292,20 +299,14 @@ impl Counterparty {
         let seq =
             if self.random.once_in(2) { near.to_string() } else { (*self.random.pick(&far)).to_owned() };
         let mut fields = self.header_fields("D", &seq, now);
-        let body = self.new_order();
-        let mut bytes = self.sealed(&fields);
         if self.random.once_in(4) {
             fields[0].1 = b"4".to_vec();
             fields.push((123, b"Y".to_vec()));
-            fields.push((36, format!("{}", near + 1000).into_bytes()));
-            bytes = self.sealed(&fields);
+            fields.push((36, (near + 1000).to_string().into_bytes()));
         } else {
-            let end = bytes.len() - 7;
-            let head = bytes.iter().position(|b| *b == 1).unwrap_or(0) + 1;
-            let start = head + bytes[head..].iter().position(|b| *b == 1).unwrap_or(0) + 1;
-            let rest = [&bytes[start..end], &body].concat();
-            bytes = text::frame(self.dialect.begin_string(), &rest);
+            self.add_new_order(&mut fields);
         }
+        let bytes = self.sealed(&fields);
         self.emit(now, bytes, (0, 0));
         format!("a message with number {seq}")
     }
@@ -329,13 +330,7 @@ impl Counterparty {
                     self.send(now, "2", body.into_bytes(), None, false);
                 }
                 "Rejects" => self.send(now, "3", b"45=1\x0158=no\x01".to_vec(), None, false),
-                "orders" => {
-                    let seq = self.next_out;
-                    let body = self.new_order();
-                    let bytes = text::compose(&self.header("D", seq, now.utc), &body);
-                    self.keep(now, seq, body);
-                    self.emit(now, bytes, (seq, seq + 1));
-                }
+                "orders" => self.send_new_order(now, None),
                 _ => {
                     let last = self.next_out - 1;
                     let mut bytes = text::compose(&self.header("0", last, now.utc), b"");
