@@ -114,6 +114,11 @@ impl App {
         self.known[place].has_failed
     }
 
+    /// Returns whether a SequenceReset that overtakes messages was sent and is not accepted yet.
+    pub(super) fn is_being_overtaken(&self, place: usize) -> bool {
+        !self.known[place].overtaken.is_empty()
+    }
+
     /// Returns whether a SequenceReset has overtaken messages.
     pub(super) fn was_overtaken(&self, place: usize) -> bool {
         self.known[place].ever_overtaken

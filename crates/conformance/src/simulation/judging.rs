@@ -95,9 +95,14 @@ impl World {
                         && (self.faults.hostile || self.link.diary.now.lost_in > 0)
                     || reason == 5 && (self.totals.resets > 0 || self.link.diary.disturbed);
                 if !has_cause {
-                    return Err(Stop::Failed(format!(
-                        "message {seq} of a legal counterparty is rejected: {reason} {text}"
-                    )));
+                    let why = format!("message {seq} of a legal counterparty is rejected: {reason} {text}");
+                    // What waited behind the SequenceReset was processed first, and so it is too low.
+                    let overtakes = reason == 5 && self.app.is_being_overtaken(self.link.place);
+                    return Err(if overtakes {
+                        self.known(Class::Overtaken, why)
+                    } else {
+                        Stop::Failed(why)
+                    });
                 }
             }
             Heard::RejectReceived(message) => {
