@@ -332,6 +332,10 @@ impl World {
                 self.link.peer_end_at.min(self.mono + self.random.within(1, 2000) * MILLI);
         }
         let generation = self.disk.platter().generation(self.link.stored());
+        if generation != self.link.generation {
+            // The process may have died before it told its application of the reset.
+            self.app.forget_numbers(self.link.place);
+        }
         // A reset that was not durable has not been, and one that nobody has seen has.
         self.link.must_reset_peer &= generation >= self.link.generation;
         self.link.must_reset_peer |=

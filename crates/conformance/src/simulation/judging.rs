@@ -96,7 +96,7 @@ impl World {
                     || reason == 5 && (self.totals.resets > 0 || self.link.diary.disturbed);
                 if !has_cause {
                     let why = format!("message {seq} of a legal counterparty is rejected: {reason} {text}");
-                    // What waited behind the SequenceReset was processed first, and so it is too low.
+                    // What waited behind the SequenceReset was processed first: so it is too low.
                     let overtakes = reason == 5 && self.app.is_being_overtaken(self.link.place);
                     return Err(if overtakes {
                         self.known(Class::Overtaken, why)
