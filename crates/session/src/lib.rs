@@ -29,13 +29,12 @@ pub mod schedule;
 pub mod store;
 
 pub use api::application::{Application, Delivery, LogonDecision, Resend};
-pub use api::observer::{WireMessage, WireObserver};
 pub use api::resume::{Direction, Resume, StoredMessage};
 pub use api::turn::Turn;
-pub use api::waker::{SessionWaker, WorkerWaker};
 pub use calls::matrix::MatrixState;
 pub use calls::sessions::{OpenError, Sessions};
-pub use core::codec_timing::{CodecClock, CodecOperation, CodecTime};
+pub use core::observer::{WireMessage, WireObserver};
+pub use core::waker::{SessionWaker, WorkerWaker};
 pub use events::end::{Halt, Misbehavior, SessionEnd};
 pub use events::error::SendError;
 pub use events::event::{Event, GarbledError, Ticket, Unreached};
@@ -59,6 +58,7 @@ pub use settings::{
 pub use state::Phase;
 pub use state::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub use state::status::{SessionState, StatusCell};
+pub use values::codec_timing::{CodecClock, CodecOperation, CodecTime};
 pub use values::id::SessionId;
 pub use values::key::SessionKey;
 pub use values::party::{InvalidSessionId, Party};

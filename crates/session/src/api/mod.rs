@@ -1,7 +1,5 @@
 //! What the application implements and is handed.
 
 pub(crate) mod application;
-pub(crate) mod observer;
 pub(crate) mod resume;
 pub(crate) mod turn;
-pub(crate) mod waker;

@@ -6,8 +6,8 @@ use core::ops::ControlFlow;
 use fixbolt_codec::{DataFields, Message, SeqNum};
 
 use crate::api::turn::Turn;
+use crate::core::slots;
 use crate::core::stored_message::{FieldStorage, NO_MESSAGE, with_message};
-use crate::core::table;
 use crate::events::failure::Failure;
 use crate::store::{RecordFlags, RecordKind, StoreError};
 use crate::values::time::Utc;
@@ -126,7 +126,7 @@ impl<'a> Resume<'a> {
         let Self { turn, data_fields, fields, fault } = self;
         let key = turn.key();
         let Turn { store, table, own, .. } = turn;
-        let session = table::opened_mut(table, *own);
+        let session = slots::opened_mut(table, *own);
         let mut result = Ok(());
         let replayed = store.replay(key, &mut |record| {
             let direction = match record.kind {

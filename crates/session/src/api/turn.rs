@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use fixbolt_codec::{Message, SeqNum};
 
-use crate::api::waker::{SessionWaker, WorkerWaker};
-use crate::core::table;
+use crate::core::slots;
+use crate::core::waker::{SessionWaker, WorkerWaker};
 use crate::events::end::Halt;
 use crate::send::draft::Handle;
 use crate::settings::Role;
@@ -80,7 +80,7 @@ impl Turn<'_> {
     }
 
     fn own(&self) -> &Session {
-        table::opened(self.table, self.own)
+        slots::opened(self.table, self.own)
     }
 
     /// Returns the key of the session that the callback is about.
@@ -160,7 +160,7 @@ impl Turn<'_> {
     /// Returns the session of this worker with this identity, if it is open.
     #[must_use]
     pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
-        table::find_id(self.table, id)
+        slots::find_id(self.table, id)
     }
 
     /// Returns a handle that writes to the callback's session, usually an answer. Routing fields of
@@ -169,7 +169,7 @@ impl Turn<'_> {
         self.begin();
         Handle {
             now: self.now,
-            session: table::opened_mut(self.table, self.own),
+            session: slots::opened_mut(self.table, self.own),
             store: &mut *self.store,
             cause: self.cause,
             route: self.inbound,
@@ -183,10 +183,10 @@ impl Turn<'_> {
     /// Returns a handle that writes to any session of this worker, without routing fields; `None`
     /// if no such session is open.
     pub fn to(&mut self, session: SessionKey) -> Option<Handle<'_>> {
-        table::find(self.table, session)?;
+        slots::find(self.table, session)?;
         self.begin();
         let cause = if session.index() == self.own { self.cause } else { None };
-        let session = table::find_mut(self.table, session)?;
+        let session = slots::find_mut(self.table, session)?;
         if session.touch(*self.turns) {
             self.touched.push(session.key.index());
         }
@@ -224,7 +224,7 @@ pub(crate) fn begin(
     *turns += 1;
     touched.clear();
     store.begin();
-    table::opened_mut(table, own).touch(*turns);
+    slots::opened_mut(table, own).touch(*turns);
     touched.push(own);
 }
 

@@ -10,15 +10,15 @@ use fixbolt_codec::{SeqNum, Version};
 use fixbolt_dictionary::ApplicationVersion;
 
 use crate::api::application::Application;
-use crate::api::observer::WireObserver;
-use crate::api::waker::{Unheard, WorkerWaker};
 use crate::calls::warm_up_times::WarmUp;
+use crate::core::observer::WireObserver;
+use crate::core::slots;
 use crate::core::stored_message::FieldStorage;
-use crate::core::table;
-use crate::core::transaction::Transaction;
-use crate::core::work_lists::WorkLists;
+use crate::core::waker::{Unheard, WorkerWaker};
+use crate::core::work::WorkLists;
 use crate::events::end::Halt;
 use crate::events::event::Event;
+use crate::perform::call::Transaction;
 use crate::settings::dictionaries::SessionDictionary;
 use crate::settings::{SessionSettings, WhileLoggedOff};
 use crate::state::Phase;
@@ -264,7 +264,7 @@ impl Sessions {
     /// Closes a store that is damaged or has failed, so that it can be repaired while the other
     /// sessions continue.
     pub(crate) fn close_halted_store(&mut self, key: SessionKey) {
-        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return };
         let by_store = matches!(session.halted, Some(Halt::StoreDamaged { .. } | Halt::StoreFailed(_)));
         if by_store && session.store_is_open && session.state.connection.is_none() {
             session.store_is_open = false;
@@ -317,7 +317,7 @@ impl Sessions {
         key: SessionKey,
         close: impl FnOnce(&mut dyn Store) -> Result<(), StoreError>,
     ) -> Result<(), OpenError> {
-        let session = table::find(&self.table, key).ok_or(OpenError::NotOpen)?;
+        let session = slots::find(&self.table, key).ok_or(OpenError::NotOpen)?;
         if session.state.connection.is_some() {
             return Err(OpenError::Connected);
         }
@@ -356,7 +356,7 @@ impl Sessions {
     /// Returns the open session with this identity.
     #[must_use]
     pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
-        table::find_id(&self.table, id)
+        slots::find_id(&self.table, id)
     }
 
     /// Returns the open session that a Logon is for: of those that accept it, the one with most
@@ -484,7 +484,7 @@ impl Sessions {
     }
 
     pub(crate) fn session(&self, key: SessionKey) -> Option<&Session> {
-        table::find(&self.table, key)
+        slots::find(&self.table, key)
     }
 
     pub(crate) fn transaction<'a>(
@@ -493,7 +493,7 @@ impl Sessions {
         key: SessionKey,
         app: &'a mut dyn Application,
     ) -> Option<Transaction<'a>> {
-        table::find(&self.table, key)?;
+        slots::find(&self.table, key)?;
         Some(Transaction {
             now,
             own: key.index(),

@@ -4,7 +4,7 @@ use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
 
 use crate::api::application::Application;
 use crate::calls::sessions::Sessions;
-use crate::core::table;
+use crate::core::slots;
 use crate::events::error::SendError;
 use crate::send::draft::Handle;
 use crate::state::Phase;
@@ -22,7 +22,7 @@ impl Sessions {
     /// Returns the memory of the session's outbox, so that the caller can have the system provide
     /// it before the first message: empty unless nothing is queued.
     pub fn unused_outbox(&mut self, key: SessionKey) -> &mut [u8] {
-        match table::find_mut(&mut self.table, key) {
+        match slots::find_mut(&mut self.table, key) {
             Some(session) if session.outbox.is_empty() => &mut session.outbox.memory,
             _ => &mut [],
         }

@@ -1,7 +1,7 @@
 //! What a worker's sessions share: the table, lists of work, transactions.
 
-pub(crate) mod codec_timing;
+pub(crate) mod observer;
+pub(crate) mod slots;
 pub(crate) mod stored_message;
-pub(crate) mod table;
-pub(crate) mod transaction;
-pub(crate) mod work_lists;
+pub(crate) mod waker;
+pub(crate) mod work;

@@ -8,9 +8,9 @@ use fixbolt_dictionary::{
     Validator, Violation,
 };
 
-use crate::core::table;
-use crate::core::transaction::Transaction;
+use crate::core::slots;
 use crate::events::event::Event;
+use crate::perform::call::Transaction;
 use crate::settings::behavior::{Behavior, FirstViolation, RefTagId};
 use crate::values::fix::{YES, msg_type, tag};
 use crate::wire::admin_message::Reject;
@@ -24,7 +24,7 @@ pub(crate) fn violation<'m>(
     message: &mut Message<'m>,
     keep: impl FnOnce(&[Place]),
 ) -> Option<Reject<'m>> {
-    let session = table::opened_mut(tx.table, tx.own);
+    let session = slots::opened_mut(tx.table, tx.own);
     let behavior = session.behavior;
     let secrets = session.secret_tags.of(&session.settings);
     let chosen = session.dictionaries.after(&session.state.versions).of(message, Direction::Inbound);

@@ -13,12 +13,12 @@ use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
 use crate::events::rejects::{BusinessReject, BusinessRejectReason};
 use crate::limits::throttle::{InboundThrottle, Rate};
-use crate::send::throttling::Admission;
 use crate::settings::behavior::{
     EmptyCompId, EmptyResendRequest, Farewell, FieldWithoutEquals, GapFillBackwards, LogoutText,
     LogoutTooHigh, PossDupFault, RefTagId, ResendRequestBeyondGap, TooLow,
 };
 use crate::state::session::Session;
+use crate::state::throttling::Admission;
 use crate::state::{Connection, Phase, ResetStage};
 use crate::values::fix::{msg_type, session_status, tag};
 use crate::values::time::{Mono, Now, Utc};

@@ -1,7 +1,8 @@
 //! What may follow a message: these files read and return a `Reaction`.
 
+pub(crate) mod admin;
 pub(crate) mod check;
+pub(crate) mod gaps;
 pub(crate) mod inbound;
 pub(crate) mod logon;
 pub(crate) mod reaction;
-pub(crate) mod session_layer;

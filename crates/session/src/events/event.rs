@@ -8,9 +8,9 @@ use core::time::Duration;
 use fixbolt_codec::{FrameError, IndexError, Message, Redacted, SeqNum};
 use fixbolt_dictionary::Violation;
 
-use crate::core::codec_timing::CodecTime;
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
+use crate::values::codec_timing::CodecTime;
 
 /// Identifies a message that another thread posted until it has a sequence number. Counted from 1
 /// in each session.

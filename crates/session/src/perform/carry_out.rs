@@ -7,24 +7,24 @@ use fixbolt_codec::{Framed, Message, Place, SeqNum};
 use fixbolt_dictionary::{Direction, SessionRejectReason};
 
 use crate::api::application::LogonDecision;
-use crate::core::transaction::{Stop, Transaction};
+use crate::decide::admin;
 use crate::decide::check;
+use crate::decide::gaps::{self, Ahead, GapStep, Progress};
 use crate::decide::inbound::{self, Arrived};
 use crate::decide::logon;
 use crate::decide::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
-use crate::decide::session_layer;
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
+use crate::perform::call::{Stop, Transaction};
 use crate::perform::deliver;
+use crate::perform::leave::{PEER_CLOSES_WITHIN, log_out, with_room};
 use crate::perform::replay;
-use crate::send::own_messages::{PEER_CLOSES_WITHIN, log_out, with_room};
+use crate::perform::reset;
 use crate::send::sending::SendKind;
 use crate::settings::ReplayInterleave;
 use crate::settings::behavior::{AfterLogout, SendingAfterGap};
-use crate::state::gaps::{self, Ahead, GapStep, Progress};
 use crate::state::reading::{BlockedBy, Counts};
-use crate::state::resetting;
 use crate::state::session::Session;
 use crate::state::{Gap, Logon, Phase, Replay, ResetStage};
 use crate::store::RecordKind;
@@ -93,9 +93,9 @@ pub(crate) fn receive<'m>(
             if header.poss_dup {
                 count_requested(tx, &header, seq);
             }
-            session_layer::receive(tx, &header, &message, seq, None)?
+            admin::receive(tx, &header, &message, seq, None)?
         }
-        Arrived::OutOfTurn(seq, why) => session_layer::receive(tx, &header, &message, seq, Some(why))?,
+        Arrived::OutOfTurn(seq, why) => admin::receive(tx, &header, &message, seq, Some(why))?,
     };
     carry_out(tx, &header, framed, &message, reaction)
 }
@@ -125,14 +125,14 @@ fn carry_out(
             let is_heartbeat = header.msg_type == msg_type::HEARTBEAT && answer.reply.is_none();
             self::answer(tx, header, message, answer)?;
             progress(tx, is_gap_fill)?;
-            if is_heartbeat { resetting::tested(tx, message) } else { Ok(()) }
+            if is_heartbeat { reset::tested(tx, message) } else { Ok(()) }
         }
         Reaction::TooHigh(action) => too_high(tx, header, framed, message, action),
         Reaction::Wait(until) => wait(tx, header, until),
         Reaction::Deliver { is_requested } => {
             let Some(seq) = header.seq else { return Err(Stop) };
             if tx.session().state.reset_stage().is_some() {
-                resetting::abandon(tx, "the counterparty sends application messages");
+                reset::abandon(tx, "the counterparty sends application messages");
             }
             tx.session_mut().reading.counts = Counts::Nowhere;
             deliver::deliver(tx, header, seq, *message)?;
@@ -203,7 +203,7 @@ fn first_message<'m>(
         Some(refusal) => refusal,
         None => match logon::check(tx.session(), header, &message, tx.now) {
             Err(refusal) => *refusal,
-            Ok(seq) => match session_layer::logon_fault(tx, seq, &message) {
+            Ok(seq) => match admin::logon_fault(tx, seq, &message) {
                 Some(reject) => {
                     let text = reject.text.clone();
                     logon::refuse(tx.session(), header, seq, reject, &text)

@@ -2,15 +2,15 @@
 
 use core::time::Duration;
 
-use crate::core::transaction::{Stop, Transaction};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
-use crate::send::own_messages::{PEER_CLOSES_WITHIN, end_with, test_request, with_room};
+use crate::perform::call::{Stop, Transaction};
+use crate::perform::leave::{PEER_CLOSES_WITHIN, end_with, test_request, with_room};
+use crate::perform::reset;
 use crate::send::sending::SendKind;
 use crate::settings::SessionSettings;
 use crate::settings::behavior::{Farewell, HeartbeatWhileTesting};
 use crate::state::reading::BlockedBy;
-use crate::state::resetting;
 use crate::state::session::Session;
 use crate::state::{Connection, Phase};
 use crate::values::fix::msg_type;
@@ -206,7 +206,7 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let session = tx.session();
     let Some(connection) = &session.state.connection else { return Err(Stop) };
     if connection.resetting.as_ref().is_some_and(|resetting| resetting.until <= now) {
-        return resetting::times_out(tx);
+        return reset::times_out(tx);
     }
     if session.outbox.unread_since().is_some_and(|since| since + session.settings.send_timeout <= now) {
         tx.close(SessionEnd::PeerDidNotRead);

@@ -5,13 +5,13 @@ use fixbolt_codec::{Message, SeqNum};
 use fixbolt_dictionary::RefTag;
 
 use crate::api::application::Delivery;
-use crate::core::transaction::{Outcome, PANIC, Stop, Transaction};
 use crate::decide::inbound::{business_reject, unprocessed};
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
 use crate::events::failure::Failure;
 use crate::events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
+use crate::perform::call::{Outcome, PANIC, Stop, Transaction};
 use crate::send::sending::SendKind;
 use crate::state::Phase;
 use crate::state::reading::BlockedBy;

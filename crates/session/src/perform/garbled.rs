@@ -7,8 +7,8 @@
 
 use fixbolt_codec::{FromField, Message, SeqNum};
 
-use crate::core::transaction::{Stop, Transaction};
 use crate::events::event::Event;
+use crate::perform::call::{Stop, Transaction};
 use crate::perform::carry_out::reject_unread;
 use crate::settings::SessionSettings;
 use crate::state::session::Session;

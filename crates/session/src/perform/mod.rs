@@ -1,8 +1,11 @@
 //! Carries out reactions, timers and the edges of schedules.
 
+pub(crate) mod call;
 pub(crate) mod carry_out;
 pub(crate) mod clock;
 pub(crate) mod deliver;
 pub(crate) mod garbled;
+pub(crate) mod leave;
 pub(crate) mod replay;
+pub(crate) mod reset;
 pub(crate) mod scheduling;

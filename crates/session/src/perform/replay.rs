@@ -13,10 +13,10 @@ use fixbolt_dictionary::Direction;
 
 use crate::api::application::Resend;
 use crate::core::stored_message::{NO_MESSAGE, with_message};
-use crate::core::transaction::{Stop, Transaction};
 use crate::events::end::Halt;
 use crate::events::error::SendError;
 use crate::events::event::{Event, Unreached};
+use crate::perform::call::{Stop, Transaction};
 use crate::send::sending::SendKind;
 use crate::settings::ReplayInterleave;
 use crate::state::session::Session;

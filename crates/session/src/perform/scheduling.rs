@@ -9,12 +9,12 @@ use fixbolt_codec::SeqNum;
 
 use crate::api::application::Application;
 use crate::calls::sessions::Sessions;
-use crate::core::table;
-use crate::core::transaction::Transaction;
+use crate::core::slots;
 use crate::events::end::SessionEnd;
-use crate::send::own_messages::{send_logout, with_room};
+use crate::perform::call::Transaction;
+use crate::perform::leave::{send_logout, with_room};
+use crate::perform::reset;
 use crate::state::Phase;
-use crate::state::resetting;
 use crate::state::session::Session;
 use crate::values::key::SessionKey;
 use crate::values::time::{Mono, Now, Utc};
@@ -33,7 +33,7 @@ impl Sessions {
 
     /// Looks at the wall clock, and does what the session's schedule asks for.
     pub(crate) fn follow_schedule(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
-        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return };
         let Some(calendar) = &mut session.calendar else { return };
         let before = calendar.looked();
         calendar.look(now);
@@ -111,7 +111,7 @@ fn reset_in_session(tx: &mut Transaction<'_>) {
     let Some(at) = session.state.stored.began.and_then(due) else { return };
     let why = format!("schedule: the sequence numbers are reset in the session at {at}");
     // The reasons for which it cannot begin pass.
-    let _ = resetting::begin(tx, &why);
+    let _ = reset::begin(tx, &why);
 }
 
 fn reset(tx: &mut Transaction<'_>, edge: Utc) {

@@ -9,18 +9,18 @@ use fixbolt_codec::{
 };
 use fixbolt_dictionary::Scratch;
 
-use crate::core::codec_timing::EncodingTime;
 use crate::events::error::SendError;
 use crate::events::event::Unreached;
 use crate::limits::flood::Added;
 use crate::limits::throttle::{Kind, OutboundPlaces};
-use crate::send::outbound_check::OutboundCheck;
 use crate::settings::dictionaries::Dictionaries;
 use crate::settings::{ReplayInterleave, SessionSettings};
+use crate::state::outbound_check::OutboundCheck;
 use crate::state::outbox::{Outbox, OutboxCursor};
 use crate::state::session::{OpenTurn, Session};
 use crate::state::{Phase, State, Unsent};
 use crate::store::{Record, RecordFlags, RecordKind, Store, StoreError};
+use crate::values::codec_timing::EncodingTime;
 use crate::values::fix::msg_type;
 use crate::values::key::SessionKey;
 use crate::values::time::{Now, Utc};

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use fixbolt_codec::Version;
 use fixbolt_dictionary::Policy;
 
-use crate::core::codec_timing::CodecClock;
 use crate::limits::throttle::{InboundThrottle, OutboundThrottle, Rate};
 use crate::schedule::Schedule;
 use crate::settings::behavior::Compatibility;
 use crate::settings::dictionaries::SessionDictionary;
 use crate::settings::heart_bt_int::AcceptedHeartBtInt;
 use crate::settings::logon_fields::LogonFields;
+use crate::values::codec_timing::CodecClock;
 use crate::values::fix::msg_type;
 use crate::values::fix::number::WRITTEN_ANEW;
 use crate::values::id::SessionId;

@@ -3,13 +3,13 @@
 //!
 //! A lifetime ends when its value is replaced. What belongs to none of them stands in [`State`].
 
-pub(crate) mod gaps;
+pub(crate) mod outbound_check;
 pub(crate) mod outbox;
 pub(crate) mod reading;
 pub(crate) mod reorder;
-pub(crate) mod resetting;
 pub(crate) mod session;
 pub(crate) mod status;
+pub(crate) mod throttling;
 
 use fixbolt_codec::SeqNum;
 

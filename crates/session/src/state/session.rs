@@ -12,7 +12,6 @@ use fixbolt_codec::{
 };
 use fixbolt_dictionary::{Direction, Scratch, Violation};
 
-use crate::core::codec_timing::{CodecTiming, EncodingTime};
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Unreached;
@@ -21,10 +20,10 @@ use crate::limits::pace::Pace;
 use crate::limits::refusals::Refusals;
 use crate::limits::throttle::{Counted, InboundPlaces, OutboundPlaces};
 use crate::schedule::calendar::Calendar;
-use crate::send::outbound_check::OutboundCheck;
 use crate::settings::behavior::{Behavior, WrongBodyLength};
 use crate::settings::dictionaries::Dictionaries;
 use crate::settings::{Role, SessionSettings, WhileLoggedOff};
+use crate::state::outbound_check::OutboundCheck;
 use crate::state::outbox::{Outbox, OutboxMark, Watermarks};
 use crate::state::reading::{BlockedBy, Reading};
 use crate::state::reorder::ReorderBuffer;
@@ -32,6 +31,7 @@ use crate::state::status::StatusCell;
 use crate::state::{Connection, Phase, ResetStage, State, Stored, Unsent};
 use crate::store::retry::StoreRetry;
 use crate::store::{Generation, Recovered, StoreError};
+use crate::values::codec_timing::{CodecTiming, EncodingTime};
 use crate::values::fix::{self, SOH};
 use crate::values::key::SessionKey;
 use crate::values::time::{Mono, Now};

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 
-use crate::api::waker::WorkerWaker;
+use crate::core::waker::WorkerWaker;
 use crate::values::id::SessionId;
 pub use crate::values::key::SessionKey;
 use crate::values::time::{Mono, Utc};

@@ -1,5 +1,6 @@
 //! Names and numbers: who, when, which.
 
+pub(crate) mod codec_timing;
 pub(crate) mod fix;
 pub(crate) mod id;
 pub(crate) mod key;

@@ -7,14 +7,14 @@
 
 use fixbolt_codec::{Message, SeqNum, Version};
 
-use crate::core::transaction::{Stop, Transaction};
 use crate::decide::inbound::misbehaved;
 use crate::decide::logon;
 use crate::decide::reaction::{Agreed, Answer, Reaction};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
-use crate::send::own_messages::{end_with, test_request};
+use crate::perform::call::{Stop, Transaction};
+use crate::perform::leave::{end_with, test_request};
 use crate::send::sending::SendKind;
 use crate::state::session::Session;
 use crate::state::{Phase, ResetStage, Resetting};

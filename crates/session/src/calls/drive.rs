@@ -8,25 +8,25 @@ use fixbolt_codec::{
 };
 
 use crate::api::application::Application;
-use crate::api::observer::observe_inbound;
 use crate::calls::sessions::Sessions;
+use crate::core::observer::observe_inbound;
+use crate::core::slots;
 use crate::core::stored_message::FieldStorage;
-use crate::core::table;
-use crate::core::transaction::{Stop, Transaction};
 use crate::decide::inbound;
 use crate::decide::logon;
 use crate::events::end::{Halt, Misbehavior, SessionEnd};
 use crate::events::event::{Event, GarbledError, Unreached};
 use crate::limits::flood::Added;
+use crate::perform::call::{Stop, Transaction};
 use crate::perform::carry_out;
 use crate::perform::clock;
 use crate::perform::garbled::{self, GarbledHeader};
+use crate::perform::leave::end_with;
 use crate::perform::replay;
-use crate::send::own_messages::end_with;
+use crate::perform::reset;
 use crate::send::sending::SendKind;
 use crate::state::outbox::Outbox;
 use crate::state::reading::{BlockedBy, Budget, Counts, Incomplete};
-use crate::state::resetting;
 use crate::state::session::recovery;
 use crate::state::{Phase, Unsent};
 use crate::values::key::SessionKey;
@@ -83,13 +83,13 @@ impl Sessions {
     /// Processes messages until there are no more, or the session ends or waits. Returns the number
     /// of bytes consumed.
     fn read(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
-        if let Some(session) = table::find_mut(&mut self.table, key)
+        if let Some(session) = slots::find_mut(&mut self.table, key)
             && let Some(places) = &mut session.inbound_places
         {
             places.begin(now.mono);
         }
         let consumed = self.process(now, key, bytes, app);
-        if let Some(session) = table::find_mut(&mut self.table, key) {
+        if let Some(session) = slots::find_mut(&mut self.table, key) {
             let reading = &session.reading;
             session.note_read(reading.blocked.is_some() || reading.budget.is_spent());
         }
@@ -97,14 +97,14 @@ impl Sessions {
     }
 
     fn process(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
-        let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return bytes.len() };
         session.unblock(now.mono);
         session.reading.budget = Budget::FULL;
         let mut at = 0;
         loop {
             // The session records why a step stopped: it is closing, or waits.
             let _ = self.process_kept(now, key, app);
-            let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
+            let Some(session) = slots::find_mut(&mut self.table, key) else { return bytes.len() };
             let reading = &session.reading;
             if !session.state.is_open() || reading.blocked.is_some() || reading.budget.is_spent() {
                 return at;
@@ -130,14 +130,14 @@ impl Sessions {
                     }
                 }
             }
-            let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
+            let Some(session) = slots::find_mut(&mut self.table, key) else { return bytes.len() };
             match frame {
                 Frame::Message(framed) => {
                     session.reading.incomplete = None;
                     session.reading.budget.spend(framed.bytes().len());
                     let next_in = session.state.stored.next_in;
                     let _ = self.message(now, key, framed, false, true, app);
-                    let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
+                    let Some(session) = slots::find_mut(&mut self.table, key) else { return bytes.len() };
                     // A message that was processed is not passed in again, even if what follows
                     // from it has to wait.
                     let taken = session.reading.blocked.is_none() || session.state.stored.next_in > next_in;
@@ -182,7 +182,7 @@ impl Sessions {
         bytes: &[u8],
         app: &mut dyn Application,
     ) -> usize {
-        let Some(session) = table::find_mut(&mut self.table, key) else { return 0 };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return 0 };
         let reading = &mut session.reading;
         let Some(oversized) = &mut reading.oversized else { return 0 };
         let passed = match frame {
@@ -209,7 +209,7 @@ impl Sessions {
     /// Decides about the message that is being read past. `begins` says whether another one begins
     /// after the bytes so far.
     fn judge_oversized(&mut self, now: Now, key: SessionKey, begins: bool, app: &mut dyn Application) {
-        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return };
         let verdict = session.reading.oversized.as_ref().map(|oversized| oversized.verdict(begins));
         let Some(verdict) = verdict.filter(|verdict| *verdict != Verdict::Partial) else { return };
         let Some(oversized) = session.reading.oversized.take() else { return };
@@ -246,7 +246,7 @@ impl Sessions {
     /// No connection is needed: without one, `buffered` is empty.
     pub fn wake(&mut self, now: Now, key: SessionKey, buffered: &[u8], app: &mut dyn Application) -> usize {
         self.follow_schedule_if_due(now, key, app);
-        let Some(session) = table::find_mut(&mut self.table, key) else { return buffered.len() };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return buffered.len() };
         if session.state.connection.is_none() {
             self.retry_store(now, key, app);
             return buffered.len();
@@ -260,7 +260,7 @@ impl Sessions {
         if let Some(mut tx) = self.transaction(now, key, app) {
             let _ = clock::timers(&mut tx);
         }
-        let Some(session) = table::find_mut(&mut self.table, key) else { return buffered.len() };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return buffered.len() };
         let Some(connection) = &session.state.connection else { return buffered.len() };
         let patience = session.patience_inside_a_message(connection);
         if session.reading.incomplete.is_some_and(|known| now.mono - known.since >= patience) {
@@ -285,7 +285,7 @@ impl Sessions {
     /// if the session measures that ([`SessionSettings::codec_timing`](crate::SessionSettings)).
     pub fn add_encoding_time(&mut self, key: SessionKey, time: Duration) {
         if let Some(timing) =
-            table::find_mut(&mut self.table, key).and_then(|session| session.encoding.timing.as_mut())
+            slots::find_mut(&mut self.table, key).and_then(|session| session.encoding.timing.as_mut())
         {
             timing.add_encoding(time);
         }
@@ -365,7 +365,7 @@ impl Sessions {
     /// Has [`Sessions::next_output`] return the session again, because its socket can accept bytes
     /// or is to be closed.
     pub fn note_output(&mut self, key: SessionKey) {
-        if let Some(session) = table::find_mut(&mut self.table, key) {
+        if let Some(session) = slots::find_mut(&mut self.table, key) {
             self.lists.note_output(key.index(), session);
         }
     }
@@ -399,7 +399,7 @@ impl Sessions {
     }
 
     fn accepted(&mut self, now: Now, key: SessionKey, bytes: usize, record: fn(&mut Outbox, Mono, usize)) {
-        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return };
         record(&mut session.outbox, now.mono, bytes);
         if bytes > 0 {
             if let Some(places) = &mut session.outbound_places {
@@ -425,7 +425,7 @@ impl Sessions {
         });
         self.lists.put_awaiting_store(waiting);
         while let Some((key, error)) = self.store.take_failure() {
-            let Some(session) = table::find_mut(&mut self.table, key) else { continue };
+            let Some(session) = slots::find_mut(&mut self.table, key) else { continue };
             let halt = Halt::StoreFailed(error);
             let note = format!("the session is halted: {halt}");
             session.halt(now.mono, halt);
@@ -465,7 +465,7 @@ impl Sessions {
             tx.notify(&Event::Unreached { begin: first, end: last, why: Unreached::Reset });
         }
         if let Some(resetting) = connection.resetting {
-            resetting::is_cut_off(&mut tx, *resetting);
+            reset::is_cut_off(&mut tx, *resetting);
         }
         // A counterparty that closes instead of answering our Logout does not hide why it was sent.
         let end =
@@ -525,7 +525,7 @@ impl Sessions {
             Index::new(tags, spans).with_data_fields(data_fields).with_checksum_verified(verified);
         match index.build(framed) {
             Ok(message) => {
-                if let Some(session) = table::find_mut(table, key)
+                if let Some(session) = slots::find_mut(table, key)
                     && !kept
                     && !session.reading.offered
                 {
@@ -572,7 +572,7 @@ impl Sessions {
             }
             // A right CheckSum costs no look at the settings.
             Err(IndexError::CheckSum { .. })
-                if table::find(table, key).is_some_and(|session| !session.settings.validate_checksum) =>
+                if slots::find(table, key).is_some_and(|session| !session.settings.validate_checksum) =>
             {
                 self.message(now, key, framed, kept, false, app)
             }
@@ -617,7 +617,7 @@ impl Sessions {
         before: Added,
         app: &mut dyn Application,
     ) {
-        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return };
         let rate = session.settings.max_session_message_rate;
         let grew_too_much = session.count_growth(now, before);
         if !session.state.is_open() {
@@ -645,7 +645,7 @@ impl Sessions {
     ) {
         let mut masked = Vec::new();
         let mut found = false;
-        if let Some(session) = table::find_mut(&mut self.table, key) {
+        if let Some(session) = slots::find_mut(&mut self.table, key) {
             observe_inbound(self.wire.as_deref(), session, now, bytes, Some(error));
             let continues = error == GarbledError::Continued;
             let secrets = session.secret_tags.of(&session.settings);
@@ -653,7 +653,7 @@ impl Sessions {
         }
         let shown = Redacted(if found { &masked } else { bytes });
         self.notify(now, key, &Event::Garbled { bytes: shown, error }, app);
-        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return };
         if session.state.phase() == Phase::AwaitingLogon {
             return session.close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
         }
@@ -681,7 +681,7 @@ impl Sessions {
     fn process_kept(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), Stop> {
         loop {
             let Self { table, kept, .. } = self;
-            let Some(session) = table::find_mut(table, key) else { return Err(Stop) };
+            let Some(session) = slots::find_mut(table, key) else { return Err(Stop) };
             let (due, epoch) = (session.state.stored.next_in, session.state.epoch());
             let is_spent = session.reading.budget.is_spent();
             if !session.state.is_open() || is_spent {
@@ -699,7 +699,7 @@ impl Sessions {
                 None => Ok(()),
             };
             self.kept = message;
-            let Some(session) = table::find_mut(&mut self.table, key) else { return Err(Stop) };
+            let Some(session) = slots::find_mut(&mut self.table, key) else { return Err(Stop) };
             session.reading.kept = None;
             result?;
             if session.state.stored.next_in == due {

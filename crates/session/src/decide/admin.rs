@@ -8,13 +8,13 @@
 use fixbolt_codec::{FromField, Message, SeqNum, Tag};
 use fixbolt_dictionary::SessionRejectReason;
 
-use crate::core::transaction::{Stop, Transaction};
 use crate::decide::check;
 use crate::decide::inbound::{self, OutOfTurn};
 use crate::decide::logon;
 use crate::decide::reaction::{Answer, Reaction, Told};
+use crate::perform::call::{Stop, Transaction};
+use crate::perform::reset;
 use crate::state::Phase;
-use crate::state::resetting;
 use crate::values::fix::{NO, YES, msg_type, tag};
 use crate::wire::admin_message::{Reject, missing};
 use crate::wire::header::Header;
@@ -281,7 +281,7 @@ pub(crate) fn receive<'m>(
     }
     let decision = match (out_of_turn, header.msg_type) {
         (Some(OutOfTurn::Reset), msg_type::LOGON) => logon::reset_in_session(session, message),
-        (Some(OutOfTurn::Resetting), msg_type::LOGON) => resetting::answered(session, message, seq),
+        (Some(OutOfTurn::Resetting), msg_type::LOGON) => reset::answered(session, message, seq),
         (Some(OutOfTurn::TooHigh), _) => {
             return Ok(inbound::ahead(session, connection, header, message, seq));
         }

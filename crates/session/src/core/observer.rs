@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use fixbolt_codec::{Frame, Framer, Redacted};
 
 use crate::api::resume::Direction;
-use crate::core::codec_timing::CodecTiming;
 use crate::events::end::SessionEnd;
 use crate::events::event::GarbledError;
 use crate::state::session::Session;
+use crate::values::codec_timing::CodecTiming;
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
 use crate::values::time::Now;

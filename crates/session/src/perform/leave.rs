@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use fixbolt_codec::SeqNum;
 
-use crate::core::transaction::{Stop, Transaction};
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
+use crate::perform::call::{Stop, Transaction};
 use crate::send::sending::SendKind;
 use crate::settings::behavior::TestReqId;
 use crate::state::{Phase, TestRequest};

@@ -10,13 +10,13 @@ use fixbolt_codec::SeqNum;
 use crate::api::application::Application;
 use crate::api::turn::Turn;
 use crate::calls::sessions::{OpenError, Sessions};
-use crate::core::table;
-use crate::core::transaction::{PANIC, Stop};
+use crate::core::slots;
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::{Event, Unreached};
-use crate::send::own_messages::{send_logout, test_request};
-use crate::state::resetting;
+use crate::perform::call::{PANIC, Stop};
+use crate::perform::leave::{send_logout, test_request};
+use crate::perform::reset;
 use crate::state::session::Session;
 use crate::state::{Phase, Stored};
 use crate::store::{Position, RecordKind, Recovered};
@@ -54,7 +54,7 @@ impl Sessions {
     }
 
     fn open_again(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), OpenError> {
-        let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
+        let session = slots::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
         match &session.halted {
             None => return Ok(()),
             Some(halt @ Halt::PoisonMessage { .. }) => return Err(OpenError::Halted(halt.clone())),
@@ -102,7 +102,7 @@ impl Sessions {
             let event = Event::Unreached { begin: lost.first, end: lost.last, why };
             self.notify(now, key, &event, app);
         }
-        let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
+        let session = slots::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
         if session.halted.is_none() && recovered.generation == known.generation {
             self.raise_numbers(now, key, known.next_in, known.next_out, app);
         }
@@ -117,7 +117,7 @@ impl Sessions {
         key: SessionKey,
         app: &mut dyn Application,
     ) -> Result<(), OpenError> {
-        let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
+        let session = slots::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
         if let Some(halt) = &session.halted {
             return Err(OpenError::Halted(halt.clone()));
         }
@@ -147,7 +147,7 @@ impl Sessions {
         });
         if raised.is_err() {
             // The session is halted, and keeps its numbers until the store accepts them.
-            if let Some(session) = table::find_mut(&mut self.table, key) {
+            if let Some(session) = slots::find_mut(&mut self.table, key) {
                 let stored = &mut session.state.stored;
                 stored.next_in = stored.next_in.max(next_in);
                 stored.next_out = stored.next_out.max(next_out);
@@ -160,7 +160,7 @@ impl Sessions {
 
     /// Opens a store that failed again if it is time.
     pub(crate) fn retry_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
-        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return };
         let Some(retry) = session.retry.filter(|retry| retry.at <= now.mono) else { return };
         let resumed = self.open_again(now, key, app).and_then(|()| {
             // A full disk opens a store, too. Only a record shows that it accepts records again;
@@ -171,7 +171,7 @@ impl Sessions {
         if resumed.is_ok() {
             return;
         }
-        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let Some(session) = slots::find_mut(&mut self.table, key) else { return };
         match &session.halted {
             Some(Halt::StoreFailed(_)) => session.retry = Some(retry.again(now.mono)),
             // It is not tried again, and nobody else has heard the reason.
@@ -350,7 +350,7 @@ impl Sessions {
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
         let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
-        resetting::begin(&mut tx, why)
+        reset::begin(&mut tx, why)
     }
 
     /// Sends a TestRequest. If the counterparty does not answer in time, the connection ends.
@@ -388,7 +388,7 @@ impl Sessions {
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
         self.record(now, key, why, app)?;
-        if let Some(session) = table::find_mut(&mut self.table, key) {
+        if let Some(session) = slots::find_mut(&mut self.table, key) {
             session.enabled = enabled;
             session.publish();
         }
@@ -469,7 +469,7 @@ impl Sessions {
                 stored.next_in = stored.next_in.max(seq.next());
             }
         })?;
-        if let Some(session) = table::find_mut(&mut self.table, key) {
+        if let Some(session) = slots::find_mut(&mut self.table, key) {
             session.halted = None;
             session.publish();
         }

@@ -10,13 +10,13 @@ use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted
 use fixbolt_dictionary::Direction;
 
 use crate::api::application::{Application, Delivery, LogonDecision};
-use crate::api::observer::{WireObserver, observe_outbound};
 use crate::api::resume::Resume;
 use crate::api::turn::{self, Turn};
-use crate::api::waker::WorkerWaker;
+use crate::core::observer::{WireObserver, observe_outbound};
+use crate::core::slots;
 use crate::core::stored_message::FieldStorage;
-use crate::core::table;
-use crate::core::work_lists::WorkLists;
+use crate::core::waker::WorkerWaker;
+use crate::core::work::WorkLists;
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
@@ -80,11 +80,11 @@ const ENDLESS: &str = "it writes because of what it wrote itself, again and agai
 
 impl<'a> Transaction<'a> {
     pub(crate) fn session(&self) -> &Session {
-        table::opened(self.table, self.own)
+        slots::opened(self.table, self.own)
     }
 
     pub(crate) fn session_mut(&mut self) -> &mut Session {
-        table::opened_mut(self.table, self.own)
+        slots::opened_mut(self.table, self.own)
     }
 
     pub(crate) fn connection_mut(&mut self) -> Option<&mut Connection> {
@@ -206,7 +206,7 @@ impl<'a> Transaction<'a> {
     /// touched.
     pub(crate) fn commit(&mut self) -> Result<(), Stop> {
         let table = &*self.table;
-        if self.touched.iter().any(|n| table::opened(table, *n).turn.refused.is_some()) {
+        if self.touched.iter().any(|n| slots::opened(table, *n).turn.refused.is_some()) {
             // Even if the application ignored that the store refused, the transaction is lost.
             self.rollback();
             return Err(self.wait(BlockedBy::OtherSession));
@@ -216,7 +216,7 @@ impl<'a> Transaction<'a> {
                 kill_point!(Commit);
                 let mut is_news = false;
                 for n in &*self.touched {
-                    let session = table::opened_mut(self.table, *n);
+                    let session = slots::opened_mut(self.table, *n);
                     observe_outbound(self.wire, session, self.now);
                     session.outbox.committed(position, self.store.durable(session.key));
                     self.lists.note_commit(*n, session);
@@ -248,7 +248,7 @@ impl<'a> Transaction<'a> {
 
     fn restore(&mut self) {
         for n in self.touched.drain(..) {
-            let session = table::opened_mut(self.table, n);
+            let session = slots::opened_mut(self.table, n);
             session.rollback(self.now.mono);
             self.lists.note_end(n, session);
             if cfg!(debug_assertions) {
@@ -280,7 +280,7 @@ impl<'a> Transaction<'a> {
     /// it refused.
     pub(crate) fn throttled_until(&self) -> Option<Mono> {
         let touched = self.touched.iter();
-        touched.filter_map(|n| table::opened(self.table, *n).throttled_until()).min()
+        touched.filter_map(|n| slots::opened(self.table, *n).throttled_until()).min()
     }
 
     /// Runs `act` as one transaction, which is committed if `act` succeeds and rolled back
@@ -308,7 +308,7 @@ impl<'a> Transaction<'a> {
     }
 
     pub(crate) fn halt(&mut self, halt: Halt) {
-        let session = table::opened_mut(self.table, self.own);
+        let session = slots::opened_mut(self.table, self.own);
         session.halt(self.now.mono, halt);
         self.lists.note_end(self.own, session);
     }
@@ -316,7 +316,7 @@ impl<'a> Transaction<'a> {
     /// Requests that the connection be closed. The application is notified once the transport has
     /// ended.
     pub(crate) fn close(&mut self, end: SessionEnd) {
-        let session = table::opened_mut(self.table, self.own);
+        let session = slots::opened_mut(self.table, self.own);
         session.close(end);
         self.lists.note_end(self.own, session);
     }
@@ -328,28 +328,28 @@ impl<'a> Transaction<'a> {
         message: &Message<'_>,
         flags: RecordFlags,
     ) -> Result<(), SendError> {
-        let session = table::opened_mut(self.table, self.own);
+        let session = slots::opened_mut(self.table, self.own);
         session.record_inbound(self.now, self.store, seq, message, flags)
     }
 
     pub(crate) fn record_change(&mut self, kind: RecordKind, why: &str) -> Result<(), SendError> {
-        table::opened_mut(self.table, self.own).record_change(self.now, self.store, kind, why)
+        slots::opened_mut(self.table, self.own).record_change(self.now, self.store, kind, why)
     }
 
     pub(crate) fn reset(&mut self, why: &str) -> Result<(), SendError> {
-        table::opened_mut(self.table, self.own).reset(self.now, self.store, why)
+        slots::opened_mut(self.table, self.own).reset(self.now, self.store, why)
     }
 
     /// Tells the store how far back messages of the session are read.
     pub(crate) fn tell_horizon(&mut self) {
-        table::opened_mut(self.table, self.own).tell_horizon(self.store);
+        slots::opened_mut(self.table, self.own).tell_horizon(self.store);
     }
 
     /// Returns a handle on the current session for messages of the session layer.
     pub(crate) fn handle<'h>(&'h mut self, cause: Option<SeqNum>, route: Option<Message<'h>>) -> Handle<'h> {
         Handle {
             now: self.now,
-            session: table::opened_mut(self.table, self.own),
+            session: slots::opened_mut(self.table, self.own),
             store: &mut *self.store,
             cause,
             route,
@@ -481,7 +481,7 @@ impl<'a> Transaction<'a> {
         // still to be told.
         let mut touched = core::mem::take(self.touched);
         let news: Vec<_> =
-            touched.drain(..).map(|n| (n, table::opened_mut(self.table, n).take_news())).collect();
+            touched.drain(..).map(|n| (n, slots::opened_mut(self.table, n).take_news())).collect();
         self.telling += 1;
         for (n, News { unreached, warned }) in news {
             self.own = n;
