@@ -29,7 +29,7 @@ pub mod schedule;
 pub mod store;
 
 pub use api::application::{Application, Delivery, LogonDecision, Resend};
-pub use api::resume::{Direction, Resume, StoredMessage};
+pub use api::resume::{Resume, StoredMessage};
 pub use api::turn::Turn;
 pub use calls::matrix::MatrixState;
 pub use calls::sessions::{OpenError, Sessions};
@@ -59,6 +59,7 @@ pub use state::Phase;
 pub use state::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub use state::status::{SessionState, StatusCell};
 pub use values::codec_timing::{CodecClock, CodecOperation, CodecTime};
+pub use values::direction::Direction;
 pub use values::id::SessionId;
 pub use values::key::SessionKey;
 pub use values::party::{InvalidSessionId, Party};

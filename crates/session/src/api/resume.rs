@@ -6,10 +6,10 @@ use core::ops::ControlFlow;
 use fixbolt_codec::{DataFields, Message, SeqNum};
 
 use crate::api::turn::Turn;
-use crate::core::slots;
 use crate::core::stored_message::{FieldStorage, NO_MESSAGE, with_message};
 use crate::events::failure::Failure;
 use crate::store::{RecordFlags, RecordKind, StoreError};
+use crate::values::direction::Direction;
 use crate::values::time::Utc;
 
 /// The contents of a session's store, so that the application needs no files of its own.
@@ -65,33 +65,6 @@ pub struct StoredMessage<'s> {
     pub message: Message<'s>,
 }
 
-/// Who sent a message.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Direction {
-    /// The counterparty.
-    Inbound,
-    /// This side.
-    Outbound,
-}
-
-impl From<Direction> for fixbolt_dictionary::Direction {
-    fn from(direction: Direction) -> Self {
-        match direction {
-            Direction::Inbound => Self::Inbound,
-            Direction::Outbound => Self::Outbound,
-        }
-    }
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Inbound => "in",
-            Self::Outbound => "out",
-        })
-    }
-}
-
 impl<'a> Resume<'a> {
     /// Returns the turn, which knows the session and can write.
     pub const fn turn(&mut self) -> &mut Turn<'a> {
@@ -125,8 +98,7 @@ impl<'a> Resume<'a> {
     ) -> Result<(), Failure> {
         let Self { turn, data_fields, fields, fault } = self;
         let key = turn.key();
-        let Turn { store, table, own, .. } = turn;
-        let session = slots::opened_mut(table, *own);
+        let (session, store) = turn.core.session_and_store(turn.own);
         let mut result = Ok(());
         let replayed = store.replay(key, &mut |record| {
             let direction = match record.kind {

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use fixbolt_codec::{Message, SeqNum};
 
-use crate::core::slots;
-use crate::core::waker::{SessionWaker, WorkerWaker};
+use crate::core::Core;
+use crate::core::waker::SessionWaker;
 use crate::events::end::Halt;
 use crate::send::draft::Handle;
 use crate::settings::Role;
 use crate::state::Phase;
 use crate::state::session::Session;
-use crate::store::Store;
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
 use crate::values::time::Now;
@@ -55,8 +54,6 @@ use crate::values::time::Now;
 /// ```
 pub struct Turn<'a> {
     pub(crate) now: Now,
-    /// The number of transactions of this worker so far; the open one has the last number.
-    pub(crate) turns: &'a mut u64,
     /// Whether the transaction is open. That of a message is open from the beginning, any other
     /// once something is written.
     pub(crate) open: bool,
@@ -65,14 +62,18 @@ pub struct Turn<'a> {
     pub(crate) redelivered: bool,
     /// Whether the Logon that is being sent resets the sequence numbers.
     pub(crate) resets: bool,
+    /// The place of the callback's session.
     pub(crate) own: usize,
-    pub(crate) table: &'a mut [Option<Session>],
-    pub(crate) store: &'a mut (dyn Store + 'a),
-    pub(crate) touched: &'a mut Vec<usize>,
-    pub(crate) waker: &'a Arc<dyn WorkerWaker>,
+    pub(crate) core: &'a mut Core,
 }
 
-impl Turn<'_> {
+impl<'a> Turn<'a> {
+    /// Creates a turn of the session at place `own`, without an inbound message, whose transaction
+    /// is not open.
+    pub(crate) const fn new(now: Now, core: &'a mut Core, own: usize) -> Self {
+        Self { now, open: false, inbound: None, cause: None, redelivered: false, resets: false, own, core }
+    }
+
     /// Returns the clocks of this turn, which are the SendingTime (52) of everything written in it.
     #[must_use]
     pub const fn now(&self) -> Now {
@@ -80,7 +81,7 @@ impl Turn<'_> {
     }
 
     fn own(&self) -> &Session {
-        slots::opened(self.table, self.own)
+        &self.core.sessions[self.own]
     }
 
     /// Returns the key of the session that the callback is about.
@@ -154,78 +155,40 @@ impl Turn<'_> {
     /// the message offered again.
     #[must_use]
     pub fn waker(&self) -> SessionWaker {
-        SessionWaker::new(Arc::clone(self.waker), self.key())
+        SessionWaker::new(Arc::clone(&self.core.waker), self.key())
     }
 
     /// Returns the session of this worker with this identity, if it is open.
     #[must_use]
     pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
-        slots::find_id(self.table, id)
+        self.core.sessions.find_id(id)
     }
 
     /// Returns a handle that writes to the callback's session, usually an answer. Routing fields of
     /// the inbound message (115, 116, 144 and 128, 129, 145) are reversed in it.
     pub fn reply(&mut self) -> Handle<'_> {
         self.begin();
-        Handle {
-            now: self.now,
-            session: slots::opened_mut(self.table, self.own),
-            store: &mut *self.store,
-            cause: self.cause,
-            route: self.inbound,
-            version: None,
-            header: &[],
-            original: None,
-            session_layer: false,
-        }
+        let (cause, route) = (self.cause, self.inbound);
+        Handle { cause, route, ..Handle::new(self.now, self.core, self.own) }
     }
 
     /// Returns a handle that writes to any session of this worker, without routing fields; `None`
     /// if no such session is open.
     pub fn to(&mut self, session: SessionKey) -> Option<Handle<'_>> {
-        slots::find(self.table, session)?;
+        let place = self.core.sessions.find(session)?;
         self.begin();
-        let cause = if session.index() == self.own { self.cause } else { None };
-        let session = slots::find_mut(self.table, session)?;
-        if session.touch(*self.turns) {
-            self.touched.push(session.key.index());
-        }
-        Some(Handle {
-            now: self.now,
-            session,
-            store: &mut *self.store,
-            cause,
-            route: None,
-            version: None,
-            header: &[],
-            original: None,
-            session_layer: false,
-        })
+        self.core.touch(place);
+        let cause = if place == self.own { self.cause } else { None };
+        Some(Handle { cause, ..Handle::new(self.now, self.core, place) })
     }
 
     /// Begins the transaction if it has not begun.
-    pub(crate) fn begin(&mut self) {
-        if self.open {
-            return;
+    fn begin(&mut self) {
+        if !self.open {
+            self.open = true;
+            self.core.begin(self.own);
         }
-        self.open = true;
-        begin(self.own, self.table, self.store, self.turns, self.touched);
     }
-}
-
-/// Begins a transaction of the session at index `own`.
-pub(crate) fn begin(
-    own: usize,
-    table: &mut [Option<Session>],
-    store: &mut dyn Store,
-    turns: &mut u64,
-    touched: &mut Vec<usize>,
-) {
-    *turns += 1;
-    touched.clear();
-    store.begin();
-    slots::opened_mut(table, own).touch(*turns);
-    touched.push(own);
 }
 
 impl fmt::Debug for Turn<'_> {

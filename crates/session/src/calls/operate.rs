@@ -2,7 +2,6 @@
 //! a halt, changing sequence numbers, disabling and enabling it. The store records what an operator
 //! changes, who did it, and why.
 
-use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixbolt_codec::SeqNum;
@@ -10,16 +9,9 @@ use fixbolt_codec::SeqNum;
 use crate::api::application::Application;
 use crate::api::turn::Turn;
 use crate::calls::sessions::{OpenError, Sessions};
-use crate::core::slots;
-use crate::events::end::{Halt, SessionEnd};
+use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
-use crate::events::event::{Event, Unreached};
 use crate::perform::call::{PANIC, Stop};
-use crate::perform::leave::{send_logout, test_request};
-use crate::perform::reset;
-use crate::state::session::Session;
-use crate::state::{Phase, Stored};
-use crate::store::{Position, RecordKind, Recovered};
 use crate::values::key::SessionKey;
 use crate::values::time::Now;
 
@@ -44,143 +36,14 @@ impl Sessions {
         why: &str,
         app: &mut dyn Application,
     ) -> Result<(), OpenError> {
-        if self.session(key).is_some_and(|session| session.halted.is_none()) {
+        let Some(mut call) = self.call(now, key, app) else { return Err(OpenError::NotOpen) };
+        if call.session().halted.is_none() {
             return Ok(());
         }
-        self.open_again(now, key, app)?;
+        call.open_again()?;
         // A store that refuses has halted the session again.
-        let _ = self.record(now, key, why, app);
-        self.tell_resumed(now, key, app)
-    }
-
-    fn open_again(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), OpenError> {
-        let session = slots::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
-        match &session.halted {
-            None => return Ok(()),
-            Some(halt @ Halt::PoisonMessage { .. }) => return Err(OpenError::Halted(halt.clone())),
-            Some(_) if session.state.connection.is_some() => return Err(OpenError::Connected),
-            Some(_) => {}
-        }
-        if session.store_is_open {
-            session.store_is_open = false;
-            // An error is reported again when the store is opened.
-            session.store_is_new &= self.store.durable(key) == Position::default();
-            let _ = self.store.close(key);
-        }
-        let recovered = self.store.open(key, &session.settings.id).map_err(OpenError::Store)?;
-        (session.store_is_open, session.told_horizon) = (true, None);
-        let mut lost = None;
-        // A store that has lost something may number the next connection as an earlier one.
-        session.reorder.clear();
-        let was_new = session.store_is_new;
-        if was_new {
-            // The counterparty has not heard of anything that was committed.
-            session.state.stored = Stored::of(&Recovered::default());
-            lost = session.state.unsent.take().map(|lost| (lost, Unreached::NotStored));
-        }
-        let known = session.state.stored;
-        let damage = recovered.damage.clone().or_else(|| {
-            let older = recovered.generation < known.generation;
-            older.then(|| "the store has lost a reset of the sequence numbers".to_owned())
-        });
-        if let Some(reason) = damage {
-            let halt = Halt::StoreDamaged { reason };
-            session.retry = None;
-            session.halted = Some(halt.clone());
-            session.publish();
-            self.close_halted_store(key);
-            return Err(OpenError::Halted(halt));
-        }
-        session.retry = None;
-        session.tell_horizon(&mut *self.store);
-        if let Some(by_reset) = session.recover(&recovered) {
-            lost = Some((by_reset, Unreached::Reset));
-        }
-        // A store that has lost everything does not undo what was sent.
-        session.store_is_new &= was_new;
-        if let Some((lost, why)) = lost {
-            let event = Event::Unreached { begin: lost.first, end: lost.last, why };
-            self.notify(now, key, &event, app);
-        }
-        let session = slots::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
-        if session.halted.is_none() && recovered.generation == known.generation {
-            self.raise_numbers(now, key, known.next_in, known.next_out, app);
-        }
-        self.begin_work(now, key, &recovered, app);
-        Ok(())
-    }
-
-    /// Tells the application that a halt has ended, unless another one has begun.
-    fn tell_resumed(
-        &mut self,
-        now: Now,
-        key: SessionKey,
-        app: &mut dyn Application,
-    ) -> Result<(), OpenError> {
-        let session = slots::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
-        if let Some(halt) = &session.halted {
-            return Err(OpenError::Halted(halt.clone()));
-        }
-        self.notify(now, key, &Event::Resumed, app);
-        Ok(())
-    }
-
-    /// Raises both sequence numbers to at least what the session had: those that the store has lost
-    /// are skipped.
-    fn raise_numbers(
-        &mut self,
-        now: Now,
-        key: SessionKey,
-        next_in: SeqNum,
-        next_out: SeqNum,
-        app: &mut dyn Application,
-    ) {
-        let Some((found_in, found_out)) = self.numbers(key) else { return };
-        if found_in >= next_in && found_out >= next_out {
-            return;
-        }
-        let why = "resumed: the store had lower sequence numbers than the session";
-        let raised = self.change(now, key, why, app, |session| {
-            let stored = &mut session.state.stored;
-            stored.next_in = stored.next_in.max(next_in);
-            stored.next_out = stored.next_out.max(next_out);
-        });
-        if raised.is_err() {
-            // The session is halted, and keeps its numbers until the store accepts them.
-            if let Some(session) = slots::find_mut(&mut self.table, key) {
-                let stored = &mut session.state.stored;
-                stored.next_in = stored.next_in.max(next_in);
-                stored.next_out = stored.next_out.max(next_out);
-                session.publish();
-            }
-        } else if found_out < next_out {
-            self.notify(now, key, &Event::NumbersGivenUp { begin: found_out, end: next_out.previous() }, app);
-        }
-    }
-
-    /// Opens a store that failed again if it is time.
-    pub(crate) fn retry_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
-        let Some(session) = slots::find_mut(&mut self.table, key) else { return };
-        let Some(retry) = session.retry.filter(|retry| retry.at <= now.mono) else { return };
-        let resumed = self.open_again(now, key, app).and_then(|()| {
-            // A full disk opens a store, too. Only a record shows that it accepts records again;
-            // one that refuses has halted the session again.
-            let _ = self.record(now, key, "store: accepts records again", app);
-            self.tell_resumed(now, key, app)
-        });
-        if resumed.is_ok() {
-            return;
-        }
-        let Some(session) = slots::find_mut(&mut self.table, key) else { return };
-        match &session.halted {
-            Some(Halt::StoreFailed(_)) => session.retry = Some(retry.again(now.mono)),
-            // It is not tried again, and nobody else has heard the reason.
-            Some(halt @ Halt::StoreDamaged { .. }) => {
-                let note = format!("the session is halted: {halt}");
-                self.notify(now, key, &Event::Note(&note), app);
-            }
-            _ => {}
-        }
+        let _ = call.record_why(why);
+        call.tell_resumed()
     }
 
     /// Logs out: sends a Logout with `text` (no Text if empty) and waits for the answer. The end is
@@ -195,37 +58,7 @@ impl Sessions {
         text: &str,
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
-        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
-        match tx.session().state.phase() {
-            Phase::LoggedOn => {}
-            Phase::Disconnected => return Err(SendError::NotLoggedOn),
-            // Nothing has been agreed, or the end is under way.
-            Phase::AwaitingLogon | Phase::LogonSent => {
-                tx.close(SessionEnd::LoggedOutByUs);
-                return Ok(());
-            }
-            Phase::LogoutSent => return Ok(()),
-            // The counterparty should close, but whoever logs out now does not wait for that: only
-            // for the rest of a replay, which goes before our answer.
-            Phase::LogoutAnswered => {
-                if tx.session().state.replay().is_none() {
-                    tx.close(SessionEnd::LoggedOutByPeer);
-                }
-                return Ok(());
-            }
-        }
-        tx.begin();
-        match send_logout(&mut tx, Cow::Borrowed(text), None, None) {
-            Ok(()) => {
-                // A failure here halts the session, which the caller can see.
-                let _ = tx.commit();
-                Ok(())
-            }
-            Err(error) => {
-                tx.abandon(error.clone());
-                Err(error)
-            }
-        }
+        self.call(now, key, app).ok_or(SendError::Unavailable)?.log_out_by_us(text)
     }
 
     /// Runs a turn that no inbound message caused: everything that `act` writes, in any session of
@@ -241,23 +74,23 @@ impl Sessions {
         app: &mut dyn Application,
         act: impl FnOnce(&mut Turn<'_>) -> Result<R, SendError>,
     ) -> Result<R, SendError> {
-        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
-        tx.begin();
+        let mut call = self.call(now, key, app).ok_or(SendError::Unavailable)?;
+        call.begin();
         let result = {
-            let (_, turn) = tx.turn();
+            let (_, turn) = call.turn();
             let mut turn = Turn { open: true, ..turn };
             catch_unwind(AssertUnwindSafe(|| act(&mut turn)))
         };
         match result {
-            Ok(Ok(value)) => tx.commit().map(|()| value).map_err(|Stop| SendError::Unavailable),
+            Ok(Ok(value)) => call.commit().map(|()| value).map_err(|Stop| SendError::Unavailable),
             // If the store refused, the rollback has halted its session.
             Ok(Err(error)) => {
-                tx.rollback();
+                call.rollback();
                 Err(error)
             }
             Err(_) => {
-                tx.rollback();
-                tx.close(SessionEnd::CallbackFailed { callback: "act", why: PANIC.to_owned() });
+                call.rollback();
+                call.close(SessionEnd::CallbackFailed { callback: "act", why: PANIC.to_owned() });
                 Err(SendError::Application("panic"))
             }
         }
@@ -276,14 +109,15 @@ impl Sessions {
         why: &str,
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
-        self.end_poison(now, key, why, app, true)
+        self.call(now, key, app).ok_or(SendError::Unavailable)?.end_poison(why, true)
     }
 
     /// Offers the message on which the application failed again, with as many attempts as before.
     /// The store records the reason.
     ///
     /// # Errors
-    /// The same as those of [`Sessions::skip`].
+    /// Returns [`SendError::Unavailable`] if the session is not halted by a poison message, and
+    /// otherwise the error of the store.
     pub fn retry(
         &mut self,
         now: Now,
@@ -291,7 +125,7 @@ impl Sessions {
         why: &str,
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
-        self.end_poison(now, key, why, app, false)
+        self.call(now, key, app).ok_or(SendError::Unavailable)?.end_poison(why, false)
     }
 
     /// Resets both sequence numbers to 1 on an operator's order. The store records the reason and
@@ -307,22 +141,7 @@ impl Sessions {
         why: &str,
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
-        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
-        if tx.session().halted.is_some() {
-            return Err(SendError::Unavailable);
-        }
-        if tx.session().state.connection.is_some() {
-            return Err(SendError::Application("the session has a connection: log it out first"));
-        }
-        tx.begin();
-        if let Err(error) = tx.reset(why) {
-            tx.rollback();
-            return Err(error);
-        }
-        tx.commit().map_err(|Stop| SendError::Unavailable)?;
-        tx.session_mut().state.accepted_too_low = false;
-        tx.notify_numbers(why);
-        Ok(())
+        self.call(now, key, app).ok_or(SendError::Unavailable)?.reset_by_operator(why)
     }
 
     /// Begins to reset both sequence numbers in a session that is logged on, as the two sides have
@@ -349,8 +168,7 @@ impl Sessions {
         why: &str,
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
-        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
-        reset::begin(&mut tx, why)
+        self.call(now, key, app).ok_or(SendError::Unavailable)?.begin_reset(why)
     }
 
     /// Sends a TestRequest. If the counterparty does not answer in time, the connection ends.
@@ -364,12 +182,7 @@ impl Sessions {
         key: SessionKey,
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
-        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
-        if tx.session().state.phase() != Phase::LoggedOn {
-            return Err(SendError::NotLoggedOn);
-        }
-        let sent = test_request(&mut tx).map_err(|Stop| SendError::Unavailable)?;
-        sent.map(drop).ok_or(SendError::BackPressure)
+        self.call(now, key, app).ok_or(SendError::Unavailable)?.test_counterparty()
     }
 
     /// Disables or enables a session. A disabled session gets no new connection, but keeps one that
@@ -387,12 +200,7 @@ impl Sessions {
         why: &str,
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
-        self.record(now, key, why, app)?;
-        if let Some(session) = slots::find_mut(&mut self.table, key) {
-            session.enabled = enabled;
-            session.publish();
-        }
-        Ok(())
+        self.call(now, key, app).ok_or(SendError::Unavailable)?.enable(enabled, why)
     }
 
     /// Records an operator's action that changes no sequence number.
@@ -407,7 +215,7 @@ impl Sessions {
         why: &str,
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
-        self.change(now, key, why, app, |_| ())
+        self.call(now, key, app).ok_or(SendError::Unavailable)?.record_why(why)
     }
 
     /// Sets the next sequence numbers on an operator's order; `None` leaves one unchanged. The
@@ -426,75 +234,6 @@ impl Sessions {
         why: &str,
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
-        let (next_in, next_out) = self.numbers(key).ok_or(SendError::Unavailable)?;
-        let (new_in, new_out) = (numbers.0.unwrap_or(next_in), numbers.1.unwrap_or(next_out));
-        if new_out < next_out {
-            return Err(SendError::Application("NextNumOut cannot be lowered: reset the session instead"));
-        }
-        if [new_in, new_out].iter().any(|seq| !(SeqNum::ONE..SeqNum::MAX).contains(seq)) {
-            return Err(SendError::Application(
-                "a sequence number must be at least 1 and below the largest one",
-            ));
-        }
-        self.change(now, key, why, app, |session| {
-            let stored = &mut session.state.stored;
-            (stored.next_in, stored.next_out, stored.attempts) = (new_in, new_out, 0);
-            session.state.accepted_too_low = false;
-            session.state.gave_up_at = SeqNum::ZERO;
-            if let Some(connection) = &mut session.state.connection {
-                connection.logon.gap = None;
-            }
-        })?;
-        let event = Event::SequenceChanged { next_in: new_in, next_out: new_out, reason: why };
-        self.notify(now, key, &event, app);
-        Ok(())
-    }
-
-    fn end_poison(
-        &mut self,
-        now: Now,
-        key: SessionKey,
-        why: &str,
-        app: &mut dyn Application,
-        skip: bool,
-    ) -> Result<(), SendError> {
-        let Some(Halt::PoisonMessage { seq, .. }) = self.halted(key).cloned() else {
-            return Err(SendError::Unavailable);
-        };
-        self.change(now, key, why, app, |session| {
-            let stored = &mut session.state.stored;
-            stored.attempts = 0;
-            if skip {
-                // An operator may have skipped it already.
-                stored.next_in = stored.next_in.max(seq.next());
-            }
-        })?;
-        if let Some(session) = slots::find_mut(&mut self.table, key) {
-            session.halted = None;
-            session.publish();
-        }
-        Ok(())
-    }
-
-    /// Changes sequence numbers without a message, in a separate transaction.
-    fn change(
-        &mut self,
-        now: Now,
-        key: SessionKey,
-        why: &str,
-        app: &mut dyn Application,
-        change: impl FnOnce(&mut Session),
-    ) -> Result<(), SendError> {
-        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
-        if !tx.session().store_is_open {
-            return Err(SendError::Unavailable);
-        }
-        tx.begin();
-        change(tx.session_mut());
-        if let Err(error) = tx.record_change(RecordKind::Adjust, why) {
-            tx.rollback();
-            return Err(error);
-        }
-        tx.commit().map_err(|Stop| SendError::Unavailable)
+        self.call(now, key, app).ok_or(SendError::Unavailable)?.set_numbers(numbers, why)
     }
 }

@@ -11,14 +11,14 @@ use fixbolt_dictionary::ApplicationVersion;
 
 use crate::api::application::Application;
 use crate::calls::warm_up_times::WarmUp;
+use crate::core::Core;
 use crate::core::observer::WireObserver;
-use crate::core::slots;
 use crate::core::stored_message::FieldStorage;
-use crate::core::waker::{Unheard, WorkerWaker};
-use crate::core::work::WorkLists;
+use crate::core::waker::WorkerWaker;
 use crate::events::end::Halt;
 use crate::events::event::Event;
-use crate::perform::call::Transaction;
+use crate::perform::call::Call;
+use crate::perform::read::Reader;
 use crate::settings::dictionaries::SessionDictionary;
 use crate::settings::{SessionSettings, WhileLoggedOff};
 use crate::state::Phase;
@@ -26,10 +26,10 @@ use crate::state::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::state::reorder::Kept;
 use crate::state::session::Session;
 use crate::state::status::StatusCell;
-use crate::store::{Position, Recovered, Store, StoreError};
+use crate::store::{Recovered, Store, StoreError};
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
-use crate::values::time::Now;
+use crate::values::time::{Now, Utc};
 
 /// The sessions of one worker, on one store.
 ///
@@ -47,21 +47,11 @@ use crate::values::time::Now;
 /// With the key of a session that is not open here, a call does nothing and returns what it returns
 /// for a closed session.
 pub struct Sessions {
-    pub(crate) table: Vec<Option<Session>>,
-    /// The dictionaries of each session, outside the table: a message's index borrows the data
+    pub(crate) core: Core,
+    /// The dictionaries of each session, outside the core: a message's index borrows the data
     /// fields while the sessions are in use.
-    pub(crate) dictionaries: Vec<SessionDictionary>,
-    pub(crate) store: Box<dyn Store>,
-    pub(crate) waker: Arc<dyn WorkerWaker>,
-    pub(crate) wire: Option<Arc<dyn WireObserver>>,
-    /// Storage for the index of an inbound message, and of a stored one.
-    pub(crate) inbound: FieldStorage,
-    pub(crate) stored: FieldStorage,
-    /// The buffer that a message from the reorder buffer is copied to before it is processed.
-    pub(crate) kept: Kept,
-    pub(crate) turns: u64,
-    pub(crate) touched: Vec<usize>,
-    pub(crate) lists: WorkLists,
+    pub(crate) dialects: Vec<SessionDictionary>,
+    pub(crate) reader: Reader,
     pub(crate) worker: u16,
     /// The number of sessions opened so far, which is the next one's serial number.
     pub(crate) opened: u32,
@@ -119,17 +109,9 @@ impl Sessions {
     pub fn new(store: Box<dyn Store>, max_message_size: usize) -> Self {
         let fields = max_message_size.max(MAX_MESSAGE_SIZE_BEFORE_LOGON) / 4;
         Self {
-            table: Vec::new(),
-            dictionaries: Vec::new(),
-            store,
-            waker: Arc::new(Unheard),
-            wire: None,
-            inbound: FieldStorage::new(fields),
-            stored: FieldStorage::new(fields),
-            kept: Kept::with_capacity(max_message_size),
-            turns: 0,
-            touched: Vec::with_capacity(16),
-            lists: WorkLists::with_capacity(16),
+            core: Core::new(store, fields),
+            dialects: Vec::new(),
+            reader: Reader { index: FieldStorage::new(fields), again: Kept::with_capacity(max_message_size) },
             worker: 0,
             opened: 0,
             warm_up: WarmUp::default(),
@@ -140,15 +122,15 @@ impl Sessions {
     /// take a message again, and by a store that has advanced.
     #[must_use]
     pub fn on_worker(mut self, number: u16, waker: Arc<dyn WorkerWaker>) -> Self {
-        self.store.set_waker(Arc::clone(&waker));
-        (self.worker, self.waker) = (number, waker);
+        self.core.store.set_waker(Arc::clone(&waker));
+        (self.worker, self.core.waker) = (number, waker);
         self
     }
 
     /// Shows every message that the sessions read or write to `observer`.
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn WireObserver>) -> Self {
-        self.wire = Some(observer);
+        self.core.observer = Some(observer);
         self
     }
 
@@ -200,77 +182,46 @@ impl Sessions {
         if self.find(&settings.id).is_some() {
             return Err(OpenError::AlreadyOpen);
         }
-        check_settings(&settings, self.store.keeps_messages())?;
+        check_settings(&settings, self.core.store.keeps_messages())?;
         // Checked before the store opens the session, so that no store has a session that cannot
         // exist here.
         let id = &settings.id;
         let envelope =
             id.envelope().ok_or(OpenError::Setting("an ID of the session has more than 64 bytes"))?;
-        self.inbound.grow(settings.max_message_size / 4);
-        self.stored.grow(settings.max_message_size / 4);
-        let free = self.table.iter().position(Option::is_none).unwrap_or(self.table.len());
+        self.reader.index.grow(settings.max_message_size / 4);
+        self.core.stored.grow(settings.max_message_size / 4);
+        let free = self.core.sessions.first_free();
         let index = u32::try_from(free).map_err(|_| OpenError::Setting("too many sessions"))?;
         let key = SessionKey::new(self.worker, index, self.opened);
-        let recovered = open(&mut *self.store, key, id).map_err(OpenError::Store)?;
+        let recovered = open(&mut *self.core.store, key, id).map_err(OpenError::Store)?;
         self.opened = self.opened.wrapping_add(1);
         let dictionary = settings.dictionary.clone();
-        let keeps_messages = self.store.keeps_messages();
+        let keeps_messages = self.core.store.keeps_messages();
         let mut session = Session::new(key, settings, envelope, &recovered, keeps_messages);
-        session.tell_horizon(&mut *self.store);
-        if free == self.table.len() {
-            self.table.push(None);
-            self.dictionaries.push(SessionDictionary::None);
+        session.tell_horizon(&mut *self.core.store);
+        self.core.sessions.put(free, session);
+        if free == self.dialects.len() {
+            self.dialects.push(SessionDictionary::None);
         }
-        (self.table[free], self.dictionaries[free]) = (Some(session), dictionary);
-        self.touched.reserve(self.table.len());
-        self.lists.reserve(self.table.len());
-        if recovered.since.is_none() && recovered.damage.is_none() {
-            self.notify(now, key, &Event::NewStore, app);
+        self.dialects[free] = dictionary;
+        let places = self.core.sessions.len();
+        self.core.touched.reserve(places);
+        self.core.work.reserve(places);
+        if let Some(mut call) = self.call(now, key, app) {
+            if recovered.since.is_none() && recovered.damage.is_none() {
+                call.notify(&Event::NewStore);
+            }
+            call.begin_work(&recovered);
+            call.follow_schedule();
         }
-        self.begin_work(now, key, &recovered, app);
-        self.follow_schedule(now, key, app);
         Ok(key)
-    }
-
-    /// Reports what the store found out, shows its contents to the application, and closes it if it
-    /// must be repaired.
-    pub(crate) fn begin_work(
-        &mut self,
-        now: Now,
-        key: SessionKey,
-        recovered: &Recovered,
-        app: &mut dyn Application,
-    ) {
-        if let Some(given_up) = recovered.given_up.clone() {
-            let event = Event::NumbersGivenUp { begin: *given_up.start(), end: *given_up.end() };
-            self.notify(now, key, &event, app);
-        }
-        self.show_store(now, key, app);
     }
 
     /// Shows the contents of the session's store to the application; [`Sessions::open`] calls this
     /// itself. If the application fails, its state is unknown: the session is halted.
     pub fn show_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
-        if !self.session(key).is_some_and(|session| session.store_is_open) {
-            return;
-        }
-        let Some(mut tx) = self.transaction(now, key, app) else { return };
-        let mut fields = core::mem::take(tx.fields);
-        tx.show_store(&mut fields);
-        *tx.fields = fields;
-        self.close_halted_store(key);
-    }
-
-    /// Closes a store that is damaged or has failed, so that it can be repaired while the other
-    /// sessions continue.
-    pub(crate) fn close_halted_store(&mut self, key: SessionKey) {
-        let Some(session) = slots::find_mut(&mut self.table, key) else { return };
-        let by_store = matches!(session.halted, Some(Halt::StoreDamaged { .. } | Halt::StoreFailed(_)));
-        if by_store && session.store_is_open && session.state.connection.is_none() {
-            session.store_is_open = false;
-            session.store_is_new &= self.store.durable(key) == Position::default();
-            // Opening it again will report its state; there is nobody to tell of a second failure.
-            let _ = self.store.close(key);
+        if let Some(mut call) = self.call(now, key, app) {
+            call.show_store();
         }
     }
 
@@ -302,14 +253,14 @@ impl Sessions {
     /// Returns a session that [`Sessions::close_later`] has closed and whose store could not be
     /// closed cleanly, once.
     pub fn take_unclean(&mut self) -> Option<(SessionId, StoreError)> {
-        self.store.take_unclean()
+        self.core.store.take_unclean()
     }
 
     /// Returns whether a session that a counterparty asks for may be opened now. If not, its store
     /// has enough to do; it calls the waker when that may have changed.
     #[must_use]
     pub fn may_open(&self, id: &SessionId) -> bool {
-        self.store.may_open(id)
+        self.core.store.may_open(id)
     }
 
     fn close_with(
@@ -317,15 +268,16 @@ impl Sessions {
         key: SessionKey,
         close: impl FnOnce(&mut dyn Store) -> Result<(), StoreError>,
     ) -> Result<(), OpenError> {
-        let session = slots::find(&self.table, key).ok_or(OpenError::NotOpen)?;
+        let session = self.session(key).ok_or(OpenError::NotOpen)?;
         if session.state.connection.is_some() {
             return Err(OpenError::Connected);
         }
         let store_is_open = session.store_is_open;
         session.status.close();
-        self.lists.forget(key.index());
-        (self.table[key.index()], self.dictionaries[key.index()]) = (None, SessionDictionary::None);
-        if store_is_open { close(&mut *self.store).map_err(OpenError::Store) } else { Ok(()) }
+        self.core.work.forget(key.index());
+        self.core.sessions.free(key.index());
+        self.dialects[key.index()] = SessionDictionary::None;
+        if store_is_open { close(&mut *self.core.store).map_err(OpenError::Store) } else { Ok(()) }
     }
 
     /// Closes every session and its store cleanly.
@@ -334,12 +286,12 @@ impl Sessions {
     /// Returns the first error of a store.
     pub fn close_all(mut self) -> Result<(), StoreError> {
         let mut result = Ok(());
-        for session in self.table.iter().flatten() {
+        for session in self.core.sessions.iter() {
             session.status.close();
             if !session.store_is_open {
                 continue;
             }
-            let closed = self.store.close(session.key);
+            let closed = self.core.store.close(session.key);
             result = result.and(closed);
         }
         result
@@ -348,15 +300,15 @@ impl Sessions {
     /// Notifies the application of something that happened to the session outside it. A failure
     /// ends the connection.
     pub fn notify(&mut self, now: Now, key: SessionKey, event: &Event<'_>, app: &mut dyn Application) {
-        if let Some(mut tx) = self.transaction(now, key, app) {
-            tx.notify(event);
+        if let Some(mut call) = self.call(now, key, app) {
+            call.notify(event);
         }
     }
 
     /// Returns the open session with this identity.
     #[must_use]
     pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
-        slots::find_id(&self.table, id)
+        self.core.sessions.find_id(id)
     }
 
     /// Returns the open session that a Logon is for: of those that accept it, the one with most
@@ -364,13 +316,13 @@ impl Sessions {
     /// ([`identify`](crate::identify())).
     #[must_use]
     pub fn find_for_logon(&self, logon: &SessionId) -> Option<SessionKey> {
-        let accepting = self.table.iter().flatten().filter(|session| session.settings.id.accepts(logon));
+        let accepting = self.core.sessions.iter().filter(|session| session.settings.id.accepts(logon));
         accepting.max_by_key(|session| session.settings.id.specificity()).map(|session| session.key)
     }
 
     /// Returns every open session.
     pub fn keys(&self) -> impl Iterator<Item = SessionKey> + use<'_> {
-        self.table.iter().flatten().map(|session| session.key)
+        self.core.sessions.iter().map(|session| session.key)
     }
 
     /// Returns the settings of a session.
@@ -427,10 +379,16 @@ impl Sessions {
     /// initiator cannot; an acceptor can, and refuses the Logon.
     #[must_use]
     pub fn can_connect(&self, key: SessionKey) -> bool {
-        self.session(key).is_some_and(|session| {
-            let scheduled = session.is_acceptor() || session.outside_schedule().is_none();
-            session.halted.is_none() && session.enabled && session.state.connection.is_none() && scheduled
-        })
+        self.session(key).is_some_and(Session::can_connect)
+    }
+
+    /// Returns when the session may have a connection, if it may have none at `now` because of its
+    /// schedule: `Some(None)` if not within three years.
+    #[must_use]
+    pub fn waits_for_schedule(&self, now: Now, key: SessionKey) -> Option<Option<Utc>> {
+        let mut calendar = self.session(key)?.calendar.clone()?;
+        calendar.look(now);
+        (!calendar.allows_connection()).then(|| calendar.next_connection())
     }
 
     /// Returns whether the session has logged on with its present connection, even if it is logging
@@ -445,7 +403,7 @@ impl Sessions {
     /// opened again.
     #[must_use]
     pub fn survives_close(&self, key: SessionKey) -> bool {
-        self.store.survives_close()
+        self.core.store.survives_close()
             || self.session(key).is_some_and(|session| session.settings.reset_on_logon)
     }
 
@@ -456,13 +414,13 @@ impl Sessions {
     /// Panics if one does not hold.
     #[doc(hidden)]
     pub fn check(&self) {
-        let Self { table, dictionaries, touched, lists, turns, .. } = self;
+        let Core { sessions, touched, work, turns, .. } = &self.core;
         assert!(touched.is_empty(), "sessions {touched:?} are in a transaction that has ended");
-        let (sessions, others) = (table.len(), dictionaries.len());
-        assert!(sessions == others, "the table has {sessions} places, and dictionaries have {others}");
-        lists.check(table);
-        for (place, session) in table.iter().enumerate() {
-            let Some(session) = session else { continue };
+        let (places, others) = (sessions.len(), self.dialects.len());
+        assert!(places == others, "sessions have {places} places, and dictionaries have {others}");
+        work.check(sessions);
+        for place in 0..places {
+            let Some(session) = sessions.at(place) else { continue };
             let key = session.key;
             assert!(key.index() == place, "the session with key {key:?} is at {place}");
             let number = session.turn.number();
@@ -472,43 +430,30 @@ impl Sessions {
         }
     }
 
-    /// Checks the session of a call at its end, in builds with debug assertions. The others can
-    /// only have changed in transactions.
-    pub(crate) fn debug_check(&self, key: SessionKey) {
-        if cfg!(debug_assertions)
-            && let Some(session) = self.session(key)
-        {
-            session.check();
-            session.check_between_calls();
-        }
-    }
-
     pub(crate) fn session(&self, key: SessionKey) -> Option<&Session> {
-        slots::find(&self.table, key)
+        self.core.sessions.get(key)
     }
 
-    pub(crate) fn transaction<'a>(
-        &'a mut self,
+    /// Begins a call for a session; `None` if it is not open.
+    pub(crate) fn call<'c>(
+        &'c mut self,
         now: Now,
         key: SessionKey,
-        app: &'a mut dyn Application,
-    ) -> Option<Transaction<'a>> {
-        slots::find(&self.table, key)?;
-        Some(Transaction {
-            now,
-            own: key.index(),
-            table: &mut self.table,
-            dictionaries: &self.dictionaries,
-            store: &mut *self.store,
-            app,
-            waker: &self.waker,
-            wire: self.wire.as_deref(),
-            turns: &mut self.turns,
-            touched: &mut self.touched,
-            lists: &mut self.lists,
-            fields: &mut self.stored,
-            telling: 0,
-        })
+        app: &'c mut dyn Application,
+    ) -> Option<Call<'c>> {
+        self.call_to_read(now, key, app).map(|(call, _)| call)
+    }
+
+    /// Begins a call that reads bytes.
+    pub(crate) fn call_to_read<'c>(
+        &'c mut self,
+        now: Now,
+        key: SessionKey,
+        app: &'c mut dyn Application,
+    ) -> Option<(Call<'c>, &'c mut Reader)> {
+        let Self { core, dialects, reader, .. } = self;
+        let own = core.sessions.find(key)?;
+        Some((Call { core, dialects, app, now, own, telling: 0 }, reader))
     }
 }
 
@@ -587,7 +532,7 @@ mod tests {
 
     use super::*;
     use crate::invariants::{said, session};
-    use crate::store::{Generation, Record};
+    use crate::store::{Generation, Position, Record};
 
     /// A store that is never used.
     struct Unused;
@@ -631,15 +576,15 @@ mod tests {
     }
 
     fn session_of(sessions: &mut Sessions) -> &mut Session {
-        sessions.table[0].as_mut().unwrap()
+        &mut sessions.core.sessions[0]
     }
 
     /// Changes the sessions, and what `check` says then.
     type Damage = (fn(&mut Sessions), &'static str);
 
     const DAMAGES: [Damage; 7] = [
-        (|it| it.touched.push(0), "sessions [0] are in a transaction that has ended"),
-        (|it| it.dictionaries.clear(), "the table has 1 places, and dictionaries have 0"),
+        (|it| it.core.touched.push(0), "sessions [0] are in a transaction that has ended"),
+        (|it| it.dialects.clear(), "sessions have 1 places, and dictionaries have 0"),
         (|it| session_of(it).key = SessionKey::new(0, 1, 0), "is at 0"),
         (
             |it| assert!(session_of(it).touch(1), "for the first time"),
@@ -655,8 +600,8 @@ mod tests {
         for (damage, says) in DAMAGES {
             let mut sessions = Sessions::new(Box::new(Unused), 8192);
             sessions.check();
-            sessions.table.push(Some(session()));
-            sessions.dictionaries.push(SessionDictionary::None);
+            sessions.core.sessions.put(0, session());
+            sessions.dialects.push(SessionDictionary::None);
             sessions.check();
             damage(&mut sessions);
             let said = said(|| sessions.check());

@@ -4,8 +4,8 @@ use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
 
 use crate::api::application::Application;
 use crate::calls::sessions::Sessions;
-use crate::core::slots;
 use crate::events::error::SendError;
+use crate::perform::call::Call;
 use crate::send::draft::Handle;
 use crate::state::Phase;
 use crate::values::key::SessionKey;
@@ -22,7 +22,7 @@ impl Sessions {
     /// Returns the memory of the session's outbox, so that the caller can have the system provide
     /// it before the first message: empty unless nothing is queued.
     pub fn unused_outbox(&mut self, key: SessionKey) -> &mut [u8] {
-        match slots::find_mut(&mut self.table, key) {
+        match self.core.sessions.get_mut(key) {
             Some(session) if session.outbox.is_empty() => &mut session.outbox.memory,
             _ => &mut [],
         }
@@ -35,28 +35,7 @@ impl Sessions {
     /// and neither application nor observer sees it. What refuses the order, such as validation or
     /// a full store, ends the rehearsal and nothing else. Returns whether it went through.
     pub fn warm_up(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> bool {
-        let Some(mut tx) = self.transaction(now, key, app) else { return false };
-        if tx.session().halted.is_some() {
-            return false;
-        }
-        tx.begin();
-        let timing = tx.session_mut().encoding.timing.take();
-        let handle = Handle { session_layer: false, ..tx.handle(None, None) };
-        let mut draft = handle.draft(MsgType::new(b"D"));
-        for (tag, value) in ORDER {
-            draft.writer().bytes(Key::new(tag), value);
-        }
-        // Before the logon, too.
-        if draft.refused == Some(SendError::NotLoggedOn) {
-            draft.refused = None;
-        }
-        let is_written = draft.send().is_ok();
-        let session = tx.session_mut();
-        session.encoding.timing = timing;
-        // The next message meets what refused this one, and says so.
-        session.turn.refused = None;
-        tx.rollback();
-        is_written
+        self.call(now, key, app).is_some_and(|mut call| call.warm_up())
     }
 
     /// Warms up the sessions that are logged on, if that is due: at most 16 of them, and the others
@@ -67,11 +46,11 @@ impl Sessions {
         if now.mono < due {
             return Some(due);
         }
-        let (places, first) = (self.table.len(), self.warm_up.turn);
+        let (places, first) = (self.core.sessions.len(), self.warm_up.turn);
         let mut warmed = 0;
         for n in 0..places {
             let index = (first + n) % places;
-            let logged_on = self.table[index].as_ref().filter(|s| s.state.phase() == Phase::LoggedOn);
+            let logged_on = self.core.sessions.at(index).filter(|s| s.state.phase() == Phase::LoggedOn);
             let Some(key) = logged_on.map(|session| session.key) else { continue };
             if warmed == MOST {
                 self.warm_up.turn = index;
@@ -83,5 +62,31 @@ impl Sessions {
         let next = now.mono + every;
         self.warm_up.due = Some(next);
         Some(next)
+    }
+}
+
+impl Call<'_> {
+    /// Writes an order and takes it back. Returns whether it went through.
+    pub(crate) fn warm_up(&mut self) -> bool {
+        if self.session().halted.is_some() {
+            return false;
+        }
+        self.begin();
+        let timing = self.session_mut().encoding.timing.take();
+        let mut draft = Handle::new(self.now, self.core, self.own).draft(MsgType::new(b"D"));
+        for (tag, value) in ORDER {
+            draft.writer().bytes(Key::new(tag), value);
+        }
+        // Before the logon, too.
+        if draft.refused == Some(SendError::NotLoggedOn) {
+            draft.refused = None;
+        }
+        let is_written = draft.send().is_ok();
+        let session = self.session_mut();
+        session.encoding.timing = timing;
+        // The next message meets what refused this one, and says so.
+        session.turn.refused = None;
+        self.rollback();
+        is_written
     }
 }

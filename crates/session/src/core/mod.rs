@@ -1,7 +1,76 @@
-//! What a worker's sessions share: the table, lists of work, transactions.
+//! What a worker's sessions share: the sessions themselves, their store, lists of work, and the
+//! open transaction.
 
 pub(crate) mod observer;
 pub(crate) mod slots;
 pub(crate) mod stored_message;
+pub(crate) mod transaction;
 pub(crate) mod waker;
 pub(crate) mod work;
+
+use std::sync::Arc;
+
+use crate::core::observer::WireObserver;
+use crate::core::slots::Slots;
+use crate::core::stored_message::FieldStorage;
+use crate::core::waker::{Unheard, WorkerWaker};
+use crate::core::work::WorkLists;
+use crate::state::session::Session;
+use crate::store::Store;
+
+/// What the sessions of a worker share.
+pub(crate) struct Core {
+    pub(crate) sessions: Slots,
+    pub(crate) store: Box<dyn Store>,
+    pub(crate) waker: Arc<dyn WorkerWaker>,
+    pub(crate) observer: Option<Arc<dyn WireObserver>>,
+    pub(crate) work: WorkLists,
+    /// The number of transactions so far; an open one has the last number.
+    pub(crate) turns: u64,
+    /// Places of the sessions that the open transaction has touched.
+    pub(crate) touched: Vec<usize>,
+    /// Storage for the index of a stored message.
+    pub(crate) stored: FieldStorage,
+}
+
+impl Core {
+    /// Creates what sessions share, without sessions. A stored message of `fields` fields can be
+    /// indexed.
+    pub(crate) fn new(store: Box<dyn Store>, fields: usize) -> Self {
+        Self {
+            sessions: Slots::default(),
+            store,
+            waker: Arc::new(Unheard),
+            observer: None,
+            work: WorkLists::with_capacity(16),
+            turns: 0,
+            touched: Vec::with_capacity(16),
+            stored: FieldStorage::new(fields),
+        }
+    }
+
+    /// Returns the session at a place, and the store.
+    pub(crate) fn session_and_store(&mut self, place: usize) -> (&mut Session, &mut dyn Store) {
+        (&mut self.sessions[place], &mut *self.store)
+    }
+
+    /// Records that the session at a place may have ended in a call for another one.
+    pub(crate) fn note_end(&mut self, place: usize) {
+        self.work.note_end(place, &mut self.sessions[place]);
+    }
+
+    /// Releases the bytes that the store has made durable since.
+    pub(crate) fn release(&mut self) {
+        let mut waiting = self.work.take_awaiting_store();
+        waiting.retain(|place| {
+            let Some(session) = self.sessions.at_mut(*place) else { return false };
+            session.outbox.advance(self.store.durable(session.key));
+            session.awaits_store = session.outbox.waits_for_store();
+            if !session.outbox.writable().is_empty() {
+                self.work.note_output(*place, session);
+            }
+            session.awaits_store
+        });
+        self.work.put_awaiting_store(waiting);
+    }
+}

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixbolt_codec::{Frame, Framer, Redacted};
 
-use crate::api::resume::Direction;
 use crate::events::end::SessionEnd;
 use crate::events::event::GarbledError;
 use crate::state::session::Session;
 use crate::values::codec_timing::CodecTiming;
+use crate::values::direction::Direction;
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
 use crate::values::time::Now;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::core::slots::Slots;
 use crate::state::session::Session;
 
 /// Indices of sessions, each at most once in a list.
@@ -109,7 +110,7 @@ impl WorkLists {
     ///
     /// # Panics
     /// Panics if it does not hold.
-    pub(crate) fn check(&self, table: &[Option<Session>]) {
+    pub(crate) fn check(&self, sessions: &Slots) {
         let Self { output, awaiting_store, awaiting_room, ready } = self;
         let output: Vec<usize> = output.iter().copied().collect();
         for (list, name) in [
@@ -122,11 +123,11 @@ impl WorkLists {
             places.sort_unstable();
             let twice = places.windows(2).find(|pair| pair[0] == pair[1]);
             assert!(twice.is_none(), "a session is twice among those {name}: {twice:?}");
-            let closed = places.iter().find(|place| !matches!(table.get(**place), Some(Some(_))));
+            let closed = places.iter().find(|place| sessions.at(**place).is_none());
             assert!(closed.is_none(), "a closed session is among those {name}: {closed:?}");
         }
-        for (place, session) in table.iter().enumerate() {
-            let Some(session) = session else { continue };
+        for session in sessions.iter() {
+            let place = session.key.index();
             let (has_output, awaits_store) = (session.has_output, session.awaits_store);
             let listed = output.contains(&place);
             assert!(
@@ -170,16 +171,17 @@ mod tests {
 
     #[test]
     fn each_condition_is_seen_to_fail() {
-        let mut table = [Some(session()), None];
+        let mut sessions = Slots::default();
+        sessions.put(0, session());
         for (damage, says) in DAMAGES {
             let mut lists = WorkLists::with_capacity(2);
-            let session = table[0].as_mut().unwrap();
+            let session = &mut sessions[0];
             (session.has_output, session.awaits_store) = (false, true);
             lists.note_output(0, session);
             lists.awaiting_store.push(0);
-            lists.check(&table);
-            damage(&mut lists, table[0].as_mut().unwrap());
-            let said = said(|| lists.check(&table));
+            lists.check(&sessions);
+            damage(&mut lists, &mut sessions[0]);
+            let said = said(|| lists.check(&sessions));
             assert!(said.contains(says), "{said}, not {says}");
         }
     }

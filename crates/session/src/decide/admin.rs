@@ -12,7 +12,7 @@ use crate::decide::check;
 use crate::decide::inbound::{self, OutOfTurn};
 use crate::decide::logon;
 use crate::decide::reaction::{Answer, Reaction, Told};
-use crate::perform::call::{Stop, Transaction};
+use crate::perform::call::{Call, Stop};
 use crate::perform::reset;
 use crate::state::Phase;
 use crate::values::fix::{NO, YES, msg_type, tag};
@@ -208,36 +208,32 @@ impl Field {
 
 /// Returns the Reject of a Logon that is not valid: by the dictionary and the session's policy, or
 /// because of a field that it acts by.
-pub(crate) fn logon_fault<'m>(
-    tx: &mut Transaction<'_>,
-    seq: SeqNum,
-    message: &Message<'m>,
-) -> Option<Reject<'m>> {
-    fault(tx, seq, message, row_of(msg_type::LOGON))
+pub(crate) fn logon_fault<'m>(call: &mut Call<'_>, seq: SeqNum, message: &Message<'m>) -> Option<Reject<'m>> {
+    fault(call, seq, message, row_of(msg_type::LOGON))
 }
 
 /// Returns the Reject of a message of the session layer that is not valid.
 #[inline]
 fn fault<'m>(
-    tx: &mut Transaction<'_>,
+    call: &mut Call<'_>,
     seq: SeqNum,
     message: &Message<'m>,
     row: Option<&Row>,
 ) -> Option<Reject<'m>> {
     // It has no application version to learn.
     let mut checked = *message;
-    let violation = check::violation(tx, seq, &mut checked, |_| {});
+    let violation = check::violation(call, seq, &mut checked, |_| {});
     if violation.is_some() {
         return violation;
     }
     let reject = row?.fault(message)?;
-    Some(reject.worded(tx.session().behavior.violation_text))
+    Some(reject.worded(call.session().behavior.violation_text))
 }
 
 /// Decides about a message of the session layer that is expected next, or that acts out of turn.
 #[inline]
 pub(crate) fn receive<'m>(
-    tx: &mut Transaction<'_>,
+    call: &mut Call<'_>,
     header: &Header<'m>,
     message: &Message<'m>,
     seq: SeqNum,
@@ -246,12 +242,12 @@ pub(crate) fn receive<'m>(
     let row = row_of(header.msg_type);
     debug_assert!(row.is_some_and(|row| out_of_turn.is_none_or(|why| row.out_of_turn.contains(&why))));
     let is_reset_logon = header.msg_type == msg_type::LOGON && out_of_turn.is_some();
-    if is_reset_logon && let Err(refusal) = logon::check(tx.session(), header, message, tx.now) {
-        tx.session_mut().decoded();
+    if is_reset_logon && let Err(refusal) = logon::check(call.session(), header, message, call.now) {
+        call.session_mut().decoded();
         return Ok(*refusal);
     }
-    let reject = fault(tx, seq, message, row);
-    let session = tx.session();
+    let reject = fault(call, seq, message, row);
+    let session = call.session();
     let Some(connection) = &session.state.connection else { return Err(Stop) };
     if let Some(reject) = reject {
         // The answer to our own Logout ends the session whatever is wrong with it.

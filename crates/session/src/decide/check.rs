@@ -8,9 +8,8 @@ use fixbolt_dictionary::{
     Validator, Violation,
 };
 
-use crate::core::slots;
 use crate::events::event::Event;
-use crate::perform::call::Transaction;
+use crate::perform::call::Call;
 use crate::settings::behavior::{Behavior, FirstViolation, RefTagId};
 use crate::values::fix::{YES, msg_type, tag};
 use crate::wire::admin_message::Reject;
@@ -19,22 +18,22 @@ use crate::wire::admin_message::Reject;
 /// application is notified of violations that the policy only warns of. If nothing is rejected,
 /// `keep` gets the place of each field. The message learns its version.
 pub(crate) fn violation<'m>(
-    tx: &mut Transaction<'_>,
+    call: &mut Call<'_>,
     seq: SeqNum,
     message: &mut Message<'m>,
     keep: impl FnOnce(&[Place]),
 ) -> Option<Reject<'m>> {
-    let session = slots::opened_mut(tx.table, tx.own);
+    let session = &mut call.core.sessions[call.own];
     let behavior = session.behavior;
     let secrets = session.secret_tags.of(&session.settings);
     let chosen = session.dictionaries.after(&session.state.versions).of(message, Direction::Inbound);
     let message = &*message;
     let (validator, scratch) = match (chosen, &mut session.scratch) {
         (Ok(Some(validator)), Some(scratch)) => (validator, scratch),
-        (Err(unsupported), _) => return unsupported_version(tx, seq, message, unsupported),
+        (Err(unsupported), _) => return unsupported_version(call, seq, message, unsupported),
         _ => {
-            let found = message.fault().and_then(|_| broken_field(tx, seq, message));
-            tx.session_mut().decoded();
+            let found = message.fault().and_then(|_| broken_field(call, seq, message));
+            call.session_mut().decoded();
             return found.map(|found| found.reject(&behavior));
         }
     };
@@ -45,9 +44,9 @@ pub(crate) fn violation<'m>(
     if let (Some(places), None) = (places, found) {
         keep(places);
     }
-    tx.session_mut().decoded();
+    call.session_mut().decoded();
     if !warned.is_empty() {
-        warn(tx, seq, message, warned);
+        warn(call, seq, message, warned);
     }
     found.map(|found| found.reject(&behavior))
 }
@@ -55,12 +54,12 @@ pub(crate) fn violation<'m>(
 /// Notifies the application of violations that the policy only warns of, once for each message.
 #[cold]
 fn warn<'m>(
-    tx: &mut Transaction<'_>,
+    call: &mut Call<'_>,
     seq: SeqNum,
     message: &Message<'m>,
     violations: impl IntoIterator<Item = Violation<'m>>,
 ) {
-    let reading = &mut tx.session_mut().reading;
+    let reading = &mut call.session_mut().reading;
     let may_be_again = reading.offered || reading.kept.is_some();
     let is_offered_again = may_be_again && reading.warned_of == Some(seq);
     // A new Logout or ResendRequest from after a gap was checked when it arrived, and acted then.
@@ -72,7 +71,7 @@ fn warn<'m>(
     }
     reading.warned_of = Some(seq);
     for violation in violations {
-        tx.notify(&Event::Warned { seq, violation });
+        call.notify(&Event::Warned { seq, violation });
     }
 }
 
@@ -112,16 +111,16 @@ fn walk<'m, 's>(
 /// Step 13: there is no dictionary of the message's application version, and nothing else can be
 /// checked.
 fn unsupported_version<'m>(
-    tx: &mut Transaction<'_>,
+    call: &mut Call<'_>,
     seq: SeqNum,
     message: &Message<'m>,
     unsupported: UnsupportedApplicationVersion,
 ) -> Option<Reject<'m>> {
-    tx.session_mut().decoded();
-    let session = tx.session();
+    call.session_mut().decoded();
+    let session = call.session();
     let violation = unsupported.violation(message, &session.settings.policy)?;
     if violation.action == Action::Warn {
-        warn(tx, seq, message, [violation]);
+        warn(call, seq, message, [violation]);
         return None;
     }
     let mut before = Before::new(message, session.secret_tags.of(&session.settings));
@@ -170,16 +169,16 @@ fn wrong_length(message: &Message<'_>) -> Option<usize> {
 /// Without a dictionary, a field with invalid syntax is still rejected, and a wrong data length as
 /// the policy says.
 #[cold]
-fn broken_field<'m>(tx: &mut Transaction<'_>, seq: SeqNum, message: &Message<'m>) -> Option<Found<'m>> {
+fn broken_field<'m>(call: &mut Call<'_>, seq: SeqNum, message: &Message<'m>) -> Option<Found<'m>> {
     let mut from = message.fault()?.field;
     if wrong_length(message).is_some() {
-        let session = tx.session();
+        let session = call.session();
         match Violation::wrong_length(message, &session.settings.policy) {
             Some(violation) if violation.action == Action::Reject => {
                 let mut before = Before::new(message, session.secret_tags.of(&session.settings));
                 return Some(Found::of(&violation, &mut before));
             }
-            Some(violation) => warn(tx, seq, message, [violation]),
+            Some(violation) => warn(call, seq, message, [violation]),
             None => {}
         }
         from += 1;
@@ -187,7 +186,7 @@ fn broken_field<'m>(tx: &mut Transaction<'_>, seq: SeqNum, message: &Message<'m>
     let tags = message.tags();
     let position = (from..tags.len()).find(|at| tags[*at] == 0 || message.span(*at).is_empty())?;
     let reason = if tags[position] == 0 {
-        let session = tx.session();
+        let session = call.session();
         let mut before = Before::new(message, session.secret_tags.of(&session.settings));
         if let Some(found) = cut_value(position, &mut before) {
             return Some(found);

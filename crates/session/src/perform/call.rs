@@ -1,22 +1,16 @@
-//! A transaction: the current session, and every session that is touched because of it. It is
-//! begun, committed and rolled back here, as a whole; the session layer's own messages are written
-//! here.
+//! One call for one session: what it runs in transactions, and what it asks and tells the
+//! application.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::thread;
 
 use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted, SeqNum, Version};
 use fixbolt_dictionary::Direction;
 
 use crate::api::application::{Application, Delivery, LogonDecision};
-use crate::api::resume::Resume;
-use crate::api::turn::{self, Turn};
-use crate::core::observer::{WireObserver, observe_outbound};
-use crate::core::slots;
-use crate::core::stored_message::FieldStorage;
-use crate::core::waker::WorkerWaker;
-use crate::core::work::WorkLists;
+use crate::api::turn::Turn;
+use crate::core::Core;
+use crate::core::transaction::NotCommitted;
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
@@ -28,30 +22,21 @@ use crate::settings::dictionaries::SessionDictionary;
 use crate::state::Connection;
 use crate::state::reading::{BlockedBy, MAX_MESSAGE_SIZE_BEFORE_LOGON};
 use crate::state::session::{News, Session};
-use crate::store::{RecordFlags, RecordKind, Store};
+use crate::store::{RecordFlags, RecordKind};
 use crate::values::fix::{msg_type, tag};
 use crate::values::time::{Mono, Now};
 use crate::wire::admin_message::{AdminMessage, Extent, ReadAs, route};
 
-/// Everything that the handling of one event of one session may use.
-pub(crate) struct Transaction<'a> {
-    pub(crate) now: Now,
-    /// The index of the current session.
-    pub(crate) own: usize,
-    pub(crate) table: &'a mut [Option<Session>],
-    /// The dictionaries of each session, outside the table: a message's index borrows the data
+/// One call: a session at work, with all that the worker's sessions share.
+pub(crate) struct Call<'c> {
+    pub(crate) core: &'c mut Core,
+    /// The dictionaries of each session, outside the core: a message's index borrows the data
     /// fields while the sessions are in use.
-    pub(crate) dictionaries: &'a [SessionDictionary],
-    pub(crate) store: &'a mut (dyn Store + 'a),
-    pub(crate) app: &'a mut (dyn Application + 'a),
-    pub(crate) waker: &'a Arc<dyn WorkerWaker>,
-    pub(crate) wire: Option<&'a dyn WireObserver>,
-    pub(crate) turns: &'a mut u64,
-    /// Indices of the sessions that the open transaction has touched.
-    pub(crate) touched: &'a mut Vec<usize>,
-    pub(crate) lists: &'a mut WorkLists,
-    /// Storage for the index of a stored message.
-    pub(crate) fields: &'a mut FieldStorage,
+    pub(crate) dialects: &'c [SessionDictionary],
+    pub(crate) app: &'c mut (dyn Application + 'c),
+    pub(crate) now: Now,
+    /// The place of the session at work.
+    pub(crate) own: usize,
     /// How many transactions wait for their news to be told: the callback that hears of one wrote
     /// the next.
     pub(crate) telling: u32,
@@ -78,13 +63,13 @@ const NOT_STORED: &str = "what it wrote could not be stored";
 /// Why one failed that would be called again because of what it wrote, again and again.
 const ENDLESS: &str = "it writes because of what it wrote itself, again and again";
 
-impl<'a> Transaction<'a> {
+impl<'c> Call<'c> {
     pub(crate) fn session(&self) -> &Session {
-        slots::opened(self.table, self.own)
+        &self.core.sessions[self.own]
     }
 
     pub(crate) fn session_mut(&mut self) -> &mut Session {
-        slots::opened_mut(self.table, self.own)
+        &mut self.core.sessions[self.own]
     }
 
     pub(crate) fn connection_mut(&mut self) -> Option<&mut Connection> {
@@ -92,23 +77,23 @@ impl<'a> Transaction<'a> {
     }
 
     /// Returns the data fields of the session's dialect.
-    pub(crate) fn data_fields(&self) -> &'a DataFields {
-        self.dictionaries[self.own].data_fields()
+    pub(crate) fn data_fields(&self) -> &'c DataFields {
+        self.dialects[self.own].data_fields()
     }
 
     /// Notifies the application of an event, in a separate transaction if it writes. Must not be
     /// called while one is open.
     pub(crate) fn notify(&mut self, event: &Event<'_>) {
         // The session records that it is ending; the caller continues.
-        let _ = self.call("on_event", |app, turn| app.on_event(event, turn));
+        let _ = self.run_callback("on_event", |app, turn| app.on_event(event, turn));
     }
 
     /// Calls a callback that processes no message: what it writes is a separate transaction. If it
     /// fails, the connection ends, but the worker continues (property 4).
-    fn call<R>(
+    fn run_callback<R>(
         &mut self,
         callback: &'static str,
-        act: impl FnOnce(&mut (dyn Application + 'a), &mut Turn<'_>) -> Result<R, Failure>,
+        act: impl FnOnce(&mut (dyn Application + 'c), &mut Turn<'_>) -> Result<R, Failure>,
     ) -> Result<R, Stop> {
         let (app, mut turn) = self.turn();
         let result = catch_unwind(AssertUnwindSafe(|| act(app, &mut turn)));
@@ -121,7 +106,11 @@ impl<'a> Transaction<'a> {
 
     /// Commits what a callback wrote, or rolls it back if the callback failed. Returns the
     /// callback's answer, or why it failed.
-    fn settle<R>(&mut self, open: bool, result: thread::Result<Result<R, Failure>>) -> Result<R, String> {
+    pub(crate) fn settle<R>(
+        &mut self,
+        open: bool,
+        result: thread::Result<Result<R, Failure>>,
+    ) -> Result<R, String> {
         let why = match result {
             Ok(Ok(answer)) if !open => return Ok(answer),
             Ok(Ok(_)) if self.telling > TELLING_MOST => ENDLESS.to_owned(),
@@ -140,25 +129,10 @@ impl<'a> Transaction<'a> {
     pub(crate) fn ask<R>(
         &mut self,
         callback: &'static str,
-        act: impl FnOnce(&mut (dyn Application + 'a), &mut Turn<'_>) -> Result<R, Failure>,
+        act: impl FnOnce(&mut (dyn Application + 'c), &mut Turn<'_>) -> Result<R, Failure>,
     ) -> Result<R, Stop> {
-        let answer = self.call(callback, act)?;
+        let answer = self.run_callback(callback, act)?;
         if self.session().state.is_open() { Ok(answer) } else { Err(Stop) }
-    }
-
-    /// Shows the contents of the session's store to the application, in a separate transaction if
-    /// it writes. If it fails, its state is unknown: the session is halted.
-    pub(crate) fn show_store(&mut self, fields: &mut FieldStorage) {
-        let data_fields = self.data_fields();
-        let (app, turn) = self.turn();
-        let mut resume = Resume { turn, data_fields, fields, fault: None };
-        let shown = catch_unwind(AssertUnwindSafe(|| app.on_resume(&mut resume)));
-        let Resume { turn: Turn { open, .. }, fault, .. } = resume;
-        if let Err(why) = self.settle(open, shown)
-            && self.session().halted.is_none()
-        {
-            self.halt(fault.map_or(Halt::CallbackFailed { callback: "on_resume", why }, Halt::by_store));
-        }
     }
 
     /// Ends the connection because a callback failed. Without a connection, the application is
@@ -199,41 +173,21 @@ impl<'a> Transaction<'a> {
     }
 
     pub(crate) fn begin(&mut self) {
-        turn::begin(self.own, self.table, self.store, self.turns, self.touched);
+        self.core.begin(self.own);
     }
 
-    /// Makes the transaction visible: sequence numbers, state and bytes, in every session it
-    /// touched.
+    /// Makes the transaction visible, in every session it touched, and tells the application what
+    /// has come of it.
     pub(crate) fn commit(&mut self) -> Result<(), Stop> {
-        let table = &*self.table;
-        if self.touched.iter().any(|n| slots::opened(table, *n).turn.refused.is_some()) {
-            // Even if the application ignored that the store refused, the transaction is lost.
-            self.rollback();
-            return Err(self.wait(BlockedBy::OtherSession));
-        }
-        match self.store.commit() {
-            Ok(position) => {
-                kill_point!(Commit);
-                let mut is_news = false;
-                for n in &*self.touched {
-                    let session = slots::opened_mut(self.table, *n);
-                    observe_outbound(self.wire, session, self.now);
-                    session.outbox.committed(position, self.store.durable(session.key));
-                    self.lists.note_commit(*n, session);
-                    self.lists.note_end(*n, session);
-                    is_news |= session.has_news();
-                    if cfg!(debug_assertions) {
-                        session.check();
-                    }
-                }
+        match self.core.commit(self.now) {
+            Ok(is_news) => {
                 if is_news {
                     self.notify_of_commit();
                 }
-                self.touched.clear();
                 Ok(())
             }
-            Err(error) => {
-                self.restore();
+            Err(NotCommitted::Refused) => Err(self.wait(BlockedBy::OtherSession)),
+            Err(NotCommitted::Failed(error)) => {
                 self.halt(Halt::StoreFailed(error));
                 Err(Stop)
             }
@@ -242,19 +196,7 @@ impl<'a> Transaction<'a> {
 
     /// Undoes the transaction in every session.
     pub(crate) fn rollback(&mut self) {
-        self.store.rollback();
-        self.restore();
-    }
-
-    fn restore(&mut self) {
-        for n in self.touched.drain(..) {
-            let session = slots::opened_mut(self.table, n);
-            session.rollback(self.now.mono);
-            self.lists.note_end(n, session);
-            if cfg!(debug_assertions) {
-                session.check();
-            }
-        }
+        self.core.rollback(self.now.mono);
     }
 
     /// Stops reading until the socket has accepted what is queued, or another session can continue.
@@ -262,7 +204,7 @@ impl<'a> Transaction<'a> {
         let now = self.now;
         self.session_mut().block(now, by);
         if by == BlockedBy::OtherSession {
-            self.lists.note_awaiting_room(self.own);
+            self.core.work.note_awaiting_room(self.own);
         }
         Stop
     }
@@ -279,8 +221,8 @@ impl<'a> Transaction<'a> {
     /// Returns when a throttle of a session that the open transaction has touched has room for what
     /// it refused.
     pub(crate) fn throttled_until(&self) -> Option<Mono> {
-        let touched = self.touched.iter();
-        touched.filter_map(|n| slots::opened(self.table, *n).throttled_until()).min()
+        let touched = self.core.touched.iter();
+        touched.filter_map(|place| self.core.sessions[*place].throttled_until()).min()
     }
 
     /// Runs `act` as one transaction, which is committed if `act` succeeds and rolled back
@@ -307,18 +249,27 @@ impl<'a> Transaction<'a> {
         }
     }
 
+    /// Halts the session until somebody intervenes.
     pub(crate) fn halt(&mut self, halt: Halt) {
-        let session = slots::opened_mut(self.table, self.own);
-        session.halt(self.now.mono, halt);
-        self.lists.note_end(self.own, session);
+        let now = self.now.mono;
+        self.session_mut().halt(now, halt);
+        self.core.note_end(self.own);
+    }
+
+    /// Checks the session at the end of a call, in builds with debug assertions. The others can
+    /// only have changed in transactions.
+    pub(crate) fn debug_check(&self) {
+        if cfg!(debug_assertions) {
+            self.session().check();
+            self.session().check_between_calls();
+        }
     }
 
     /// Requests that the connection be closed. The application is notified once the transport has
     /// ended.
     pub(crate) fn close(&mut self, end: SessionEnd) {
-        let session = slots::opened_mut(self.table, self.own);
-        session.close(end);
-        self.lists.note_end(self.own, session);
+        self.session_mut().close(end);
+        self.core.note_end(self.own);
     }
 
     /// Records the inbound message of this transaction.
@@ -328,36 +279,29 @@ impl<'a> Transaction<'a> {
         message: &Message<'_>,
         flags: RecordFlags,
     ) -> Result<(), SendError> {
-        let session = slots::opened_mut(self.table, self.own);
-        session.record_inbound(self.now, self.store, seq, message, flags)
+        let (session, store) = self.core.session_and_store(self.own);
+        session.record_inbound(self.now, store, seq, message, flags)
     }
 
     pub(crate) fn record_change(&mut self, kind: RecordKind, why: &str) -> Result<(), SendError> {
-        slots::opened_mut(self.table, self.own).record_change(self.now, self.store, kind, why)
+        let (session, store) = self.core.session_and_store(self.own);
+        session.record_change(self.now, store, kind, why)
     }
 
     pub(crate) fn reset(&mut self, why: &str) -> Result<(), SendError> {
-        slots::opened_mut(self.table, self.own).reset(self.now, self.store, why)
+        let (session, store) = self.core.session_and_store(self.own);
+        session.reset(self.now, store, why)
     }
 
     /// Tells the store how far back messages of the session are read.
     pub(crate) fn tell_horizon(&mut self) {
-        slots::opened_mut(self.table, self.own).tell_horizon(self.store);
+        let (session, store) = self.core.session_and_store(self.own);
+        session.tell_horizon(store);
     }
 
-    /// Returns a handle on the current session for messages of the session layer.
+    /// Returns a handle on the session for messages of the session layer.
     pub(crate) fn handle<'h>(&'h mut self, cause: Option<SeqNum>, route: Option<Message<'h>>) -> Handle<'h> {
-        Handle {
-            now: self.now,
-            session: slots::opened_mut(self.table, self.own),
-            store: &mut *self.store,
-            cause,
-            route,
-            version: None,
-            header: &[],
-            original: None,
-            session_layer: true,
-        }
+        Handle { cause, route, session_layer: true, ..Handle::new(self.now, self.core, self.own) }
     }
 
     /// Writes a message of the session layer; `inbound` is the message it answers. What does not
@@ -454,22 +398,8 @@ impl<'a> Transaction<'a> {
     }
 
     /// Returns the application and its turn, in a transaction that begins when it first writes.
-    pub(crate) fn turn<'t>(&'t mut self) -> (&'t mut (dyn Application + 'a), Turn<'t>) {
-        let turn = Turn {
-            now: self.now,
-            turns: &mut *self.turns,
-            open: false,
-            inbound: None,
-            cause: None,
-            redelivered: false,
-            resets: false,
-            own: self.own,
-            table: &mut *self.table,
-            store: &mut *self.store,
-            touched: &mut *self.touched,
-            waker: self.waker,
-        };
-        (&mut *self.app, turn)
+    pub(crate) fn turn<'t>(&'t mut self) -> (&'t mut (dyn Application + 'c), Turn<'t>) {
+        (&mut *self.app, Turn::new(self.now, self.core, self.own))
     }
 
     /// Notifies the application after a commit: of warnings about what it sent, and of messages
@@ -479,12 +409,12 @@ impl<'a> Transaction<'a> {
         let own = self.own;
         // A callback that writes begins another transaction, possibly in a session whose events are
         // still to be told.
-        let mut touched = core::mem::take(self.touched);
+        let mut touched = core::mem::take(&mut self.core.touched);
         let news: Vec<_> =
-            touched.drain(..).map(|n| (n, slots::opened_mut(self.table, n).take_news())).collect();
+            touched.drain(..).map(|place| (place, self.core.sessions[place].take_news())).collect();
         self.telling += 1;
-        for (n, News { unreached, warned }) in news {
-            self.own = n;
+        for (place, News { unreached, warned }) in news {
+            self.own = place;
             if let Some((lost, why)) = unreached {
                 self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
             }
@@ -493,7 +423,7 @@ impl<'a> Transaction<'a> {
             }
         }
         self.telling -= 1;
-        (self.own, *self.touched) = (own, touched);
+        (self.own, self.core.touched) = (own, touched);
     }
 }
 

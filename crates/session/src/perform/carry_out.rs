@@ -16,11 +16,8 @@ use crate::decide::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then,
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
-use crate::perform::call::{Stop, Transaction};
-use crate::perform::deliver;
-use crate::perform::leave::{PEER_CLOSES_WITHIN, log_out, with_room};
-use crate::perform::replay;
-use crate::perform::reset;
+use crate::perform::call::{Call, Stop};
+use crate::perform::leave::PEER_CLOSES_WITHIN;
 use crate::send::sending::SendKind;
 use crate::settings::ReplayInterleave;
 use crate::settings::behavior::{AfterLogout, SendingAfterGap};
@@ -37,144 +34,147 @@ use crate::wire::oversized::OversizedHeader;
 /// The reason that is recorded when a Logon's sequence number is too low and tolerated.
 const LOWERED: &str = "MsgSeqNum of the Logon is too low, which TolerateLowMsgSeqNumAtLogon allows";
 
-/// Processes one message of the counterparty, complete and with the right checksum. `kept` says
-/// whether it comes from the reorder buffer.
-pub(crate) fn receive<'m>(
-    tx: &mut Transaction<'_>,
-    framed: Framed<'_>,
-    mut message: Message<'m>,
-    kept: bool,
-    places: &'m mut Vec<Place>,
-) -> Result<(), Stop> {
-    places.clear();
-    let header = Header::read(&message);
-    // A message that was offered or buffered before has already counted as a sign of life.
-    let now = tx.now;
-    let session = tx.session_mut();
-    if let Some(connection) = &mut session.state.connection
-        && !kept
-        && !session.reading.offered
-    {
-        connection.hear(now.mono);
-        if session.reading.backlog.is_some()
-            && let (Some(sent), Some(threshold)) = (header.sent(), session.settings.sending_time_threshold)
+impl Call<'_> {
+    /// Processes one message of the counterparty, complete and with the right checksum. `kept` says
+    /// whether it comes from the reorder buffer.
+    pub(crate) fn process<'m>(
+        &mut self,
+        framed: Framed<'_>,
+        mut message: Message<'m>,
+        kept: bool,
+        places: &'m mut Vec<Place>,
+    ) -> Result<(), Stop> {
+        places.clear();
+        let header = Header::read(&message);
+        // A message that was offered or buffered before has already counted as a sign of life.
+        let now = self.now;
+        let session = self.session_mut();
+        if let Some(connection) = &mut session.state.connection
+            && !kept
+            && !session.reading.offered
         {
-            session.reading.note_sent(sent, now.utc, threshold);
+            connection.hear(now.mono);
+            if session.reading.backlog.is_some()
+                && let (Some(sent), Some(threshold)) =
+                    (header.sent(), session.settings.sending_time_threshold)
+            {
+                session.reading.note_sent(sent, now.utc, threshold);
+            }
         }
-    }
-    let session = tx.session();
-    let Some(connection) = &session.state.connection else { return Err(Stop) };
-    let reaction = match inbound::arrived(session, connection, &header, &message, kept, now) {
-        Arrived::Decided(reaction) => {
-            tx.session_mut().decoded();
-            reaction
-        }
-        Arrived::Due(seq) if !header.is_session_layer() => {
-            match check::violation(tx, seq, &mut message, |found| places.extend_from_slice(found)) {
-                Some(reject) => Answer::reject(seq, header.msg_type, reject).into(),
-                None => {
-                    let session = tx.session();
-                    let Some(connection) = &session.state.connection else { return Err(Stop) };
-                    let reaction = inbound::due(session, connection, &header, &message, seq, now.mono);
-                    if !places.is_empty() {
-                        message = message.with_places(places);
+        let session = self.session();
+        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        let reaction = match inbound::arrived(session, connection, &header, &message, kept, now) {
+            Arrived::Decided(reaction) => {
+                self.session_mut().decoded();
+                reaction
+            }
+            Arrived::Due(seq) if !header.is_session_layer() => {
+                match check::violation(self, seq, &mut message, |found| places.extend_from_slice(found)) {
+                    Some(reject) => Answer::reject(seq, header.msg_type, reject).into(),
+                    None => {
+                        let session = self.session();
+                        let Some(connection) = &session.state.connection else { return Err(Stop) };
+                        let reaction = inbound::due(session, connection, &header, &message, seq, now.mono);
+                        if !places.is_empty() {
+                            message = message.with_places(places);
+                        }
+                        reaction
                     }
-                    reaction
                 }
             }
-        }
-        Arrived::First => {
-            message = tx.session_mut().placed(message, Direction::Inbound, places);
-            // The application is asked next.
-            tx.session_mut().decoded();
-            first_message(tx, &header, message)?
-        }
-        Arrived::Due(seq) => {
-            if header.poss_dup {
-                count_requested(tx, &header, seq);
+            Arrived::First => {
+                message = self.session_mut().placed(message, Direction::Inbound, places);
+                // The application is asked next.
+                self.session_mut().decoded();
+                self.first_message(&header, message)?
             }
-            admin::receive(tx, &header, &message, seq, None)?
-        }
-        Arrived::OutOfTurn(seq, why) => admin::receive(tx, &header, &message, seq, Some(why))?,
-    };
-    carry_out(tx, &header, framed, &message, reaction)
-}
+            Arrived::Due(seq) => {
+                if header.poss_dup {
+                    self.count_requested(&header, seq);
+                }
+                admin::receive(self, &header, &message, seq, None)?
+            }
+            Arrived::OutOfTurn(seq, why) => admin::receive(self, &header, &message, seq, Some(why))?,
+        };
+        self.carry_out(&header, framed, &message, reaction)
+    }
 
-fn carry_out(
-    tx: &mut Transaction<'_>,
-    header: &Header<'_>,
-    framed: Framed<'_>,
-    message: &Message<'_>,
-    reaction: Reaction<'_>,
-) -> Result<(), Stop> {
-    match reaction {
-        Reaction::Ignore(None) => Ok(()),
-        Reaction::Ignore(Some(event)) => {
-            tx.notify(&event);
-            Ok(())
-        }
-        Reaction::Close(end, event) => {
-            if let Some(event) = event {
-                tx.notify(&event);
+    fn carry_out(
+        &mut self,
+        header: &Header<'_>,
+        framed: Framed<'_>,
+        message: &Message<'_>,
+        reaction: Reaction<'_>,
+    ) -> Result<(), Stop> {
+        match reaction {
+            Reaction::Ignore(None) => Ok(()),
+            Reaction::Ignore(Some(event)) => {
+                self.notify(&event);
+                Ok(())
             }
-            tx.close(end);
-            Err(Stop)
-        }
-        Reaction::Answer(answer) => {
-            let is_gap_fill = matches!(answer.number, NumberUse::MovesTo(_));
-            let is_heartbeat = header.msg_type == msg_type::HEARTBEAT && answer.reply.is_none();
-            self::answer(tx, header, message, answer)?;
-            progress(tx, is_gap_fill)?;
-            if is_heartbeat { reset::tested(tx, message) } else { Ok(()) }
-        }
-        Reaction::TooHigh(action) => too_high(tx, header, framed, message, action),
-        Reaction::Wait(until) => wait(tx, header, until),
-        Reaction::Deliver { is_requested } => {
-            let Some(seq) = header.seq else { return Err(Stop) };
-            if tx.session().state.reset_stage().is_some() {
-                reset::abandon(tx, "the counterparty sends application messages");
+            Reaction::Close(end, event) => {
+                if let Some(event) = event {
+                    self.notify(&event);
+                }
+                self.close(end);
+                Err(Stop)
             }
-            tx.session_mut().reading.counts = Counts::Nowhere;
-            deliver::deliver(tx, header, seq, *message)?;
-            if is_requested {
-                let now = tx.now.mono;
-                tx.session_mut().count_requested(now);
+            Reaction::Answer(answer) => {
+                let is_gap_fill = matches!(answer.number, NumberUse::MovesTo(_));
+                let is_heartbeat = header.msg_type == msg_type::HEARTBEAT && answer.reply.is_none();
+                self.answer(header, message, answer)?;
+                self.progress(is_gap_fill)?;
+                if is_heartbeat { self.tested(message) } else { Ok(()) }
             }
-            progress(tx, false)
+            Reaction::TooHigh(action) => self.too_high(header, framed, message, action),
+            Reaction::Wait(until) => self.wait_for_pace(header, until),
+            Reaction::Deliver { is_requested } => {
+                let Some(seq) = header.seq else { return Err(Stop) };
+                if self.session().state.reset_stage().is_some() {
+                    self.abandon_reset("the counterparty sends application messages");
+                }
+                self.session_mut().reading.counts = Counts::Nowhere;
+                self.deliver(header, seq, *message)?;
+                if is_requested {
+                    let now = self.now.mono;
+                    self.session_mut().count_requested(now);
+                }
+                self.progress(false)
+            }
         }
     }
-}
 
-/// Leaves a message unread until its time, because we requested it and it comes too fast. Once our
-/// Logout is sent there may be no time left, and its answer is among what is unread: then this
-/// message and those after it do not use their numbers, and are requested in the next connection,
-/// unless the sequence numbers are reset before it.
-#[cold]
-fn wait(tx: &mut Transaction<'_>, header: &Header<'_>, until: Mono) -> Result<(), Stop> {
-    let session = tx.session_mut();
-    session.reading.counts = Counts::Nowhere;
-    if !session.leaves_rest() {
-        return Err(tx.wait_until(BlockedBy::Pace, Some(until)));
+    /// Leaves a message unread until its time, because we requested it and it comes too fast. Once
+    /// our Logout is sent there may be no time left, and its answer is among what is unread: then
+    /// this message and those after it do not use their numbers, and are requested in the next
+    /// connection, unless the sequence numbers are reset before it.
+    #[cold]
+    fn wait_for_pace(&mut self, header: &Header<'_>, until: Mono) -> Result<(), Stop> {
+        let session = self.session_mut();
+        session.reading.counts = Counts::Nowhere;
+        if !session.leaves_rest() {
+            return Err(self.wait_until(BlockedBy::Pace, Some(until)));
+        }
+        session.reading.leaves_rest = true;
+        let seq = header.seq.unwrap_or(SeqNum::ZERO);
+        let note = format!(
+            "message {seq} and those after it are left for the next connection: they were requested, and come too fast for the logout"
+        );
+        self.notify(&Event::Note(&note));
+        Ok(())
     }
-    session.reading.leaves_rest = true;
-    let seq = header.seq.unwrap_or(SeqNum::ZERO);
-    let note = format!(
-        "message {seq} and those after it are left for the next connection: they were requested, and come too fast for the logout"
-    );
-    tx.notify(&Event::Note(&note));
-    Ok(())
-}
 
-/// Counts a message of the session layer that is expected next for the pace of what we requested,
-/// if it is that. That it does not wait has been checked.
-fn count_requested(tx: &mut Transaction<'_>, header: &Header<'_>, seq: SeqNum) {
-    let now = tx.now.mono;
-    let session = tx.session_mut();
-    let Some(connection) = &session.state.connection else { return };
-    if session.is_requested(connection, header, seq) {
-        session.reading.counts = Counts::Growth;
-        if let Some(pace) = &mut session.session_layer_pace {
-            pace.take(now);
+    /// Counts a message of the session layer that is expected next for the pace of what we
+    /// requested, if it is that. That it does not wait has been checked.
+    fn count_requested(&mut self, header: &Header<'_>, seq: SeqNum) {
+        let now = self.now.mono;
+        let session = self.session_mut();
+        let Some(connection) = &session.state.connection else { return };
+        if session.is_requested(connection, header, seq) {
+            session.reading.counts = Counts::Growth;
+            if let Some(pace) = &mut session.session_layer_pace {
+                pace.take(now);
+            }
         }
     }
 }
@@ -184,138 +184,130 @@ fn either<'m>(decision: Result<Answer<'m>, Box<Reaction<'m>>>) -> Reaction<'m> {
     decision.map_or_else(|refusal| *refusal, Reaction::from)
 }
 
-/// Decides about the first message of a connection, with the application and the dictionary.
-fn first_message<'m>(
-    tx: &mut Transaction<'_>,
-    header: &Header<'m>,
-    message: Message<'m>,
-) -> Result<Reaction<'m>, Stop> {
-    if let Some(reaction) = logon::first_message(tx.session(), header, &message) {
-        return Ok(reaction);
-    }
-    // A counterparty that is not authenticated learns nothing about what else is wrong.
-    let refused = match tx.authenticate(message)? {
-        LogonDecision::Accept => None,
-        LogonDecision::RefuseSilently => Some(logon::refused_by_application(header.seq, None)),
-        LogonDecision::Refuse { text } => Some(logon::refused_by_application(header.seq, Some(text))),
-    };
-    let reaction = match refused {
-        Some(refusal) => refusal,
-        None => match logon::check(tx.session(), header, &message, tx.now) {
-            Err(refusal) => *refusal,
-            Ok(seq) => match admin::logon_fault(tx, seq, &message) {
-                Some(reject) => {
-                    let text = reject.text.clone();
-                    logon::refuse(tx.session(), header, seq, reject, &text)
-                }
-                None => {
-                    let session = tx.session();
-                    let Some(connection) = &session.state.connection else { return Err(Stop) };
-                    either(logon::in_order(session, connection, &message, seq))
-                }
-            },
-        },
-    };
-    // A stranger must not fill the journal with our Logouts.
-    let now = tx.now.mono;
-    Ok(match reaction {
-        Reaction::Answer(Answer { then: Then::LogOut(LogOut { end, .. }), .. })
-            if !tx.session_mut().refusals.answer(now) =>
-        {
-            Reaction::close(end)
+impl Call<'_> {
+    /// Decides about the first message of a connection, with the application and the dictionary.
+    fn first_message<'m>(&mut self, header: &Header<'m>, message: Message<'m>) -> Result<Reaction<'m>, Stop> {
+        if let Some(reaction) = logon::first_message(self.session(), header, &message) {
+            return Ok(reaction);
         }
-        reaction => reaction,
-    })
-}
-
-/// Records the message and acts on it in one transaction.
-fn answer(
-    tx: &mut Transaction<'_>,
-    header: &Header<'_>,
-    message: &Message<'_>,
-    answer: Answer<'_>,
-) -> Result<(), Stop> {
-    let Answer { reset, number, mut reply, mut then, told } = answer;
-    let seq = header.seq.unwrap_or(SeqNum::ZERO);
-    if let (Then::GoOn, Some(AdminMessage::Reject { seq, reject, .. })) = (&then, &reply) {
-        then = after_reject(tx.session(), *seq, reject.text.clone());
+        // A counterparty that is not authenticated learns nothing about what else is wrong.
+        let refused = match self.authenticate(message)? {
+            LogonDecision::Accept => None,
+            LogonDecision::RefuseSilently => Some(logon::refused_by_application(header.seq, None)),
+            LogonDecision::Refuse { text } => Some(logon::refused_by_application(header.seq, Some(text))),
+        };
+        let reaction = match refused {
+            Some(refusal) => refusal,
+            None => match logon::check(self.session(), header, &message, self.now) {
+                Err(refusal) => *refusal,
+                Ok(seq) => match admin::logon_fault(self, seq, &message) {
+                    Some(reject) => {
+                        let text = reject.text.clone();
+                        logon::refuse(self.session(), header, seq, reject, &text)
+                    }
+                    None => {
+                        let session = self.session();
+                        let Some(connection) = &session.state.connection else { return Err(Stop) };
+                        either(logon::in_order(session, connection, &message, seq))
+                    }
+                },
+            },
+        };
+        // A stranger must not fill the journal with our Logouts.
+        let now = self.now.mono;
+        Ok(match reaction {
+            Reaction::Answer(Answer { then: Then::LogOut(LogOut { end, .. }), .. })
+                if !self.session_mut().refusals.answer(now) =>
+            {
+                Reaction::close(end)
+            }
+            reaction => reaction,
+        })
     }
-    // A Reject has an event of its own, which says the same.
-    let refused =
-        match &then {
+
+    /// Records the message and acts on it in one transaction.
+    fn answer(&mut self, header: &Header<'_>, message: &Message<'_>, answer: Answer<'_>) -> Result<(), Stop> {
+        let Answer { reset, number, mut reply, mut then, told } = answer;
+        let seq = header.seq.unwrap_or(SeqNum::ZERO);
+        if let (Then::GoOn, Some(AdminMessage::Reject { seq, reject, .. })) = (&then, &reply) {
+            then = after_reject(self.session(), *seq, reject.text.clone());
+        }
+        // A Reject has an event of its own, which says the same.
+        let refused = match &then {
             Then::LogOut(LogOut {
                 end: SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon), text, ..
             }) if reply.is_none() => Some(format!("the Logon is refused: {text}")),
             _ => None,
         };
-    if let Some(reply) = &mut reply {
-        tx.complete_logon(reply, reset.is_some())?;
-    }
-    tx.run(|tx| {
-        if let Some(why) = reset {
-            tx.reset(why)?;
+        if let Some(reply) = &mut reply {
+            self.complete_logon(reply, reset.is_some())?;
         }
-        if let Then::LoggedOn(agreed) = &then {
-            adopt(tx, *agreed);
-            // That its default version is supported has been checked.
-            let session = tx.session_mut();
-            if let Some(named) = session.dictionaries().read_logon(message, Direction::Inbound) {
-                session.state.versions = Some(named);
+        self.run(|call| {
+            if let Some(why) = reset {
+                call.reset(why)?;
             }
-            if agreed.lowered_from.is_some() {
-                let stored = &mut tx.session_mut().state.stored;
-                (stored.next_in, stored.attempts) = (seq, 0);
-                tx.record_change(RecordKind::Adjust, LOWERED)?;
+            if let Then::LoggedOn(agreed) = &then {
+                call.adopt(*agreed);
+                // That its default version is supported has been checked.
+                let session = call.session_mut();
+                if let Some(named) = session.dictionaries().read_logon(message, Direction::Inbound) {
+                    session.state.versions = Some(named);
+                }
+                if agreed.lowered_from.is_some() {
+                    let stored = &mut call.session_mut().state.stored;
+                    (stored.next_in, stored.attempts) = (seq, 0);
+                    call.record_change(RecordKind::Adjust, LOWERED)?;
+                }
             }
-        }
-        let state = &mut tx.session_mut().state;
-        match number {
-            NumberUse::WhenDue if header.seq == Some(state.stored.next_in) => state.advance(),
-            NumberUse::WhenDue | NumberUse::Kept => {}
-            NumberUse::MovesTo(new) => {
-                state.stored.next_in = new;
-                state.stored.attempts = 0;
+            let state = &mut call.session_mut().state;
+            match number {
+                NumberUse::WhenDue if header.seq == Some(state.stored.next_in) => state.advance(),
+                NumberUse::WhenDue | NumberUse::Kept => {}
+                NumberUse::MovesTo(new) => {
+                    state.stored.next_in = new;
+                    state.stored.attempts = 0;
+                }
             }
-        }
-        tx.record(seq, message, header.flags)?;
+            call.record(seq, message, header.flags)?;
+            if let Some(reply) = &reply {
+                call.send(SendKind::New { cause: header.seq }, Some(message), reply)?;
+            }
+            call.follow_up(&mut then)
+        })?;
+        // A replay may have begun, or ended.
+        self.tell_horizon();
         if let Some(reply) = &reply {
-            tx.send(SendKind::New { cause: header.seq }, Some(message), reply)?;
+            self.notify_rejected(reply);
         }
-        follow_up(tx, &mut then)
-    })?;
-    // A replay may have begun, or ended.
-    tx.tell_horizon();
-    if let Some(reply) = &reply {
-        tx.notify_rejected(reply);
-    }
-    match told {
-        Told::Nothing => {}
-        Told::Event(event) => tx.notify(&event),
-        Told::Note(note) => tx.notify(&Event::Note(&note)),
-    }
-    if let Some(refused) = refused {
-        tx.notify(&Event::Note(&refused));
-    }
-    match then {
-        Then::GoOn => Ok(()),
-        Then::LogOut(log_out) if log_out.await_answer => Ok(()),
-        Then::LogOut(_) => Err(Stop),
-        // Whatever fits is written now, before anything else. It is as much as one call may do.
-        Then::Replay { .. } => {
-            tx.session_mut().reading.budget.spend_all();
-            replay::pump(tx)
+        match told {
+            Told::Nothing => {}
+            Told::Event(event) => self.notify(&event),
+            Told::Note(note) => self.notify(&Event::Note(&note)),
         }
-        Then::AnswerLogout { .. } => logout_answered(tx),
-        Then::LoggedOut => {
-            notify_reset_after_logout(tx);
-            let leaving = tx.connection_mut().and_then(|connection| connection.leaving.take());
-            tx.close(leaving.map_or(SessionEnd::LoggedOutByUs, |leaving| *leaving));
-            Err(Stop)
+        if let Some(refused) = refused {
+            self.notify(&Event::Note(&refused));
         }
-        Then::LoggedOn(agreed) => logged_on(tx, seq, agreed),
-        Then::Close(end) => {
-            tx.close(end);
-            Err(Stop)
+        match then {
+            Then::GoOn => Ok(()),
+            Then::LogOut(log_out) if log_out.await_answer => Ok(()),
+            Then::LogOut(_) => Err(Stop),
+            // Whatever fits is written now, before anything else. It is as much as one call may do.
+            Then::Replay { .. } => {
+                self.session_mut().reading.budget.spend_all();
+                self.pump()
+            }
+            Then::AnswerLogout { .. } => self.logout_answered(),
+            Then::LoggedOut => {
+                self.notify_reset_after_logout();
+                let leaving = self.connection_mut().and_then(|connection| connection.leaving.take());
+                self.close(leaving.map_or(SessionEnd::LoggedOutByUs, |leaving| *leaving));
+                Err(Stop)
+            }
+            Then::LoggedOn(agreed) => self.logged_on(seq, agreed),
+            Then::Close(end) => {
+                self.close(end);
+                Err(Stop)
+            }
         }
     }
 }
@@ -329,389 +321,393 @@ fn after_reject<'m>(session: &Session, seq: SeqNum, text: Cow<'m, str>) -> Then<
     Then::LogOut(LogOut { text, cause: Some(seq), end, await_answer: true })
 }
 
-/// Adds what belongs to the transaction of a message besides its answer.
-fn follow_up(tx: &mut Transaction<'_>, then: &mut Then<'_>) -> Result<(), SendError> {
-    match then {
-        Then::GoOn | Then::Close(_) => Ok(()),
-        Then::LoggedOn(agreed) => {
-            if let Some(begin) = agreed.replay_from
-                && let Some(ours) = tx.connection_mut().and_then(|connection| connection.logon.ours)
-            {
-                begin_replay(tx, begin, ours);
+impl Call<'_> {
+    /// Adds what belongs to the transaction of a message besides its answer.
+    fn follow_up(&mut self, then: &mut Then<'_>) -> Result<(), SendError> {
+        match then {
+            Then::GoOn | Then::Close(_) => Ok(()),
+            Then::LoggedOn(agreed) => {
+                if let Some(begin) = agreed.replay_from
+                    && let Some(ours) = self.connection_mut().and_then(|connection| connection.logon.ours)
+                {
+                    self.begin_replay(begin, ours);
+                }
+                Ok(())
             }
-            Ok(())
-        }
-        Then::LogOut(LogOut { text, cause, end, await_answer }) => {
-            let text = core::mem::take(text);
-            log_out(tx, text, *cause, end.clone(), *await_answer)
-        }
-        Then::Replay { begin, end } => {
-            begin_replay(tx, *begin, *end);
-            Ok(())
-        }
-        Then::AnswerLogout { cause, end } => {
-            if let Some(connection) = tx.connection_mut()
-                && let Some(end) = end.take()
-            {
-                connection.leaving = Some(Box::new(end));
+            Then::LogOut(LogOut { text, cause, end, await_answer }) => {
+                let text = core::mem::take(text);
+                self.log_out(text, *cause, end.clone(), *await_answer)
             }
-            answer_logout(tx, *cause)
-        }
-        Then::LoggedOut => reset_after_logout(tx),
-    }
-}
-
-/// Begins the replay that the counterparty requested. A second request during a replay restarts the
-/// range; new messages that wait are not part of it, and the horizon remains counted from them.
-fn begin_replay(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum) {
-    let session = tx.session_mut();
-    let next_out = session.state.stored.next_out;
-    if session.state.phase() == Phase::LoggedOn {
-        session.state.release();
-    }
-    // Where nothing waits because everything new is sent at once, the counterparty may miss what
-    // was sent since the first request.
-    let interleaves = session.settings.replay_interleave == ReplayInterleave::All;
-    let open = session.state.replay();
-    let waiting = open.filter(|open| !interleaves || open.live < open.began);
-    let (live, began) = waiting.map_or((next_out, next_out), |open| (open.live, open.began));
-    let Some(connection) = &mut session.state.connection else { return };
-    let end = end.min(live.previous());
-    if begin > end {
-        return;
-    }
-    let (mut next, mut last) = (begin, end);
-    // The rest of what the first request asked for is not forgotten.
-    if let Some(open) = open {
-        let at = open.gap_from.unwrap_or(open.next);
-        if at <= open.end {
-            (next, last) = (begin.min(at), end.max(open.end));
+            Then::Replay { begin, end } => {
+                self.begin_replay(*begin, *end);
+                Ok(())
+            }
+            Then::AnswerLogout { cause, end } => {
+                if let Some(connection) = self.connection_mut()
+                    && let Some(end) = end.take()
+                {
+                    connection.leaving = Some(Box::new(end));
+                }
+                self.answer_logout(*cause)
+            }
+            Then::LoggedOut => self.reset_after_logout(),
         }
     }
-    connection.logon.replay = Some(Replay { next, end: last, gap_from: None, live, began });
-}
 
-/// Answers a Logout in the open transaction. The side that sent the first Logout closes the
-/// connection.
-fn answer_logout(tx: &mut Transaction<'_>, cause: Option<SeqNum>) -> Result<(), SendError> {
-    let until = tx.now.mono + PEER_CLOSES_WITHIN;
-    let session = tx.session();
-    // Sequence numbers from before the reset no longer apply; and a connection that is closed at
-    // once has no time for a replay, which our Logout would have to wait for.
-    let ends_replay = session.settings.reset_on_logout || session.behavior.after_logout == AfterLogout::Close;
-    // The Logout that waits for the replay serves as the answer.
-    let on_its_way = session.state.phase() == Phase::LogoutSent && !ends_replay;
-    tx.session_mut().state.release();
-    if let Some(connection) = tx.connection_mut() {
-        connection.logon.logout_waits = None;
-        if ends_replay {
-            connection.logon.replay = None;
+    /// Begins the replay that the counterparty requested. A second request during a replay restarts
+    /// the range; new messages that wait are not part of it, and the horizon remains counted from
+    /// them.
+    fn begin_replay(&mut self, begin: SeqNum, end: SeqNum) {
+        let session = self.session_mut();
+        let next_out = session.state.stored.next_out;
+        if session.state.phase() == Phase::LoggedOn {
+            session.state.release();
+        }
+        // Where nothing waits because everything new is sent at once, the counterparty may miss
+        // what was sent since the first request.
+        let interleaves = session.settings.replay_interleave == ReplayInterleave::All;
+        let open = session.state.replay();
+        let waiting = open.filter(|open| !interleaves || open.live < open.began);
+        let (live, began) = waiting.map_or((next_out, next_out), |open| (open.live, open.began));
+        let Some(connection) = &mut session.state.connection else { return };
+        let end = end.min(live.previous());
+        if begin > end {
+            return;
+        }
+        let (mut next, mut last) = (begin, end);
+        // The rest of what the first request asked for is not forgotten.
+        if let Some(open) = open {
+            let at = open.gap_from.unwrap_or(open.next);
+            if at <= open.end {
+                (next, last) = (begin.min(at), end.max(open.end));
+            }
+        }
+        connection.logon.replay = Some(Replay { next, end: last, gap_from: None, live, began });
+    }
+
+    /// Answers a Logout in the open transaction. The side that sent the first Logout closes the
+    /// connection.
+    fn answer_logout(&mut self, cause: Option<SeqNum>) -> Result<(), SendError> {
+        let until = self.now.mono + PEER_CLOSES_WITHIN;
+        let session = self.session();
+        // Sequence numbers from before the reset no longer apply; and a connection that is closed
+        // at once has no time for a replay, which our Logout would have to wait for.
+        let ends_replay =
+            session.settings.reset_on_logout || session.behavior.after_logout == AfterLogout::Close;
+        // The Logout that waits for the replay serves as the answer.
+        let on_its_way = session.state.phase() == Phase::LogoutSent && !ends_replay;
+        self.session_mut().state.release();
+        if let Some(connection) = self.connection_mut() {
+            connection.logon.logout_waits = None;
+            if ends_replay {
+                connection.logon.replay = None;
+            }
+        }
+        if !on_its_way {
+            self.send(
+                SendKind::New { cause },
+                None,
+                &AdminMessage::Logout { text: Cow::Borrowed(""), status: None },
+            )?;
+        }
+        if let Some(connection) = self.connection_mut() {
+            (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutAnswered, Some(until));
+        }
+        self.reset_after_logout()
+    }
+
+    /// After the answer to a Logout is committed, either the counterparty closes the connection or
+    /// we do.
+    fn logout_answered(&mut self) -> Result<(), Stop> {
+        self.notify_reset_after_logout();
+        if self.session().behavior.after_logout == AfterLogout::Close {
+            let leaving = self.connection_mut().and_then(|connection| connection.leaving.take());
+            self.close(leaving.map_or(SessionEnd::LoggedOutByPeer, |leaving| *leaving));
+        }
+        Err(Stop)
+    }
+
+    fn reset_after_logout(&mut self) -> Result<(), SendError> {
+        if self.session().settings.reset_on_logout { self.reset("ResetOnLogout") } else { Ok(()) }
+    }
+
+    fn notify_reset_after_logout(&mut self) {
+        if self.session().settings.reset_on_logout {
+            self.notify_numbers("ResetOnLogout");
         }
     }
-    if !on_its_way {
-        tx.send(
-            SendKind::New { cause },
-            None,
-            &AdminMessage::Logout { text: Cow::Borrowed(""), status: None },
-        )?;
-    }
-    if let Some(connection) = tx.connection_mut() {
-        (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutAnswered, Some(until));
-    }
-    reset_after_logout(tx)
-}
 
-/// After the answer to a Logout is committed, either the counterparty closes the connection or we
-/// do.
-fn logout_answered(tx: &mut Transaction<'_>) -> Result<(), Stop> {
-    notify_reset_after_logout(tx);
-    if tx.session().behavior.after_logout == AfterLogout::Close {
-        let leaving = tx.connection_mut().and_then(|connection| connection.leaving.take());
-        tx.close(leaving.map_or(SessionEnd::LoggedOutByPeer, |leaving| *leaving));
-    }
-    Err(Stop)
-}
-
-fn reset_after_logout(tx: &mut Transaction<'_>) -> Result<(), SendError> {
-    if tx.session().settings.reset_on_logout { tx.reset("ResetOnLogout") } else { Ok(()) }
-}
-
-fn notify_reset_after_logout(tx: &mut Transaction<'_>) {
-    if tx.session().settings.reset_on_logout {
-        tx.notify_numbers("ResetOnLogout");
-    }
-}
-
-/// Adopts the parameters in the counterparty's Logon.
-fn adopt(tx: &mut Transaction<'_>, agreed: Agreed) {
-    let state = &mut tx.session_mut().state;
-    let Some(connection) = &mut state.connection else { return };
-    connection.heart_bt_int = agreed.heart_bt_int;
-    connection.peer_max_message_size = agreed.max_message_size;
-    connection.reset_asked = false;
-    connection.resetting = None;
-    connection.logged_on = true;
-    // What was written between our Logon and its answer follows now.
-    state.release();
-    if let Some(connection) = &mut state.connection {
-        connection.logon = Logon { phase: Phase::LoggedOn, deadline: None, ..connection.logon };
-    }
-}
-
-/// Called once the exchange of Logons is committed.
-fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<(), Stop> {
-    if agreed.in_session {
-        tx.notify_numbers("reset in the session");
-        return Ok(());
-    }
-    let ours = tx.connection_mut().and_then(|connection| connection.logon.ours);
-    let session = tx.session_mut();
-    session.reading.framer.set_max_message_size(session.settings.max_message_size);
-    let next_in = session.state.stored.next_in;
-    if agreed.reset {
-        tx.notify_numbers("reset at logon");
-    }
-    if let Some(expected) = agreed.lowered_from {
-        tx.session_mut().state.accepted_too_low = true;
-        tx.notify_numbers(LOWERED);
-        let note = format!(
-            "the counterparty's Logon has MsgSeqNum {seq}, and {expected} was expected: it may have lost its store"
-        );
-        tx.notify(&Event::Note(&note));
-    }
-    // A Logon whose sequence number is too high is answered first, then the gap is requested
-    // (1S-a), and then the application may send (rule 4.7).
-    let is_gap = seq > next_in;
-    let holds = is_gap && hold_back(tx, seq, agreed)?;
-    tx.notify(&Event::LoggedOn);
-    if let (Some(begin), Some(end)) = (agreed.replay_from, ours) {
-        tx.notify(&Event::ResendRequested { begin, end });
-    }
-    if is_gap && agreed.sends_what_we_miss {
-        let note = format!(
-            "message {seq} arrived, {next_in} was expected: the counterparty sends the missing ones by NextExpectedMsgSeqNum"
-        );
-        tx.notify(&Event::Note(&note));
-    } else if is_gap && holds {
-        tx.notify(&Event::GapDetected { expected: next_in, received: seq });
-    } else if is_gap {
-        ask_for_gap(tx, Ahead::new(seq))?;
-    }
-    if agreed.replay_from.is_some() {
-        tx.session_mut().reading.budget.spend_all();
-        replay::pump(tx)?;
-    }
-    Ok(())
-}
-
-/// Withholds application messages while messages are missing before the counterparty's Logon, if
-/// the session does that; they are requested before. Returns whether it does.
-///
-/// By NextExpectedMsgSeqNum (789) in both Logons the counterparty sends them unasked: they are
-/// requested only if they do not come (rule 5.2).
-fn hold_back(tx: &mut Transaction<'_>, received: SeqNum, agreed: Agreed) -> Result<bool, Stop> {
-    let session = tx.session();
-    let next_in = session.state.stored.next_in;
-    let Some(connection) = &session.state.connection else { return Err(Stop) };
-    let holds =
-        session.keeps_messages && session.behavior.sending_after_logon_gap == SendingAfterGap::HeldBack;
-    let now = tx.now.mono;
-    let until = now + gaps::patience(connection);
-    if agreed.sends_what_we_miss {
-        let gap = gaps::announced(session, received, now);
-        if let Some(connection) = tx.connection_mut() {
-            connection.logon.gap = Some(gap);
+    /// Adopts the parameters in the counterparty's Logon.
+    fn adopt(&mut self, agreed: Agreed) {
+        let state = &mut self.session_mut().state;
+        let Some(connection) = &mut state.connection else { return };
+        connection.heart_bt_int = agreed.heart_bt_int;
+        connection.peer_max_message_size = agreed.max_message_size;
+        connection.reset_asked = false;
+        connection.resetting = None;
+        connection.logged_on = true;
+        // What was written between our Logon and its answer follows now.
+        state.release();
+        if let Some(connection) = &mut state.connection {
+            connection.logon = Logon { phase: Phase::LoggedOn, deadline: None, ..connection.logon };
         }
-    } else if holds && let GapStep::Ask(gap) = gaps::step(session, connection, Ahead::new(received), now) {
-        ask(tx, gap, received)?;
     }
-    if holds && let Some(connection) = tx.connection_mut() {
-        (connection.logon.held_at, connection.logon.deadline) = (Some(next_in), Some(until));
-        tx.tell_horizon();
-    }
-    Ok(holds)
-}
 
-/// 11: the message waits until the gap before it is filled; the missing messages are requested.
-fn too_high(
-    tx: &mut Transaction<'_>,
-    header: &Header<'_>,
-    framed: Framed<'_>,
-    message: &Message<'_>,
-    action: TooHigh<'_>,
-) -> Result<(), Stop> {
-    let Some(seq) = header.seq else { return Err(Stop) };
-    if let Some(first) = action.first {
-        answer(tx, header, message, first)?;
-        let Some(connection) = tx.connection_mut() else { return Err(Stop) };
-        connection.logon.request_answered = Some(seq);
-        if connection.logon.phase == Phase::LogoutAnswered {
+    /// Called once the exchange of Logons is committed.
+    fn logged_on(&mut self, seq: SeqNum, agreed: Agreed) -> Result<(), Stop> {
+        if agreed.in_session {
+            self.notify_numbers("reset in the session");
             return Ok(());
         }
-    }
-    let now = tx.now.mono;
-    let session = tx.session_mut();
-    if session.reading.leaves_rest {
-        return Ok(());
-    }
-    let (epoch, arrival) = (session.state.epoch(), session.arrival(now));
-    if action.logs_out
-        && let Some(connection) = &mut session.state.connection
-    {
-        connection.logon.logout_waits = Some(seq);
-    }
-    let is_kept = action.keep && session.reorder.keep(epoch, seq, framed, arrival);
-    if action.keep && !is_kept {
-        tx.notify(&Event::Note("a message that arrived after a gap was dropped: the reorder buffer is full"));
-    }
-    if action.logs_out {
-        // The counterparty may close the connection before the gap is filled.
-        tx.notify(&inbound::logout_received(message));
-    }
-    if header.poss_dup
-        && let Some(connection) = tx.connection_mut()
-        && let Some(gap) = &mut connection.logon.gap
-    {
-        gap.replayed = Some(seq);
-    }
-    let is_request = header.msg_type == msg_type::RESEND_REQUEST;
-    ask_for_gap(tx, Ahead { seq, replayed: header.poss_dup, passed: action.ask_again, is_request })?;
-    if action.keep && !is_kept {
-        tx.session_mut().note_dropped(seq);
-    }
-    Ok(())
-}
-
-/// Rejects a message that is larger than the session accepts and was read past: its number is used,
-/// so that the counterparty does not send it again and again.
-pub(crate) fn too_large(
-    tx: &mut Transaction<'_>,
-    header: OversizedHeader<'_>,
-    size: usize,
-) -> Result<(), Stop> {
-    let OversizedHeader { msg_type, seq, poss_dup } = header;
-    // The sequence numbers before the answer to our reset no longer apply.
-    if tx.session().state.reset_stage() == Some(ResetStage::LogonSent) {
-        return Ok(());
-    }
-    let session = tx.session();
-    let next_in = session.state.stored.next_in;
-    let max_message_size = session.settings.max_message_size;
-    if seq > next_in {
-        return ask_for_gap(tx, Ahead { replayed: poss_dup, ..Ahead::new(seq) });
-    }
-    if seq < next_in {
-        if poss_dup {
-            return Ok(());
+        let ours = self.connection_mut().and_then(|connection| connection.logon.ours);
+        let session = self.session_mut();
+        session.reading.framer.set_max_message_size(session.settings.max_message_size);
+        let next_in = session.state.stored.next_in;
+        if agreed.reset {
+            self.notify_numbers("reset at logon");
         }
-        let Answer { mut then, .. } = inbound::number_too_low(next_in, seq);
-        tx.run(|tx| follow_up(tx, &mut then))?;
-        return Err(Stop);
-    }
-    let why = format!("the message has {size} bytes, and at most {max_message_size} are accepted");
-    reject_unread(tx, seq, msg_type, &why, Some(&format!("message {seq} is rejected: {why}")))
-}
-
-/// Rejects a message that could not be read, so that none is recorded. `used` is the record of the
-/// use of its number, if that is used. If there is no room for the Reject, the message is ignored.
-pub(crate) fn reject_unread(
-    tx: &mut Transaction<'_>,
-    seq: SeqNum,
-    msg_type: &[u8],
-    text: &str,
-    used: Option<&str>,
-) -> Result<(), Stop> {
-    let reject = Reject { text: text.into(), ..Reject::of(SessionRejectReason::Other, None) };
-    let reply = AdminMessage::Reject { seq, msg_type, reject };
-    let mut then = after_reject(tx.session(), seq, text.into());
-    let sent = with_room(tx, |tx| {
-        if let Some(used) = used {
-            tx.session_mut().state.advance();
-            tx.record_change(RecordKind::Adjust, used)?;
-            tx.session_mut().added.record(used.len());
+        if let Some(expected) = agreed.lowered_from {
+            self.session_mut().state.accepted_too_low = true;
+            self.notify_numbers(LOWERED);
+            let note = format!(
+                "the counterparty's Logon has MsgSeqNum {seq}, and {expected} was expected: it may have lost its store"
+            );
+            self.notify(&Event::Note(&note));
         }
-        tx.send(SendKind::New { cause: Some(seq) }, None, &reply)?;
-        follow_up(tx, &mut then)
-    })?;
-    if !sent {
-        return Ok(());
+        // A Logon whose sequence number is too high is answered first, then the gap is requested
+        // (1S-a), and then the application may send (rule 4.7).
+        let is_gap = seq > next_in;
+        let holds = is_gap && self.hold_back(seq, agreed)?;
+        self.notify(&Event::LoggedOn);
+        if let (Some(begin), Some(end)) = (agreed.replay_from, ours) {
+            self.notify(&Event::ResendRequested { begin, end });
+        }
+        if is_gap && agreed.sends_what_we_miss {
+            let note = format!(
+                "message {seq} arrived, {next_in} was expected: the counterparty sends the missing ones by NextExpectedMsgSeqNum"
+            );
+            self.notify(&Event::Note(&note));
+        } else if is_gap && holds {
+            self.notify(&Event::GapDetected { expected: next_in, received: seq });
+        } else if is_gap {
+            self.ask_for_gap(Ahead::new(seq))?;
+        }
+        if agreed.replay_from.is_some() {
+            self.session_mut().reading.budget.spend_all();
+            self.pump()?;
+        }
+        Ok(())
     }
-    tx.tell_horizon();
-    tx.notify_rejected(&reply);
-    progress(tx, false)
-}
 
-/// Requests the messages missing before `ahead`, once while the gap is open.
-fn ask_for_gap(tx: &mut Transaction<'_>, ahead: Ahead) -> Result<(), Stop> {
-    let session = tx.session();
-    let next_in = session.state.stored.next_in;
-    let Some(connection) = &session.state.connection else { return Err(Stop) };
-    match gaps::step(session, connection, ahead, tx.now.mono) {
-        GapStep::Patience => Ok(()),
-        GapStep::Coming(gap) => {
-            if let Some(connection) = tx.connection_mut() {
+    /// Withholds application messages while messages are missing before the counterparty's Logon,
+    /// if the session does that; they are requested before. Returns whether it does.
+    ///
+    /// By NextExpectedMsgSeqNum (789) in both Logons the counterparty sends them unasked: they are
+    /// requested only if they do not come (rule 5.2).
+    fn hold_back(&mut self, received: SeqNum, agreed: Agreed) -> Result<bool, Stop> {
+        let session = self.session();
+        let next_in = session.state.stored.next_in;
+        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        let holds =
+            session.keeps_messages && session.behavior.sending_after_logon_gap == SendingAfterGap::HeldBack;
+        let now = self.now.mono;
+        let until = now + gaps::patience(connection);
+        if agreed.sends_what_we_miss {
+            let gap = gaps::announced(session, received, now);
+            if let Some(connection) = self.connection_mut() {
                 connection.logon.gap = Some(gap);
             }
-            Ok(())
+        } else if holds && let GapStep::Ask(gap) = gaps::step(session, connection, Ahead::new(received), now)
+        {
+            self.request_missing(gap, received)?;
         }
-        GapStep::GiveUp => {
-            let times = connection.logon.gap.map_or(0, |gap| gap.asked);
-            let text = if session.has_given_up() {
-                format!("MsgSeqNum {next_in} was asked for once more and never came")
-            } else {
-                format!("MsgSeqNum {next_in} was asked for {times} times and never came")
-            };
-            let end = SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled);
-            tx.session_mut().give_up();
-            tx.run(|tx| log_out(tx, text.into(), None, end, false))?;
-            Err(Stop)
+        if holds && let Some(connection) = self.connection_mut() {
+            (connection.logon.held_at, connection.logon.deadline) = (Some(next_in), Some(until));
+            self.tell_horizon();
         }
-        GapStep::Ask(gap) => {
-            ask(tx, gap, ahead.seq)?;
-            tx.notify(&Event::GapDetected { expected: next_in, received: ahead.seq });
-            Ok(())
-        }
+        Ok(holds)
     }
-}
 
-/// Requests the missing messages.
-fn ask(tx: &mut Transaction<'_>, gap: Gap, received: SeqNum) -> Result<(), Stop> {
-    tx.run(|tx| {
-        if let Some(connection) = tx.connection_mut() {
-            connection.logon.gap = Some(gap);
+    /// 11: the message waits until the gap before it is filled; the missing messages are requested.
+    fn too_high(
+        &mut self,
+        header: &Header<'_>,
+        framed: Framed<'_>,
+        message: &Message<'_>,
+        action: TooHigh<'_>,
+    ) -> Result<(), Stop> {
+        let Some(seq) = header.seq else { return Err(Stop) };
+        if let Some(first) = action.first {
+            self.answer(header, message, first)?;
+            let Some(connection) = self.connection_mut() else { return Err(Stop) };
+            connection.logon.request_answered = Some(seq);
+            if connection.logon.phase == Phase::LogoutAnswered {
+                return Ok(());
+            }
         }
-        let request = AdminMessage::ResendRequest { begin: gap.begin, end: gap.asked_to };
-        tx.send(SendKind::New { cause: Some(received) }, None, &request).map(drop)
-    })
-}
+        let now = self.now.mono;
+        let session = self.session_mut();
+        if session.reading.leaves_rest {
+            return Ok(());
+        }
+        let (epoch, arrival) = (session.state.epoch(), session.arrival(now));
+        if action.logs_out
+            && let Some(connection) = &mut session.state.connection
+        {
+            connection.logon.logout_waits = Some(seq);
+        }
+        let is_kept = action.keep && session.reorder.keep(epoch, seq, framed, arrival);
+        if action.keep && !is_kept {
+            self.notify(&Event::Note(
+                "a message that arrived after a gap was dropped: the reorder buffer is full",
+            ));
+        }
+        if action.logs_out {
+            // The counterparty may close the connection before the gap is filled.
+            self.notify(&inbound::logout_received(message));
+        }
+        if header.poss_dup
+            && let Some(connection) = self.connection_mut()
+            && let Some(gap) = &mut connection.logon.gap
+        {
+            gap.replayed = Some(seq);
+        }
+        let is_request = header.msg_type == msg_type::RESEND_REQUEST;
+        self.ask_for_gap(Ahead { seq, replayed: header.poss_dup, passed: action.ask_again, is_request })?;
+        if action.keep && !is_kept {
+            self.session_mut().note_dropped(seq);
+        }
+        Ok(())
+    }
 
-/// Called after NextNumIn has advanced, by a gap fill or by one: forgets a gap that is filled,
-/// answers a Logout that waited for it, and requests the next part of the gap, or the next gap.
-fn progress(tx: &mut Transaction<'_>, by_gap_fill: bool) -> Result<(), Stop> {
-    let now = tx.now.mono;
-    let session = tx.session_mut();
-    let next_in = session.state.stored.next_in;
-    let Some(connection) = &mut session.state.connection else { return Err(Stop) };
-    if connection.logon.gap.is_some_and(|gap| next_in > gap.end) {
-        connection.logon.gap = None;
-    }
-    if connection.logon.held_at.is_some_and(|held_at| held_at != next_in) {
-        session.state.release();
-        tx.tell_horizon();
-    }
-    let session = tx.session();
-    let Some(connection) = &session.state.connection else { return Err(Stop) };
-    if let Some(gap) = gaps::next_part(session, connection, by_gap_fill, now) {
-        ask(tx, gap, gap.end.next())?;
-    }
-    let session = tx.session();
-    let Some(connection) = &session.state.connection else { return Err(Stop) };
-    match gaps::progress(session, connection) {
-        Progress::Nothing => Ok(()),
-        Progress::AnswerLogout => {
-            tx.run(|tx| answer_logout(tx, None))?;
-            logout_answered(tx)
+    /// Rejects a message that is larger than the session accepts and was read past: its number is
+    /// used, so that the counterparty does not send it again and again.
+    pub(crate) fn too_large(&mut self, header: OversizedHeader<'_>, size: usize) -> Result<(), Stop> {
+        let OversizedHeader { msg_type, seq, poss_dup } = header;
+        // The sequence numbers before the answer to our reset no longer apply.
+        if self.session().state.reset_stage() == Some(ResetStage::LogonSent) {
+            return Ok(());
         }
-        Progress::Gap { ahead } => ask_for_gap(tx, Ahead::new(ahead)),
+        let session = self.session();
+        let next_in = session.state.stored.next_in;
+        let max_message_size = session.settings.max_message_size;
+        if seq > next_in {
+            return self.ask_for_gap(Ahead { replayed: poss_dup, ..Ahead::new(seq) });
+        }
+        if seq < next_in {
+            if poss_dup {
+                return Ok(());
+            }
+            let Answer { mut then, .. } = inbound::number_too_low(next_in, seq);
+            self.run(|call| call.follow_up(&mut then))?;
+            return Err(Stop);
+        }
+        let why = format!("the message has {size} bytes, and at most {max_message_size} are accepted");
+        self.reject_unread(seq, msg_type, &why, Some(&format!("message {seq} is rejected: {why}")))
+    }
+
+    /// Rejects a message that could not be read, so that none is recorded. `used` is the record of
+    /// the use of its number, if that is used. If there is no room for the Reject, the message is
+    /// ignored.
+    pub(crate) fn reject_unread(
+        &mut self,
+        seq: SeqNum,
+        msg_type: &[u8],
+        text: &str,
+        used: Option<&str>,
+    ) -> Result<(), Stop> {
+        let reject = Reject { text: text.into(), ..Reject::of(SessionRejectReason::Other, None) };
+        let reply = AdminMessage::Reject { seq, msg_type, reject };
+        let mut then = after_reject(self.session(), seq, text.into());
+        let sent = self.with_room(|call| {
+            if let Some(used) = used {
+                call.session_mut().state.advance();
+                call.record_change(RecordKind::Adjust, used)?;
+                call.session_mut().added.record(used.len());
+            }
+            call.send(SendKind::New { cause: Some(seq) }, None, &reply)?;
+            call.follow_up(&mut then)
+        })?;
+        if !sent {
+            return Ok(());
+        }
+        self.tell_horizon();
+        self.notify_rejected(&reply);
+        self.progress(false)
+    }
+
+    /// Requests the messages missing before `ahead`, once while the gap is open.
+    fn ask_for_gap(&mut self, ahead: Ahead) -> Result<(), Stop> {
+        let session = self.session();
+        let next_in = session.state.stored.next_in;
+        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        match gaps::step(session, connection, ahead, self.now.mono) {
+            GapStep::Patience => Ok(()),
+            GapStep::Coming(gap) => {
+                if let Some(connection) = self.connection_mut() {
+                    connection.logon.gap = Some(gap);
+                }
+                Ok(())
+            }
+            GapStep::GiveUp => {
+                let times = connection.logon.gap.map_or(0, |gap| gap.asked);
+                let text = if session.has_given_up() {
+                    format!("MsgSeqNum {next_in} was asked for once more and never came")
+                } else {
+                    format!("MsgSeqNum {next_in} was asked for {times} times and never came")
+                };
+                let end = SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled);
+                self.session_mut().give_up();
+                self.run(|call| call.log_out(text.into(), None, end, false))?;
+                Err(Stop)
+            }
+            GapStep::Ask(gap) => {
+                self.request_missing(gap, ahead.seq)?;
+                self.notify(&Event::GapDetected { expected: next_in, received: ahead.seq });
+                Ok(())
+            }
+        }
+    }
+
+    /// Requests the missing messages.
+    fn request_missing(&mut self, gap: Gap, received: SeqNum) -> Result<(), Stop> {
+        self.run(|call| {
+            if let Some(connection) = call.connection_mut() {
+                connection.logon.gap = Some(gap);
+            }
+            let request = AdminMessage::ResendRequest { begin: gap.begin, end: gap.asked_to };
+            call.send(SendKind::New { cause: Some(received) }, None, &request).map(drop)
+        })
+    }
+
+    /// Called after NextNumIn has advanced, by a gap fill or by one: forgets a gap that is filled,
+    /// answers a Logout that waited for it, and requests the next part of the gap, or the next gap.
+    fn progress(&mut self, by_gap_fill: bool) -> Result<(), Stop> {
+        let now = self.now.mono;
+        let session = self.session_mut();
+        let next_in = session.state.stored.next_in;
+        let Some(connection) = &mut session.state.connection else { return Err(Stop) };
+        if connection.logon.gap.is_some_and(|gap| next_in > gap.end) {
+            connection.logon.gap = None;
+        }
+        if connection.logon.held_at.is_some_and(|held_at| held_at != next_in) {
+            session.state.release();
+            self.tell_horizon();
+        }
+        let session = self.session();
+        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        if let Some(gap) = gaps::next_part(session, connection, by_gap_fill, now) {
+            self.request_missing(gap, gap.end.next())?;
+        }
+        let session = self.session();
+        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        match gaps::progress(session, connection) {
+            Progress::Nothing => Ok(()),
+            Progress::AnswerLogout => {
+                self.run(|call| call.answer_logout(None))?;
+                self.logout_answered()
+            }
+            Progress::Gap { ahead } => self.ask_for_gap(Ahead::new(ahead)),
+        }
     }
 }

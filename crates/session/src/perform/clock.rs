@@ -4,9 +4,8 @@ use core::time::Duration;
 
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
-use crate::perform::call::{Stop, Transaction};
-use crate::perform::leave::{PEER_CLOSES_WITHIN, end_with, test_request, with_room};
-use crate::perform::reset;
+use crate::perform::call::{Call, Stop};
+use crate::perform::leave::PEER_CLOSES_WITHIN;
 use crate::send::sending::SendKind;
 use crate::settings::SessionSettings;
 use crate::settings::behavior::{Farewell, HeartbeatWhileTesting};
@@ -190,108 +189,114 @@ fn heartbeat(connection: &Connection) -> Duration {
     Duration::from_secs(u64::from(connection.heart_bt_int))
 }
 
-/// Does everything that is due.
-pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
-    let now = tx.now.mono;
-    let session = tx.session();
-    let Some(connection) = &session.state.connection else { return Err(Stop) };
-    if connection.logon.deadline.is_some_and(|deadline| deadline <= now) {
-        if connection.logon.phase != Phase::LoggedOn {
-            return phase_ends(tx);
-        }
-        // What is missing before the counterparty's Logon has not come.
-        tx.session_mut().state.release();
-        tx.tell_horizon();
-    }
-    let session = tx.session();
-    let Some(connection) = &session.state.connection else { return Err(Stop) };
-    if connection.resetting.as_ref().is_some_and(|resetting| resetting.until <= now) {
-        return reset::times_out(tx);
-    }
-    if session.outbox.unread_since().is_some_and(|since| since + session.settings.send_timeout <= now) {
-        tx.close(SessionEnd::PeerDidNotRead);
-        return Err(Stop);
-    }
-    if session.outbox.has_passed_watermark() {
-        tell_watermark(tx)?;
-    }
-    let session = tx.session();
-    if let (Some(since), Some(limit)) = (session.outbox.slow_since(), session.settings.slow_consumer_timeout)
-        && since + limit <= now
-    {
-        tx.close(SessionEnd::SlowConsumer);
-        return Err(Stop);
-    }
-    if session.reading.oversized.as_ref().is_some_and(|it| it.since + oversized::WITHIN <= now) {
-        let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
-        return end_with(tx, why.to_string().into(), SessionEnd::PeerMisbehaved(why));
-    }
-    let session = tx.session();
-    let Some(connection) = &session.state.connection else { return Err(Stop) };
-    if !beats(connection) {
-        return Ok(());
-    }
-    let beat = heartbeat(connection);
-    if session.silent_at(connection).is_some_and(|at| at <= now) {
-        if connection.test_request.is_none() {
-            test_request(tx)?;
-        } else if session.reading.would_hear() && session.settings.check_heartbeats {
-            return peer_is_gone(tx);
-        } else if session.reading.would_hear() {
-            if let Some(connection) = tx.connection_mut() {
-                connection.hear(now);
+impl Call<'_> {
+    /// Does everything that is due.
+    pub(crate) fn fire_timers(&mut self) -> Result<(), Stop> {
+        let now = self.now.mono;
+        let session = self.session();
+        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        if connection.logon.deadline.is_some_and(|deadline| deadline <= now) {
+            if connection.logon.phase != Phase::LoggedOn {
+                return self.phase_ends();
             }
-            tx.notify(&Event::Note(UNANSWERED));
+            // What is missing before the counterparty's Logon has not come.
+            self.session_mut().state.release();
+            self.tell_horizon();
         }
-    }
-    let session = tx.session();
-    let Some(connection) = &session.state.connection else { return Err(Stop) };
-    if connection.last_sent + beat <= now && !session.holds_heartbeats(connection) {
-        let heartbeat = AdminMessage::Heartbeat { id: None };
-        with_room(tx, |tx| tx.send(SendKind::New { cause: None }, None, &heartbeat).map(drop))?;
-        // Counts as sent even if it waits for a replay, which itself proves that we are alive, or
-        // if there was no room: the bytes that wait for the counterparty to read them do the same.
-        if let Some(connection) = tx.connection_mut() {
-            connection.last_sent = now;
+        let session = self.session();
+        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        if connection.resetting.as_ref().is_some_and(|resetting| resetting.until <= now) {
+            return self.reset_times_out();
         }
-    }
-    Ok(())
-}
-
-/// Notifies the application of a counterparty that reads too slowly, or has caught up.
-#[cold]
-fn tell_watermark(tx: &mut Transaction<'_>) -> Result<(), Stop> {
-    let now = tx.now.mono;
-    let outbox = &mut tx.session_mut().outbox;
-    let (queued, size) = (outbox.queued(), outbox.size());
-    match outbox.pass_watermark(now) {
-        None => tx.notify(&Event::SlowConsumer { queued, size }),
-        Some(since) => tx.notify(&Event::SlowConsumerRecovered { queued, after: now - since }),
-    }
-    // What the callback wrote may have ended the connection.
-    if tx.session().state.is_open() { Ok(()) } else { Err(Stop) }
-}
-
-/// Ends the connection because a TestRequest was not answered.
-fn peer_is_gone(tx: &mut Transaction<'_>) -> Result<(), Stop> {
-    let end = SessionEnd::HeartbeatTimedOut;
-    if tx.session().behavior.unanswered_test_request == Farewell::Logout {
-        return end_with(tx, "Timed out waiting for heartbeat".into(), end);
-    }
-    tx.close(end);
-    Err(Stop)
-}
-
-fn phase_ends(tx: &mut Transaction<'_>) -> Result<(), Stop> {
-    let Some(connection) = tx.connection_mut() else { return Err(Stop) };
-    let end = match connection.logon.phase {
-        Phase::AwaitingLogon | Phase::LogonSent => SessionEnd::LogonTimedOut,
-        Phase::LogoutSent => connection.leaving.take().map_or(SessionEnd::LogoutTimedOut, |leaving| *leaving),
-        Phase::LogoutAnswered => SessionEnd::PeerDidNotClose,
-        Phase::LoggedOn | Phase::Disconnected => {
-            SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)
+        if session.outbox.unread_since().is_some_and(|since| since + session.settings.send_timeout <= now) {
+            self.close(SessionEnd::PeerDidNotRead);
+            return Err(Stop);
         }
-    };
-    connection.close(end);
-    Err(Stop)
+        if session.outbox.has_passed_watermark() {
+            self.tell_watermark()?;
+        }
+        let session = self.session();
+        if let (Some(since), Some(limit)) =
+            (session.outbox.slow_since(), session.settings.slow_consumer_timeout)
+            && since + limit <= now
+        {
+            self.close(SessionEnd::SlowConsumer);
+            return Err(Stop);
+        }
+        if session.reading.oversized.as_ref().is_some_and(|it| it.since + oversized::WITHIN <= now) {
+            let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
+            return self.end_with(why.to_string().into(), SessionEnd::PeerMisbehaved(why));
+        }
+        let session = self.session();
+        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        if !beats(connection) {
+            return Ok(());
+        }
+        let beat = heartbeat(connection);
+        if session.silent_at(connection).is_some_and(|at| at <= now) {
+            if connection.test_request.is_none() {
+                self.test_request()?;
+            } else if session.reading.would_hear() && session.settings.check_heartbeats {
+                return self.peer_is_gone();
+            } else if session.reading.would_hear() {
+                if let Some(connection) = self.connection_mut() {
+                    connection.hear(now);
+                }
+                self.notify(&Event::Note(UNANSWERED));
+            }
+        }
+        let session = self.session();
+        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        if connection.last_sent + beat <= now && !session.holds_heartbeats(connection) {
+            let heartbeat = AdminMessage::Heartbeat { id: None };
+            self.with_room(|call| call.send(SendKind::New { cause: None }, None, &heartbeat).map(drop))?;
+            // Counts as sent even if it waits for a replay, which itself proves that we are alive,
+            // or if there was no room: the bytes that wait for the counterparty to read them do the
+            // same.
+            if let Some(connection) = self.connection_mut() {
+                connection.last_sent = now;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notifies the application of a counterparty that reads too slowly, or has caught up.
+    #[cold]
+    fn tell_watermark(&mut self) -> Result<(), Stop> {
+        let now = self.now.mono;
+        let outbox = &mut self.session_mut().outbox;
+        let (queued, size) = (outbox.queued(), outbox.size());
+        match outbox.pass_watermark(now) {
+            None => self.notify(&Event::SlowConsumer { queued, size }),
+            Some(since) => self.notify(&Event::SlowConsumerRecovered { queued, after: now - since }),
+        }
+        // What the callback wrote may have ended the connection.
+        if self.session().state.is_open() { Ok(()) } else { Err(Stop) }
+    }
+
+    /// Ends the connection because a TestRequest was not answered.
+    fn peer_is_gone(&mut self) -> Result<(), Stop> {
+        let end = SessionEnd::HeartbeatTimedOut;
+        if self.session().behavior.unanswered_test_request == Farewell::Logout {
+            return self.end_with("Timed out waiting for heartbeat".into(), end);
+        }
+        self.close(end);
+        Err(Stop)
+    }
+
+    fn phase_ends(&mut self) -> Result<(), Stop> {
+        let Some(connection) = self.connection_mut() else { return Err(Stop) };
+        let end = match connection.logon.phase {
+            Phase::AwaitingLogon | Phase::LogonSent => SessionEnd::LogonTimedOut,
+            Phase::LogoutSent => {
+                connection.leaving.take().map_or(SessionEnd::LogoutTimedOut, |leaving| *leaving)
+            }
+            Phase::LogoutAnswered => SessionEnd::PeerDidNotClose,
+            Phase::LoggedOn | Phase::Disconnected => {
+                SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)
+            }
+        };
+        connection.close(end);
+        Err(Stop)
+    }
 }

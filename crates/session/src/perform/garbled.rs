@@ -8,8 +8,7 @@
 use fixbolt_codec::{FromField, Message, SeqNum};
 
 use crate::events::event::Event;
-use crate::perform::call::{Stop, Transaction};
-use crate::perform::carry_out::reject_unread;
+use crate::perform::call::{Call, Stop};
 use crate::settings::SessionSettings;
 use crate::state::session::Session;
 use crate::state::{Phase, ResetStage};
@@ -59,20 +58,22 @@ impl<'m> GarbledHeader<'m> {
     }
 }
 
-/// Rejects or ignores a message that is garbled because a field has no `=` (14k).
-#[cold]
-pub(crate) fn without_equals(tx: &mut Transaction<'_>, message: &Message<'_>) -> Result<(), Stop> {
-    match GarbledHeader::read(tx.session(), message.bytes()) {
-        Some(header) => reject(tx, header),
-        None => {
-            tx.notify(&Event::Note("a message with a field without = is ignored"));
-            Ok(())
+impl Call<'_> {
+    /// Rejects or ignores a message that is garbled because a field has no `=` (14k).
+    #[cold]
+    pub(crate) fn without_equals(&mut self, message: &Message<'_>) -> Result<(), Stop> {
+        match GarbledHeader::read(self.session(), message.bytes()) {
+            Some(header) => self.reject_garbled(header),
+            None => {
+                self.notify(&Event::Note("a message with a field without = is ignored"));
+                Ok(())
+            }
         }
     }
-}
 
-/// Rejects a garbled message.
-pub(crate) fn reject(tx: &mut Transaction<'_>, header: GarbledHeader<'_>) -> Result<(), Stop> {
-    let is_used = header.uses(tx.session().state.stored.next_in);
-    reject_unread(tx, header.seq, header.msg_type, TEXT, is_used.then_some(REJECTED))
+    /// Rejects a garbled message.
+    pub(crate) fn reject_garbled(&mut self, header: GarbledHeader<'_>) -> Result<(), Stop> {
+        let is_used = header.uses(self.session().state.stored.next_in);
+        self.reject_unread(header.seq, header.msg_type, TEXT, is_used.then_some(REJECTED))
+    }
 }

@@ -7,7 +7,7 @@ use fixbolt_codec::SeqNum;
 
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
-use crate::perform::call::{Stop, Transaction};
+use crate::perform::call::{Call, Stop};
 use crate::send::sending::SendKind;
 use crate::settings::behavior::TestReqId;
 use crate::state::{Phase, TestRequest};
@@ -16,100 +16,103 @@ use crate::wire::admin_message::{AdminMessage, LogoutStatus, TestReqIdValue};
 /// How long a counterparty that logged out may take to close the connection (test case 13b).
 pub(crate) const PEER_CLOSES_WITHIN: Duration = Duration::from_secs(10);
 
-/// Runs a transaction that no message caused and that may be omitted. Returns whether there was
-/// room for it.
-pub(crate) fn with_room(
-    tx: &mut Transaction<'_>,
-    act: impl FnOnce(&mut Transaction<'_>) -> Result<(), SendError>,
-) -> Result<bool, Stop> {
-    tx.begin();
-    match act(tx) {
-        Ok(()) => tx.commit().map(|()| true),
-        Err(SendError::BackPressure) => {
-            tx.rollback();
-            Ok(false)
+impl Call<'_> {
+    /// Runs a transaction that no message caused and that may be omitted. Returns whether there was
+    /// room for it.
+    pub(crate) fn with_room(
+        &mut self,
+        act: impl FnOnce(&mut Call<'_>) -> Result<(), SendError>,
+    ) -> Result<bool, Stop> {
+        self.begin();
+        match act(self) {
+            Ok(()) => self.commit().map(|()| true),
+            Err(SendError::BackPressure) => {
+                self.rollback();
+                Ok(false)
+            }
+            Err(error) => Err(self.abandon(error)),
         }
-        Err(error) => Err(tx.abandon(error)),
     }
-}
 
-/// Sends a TestRequest to a silent counterparty; returns its TestReqID. If there is no room, the
-/// bytes it has not read serve the same purpose.
-pub(crate) fn test_request(tx: &mut Transaction<'_>) -> Result<Option<TestReqIdValue>, Stop> {
-    let now = tx.now.mono;
-    let kind = tx.session().behavior.test_req_id;
-    let Some(connection) = tx.connection_mut() else { return Err(Stop) };
-    let last = connection.test_requests;
-    let number = last + 1;
-    let id = match kind {
-        TestReqId::Counted => TestReqIdValue::Number(number),
-        TestReqId::Fixed => TestReqIdValue::Test,
-    };
-    let sent = with_room(tx, |tx| {
-        let Some(connection) = tx.connection_mut() else { return Err(SendError::NotLoggedOn) };
-        connection.test_requests = number;
-        connection.test_request = Some(TestRequest { id: number, sent: now });
-        tx.send(SendKind::New { cause: None }, None, &AdminMessage::TestRequest { id }).map(drop)
-    })?;
-    if !sent && let Some(connection) = tx.connection_mut() {
-        connection.test_request = Some(TestRequest { id: last, sent: now });
+    /// Sends a TestRequest to a silent counterparty; returns its TestReqID. If there is no room,
+    /// the bytes it has not read serve the same purpose.
+    pub(crate) fn test_request(&mut self) -> Result<Option<TestReqIdValue>, Stop> {
+        let now = self.now.mono;
+        let kind = self.session().behavior.test_req_id;
+        let Some(connection) = self.connection_mut() else { return Err(Stop) };
+        let last = connection.test_requests;
+        let number = last + 1;
+        let id = match kind {
+            TestReqId::Counted => TestReqIdValue::Number(number),
+            TestReqId::Fixed => TestReqIdValue::Test,
+        };
+        let sent = self.with_room(|call| {
+            let Some(connection) = call.connection_mut() else { return Err(SendError::NotLoggedOn) };
+            connection.test_requests = number;
+            connection.test_request = Some(TestRequest { id: number, sent: now });
+            call.send(SendKind::New { cause: None }, None, &AdminMessage::TestRequest { id }).map(drop)
+        })?;
+        if !sent && let Some(connection) = self.connection_mut() {
+            connection.test_request = Some(TestRequest { id: last, sent: now });
+        }
+        Ok(sent.then_some(id))
     }
-    Ok(sent.then_some(id))
-}
 
-/// Sends a Logout. If an answer is awaited, the connection is closed once it has come or its time
-/// is over; otherwise once the Logout is written.
-pub(crate) fn log_out(
-    tx: &mut Transaction<'_>,
-    text: Cow<'_, str>,
-    cause: Option<SeqNum>,
-    end: SessionEnd,
-    await_answer: bool,
-) -> Result<(), SendError> {
-    let Some(connection) = tx.connection_mut() else { return Err(SendError::NotLoggedOn) };
-    if await_answer {
-        if connection.logon.phase == Phase::LogoutSent {
-            // A counterparty that violates another rule in the meantime is no longer listened to.
+    /// Sends a Logout. If an answer is awaited, the connection is closed once it has come or its
+    /// time is over; otherwise once the Logout is written.
+    pub(crate) fn log_out(
+        &mut self,
+        text: Cow<'_, str>,
+        cause: Option<SeqNum>,
+        end: SessionEnd,
+        await_answer: bool,
+    ) -> Result<(), SendError> {
+        let Some(connection) = self.connection_mut() else { return Err(SendError::NotLoggedOn) };
+        if await_answer {
+            if connection.logon.phase == Phase::LogoutSent {
+                // A counterparty that violates another rule in the meantime is no longer listened
+                // to.
+                connection.close(end);
+                return Ok(());
+            }
+            return self.send_logout(text, cause, Some(end));
+        }
+        // Nothing else is sent afterwards.
+        (connection.logon.replay, connection.logon.kept_from) = (None, None);
+        let status = LogoutStatus::of(&end);
+        self.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status })?;
+        if let Some(connection) = self.connection_mut() {
+            connection.logon.phase = Phase::LogoutAnswered;
             connection.close(end);
-            return Ok(());
         }
-        return send_logout(tx, text, cause, Some(end));
+        Ok(())
     }
-    // Nothing else is sent afterwards.
-    (connection.logon.replay, connection.logon.kept_from) = (None, None);
-    let status = LogoutStatus::of(&end);
-    tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status })?;
-    if let Some(connection) = tx.connection_mut() {
-        connection.logon.phase = Phase::LogoutAnswered;
-        connection.close(end);
-    }
-    Ok(())
-}
 
-/// Ends the connection of our own accord, with a Logout that says why if there is room for it.
-#[cold]
-pub(crate) fn end_with(tx: &mut Transaction<'_>, text: Cow<'_, str>, end: SessionEnd) -> Result<(), Stop> {
-    with_room(tx, |tx| log_out(tx, text, None, end.clone(), false))?;
-    tx.close(end);
-    Err(Stop)
-}
-
-/// Sends a Logout whose answer is awaited. `leaving` is the reason for the end if this is not an
-/// ordinary logout.
-pub(crate) fn send_logout(
-    tx: &mut Transaction<'_>,
-    text: Cow<'_, str>,
-    cause: Option<SeqNum>,
-    leaving: Option<SessionEnd>,
-) -> Result<(), SendError> {
-    tx.session_mut().state.release();
-    tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status: None })?;
-    let session = tx.session();
-    let until = session.writes_again_at(tx.now.mono) + session.settings.logout_timeout;
-    if let Some(connection) = tx.connection_mut() {
-        (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutSent, Some(until));
-        connection.logon.logout_queued = true;
-        connection.leaving = leaving.map(Box::new);
+    /// Ends the connection of our own accord, with a Logout that says why if there is room for it.
+    #[cold]
+    pub(crate) fn end_with(&mut self, text: Cow<'_, str>, end: SessionEnd) -> Result<(), Stop> {
+        self.with_room(|call| call.log_out(text, None, end.clone(), false))?;
+        self.close(end);
+        Err(Stop)
     }
-    Ok(())
+
+    /// Sends a Logout whose answer is awaited. `leaving` is the reason for the end if this is not
+    /// an ordinary logout.
+    pub(crate) fn send_logout(
+        &mut self,
+        text: Cow<'_, str>,
+        cause: Option<SeqNum>,
+        leaving: Option<SessionEnd>,
+    ) -> Result<(), SendError> {
+        self.session_mut().state.release();
+        self.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status: None })?;
+        let session = self.session();
+        let until = session.writes_again_at(self.now.mono) + session.settings.logout_timeout;
+        if let Some(connection) = self.connection_mut() {
+            (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutSent, Some(until));
+            connection.logon.logout_queued = true;
+            connection.leaving = leaving.map(Box::new);
+        }
+        Ok(())
+    }
 }

@@ -16,7 +16,7 @@ use crate::core::stored_message::{NO_MESSAGE, with_message};
 use crate::events::end::Halt;
 use crate::events::error::SendError;
 use crate::events::event::{Event, Unreached};
-use crate::perform::call::{Stop, Transaction};
+use crate::perform::call::{Call, Stop};
 use crate::send::sending::SendKind;
 use crate::settings::ReplayInterleave;
 use crate::state::session::Session;
@@ -48,37 +48,39 @@ enum Stored {
     Lost(SeqNum, Unreached),
 }
 
-/// Sends some more of an open replay. Does nothing if there is none, or no room.
-pub(crate) fn pump(tx: &mut Transaction<'_>) -> Result<(), Stop> {
-    if tx.session().state.replay().is_none() {
-        return Ok(());
-    }
-    let mut buffer = core::mem::take(&mut tx.session_mut().replay_buffer);
-    let mut result = Ok(());
-    for _ in 0..AT_ONCE {
-        let session = tx.session();
-        let Some(replay) = session.state.replay() else { break };
-        // Half of the outbox is reserved for answers: two sides that both send again must both
-        // continue to read. A store that keeps nothing has only a gap fill to send, and nothing
-        // could be sent after it later.
-        let most = session.settings.max_message_size + GROWTH;
-        let waits = session.keeps_messages && !session.outbox.is_empty();
-        if waits && session.outbox.room() < session.outbox.size() / 2 + most
-            || tx.now.mono < session.resumes_at(replay)
-        {
-            break;
+impl Call<'_> {
+    /// Sends some more of an open replay. Does nothing if there is none, or no room.
+    pub(crate) fn pump(&mut self) -> Result<(), Stop> {
+        if self.session().state.replay().is_none() {
+            return Ok(());
         }
-        result = match replay.gap_from {
-            _ if replay.next <= replay.end => again(tx, replay, &mut buffer),
-            Some(from) => fill_the_rest(tx, replay, from),
-            None => follow(tx, replay, &mut buffer),
-        };
-        if result.is_err() {
-            break;
+        let mut buffer = core::mem::take(&mut self.session_mut().replay_buffer);
+        let mut result = Ok(());
+        for _ in 0..AT_ONCE {
+            let session = self.session();
+            let Some(replay) = session.state.replay() else { break };
+            // Half of the outbox is reserved for answers: two sides that both send again must both
+            // continue to read. A store that keeps nothing has only a gap fill to send, and nothing
+            // could be sent after it later.
+            let most = session.settings.max_message_size + GROWTH;
+            let waits = session.keeps_messages && !session.outbox.is_empty();
+            if waits && session.outbox.room() < session.outbox.size() / 2 + most
+                || self.now.mono < session.resumes_at(replay)
+            {
+                break;
+            }
+            result = match replay.gap_from {
+                _ if replay.next <= replay.end => self.replay_one(replay, &mut buffer),
+                Some(from) => self.fill_the_rest(replay, from),
+                None => self.follow(replay, &mut buffer),
+            };
+            if result.is_err() {
+                break;
+            }
         }
+        self.session_mut().replay_buffer = buffer;
+        result
     }
-    tx.session_mut().replay_buffer = buffer;
-    result
 }
 
 impl Session {
@@ -108,207 +110,210 @@ impl Session {
     }
 }
 
-/// Records how far the replay has come.
-fn note(tx: &mut Transaction<'_>, replay: Option<Replay>) {
-    if let Some(connection) = tx.connection_mut() {
-        connection.logon.replay = replay;
+impl Call<'_> {
+    /// Records how far the replay has come.
+    fn note_replay(&mut self, replay: Option<Replay>) {
+        if let Some(connection) = self.connection_mut() {
+            connection.logon.replay = replay;
+        }
     }
-}
 
-/// Takes one step through the requested sequence numbers.
-fn again(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
-    let gap_from = replay.gap_from.unwrap_or(replay.next);
-    let skipped = |last: SeqNum| Some(Replay { next: last.next(), gap_from: Some(gap_from), ..replay });
-    let seq = match look_up(tx, replay, buffer)? {
-        Stored::Message(seq) => seq,
-        Stored::Skip(last) => {
-            note(tx, skipped(last));
+    /// Takes one step through the requested sequence numbers.
+    fn replay_one(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
+        let gap_from = replay.gap_from.unwrap_or(replay.next);
+        let skipped = |last: SeqNum| Some(Replay { next: last.next(), gap_from: Some(gap_from), ..replay });
+        let seq = match self.look_up(replay, buffer)? {
+            Stored::Message(seq) => seq,
+            Stored::Skip(last) => {
+                self.note_replay(skipped(last));
+                return Ok(());
+            }
+            Stored::Lost(last, why) => {
+                self.note_replay(skipped(last));
+                self.tell_unreached(replay.next, last, why);
+                return Ok(());
+            }
+        };
+        self.begin();
+        let filled = if gap_from < seq { self.fill(gap_from, seq, true) } else { Ok(()) };
+        self.note_replay(Some(Replay { next: seq.next(), gap_from: None, ..replay }));
+        match filled.and_then(|()| self.send_again(seq, buffer)) {
+            Ok(()) => self.commit(),
+            // PossDupFlag and OrigSendingTime made it larger than the counterparty accepts.
+            Err(SendError::TooLarge { limit }) => {
+                self.rollback();
+                self.note_replay(skipped(seq));
+                self.tell_unreached(seq, seq, Unreached::TooLarge { limit });
+                Ok(())
+            }
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
+    fn tell_unreached(&mut self, begin: SeqNum, end: SeqNum, why: Unreached) {
+        self.session_mut().state.went_out(end);
+        self.notify(&Event::Unreached { begin, end, why });
+    }
+
+    /// Ends the range with a gap fill for the last run; new messages follow.
+    fn fill_the_rest(&mut self, replay: Replay, from: SeqNum) -> Result<(), Stop> {
+        self.run(|call| {
+            call.note_replay(Some(Replay { gap_from: None, ..replay }));
+            call.fill(from, replay.end.next(), true)
+        })
+    }
+
+    /// Finds the next message to be sent again, and asks the application about it.
+    fn look_up(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> Result<Stored, Stop> {
+        let Replay { next, end, .. } = replay;
+        let session = self.session();
+        if let Some((last, why)) = session.beyond_horizon(replay)
+            && next <= last
+        {
+            return Ok(Stored::Lost(end.min(last), why));
+        }
+        let (key, generation) = (session.key, session.state.stored.generation);
+        let found = match self.core.store.read(key, generation, next..=end) {
+            Ok(found) => found.map(|record| {
+                buffer.clear();
+                buffer.extend_from_slice(record.body);
+                (record.seq, record.flags)
+            }),
+            Err(error) => {
+                self.halt(Halt::by_store(error));
+                return Err(Stop);
+            }
+        };
+        let Some((seq, flags)) = found else { return Ok(Stored::Lost(end, Unreached::NotStored)) };
+        if seq > next {
+            return Ok(Stored::Lost(seq.previous(), Unreached::NotStored));
+        }
+        if flags.contains(RecordFlags::ADMIN) || flags.contains(RecordFlags::NO_RESEND) {
+            return Ok(Stored::Skip(seq));
+        }
+        if flags.contains(RecordFlags::MASKED) {
+            return Ok(Stored::Lost(seq, Unreached::Masked));
+        }
+        let mut fields = core::mem::take(&mut self.core.stored);
+        let wanted =
+            with_message(buffer, Direction::Outbound, self.data_fields(), &mut fields, |message, places| {
+                let message = self.session_mut().placed(message, Direction::Outbound, places);
+                self.ask("on_resend", |app, turn| app.on_resend(message, turn))
+            });
+        self.core.stored = fields;
+        Ok(match wanted.transpose()? {
+            Some(Resend::Send) => Stored::Message(seq),
+            Some(Resend::GapFill) => Stored::Skip(seq),
+            None => {
+                self.halt(Halt::by_store(StoreError::Damaged {
+                    place: format!("message {seq}"),
+                    reason: NO_MESSAGE.into(),
+                }));
+                return Err(Stop);
+            }
+        })
+    }
+
+    /// Sends a stored message under its old sequence number: 43=Y, 122 its old SendingTime, 52 now,
+    /// nothing else changed.
+    fn send_again(&mut self, seq: SeqNum, stored: &[u8]) -> Result<(), SendError> {
+        let mut fields = core::mem::take(&mut self.core.stored);
+        let sub_ids = self.session().settings.id.written_sub_ids();
+        let result =
+            with_message(stored, Direction::Outbound, self.data_fields(), &mut fields, |message, _| {
+                let original = message.get(tag::SENDING_TIME).unwrap_or(b"19700101-00:00:00");
+                let kind = SendKind::Again { seq, original };
+                let mut draft = self.handle(None, None).open(MsgType::new(message.msg_type()), kind);
+                copy_body(draft.writer(), &message, &sub_ids);
+                draft.send()
+            });
+        self.core.stored = fields;
+        match result {
+            Some(Ok(_)) => {
+                let now = self.now.mono;
+                self.session_mut().pace(now);
+                self.session_mut().state.went_out(seq);
+                Ok(())
+            }
+            Some(Err(error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Sends a SequenceReset-GapFill in place of the sequence numbers from `from` up to but not
+    /// including `new`.
+    fn fill(&mut self, from: SeqNum, new: SeqNum, again: bool) -> Result<(), SendError> {
+        self.send(SendKind::Fill { seq: from, again }, None, &AdminMessage::GapFill { new })?;
+        self.session_mut().state.went_out(new.previous());
+        Ok(())
+    }
+
+    /// Sends one new message that was queued after the replay, unchanged, from the store.
+    fn follow(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
+        let session = self.session();
+        let stored = session.state.stored;
+        let interleave = session.settings.replay_interleave;
+        // A Logout waits, even where everything else has been sent.
+        let nothing_waits = interleave == ReplayInterleave::All && session.state.phase() == Phase::LoggedOn;
+        let end = if nothing_waits { replay.began } else { stored.next_out };
+        let (key, last) = (session.key, end.previous());
+        if replay.live > last {
+            self.note_replay(None);
+            self.tell_horizon();
             return Ok(());
         }
-        Stored::Lost(last, why) => {
-            note(tx, skipped(last));
-            unreached(tx, replay.next, last, why);
+        let found = match self.core.store.read(key, stored.generation, replay.live..=last) {
+            Ok(found) => found.map(|record| {
+                buffer.clear();
+                buffer.extend_from_slice(record.body);
+                (record.seq, record.flags)
+            }),
+            Err(error) => {
+                self.halt(Halt::by_store(error));
+                return Err(Stop);
+            }
+        };
+        let msg_type = RawHeader::read(buffer).msg_type.unwrap_or_default();
+        // A store that keeps nothing has only the sequence numbers.
+        let verdict = found.map(|(seq, flags)| verdict(self.session(), replay, seq, flags, buffer));
+        let now = self.now.mono;
+        if let Some(Verdict::Sent) = verdict
+            && !self.session_mut().may_follow(msg_type, now)
+        {
             return Ok(());
         }
-    };
-    tx.begin();
-    let filled = if gap_from < seq { fill(tx, gap_from, seq, true) } else { Ok(()) };
-    note(tx, Some(Replay { next: seq.next(), gap_from: None, ..replay }));
-    match filled.and_then(|()| send_again(tx, seq, buffer)) {
-        Ok(()) => tx.commit(),
-        // PossDupFlag and OrigSendingTime made it larger than the counterparty accepts.
-        Err(SendError::TooLarge { limit }) => {
-            tx.rollback();
-            note(tx, skipped(seq));
-            unreached(tx, seq, seq, Unreached::TooLarge { limit });
+        let (filled_to, next) = match (found, &verdict) {
+            (Some((seq, _)), Some(Verdict::Refused(_))) => (seq.next(), seq.next()),
+            (Some((seq, _)), _) => (seq, seq.next()),
+            (None, _) => (last.next(), last.next()),
+        };
+        let lost = self.session().state.unsent;
+        self.run(|call| {
+            if filled_to > replay.live {
+                call.fill(replay.live, filled_to, false)?;
+            }
+            call.note_replay(Some(Replay { live: next, ..replay }));
+            if let Some(Verdict::Sent) = verdict {
+                call.queue(buffer)?;
+                call.session_mut().count_followed(msg_type);
+                call.session_mut().state.went_out(next.previous());
+            }
             Ok(())
+        })?;
+        if let (Some((seq, flags)), Some(Verdict::Refused(why))) = (found, verdict)
+            && !flags.contains(RecordFlags::ADMIN)
+        {
+            self.tell_unreached(seq, seq, why);
         }
-        Err(error) => Err(tx.abandon(error)),
-    }
-}
-
-fn unreached(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum, why: Unreached) {
-    tx.session_mut().state.went_out(end);
-    tx.notify(&Event::Unreached { begin, end, why });
-}
-
-/// Ends the range with a gap fill for the last run; new messages follow.
-fn fill_the_rest(tx: &mut Transaction<'_>, replay: Replay, from: SeqNum) -> Result<(), Stop> {
-    tx.run(|tx| {
-        note(tx, Some(Replay { gap_from: None, ..replay }));
-        fill(tx, from, replay.end.next(), true)
-    })
-}
-
-/// Finds the next message to be sent again, and asks the application about it.
-fn look_up(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Result<Stored, Stop> {
-    let Replay { next, end, .. } = replay;
-    let session = tx.session();
-    if let Some((last, why)) = session.beyond_horizon(replay)
-        && next <= last
-    {
-        return Ok(Stored::Lost(end.min(last), why));
-    }
-    let (key, generation) = (session.key, session.state.stored.generation);
-    let found = match tx.store.read(key, generation, next..=end) {
-        Ok(found) => found.map(|record| {
-            buffer.clear();
-            buffer.extend_from_slice(record.body);
-            (record.seq, record.flags)
-        }),
-        Err(error) => {
-            tx.halt(Halt::by_store(error));
-            return Err(Stop);
-        }
-    };
-    let Some((seq, flags)) = found else { return Ok(Stored::Lost(end, Unreached::NotStored)) };
-    if seq > next {
-        return Ok(Stored::Lost(seq.previous(), Unreached::NotStored));
-    }
-    if flags.contains(RecordFlags::ADMIN) || flags.contains(RecordFlags::NO_RESEND) {
-        return Ok(Stored::Skip(seq));
-    }
-    if flags.contains(RecordFlags::MASKED) {
-        return Ok(Stored::Lost(seq, Unreached::Masked));
-    }
-    let mut fields = core::mem::take(tx.fields);
-    let wanted =
-        with_message(buffer, Direction::Outbound, tx.data_fields(), &mut fields, |message, places| {
-            let message = tx.session_mut().placed(message, Direction::Outbound, places);
-            tx.ask("on_resend", |app, turn| app.on_resend(message, turn))
-        });
-    *tx.fields = fields;
-    Ok(match wanted.transpose()? {
-        Some(Resend::Send) => Stored::Message(seq),
-        Some(Resend::GapFill) => Stored::Skip(seq),
-        None => {
-            tx.halt(Halt::by_store(StoreError::Damaged {
-                place: format!("message {seq}"),
-                reason: NO_MESSAGE.into(),
-            }));
-            return Err(Stop);
-        }
-    })
-}
-
-/// Sends a stored message under its old sequence number: 43=Y, 122 its old SendingTime, 52 now,
-/// nothing else changed.
-fn send_again(tx: &mut Transaction<'_>, seq: SeqNum, stored: &[u8]) -> Result<(), SendError> {
-    let mut fields = core::mem::take(tx.fields);
-    let sub_ids = tx.session().settings.id.written_sub_ids();
-    let result = with_message(stored, Direction::Outbound, tx.data_fields(), &mut fields, |message, _| {
-        let original = message.get(tag::SENDING_TIME).unwrap_or(b"19700101-00:00:00");
-        let kind = SendKind::Again { seq, original };
-        let mut draft = tx.handle(None, None).open(MsgType::new(message.msg_type()), kind);
-        copy_body(draft.writer(), &message, &sub_ids);
-        draft.send()
-    });
-    *tx.fields = fields;
-    match result {
-        Some(Ok(_)) => {
-            let now = tx.now.mono;
-            tx.session_mut().pace(now);
-            tx.session_mut().state.went_out(seq);
-            Ok(())
-        }
-        Some(Err(error)) => Err(error),
-        None => Ok(()),
-    }
-}
-
-/// Sends a SequenceReset-GapFill in place of the sequence numbers from `from` up to but not
-/// including `new`.
-fn fill(tx: &mut Transaction<'_>, from: SeqNum, new: SeqNum, again: bool) -> Result<(), SendError> {
-    tx.send(SendKind::Fill { seq: from, again }, None, &AdminMessage::GapFill { new })?;
-    tx.session_mut().state.went_out(new.previous());
-    Ok(())
-}
-
-/// Sends one new message that was queued after the replay, unchanged, from the store.
-fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
-    let session = tx.session();
-    let stored = session.state.stored;
-    let interleave = session.settings.replay_interleave;
-    // A Logout waits, even where everything else has been sent.
-    let nothing_waits = interleave == ReplayInterleave::All && session.state.phase() == Phase::LoggedOn;
-    let end = if nothing_waits { replay.began } else { stored.next_out };
-    let (key, last) = (session.key, end.previous());
-    if replay.live > last {
-        note(tx, None);
-        tx.tell_horizon();
-        return Ok(());
-    }
-    let found = match tx.store.read(key, stored.generation, replay.live..=last) {
-        Ok(found) => found.map(|record| {
-            buffer.clear();
-            buffer.extend_from_slice(record.body);
-            (record.seq, record.flags)
-        }),
-        Err(error) => {
-            tx.halt(Halt::by_store(error));
-            return Err(Stop);
-        }
-    };
-    let msg_type = RawHeader::read(buffer).msg_type.unwrap_or_default();
-    // A store that keeps nothing has only the sequence numbers.
-    let verdict = found.map(|(seq, flags)| verdict(tx.session(), replay, seq, flags, buffer));
-    let now = tx.now.mono;
-    if let Some(Verdict::Sent) = verdict
-        && !tx.session_mut().may_follow(msg_type, now)
-    {
-        return Ok(());
-    }
-    let (filled_to, next) = match (found, &verdict) {
-        (Some((seq, _)), Some(Verdict::Refused(_))) => (seq.next(), seq.next()),
-        (Some((seq, _)), _) => (seq, seq.next()),
-        (None, _) => (last.next(), last.next()),
-    };
-    let lost = tx.session().state.unsent;
-    tx.run(|tx| {
-        if filled_to > replay.live {
-            fill(tx, replay.live, filled_to, false)?;
-        }
-        note(tx, Some(Replay { live: next, ..replay }));
-        if let Some(Verdict::Sent) = verdict {
-            queue(tx, buffer)?;
-            tx.session_mut().count_followed(msg_type);
-            tx.session_mut().state.went_out(next.previous());
+        // Messages that were accepted, but that the store has lost.
+        let missing = found.map_or(last, |(seq, _)| seq.previous());
+        if let Some(Unsent { first, last }) = lost
+            && first.max(replay.live) <= missing.min(last)
+        {
+            self.tell_unreached(first.max(replay.live), missing.min(last), Unreached::NotStored);
         }
         Ok(())
-    })?;
-    if let (Some((seq, flags)), Some(Verdict::Refused(why))) = (found, verdict)
-        && !flags.contains(RecordFlags::ADMIN)
-    {
-        unreached(tx, seq, seq, why);
     }
-    // Messages that were accepted, but that the store has lost.
-    let missing = found.map_or(last, |(seq, _)| seq.previous());
-    if let Some(Unsent { first, last }) = lost
-        && first.max(replay.live) <= missing.min(last)
-    {
-        unreached(tx, first.max(replay.live), missing.min(last), Unreached::NotStored);
-    }
-    Ok(())
 }
 
 /// What becomes of a message that was written during a replay, at its end.
@@ -344,21 +349,23 @@ fn verdict(session: &Session, replay: Replay, seq: SeqNum, flags: RecordFlags, m
     }
 }
 
-/// Queues the bytes of a message that already has its sequence number.
-fn queue(tx: &mut Transaction<'_>, bytes: &[u8]) -> Result<(), SendError> {
-    let now = tx.now.mono;
-    let session = tx.session_mut();
-    let tail = session.outbox.cursor.tail();
-    let Some(place) = session.outbox.memory.get_mut(tail..tail + bytes.len()) else {
-        return Err(SendError::BackPressure);
-    };
-    place.copy_from_slice(bytes);
-    let digits = session.outbox.cursor.length_digits();
-    session.outbox.cursor.push(tail + bytes.len(), digits);
-    if let Some(connection) = &mut session.state.connection {
-        connection.last_sent = now;
+impl Call<'_> {
+    /// Queues the bytes of a message that already has its sequence number.
+    fn queue(&mut self, bytes: &[u8]) -> Result<(), SendError> {
+        let now = self.now.mono;
+        let session = self.session_mut();
+        let tail = session.outbox.cursor.tail();
+        let Some(place) = session.outbox.memory.get_mut(tail..tail + bytes.len()) else {
+            return Err(SendError::BackPressure);
+        };
+        place.copy_from_slice(bytes);
+        let digits = session.outbox.cursor.length_digits();
+        session.outbox.cursor.push(tail + bytes.len(), digits);
+        if let Some(connection) = &mut session.state.connection {
+            connection.last_sent = now;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Copies the fields of a message that is sent again, except those that the session writes.

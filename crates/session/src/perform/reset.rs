@@ -13,39 +13,42 @@ use crate::decide::reaction::{Agreed, Answer, Reaction};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
-use crate::perform::call::{Stop, Transaction};
-use crate::perform::leave::{end_with, test_request};
+use crate::perform::call::{Call, Stop};
 use crate::send::sending::SendKind;
 use crate::state::session::Session;
 use crate::state::{Phase, ResetStage, Resetting};
 use crate::values::fix::{YES, tag};
 use crate::wire::admin_message::AdminMessage;
 
-/// Begins a reset: sends the TestRequest.
-pub(crate) fn begin(tx: &mut Transaction<'_>, why: &str) -> Result<(), SendError> {
-    let session = tx.session();
-    if session.halted.is_some() {
-        return Err(SendError::Unavailable);
+impl Call<'_> {
+    /// Begins a reset: sends the TestRequest.
+    pub(crate) fn begin_reset(&mut self, why: &str) -> Result<(), SendError> {
+        let session = self.session();
+        if session.halted.is_some() {
+            return Err(SendError::Unavailable);
+        }
+        if session.settings.id.version() < Version::Fix41 {
+            return Err(SendError::Application(
+                "FIX.4.0 has no ResetSeqNumFlag: reset between two connections",
+            ));
+        }
+        let Some(connection) = &session.state.connection else { return Err(SendError::NotLoggedOn) };
+        if connection.logon.phase != Phase::LoggedOn || connection.end.is_some() {
+            return Err(SendError::NotLoggedOn);
+        }
+        if connection.resetting.is_some() {
+            return Err(SendError::Application("a reset of the sequence numbers has already begun"));
+        }
+        if is_busy(session) {
+            return Err(SendError::Application("messages are missing or are being sent again"));
+        }
+        let until = self.now.mono + session.settings.logon_timeout;
+        let sent = self.test_request().map_err(|Stop| SendError::Unavailable)?;
+        let stage = ResetStage::Testing(sent.ok_or(SendError::BackPressure)?);
+        let Some(connection) = self.connection_mut() else { return Err(SendError::NotLoggedOn) };
+        connection.resetting = Some(Box::new(Resetting { stage, until, why: why.to_owned() }));
+        Ok(())
     }
-    if session.settings.id.version() < Version::Fix41 {
-        return Err(SendError::Application("FIX.4.0 has no ResetSeqNumFlag: reset between two connections"));
-    }
-    let Some(connection) = &session.state.connection else { return Err(SendError::NotLoggedOn) };
-    if connection.logon.phase != Phase::LoggedOn || connection.end.is_some() {
-        return Err(SendError::NotLoggedOn);
-    }
-    if connection.resetting.is_some() {
-        return Err(SendError::Application("a reset of the sequence numbers has already begun"));
-    }
-    if is_busy(session) {
-        return Err(SendError::Application("messages are missing or are being sent again"));
-    }
-    let until = tx.now.mono + session.settings.logon_timeout;
-    let sent = test_request(tx).map_err(|Stop| SendError::Unavailable)?;
-    let stage = ResetStage::Testing(sent.ok_or(SendError::BackPressure)?);
-    let Some(connection) = tx.connection_mut() else { return Err(SendError::NotLoggedOn) };
-    connection.resetting = Some(Box::new(Resetting { stage, until, why: why.to_owned() }));
-    Ok(())
 }
 
 /// Returns whether a reset would lose messages.
@@ -59,61 +62,63 @@ fn is_busy(session: &Session) -> bool {
     })
 }
 
-/// Sends our Logon if a reset waits for this Heartbeat.
-#[inline]
-pub(crate) fn tested(tx: &mut Transaction<'_>, heartbeat: &Message<'_>) -> Result<(), Stop> {
-    if tx.session().state.reset_stage().is_none() { Ok(()) } else { may_reset(tx, heartbeat) }
-}
+impl Call<'_> {
+    /// Sends our Logon if a reset waits for this Heartbeat.
+    #[inline]
+    pub(crate) fn tested(&mut self, heartbeat: &Message<'_>) -> Result<(), Stop> {
+        if self.session().state.reset_stage().is_none() { Ok(()) } else { self.may_reset(heartbeat) }
+    }
 
-fn may_reset(tx: &mut Transaction<'_>, heartbeat: &Message<'_>) -> Result<(), Stop> {
-    let session = tx.session();
-    let id = heartbeat.get(tag::TEST_REQ_ID).unwrap_or_default();
-    match session.state.reset_stage() {
-        Some(ResetStage::Testing(awaited)) if awaited.is(id) => {}
-        _ => return Ok(()),
-    }
-    let Some(connection) = &session.state.connection else { return Err(Stop) };
-    if connection.logon.phase != Phase::LoggedOn {
-        abandon(tx, "a Logout was sent");
-        return Ok(());
-    }
-    if is_busy(session) {
-        abandon(tx, "messages are missing or are being sent again");
-        return Ok(());
-    }
-    let mut ours = AdminMessage::Logon(logon::ours(session, connection.heart_bt_int, true, SeqNum::ONE));
-    let until = tx.now.mono + session.settings.logon_timeout;
-    tx.complete_logon(&mut ours, true)?;
-    tx.run(|tx| {
-        let resetting = tx.connection_mut().and_then(|connection| connection.resetting.take());
-        let why = resetting.map_or_else(String::new, |resetting| resetting.why);
-        tx.reset(&why)?;
-        tx.send(SendKind::New { cause: None }, None, &ours)?;
-        if let Some(connection) = tx.connection_mut() {
-            let stage = ResetStage::LogonSent;
-            connection.resetting = Some(Box::new(Resetting { stage, until, why }));
+    fn may_reset(&mut self, heartbeat: &Message<'_>) -> Result<(), Stop> {
+        let session = self.session();
+        let id = heartbeat.get(tag::TEST_REQ_ID).unwrap_or_default();
+        match session.state.reset_stage() {
+            Some(ResetStage::Testing(awaited)) if awaited.is(id) => {}
+            _ => return Ok(()),
         }
-        Ok(())
-    })
-}
-
-/// Gives the reset up before our Logon; the session continues.
-#[cold]
-pub(crate) fn abandon(tx: &mut Transaction<'_>, why: &str) {
-    if let Some(connection) = tx.connection_mut() {
-        connection.resetting = None;
+        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        if connection.logon.phase != Phase::LoggedOn {
+            self.abandon_reset("a Logout was sent");
+            return Ok(());
+        }
+        if is_busy(session) {
+            self.abandon_reset("messages are missing or are being sent again");
+            return Ok(());
+        }
+        let mut ours = AdminMessage::Logon(logon::ours(session, connection.heart_bt_int, true, SeqNum::ONE));
+        let until = self.now.mono + session.settings.logon_timeout;
+        self.complete_logon(&mut ours, true)?;
+        self.run(|call| {
+            let resetting = call.connection_mut().and_then(|connection| connection.resetting.take());
+            let why = resetting.map_or_else(String::new, |resetting| resetting.why);
+            call.reset(&why)?;
+            call.send(SendKind::New { cause: None }, None, &ours)?;
+            if let Some(connection) = call.connection_mut() {
+                let stage = ResetStage::LogonSent;
+                connection.resetting = Some(Box::new(Resetting { stage, until, why }));
+            }
+            Ok(())
+        })
     }
-    tx.notify(&Event::ResetAbandoned { why });
-}
 
-/// Tells what has become of a reset whose connection has ended. After our Logon the numbers are
-/// reset here, and nobody knows whether they are at the counterparty.
-#[cold]
-pub(crate) fn is_cut_off(tx: &mut Transaction<'_>, resetting: Resetting) {
-    let Resetting { stage, why, .. } = resetting;
-    match stage {
-        ResetStage::Testing(_) => tx.notify(&Event::ResetAbandoned { why: "the connection has ended" }),
-        ResetStage::LogonSent => tx.notify_numbers(&why),
+    /// Gives the reset up before our Logon; the session continues.
+    #[cold]
+    pub(crate) fn abandon_reset(&mut self, why: &str) {
+        if let Some(connection) = self.connection_mut() {
+            connection.resetting = None;
+        }
+        self.notify(&Event::ResetAbandoned { why });
+    }
+
+    /// Tells what has become of a reset whose connection has ended. After our Logon the numbers are
+    /// reset here, and nobody knows whether they are at the counterparty.
+    #[cold]
+    pub(crate) fn reset_is_cut_off(&mut self, resetting: Resetting) {
+        let Resetting { stage, why, .. } = resetting;
+        match stage {
+            ResetStage::Testing(_) => self.notify(&Event::ResetAbandoned { why: "the connection has ended" }),
+            ResetStage::LogonSent => self.notify_numbers(&why),
+        }
     }
 }
 
@@ -133,12 +138,14 @@ pub(crate) fn answered<'m>(
     Ok(logon::accept(agreed, None, None))
 }
 
-/// Ends a stage that has taken too long.
-#[cold]
-pub(crate) fn times_out(tx: &mut Transaction<'_>) -> Result<(), Stop> {
-    if let Some(ResetStage::Testing(_)) = tx.session().state.reset_stage() {
-        abandon(tx, "the counterparty did not answer the TestRequest in time");
-        return Ok(());
+impl Call<'_> {
+    /// Ends a stage that has taken too long.
+    #[cold]
+    pub(crate) fn reset_times_out(&mut self) -> Result<(), Stop> {
+        if let Some(ResetStage::Testing(_)) = self.session().state.reset_stage() {
+            self.abandon_reset("the counterparty did not answer the TestRequest in time");
+            return Ok(());
+        }
+        self.end_with("ResetSeqNumFlag=Y was not answered in time".into(), SessionEnd::ResetUnanswered)
     }
-    end_with(tx, "ResetSeqNumFlag=Y was not answered in time".into(), SessionEnd::ResetUnanswered)
 }

@@ -4,6 +4,7 @@ use fixbolt_codec::{
     BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, Message, MsgType, NewBody, SeqNum, Tag, Version,
 };
 
+use crate::core::Core;
 use crate::events::error::SendError;
 use crate::send::sending::{SendKind, Sending};
 use crate::state::Phase;
@@ -29,6 +30,22 @@ pub struct Handle<'a> {
 }
 
 impl<'a> Handle<'a> {
+    /// Creates a handle on the session at a place, for messages of the application.
+    pub(crate) fn new(now: Now, core: &'a mut Core, place: usize) -> Self {
+        let (session, store) = core.session_and_store(place);
+        Self {
+            now,
+            session,
+            store,
+            cause: None,
+            route: None,
+            version: None,
+            header: &[],
+            original: None,
+            session_layer: false,
+        }
+    }
+
     /// Adds header fields of the application (SenderSubID 50, TargetSubID 57, OnBehalfOfCompID 115,
     /// PossResend 97, ...). Fields that the session layer writes are refused by `send`, and so are
     /// the SubIDs and LocationIDs of the session's identity, which every message has already.

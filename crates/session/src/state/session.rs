@@ -30,7 +30,7 @@ use crate::state::reorder::ReorderBuffer;
 use crate::state::status::StatusCell;
 use crate::state::{Connection, Phase, ResetStage, State, Stored, Unsent};
 use crate::store::retry::StoreRetry;
-use crate::store::{Generation, Recovered, StoreError};
+use crate::store::{Generation, Position, Recovered, Store, StoreError};
 use crate::values::codec_timing::{CodecTiming, EncodingTime};
 use crate::values::fix::{self, SOH};
 use crate::values::key::SessionKey;
@@ -425,6 +425,21 @@ impl Session {
     pub(crate) fn outside_schedule(&self) -> Option<SessionEnd> {
         let calendar = self.calendar.as_ref().filter(|calendar| !calendar.allows_connection())?;
         Some(SessionEnd::OutsideSchedule { next: calendar.next_connection() })
+    }
+
+    /// Returns whether the session can begin a transport connection now. Outside its schedule an
+    /// initiator cannot; an acceptor can, and refuses the Logon.
+    pub(crate) fn can_connect(&self) -> bool {
+        let scheduled = self.is_acceptor() || self.outside_schedule().is_none();
+        self.halted.is_none() && self.enabled && self.state.connection.is_none() && scheduled
+    }
+
+    /// Closes the session's store. Opening it again will report its state; there is nobody to tell
+    /// of an error now.
+    pub(crate) fn close_store(&mut self, store: &mut dyn Store) {
+        self.store_is_open = false;
+        self.store_is_new &= store.durable(self.key) == Position::default();
+        let _ = store.close(self.key);
     }
 
     /// Requests that the connection be closed, if there is one.

@@ -1,6 +1,7 @@
 //! Names and numbers: who, when, which.
 
 pub(crate) mod codec_timing;
+pub(crate) mod direction;
 pub(crate) mod fix;
 pub(crate) mod id;
 pub(crate) mod key;

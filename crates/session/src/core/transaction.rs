@@ -1,0 +1,85 @@
+//! A transaction: every session that is touched because of one event is changed as a whole, or not
+//! at all.
+
+use crate::core::Core;
+use crate::core::observer::observe_outbound;
+use crate::store::StoreError;
+use crate::values::time::{Mono, Now};
+
+/// Why a transaction was not committed; it is rolled back.
+pub(crate) enum NotCommitted {
+    /// The store had refused a record, and the session whose record it was is halted.
+    Refused,
+    /// The store failed.
+    Failed(StoreError),
+}
+
+impl Core {
+    /// Begins a transaction of the session at place `own`.
+    pub(crate) fn begin(&mut self, own: usize) {
+        self.turns += 1;
+        self.touched.clear();
+        self.store.begin();
+        self.sessions[own].touch(self.turns);
+        self.touched.push(own);
+    }
+
+    /// Makes a session part of the open transaction, if it is not.
+    pub(crate) fn touch(&mut self, place: usize) {
+        if self.sessions[place].touch(self.turns) {
+            self.touched.push(place);
+        }
+    }
+
+    /// Makes the transaction visible: sequence numbers, state and bytes, in every session it
+    /// touched. Returns whether an application is to be told of something; until it is, the
+    /// sessions stay in the list of those that were touched.
+    pub(crate) fn commit(&mut self, now: Now) -> Result<bool, NotCommitted> {
+        if self.touched.iter().any(|place| self.sessions[*place].turn.refused.is_some()) {
+            // Even if the application ignored that the store refused, the transaction is lost.
+            self.rollback(now.mono);
+            return Err(NotCommitted::Refused);
+        }
+        let position = match self.store.commit() {
+            Ok(position) => position,
+            Err(error) => {
+                self.restore(now.mono);
+                return Err(NotCommitted::Failed(error));
+            }
+        };
+        kill_point!(Commit);
+        let mut is_news = false;
+        for place in &self.touched {
+            let session = &mut self.sessions[*place];
+            observe_outbound(self.observer.as_deref(), session, now);
+            session.outbox.committed(position, self.store.durable(session.key));
+            self.work.note_commit(*place, session);
+            self.work.note_end(*place, session);
+            is_news |= session.has_news();
+            if cfg!(debug_assertions) {
+                session.check();
+            }
+        }
+        if !is_news {
+            self.touched.clear();
+        }
+        Ok(is_news)
+    }
+
+    /// Undoes the transaction in every session.
+    pub(crate) fn rollback(&mut self, now: Mono) {
+        self.store.rollback();
+        self.restore(now);
+    }
+
+    fn restore(&mut self, now: Mono) {
+        for place in self.touched.drain(..) {
+            let session = &mut self.sessions[place];
+            session.rollback(now);
+            self.work.note_end(place, session);
+            if cfg!(debug_assertions) {
+                session.check();
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! How a transport connection begins, goes on and ends.
+
+use fixbolt_codec::{SeqNum, Version};
+
+use crate::decide::logon;
+use crate::events::end::SessionEnd;
+use crate::events::event::{Event, Unreached};
+use crate::perform::call::{Call, Stop};
+use crate::perform::read::Reader;
+use crate::send::sending::SendKind;
+use crate::state::{Phase, Unsent};
+use crate::wire::admin_message::AdminMessage;
+
+impl Call<'_> {
+    /// Begins a transport connection. An initiator logs on.
+    pub(crate) fn connect(&mut self) {
+        let now = self.now;
+        self.session_mut().connect(now);
+        self.tell_horizon();
+        if !self.session().is_acceptor() {
+            // A failure ends the connection or halts the session, and the caller can see both.
+            let _ = self.log_on();
+        }
+    }
+
+    /// Does what is due, and goes on with the bytes that were not consumed. Returns the number of
+    /// bytes consumed.
+    pub(crate) fn wake(&mut self, buffered: &[u8], reader: &mut Reader) -> usize {
+        let now = self.now.mono;
+        if self.session().next_look().is_some_and(|at| at <= now) {
+            self.follow_schedule();
+        }
+        let session = self.session_mut();
+        if session.state.connection.is_none() {
+            self.retry_store();
+            return buffered.len();
+        }
+        if !session.state.is_open() {
+            return buffered.len();
+        }
+        if let Some(places) = &mut session.outbound_places {
+            places.asked(session.state.counted, now);
+        }
+        // The session records why a step stopped.
+        let _ = self.fire_timers();
+        self.receive_late(buffered, reader)
+    }
+
+    /// Ends the transport connection. Returns how it ended, if there was one.
+    pub(crate) fn disconnected(&mut self) -> Option<SessionEnd> {
+        let (connection, lost) = self.session_mut().disconnect()?;
+        self.tell_horizon();
+        if let Some(Unsent { first, last }) = lost {
+            self.notify(&Event::Unreached { begin: first, end: last, why: Unreached::Reset });
+        }
+        if let Some(resetting) = connection.resetting {
+            self.reset_is_cut_off(*resetting);
+        }
+        // A counterparty that closes instead of answering our Logout does not hide why it was sent.
+        let end =
+            connection.end.or(connection.leaving).map(|end| *end).unwrap_or(match connection.logon.phase {
+                Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
+                Phase::LogonSent => SessionEnd::LogonUnanswered,
+                _ => SessionEnd::ConnectionLost,
+            });
+        self.reset_after(&end, connection.logged_on);
+        if let Some(timing) = self.session_mut().encoding.timing.take() {
+            for total in timing.totals() {
+                self.notify(&Event::CodecTime(total));
+            }
+        }
+        self.notify(&Event::Ended(&end));
+        self.follow_schedule();
+        self.close_halted_store();
+        Some(end)
+    }
+
+    /// Resets the sequence numbers because of how a connection has ended, if the session does that.
+    /// A stranger whose Logon was refused resets nothing. A failure here halts the session.
+    fn reset_after(&mut self, end: &SessionEnd, logged_on: bool) {
+        let session = self.session();
+        let settings = &session.settings;
+        let is_error = matches!(end, SessionEnd::PeerMisbehaved(_));
+        let why = if settings.reset_on_disconnect && (logged_on || !session.is_acceptor()) {
+            "ResetOnDisconnect"
+        } else if settings.reset_on_error && is_error && logged_on {
+            "ResetOnError"
+        } else {
+            return;
+        };
+        if session.halted.is_some() {
+            return;
+        }
+        let before = session.added;
+        if self.run(|call| call.reset(why)).is_ok() {
+            self.notify_numbers(why);
+        }
+        // Too much of it is noticed at the next Logon.
+        let now = self.now;
+        self.session_mut().count_growth(now, before);
+    }
+
+    /// Logs on as an initiator, with a reset of the sequence numbers if the session resets at each
+    /// logon.
+    fn log_on(&mut self) -> Result<(), Stop> {
+        let reset = self.session().settings.reset_on_logon;
+        let heart_bt_int = self.session().settings.heart_bt_int;
+        let next_in = if reset { SeqNum::ONE } else { self.session().state.stored.next_in };
+        let mut logon = AdminMessage::Logon(logon::ours(self.session(), heart_bt_int, reset, next_in));
+        self.complete_logon(&mut logon, reset)?;
+        self.run(|call| {
+            if reset {
+                call.reset("ResetOnLogon")?;
+                // FIX.4.0 has no ResetSeqNumFlag: the counterparty resets because it was agreed.
+                let asks = call.session().settings.id.version() >= Version::Fix41;
+                if let Some(connection) = call.connection_mut() {
+                    connection.reset_asked = asks;
+                }
+            }
+            call.send(SendKind::New { cause: None }, None, &logon)?;
+            if let Some(connection) = call.connection_mut() {
+                // What was written before our Logon has a lower number: the counterparty asks for
+                // it.
+                connection.logon.kept_from = None;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! What an operator does to a session.
+
+use std::borrow::Cow;
+
+use fixbolt_codec::SeqNum;
+
+use crate::events::end::{Halt, SessionEnd};
+use crate::events::error::SendError;
+use crate::events::event::Event;
+use crate::perform::call::{Call, Stop};
+use crate::state::Phase;
+use crate::state::session::Session;
+use crate::store::RecordKind;
+
+impl Call<'_> {
+    /// Logs out: sends a Logout with `text` and waits for the answer.
+    pub(crate) fn log_out_by_us(&mut self, text: &str) -> Result<(), SendError> {
+        match self.session().state.phase() {
+            Phase::LoggedOn => {}
+            Phase::Disconnected => return Err(SendError::NotLoggedOn),
+            // Nothing has been agreed, or the end is under way.
+            Phase::AwaitingLogon | Phase::LogonSent => {
+                self.close(SessionEnd::LoggedOutByUs);
+                return Ok(());
+            }
+            Phase::LogoutSent => return Ok(()),
+            // The counterparty should close, but whoever logs out now does not wait for that: only
+            // for the rest of a replay, which goes before our answer.
+            Phase::LogoutAnswered => {
+                if self.session().state.replay().is_none() {
+                    self.close(SessionEnd::LoggedOutByPeer);
+                }
+                return Ok(());
+            }
+        }
+        self.begin();
+        match self.send_logout(Cow::Borrowed(text), None, None) {
+            Ok(()) => {
+                // A failure here halts the session, which the caller can see.
+                let _ = self.commit();
+                Ok(())
+            }
+            Err(error) => {
+                self.abandon(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// Resets both sequence numbers to 1 without a connection.
+    pub(crate) fn reset_by_operator(&mut self, why: &str) -> Result<(), SendError> {
+        let session = self.session();
+        if session.halted.is_some() {
+            return Err(SendError::Unavailable);
+        }
+        if session.state.connection.is_some() {
+            return Err(SendError::Application("the session has a connection: log it out first"));
+        }
+        self.begin();
+        if let Err(error) = self.reset(why) {
+            self.rollback();
+            return Err(error);
+        }
+        self.commit().map_err(|Stop| SendError::Unavailable)?;
+        self.session_mut().state.accepted_too_low = false;
+        self.notify_numbers(why);
+        Ok(())
+    }
+
+    /// Sends a TestRequest, which the counterparty must answer.
+    pub(crate) fn test_counterparty(&mut self) -> Result<(), SendError> {
+        if self.session().state.phase() != Phase::LoggedOn {
+            return Err(SendError::NotLoggedOn);
+        }
+        let sent = self.test_request().map_err(|Stop| SendError::Unavailable)?;
+        sent.map(drop).ok_or(SendError::BackPressure)
+    }
+
+    /// Disables or enables the session.
+    pub(crate) fn enable(&mut self, enabled: bool, why: &str) -> Result<(), SendError> {
+        self.record_why(why)?;
+        let session = self.session_mut();
+        session.enabled = enabled;
+        session.publish();
+        Ok(())
+    }
+
+    /// Records an action that changes no sequence number.
+    pub(crate) fn record_why(&mut self, why: &str) -> Result<(), SendError> {
+        self.change(why, |_| ())
+    }
+
+    /// Sets the next sequence numbers; `None` leaves one unchanged.
+    pub(crate) fn set_numbers(
+        &mut self,
+        numbers: (Option<SeqNum>, Option<SeqNum>),
+        why: &str,
+    ) -> Result<(), SendError> {
+        let stored = self.session().state.stored;
+        let next_in = numbers.0.unwrap_or(stored.next_in);
+        let next_out = numbers.1.unwrap_or(stored.next_out);
+        if next_out < stored.next_out {
+            return Err(SendError::Application("NextNumOut cannot be lowered: reset the session instead"));
+        }
+        if [next_in, next_out].iter().any(|seq| !(SeqNum::ONE..SeqNum::MAX).contains(seq)) {
+            return Err(SendError::Application(
+                "a sequence number must be at least 1 and below the largest one",
+            ));
+        }
+        self.change(why, |session| {
+            let stored = &mut session.state.stored;
+            (stored.next_in, stored.next_out, stored.attempts) = (next_in, next_out, 0);
+            session.state.accepted_too_low = false;
+            session.state.gave_up_at = SeqNum::ZERO;
+            if let Some(connection) = &mut session.state.connection {
+                connection.logon.gap = None;
+            }
+        })?;
+        self.notify(&Event::SequenceChanged { next_in, next_out, reason: why });
+        Ok(())
+    }
+
+    /// Ends the halt by a poison message, which is skipped or offered again.
+    pub(crate) fn end_poison(&mut self, why: &str, skip: bool) -> Result<(), SendError> {
+        let Some(Halt::PoisonMessage { seq, .. }) = self.session().halted else {
+            return Err(SendError::Unavailable);
+        };
+        self.change(why, |session| {
+            let stored = &mut session.state.stored;
+            stored.attempts = 0;
+            if skip {
+                // An operator may have skipped it already.
+                stored.next_in = stored.next_in.max(seq.next());
+            }
+        })?;
+        let session = self.session_mut();
+        session.halted = None;
+        session.publish();
+        Ok(())
+    }
+
+    /// Changes sequence numbers without a message, in a separate transaction.
+    pub(crate) fn change(&mut self, why: &str, change: impl FnOnce(&mut Session)) -> Result<(), SendError> {
+        if !self.session().store_is_open {
+            return Err(SendError::Unavailable);
+        }
+        self.begin();
+        change(self.session_mut());
+        if let Err(error) = self.record_change(RecordKind::Adjust, why) {
+            self.rollback();
+            return Err(error);
+        }
+        self.commit().map_err(|Stop| SendError::Unavailable)
+    }
+}

@@ -1,0 +1,368 @@
+//! Reading: bytes become messages, and each message is checked and carried out.
+
+use fixbolt_codec::{Frame, FrameError, Framed, Framer, Index, IndexError, Redacted, is_admin};
+
+use crate::core::observer::observe_inbound;
+use crate::core::stored_message::FieldStorage;
+use crate::decide::inbound;
+use crate::events::end::{Misbehavior, SessionEnd};
+use crate::events::event::{Event, GarbledError};
+use crate::limits::flood::Added;
+use crate::perform::call::{Call, Stop};
+use crate::perform::garbled::GarbledHeader;
+use crate::state::Phase;
+use crate::state::reading::{BlockedBy, Budget, Counts, Incomplete};
+use crate::state::reorder::Kept;
+use crate::state::session::recovery;
+use crate::wire::mask::mask_garbled;
+use crate::wire::oversized::{self, Oversized, Verdict};
+
+/// Memory for the message that is read, outside the core: the message borrows it while the sessions
+/// are in use.
+pub(crate) struct Reader {
+    /// Storage for the message's index.
+    pub(crate) index: FieldStorage,
+    /// The buffer that a message from the reorder buffer is copied to before it is processed.
+    pub(crate) again: Kept,
+}
+
+impl Call<'_> {
+    /// Processes bytes of the counterparty. Returns the number of bytes consumed.
+    pub(crate) fn receive(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
+        let consumed = self.read(bytes, reader);
+        let state = &self.session().state;
+        if !state.is_open() {
+            return bytes.len();
+        }
+        // A replay continues even while nothing is read. The session records why a step stopped.
+        if state.replay().is_some() {
+            let _ = self.pump();
+        }
+        consumed
+    }
+
+    /// Gives up an incomplete message that has not become whole for too long; the bytes after its
+    /// beginning are processed. Returns the number of bytes consumed.
+    pub(crate) fn receive_late(&mut self, buffered: &[u8], reader: &mut Reader) -> usize {
+        let now = self.now.mono;
+        let session = self.session_mut();
+        let Some(connection) = &session.state.connection else { return buffered.len() };
+        let patience = session.patience_inside_a_message(connection);
+        let reading = &mut session.reading;
+        if reading.incomplete.is_some_and(|known| now - known.since >= patience) {
+            reading.incomplete = None;
+            // Bytes may have arrived that were not read yet.
+            let still = matches!(reading.framer.clone().next(buffered), Frame::Incomplete { .. });
+            if still
+                && !buffered.is_empty()
+                && let Frame::Garbled { bytes, error } = reading.framer.give_up(buffered)
+            {
+                let dropped = bytes.len();
+                let error = error.map_or(GarbledError::Continued, GarbledError::Frame);
+                self.garbled(bytes, error);
+                return dropped + self.receive(&buffered[dropped..], reader);
+            }
+        }
+        self.receive(buffered, reader)
+    }
+
+    /// Processes messages until there are no more, or the session ends or waits. Returns the number
+    /// of bytes consumed.
+    fn read(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
+        let now = self.now.mono;
+        if let Some(places) = &mut self.session_mut().inbound_places {
+            places.begin(now);
+        }
+        let consumed = self.read_messages(bytes, reader);
+        let session = self.session_mut();
+        let leaves_some = session.reading.blocked.is_some() || session.reading.budget.is_spent();
+        session.note_read(leaves_some);
+        consumed
+    }
+
+    fn read_messages(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
+        let now = self.now;
+        let session = self.session_mut();
+        session.unblock(now.mono);
+        session.reading.budget = Budget::FULL;
+        let mut at = 0;
+        loop {
+            // The session records why a step stopped: it is closing, or waits.
+            let _ = self.process_kept(reader);
+            let session = self.session_mut();
+            let reading = &session.reading;
+            if !session.state.is_open() || reading.blocked.is_some() || reading.budget.is_spent() {
+                return at;
+            }
+            if session.is_full() {
+                session.block(now, BlockedBy::Outbox);
+                return at;
+            }
+            if at == bytes.len() {
+                session.reading.incomplete = None;
+                return at;
+            }
+            if let Some(timing) = &mut session.encoding.timing {
+                timing.begin();
+            }
+            let frame = session.reading.framer.next(&bytes[at..]);
+            if session.reading.oversized.is_some() {
+                match self.read_past(frame, &bytes[at..]) {
+                    0 => {}
+                    passed => {
+                        at += passed;
+                        continue;
+                    }
+                }
+            }
+            match frame {
+                Frame::Message(framed) => {
+                    let session = self.session_mut();
+                    session.reading.incomplete = None;
+                    session.reading.budget.spend(framed.bytes().len());
+                    let next_in = session.state.stored.next_in;
+                    let _ = self.message(framed, false, true, &mut reader.index);
+                    let session = self.session_mut();
+                    // A message that was processed is not passed in again, even if what follows
+                    // from it has to wait.
+                    let taken = session.reading.blocked.is_none() || session.state.stored.next_in > next_in;
+                    session.reading.offered = !taken;
+                    if taken {
+                        at += framed.bytes().len();
+                    }
+                }
+                Frame::Garbled { bytes: dropped, error } => {
+                    let session = self.session_mut();
+                    session.reading.incomplete = None;
+                    session.reading.budget.spend(dropped.len());
+                    at += dropped.len();
+                    let is_too_large = matches!(error, Some(FrameError::TooLarge { .. }));
+                    if is_too_large && matches!(session.state.phase(), Phase::LoggedOn | Phase::LogoutSent) {
+                        session.reading.oversized.insert(Box::new(Oversized::new(now.mono))).pass(dropped);
+                        self.judge_oversized(false);
+                        continue;
+                    }
+                    let error = error.map_or(GarbledError::Continued, GarbledError::Frame);
+                    self.garbled(dropped, error);
+                }
+                Frame::Incomplete { .. } => {
+                    let left = bytes.len() - at;
+                    let reading = &mut self.session_mut().reading;
+                    if reading.incomplete.is_none_or(|known| known.bytes != left) {
+                        reading.incomplete = Some(Incomplete { since: now.mono, bytes: left });
+                    }
+                    return at;
+                }
+            }
+        }
+    }
+
+    /// Reads past what the framer has found of a message that is larger than the session accepts,
+    /// or rejects it if something else has begun. Returns the number of bytes consumed.
+    #[cold]
+    fn read_past(&mut self, frame: Frame<'_>, bytes: &[u8]) -> usize {
+        let session = self.session_mut();
+        let reading = &mut session.reading;
+        let Some(oversized) = &mut reading.oversized else { return 0 };
+        let passed = match frame {
+            Frame::Garbled { bytes: dropped, error: None } => dropped,
+            // The framer keeps its last SOH, which may belong to the next message.
+            Frame::Incomplete { .. } if oversized.ends_with(bytes) => {
+                let size = reading.framer.max_message_size();
+                reading.framer = Framer::new(size).with_recovery(recovery(&session.behavior));
+                bytes
+            }
+            Frame::Incomplete { .. } if !bytes.starts_with(b"8") => return 0,
+            _ => {
+                self.judge_oversized(true);
+                return 0;
+            }
+        };
+        reading.incomplete = None;
+        reading.budget.spend(passed.len());
+        oversized.pass(passed);
+        self.judge_oversized(false);
+        passed.len()
+    }
+
+    /// Decides about the message that is being read past. `begins` says whether another one begins
+    /// after the bytes so far.
+    fn judge_oversized(&mut self, begins: bool) {
+        let now = self.now.mono;
+        let session = self.session_mut();
+        let verdict = session.reading.oversized.as_ref().map(|oversized| oversized.verdict(begins));
+        let Some(verdict) = verdict.filter(|verdict| *verdict != Verdict::Partial) else { return };
+        let Some(oversized) = session.reading.oversized.take() else { return };
+        match (verdict, oversized.header(&session.settings)) {
+            (Verdict::Whole, Some(header)) => {
+                session.reading.flood.well_formed();
+                if let Some(connection) = &mut session.state.connection {
+                    connection.hear(now);
+                }
+                let before = session.added;
+                // The session records why it stopped.
+                let _ = self.too_large(header, oversized.len());
+                self.count_cost(false, before);
+            }
+            (Verdict::TooLarge, _) => {
+                self.end_flood(Misbehavior::MessageTooLarge { limit: oversized::LARGEST });
+            }
+            _ => {
+                let limit = session.settings.max_message_size;
+                let error = GarbledError::Frame(FrameError::TooLarge { limit });
+                self.garbled(oversized.head(), error);
+            }
+        }
+    }
+
+    /// Indexes one framed message and runs the session's checks. `kept` says whether it comes from
+    /// the reorder buffer, `verified` whether CheckSum is verified.
+    fn message(
+        &mut self,
+        framed: Framed<'_>,
+        kept: bool,
+        verified: bool,
+        memory: &mut FieldStorage,
+    ) -> Result<(), Stop> {
+        let FieldStorage { tags, spans, places } = &mut *memory;
+        let mut index =
+            Index::new(tags, spans).with_data_fields(self.data_fields()).with_checksum_verified(verified);
+        match index.build(framed) {
+            Ok(message) => {
+                let now = self.now;
+                let session = &mut self.core.sessions[self.own];
+                if !kept && !session.reading.offered {
+                    session.reading.flood.well_formed();
+                    observe_inbound(self.core.observer.as_deref(), session, now, framed.bytes(), None);
+                }
+                let limit = session.settings.max_session_journal_growth;
+                if session.state.phase() == Phase::AwaitingLogon && session.growth.is_over(now.mono, limit) {
+                    let limit = limit.unwrap_or_default();
+                    session.close(SessionEnd::PeerMisbehaved(Misbehavior::JournalGrowth { limit }));
+                    return Err(Stop);
+                }
+                session.reading.counts = Counts::Fully;
+                let before = session.added;
+                let msg_type = message.msg_type();
+                let result = if inbound::is_garbled(session, &message) {
+                    self.without_equals(&message)
+                } else {
+                    self.process(framed, message, kept, places)
+                };
+                let reading = &self.session().reading;
+                if reading.counts != Counts::Nowhere {
+                    let is_new = !kept && !reading.offered && reading.counts == Counts::Fully;
+                    self.count_cost(is_new && is_admin(msg_type), before);
+                }
+                result
+            }
+            // A right CheckSum costs no look at the settings.
+            Err(IndexError::CheckSum { .. }) if !self.session().settings.validate_checksum => {
+                self.message(framed, kept, false, memory)
+            }
+            // Some are shorter than any that are right, and their message is not garbled.
+            Err(IndexError::TooManyFields { limit }) if limit < framed.bytes().len() => {
+                memory.grow(framed.bytes().len());
+                self.message(framed, kept, verified, memory)
+            }
+            Err(error) => {
+                self.garbled(framed.bytes(), GarbledError::Index(error));
+                self.answer_garbled(framed)
+            }
+        }
+    }
+
+    /// Answers a garbled message, if the session does that.
+    #[cold]
+    fn answer_garbled(&mut self, framed: Framed<'_>) -> Result<(), Stop> {
+        let session = self.session();
+        let Some(header) = GarbledHeader::read(session, framed.bytes()) else { return Ok(()) };
+        let before = session.added;
+        let result = self.reject_garbled(header);
+        self.count_cost(true, before);
+        result
+    }
+
+    /// Counts what a message that was not for the application has added to the store, and the
+    /// message itself if `counts`: if it is one of the session layer. A counterparty that sends too
+    /// many of them is disconnected.
+    fn count_cost(&mut self, counts: bool, before: Added) {
+        let now = self.now;
+        let session = self.session_mut();
+        let rate = session.settings.max_session_message_rate;
+        let grew_too_much = session.count_growth(now, before);
+        if !session.state.is_open() {
+            return;
+        }
+        let why = if grew_too_much {
+            let limit = session.settings.max_session_journal_growth.unwrap_or_default();
+            Misbehavior::JournalGrowth { limit }
+        } else if counts && session.reading.flood.session_layer(now.mono, rate) {
+            Misbehavior::SessionMessageRate { limit: rate.unwrap_or_default() }
+        } else {
+            return;
+        };
+        self.end_flood(why);
+    }
+
+    /// Reports garbled bytes. A counterparty that sends nothing else is disconnected.
+    fn garbled(&mut self, bytes: &[u8], error: GarbledError) {
+        let mut masked = Vec::new();
+        let session = &mut self.core.sessions[self.own];
+        observe_inbound(self.core.observer.as_deref(), session, self.now, bytes, Some(error));
+        let continues = error == GarbledError::Continued;
+        let secrets = session.secret_tags.of(&session.settings);
+        let found = mask_garbled(secrets, bytes, continues, &mut masked);
+        let shown = Redacted(if found { &masked } else { bytes });
+        self.notify(&Event::Garbled { bytes: shown, error });
+        let session = self.session_mut();
+        if session.state.phase() == Phase::AwaitingLogon {
+            return session.close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
+        }
+        let limit = session.settings.max_garbled_messages;
+        if session.reading.flood.garbled(limit) {
+            self.end_flood(Misbehavior::Garbled { limit: limit.unwrap_or_default() });
+        }
+    }
+
+    /// Ends the connection of a counterparty that costs too much, with a Logout that says why if
+    /// there is room for it.
+    #[cold]
+    fn end_flood(&mut self, why: Misbehavior) {
+        let end = SessionEnd::PeerMisbehaved(why);
+        let state = &self.session().state;
+        if state.is_open() && state.phase() == Phase::LoggedOn {
+            // The session records why it stopped.
+            let _ = self.end_with(why.to_string().into(), end);
+        } else {
+            self.close(end);
+        }
+    }
+
+    /// Processes messages in the reorder buffer that are now expected.
+    fn process_kept(&mut self, reader: &mut Reader) -> Result<(), Stop> {
+        loop {
+            let session = self.session_mut();
+            let (due, epoch) = (session.state.stored.next_in, session.state.epoch());
+            if !session.state.is_open() || session.reading.budget.is_spent() {
+                return Ok(());
+            }
+            let Some(arrival) = session.reorder.copy(epoch, due, &mut reader.again) else { return Ok(()) };
+            session.reading.kept = Some(arrival);
+            session.reading.budget.spend(reader.again.len());
+            if let Some(timing) = &mut session.encoding.timing {
+                timing.begin();
+            }
+            let result = match reader.again.framed() {
+                Some(framed) => self.message(framed, true, true, &mut reader.index),
+                None => Ok(()),
+            };
+            let session = self.session_mut();
+            session.reading.kept = None;
+            result?;
+            if session.state.stored.next_in == due {
+                return Ok(());
+            }
+        }
+    }
+}
