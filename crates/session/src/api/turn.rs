@@ -87,19 +87,19 @@ impl<'a> Turn<'a> {
     /// Returns the key of the session that the callback is about.
     #[must_use]
     pub fn key(&self) -> SessionKey {
-        self.own().key
+        self.own().fixed.key
     }
 
     /// Returns the identity of the session.
     #[must_use]
     pub fn session_id(&self) -> &SessionId {
-        &self.own().settings.id
+        &self.own().fixed.settings.id
     }
 
     /// Returns whether this side connects.
     #[must_use]
     pub fn role(&self) -> Role {
-        self.own().settings.role
+        self.own().fixed.settings.role
     }
 
     /// Returns the phase of the session.
@@ -111,7 +111,7 @@ impl<'a> Turn<'a> {
     /// Returns why the session is halted, if it is.
     #[must_use]
     pub fn halted(&self) -> Option<&Halt> {
-        self.own().halted.as_ref()
+        self.own().standing.halted.as_ref()
     }
 
     /// Returns MsgSeqNum (34) of the inbound message; `None` in a turn without an inbound message.

@@ -58,7 +58,7 @@ impl Sessions {
     /// if the session measures that ([`SessionSettings::codec_timing`](crate::SessionSettings)).
     pub fn add_encoding_time(&mut self, key: SessionKey, time: Duration) {
         let session = self.core.sessions.get_mut(key);
-        if let Some(timing) = session.and_then(|session| session.encoding.timing.as_mut()) {
+        if let Some(timing) = session.and_then(|session| session.tools.encoding.timing.as_mut()) {
             timing.add_encoding(time);
         }
     }
@@ -82,9 +82,9 @@ impl Sessions {
     pub fn awaits_socket(&self, key: SessionKey) -> bool {
         self.is_replaying(key)
             || self.session(key).is_some_and(|session| {
-                session.reading.blocked.is_some_and(|blocked| blocked.by == BlockedBy::Outbox)
+                session.intake.reading.blocked.is_some_and(|blocked| blocked.by == BlockedBy::Outbox)
                     || session.outbox.has_passed_watermark()
-                    || session.outbound_places.as_ref().is_some_and(|places| places.is_awaited())
+                    || session.limits.outbound_places.as_ref().is_some_and(|places| places.is_awaited())
             })
     }
 
@@ -92,7 +92,7 @@ impl Sessions {
     /// outbox is full, or messages that we requested come too fast.
     #[must_use]
     pub fn is_blocked(&self, key: SessionKey) -> bool {
-        self.session(key).is_some_and(|session| session.reading.blocked.is_some())
+        self.session(key).is_some_and(|session| session.intake.reading.blocked.is_some())
     }
 
     /// Returns whether the last call of [`Sessions::receive`] or [`Sessions::wake`] stopped because
@@ -100,7 +100,7 @@ impl Sessions {
     #[must_use]
     pub fn has_more(&self, key: SessionKey) -> bool {
         self.session(key).is_some_and(|session| {
-            let reading = &session.reading;
+            let reading = &session.intake.reading;
             session.state.is_open() && reading.blocked.is_none() && reading.budget.is_spent()
         })
     }
@@ -122,8 +122,8 @@ impl Sessions {
     /// for it. Call this until it returns `None`, after each round of other calls.
     pub fn next_output(&mut self) -> Option<SessionKey> {
         let session = self.core.sessions.at_mut(self.core.work.next_output()?)?;
-        session.has_output = false;
-        Some(session.key)
+        session.standing.has_output = false;
+        Some(session.fixed.key)
     }
 
     /// Returns the number of sessions that [`Sessions::next_output`] would return now. A loop that
@@ -146,7 +146,7 @@ impl Sessions {
     /// [`Sessions::wake`] for it. Call this until it returns `None`.
     pub fn next_ready(&mut self) -> Option<SessionKey> {
         let place = self.core.work.next_ready()?;
-        Some(self.core.sessions.at(place)?.key)
+        Some(self.core.sessions.at(place)?.fixed.key)
     }
 
     /// Returns whether the session limits how many messages it sends. Their windows begin at the
@@ -154,7 +154,7 @@ impl Sessions {
     /// the bytes were written would begin them too early.
     #[must_use]
     pub fn times_writes(&self, key: SessionKey) -> bool {
-        self.session(key).is_some_and(|session| session.outbound_places.is_some())
+        self.session(key).is_some_and(|session| session.limits.outbound_places.is_some())
     }
 
     /// Records that the socket accepted `bytes` bytes of [`Sessions::writable`], and no more for
@@ -174,7 +174,7 @@ impl Sessions {
         let Some(session) = self.core.sessions.get_mut(key) else { return };
         record(&mut session.outbox, now.mono, bytes);
         if bytes > 0 {
-            if let Some(places) = &mut session.outbound_places {
+            if let Some(places) = &mut session.limits.outbound_places {
                 places.accept(session.state.counted, session.outbox.position(), now.mono);
             }
             session.wrote(now.mono);

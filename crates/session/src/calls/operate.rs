@@ -37,7 +37,7 @@ impl Sessions {
         app: &mut dyn Application,
     ) -> Result<(), OpenError> {
         let Some(mut call) = self.call(now, key, app) else { return Err(OpenError::NotOpen) };
-        if call.session().halted.is_none() {
+        if call.session().standing.halted.is_none() {
             return Ok(());
         }
         call.open_again()?;

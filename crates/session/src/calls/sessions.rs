@@ -229,7 +229,8 @@ impl Sessions {
     /// was sent, and the session loses nothing if it is closed and opened again.
     #[must_use]
     pub fn was_never_stored(&self, key: SessionKey) -> bool {
-        self.session(key).is_some_and(|session| session.store_is_new && !session.store_is_open)
+        self.session(key)
+            .is_some_and(|session| session.standing.store_is_new && !session.standing.store_is_open)
     }
 
     /// Closes a session and its store and frees its memory. The other sessions continue.
@@ -272,8 +273,8 @@ impl Sessions {
         if session.state.connection.is_some() {
             return Err(OpenError::Connected);
         }
-        let store_is_open = session.store_is_open;
-        session.status.close();
+        let store_is_open = session.standing.store_is_open;
+        session.standing.status.close();
         self.core.work.forget(key.index());
         self.core.sessions.free(key.index());
         self.dialects[key.index()] = SessionDictionary::None;
@@ -287,11 +288,11 @@ impl Sessions {
     pub fn close_all(mut self) -> Result<(), StoreError> {
         let mut result = Ok(());
         for session in self.core.sessions.iter() {
-            session.status.close();
-            if !session.store_is_open {
+            session.standing.status.close();
+            if !session.standing.store_is_open {
                 continue;
             }
-            let closed = self.core.store.close(session.key);
+            let closed = self.core.store.close(session.fixed.key);
             result = result.and(closed);
         }
         result
@@ -316,19 +317,21 @@ impl Sessions {
     /// ([`identify`](crate::identify())).
     #[must_use]
     pub fn find_for_logon(&self, logon: &SessionId) -> Option<SessionKey> {
-        let accepting = self.core.sessions.iter().filter(|session| session.settings.id.accepts(logon));
-        accepting.max_by_key(|session| session.settings.id.specificity()).map(|session| session.key)
+        let accepting = self.core.sessions.iter().filter(|session| session.fixed.settings.id.accepts(logon));
+        accepting
+            .max_by_key(|session| session.fixed.settings.id.specificity())
+            .map(|session| session.fixed.key)
     }
 
     /// Returns every open session.
     pub fn keys(&self) -> impl Iterator<Item = SessionKey> + use<'_> {
-        self.core.sessions.iter().map(|session| session.key)
+        self.core.sessions.iter().map(|session| session.fixed.key)
     }
 
     /// Returns the settings of a session.
     #[must_use]
     pub fn settings(&self, key: SessionKey) -> Option<&SessionSettings> {
-        self.session(key).map(|session| &session.settings)
+        self.session(key).map(|session| &session.fixed.settings)
     }
 
     /// Returns the phase of a session.
@@ -340,7 +343,7 @@ impl Sessions {
     /// Returns why the session is halted, if it is.
     #[must_use]
     pub fn halted(&self, key: SessionKey) -> Option<&Halt> {
-        self.session(key)?.halted.as_ref()
+        self.session(key)?.standing.halted.as_ref()
     }
 
     /// Returns the next sequence number expected and the next one to be used; `None` if the session
@@ -355,7 +358,8 @@ impl Sessions {
     #[cfg(feature = "test-support")]
     #[must_use]
     pub fn snapshot(&self, key: SessionKey) -> String {
-        let Some(Session { state, outbox, reorder, .. }) = self.session(key) else { return String::new() };
+        let Some(Session { state, outbox, intake, .. }) = self.session(key) else { return String::new() };
+        let reorder = &intake.reorder;
         let mut state = state.clone();
         if let Some(connection) = &mut state.connection {
             connection.end = None;
@@ -366,13 +370,13 @@ impl Sessions {
     /// Returns the status that other threads read; `None` if the session is not open.
     #[must_use]
     pub fn status(&self, key: SessionKey) -> Option<Arc<StatusCell>> {
-        self.session(key).map(|session| Arc::clone(&session.status))
+        self.session(key).map(|session| Arc::clone(&session.standing.status))
     }
 
     /// Returns whether the session is enabled: it may have connections.
     #[must_use]
     pub fn is_enabled(&self, key: SessionKey) -> bool {
-        self.session(key).is_some_and(|session| session.enabled)
+        self.session(key).is_some_and(|session| session.standing.enabled)
     }
 
     /// Returns whether the session can begin a transport connection now. Outside its schedule an
@@ -386,7 +390,7 @@ impl Sessions {
     /// schedule: `Some(None)` if not within three years.
     #[must_use]
     pub fn waits_for_schedule(&self, now: Now, key: SessionKey) -> Option<Option<Utc>> {
-        let mut calendar = self.session(key)?.calendar.clone()?;
+        let mut calendar = self.session(key)?.standing.calendar.clone()?;
         calendar.look(now);
         (!calendar.allows_connection()).then(|| calendar.next_connection())
     }
@@ -404,7 +408,7 @@ impl Sessions {
     #[must_use]
     pub fn survives_close(&self, key: SessionKey) -> bool {
         self.core.store.survives_close()
-            || self.session(key).is_some_and(|session| session.settings.reset_on_logon)
+            || self.session(key).is_some_and(|session| session.fixed.settings.reset_on_logon)
     }
 
     /// Checks the invariants of every open session, for simulators and fuzzers. Builds with debug
@@ -421,7 +425,7 @@ impl Sessions {
         work.check(sessions);
         for place in 0..places {
             let Some(session) = sessions.at(place) else { continue };
-            let key = session.key;
+            let key = session.fixed.key;
             assert!(key.index() == place, "the session with key {key:?} is at {place}");
             let number = session.turn.number();
             assert!(number <= *turns, "transaction {number} of {turns} has touched session {place}");
@@ -585,13 +589,16 @@ mod tests {
     const DAMAGES: [Damage; 7] = [
         (|it| it.core.touched.push(0), "sessions [0] are in a transaction that has ended"),
         (|it| it.dialects.clear(), "sessions have 1 places, and dictionaries have 0"),
-        (|it| session_of(it).key = SessionKey::new(0, 1, 0), "is at 0"),
+        (|it| session_of(it).fixed.key = SessionKey::new(0, 1, 0), "is at 0"),
         (
             |it| assert!(session_of(it).touch(1), "for the first time"),
             "transaction 1 of 0 has touched session 0",
         ),
-        (|it| session_of(it).has_output = true, "session 0 has output: true, and is listed: false"),
-        (|it| session_of(it).store_is_open = false, "the store is closed, and the session is not halted"),
+        (|it| session_of(it).standing.has_output = true, "session 0 has output: true, and is listed: false"),
+        (
+            |it| session_of(it).standing.store_is_open = false,
+            "the store is closed, and the session is not halted",
+        ),
         (|it| session_of(it).state.stored.next_out = SeqNum(3), "other threads see numbers"),
     ];
 

@@ -51,7 +51,7 @@ impl Sessions {
         for n in 0..places {
             let index = (first + n) % places;
             let logged_on = self.core.sessions.at(index).filter(|s| s.state.phase() == Phase::LoggedOn);
-            let Some(key) = logged_on.map(|session| session.key) else { continue };
+            let Some(key) = logged_on.map(|session| session.fixed.key) else { continue };
             if warmed == MOST {
                 self.warm_up.turn = index;
                 break;
@@ -68,11 +68,11 @@ impl Sessions {
 impl Call<'_> {
     /// Writes an order and takes it back. Returns whether it went through.
     pub(crate) fn warm_up(&mut self) -> bool {
-        if self.session().halted.is_some() {
+        if self.session().standing.halted.is_some() {
             return false;
         }
         self.begin();
-        let timing = self.session_mut().encoding.timing.take();
+        let timing = self.session_mut().tools.encoding.timing.take();
         let mut draft = Handle::new(self.now, self.core, self.own).draft(MsgType::new(b"D"));
         for (tag, value) in ORDER {
             draft.writer().bytes(Key::new(tag), value);
@@ -83,7 +83,7 @@ impl Call<'_> {
         }
         let is_written = draft.send().is_ok();
         let session = self.session_mut();
-        session.encoding.timing = timing;
+        session.tools.encoding.timing = timing;
         // The next message meets what refused this one, and says so.
         session.turn.refused = None;
         self.rollback();

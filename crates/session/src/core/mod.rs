@@ -64,12 +64,12 @@ impl Core {
         let mut waiting = self.work.take_awaiting_store();
         waiting.retain(|place| {
             let Some(session) = self.sessions.at_mut(*place) else { return false };
-            session.outbox.advance(self.store.durable(session.key));
-            session.awaits_store = session.outbox.waits_for_store();
+            session.outbox.advance(self.store.durable(session.fixed.key));
+            session.standing.awaits_store = session.outbox.waits_for_store();
             if !session.outbox.writable().is_empty() {
                 self.work.note_output(*place, session);
             }
-            session.awaits_store
+            session.standing.awaits_store
         });
         self.work.put_awaiting_store(waiting);
     }

@@ -64,9 +64,9 @@ pub(crate) fn observe_inbound(
     garbled: Option<GarbledError>,
 ) {
     if let Some(observer) = wire {
-        let mut timing = session.encoding.timing.take();
+        let mut timing = session.tools.encoding.timing.take();
         CodecTiming::paused(&mut timing, || show(observer, session, Direction::Inbound, now, bytes, garbled));
-        session.encoding.timing = timing;
+        session.tools.encoding.timing = timing;
     }
 }
 
@@ -94,14 +94,14 @@ fn show(
     bytes: &[u8],
     garbled: Option<GarbledError>,
 ) {
-    let (secrets, to) = (session.secret_tags.of(&session.settings), &mut session.masked);
+    let (secrets, to) = (session.fixed.secret_tags.of(&session.fixed.settings), &mut session.tools.masked);
     let masked = match garbled {
         // Bytes that cannot be parsed may still contain secrets.
         Some(error) => mask_garbled(secrets, bytes, error == GarbledError::Continued, to),
         None => mask_message(secrets, bytes, to),
     };
-    let bytes = if masked { &session.masked } else { bytes };
-    let (id, key, garbled) = (&session.settings.id, session.key, garbled.is_some());
+    let bytes = if masked { &session.tools.masked } else { bytes };
+    let (id, key, garbled) = (&session.fixed.settings.id, session.fixed.key, garbled.is_some());
     let message = WireMessage { session: id, key, direction, now, bytes, garbled };
     if catch_unwind(AssertUnwindSafe(|| observer.on_wire(&message))).is_err() {
         session.close(SessionEnd::CallbackFailed { callback: "on_wire", why: "panic".to_owned() });

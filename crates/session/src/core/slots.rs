@@ -17,19 +17,19 @@ impl Slots {
     /// Returns the place of the open session with this key.
     #[inline]
     pub(crate) fn find(&self, key: SessionKey) -> Option<usize> {
-        self.get(key).map(|session| session.key.index())
+        self.get(key).map(|session| session.fixed.key.index())
     }
 
     /// Returns the open session with this key.
     #[inline]
     pub(crate) fn get(&self, key: SessionKey) -> Option<&Session> {
-        self.at(key.index()).filter(|session| session.key == key)
+        self.at(key.index()).filter(|session| session.fixed.key == key)
     }
 
     /// Returns the open session with this key.
     #[inline]
     pub(crate) fn get_mut(&mut self, key: SessionKey) -> Option<&mut Session> {
-        self.places.get_mut(key.index())?.as_mut().filter(|session| session.key == key)
+        self.places.get_mut(key.index())?.as_mut().filter(|session| session.fixed.key == key)
     }
 
     /// Returns the session at a place; `None` if that is free or does not exist.
@@ -46,7 +46,7 @@ impl Slots {
 
     /// Returns the open session with this identity.
     pub(crate) fn find_id(&self, id: &SessionId) -> Option<SessionKey> {
-        self.iter().find(|session| session.settings.id == *id).map(|session| session.key)
+        self.iter().find(|session| session.fixed.settings.id == *id).map(|session| session.fixed.key)
     }
 
     /// Returns the open sessions in the order of their places.

@@ -52,7 +52,7 @@ impl Core {
         for place in &self.touched {
             let session = &mut self.sessions[*place];
             observe_outbound(self.observer.as_deref(), session, now);
-            session.outbox.committed(position, self.store.durable(session.key));
+            session.outbox.committed(position, self.store.durable(session.fixed.key));
             self.work.note_commit(*place, session);
             self.work.note_end(*place, session);
             is_news |= session.has_news();

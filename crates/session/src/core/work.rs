@@ -35,8 +35,8 @@ impl WorkLists {
 
     /// Records that the session at index `place` may have something to write.
     pub(crate) fn note_output(&mut self, place: usize, session: &mut Session) {
-        if !session.has_output {
-            session.has_output = true;
+        if !session.standing.has_output {
+            session.standing.has_output = true;
             self.output.push_back(place);
         }
     }
@@ -57,8 +57,8 @@ impl WorkLists {
         if !session.outbox.is_empty() {
             self.note_output(place, session);
         }
-        if session.outbox.waits_for_store() && !session.awaits_store {
-            session.awaits_store = true;
+        if session.outbox.waits_for_store() && !session.standing.awaits_store {
+            session.standing.awaits_store = true;
             self.awaiting_store.push(place);
         }
     }
@@ -79,7 +79,9 @@ impl WorkLists {
     pub(crate) fn note_end(&mut self, place: usize, session: &mut Session) {
         match &session.state.connection {
             Some(connection) if connection.end.is_some() => self.note_output(place, session),
-            None if session.halted.is_some() && !self.ready.contains(&place) => self.ready.push(place),
+            None if session.standing.halted.is_some() && !self.ready.contains(&place) => {
+                self.ready.push(place)
+            }
             _ => {}
         }
     }
@@ -127,8 +129,8 @@ impl WorkLists {
             assert!(closed.is_none(), "a closed session is among those {name}: {closed:?}");
         }
         for session in sessions.iter() {
-            let place = session.key.index();
-            let (has_output, awaits_store) = (session.has_output, session.awaits_store);
+            let place = session.fixed.key.index();
+            let (has_output, awaits_store) = (session.standing.has_output, session.standing.awaits_store);
             let listed = output.contains(&place);
             assert!(
                 listed == has_output,
@@ -164,9 +166,15 @@ mod tests {
         (|it, _| it.ready = vec![1], "a closed session is among those that are ready: Some(1)"),
         (|it, _| it.awaiting_room = vec![2], "a closed session is among those that await room: Some(2)"),
         (|it, _| it.output.clear(), "session 0 has output: true, and is listed: false"),
-        (|_, session| session.has_output = false, "session 0 has output: false, and is listed: true"),
+        (
+            |_, session| session.standing.has_output = false,
+            "session 0 has output: false, and is listed: true",
+        ),
         (|it, _| it.awaiting_store.clear(), "session 0 awaits the store: true, and is listed: false"),
-        (|_, session| session.awaits_store = false, "session 0 awaits the store: false, and is listed: true"),
+        (
+            |_, session| session.standing.awaits_store = false,
+            "session 0 awaits the store: false, and is listed: true",
+        ),
     ];
 
     #[test]
@@ -176,7 +184,7 @@ mod tests {
         for (damage, says) in DAMAGES {
             let mut lists = WorkLists::with_capacity(2);
             let session = &mut sessions[0];
-            (session.has_output, session.awaits_store) = (false, true);
+            (session.standing.has_output, session.standing.awaits_store) = (false, true);
             lists.note_output(0, session);
             lists.awaiting_store.push(0);
             lists.check(&sessions);

@@ -227,7 +227,7 @@ fn fault<'m>(
         return violation;
     }
     let reject = row?.fault(message)?;
-    Some(reject.worded(call.session().behavior.violation_text))
+    Some(reject.worded(call.session().fixed.behavior.violation_text))
 }
 
 /// Decides about a message of the session layer that is expected next, or that acts out of turn.

@@ -24,11 +24,11 @@ pub(crate) fn violation<'m>(
     keep: impl FnOnce(&[Place]),
 ) -> Option<Reject<'m>> {
     let session = &mut call.core.sessions[call.own];
-    let behavior = session.behavior;
-    let secrets = session.secret_tags.of(&session.settings);
-    let chosen = session.dictionaries.after(&session.state.versions).of(message, Direction::Inbound);
+    let behavior = session.fixed.behavior;
+    let secrets = session.fixed.secret_tags.of(&session.fixed.settings);
+    let chosen = session.fixed.dictionaries.after(&session.state.versions).of(message, Direction::Inbound);
     let message = &*message;
-    let (validator, scratch) = match (chosen, &mut session.scratch) {
+    let (validator, scratch) = match (chosen, &mut session.tools.scratch) {
         (Ok(Some(validator)), Some(scratch)) => (validator, scratch),
         (Err(unsupported), _) => return unsupported_version(call, seq, message, unsupported),
         _ => {
@@ -37,7 +37,7 @@ pub(crate) fn violation<'m>(
             return found.map(|found| found.reject(&behavior));
         }
     };
-    let policy = &session.settings.policy;
+    let policy = &session.fixed.settings.policy;
     let mut before = Before::new(message, secrets);
     let Walked { places, found, warned } =
         walk((validator, scratch), message, policy, behavior.first_violation, &mut before);
@@ -59,7 +59,7 @@ fn warn<'m>(
     message: &Message<'m>,
     violations: impl IntoIterator<Item = Violation<'m>>,
 ) {
-    let reading = &mut call.session_mut().reading;
+    let reading = &mut call.session_mut().intake.reading;
     let may_be_again = reading.offered || reading.kept.is_some();
     let is_offered_again = may_be_again && reading.warned_of == Some(seq);
     // A new Logout or ResendRequest from after a gap was checked when it arrived, and acted then.
@@ -118,13 +118,13 @@ fn unsupported_version<'m>(
 ) -> Option<Reject<'m>> {
     call.session_mut().decoded();
     let session = call.session();
-    let violation = unsupported.violation(message, &session.settings.policy)?;
+    let violation = unsupported.violation(message, &session.fixed.settings.policy)?;
     if violation.action == Action::Warn {
         warn(call, seq, message, [violation]);
         return None;
     }
-    let mut before = Before::new(message, session.secret_tags.of(&session.settings));
-    Some(Found::of(&violation, &mut before).reject(&session.behavior))
+    let mut before = Before::new(message, session.fixed.secret_tags.of(&session.fixed.settings));
+    Some(Found::of(&violation, &mut before).reject(&session.fixed.behavior))
 }
 
 /// A violation that is rejected.
@@ -173,9 +173,9 @@ fn broken_field<'m>(call: &mut Call<'_>, seq: SeqNum, message: &Message<'m>) -> 
     let mut from = message.fault()?.field;
     if wrong_length(message).is_some() {
         let session = call.session();
-        match Violation::wrong_length(message, &session.settings.policy) {
+        match Violation::wrong_length(message, &session.fixed.settings.policy) {
             Some(violation) if violation.action == Action::Reject => {
-                let mut before = Before::new(message, session.secret_tags.of(&session.settings));
+                let mut before = Before::new(message, session.fixed.secret_tags.of(&session.fixed.settings));
                 return Some(Found::of(&violation, &mut before));
             }
             Some(violation) => warn(call, seq, message, [violation]),
@@ -187,7 +187,7 @@ fn broken_field<'m>(call: &mut Call<'_>, seq: SeqNum, message: &Message<'m>) -> 
     let position = (from..tags.len()).find(|at| tags[*at] == 0 || message.span(*at).is_empty())?;
     let reason = if tags[position] == 0 {
         let session = call.session();
-        let mut before = Before::new(message, session.secret_tags.of(&session.settings));
+        let mut before = Before::new(message, session.fixed.secret_tags.of(&session.fixed.settings));
         if let Some(found) = cut_value(position, &mut before) {
             return Some(found);
         }

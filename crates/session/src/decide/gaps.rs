@@ -50,19 +50,19 @@ impl Ahead {
 pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now: Mono) -> GapStep {
     let Ahead { seq: received, replayed, passed, is_request } = ahead;
     let next_in = session.state.stored.next_in;
-    let most = session.settings.max_resend_requests;
+    let most = session.fixed.settings.max_resend_requests;
     let (mut asked, mut end) = (requested_before(session) + 1, received.previous());
     let ask = |begin, end, asked, asked_at, replayed| {
         // Where both sides miss messages, each request is one more that the other misses: small
         // parts might grow slower than what is missing.
-        let closed = session.settings.closed_resend_requests.then_some(end);
+        let closed = session.fixed.settings.closed_resend_requests.then_some(end);
         let asked_to = if passed { closed } else { end_of_request(session, begin, end) };
         GapStep::Ask(Gap { begin, end, asked_to, asked, asked_at, replayed })
     };
     if let Some(gap) = connection.logon.gap {
         let stuck = gap.begin == next_in;
         if !passed && (!stuck || now - gap.asked_at < patience(connection)) {
-            if session.settings.redundant_resend_requests && !replayed && !is_request {
+            if session.fixed.settings.redundant_resend_requests && !replayed && !is_request {
                 let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
                 return ask(next_in, end.max(gap.end), asked, asked_at, gap.replayed);
             }
@@ -86,12 +86,12 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
 /// Returns how often what is missing next counts as requested before the first request of a
 /// connection: what has been given up is requested once in each.
 fn requested_before(session: &Session) -> u32 {
-    if session.has_given_up() { session.settings.max_resend_requests.saturating_sub(1) } else { 0 }
+    if session.has_given_up() { session.fixed.settings.max_resend_requests.saturating_sub(1) } else { 0 }
 }
 
 /// Returns EndSeqNo of the request for the messages from `begin` to `end`; `None` for infinity.
 fn end_of_request(session: &Session, begin: SeqNum, end: SeqNum) -> Option<SeqNum> {
-    let SessionSettings { resend_request_chunk_size, closed_resend_requests, .. } = session.settings;
+    let SessionSettings { resend_request_chunk_size, closed_resend_requests, .. } = session.fixed.settings;
     let chunk = resend_request_chunk_size.map(|size| SeqNum(begin.0.saturating_add(size - 1)));
     chunk.filter(|last| *last < end).or(closed_resend_requests.then_some(end))
 }
@@ -147,11 +147,11 @@ pub(crate) fn progress(session: &Session, connection: &Connection) -> Progress {
     if connection
         .logon
         .logout_waits
-        .is_some_and(|seq| next_in > seq || next_in == seq && !session.reorder.has(epoch, seq))
+        .is_some_and(|seq| next_in > seq || next_in == seq && !session.intake.reorder.has(epoch, seq))
     {
         return Progress::AnswerLogout;
     }
-    match session.reorder.first_from(epoch, next_in) {
+    match session.intake.reorder.first_from(epoch, next_in) {
         Some(ahead) if connection.logon.gap.is_none() && ahead > next_in => Progress::Gap { ahead },
         _ => Progress::Nothing,
     }

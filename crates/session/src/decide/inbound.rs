@@ -55,7 +55,7 @@ pub(crate) enum OutOfTurn {
 
 /// 14k: returns whether a field without `=` makes the message garbled.
 pub(crate) fn is_garbled(session: &Session, message: &Message<'_>) -> bool {
-    session.behavior.field_without_equals == FieldWithoutEquals::Ignored
+    session.fixed.behavior.field_without_equals == FieldWithoutEquals::Ignored
         && message.fault().is_some_and(|fault| fault.kind == FaultKind::NoEquals)
 }
 
@@ -75,18 +75,18 @@ pub(crate) fn arrived<'m>(
         // The counterparty may only request what it missed before our answer. After a reset the
         // sequence numbers belong to the next logon, and nothing of this connection may use them.
         Phase::LogoutAnswered
-            if session.settings.reset_on_logout || header.msg_type != msg_type::RESEND_REQUEST =>
+            if session.fixed.settings.reset_on_logout || header.msg_type != msg_type::RESEND_REQUEST =>
         {
             return Arrived::Decided(Reaction::Ignore(None));
         }
-        Phase::LogoutSent if session.reading.leaves_rest && !ends_or_requests(header) => {
+        Phase::LogoutSent if session.intake.reading.leaves_rest && !ends_or_requests(header) => {
             return Arrived::Decided(Reaction::Ignore(None));
         }
         Phase::LogoutAnswered | Phase::LoggedOn | Phase::LogoutSent => {}
     }
     // 4: a message without a sequence number cannot be placed.
     let Some(seq) = header.seq else {
-        return Arrived::Decided(without_number(session.behavior.message_without_seq_num));
+        return Arrived::Decided(without_number(session.fixed.behavior.message_without_seq_num));
     };
     let decided = other_begin_string(session, message)
         .or_else(|| comp_ids(session, header, seq))
@@ -104,7 +104,7 @@ pub(crate) fn arrived<'m>(
     if connection.logon.phase == Phase::LoggedOn
         && !header.poss_dup
         && header.is_reset_logon(message)
-        && session.settings.id.version() >= Version::Fix41
+        && session.fixed.settings.id.version() >= Version::Fix41
     {
         return Arrived::OutOfTurn(seq, OutOfTurn::Reset);
     }
@@ -214,7 +214,7 @@ fn too_many<'m>(
     let text = format!("{}: at most {rate}", reason.text());
     let reply = business_reject(session, header, seq, BusinessReject::new(number).text(text.clone()));
     // Another one after our Logout ends the connection before that is answered: a flood goes on.
-    let then = if session.settings.inbound_throttle == InboundThrottle::Disconnect {
+    let then = if session.fixed.settings.inbound_throttle == InboundThrottle::Disconnect {
         let end = SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit: rate });
         Then::LogOut(LogOut { text: text.into(), cause: Some(seq), end, await_answer: true })
     } else {
@@ -233,7 +233,7 @@ pub(crate) fn business_reject<'m>(
     reject: BusinessReject,
 ) -> Option<AdminMessage<'m>> {
     let msg_type = header.msg_type;
-    if !session.is_42_or_later() {
+    if !session.fixed.is_42_or_later() {
         let mut text = reject.text;
         if text == BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE.text() {
             // Test case 2r: the words of the engines that compare it.
@@ -287,7 +287,7 @@ pub(crate) fn number_too_low<'m>(expected: SeqNum, seq: SeqNum) -> Answer<'m> {
 
 /// 5, test case 2i: the message's sequence number is not used.
 fn other_begin_string<'m>(session: &Session, message: &Message<'m>) -> Option<Reaction<'m>> {
-    if message.begin_string() == session.settings.id.version().begin_string().as_bytes() {
+    if message.begin_string() == session.fixed.settings.id.version().begin_string().as_bytes() {
         return None;
     }
     let end = SessionEnd::PeerMisbehaved(Misbehavior::BeginString);
@@ -297,10 +297,10 @@ fn other_begin_string<'m>(session: &Session, message: &Message<'m>) -> Option<Re
 
 /// 6, test case 2k.
 fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<Reaction<'m>> {
-    if !session.settings.check_comp_id {
+    if !session.fixed.settings.check_comp_id {
         return None;
     }
-    let id = &session.settings.id;
+    let id = &session.fixed.settings.id;
     let (at_fault, came) = if header.sender_comp_id != Some(id.target_comp_id().as_bytes()) {
         (tag::SENDER_COMP_ID, header.sender_comp_id)
     } else if header.target_comp_id != Some(id.sender_comp_id().as_bytes()) {
@@ -308,7 +308,7 @@ fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<R
     } else {
         return None;
     };
-    let (msg_type, behavior) = (header.msg_type, &session.behavior);
+    let (msg_type, behavior) = (header.msg_type, &session.fixed.behavior);
     let Some(came) = came else {
         return Some(Answer::reject(seq, msg_type, missing(at_fault).worded(behavior.violation_text)).into());
     };
@@ -324,7 +324,7 @@ fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<R
 
 /// 7, test case 2o.
 fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: Now) -> Option<Reaction<'m>> {
-    let behavior = &session.behavior;
+    let behavior = &session.fixed.behavior;
     let Some(sent) = header.sent() else {
         let reject = match header.sending_time {
             None => missing(tag::SENDING_TIME),
@@ -332,8 +332,8 @@ fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: No
         };
         return Some(Answer::reject(seq, header.msg_type, reject.worded(behavior.violation_text)).into());
     };
-    let threshold = session.settings.sending_time_threshold?;
-    if session.reading.sent_within(sent, now.utc, threshold) {
+    let threshold = session.fixed.settings.sending_time_threshold?;
+    if session.intake.reading.sent_within(sent, now.utc, threshold) {
         return None;
     }
     let reason = SessionRejectReason::SendingTimeAccuracyProblem;
@@ -372,7 +372,7 @@ fn reject_and_log_out<'m>(
 
 /// 9 and 10: the sequence number is too low.
 fn too_low<'m>(session: &Session, header: &Header<'m>, message: &Message<'m>, seq: SeqNum) -> Arrived<'m> {
-    let behavior = &session.behavior;
+    let behavior = &session.fixed.behavior;
     let is_answered = match header.msg_type {
         msg_type::LOGOUT => behavior.logout_too_low == TooLow::Answered,
         msg_type::RESEND_REQUEST => behavior.resend_request_too_low == TooLow::Answered,
@@ -400,7 +400,7 @@ fn too_low<'m>(session: &Session, header: &Header<'m>, message: &Message<'m>, se
 
 /// 11: messages are missing before this one.
 fn too_high<'m>(session: &Session, connection: &Connection, header: &Header<'m>, seq: SeqNum) -> Arrived<'m> {
-    let behavior = &session.behavior;
+    let behavior = &session.fixed.behavior;
     let is_request = header.msg_type == msg_type::RESEND_REQUEST;
     // A request that was answered before is asked for again with what it has shown to be missing.
     let asks_again = is_request && behavior.resend_request_beyond_gap == ResendRequestBeyondGap::AskedAgain;
@@ -427,7 +427,7 @@ pub(crate) fn ahead<'m>(
     message: &Message<'m>,
     seq: SeqNum,
 ) -> Reaction<'m> {
-    let behavior = &session.behavior;
+    let behavior = &session.fixed.behavior;
     if header.msg_type == msg_type::LOGOUT {
         // The answer to our own Logout ends the session whatever is missing.
         let answered = behavior.logout_too_high == LogoutTooHigh::Answered;
@@ -468,14 +468,16 @@ fn poss_dup_fault<'m>(
     if header.msg_type == msg_type::SEQUENCE_RESET {
         return None;
     }
-    let behavior = &session.behavior;
+    let behavior = &session.fixed.behavior;
     let (on_missing, on_late) = if is_due {
         (behavior.missing_orig_sending_time, behavior.late_orig_sending_time)
     } else {
         (PossDupFault::Rejected, behavior.late_orig_sending_time_too_low)
     };
     let (reject, consequence) = match message.get(tag::ORIG_SENDING_TIME) {
-        None if session.settings.requires_orig_sending_time => (missing(tag::ORIG_SENDING_TIME), on_missing),
+        None if session.fixed.settings.requires_orig_sending_time => {
+            (missing(tag::ORIG_SENDING_TIME), on_missing)
+        }
         None => return None,
         Some(original) => match unix_nanos(original) {
             None => {
@@ -502,7 +504,7 @@ fn reject_poss_dup<'m>(
     if consequence != PossDupFault::RejectedAndLoggedOut {
         return Answer::reject(seq, header.msg_type, reject).into();
     }
-    let text = logout_text(&reject, tag::ORIG_SENDING_TIME, session.behavior.sending_time_logout_text);
+    let text = logout_text(&reject, tag::ORIG_SENDING_TIME, session.fixed.behavior.sending_time_logout_text);
     let end = SessionEnd::PeerMisbehaved(Misbehavior::OrigSendingTime);
     reject_and_log_out(header, seq, reject, text, end).into()
 }
@@ -539,7 +541,7 @@ pub(crate) fn resend_request<'m>(
     // 0 is infinity since FIX.4.2, 999999 up to FIX.4.1; both are accepted from every counterparty.
     let open_ended = end == SeqNum::ZERO || end == SeqNum(999_999) || end > last;
     let end = if open_ended { last } else { end };
-    if session.behavior.empty_resend_request == EmptyResendRequest::Rejected {
+    if session.fixed.behavior.empty_resend_request == EmptyResendRequest::Rejected {
         if begin == SeqNum::ZERO || begin > last {
             return refuse(Reject::naming(out_of_range, tag::BEGIN_SEQ_NO));
         }
@@ -569,7 +571,7 @@ fn sequence_reset<'m>(
         // The largest sequence number is never used.
         return rejected(Reject::naming(out_of_range, tag::NEW_SEQ_NO)).into();
     }
-    let behavior = &session.behavior;
+    let behavior = &session.fixed.behavior;
     if is_gap_fill && new <= seq && behavior.gap_fill_backwards == GapFillBackwards::Rejected {
         // 10e.
         let text = format!("attempt to lower sequence number, invalid value NewSeqNo(36)={new}");
@@ -594,7 +596,7 @@ fn sequence_reset<'m>(
 /// Answers a Logon in the session that does not reset it.
 fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
     let end = SessionEnd::PeerMisbehaved(Misbehavior::DuplicateLogon);
-    match session.behavior.second_logon {
+    match session.fixed.behavior.second_logon {
         Farewell::Silence => Reaction::close(end),
         Farewell::Logout => misbehaved("Logon in a session that is logged on", Some(seq), end).into(),
     }

@@ -35,7 +35,7 @@ pub(crate) fn first_message<'m>(
 ) -> Option<Reaction<'m>> {
     match header.msg_type {
         msg_type::LOGON => {
-            let id = &session.settings.id;
+            let id = &session.fixed.settings.id;
             // 1S-c: strangers get no answer.
             let known = header.sender_comp_id == Some(id.target_comp_id().as_bytes())
                 && header.target_comp_id == Some(id.sender_comp_id().as_bytes())
@@ -94,7 +94,7 @@ pub(crate) fn check<'m>(
     message: &Message<'m>,
     now: Now,
 ) -> Result<SeqNum, Box<Reaction<'m>>> {
-    let behavior = &session.behavior;
+    let behavior = &session.fixed.behavior;
     let Some(seq) = header.seq else {
         return Err(Box::new(without_number(behavior.logon_without_seq_num)));
     };
@@ -112,9 +112,9 @@ pub(crate) fn check<'m>(
         })
     };
     let invalid = |text: &str| refused(text, Misbehavior::InvalidLogon);
-    let fault = match (header.sent(), session.settings.sending_time_threshold) {
+    let fault = match (header.sent(), session.fixed.settings.sending_time_threshold) {
         (None, _) => Some(Misbehavior::InvalidLogon),
-        (Some(sent), Some(limit)) if !session.reading.sent_within(sent, now.utc, limit) => {
+        (Some(sent), Some(limit)) if !session.intake.reading.sent_within(sent, now.utc, limit) => {
             Some(Misbehavior::SendingTime { sent: Utc(sent), now: now.utc, limit })
         }
         _ => None,
@@ -153,8 +153,8 @@ pub(crate) fn check<'m>(
             if let Ok(received) = u32::try_from(seconds)
                 && received <= HEART_BT_INT_MAX =>
         {
-            let accepted = session.settings.accepted_heart_bt_int;
-            let is_ours = !session.is_acceptor() && received == session.settings.heart_bt_int;
+            let accepted = session.fixed.settings.accepted_heart_bt_int;
+            let is_ours = !session.is_acceptor() && received == session.fixed.settings.heart_bt_int;
             if !is_ours && !decides_heart_bt_int(session) && !accepted.contains(received) {
                 let text = format!("HeartBtInt (108) must be {accepted}");
                 return Err(refused(&text, Misbehavior::HeartBtInt { received, accepted }));
@@ -173,7 +173,7 @@ pub(crate) fn check<'m>(
         return Err(invalid(&text));
     }
     let is_test = message.get(tag::TEST_MESSAGE_INDICATOR) == Some(YES);
-    if let Some(text) = session.settings.test_message_indicator.refuses(is_test) {
+    if let Some(text) = session.fixed.settings.test_message_indicator.refuses(is_test) {
         let end = SessionEnd::PeerMisbehaved(Misbehavior::TestMessageIndicator { is_test });
         return Err(Box::new(misbehaved(text, Some(seq), end).into()));
     }
@@ -191,9 +191,9 @@ fn without_version<'m>(
     message: &Message<'m>,
     seq: SeqNum,
 ) -> Option<Reaction<'m>> {
-    session.settings.appl_ver_id()?;
+    session.fixed.settings.appl_ver_id()?;
     let (reject, text) = match message.get(tag::DEFAULT_APPL_VER_ID) {
-        None if session.behavior.logon_without_appl_ver_id == Farewell::Silence => {
+        None if session.fixed.behavior.logon_without_appl_ver_id == Farewell::Silence => {
             return Some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)));
         }
         None => (missing(tag::DEFAULT_APPL_VER_ID), "DefaultApplVerID (1137) is missing"),
@@ -217,7 +217,7 @@ pub(crate) fn refuse<'m>(
     text: &str,
 ) -> Reaction<'m> {
     let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
-    let (reply, text) = match session.behavior.invalid_logon {
+    let (reply, text) = match session.fixed.behavior.invalid_logon {
         InvalidLogon::OneLogout => {
             let field = reject.tag_text().map(|tag| format!(", field={tag}")).unwrap_or_default();
             (None, format!("Invalid Logon message: {}{field}", reject.reason.text()))
@@ -241,7 +241,7 @@ pub(crate) fn in_order<'m>(
     let asked = message.get(tag::RESET_SEQ_NUM_FLAG) == Some(YES);
     let next_in = session.state.stored.next_in;
     if session.is_acceptor() {
-        let reset = match (asked, session.settings.reset_on_logon) {
+        let reset = match (asked, session.fixed.settings.reset_on_logon) {
             (true, _) => Some("ResetSeqNumFlag of the counterparty"),
             (false, true) => Some("ResetOnLogon"),
             (false, false) => None,
@@ -275,7 +275,7 @@ pub(crate) fn in_order<'m>(
     let reset = connection.reset_asked;
     let agreed = Agreed { reset, lowered_from, ..agreed(session, message, replay_from) };
     let mut answer = accept(agreed, None, None);
-    let (ours, theirs) = (session.settings.heart_bt_int, agreed.heart_bt_int);
+    let (ours, theirs) = (session.fixed.settings.heart_bt_int, agreed.heart_bt_int);
     let mut notes = Vec::new();
     if ours != theirs {
         notes.push(format!("HeartBtInt is {theirs} s, as the counterparty wants it; we proposed {ours} s"));
@@ -295,7 +295,7 @@ fn too_low<'m>(
     expected: SeqNum,
     seq: SeqNum,
 ) -> Result<Option<SeqNum>, Box<Reaction<'m>>> {
-    let tolerated = match session.settings.too_low_at_logon {
+    let tolerated = match session.fixed.settings.too_low_at_logon {
         TooLowAtLogon::Refused => false,
         TooLowAtLogon::AcceptedOnce => !session.state.accepted_too_low,
         TooLowAtLogon::Accepted => true,
@@ -321,13 +321,13 @@ pub(crate) fn reset_in_session<'m>(
 
 /// Returns our Logon. `next_in` is NextNumIn when it is sent.
 pub(crate) fn ours(session: &Session, heart_bt_int: u32, reset: bool, next_in: SeqNum) -> OurLogon {
-    let settings = &session.settings;
-    let is_sent = session.behavior.max_message_size_in_logon == OptionalField::Sent;
+    let settings = &session.fixed.settings;
+    let is_sent = session.fixed.behavior.max_message_size_in_logon == OptionalField::Sent;
     OurLogon {
         heart_bt_int,
         reset,
         next_expected: sends_next_expected(session).then_some(next_in),
-        max_message_size: (is_sent && session.is_42_or_later()).then_some(settings.max_message_size),
+        max_message_size: (is_sent && session.fixed.is_42_or_later()).then_some(settings.max_message_size),
         is_test: settings.test_message_indicator == TestMessageIndicator::Test,
         default_appl_ver_id: settings.appl_ver_id(),
         body: Vec::new(),
@@ -336,7 +336,7 @@ pub(crate) fn ours(session: &Session, heart_bt_int: u32, reset: bool, next_in: S
 
 /// Returns whether our Logons have NextExpectedMsgSeqNum (789), which exists since FIX.4.4.
 fn sends_next_expected(session: &Session) -> bool {
-    session.settings.next_expected_msg_seq_num && session.settings.id.version() >= Version::Fix44
+    session.fixed.settings.next_expected_msg_seq_num && session.fixed.settings.id.version() >= Version::Fix44
 }
 
 /// Returns the first message that the counterparty misses by NextExpectedMsgSeqNum (789) of its
@@ -374,7 +374,7 @@ pub(crate) fn agreed(session: &Session, message: &Message<'_>, replay_from: Opti
     let seconds = number(message, tag::HEART_BT_INT).and_then(|n| u32::try_from(n).ok());
     let theirs = number(message, tag::MAX_MESSAGE_SIZE).and_then(|n| usize::try_from(n).ok());
     let has_next_expected = message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM).is_some();
-    let ours = decides_heart_bt_int(session).then_some(session.settings.heart_bt_int);
+    let ours = decides_heart_bt_int(session).then_some(session.fixed.settings.heart_bt_int);
     Agreed {
         heart_bt_int: ours.or(seconds).unwrap_or_default(),
         max_message_size: theirs.filter(|n| *n > 0).unwrap_or(usize::MAX),
@@ -388,7 +388,7 @@ pub(crate) fn agreed(session: &Session, message: &Message<'_>, replay_from: Opti
 
 /// Returns whether HeartBtInt (108) is ours, whatever the counterparty's Logon says.
 fn decides_heart_bt_int(session: &Session) -> bool {
-    session.settings.heart_bt_int_override && session.is_acceptor()
+    session.fixed.settings.heart_bt_int_override && session.is_acceptor()
 }
 
 /// Accepts a Logon, with our answer if there is one.

@@ -4,7 +4,7 @@ use crate::events::end::Halt;
 use crate::settings::Role;
 use crate::state::Phase;
 use crate::state::reading::BlockedBy;
-use crate::state::session::Session;
+use crate::state::session::{Intake, Session, Standing};
 
 impl Session {
     /// Checks what holds after each transaction, committed or rolled back.
@@ -12,7 +12,7 @@ impl Session {
     /// # Panics
     /// Panics if it does not hold.
     pub(crate) fn check(&self) {
-        let Self { state, outbox, halted, .. } = self;
+        let Self { state, outbox, standing: Standing { halted, .. }, .. } = self;
         state.check();
         outbox.check();
         let next_out = state.stored.next_out;
@@ -29,7 +29,7 @@ impl Session {
             }
             Some(connection) => {
                 let logon = &connection.logon;
-                let is_acceptor = matches!(self.settings.role, Role::Acceptor);
+                let is_acceptor = matches!(self.fixed.settings.role, Role::Acceptor);
                 let other_side = if is_acceptor { Phase::LogonSent } else { Phase::AwaitingLogon };
                 assert!(logon.phase != other_side, "{other_side:?} is a phase of the other side");
                 assert!(
@@ -37,14 +37,17 @@ impl Session {
                     "a halted session keeps its connection"
                 );
                 if let Some(gap) = logon.gap {
-                    let most = self.settings.max_resend_requests;
+                    let most = self.fixed.settings.max_resend_requests;
                     assert!(gap.asked <= most, "a gap was requested {} times of {most}", gap.asked);
                 }
             }
         }
-        assert!(self.store_is_open || halted.is_some(), "the store is closed, and the session is not halted");
         assert!(
-            self.retry.is_none() || matches!(halted, Some(Halt::StoreFailed(_))),
+            self.standing.store_is_open || halted.is_some(),
+            "the store is closed, and the session is not halted"
+        );
+        assert!(
+            self.standing.retry.is_none() || matches!(halted, Some(Halt::StoreFailed(_))),
             "a store is tried again that has not failed"
         );
         assert!(self.turn.refused.is_none(), "the store refused a record of a transaction that has ended");
@@ -55,20 +58,21 @@ impl Session {
     /// # Panics
     /// Panics if it does not hold.
     pub(crate) fn check_between_calls(&self) {
-        let Self { state, outbox, reorder, reading, halted, status, .. } = self;
+        let Self { state, outbox, intake: Intake { reading, reorder }, standing, .. } = self;
+        let Standing { halted, status, .. } = standing;
         reorder.check(state.epoch());
         let stored = state.stored;
         let phase = state.phase();
-        if let Some(places) = &self.outbound_places {
+        if let Some(places) = &self.limits.outbound_places {
             places.check(state.counted, outbox.cursor.end());
         }
-        let (attempts, most) = (stored.attempts, self.settings.poison_attempts);
+        let (attempts, most) = (stored.attempts, self.fixed.settings.poison_attempts);
         assert!(
             attempts < most || halted.is_some(),
             "the application failed {attempts} times of {most}, and the session is not halted"
         );
         assert!(
-            !outbox.waits_for_store() || self.awaits_store,
+            !outbox.waits_for_store() || self.standing.awaits_store,
             "bytes wait for the store, and nobody releases them"
         );
         assert!(reading.kept.is_none(), "a message of the reorder buffer is being processed");
@@ -148,7 +152,7 @@ mod tests {
             },
             "LogonSent is a phase of the other side",
         ),
-        (|s| s.halted = Some(Halt::StoreFailed(FAILED)), "a halted session keeps its connection"),
+        (|s| s.standing.halted = Some(Halt::StoreFailed(FAILED)), "a halted session keeps its connection"),
         (
             |s| {
                 let (begin, end, asked) = (SeqNum(1), SeqNum(1), u32::MAX);
@@ -157,19 +161,22 @@ mod tests {
             },
             "a gap was requested 4294967295 times of",
         ),
-        (|s| s.store_is_open = false, "the store is closed, and the session is not halted"),
-        (|s| s.retry = Some(StoreRetry::begin(Mono(1))), "a store is tried again that has not failed"),
+        (|s| s.standing.store_is_open = false, "the store is closed, and the session is not halted"),
+        (
+            |s| s.standing.retry = Some(StoreRetry::begin(Mono(1))),
+            "a store is tried again that has not failed",
+        ),
     ];
 
     const BETWEEN_CALLS: [Damage; 9] = [
         (|s| s.state.stored.attempts = 99, "the application failed 99 times of"),
         (queue, "bytes wait for the store, and nobody releases them"),
         (
-            |s| s.reading.kept = Some(Arrival { earliest: Mono(1), latest: Mono(1) }),
+            |s| s.intake.reading.kept = Some(Arrival { earliest: Mono(1), latest: Mono(1) }),
             "a message of the reorder buffer is being processed",
         ),
         (
-            |s| s.reading.blocked = Some(Blocked { since: Mono(1), by: BlockedBy::Pace, until: None }),
+            |s| s.intake.reading.blocked = Some(Blocked { since: Mono(1), by: BlockedBy::Pace, until: None }),
             "a message waits for its time, and has none",
         ),
         (
@@ -179,7 +186,7 @@ mod tests {
         (|s| s.state.stored.next_out = SeqNum(3), "and the session has 2 and 3"),
         (|s| s.state.stored.next_in = SeqNum(3), "and the session has 3 and 2"),
         (
-            |s| s.halted = Some(Halt::StoreFailed(FAILED)),
+            |s| s.standing.halted = Some(Halt::StoreFailed(FAILED)),
             "other threads see that the session is halted: false",
         ),
         (

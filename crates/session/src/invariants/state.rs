@@ -138,7 +138,6 @@ mod tests {
     use super::*;
     use crate::events::end::SessionEnd;
     use crate::invariants::said;
-    use crate::limits::throttle::Counted;
     use crate::state::{Resetting, TestRequest};
     use crate::store::{ConnectionNumber, Generation};
     use crate::values::time::{Mono, Now, Utc};
@@ -176,15 +175,7 @@ mod tests {
             began: SeqNum(17),
         });
         let unsent = Some(Unsent { first: SeqNum(18), last: SeqNum(19) });
-        State {
-            stored,
-            unsent,
-            counted: Counted::default(),
-            gave_up_at: SeqNum::ZERO,
-            accepted_too_low: false,
-            versions: None,
-            connection: Some(connection),
-        }
+        State { unsent, connection: Some(connection), ..State::new(stored) }
     }
 
     fn connection(state: &mut State) -> &mut Connection {

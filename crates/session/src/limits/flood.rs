@@ -95,6 +95,11 @@ impl Growth {
 pub(crate) struct Added(u64);
 
 impl Added {
+    #[cfg(test)]
+    pub(crate) const fn of(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
     pub(crate) const fn record(&mut self, body: usize) {
         /// The bytes of a record besides the message.
         const HEADER: u64 = 64;

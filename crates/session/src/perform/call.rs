@@ -16,7 +16,7 @@ use crate::events::error::SendError;
 use crate::events::event::Event;
 use crate::events::failure::Failure;
 use crate::send::draft::Handle;
-use crate::send::sending::SendKind;
+use crate::send::seal::SendKind;
 use crate::settings::behavior::VersionOfRejected;
 use crate::settings::dictionaries::SessionDictionary;
 use crate::state::Connection;
@@ -212,7 +212,7 @@ impl<'c> Call<'c> {
     /// The same; reading goes on at `until` at the latest, if there is such a time.
     pub(crate) fn wait_until(&mut self, by: BlockedBy, until: Option<Mono>) -> Stop {
         let stop = self.wait(by);
-        if let Some(blocked) = &mut self.session_mut().reading.blocked {
+        if let Some(blocked) = &mut self.session_mut().intake.reading.blocked {
             blocked.until = until;
         }
         stop
@@ -342,7 +342,7 @@ impl<'c> Call<'c> {
         };
         let session = self.session();
         let read_as = read_as(session, admin, route.as_ref());
-        let version = admin.limits(session.settings.id.version(), &session.behavior, read_as);
+        let version = admin.limits(session.fixed.settings.id.version(), &session.fixed.behavior, read_as);
         let mut draft = self.handle(cause, route).open(MsgType::new(admin.msg_type()), kind);
         admin.write(draft.writer(), version, extent);
         draft.send()
@@ -362,9 +362,9 @@ impl<'c> Call<'c> {
         let mut memory = vec![0; MAX_MESSAGE_SIZE_BEFORE_LOGON];
         let mut writer = BodyWriter::new(MsgType::new(msg_type::LOGON), &mut memory);
         let session = self.session();
-        let limits = message.limits(session.settings.id.version(), &session.behavior, None);
+        let limits = message.limits(session.fixed.settings.id.version(), &session.fixed.behavior, None);
         message.write(&mut writer, limits, Extent::Full);
-        session.settings.logon.write(&mut writer);
+        session.fixed.settings.logon.write(&mut writer);
         self.ask("on_sending_logon", |app, turn| {
             turn.resets = resets;
             app.on_sending_logon(&mut writer, turn)
@@ -430,12 +430,13 @@ impl<'c> Call<'c> {
 /// Returns what a reject of `inbound` says about the application version that it was read as: no
 /// more than its dictionary has fields for, and nothing if the message names its version.
 fn read_as(session: &Session, admin: &AdminMessage<'_>, inbound: Option<&Message<'_>>) -> Option<ReadAs> {
-    let (ours, inbound) = (session.settings.appl_ver_id()?, inbound?);
+    let (ours, inbound) = (session.fixed.settings.appl_ver_id()?, inbound?);
     let is_business = matches!(admin, AdminMessage::BusinessReject { .. });
-    match session.behavior.version_of_rejected {
+    match session.fixed.behavior.version_of_rejected {
         VersionOfRejected::DefaultApplVerId if is_business => Some(ReadAs::DefaultApplVerId(ours)),
         VersionOfRejected::RefApplVerId => {
-            let has_field = !is_business || session.settings.default_appl_ver_id >= Some(Version::Fix50Sp1);
+            let has_field =
+                !is_business || session.fixed.settings.default_appl_ver_id >= Some(Version::Fix50Sp1);
             let by_default = inbound.get(tag::APPL_VER_ID).is_none() && has_field;
             let version =
                 session.dictionaries().version_of(inbound, Direction::Inbound).filter(|_| by_default)?;

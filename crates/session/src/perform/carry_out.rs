@@ -18,7 +18,7 @@ use crate::events::error::SendError;
 use crate::events::event::Event;
 use crate::perform::call::{Call, Stop};
 use crate::perform::leave::PEER_CLOSES_WITHIN;
-use crate::send::sending::SendKind;
+use crate::send::seal::SendKind;
 use crate::settings::ReplayInterleave;
 use crate::settings::behavior::{AfterLogout, SendingAfterGap};
 use crate::state::reading::{BlockedBy, Counts};
@@ -51,14 +51,14 @@ impl Call<'_> {
         let session = self.session_mut();
         if let Some(connection) = &mut session.state.connection
             && !kept
-            && !session.reading.offered
+            && !session.intake.reading.offered
         {
             connection.hear(now.mono);
-            if session.reading.backlog.is_some()
+            if session.intake.reading.backlog.is_some()
                 && let (Some(sent), Some(threshold)) =
-                    (header.sent(), session.settings.sending_time_threshold)
+                    (header.sent(), session.fixed.settings.sending_time_threshold)
             {
-                session.reading.note_sent(sent, now.utc, threshold);
+                session.intake.reading.note_sent(sent, now.utc, threshold);
             }
         }
         let session = self.session();
@@ -133,7 +133,7 @@ impl Call<'_> {
                 if self.session().state.reset_stage().is_some() {
                     self.abandon_reset("the counterparty sends application messages");
                 }
-                self.session_mut().reading.counts = Counts::Nowhere;
+                self.session_mut().intake.reading.counts = Counts::Nowhere;
                 self.deliver(header, seq, *message)?;
                 if is_requested {
                     let now = self.now.mono;
@@ -151,11 +151,11 @@ impl Call<'_> {
     #[cold]
     fn wait_for_pace(&mut self, header: &Header<'_>, until: Mono) -> Result<(), Stop> {
         let session = self.session_mut();
-        session.reading.counts = Counts::Nowhere;
+        session.intake.reading.counts = Counts::Nowhere;
         if !session.leaves_rest() {
             return Err(self.wait_until(BlockedBy::Pace, Some(until)));
         }
-        session.reading.leaves_rest = true;
+        session.intake.reading.leaves_rest = true;
         let seq = header.seq.unwrap_or(SeqNum::ZERO);
         let note = format!(
             "message {seq} and those after it are left for the next connection: they were requested, and come too fast for the logout"
@@ -171,8 +171,8 @@ impl Call<'_> {
         let session = self.session_mut();
         let Some(connection) = &session.state.connection else { return };
         if session.is_requested(connection, header, seq) {
-            session.reading.counts = Counts::Growth;
-            if let Some(pace) = &mut session.session_layer_pace {
+            session.intake.reading.counts = Counts::Growth;
+            if let Some(pace) = &mut session.limits.session_layer_pace {
                 pace.take(now);
             }
         }
@@ -217,7 +217,7 @@ impl Call<'_> {
         let now = self.now.mono;
         Ok(match reaction {
             Reaction::Answer(Answer { then: Then::LogOut(LogOut { end, .. }), .. })
-                if !self.session_mut().refusals.answer(now) =>
+                if !self.session_mut().limits.refusals.answer(now) =>
             {
                 Reaction::close(end)
             }
@@ -293,7 +293,7 @@ impl Call<'_> {
             Then::LogOut(_) => Err(Stop),
             // Whatever fits is written now, before anything else. It is as much as one call may do.
             Then::Replay { .. } => {
-                self.session_mut().reading.budget.spend_all();
+                self.session_mut().intake.reading.budget.spend_all();
                 self.pump()
             }
             Then::AnswerLogout { .. } => self.logout_answered(),
@@ -314,7 +314,7 @@ impl Call<'_> {
 
 /// Returns what follows a Reject of ours.
 fn after_reject<'m>(session: &Session, seq: SeqNum, text: Cow<'m, str>) -> Then<'m> {
-    if !session.settings.disconnect_on_error && !session.settings.reset_on_error {
+    if !session.fixed.settings.disconnect_on_error && !session.fixed.settings.reset_on_error {
         return Then::GoOn;
     }
     let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidMessage { seq });
@@ -365,7 +365,7 @@ impl Call<'_> {
         }
         // Where nothing waits because everything new is sent at once, the counterparty may miss
         // what was sent since the first request.
-        let interleaves = session.settings.replay_interleave == ReplayInterleave::All;
+        let interleaves = session.fixed.settings.replay_interleave == ReplayInterleave::All;
         let open = session.state.replay();
         let waiting = open.filter(|open| !interleaves || open.live < open.began);
         let (live, began) = waiting.map_or((next_out, next_out), |open| (open.live, open.began));
@@ -392,8 +392,8 @@ impl Call<'_> {
         let session = self.session();
         // Sequence numbers from before the reset no longer apply; and a connection that is closed
         // at once has no time for a replay, which our Logout would have to wait for.
-        let ends_replay =
-            session.settings.reset_on_logout || session.behavior.after_logout == AfterLogout::Close;
+        let ends_replay = session.fixed.settings.reset_on_logout
+            || session.fixed.behavior.after_logout == AfterLogout::Close;
         // The Logout that waits for the replay serves as the answer.
         let on_its_way = session.state.phase() == Phase::LogoutSent && !ends_replay;
         self.session_mut().state.release();
@@ -420,7 +420,7 @@ impl Call<'_> {
     /// we do.
     fn logout_answered(&mut self) -> Result<(), Stop> {
         self.notify_reset_after_logout();
-        if self.session().behavior.after_logout == AfterLogout::Close {
+        if self.session().fixed.behavior.after_logout == AfterLogout::Close {
             let leaving = self.connection_mut().and_then(|connection| connection.leaving.take());
             self.close(leaving.map_or(SessionEnd::LoggedOutByPeer, |leaving| *leaving));
         }
@@ -428,11 +428,11 @@ impl Call<'_> {
     }
 
     fn reset_after_logout(&mut self) -> Result<(), SendError> {
-        if self.session().settings.reset_on_logout { self.reset("ResetOnLogout") } else { Ok(()) }
+        if self.session().fixed.settings.reset_on_logout { self.reset("ResetOnLogout") } else { Ok(()) }
     }
 
     fn notify_reset_after_logout(&mut self) {
-        if self.session().settings.reset_on_logout {
+        if self.session().fixed.settings.reset_on_logout {
             self.notify_numbers("ResetOnLogout");
         }
     }
@@ -461,7 +461,7 @@ impl Call<'_> {
         }
         let ours = self.connection_mut().and_then(|connection| connection.logon.ours);
         let session = self.session_mut();
-        session.reading.framer.set_max_message_size(session.settings.max_message_size);
+        session.intake.reading.framer.set_max_message_size(session.fixed.settings.max_message_size);
         let next_in = session.state.stored.next_in;
         if agreed.reset {
             self.notify_numbers("reset at logon");
@@ -493,7 +493,7 @@ impl Call<'_> {
             self.ask_for_gap(Ahead::new(seq))?;
         }
         if agreed.replay_from.is_some() {
-            self.session_mut().reading.budget.spend_all();
+            self.session_mut().intake.reading.budget.spend_all();
             self.pump()?;
         }
         Ok(())
@@ -508,8 +508,8 @@ impl Call<'_> {
         let session = self.session();
         let next_in = session.state.stored.next_in;
         let Some(connection) = &session.state.connection else { return Err(Stop) };
-        let holds =
-            session.keeps_messages && session.behavior.sending_after_logon_gap == SendingAfterGap::HeldBack;
+        let holds = session.fixed.keeps_messages
+            && session.fixed.behavior.sending_after_logon_gap == SendingAfterGap::HeldBack;
         let now = self.now.mono;
         let until = now + gaps::patience(connection);
         if agreed.sends_what_we_miss {
@@ -547,7 +547,7 @@ impl Call<'_> {
         }
         let now = self.now.mono;
         let session = self.session_mut();
-        if session.reading.leaves_rest {
+        if session.intake.reading.leaves_rest {
             return Ok(());
         }
         let (epoch, arrival) = (session.state.epoch(), session.arrival(now));
@@ -556,7 +556,7 @@ impl Call<'_> {
         {
             connection.logon.logout_waits = Some(seq);
         }
-        let is_kept = action.keep && session.reorder.keep(epoch, seq, framed, arrival);
+        let is_kept = action.keep && session.intake.reorder.keep(epoch, seq, framed, arrival);
         if action.keep && !is_kept {
             self.notify(&Event::Note(
                 "a message that arrived after a gap was dropped: the reorder buffer is full",
@@ -590,7 +590,7 @@ impl Call<'_> {
         }
         let session = self.session();
         let next_in = session.state.stored.next_in;
-        let max_message_size = session.settings.max_message_size;
+        let max_message_size = session.fixed.settings.max_message_size;
         if seq > next_in {
             return self.ask_for_gap(Ahead { replayed: poss_dup, ..Ahead::new(seq) });
         }
@@ -623,7 +623,7 @@ impl Call<'_> {
             if let Some(used) = used {
                 call.session_mut().state.advance();
                 call.record_change(RecordKind::Adjust, used)?;
-                call.session_mut().added.record(used.len());
+                call.session_mut().state.added.record(used.len());
             }
             call.send(SendKind::New { cause: Some(seq) }, None, &reply)?;
             call.follow_up(&mut then)

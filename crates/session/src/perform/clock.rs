@@ -6,7 +6,7 @@ use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
 use crate::perform::call::{Call, Stop};
 use crate::perform::leave::PEER_CLOSES_WITHIN;
-use crate::send::sending::SendKind;
+use crate::send::seal::SendKind;
 use crate::settings::SessionSettings;
 use crate::settings::behavior::{Farewell, HeartbeatWhileTesting};
 use crate::state::reading::BlockedBy;
@@ -33,7 +33,7 @@ impl Session {
     /// Returns when the clock will next have an effect here, with or without a connection.
     pub(crate) fn next_deadline(&self) -> Option<Mono> {
         let Some(connection) = self.state.connection.as_ref() else {
-            return self.retry.map(|retry| retry.at).into_iter().chain(self.next_look()).min();
+            return self.standing.retry.map(|retry| retry.at).into_iter().chain(self.next_look()).min();
         };
         if connection.end.is_some() {
             return None;
@@ -45,14 +45,14 @@ impl Session {
         }
         // A replay resumes when the socket accepts more data. If nothing is in flight there is no
         // such event, so ask to be called at once, or once a replay that is slowed down may go on.
-        let is_throttled = self.outbound_places.as_ref().is_some_and(|places| places.is_following());
+        let is_throttled = self.limits.outbound_places.as_ref().is_some_and(|places| places.is_following());
         if let Some(replay) = connection.logon.replay
             && self.outbox.is_empty()
-            && (self.reading.blocked.is_none() || self.reading.is_paced() || is_throttled)
+            && (self.intake.reading.blocked.is_none() || self.intake.reading.is_paced() || is_throttled)
         {
             sooner(self.resumes_at(replay));
         }
-        if let Some(blocked) = self.reading.blocked
+        if let Some(blocked) = self.intake.reading.blocked
             && blocked.by != BlockedBy::Outbox
         {
             if blocked.by != BlockedBy::Pace {
@@ -72,25 +72,27 @@ impl Session {
             sooner(resetting.until);
         }
         if let Some(since) = self.outbox.unread_since() {
-            sooner(since + self.settings.send_timeout);
+            sooner(since + self.fixed.settings.send_timeout);
         }
         if self.outbox.has_passed_watermark() {
             sooner(Mono(0));
         }
-        if let (Some(since), Some(limit)) = (self.outbox.slow_since(), self.settings.slow_consumer_timeout) {
+        if let (Some(since), Some(limit)) =
+            (self.outbox.slow_since(), self.fixed.settings.slow_consumer_timeout)
+        {
             sooner(since + limit);
         }
-        if let Some(oversized) = &self.reading.oversized {
+        if let Some(oversized) = &self.intake.reading.oversized {
             sooner(oversized.since + oversized::WITHIN);
         }
-        if let Some(known) = self.reading.incomplete {
+        if let Some(known) = self.intake.reading.incomplete {
             sooner(known.since + self.patience_inside_a_message(connection));
         }
         if beats(connection) {
             if !self.holds_heartbeats(connection) {
                 sooner(connection.last_sent + heartbeat(connection));
             }
-            if (connection.test_request.is_none() || self.reading.would_hear())
+            if (connection.test_request.is_none() || self.intake.reading.would_hear())
                 && let Some(at) = self.silent_at(connection)
             {
                 sooner(at);
@@ -101,12 +103,12 @@ impl Session {
 
     fn holds_heartbeats(&self, connection: &Connection) -> bool {
         connection.test_request.is_some()
-            && self.behavior.heartbeat_while_testing == HeartbeatWhileTesting::Held
+            && self.fixed.behavior.heartbeat_while_testing == HeartbeatWhileTesting::Held
     }
 
     /// Returns HeartBtInt plus a reasonable transmission time.
     fn test_request_interval(&self, connection: &Connection) -> Duration {
-        heartbeat(connection) * self.settings.test_request_percent / 100
+        heartbeat(connection) * self.fixed.settings.test_request_percent / 100
     }
 
     /// Returns when the counterparty has been silent for too long: first for a TestRequest, then
@@ -115,9 +117,9 @@ impl Session {
     /// pace.
     fn silent_at(&self, connection: &Connection) -> Option<Mono> {
         match connection.test_request {
-            None if self.reading.is_paced() => None,
+            None if self.intake.reading.is_paced() => None,
             None if connection.logon.replay.is_some()
-                && !self.settings.replay_interleave.sends(msg_type::TEST_REQUEST) =>
+                && !self.fixed.settings.replay_interleave.sends(msg_type::TEST_REQUEST) =>
             {
                 None
             }
@@ -128,7 +130,7 @@ impl Session {
 
     /// Returns how long the answer to a TestRequest may take.
     fn answer_interval(&self, connection: &Connection) -> Duration {
-        let SessionSettings { test_request_percent, heartbeat_timeout_percent, .. } = self.settings;
+        let SessionSettings { test_request_percent, heartbeat_timeout_percent, .. } = self.fixed.settings;
         let percent = heartbeat_timeout_percent.map_or(test_request_percent, |timeout| {
             timeout.saturating_sub(test_request_percent).max(SHORTEST_ANSWER_PERCENT)
         });
@@ -148,7 +150,7 @@ impl Session {
     /// Resumes reading. The answer to our TestRequest may be among the unread bytes, so the
     /// counterparty has as long as after a new one.
     pub(crate) fn unblock(&mut self, now: Mono) {
-        let Some(blocked) = self.reading.blocked.take() else { return };
+        let Some(blocked) = self.intake.reading.blocked.take() else { return };
         let Some(connection) = &mut self.state.connection else { return };
         if blocked.by != BlockedBy::Outbox
             && let Some(test) = &mut connection.test_request
@@ -163,7 +165,7 @@ impl Session {
     /// Called when the socket has accepted bytes. The time for the answer to our Logout starts at
     /// its last byte, and a counterparty that logged out may still receive the rest of its replay.
     pub(crate) fn wrote(&mut self, now: Mono) {
-        let answered_by = self.writes_again_at(now) + self.settings.logout_timeout;
+        let answered_by = self.writes_again_at(now) + self.fixed.settings.logout_timeout;
         let all_taken = self.outbox.is_empty();
         let Some(connection) = &mut self.state.connection else { return };
         let logon = &mut connection.logon;
@@ -208,7 +210,11 @@ impl Call<'_> {
         if connection.resetting.as_ref().is_some_and(|resetting| resetting.until <= now) {
             return self.reset_times_out();
         }
-        if session.outbox.unread_since().is_some_and(|since| since + session.settings.send_timeout <= now) {
+        if session
+            .outbox
+            .unread_since()
+            .is_some_and(|since| since + session.fixed.settings.send_timeout <= now)
+        {
             self.close(SessionEnd::PeerDidNotRead);
             return Err(Stop);
         }
@@ -217,13 +223,13 @@ impl Call<'_> {
         }
         let session = self.session();
         if let (Some(since), Some(limit)) =
-            (session.outbox.slow_since(), session.settings.slow_consumer_timeout)
+            (session.outbox.slow_since(), session.fixed.settings.slow_consumer_timeout)
             && since + limit <= now
         {
             self.close(SessionEnd::SlowConsumer);
             return Err(Stop);
         }
-        if session.reading.oversized.as_ref().is_some_and(|it| it.since + oversized::WITHIN <= now) {
+        if session.intake.reading.oversized.as_ref().is_some_and(|it| it.since + oversized::WITHIN <= now) {
             let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
             return self.end_with(why.to_string().into(), SessionEnd::PeerMisbehaved(why));
         }
@@ -236,9 +242,9 @@ impl Call<'_> {
         if session.silent_at(connection).is_some_and(|at| at <= now) {
             if connection.test_request.is_none() {
                 self.test_request()?;
-            } else if session.reading.would_hear() && session.settings.check_heartbeats {
+            } else if session.intake.reading.would_hear() && session.fixed.settings.check_heartbeats {
                 return self.peer_is_gone();
-            } else if session.reading.would_hear() {
+            } else if session.intake.reading.would_hear() {
                 if let Some(connection) = self.connection_mut() {
                     connection.hear(now);
                 }
@@ -277,7 +283,7 @@ impl Call<'_> {
     /// Ends the connection because a TestRequest was not answered.
     fn peer_is_gone(&mut self) -> Result<(), Stop> {
         let end = SessionEnd::HeartbeatTimedOut;
-        if self.session().behavior.unanswered_test_request == Farewell::Logout {
+        if self.session().fixed.behavior.unanswered_test_request == Farewell::Logout {
             return self.end_with("Timed out waiting for heartbeat".into(), end);
         }
         self.close(end);

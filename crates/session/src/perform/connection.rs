@@ -7,7 +7,7 @@ use crate::events::end::SessionEnd;
 use crate::events::event::{Event, Unreached};
 use crate::perform::call::{Call, Stop};
 use crate::perform::read::Reader;
-use crate::send::sending::SendKind;
+use crate::send::seal::SendKind;
 use crate::state::{Phase, Unsent};
 use crate::wire::admin_message::AdminMessage;
 
@@ -38,7 +38,7 @@ impl Call<'_> {
         if !session.state.is_open() {
             return buffered.len();
         }
-        if let Some(places) = &mut session.outbound_places {
+        if let Some(places) = &mut session.limits.outbound_places {
             places.asked(session.state.counted, now);
         }
         // The session records why a step stopped.
@@ -64,7 +64,7 @@ impl Call<'_> {
                 _ => SessionEnd::ConnectionLost,
             });
         self.reset_after(&end, connection.logged_on);
-        if let Some(timing) = self.session_mut().encoding.timing.take() {
+        if let Some(timing) = self.session_mut().tools.encoding.timing.take() {
             for total in timing.totals() {
                 self.notify(&Event::CodecTime(total));
             }
@@ -79,7 +79,7 @@ impl Call<'_> {
     /// A stranger whose Logon was refused resets nothing. A failure here halts the session.
     fn reset_after(&mut self, end: &SessionEnd, logged_on: bool) {
         let session = self.session();
-        let settings = &session.settings;
+        let settings = &session.fixed.settings;
         let is_error = matches!(end, SessionEnd::PeerMisbehaved(_));
         let why = if settings.reset_on_disconnect && (logged_on || !session.is_acceptor()) {
             "ResetOnDisconnect"
@@ -88,10 +88,10 @@ impl Call<'_> {
         } else {
             return;
         };
-        if session.halted.is_some() {
+        if session.standing.halted.is_some() {
             return;
         }
-        let before = session.added;
+        let before = session.state.added;
         if self.run(|call| call.reset(why)).is_ok() {
             self.notify_numbers(why);
         }
@@ -103,8 +103,8 @@ impl Call<'_> {
     /// Logs on as an initiator, with a reset of the sequence numbers if the session resets at each
     /// logon.
     fn log_on(&mut self) -> Result<(), Stop> {
-        let reset = self.session().settings.reset_on_logon;
-        let heart_bt_int = self.session().settings.heart_bt_int;
+        let reset = self.session().fixed.settings.reset_on_logon;
+        let heart_bt_int = self.session().fixed.settings.heart_bt_int;
         let next_in = if reset { SeqNum::ONE } else { self.session().state.stored.next_in };
         let mut logon = AdminMessage::Logon(logon::ours(self.session(), heart_bt_int, reset, next_in));
         self.complete_logon(&mut logon, reset)?;
@@ -112,7 +112,7 @@ impl Call<'_> {
             if reset {
                 call.reset("ResetOnLogon")?;
                 // FIX.4.0 has no ResetSeqNumFlag: the counterparty resets because it was agreed.
-                let asks = call.session().settings.id.version() >= Version::Fix41;
+                let asks = call.session().fixed.settings.id.version() >= Version::Fix41;
                 if let Some(connection) = call.connection_mut() {
                     connection.reset_asked = asks;
                 }

@@ -12,7 +12,7 @@ use crate::events::event::Event;
 use crate::events::failure::Failure;
 use crate::events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 use crate::perform::call::{Call, Outcome, PANIC, Stop};
-use crate::send::sending::SendKind;
+use crate::send::seal::SendKind;
 use crate::state::Phase;
 use crate::state::reading::BlockedBy;
 use crate::store::{RecordFlags, RecordKind};
@@ -32,8 +32,8 @@ impl Call<'_> {
         }
         let session = self.session();
         let redelivered = session.state.stored.attempts > 0
-            || session.offered == Some((session.state.stored.generation, seq))
-            || header.poss_dup && seq == session.opened_at;
+            || session.standing.offered == Some((session.state.stored.generation, seq))
+            || header.poss_dup && seq == session.standing.opened_at;
         self.begin_message(header, seq, &message)?;
         let mut failure = None;
         let reply = match self.offer(message, seq, redelivered) {
@@ -91,7 +91,7 @@ impl Call<'_> {
                     Outcome::Failed(failure) => failure.to_string(),
                     _ => PANIC.to_owned(),
                 };
-                if !self.session().settings.reject_on_failure {
+                if !self.session().fixed.settings.reject_on_failure {
                     return Err(self.application_failed(seq, &why));
                 }
                 self.begin_anew(header, seq, &message)?;
@@ -123,7 +123,7 @@ impl Call<'_> {
     /// Notes that the application has seen the message of a transaction that a store did not take.
     fn note_offered(&mut self, seq: SeqNum) {
         let session = self.session_mut();
-        session.offered = Some((session.state.stored.generation, seq));
+        session.standing.offered = Some((session.state.stored.generation, seq));
     }
 
     /// Begins the message's transaction: uses its sequence number and records it.
@@ -140,7 +140,7 @@ impl Call<'_> {
     /// a reject.
     fn begin_anew(&mut self, header: &Header<'_>, seq: SeqNum, message: &Message<'_>) -> Result<(), Stop> {
         self.rollback();
-        if self.session().halted.is_some() {
+        if self.session().standing.halted.is_some() {
             // Its store refused what the application wrote.
             return Err(Stop);
         }
@@ -162,7 +162,7 @@ impl Call<'_> {
         self.begin();
         let session = self.session_mut();
         session.state.stored.attempts += 1;
-        let (attempts, most) = (session.state.stored.attempts, session.settings.poison_attempts);
+        let (attempts, most) = (session.state.stored.attempts, session.fixed.settings.poison_attempts);
         if let Err(error) = self.record_change(RecordKind::Attempt, why) {
             return self.abandon(error);
         }

@@ -32,7 +32,7 @@ impl<'m> GarbledHeader<'m> {
     /// Reads the header of a garbled message of which BodyLength is right. Returns `None` if the
     /// message is not answered.
     pub(crate) fn read(session: &Session, bytes: &'m [u8]) -> Option<Self> {
-        let SessionSettings { reject_garbled_message, .. } = &session.settings;
+        let SessionSettings { reject_garbled_message, .. } = &session.fixed.settings;
         let state = &session.state;
         // The sequence numbers before the answer to our reset no longer apply.
         if !reject_garbled_message
@@ -43,7 +43,7 @@ impl<'m> GarbledHeader<'m> {
             return None;
         }
         let fields = RawHeader::read(bytes);
-        let is_ours = fields.is_of(&session.settings);
+        let is_ours = fields.is_of(&session.fixed.settings);
         let seq = fields.msg_seq_num.and_then(|value| SeqNum::from_field(value).ok())?;
         let msg_type = fields.msg_type.unwrap_or_default();
         // Two sides that reject Rejects could do so forever.

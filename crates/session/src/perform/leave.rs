@@ -8,7 +8,7 @@ use fixbolt_codec::SeqNum;
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
 use crate::perform::call::{Call, Stop};
-use crate::send::sending::SendKind;
+use crate::send::seal::SendKind;
 use crate::settings::behavior::TestReqId;
 use crate::state::{Phase, TestRequest};
 use crate::wire::admin_message::{AdminMessage, LogoutStatus, TestReqIdValue};
@@ -38,7 +38,7 @@ impl Call<'_> {
     /// the bytes it has not read serve the same purpose.
     pub(crate) fn test_request(&mut self) -> Result<Option<TestReqIdValue>, Stop> {
         let now = self.now.mono;
-        let kind = self.session().behavior.test_req_id;
+        let kind = self.session().fixed.behavior.test_req_id;
         let Some(connection) = self.connection_mut() else { return Err(Stop) };
         let last = connection.test_requests;
         let number = last + 1;
@@ -107,7 +107,7 @@ impl Call<'_> {
         self.session_mut().state.release();
         self.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status: None })?;
         let session = self.session();
-        let until = session.writes_again_at(self.now.mono) + session.settings.logout_timeout;
+        let until = session.writes_again_at(self.now.mono) + session.fixed.settings.logout_timeout;
         if let Some(connection) = self.connection_mut() {
             (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutSent, Some(until));
             connection.logon.logout_queued = true;

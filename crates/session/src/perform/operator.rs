@@ -50,7 +50,7 @@ impl Call<'_> {
     /// Resets both sequence numbers to 1 without a connection.
     pub(crate) fn reset_by_operator(&mut self, why: &str) -> Result<(), SendError> {
         let session = self.session();
-        if session.halted.is_some() {
+        if session.standing.halted.is_some() {
             return Err(SendError::Unavailable);
         }
         if session.state.connection.is_some() {
@@ -80,7 +80,7 @@ impl Call<'_> {
     pub(crate) fn enable(&mut self, enabled: bool, why: &str) -> Result<(), SendError> {
         self.record_why(why)?;
         let session = self.session_mut();
-        session.enabled = enabled;
+        session.standing.enabled = enabled;
         session.publish();
         Ok(())
     }
@@ -122,7 +122,7 @@ impl Call<'_> {
 
     /// Ends the halt by a poison message, which is skipped or offered again.
     pub(crate) fn end_poison(&mut self, why: &str, skip: bool) -> Result<(), SendError> {
-        let Some(Halt::PoisonMessage { seq, .. }) = self.session().halted else {
+        let Some(Halt::PoisonMessage { seq, .. }) = self.session().standing.halted else {
             return Err(SendError::Unavailable);
         };
         self.change(why, |session| {
@@ -134,14 +134,14 @@ impl Call<'_> {
             }
         })?;
         let session = self.session_mut();
-        session.halted = None;
+        session.standing.halted = None;
         session.publish();
         Ok(())
     }
 
     /// Changes sequence numbers without a message, in a separate transaction.
     pub(crate) fn change(&mut self, why: &str, change: impl FnOnce(&mut Session)) -> Result<(), SendError> {
-        if !self.session().store_is_open {
+        if !self.session().standing.store_is_open {
             return Err(SendError::Unavailable);
         }
         self.begin();

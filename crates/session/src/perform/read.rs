@@ -48,7 +48,7 @@ impl Call<'_> {
         let session = self.session_mut();
         let Some(connection) = &session.state.connection else { return buffered.len() };
         let patience = session.patience_inside_a_message(connection);
-        let reading = &mut session.reading;
+        let reading = &mut session.intake.reading;
         if reading.incomplete.is_some_and(|known| now - known.since >= patience) {
             reading.incomplete = None;
             // Bytes may have arrived that were not read yet.
@@ -70,12 +70,13 @@ impl Call<'_> {
     /// of bytes consumed.
     fn read(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
         let now = self.now.mono;
-        if let Some(places) = &mut self.session_mut().inbound_places {
+        if let Some(places) = &mut self.session_mut().limits.inbound_places {
             places.begin(now);
         }
         let consumed = self.read_messages(bytes, reader);
         let session = self.session_mut();
-        let leaves_some = session.reading.blocked.is_some() || session.reading.budget.is_spent();
+        let leaves_some =
+            session.intake.reading.blocked.is_some() || session.intake.reading.budget.is_spent();
         session.note_read(leaves_some);
         consumed
     }
@@ -84,13 +85,13 @@ impl Call<'_> {
         let now = self.now;
         let session = self.session_mut();
         session.unblock(now.mono);
-        session.reading.budget = Budget::FULL;
+        session.intake.reading.budget = Budget::FULL;
         let mut at = 0;
         loop {
             // The session records why a step stopped: it is closing, or waits.
             let _ = self.process_kept(reader);
             let session = self.session_mut();
-            let reading = &session.reading;
+            let reading = &session.intake.reading;
             if !session.state.is_open() || reading.blocked.is_some() || reading.budget.is_spent() {
                 return at;
             }
@@ -99,14 +100,14 @@ impl Call<'_> {
                 return at;
             }
             if at == bytes.len() {
-                session.reading.incomplete = None;
+                session.intake.reading.incomplete = None;
                 return at;
             }
-            if let Some(timing) = &mut session.encoding.timing {
+            if let Some(timing) = &mut session.tools.encoding.timing {
                 timing.begin();
             }
-            let frame = session.reading.framer.next(&bytes[at..]);
-            if session.reading.oversized.is_some() {
+            let frame = session.intake.reading.framer.next(&bytes[at..]);
+            if session.intake.reading.oversized.is_some() {
                 match self.read_past(frame, &bytes[at..]) {
                     0 => {}
                     passed => {
@@ -118,27 +119,33 @@ impl Call<'_> {
             match frame {
                 Frame::Message(framed) => {
                     let session = self.session_mut();
-                    session.reading.incomplete = None;
-                    session.reading.budget.spend(framed.bytes().len());
+                    session.intake.reading.incomplete = None;
+                    session.intake.reading.budget.spend(framed.bytes().len());
                     let next_in = session.state.stored.next_in;
                     let _ = self.message(framed, false, true, &mut reader.index);
                     let session = self.session_mut();
                     // A message that was processed is not passed in again, even if what follows
                     // from it has to wait.
-                    let taken = session.reading.blocked.is_none() || session.state.stored.next_in > next_in;
-                    session.reading.offered = !taken;
+                    let taken =
+                        session.intake.reading.blocked.is_none() || session.state.stored.next_in > next_in;
+                    session.intake.reading.offered = !taken;
                     if taken {
                         at += framed.bytes().len();
                     }
                 }
                 Frame::Garbled { bytes: dropped, error } => {
                     let session = self.session_mut();
-                    session.reading.incomplete = None;
-                    session.reading.budget.spend(dropped.len());
+                    session.intake.reading.incomplete = None;
+                    session.intake.reading.budget.spend(dropped.len());
                     at += dropped.len();
                     let is_too_large = matches!(error, Some(FrameError::TooLarge { .. }));
                     if is_too_large && matches!(session.state.phase(), Phase::LoggedOn | Phase::LogoutSent) {
-                        session.reading.oversized.insert(Box::new(Oversized::new(now.mono))).pass(dropped);
+                        session
+                            .intake
+                            .reading
+                            .oversized
+                            .insert(Box::new(Oversized::new(now.mono)))
+                            .pass(dropped);
                         self.judge_oversized(false);
                         continue;
                     }
@@ -147,7 +154,7 @@ impl Call<'_> {
                 }
                 Frame::Incomplete { .. } => {
                     let left = bytes.len() - at;
-                    let reading = &mut self.session_mut().reading;
+                    let reading = &mut self.session_mut().intake.reading;
                     if reading.incomplete.is_none_or(|known| known.bytes != left) {
                         reading.incomplete = Some(Incomplete { since: now.mono, bytes: left });
                     }
@@ -162,14 +169,14 @@ impl Call<'_> {
     #[cold]
     fn read_past(&mut self, frame: Frame<'_>, bytes: &[u8]) -> usize {
         let session = self.session_mut();
-        let reading = &mut session.reading;
+        let reading = &mut session.intake.reading;
         let Some(oversized) = &mut reading.oversized else { return 0 };
         let passed = match frame {
             Frame::Garbled { bytes: dropped, error: None } => dropped,
             // The framer keeps its last SOH, which may belong to the next message.
             Frame::Incomplete { .. } if oversized.ends_with(bytes) => {
                 let size = reading.framer.max_message_size();
-                reading.framer = Framer::new(size).with_recovery(recovery(&session.behavior));
+                reading.framer = Framer::new(size).with_recovery(recovery(&session.fixed.behavior));
                 bytes
             }
             Frame::Incomplete { .. } if !bytes.starts_with(b"8") => return 0,
@@ -190,16 +197,16 @@ impl Call<'_> {
     fn judge_oversized(&mut self, begins: bool) {
         let now = self.now.mono;
         let session = self.session_mut();
-        let verdict = session.reading.oversized.as_ref().map(|oversized| oversized.verdict(begins));
+        let verdict = session.intake.reading.oversized.as_ref().map(|oversized| oversized.verdict(begins));
         let Some(verdict) = verdict.filter(|verdict| *verdict != Verdict::Partial) else { return };
-        let Some(oversized) = session.reading.oversized.take() else { return };
-        match (verdict, oversized.header(&session.settings)) {
+        let Some(oversized) = session.intake.reading.oversized.take() else { return };
+        match (verdict, oversized.header(&session.fixed.settings)) {
             (Verdict::Whole, Some(header)) => {
-                session.reading.flood.well_formed();
+                session.intake.reading.flood.well_formed();
                 if let Some(connection) = &mut session.state.connection {
                     connection.hear(now);
                 }
-                let before = session.added;
+                let before = session.state.added;
                 // The session records why it stopped.
                 let _ = self.too_large(header, oversized.len());
                 self.count_cost(false, before);
@@ -208,7 +215,7 @@ impl Call<'_> {
                 self.end_flood(Misbehavior::MessageTooLarge { limit: oversized::LARGEST });
             }
             _ => {
-                let limit = session.settings.max_message_size;
+                let limit = session.fixed.settings.max_message_size;
                 let error = GarbledError::Frame(FrameError::TooLarge { limit });
                 self.garbled(oversized.head(), error);
             }
@@ -231,25 +238,27 @@ impl Call<'_> {
             Ok(message) => {
                 let now = self.now;
                 let session = &mut self.core.sessions[self.own];
-                if !kept && !session.reading.offered {
-                    session.reading.flood.well_formed();
+                if !kept && !session.intake.reading.offered {
+                    session.intake.reading.flood.well_formed();
                     observe_inbound(self.core.observer.as_deref(), session, now, framed.bytes(), None);
                 }
-                let limit = session.settings.max_session_journal_growth;
-                if session.state.phase() == Phase::AwaitingLogon && session.growth.is_over(now.mono, limit) {
+                let limit = session.fixed.settings.max_session_journal_growth;
+                if session.state.phase() == Phase::AwaitingLogon
+                    && session.limits.growth.is_over(now.mono, limit)
+                {
                     let limit = limit.unwrap_or_default();
                     session.close(SessionEnd::PeerMisbehaved(Misbehavior::JournalGrowth { limit }));
                     return Err(Stop);
                 }
-                session.reading.counts = Counts::Fully;
-                let before = session.added;
+                session.intake.reading.counts = Counts::Fully;
+                let before = session.state.added;
                 let msg_type = message.msg_type();
                 let result = if inbound::is_garbled(session, &message) {
                     self.without_equals(&message)
                 } else {
                     self.process(framed, message, kept, places)
                 };
-                let reading = &self.session().reading;
+                let reading = &self.session().intake.reading;
                 if reading.counts != Counts::Nowhere {
                     let is_new = !kept && !reading.offered && reading.counts == Counts::Fully;
                     self.count_cost(is_new && is_admin(msg_type), before);
@@ -257,7 +266,7 @@ impl Call<'_> {
                 result
             }
             // A right CheckSum costs no look at the settings.
-            Err(IndexError::CheckSum { .. }) if !self.session().settings.validate_checksum => {
+            Err(IndexError::CheckSum { .. }) if !self.session().fixed.settings.validate_checksum => {
                 self.message(framed, kept, false, memory)
             }
             // Some are shorter than any that are right, and their message is not garbled.
@@ -277,7 +286,7 @@ impl Call<'_> {
     fn answer_garbled(&mut self, framed: Framed<'_>) -> Result<(), Stop> {
         let session = self.session();
         let Some(header) = GarbledHeader::read(session, framed.bytes()) else { return Ok(()) };
-        let before = session.added;
+        let before = session.state.added;
         let result = self.reject_garbled(header);
         self.count_cost(true, before);
         result
@@ -289,15 +298,15 @@ impl Call<'_> {
     fn count_cost(&mut self, counts: bool, before: Added) {
         let now = self.now;
         let session = self.session_mut();
-        let rate = session.settings.max_session_message_rate;
+        let rate = session.fixed.settings.max_session_message_rate;
         let grew_too_much = session.count_growth(now, before);
         if !session.state.is_open() {
             return;
         }
         let why = if grew_too_much {
-            let limit = session.settings.max_session_journal_growth.unwrap_or_default();
+            let limit = session.fixed.settings.max_session_journal_growth.unwrap_or_default();
             Misbehavior::JournalGrowth { limit }
-        } else if counts && session.reading.flood.session_layer(now.mono, rate) {
+        } else if counts && session.intake.reading.flood.session_layer(now.mono, rate) {
             Misbehavior::SessionMessageRate { limit: rate.unwrap_or_default() }
         } else {
             return;
@@ -311,7 +320,7 @@ impl Call<'_> {
         let session = &mut self.core.sessions[self.own];
         observe_inbound(self.core.observer.as_deref(), session, self.now, bytes, Some(error));
         let continues = error == GarbledError::Continued;
-        let secrets = session.secret_tags.of(&session.settings);
+        let secrets = session.fixed.secret_tags.of(&session.fixed.settings);
         let found = mask_garbled(secrets, bytes, continues, &mut masked);
         let shown = Redacted(if found { &masked } else { bytes });
         self.notify(&Event::Garbled { bytes: shown, error });
@@ -319,8 +328,8 @@ impl Call<'_> {
         if session.state.phase() == Phase::AwaitingLogon {
             return session.close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
         }
-        let limit = session.settings.max_garbled_messages;
-        if session.reading.flood.garbled(limit) {
+        let limit = session.fixed.settings.max_garbled_messages;
+        if session.intake.reading.flood.garbled(limit) {
             self.end_flood(Misbehavior::Garbled { limit: limit.unwrap_or_default() });
         }
     }
@@ -344,13 +353,15 @@ impl Call<'_> {
         loop {
             let session = self.session_mut();
             let (due, epoch) = (session.state.stored.next_in, session.state.epoch());
-            if !session.state.is_open() || session.reading.budget.is_spent() {
+            if !session.state.is_open() || session.intake.reading.budget.is_spent() {
                 return Ok(());
             }
-            let Some(arrival) = session.reorder.copy(epoch, due, &mut reader.again) else { return Ok(()) };
-            session.reading.kept = Some(arrival);
-            session.reading.budget.spend(reader.again.len());
-            if let Some(timing) = &mut session.encoding.timing {
+            let Some(arrival) = session.intake.reorder.copy(epoch, due, &mut reader.again) else {
+                return Ok(());
+            };
+            session.intake.reading.kept = Some(arrival);
+            session.intake.reading.budget.spend(reader.again.len());
+            if let Some(timing) = &mut session.tools.encoding.timing {
                 timing.begin();
             }
             let result = match reader.again.framed() {
@@ -358,7 +369,7 @@ impl Call<'_> {
                 None => Ok(()),
             };
             let session = self.session_mut();
-            session.reading.kept = None;
+            session.intake.reading.kept = None;
             result?;
             if session.state.stored.next_in == due {
                 return Ok(());

@@ -17,7 +17,7 @@ use crate::events::end::Halt;
 use crate::events::error::SendError;
 use crate::events::event::{Event, Unreached};
 use crate::perform::call::{Call, Stop};
-use crate::send::sending::SendKind;
+use crate::send::seal::SendKind;
 use crate::settings::ReplayInterleave;
 use crate::state::session::Session;
 use crate::state::{Phase, Replay, Unsent};
@@ -54,7 +54,7 @@ impl Call<'_> {
         if self.session().state.replay().is_none() {
             return Ok(());
         }
-        let mut buffer = core::mem::take(&mut self.session_mut().replay_buffer);
+        let mut buffer = core::mem::take(&mut self.session_mut().tools.replay_buffer);
         let mut result = Ok(());
         for _ in 0..AT_ONCE {
             let session = self.session();
@@ -62,8 +62,8 @@ impl Call<'_> {
             // Half of the outbox is reserved for answers: two sides that both send again must both
             // continue to read. A store that keeps nothing has only a gap fill to send, and nothing
             // could be sent after it later.
-            let most = session.settings.max_message_size + GROWTH;
-            let waits = session.keeps_messages && !session.outbox.is_empty();
+            let most = session.fixed.settings.max_message_size + GROWTH;
+            let waits = session.fixed.keeps_messages && !session.outbox.is_empty();
             if waits && session.outbox.room() < session.outbox.size() / 2 + most
                 || self.now.mono < session.resumes_at(replay)
             {
@@ -78,7 +78,7 @@ impl Call<'_> {
                 break;
             }
         }
-        self.session_mut().replay_buffer = buffer;
+        self.session_mut().tools.replay_buffer = buffer;
         result
     }
 }
@@ -94,18 +94,21 @@ impl Session {
     /// if a throttle holds that up.
     pub(crate) fn resumes_at(&self, replay: Replay) -> Mono {
         if replay.next <= replay.end {
-            self.replay_due
+            self.limits.replay_due
         } else {
-            self.outbound_places.as_ref().map_or(Mono(0), |places| places.follows_at(self.state.counted))
+            self.limits
+                .outbound_places
+                .as_ref()
+                .map_or(Mono(0), |places| places.follows_at(self.state.counted))
         }
     }
 
     /// Counts a message that is sent again, if there are limits to how many are. A timer that is a
     /// little late does not make the replay slower.
     fn pace(&mut self, now: Mono) {
-        if let Some(rate) = self.settings.max_replay_rate {
-            let due = if now - self.replay_due > LATE { now } else { self.replay_due };
-            self.replay_due = due + Duration::from_secs(1) / rate.max(1);
+        if let Some(rate) = self.fixed.settings.max_replay_rate {
+            let due = if now - self.limits.replay_due > LATE { now } else { self.limits.replay_due };
+            self.limits.replay_due = due + Duration::from_secs(1) / rate.max(1);
         }
     }
 }
@@ -172,7 +175,7 @@ impl Call<'_> {
         {
             return Ok(Stored::Lost(end.min(last), why));
         }
-        let (key, generation) = (session.key, session.state.stored.generation);
+        let (key, generation) = (session.fixed.key, session.state.stored.generation);
         let found = match self.core.store.read(key, generation, next..=end) {
             Ok(found) => found.map(|record| {
                 buffer.clear();
@@ -218,7 +221,7 @@ impl Call<'_> {
     /// nothing else changed.
     fn send_again(&mut self, seq: SeqNum, stored: &[u8]) -> Result<(), SendError> {
         let mut fields = core::mem::take(&mut self.core.stored);
-        let sub_ids = self.session().settings.id.written_sub_ids();
+        let sub_ids = self.session().fixed.settings.id.written_sub_ids();
         let result =
             with_message(stored, Direction::Outbound, self.data_fields(), &mut fields, |message, _| {
                 let original = message.get(tag::SENDING_TIME).unwrap_or(b"19700101-00:00:00");
@@ -252,11 +255,11 @@ impl Call<'_> {
     fn follow(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
         let session = self.session();
         let stored = session.state.stored;
-        let interleave = session.settings.replay_interleave;
+        let interleave = session.fixed.settings.replay_interleave;
         // A Logout waits, even where everything else has been sent.
         let nothing_waits = interleave == ReplayInterleave::All && session.state.phase() == Phase::LoggedOn;
         let end = if nothing_waits { replay.began } else { stored.next_out };
-        let (key, last) = (session.key, end.previous());
+        let (key, last) = (session.fixed.key, end.previous());
         if replay.live > last {
             self.note_replay(None);
             self.tell_horizon();
@@ -328,7 +331,7 @@ enum Verdict {
 
 /// Decides about a message that was written during the replay.
 fn verdict(session: &Session, replay: Replay, seq: SeqNum, flags: RecordFlags, message: &[u8]) -> Verdict {
-    let interleave = session.settings.replay_interleave;
+    let interleave = session.fixed.settings.replay_interleave;
     let was_sent = interleave != ReplayInterleave::None
         && seq >= replay.began
         && RawHeader::read(message).msg_type.is_some_and(|msg_type| interleave.sends(msg_type));

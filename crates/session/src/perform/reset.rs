@@ -14,7 +14,7 @@ use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
 use crate::perform::call::{Call, Stop};
-use crate::send::sending::SendKind;
+use crate::send::seal::SendKind;
 use crate::state::session::Session;
 use crate::state::{Phase, ResetStage, Resetting};
 use crate::values::fix::{YES, tag};
@@ -24,10 +24,10 @@ impl Call<'_> {
     /// Begins a reset: sends the TestRequest.
     pub(crate) fn begin_reset(&mut self, why: &str) -> Result<(), SendError> {
         let session = self.session();
-        if session.halted.is_some() {
+        if session.standing.halted.is_some() {
             return Err(SendError::Unavailable);
         }
-        if session.settings.id.version() < Version::Fix41 {
+        if session.fixed.settings.id.version() < Version::Fix41 {
             return Err(SendError::Application(
                 "FIX.4.0 has no ResetSeqNumFlag: reset between two connections",
             ));
@@ -42,7 +42,7 @@ impl Call<'_> {
         if is_busy(session) {
             return Err(SendError::Application("messages are missing or are being sent again"));
         }
-        let until = self.now.mono + session.settings.logon_timeout;
+        let until = self.now.mono + session.fixed.settings.logon_timeout;
         let sent = self.test_request().map_err(|Stop| SendError::Unavailable)?;
         let stage = ResetStage::Testing(sent.ok_or(SendError::BackPressure)?);
         let Some(connection) = self.connection_mut() else { return Err(SendError::NotLoggedOn) };
@@ -86,7 +86,7 @@ impl Call<'_> {
             return Ok(());
         }
         let mut ours = AdminMessage::Logon(logon::ours(session, connection.heart_bt_int, true, SeqNum::ONE));
-        let until = self.now.mono + session.settings.logon_timeout;
+        let until = self.now.mono + session.fixed.settings.logon_timeout;
         self.complete_logon(&mut ours, true)?;
         self.run(|call| {
             let resetting = call.connection_mut().and_then(|connection| connection.resetting.take());

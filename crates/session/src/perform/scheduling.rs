@@ -21,7 +21,7 @@ impl Call<'_> {
     pub(crate) fn follow_schedule(&mut self) {
         let now = self.now;
         let session = self.session_mut();
-        let Some(calendar) = &mut session.calendar else { return };
+        let Some(calendar) = &mut session.standing.calendar else { return };
         let before = calendar.looked();
         calendar.look(now);
         if session.state.connection.is_some() {
@@ -37,8 +37,8 @@ impl Call<'_> {
         }
         let due = stored.began.and_then(|began| calendar.reset_due(began, now.utc));
         if let Some(edge) = due
-            && session.halted.is_none()
-            && session.store_is_open
+            && session.standing.halted.is_none()
+            && session.standing.store_is_open
         {
             self.reset_at_edge(edge);
         }
@@ -48,7 +48,7 @@ impl Call<'_> {
 impl Session {
     /// Returns when to look at the schedule again, if there is one.
     pub(crate) fn next_look(&self) -> Option<Mono> {
-        self.calendar.as_ref().map(|calendar| calendar.next_look)
+        self.standing.calendar.as_ref().map(|calendar| calendar.next_look)
     }
 }
 
@@ -57,7 +57,7 @@ impl Call<'_> {
     fn end_connection(&mut self) {
         let session = self.session();
         let phase = session.state.phase();
-        let Some(calendar) = &session.calendar else { return };
+        let Some(calendar) = &session.standing.calendar else { return };
         // A connection that waits for its Logon outside the windows is told then.
         let ends = calendar.has_changed() || !calendar.allows_connection() && phase != Phase::AwaitingLogon;
         if !ends || !session.state.is_open() {
@@ -82,7 +82,7 @@ impl Call<'_> {
     /// missing for example, or whose TestRequest is not answered, is tried again at the next look.
     fn reset_if_due_in_session(&mut self) {
         let session = self.session();
-        let Some(calendar) = &session.calendar else { return };
+        let Some(calendar) = &session.standing.calendar else { return };
         let due = |began| calendar.in_session_reset_due(began, self.now.utc);
         let Some(at) = session.state.stored.began.and_then(due) else { return };
         let why = format!("schedule: the sequence numbers are reset in the session at {at}");

@@ -27,7 +27,7 @@ impl Call<'_> {
     /// Shows the contents of the session's store to the application, in a separate transaction if
     /// it writes. If it fails, its state is unknown: the session is halted.
     pub(crate) fn show_store(&mut self) {
-        if !self.session().store_is_open {
+        if !self.session().standing.store_is_open {
             return;
         }
         let mut fields = core::mem::take(&mut self.core.stored);
@@ -38,7 +38,7 @@ impl Call<'_> {
         let Resume { turn: Turn { open, .. }, fault, .. } = resume;
         self.core.stored = fields;
         if let Err(why) = self.settle(open, shown)
-            && self.session().halted.is_none()
+            && self.session().standing.halted.is_none()
         {
             self.halt(fault.map_or(Halt::CallbackFailed { callback: "on_resume", why }, Halt::by_store));
         }
@@ -49,8 +49,9 @@ impl Call<'_> {
     /// sessions continue.
     pub(crate) fn close_halted_store(&mut self) {
         let (session, store) = self.core.session_and_store(self.own);
-        let by_store = matches!(session.halted, Some(Halt::StoreDamaged { .. } | Halt::StoreFailed(_)));
-        if by_store && session.store_is_open && session.state.connection.is_none() {
+        let by_store =
+            matches!(session.standing.halted, Some(Halt::StoreDamaged { .. } | Halt::StoreFailed(_)));
+        if by_store && session.standing.store_is_open && session.state.connection.is_none() {
             session.close_store(store);
         }
     }
@@ -74,21 +75,22 @@ impl Call<'_> {
     /// Opens the store again and continues from its contents. Numbers that it has lost are raised.
     pub(crate) fn open_again(&mut self) -> Result<(), OpenError> {
         let (session, store) = self.core.session_and_store(self.own);
-        match &session.halted {
+        match &session.standing.halted {
             None => return Ok(()),
             Some(halt @ Halt::PoisonMessage { .. }) => return Err(OpenError::Halted(halt.clone())),
             Some(_) if session.state.connection.is_some() => return Err(OpenError::Connected),
             Some(_) => {}
         }
-        if session.store_is_open {
+        if session.standing.store_is_open {
             session.close_store(store);
         }
-        let recovered = store.open(session.key, &session.settings.id).map_err(OpenError::Store)?;
-        (session.store_is_open, session.told_horizon) = (true, None);
+        let recovered =
+            store.open(session.fixed.key, &session.fixed.settings.id).map_err(OpenError::Store)?;
+        (session.standing.store_is_open, session.standing.told_horizon) = (true, None);
         let mut lost = None;
         // A store that has lost something may number the next connection as an earlier one.
-        session.reorder.clear();
-        let was_new = session.store_is_new;
+        session.intake.reorder.clear();
+        let was_new = session.standing.store_is_new;
         if was_new {
             // The counterparty has not heard of anything that was committed.
             session.state.stored = Stored::of(&Recovered::default());
@@ -99,10 +101,10 @@ impl Call<'_> {
             let older = recovered.generation < known.generation;
             older.then(|| "the store has lost a reset of the sequence numbers".to_owned())
         });
-        session.retry = None;
+        session.standing.retry = None;
         if let Some(reason) = damage {
             let halt = Halt::StoreDamaged { reason };
-            session.halted = Some(halt.clone());
+            session.standing.halted = Some(halt.clone());
             session.publish();
             self.close_halted_store();
             return Err(OpenError::Halted(halt));
@@ -112,11 +114,11 @@ impl Call<'_> {
             lost = Some((by_reset, Unreached::Reset));
         }
         // A store that has lost everything does not undo what was sent.
-        session.store_is_new &= was_new;
+        session.standing.store_is_new &= was_new;
         if let Some((lost, why)) = lost {
             self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
         }
-        if self.session().halted.is_none() && recovered.generation == known.generation {
+        if self.session().standing.halted.is_none() && recovered.generation == known.generation {
             self.raise_numbers(known.next_in, known.next_out);
         }
         self.begin_work(&recovered);
@@ -125,7 +127,7 @@ impl Call<'_> {
 
     /// Tells the application that a halt has ended, unless another one has begun.
     pub(crate) fn tell_resumed(&mut self) -> Result<(), OpenError> {
-        if let Some(halt) = &self.session().halted {
+        if let Some(halt) = &self.session().standing.halted {
             return Err(OpenError::Halted(halt.clone()));
         }
         self.notify(&Event::Resumed);
@@ -158,7 +160,7 @@ impl Call<'_> {
     /// Opens a store that failed again if it is time.
     pub(crate) fn retry_store(&mut self) {
         let now = self.now.mono;
-        let Some(retry) = self.session().retry.filter(|retry| retry.at <= now) else { return };
+        let Some(retry) = self.session().standing.retry.filter(|retry| retry.at <= now) else { return };
         let resumed = self.open_again().and_then(|()| {
             // A full disk opens a store, too. Only a record shows that it accepts records again;
             // one that refuses has halted the session again.
@@ -169,8 +171,8 @@ impl Call<'_> {
             return;
         }
         let session = self.session_mut();
-        match &session.halted {
-            Some(Halt::StoreFailed(_)) => session.retry = Some(retry.again(now)),
+        match &session.standing.halted {
+            Some(Halt::StoreFailed(_)) => session.standing.retry = Some(retry.again(now)),
             // It is not tried again, and nobody else has heard the reason.
             Some(halt @ Halt::StoreDamaged { .. }) => {
                 let note = format!("the session is halted: {halt}");

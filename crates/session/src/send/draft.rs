@@ -6,9 +6,11 @@ use fixbolt_codec::{
 
 use crate::core::Core;
 use crate::events::error::SendError;
-use crate::send::sending::{SendKind, Sending};
+use crate::send::seal::{SendKind, headroom};
 use crate::state::Phase;
-use crate::state::session::Session;
+use crate::state::State;
+use crate::state::outbox::{Outbox, OutboxCursor};
+use crate::state::session::{Fixed, Limits, OpenTurn, Session, Tools};
 use crate::store::Store;
 use crate::values::fix::number::is_routing;
 use crate::values::fix::{key, tag};
@@ -71,7 +73,7 @@ impl<'a> Handle<'a> {
     /// other sessions this does nothing.
     #[must_use]
     pub fn with_version(mut self, version: Version) -> Self {
-        let is_fixt = self.session.settings.id.version() == Version::Fixt11;
+        let is_fixt = self.session.fixed.settings.id.version() == Version::Fixt11;
         self.version = version.appl_ver_id().filter(|_| is_fixt);
         self
     }
@@ -79,20 +81,20 @@ impl<'a> Handle<'a> {
     pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
         let Self { now, session, store, cause, route, version, header, original, session_layer } = self;
         let original = original.map(|original| original.min(now.utc));
-        if let Some(timing) = &mut session.encoding.timing {
+        if let Some(timing) = &mut session.tools.encoding.timing {
             timing.begin();
         }
         let is_named = matches!(kind, SendKind::New { .. })
             && !msg_type.is_admin()
             && session.dictionaries().must_be_named(msg_type.as_bytes());
-        let version = version.or_else(|| session.settings.appl_ver_id().filter(|_| is_named));
+        let version = version.or_else(|| session.fixed.settings.appl_ver_id().filter(|_| is_named));
         // If nothing was queued before this turn, what does not fit now never will.
         let alone = !session.outbox.was_queued(session.turn.snapshot.outbox);
         let refused = if !session_layer && msg_type.is_admin() {
             Some(SendError::SessionMessage)
         } else if session_layer {
             None
-        } else if original.is_some() && !session.settings.allow_poss_dup {
+        } else if original.is_some() && !session.fixed.settings.allow_poss_dup {
             Some(SendError::Application("the session does not send possible duplicates (AllowPosDup)"))
         } else {
             session.may_send(cause.is_some()).err().or_else(|| session.throttled(msg_type, now.mono))
@@ -101,10 +103,10 @@ impl<'a> Handle<'a> {
         // still read, or two of them wait for each other.
         let unasked = cause.is_none() && !session_layer && !session.outbox.is_empty();
         let most = if unasked { session.outbox.half() } else { usize::MAX };
-        let (memory, mut sending) = session.sending();
-        sending.original = original;
-        let tail = sending.cursor.tail();
-        let body_start = tail + sending.headroom(msg_type, kind);
+        let Session { fixed, state, turn, outbox, limits, tools, .. } = session;
+        let Outbox { memory, cursor, .. } = outbox;
+        let tail = cursor.tail();
+        let body_start = tail + headroom(fixed, state, cursor, msg_type, kind, original.is_some());
         // Leaves room for CheckSum, and for a body that moves because BodyLength has more digits
         // than guessed.
         let limit = memory.len().saturating_sub(SPARE).min(most);
@@ -112,7 +114,7 @@ impl<'a> Handle<'a> {
         let (start, limit, refused) = if body_start < limit {
             (body_start, limit, refused)
         } else {
-            (0, 0, refused.or(Some(no_room(&sending, alone))))
+            (0, 0, refused.or(Some(no_room(fixed, state, tail, alone))))
         };
         let opened = Opened { memory: memory.as_ptr().addr(), start, limit, msg_type };
         let mut writer = BodyWriter::within(msg_type, memory, start, limit);
@@ -124,10 +126,25 @@ impl<'a> Handle<'a> {
         }
         if let Some(inbound) = route {
             let longest = if session_layer { ROUTE_MAX } else { usize::MAX };
-            reverse_route(&mut writer, &inbound, longest, sending.settings.id.version());
+            reverse_route(&mut writer, &inbound, longest, fixed.settings.id.version());
         }
-        let by_application = !session_layer;
-        Draft { now, writer, opened, sending, store, kind, refused, alone, by_application }
+        Draft {
+            now,
+            writer,
+            opened,
+            kind,
+            original,
+            refused,
+            alone,
+            by_application: !session_layer,
+            fixed,
+            state,
+            turn,
+            cursor,
+            limits,
+            tools,
+            store,
+        }
     }
 }
 
@@ -151,13 +168,13 @@ impl Opened {
 
 /// Returns back-pressure if the turn will fit once the socket has accepted what was queued before
 /// it. If nothing was queued, it never will.
-fn no_room(sending: &Sending<'_>, alone: bool) -> SendError {
-    if !alone && sending.state.phase() != Phase::Disconnected {
+fn no_room(fixed: &Fixed, state: &State, tail: usize, alone: bool) -> SendError {
+    if !alone && state.phase() != Phase::Disconnected {
         return SendError::BackPressure;
     }
-    let memory = sending.settings.outbox_size.saturating_sub(SPARE);
-    let message = sending.state.peer_max_message_size().min(sending.settings.max_message_size);
-    SendError::TooLarge { limit: if sending.cursor.tail() == 0 { message.min(memory) } else { memory } }
+    let memory = fixed.settings.outbox_size.saturating_sub(SPARE);
+    let message = state.peer_max_message_size().min(fixed.settings.max_message_size);
+    SendError::TooLarge { limit: if tail == 0 { message.min(memory) } else { memory } }
 }
 
 /// The longest routing field in a message of the session layer, so that no counterparty makes its
@@ -204,16 +221,24 @@ impl<'a> NewBody<'a> for Handle<'a> {
 /// sequence number is used and no byte is sent.
 #[must_use = "nothing is sent until `send`"]
 pub struct Draft<'d> {
-    now: Now,
-    writer: BodyWriter<'d>,
+    pub(super) now: Now,
+    pub(super) writer: BodyWriter<'d>,
     opened: Opened,
-    sending: Sending<'d>,
-    store: &'d mut (dyn Store + 'd),
-    kind: SendKind<'d>,
+    pub(super) kind: SendKind<'d>,
+    /// OrigSendingTime (122) of a new message that is a possible duplicate.
+    pub(super) original: Option<Utc>,
     /// Why `send` will refuse the message, whatever is written.
     pub(crate) refused: Option<SendError>,
     alone: bool,
-    by_application: bool,
+    pub(super) by_application: bool,
+    // The session, but for the memory of its outbox, into which the body is written.
+    pub(super) fixed: &'d Fixed,
+    pub(super) state: &'d mut State,
+    pub(super) turn: &'d mut OpenTurn,
+    pub(super) cursor: &'d mut OutboxCursor,
+    pub(super) limits: &'d mut Limits,
+    pub(super) tools: &'d mut Tools,
+    pub(super) store: &'d mut (dyn Store + 'd),
 }
 
 impl<'d> BodySink<'d> for Draft<'d> {
@@ -229,16 +254,15 @@ impl<'d> BodySink<'d> for Draft<'d> {
     /// # Errors
     /// Returns a [`SendError`]; no sequence number was used.
     fn send(self) -> Result<SeqNum, SendError> {
-        let Self { now, writer, opened, sending, store, kind, refused, alone, by_application } = self;
-        if let Some(error) = refused {
+        if let Some(error) = self.refused {
             return Err(error);
         }
-        if !opened.is_of(&writer) {
+        if !self.opened.is_of(&self.writer) {
             return Err(EncodeError::new(Tag::new(35), EncodeErrorKind::Replaced).into());
         }
-        if let Some(EncodeError { kind: EncodeErrorKind::NoRoom, .. }) = writer.error() {
-            return Err(no_room(&sending, alone));
+        if let Some(EncodeError { kind: EncodeErrorKind::NoRoom, .. }) = self.writer.error() {
+            return Err(no_room(self.fixed, self.state, self.cursor.tail(), self.alone));
         }
-        sending.send(now, writer, store, kind, by_application)
+        self.number()
     }
 }

@@ -1,4 +1,6 @@
 //! A body becomes a numbered, stored, queued message.
 
 pub(crate) mod draft;
-pub(crate) mod sending;
+pub(crate) mod number;
+pub(crate) mod record;
+pub(crate) mod seal;

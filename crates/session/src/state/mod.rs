@@ -3,6 +3,7 @@
 //!
 //! A lifetime ends when its value is replaced. What belongs to none of them stands in [`State`].
 
+pub(crate) mod horizon;
 pub(crate) mod outbound_check;
 pub(crate) mod outbox;
 pub(crate) mod reading;
@@ -11,12 +12,15 @@ pub(crate) mod session;
 pub(crate) mod status;
 pub(crate) mod throttling;
 
-use fixbolt_codec::SeqNum;
+use fixbolt_codec::{MsgType, SeqNum};
 
 use crate::events::end::SessionEnd;
+use crate::limits::flood::Added;
 use crate::limits::throttle::Counted;
+use crate::settings::SessionSettings;
 use crate::settings::dictionaries::NamedVersions;
 use crate::store::{ConnectionNumber, Generation};
+use crate::values::fix::msg_type;
 use crate::values::time::{Mono, Now, Utc};
 use crate::wire::admin_message::TestReqIdValue;
 
@@ -34,6 +38,9 @@ pub(crate) struct State {
     /// Whether a Logon with a number that was too low has been accepted since the store was opened
     /// or an operator changed sequence numbers.
     pub(crate) accepted_too_low: bool,
+    /// The bytes that were added to the store, and those of them that session-layer messages may
+    /// have caused.
+    pub(crate) added: Added,
     /// The default application versions that the Logons of the last connection have named.
     pub(crate) versions: Option<NamedVersions>,
     /// `None` while there is no transport connection.
@@ -52,9 +59,10 @@ impl Clone for State {
 
     #[inline]
     fn clone_from(&mut self, source: &Self) {
-        let Self { stored, unsent, counted, gave_up_at, accepted_too_low, versions, connection } = source;
+        let Self { stored, unsent, counted, gave_up_at, accepted_too_low, added, versions, connection } =
+            source;
         (self.stored, self.unsent, self.counted) = (*stored, *unsent, *counted);
-        (self.gave_up_at, self.accepted_too_low) = (*gave_up_at, *accepted_too_low);
+        (self.gave_up_at, self.accepted_too_low, self.added) = (*gave_up_at, *accepted_too_low, *added);
         if self.versions != *versions {
             self.versions.clone_from(versions);
         }
@@ -260,6 +268,20 @@ pub(crate) struct Replay {
 }
 
 impl State {
+    /// Returns the state without a connection of a session whose store holds this.
+    pub(crate) fn new(stored: Stored) -> Self {
+        Self {
+            stored,
+            unsent: None,
+            counted: Counted::default(),
+            gave_up_at: SeqNum::ZERO,
+            accepted_too_low: false,
+            added: Added::default(),
+            versions: None,
+            connection: None,
+        }
+    }
+
     pub(crate) fn phase(&self) -> Phase {
         self.connection.as_ref().map_or(Phase::Disconnected, |connection| connection.logon.phase)
     }
@@ -284,6 +306,33 @@ impl State {
         self.connection.as_ref().is_some_and(|connection| {
             connection.logon.phase == Phase::LoggedOn && connection.logon.held_at == Some(self.stored.next_in)
         })
+    }
+
+    /// Returns whether a new message gets its sequence number and is stored, but not queued: during
+    /// a replay, and while messages are missing before the counterparty's Logon, it is sent from
+    /// the store afterwards, and while the session is not logged on the counterparty requests it
+    /// later. Nothing new is sent after a Logout (rule 11).
+    /// [`ReplayInterleave`](crate::ReplayInterleave) says what is sent during a replay all the
+    /// same.
+    pub(crate) fn keeps_back(&self, settings: &SessionSettings, msg_type: MsgType) -> bool {
+        if msg_type.as_bytes() == msg_type::LOGON {
+            return false;
+        }
+        match &self.connection {
+            None => true,
+            Some(connection) => {
+                let logon = &connection.logon;
+                if logon.replay.is_some()
+                    && (msg_type.is_admin() || logon.phase == Phase::LoggedOn)
+                    && settings.replay_interleave.sends(msg_type.as_bytes())
+                {
+                    return false;
+                }
+                logon.replay.is_some()
+                    || logon.kept_from.is_some() && logon.phase == Phase::LoggedOn
+                    || !msg_type.is_admin() && (logon.phase != Phase::LoggedOn || self.holds())
+            }
+        }
     }
 
     /// Returns the number of messages that wait for the end of a replay, or are withheld.

@@ -18,7 +18,7 @@ use crate::events::event::Unreached;
 use crate::limits::flood::{Added, Growth};
 use crate::limits::pace::Pace;
 use crate::limits::refusals::Refusals;
-use crate::limits::throttle::{Counted, InboundPlaces, OutboundPlaces};
+use crate::limits::throttle::{InboundPlaces, OutboundPlaces};
 use crate::schedule::calendar::Calendar;
 use crate::settings::behavior::{Behavior, WrongBodyLength};
 use crate::settings::dictionaries::Dictionaries;
@@ -39,14 +39,61 @@ use crate::wire::mask::SecretTags;
 
 /// A session.
 pub(crate) struct Session {
+    pub(crate) fixed: Fixed,
+    pub(crate) state: State,
+    /// What the open transaction has found.
+    pub(crate) turn: OpenTurn,
+    pub(crate) outbox: Outbox,
+    pub(crate) intake: Intake,
+    pub(crate) standing: Standing,
+    pub(crate) limits: Limits,
+    pub(crate) tools: Tools,
+}
+
+/// What does not change while the session is open.
+pub(crate) struct Fixed {
     pub(crate) key: SessionKey,
     pub(crate) settings: SessionSettings,
     pub(crate) behavior: Behavior,
-    pub(crate) state: State,
+    pub(crate) envelope: Envelope,
+    /// What messages are checked against.
+    pub(crate) dictionaries: Dictionaries,
+    pub(crate) secret_tags: SecretTags,
+    /// Whether messages can be read back from the store.
+    pub(crate) keeps_messages: bool,
+}
+
+impl Fixed {
+    /// Returns whether the version has fields 371 to 373 of Reject, BusinessMessageReject, and
+    /// fractions of a second.
+    pub(crate) fn is_42_or_later(&self) -> bool {
+        self.settings.id.version() >= Version::Fix42
+    }
+
+    /// Returns the precision of the times we send.
+    pub(crate) fn precision(&self) -> Precision {
+        if !self.is_42_or_later() {
+            return Precision::Seconds;
+        }
+        match self.settings.timestamp_digits {
+            0 => Precision::Seconds,
+            1..=3 => Precision::Millis,
+            4..=6 => Precision::Micros,
+            7..=9 => Precision::Nanos,
+            _ => Precision::Picos,
+        }
+    }
+}
+
+/// What comes in: bytes, and messages that wait for those before them.
+pub(crate) struct Intake {
     /// Belongs to the connection and is replaced with it.
     pub(crate) reading: Reading,
-    pub(crate) outbox: Outbox,
     pub(crate) reorder: ReorderBuffer,
+}
+
+/// Whether the session may work: what operators, the clock and the store say.
+pub(crate) struct Standing {
     /// Why the session is halted, if it is.
     pub(crate) halted: Option<Halt>,
     /// Whether it may have a connection.
@@ -61,8 +108,6 @@ pub(crate) struct Session {
     /// Whether the store was new when it was opened; once it has failed and is closed, whether
     /// nothing has become durable since: whatever was committed was never sent.
     pub(crate) store_is_new: bool,
-    /// Whether messages can be read back from the store.
-    pub(crate) keeps_messages: bool,
     /// How far back the store was told that messages are read; `None` for all of them.
     pub(crate) told_horizon: Option<u64>,
     /// NextNumIn when the store was opened: the application may have been processing this message
@@ -71,37 +116,39 @@ pub(crate) struct Session {
     /// The generation and number of a message that the application has processed in a transaction
     /// that a store did not take.
     pub(crate) offered: Option<(Generation, SeqNum)>,
-    pub(crate) refusals: Refusals,
-    /// The bytes that were added to the store, and those of them that session-layer messages may
-    /// have caused.
-    pub(crate) added: Added,
-    pub(crate) growth: Growth,
-    /// What messages are checked against, and the memory for it.
-    pub(crate) dictionaries: Dictionaries,
-    pub(crate) scratch: Option<Scratch>,
-    /// Checks the messages that the application sends, if the session wants that.
-    pub(crate) outbound: Option<OutboundCheck>,
-    /// What limits how many messages are sent and received, if anything does.
-    pub(crate) outbound_places: Option<Box<OutboundPlaces>>,
-    pub(crate) inbound_places: Option<Box<InboundPlaces>>,
-    /// How fast messages of the session layer are read that we requested.
-    pub(crate) session_layer_pace: Option<Box<Pace>>,
-    /// The buffer that a stored message is copied to before it is sent again.
-    pub(crate) replay_buffer: Vec<u8>,
-    /// When a replay that is slowed down may send its next message.
-    pub(crate) replay_due: Mono,
-    pub(crate) secret_tags: SecretTags,
-    /// The buffer that a message is copied to before it is masked.
-    pub(crate) masked: Vec<u8>,
-    pub(crate) envelope: Envelope,
-    pub(crate) encoding: EncodingTime,
-    pub(crate) turn: OpenTurn,
     /// Whether the session is in the worker's list of sessions with output, and in that of sessions
     /// that wait for the store.
     pub(crate) has_output: bool,
     pub(crate) awaits_store: bool,
     /// The status that other threads read.
     pub(crate) status: Arc<StatusCell>,
+}
+
+/// What is counted against limits over time. It outlives connections, and no rollback takes it
+/// back.
+pub(crate) struct Limits {
+    pub(crate) refusals: Refusals,
+    pub(crate) growth: Growth,
+    /// What limits how many messages are sent and received, if anything does.
+    pub(crate) outbound_places: Option<Box<OutboundPlaces>>,
+    pub(crate) inbound_places: Option<Box<InboundPlaces>>,
+    /// How fast messages of the session layer are read that we requested.
+    pub(crate) session_layer_pace: Option<Box<Pace>>,
+    /// When a replay that is slowed down may send its next message.
+    pub(crate) replay_due: Mono,
+}
+
+/// Memory that has no meaning between two calls, and clocks of what encoding takes.
+pub(crate) struct Tools {
+    /// The memory of the validators.
+    pub(crate) scratch: Option<Scratch>,
+    /// Checks the messages that the application sends, if the session wants that.
+    pub(crate) outbound: Option<OutboundCheck>,
+    /// The buffer that a stored message is copied to before it is sent again.
+    pub(crate) replay_buffer: Vec<u8>,
+    /// The buffer that a message is copied to before it is masked.
+    pub(crate) masked: Vec<u8>,
+    pub(crate) encoding: EncodingTime,
 }
 
 /// What the open transaction remembers about a session that it touched.
@@ -136,7 +183,6 @@ pub(crate) struct News {
 pub(crate) struct Snapshot {
     pub(crate) state: State,
     pub(crate) outbox: OutboxMark,
-    pub(crate) added: Added,
 }
 
 impl Session {
@@ -155,59 +201,50 @@ impl Session {
         };
         let outbox = Outbox::new(settings.outbox_size, watermarks);
         let stored = Stored::of(recovered);
-        let state = State {
-            stored,
-            unsent: None,
-            counted: Counted::default(),
-            gave_up_at: SeqNum::ZERO,
-            accepted_too_low: false,
-            versions: None,
-            connection: None,
-        };
-        let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark(), added: Added::default() };
-        let mut session = Self {
-            key,
-            behavior,
-            reading: Reading::new(recovery(&behavior)),
-            reorder: ReorderBuffer::new(settings.reorder_buffer_size),
+        let state = State::new(stored);
+        let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark() };
+        let standing = Standing {
             halted: None,
             enabled: true,
             calendar: settings.schedule.clone().map(Calendar::new),
             retry: None,
             store_is_open: true,
             store_is_new: true,
-            keeps_messages,
             told_horizon: None,
             opened_at: recovered.next_in,
             offered: None,
+            has_output: false,
+            awaits_store: false,
+            status: Arc::new(StatusCell::new(settings.while_logged_off == WhileLoggedOff::Keep)),
+        };
+        let limits = Limits {
             refusals: Refusals::new(),
-            added: Added::default(),
             growth: Growth::default(),
-            scratch: dictionaries.scratch(),
-            dictionaries,
-            outbound: settings
-                .outbound_policy
-                .filter(|_| settings.dictionary.checks())
-                .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
             outbound_places: OutboundPlaces::new(settings.max_outbound_rate, settings.max_order_rate),
             inbound_places: InboundPlaces::new(settings.max_inbound_rate, settings.max_resent_rate_factor),
             session_layer_pace: settings
                 .max_session_message_rate
                 .map(|rate| Pace::new(rate, Duration::from_secs(1), settings.max_resent_rate_factor)),
-            replay_buffer: Vec::with_capacity(settings.max_message_size),
             replay_due: Mono(0),
-            secret_tags: SecretTags::new(&settings.masked),
-            masked: Vec::new(),
-            envelope,
-            encoding: EncodingTime { second: SecondCache::new(), timing: None },
-            turn: OpenTurn { number: 0, snapshot, refused: None, unreached: None },
-            has_output: false,
-            awaits_store: false,
-            status: Arc::new(StatusCell::new(settings.while_logged_off == WhileLoggedOff::Keep)),
-            state,
-            outbox,
-            settings,
         };
+        let tools = Tools {
+            scratch: dictionaries.scratch(),
+            outbound: settings
+                .outbound_policy
+                .filter(|_| settings.dictionary.checks())
+                .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
+            replay_buffer: Vec::with_capacity(settings.max_message_size),
+            masked: Vec::new(),
+            encoding: EncodingTime { second: SecondCache::new(), timing: None },
+        };
+        let intake = Intake {
+            reading: Reading::new(recovery(&behavior)),
+            reorder: ReorderBuffer::new(settings.reorder_buffer_size),
+        };
+        let secret_tags = SecretTags::new(&settings.masked);
+        let fixed = Fixed { key, settings, behavior, envelope, dictionaries, secret_tags, keeps_messages };
+        let turn = OpenTurn { number: 0, snapshot, refused: None, unreached: None };
+        let mut session = Self { fixed, state, turn, outbox, intake, standing, limits, tools };
         session.recover(recovered);
         session
     }
@@ -221,11 +258,11 @@ impl Session {
             self.state.gave_up_at = SeqNum::ZERO;
         }
         self.state.stored = Stored::of(recovered);
-        self.store_is_new = recovered.since.is_none();
-        self.opened_at = recovered.next_in;
-        self.halted = if let Some(reason) = &recovered.damage {
+        self.standing.store_is_new = recovered.since.is_none();
+        self.standing.opened_at = recovered.next_in;
+        self.standing.halted = if let Some(reason) = &recovered.damage {
             Some(Halt::StoreDamaged { reason: reason.clone() })
-        } else if recovered.attempts >= self.settings.poison_attempts {
+        } else if recovered.attempts >= self.fixed.settings.poison_attempts {
             Some(Halt::PoisonMessage { seq: recovered.next_in, attempts: recovered.attempts })
         } else {
             None
@@ -243,9 +280,10 @@ impl Session {
         direction: Direction,
         places: &'m mut Vec<Place>,
     ) -> Message<'m> {
-        let (Ok(Some(validator)), Some(scratch)) =
-            (self.dictionaries.after(&self.state.versions).of(&mut message, direction), &mut self.scratch)
-        else {
+        let (Ok(Some(validator)), Some(scratch)) = (
+            self.fixed.dictionaries.after(&self.state.versions).of(&mut message, direction),
+            &mut self.tools.scratch,
+        ) else {
             return message;
         };
         places.clear();
@@ -256,37 +294,44 @@ impl Session {
     /// Returns what messages are checked against in this connection.
     #[inline]
     pub(crate) fn dictionaries(&self) -> &Dictionaries {
-        self.dictionaries.after(&self.state.versions)
+        self.fixed.dictionaries.after(&self.state.versions)
     }
 
     /// Publishes the status for other threads, who see only what is committed.
     pub(crate) fn publish(&self) {
         let Stored { next_in, next_out, .. } = self.state.stored;
-        self.status.publish(self.state.phase(), self.enabled, self.halted.as_ref(), next_in, next_out);
+        self.standing.status.publish(
+            self.state.phase(),
+            self.standing.enabled,
+            self.standing.halted.as_ref(),
+            next_in,
+            next_out,
+        );
     }
 
     /// Begins a transport connection.
     pub(crate) fn connect(&mut self, now: Now) {
         let phase = if self.is_acceptor() { Phase::AwaitingLogon } else { Phase::LogonSent };
-        let deadline = now.mono + self.settings.logon_timeout;
+        let deadline = now.mono + self.fixed.settings.logon_timeout;
         let number = &mut self.state.stored.connection;
         number.0 = number.0.wrapping_add(1);
         self.state.stored.began.get_or_insert(now.utc);
-        if let Some(calendar) = &mut self.calendar {
+        if let Some(calendar) = &mut self.standing.calendar {
             calendar.connected();
         }
         self.state.versions = None;
-        self.reading = Reading::new(recovery(&self.behavior));
-        self.encoding.timing = self.settings.codec_timing.map(CodecTiming::new);
+        self.intake.reading = Reading::new(recovery(&self.fixed.behavior));
+        self.tools.encoding.timing = self.fixed.settings.codec_timing.map(CodecTiming::new);
         self.note_read(false);
-        self.state.connection = Some(Connection::begin(now, phase, deadline, self.settings.heart_bt_int));
+        self.state.connection =
+            Some(Connection::begin(now, phase, deadline, self.fixed.settings.heart_bt_int));
         self.publish();
     }
 
     /// Ends the transport connection with everything it holds; `None` if there is none. Returns it,
     /// and the messages that can no longer be sent, because the sequence numbers were reset since.
     pub(crate) fn disconnect(&mut self) -> Option<(Connection, Option<Unsent>)> {
-        self.reading = Reading::new(recovery(&self.behavior));
+        self.intake.reading = Reading::new(recovery(&self.fixed.behavior));
         let lost = self.drop_output();
         let connection = self.state.connection.take();
         self.publish();
@@ -307,7 +352,7 @@ impl Session {
                 self.state.keep_back(one);
             }
         }
-        if let Some(places) = &mut self.outbound_places {
+        if let Some(places) = &mut self.limits.outbound_places {
             places.forget_queued(&mut self.state.counted);
         }
         self.outbox.clear();
@@ -317,42 +362,22 @@ impl Session {
     /// Counts the message in hand as decoded, if that is measured and was not done before.
     #[inline]
     pub(crate) fn decoded(&mut self) {
-        if let Some(timing) = &mut self.encoding.timing {
+        if let Some(timing) = &mut self.tools.encoding.timing {
             timing.decoded();
         }
     }
 
     pub(crate) fn is_acceptor(&self) -> bool {
-        matches!(self.settings.role, Role::Acceptor)
-    }
-
-    /// Returns whether the version has fields 371 to 373 of Reject, BusinessMessageReject, and
-    /// fractions of a second.
-    pub(crate) fn is_42_or_later(&self) -> bool {
-        self.settings.id.version() >= Version::Fix42
+        matches!(self.fixed.settings.role, Role::Acceptor)
     }
 
     /// Returns whether BusinessRejectReason (380) may be 8, "Throttle limit exceeded": if the
     /// session's dictionary has it, or without one since FIX.5.0SP2, to which Extension Pack 116
     /// has added it.
     pub(crate) fn knows_throttle_limit(&self) -> bool {
-        match self.dictionaries.application(self.settings.appl_ver_id()) {
+        match self.fixed.dictionaries.application(self.fixed.settings.appl_ver_id()) {
             Some(dictionary) => dictionary.has_code(fix::key::BUSINESS_REJECT_REASON.tag().number(), b"8"),
-            None => self.settings.default_appl_ver_id >= Some(Version::Fix50Sp2),
-        }
-    }
-
-    /// Returns the precision of the times we send.
-    pub(crate) fn precision(&self) -> Precision {
-        if !self.is_42_or_later() {
-            return Precision::Seconds;
-        }
-        match self.settings.timestamp_digits {
-            0 => Precision::Seconds,
-            1..=3 => Precision::Millis,
-            4..=6 => Precision::Micros,
-            7..=9 => Precision::Nanos,
-            _ => Precision::Picos,
+            None => self.fixed.settings.default_appl_ver_id >= Some(Version::Fix50Sp2),
         }
     }
 
@@ -370,12 +395,12 @@ impl Session {
     /// Returns whether a new application message may be written now; `answering` says whether it
     /// answers a message of the counterparty.
     pub(crate) fn may_send(&self, answering: bool) -> Result<(), SendError> {
-        if self.halted.is_some() {
+        if self.standing.halted.is_some() {
             return Err(SendError::Unavailable);
         }
         match self.state.phase() {
             // A store that cannot return the message after the replay cannot keep it until then.
-            Phase::LoggedOn if !self.keeps_messages && self.state.replay().is_some() => {
+            Phase::LoggedOn if !self.fixed.keeps_messages && self.state.replay().is_some() => {
                 Err(SendError::BackPressure)
             }
             // An answer may still go out in front of our Logon, but nothing that would be lost by
@@ -388,7 +413,7 @@ impl Session {
             // What the counterparty sent before it saw our Logout is processed; the answers are
             // sent in the next connection.
             Phase::LogoutSent if answering => Ok(()),
-            _ if self.settings.while_logged_off == WhileLoggedOff::Keep => Ok(()),
+            _ if self.fixed.settings.while_logged_off == WhileLoggedOff::Keep => Ok(()),
             _ => Err(SendError::NotLoggedOn),
         }
     }
@@ -398,7 +423,7 @@ impl Session {
     pub(crate) fn largest_reflected_value(&self) -> usize {
         /// The header, trailer and other fields of such an answer.
         const AROUND: usize = 384;
-        let message = self.state.peer_max_message_size().min(self.settings.max_message_size);
+        let message = self.state.peer_max_message_size().min(self.fixed.settings.max_message_size);
         message.min(self.outbox.size() / 2).saturating_sub(AROUND)
     }
 
@@ -411,19 +436,19 @@ impl Session {
     /// Stops reading: because the outbox is full, or else because of `by`.
     pub(crate) fn block(&mut self, now: Now, by: BlockedBy) {
         let by = if self.is_full() { BlockedBy::Outbox } else { by };
-        self.reading.block(now, by);
+        self.intake.reading.block(now, by);
     }
 
     /// Counts what was added to the store since `before` and no application asked for. Returns
     /// whether it is more than the session allows.
     pub(crate) fn count_growth(&mut self, now: Now, before: Added) -> bool {
-        let added = self.added.since(before);
-        self.growth.add(added, now.mono, self.settings.max_session_journal_growth)
+        let added = self.state.added.since(before);
+        self.limits.growth.add(added, now.mono, self.fixed.settings.max_session_journal_growth)
     }
 
     /// Returns why there may be no logon now, if the schedule allows none.
     pub(crate) fn outside_schedule(&self) -> Option<SessionEnd> {
-        let calendar = self.calendar.as_ref().filter(|calendar| !calendar.allows_connection())?;
+        let calendar = self.standing.calendar.as_ref().filter(|calendar| !calendar.allows_connection())?;
         Some(SessionEnd::OutsideSchedule { next: calendar.next_connection() })
     }
 
@@ -431,15 +456,18 @@ impl Session {
     /// initiator cannot; an acceptor can, and refuses the Logon.
     pub(crate) fn can_connect(&self) -> bool {
         let scheduled = self.is_acceptor() || self.outside_schedule().is_none();
-        self.halted.is_none() && self.enabled && self.state.connection.is_none() && scheduled
+        self.standing.halted.is_none()
+            && self.standing.enabled
+            && self.state.connection.is_none()
+            && scheduled
     }
 
     /// Closes the session's store. Opening it again will report its state; there is nobody to tell
     /// of an error now.
     pub(crate) fn close_store(&mut self, store: &mut dyn Store) {
-        self.store_is_open = false;
-        self.store_is_new &= store.durable(self.key) == Position::default();
-        let _ = store.close(self.key);
+        self.standing.store_is_open = false;
+        self.standing.store_is_new &= store.durable(self.fixed.key) == Position::default();
+        let _ = store.close(self.fixed.key);
     }
 
     /// Requests that the connection be closed, if there is one.
@@ -451,20 +479,20 @@ impl Session {
 
     /// Returns whether the application must be notified of the transaction that was committed here.
     pub(crate) fn has_news(&self) -> bool {
-        self.turn.unreached.is_some() || self.outbound.as_ref().is_some_and(OutboundCheck::has_warnings)
+        self.turn.unreached.is_some() || self.tools.outbound.as_ref().is_some_and(OutboundCheck::has_warnings)
     }
 
     /// Takes the events that the application has not been notified of.
     pub(crate) fn take_news(&mut self) -> News {
-        let warned = self.outbound.as_mut().map(OutboundCheck::take_warnings).unwrap_or_default();
+        let warned = self.tools.outbound.as_mut().map(OutboundCheck::take_warnings).unwrap_or_default();
         News { unreached: self.turn.unreached.take(), warned }
     }
 
     /// Halts the session until somebody intervenes.
     pub(crate) fn halt(&mut self, now: Mono, halt: Halt) {
         // Another halt replaces one that its store would have ended.
-        self.retry = matches!(halt, Halt::StoreFailed(_)).then(|| StoreRetry::begin(now));
-        self.halted = Some(halt.clone());
+        self.standing.retry = matches!(halt, Halt::StoreFailed(_)).then(|| StoreRetry::begin(now));
+        self.standing.halted = Some(halt.clone());
         self.publish();
         self.close(SessionEnd::Halted(halt));
     }
@@ -479,7 +507,7 @@ impl Session {
         let OpenTurn { number, snapshot, refused, unreached } = &mut self.turn;
         (*number, *refused, *unreached) = (turn, None, None);
         snapshot.state.clone_from(&self.state);
-        (snapshot.outbox, snapshot.added) = (self.outbox.mark(), self.added);
+        snapshot.outbox = self.outbox.mark();
         true
     }
 
@@ -487,9 +515,8 @@ impl Session {
     pub(crate) fn rollback(&mut self, now: Mono) {
         self.state.clone_from(&self.turn.snapshot.state);
         self.outbox.rollback(self.turn.snapshot.outbox);
-        self.added = self.turn.snapshot.added;
         self.turn.unreached = None;
-        if let Some(check) = &mut self.outbound {
+        if let Some(check) = &mut self.tools.outbound {
             check.forget();
         }
         if let Some(error) = self.turn.refused.take() {
@@ -529,6 +556,7 @@ impl Stored {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::throttle::Counted;
     use crate::settings::dictionaries::SessionDictionary;
     use crate::state::{Gap, Logon, Replay, Resetting, TestRequest};
     use crate::store::{ConnectionNumber, Generation};
@@ -604,6 +632,7 @@ mod tests {
             counted,
             gave_up_at: seq,
             accepted_too_low: true,
+            added: Added::of(7),
             versions: Dictionaries::new(&SessionDictionary::None, Some("9")).read_our_logon(LOGON),
             connection: Some(connection),
         }
@@ -617,7 +646,7 @@ mod tests {
     }
 
     /// One change for each field: of the store, of a connection, of a logon.
-    const CHANGES: [Change; 34] = [
+    const CHANGES: [Change; 35] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,
         |s, o| s.stored.generation = o.stored.generation,
@@ -630,6 +659,7 @@ mod tests {
         |s, o| s.counted.inbound = o.counted.inbound,
         |s, o| s.gave_up_at = o.gave_up_at,
         |s, o| s.accepted_too_low = o.accepted_too_low,
+        |s, o| s.added = o.added,
         |s, o| s.versions = o.versions.clone(),
         |s, o| connection(s).heart_bt_int = connection(&mut o.clone()).heart_bt_int,
         |s, o| connection(s).peer_max_message_size = connection(&mut o.clone()).peer_max_message_size,
@@ -671,11 +701,9 @@ mod tests {
             let before = session.turn.snapshot.clone();
             change(&mut session.state, &other);
             session.outbox.cursor.push(9, 9);
-            session.added.record(9);
             assert_ne!(session.state, before.state, "change {n} changes nothing");
             session.rollback(Mono(2));
-            let after =
-                Snapshot { state: session.state, outbox: session.outbox.mark(), added: session.added };
+            let after = Snapshot { state: session.state, outbox: session.outbox.mark() };
             assert_eq!(after, before, "change {n}");
             change(&mut all, &other);
         }

@@ -5,7 +5,7 @@ use fixbolt_codec::{MsgType, SeqNum};
 
 use crate::events::error::SendError;
 use crate::limits::throttle::{Arrival, Kind, OutboundThrottle, Rate};
-use crate::send::sending::keeps_back;
+
 use crate::state::session::Session;
 use crate::state::{Connection, Phase};
 use crate::values::fix::msg_type;
@@ -15,11 +15,11 @@ use crate::wire::header::Header;
 impl Session {
     /// Returns why a new message of the application is not sent now, if a throttle is the reason.
     pub(crate) fn throttled(&mut self, msg_type: MsgType, now: Mono) -> Option<SendError> {
-        let throttle = self.outbound_places.as_mut()?;
+        let throttle = self.limits.outbound_places.as_mut()?;
         let kind = Kind::of(msg_type.as_bytes())?;
         let rate = throttle.limit(kind)?;
         let counted = self.state.counted;
-        let again_in = if keeps_back(&self.settings, &self.state, msg_type) {
+        let again_in = if self.state.keeps_back(&self.fixed.settings, msg_type) {
             // It has no place until its turn: as many as have a place may wait for theirs.
             if self.state.waiting() < u64::from(rate.messages()) {
                 return None;
@@ -35,7 +35,7 @@ impl Session {
             throttle.await_place(kind);
             (at - now).min(rate.window())
         };
-        Some(match self.settings.outbound_throttle {
+        Some(match self.fixed.settings.outbound_throttle {
             OutboundThrottle::Wait => SendError::BackPressure,
             OutboundThrottle::Refuse => SendError::Throttled { again_in },
         })
@@ -44,13 +44,13 @@ impl Session {
     /// Returns when a message that a throttle has refused is to be asked again, unless that depends
     /// on the socket.
     pub(crate) fn throttled_until(&self) -> Option<Mono> {
-        self.outbound_places.as_ref()?.due(self.state.counted)
+        self.limits.outbound_places.as_ref()?.due(self.state.counted)
     }
 
     /// Returns whether a new message that was written during a replay may be sent, and otherwise
     /// remembers that it waits.
     pub(crate) fn may_follow(&mut self, msg_type: &[u8], now: Mono) -> bool {
-        let Some(throttle) = &mut self.outbound_places else { return true };
+        let Some(throttle) = &mut self.limits.outbound_places else { return true };
         let Some(kind) = Kind::of(msg_type) else { return true };
         let may = throttle.free_at(self.state.counted, kind) <= now;
         throttle.set_follows((!may).then_some(kind));
@@ -59,7 +59,7 @@ impl Session {
 
     /// Counts a new message that was just queued.
     pub(crate) fn count_followed(&mut self, msg_type: &[u8]) {
-        if let Some(throttle) = &mut self.outbound_places
+        if let Some(throttle) = &mut self.limits.outbound_places
             && let Some(kind) = Kind::of(msg_type)
         {
             throttle.take(&mut self.state.counted, kind, self.outbox.cursor.end());
@@ -76,7 +76,7 @@ impl Session {
         seq: SeqNum,
         now: Mono,
     ) -> Admission {
-        let Some(throttle) = &self.inbound_places else { return Admission::Counted };
+        let Some(throttle) = &self.limits.inbound_places else { return Admission::Counted };
         if self.is_requested(connection, header, seq) {
             Admission::Requested
         } else if throttle.is_excess(self.state.counted, self.arrival(now)) {
@@ -100,9 +100,9 @@ impl Session {
             return None;
         }
         let pace = if header.is_session_layer() {
-            self.session_layer_pace.as_ref()?
+            self.limits.session_layer_pace.as_ref()?
         } else {
-            &self.inbound_places.as_ref()?.requested
+            &self.limits.inbound_places.as_ref()?.requested
         };
         pace.waits_until(now)
     }
@@ -111,7 +111,7 @@ impl Session {
     /// rather than read later: our Logout is on its way, its answer may be behind them, and the
     /// next connection goes on with the sequence numbers of this one.
     pub(crate) fn leaves_rest(&self) -> bool {
-        let resets = self.settings.reset_on_logout || self.settings.reset_on_disconnect;
+        let resets = self.fixed.settings.reset_on_logout || self.fixed.settings.reset_on_disconnect;
         self.state.phase() == Phase::LogoutSent && self.state.replay().is_none() && !resets
     }
 
@@ -120,16 +120,16 @@ impl Session {
     pub(crate) fn arrival(&self, now: Mono) -> Arrival {
         let read_now = || {
             let exact = Arrival { earliest: now, latest: now };
-            self.inbound_places.as_ref().map_or(exact, |places| places.arrival(now))
+            self.limits.inbound_places.as_ref().map_or(exact, |places| places.arrival(now))
         };
-        self.reading.kept.unwrap_or_else(read_now)
+        self.intake.reading.kept.unwrap_or_else(read_now)
     }
 
     /// Counts an application message of the counterparty that is about to be delivered, unless we
     /// requested it.
     #[inline]
     pub(crate) fn count_delivered(&mut self, header: &Header<'_>, seq: SeqNum, now: Mono) {
-        if self.inbound_places.is_none() {
+        if self.limits.inbound_places.is_none() {
             return;
         }
         let connection = self.state.connection.as_ref();
@@ -137,7 +137,7 @@ impl Session {
             return;
         }
         let arrival = self.arrival(now);
-        if let Some(throttle) = &mut self.inbound_places {
+        if let Some(throttle) = &mut self.limits.inbound_places {
             throttle.take(&mut self.state.counted, arrival);
         }
     }
@@ -145,14 +145,14 @@ impl Session {
     /// Counts an application message that we requested and that was delivered.
     #[cold]
     pub(crate) fn count_requested(&mut self, now: Mono) {
-        if let Some(throttle) = &mut self.inbound_places {
+        if let Some(throttle) = &mut self.limits.inbound_places {
             throttle.requested.take(now);
         }
     }
 
     /// Called after bytes were passed to the session, with whether some are left.
     pub(crate) fn note_read(&mut self, leaves_some: bool) {
-        if let Some(throttle) = &mut self.inbound_places {
+        if let Some(throttle) = &mut self.limits.inbound_places {
             throttle.end(leaves_some);
         }
     }
@@ -169,7 +169,7 @@ impl Session {
 
     fn was_dropped(&self, seq: SeqNum) -> bool {
         let generation = self.state.stored.generation;
-        self.reading.dropped.is_some_and(|(of, last)| of == generation && seq <= last)
+        self.intake.reading.dropped.is_some_and(|(of, last)| of == generation && seq <= last)
     }
 
     /// Records that a message from after a gap is not in the reorder buffer. The counterparty sends
@@ -178,7 +178,7 @@ impl Session {
         let connection = self.state.connection.as_ref();
         let gap = connection.and_then(|connection| connection.logon.gap);
         if gap.is_some_and(|gap| gap.asked_to.is_none()) && !self.was_dropped(seq) {
-            self.reading.dropped = Some((self.state.stored.generation, seq));
+            self.intake.reading.dropped = Some((self.state.stored.generation, seq));
         }
     }
 }

@@ -9,7 +9,6 @@
 //! [`Record`], [`RecordKind`] and [`Recovered`] are exhaustive on purpose: a store that ignored a
 //! new field or kind would lose it, so a store written for an older version must not compile.
 
-pub(crate) mod horizon;
 pub(crate) mod retry;
 
 use core::fmt;

@@ -17,7 +17,7 @@ impl Session {
     /// Returns the last sequence number that the replay does not send again because of the horizon,
     /// and the reason; `None` if there is no horizon.
     pub(crate) fn beyond_horizon(&self, replay: Replay) -> Option<(SeqNum, Unreached)> {
-        let horizon = self.settings.resend_horizon?;
+        let horizon = self.fixed.settings.resend_horizon?;
         let first = SeqNum(replay.live.0.saturating_sub(horizon));
         Some((first.previous(), Unreached::BeyondHorizon { horizon }))
     }
@@ -33,10 +33,10 @@ impl Session {
         let needs_all = self.state.phase() == Phase::LogonSent
             || self.state.replay().is_some()
             || self.state.connection.as_ref().is_some_and(withholds);
-        let horizon = if needs_all { None } else { self.settings.resend_horizon };
-        if self.store_is_open && horizon != self.told_horizon {
-            self.told_horizon = horizon;
-            store.set_resend_horizon(self.key, horizon.unwrap_or(u64::MAX));
+        let horizon = if needs_all { None } else { self.fixed.settings.resend_horizon };
+        if self.standing.store_is_open && horizon != self.standing.told_horizon {
+            self.standing.told_horizon = horizon;
+            store.set_resend_horizon(self.fixed.key, horizon.unwrap_or(u64::MAX));
         }
     }
 }

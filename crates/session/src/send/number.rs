@@ -1,0 +1,150 @@
+//! How a finished body becomes a message of its session that has a sequence number, is stored, and
+//! is queued.
+
+use fixbolt_codec::{Body, BodyWriter, EncodeError, EncodeErrorKind, SecondCache, SeqNum, Stamp};
+
+use crate::events::error::SendError;
+use crate::events::event::Unreached;
+use crate::limits::throttle::Kind;
+use crate::send::draft::Draft;
+use crate::send::record::{append, record};
+use crate::send::seal::{SendKind, last_processed, seal};
+use crate::settings::{ReplayInterleave, SessionSettings};
+use crate::state::{Phase, Unsent};
+use crate::store::{RecordFlags, RecordKind};
+use crate::values::fix::msg_type;
+use crate::wire::mask::mask_message;
+
+impl Draft<'_> {
+    /// Adds the header and CheckSum to the finished body, gives the message its sequence number,
+    /// stores it and queues it. What the application wrote is first checked against the dictionary
+    /// if the session wants that.
+    pub(super) fn number(self) -> Result<SeqNum, SendError> {
+        let Self {
+            now,
+            writer,
+            kind,
+            original,
+            by_application,
+            fixed,
+            state,
+            turn,
+            cursor,
+            limits,
+            tools,
+            store,
+            ..
+        } = self;
+        let settings = &fixed.settings;
+        let Body { msg_type, sum, .. } = writer.finish()?;
+        if fixed.envelope.has_sub_ids() {
+            refuse_sub_ids(settings, &writer)?;
+        }
+        let is_admin = msg_type.is_admin();
+        let may_have_secrets = fixed.secret_tags.may_be_written(&writer);
+        let (memory, body) = writer.into_memory()?;
+        let precision = fixed.precision();
+        let sending_time = tools.encoding.second.render(now.utc.0, precision);
+        let mut clock = original.map(|original| (original, SecondCache::new()));
+        let original = clock.as_mut().map(|(original, clock)| clock.render(original.0, precision));
+        let (seq, original) = match kind {
+            SendKind::New { .. } => (state.stored.next_out, original),
+            SendKind::Again { seq, original } => (seq, Some(original)),
+            SendKind::Fill { seq, again } => (seq, again.then_some(sending_time)),
+        };
+        // A wall clock that was set back must not make SendingTime earlier than OrigSendingTime:
+        // the counterparty would reject the message (2f), and it would be lost. Both have the same
+        // form, so that bytes compare as times.
+        let sending_time = match original {
+            Some(original) if original > sending_time => original,
+            _ => sending_time,
+        };
+        let last_processed = last_processed(settings, state);
+        let stamp = Stamp { seq, sending_time, original, last_processed };
+        let (message, length_digits) =
+            seal(&fixed.envelope, memory, body, msg_type, sum, &stamp, cursor.tail())?;
+        if let Some(timing) = &mut tools.encoding.timing {
+            timing.encoded();
+        }
+        let size = message.len();
+        // A message that is sent again has two more fields than the first time.
+        let ours = match kind {
+            SendKind::New { .. } => settings.max_message_size,
+            _ => usize::MAX,
+        };
+        let limit = state.peer_max_message_size().min(ours);
+        if size > limit {
+            return Err(SendError::TooLarge { limit });
+        }
+        if by_application && let (Some(check), Some(scratch)) = (&mut tools.outbound, &mut tools.scratch) {
+            let data_fields = settings.dictionary.data_fields();
+            let dictionaries = fixed.dictionaries.after(&state.versions);
+            check.check(seq, &memory[message.clone()], data_fields, dictionaries, scratch)?;
+        }
+        if is_admin && msg_type.as_bytes() == msg_type::LOGON {
+            let dictionaries = fixed.dictionaries.after(&state.versions);
+            if let Some(named) = dictionaries.read_our_logon(&memory[message.clone()]) {
+                state.versions = Some(named);
+            }
+        }
+        if let SendKind::New { cause } = kind {
+            let mut flags = RecordFlags::default();
+            let mut bytes = &memory[message.clone()];
+            if is_admin {
+                flags = flags.with(RecordFlags::ADMIN);
+            }
+            if may_have_secrets && mask_message(fixed.secret_tags.of(settings), bytes, &mut tools.masked) {
+                flags = flags.with(RecordFlags::MASKED);
+                bytes = &tools.masked;
+            }
+            let record = record(now, state, RecordKind::Outbound, flags, seq, cause, bytes);
+            state.added.record(bytes.len());
+            kill_point!(Encode);
+            append(store, fixed.key, &record, &mut turn.refused)?;
+            kill_point!(Append);
+            state.stored.next_out = seq.next();
+            if state.keeps_back(settings, msg_type) {
+                if !is_admin {
+                    if fixed.keeps_messages {
+                        state.keep_back(Unsent { first: seq, last: seq });
+                    } else {
+                        let first = turn.unreached.map_or(seq, |(unsent, _)| unsent.first);
+                        turn.unreached = Some((Unsent { first, last: seq }, Unreached::NotStored));
+                    }
+                }
+                let holds = state.holds();
+                if let Some(connection) = &mut state.connection
+                    && (connection.logon.phase == Phase::LogonSent
+                        || holds && connection.logon.replay.is_none())
+                {
+                    connection.logon.kept_from.get_or_insert(seq);
+                }
+                if settings.replay_interleave == ReplayInterleave::All && is_admin {
+                    state.logout_waits(seq);
+                }
+                return Ok(seq);
+            }
+        }
+        if let Some(connection) = &mut state.connection {
+            connection.last_sent = now.mono;
+        }
+        cursor.push(message.end, length_digits);
+        if let Some(places) = &mut limits.outbound_places
+            && matches!(kind, SendKind::New { .. })
+            && let Some(kind) = Kind::of(msg_type.as_bytes())
+        {
+            places.take(&mut state.counted, kind, cursor.end());
+        }
+        Ok(seq)
+    }
+}
+
+/// Refuses a SubID or LocationID in a body if the session's identity has it: the message would have
+/// it twice.
+fn refuse_sub_ids(settings: &SessionSettings, writer: &BodyWriter<'_>) -> Result<(), EncodeError> {
+    let mut written = settings.id.written_sub_ids().into_iter().flatten();
+    match written.find(|tag| writer.has_header_field(*tag)) {
+        Some(tag) => Err(EncodeError::new(tag, EncodeErrorKind::SessionField)),
+        None => Ok(()),
+    }
+}

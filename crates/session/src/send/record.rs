@@ -1,0 +1,90 @@
+//! What a session adds to its store: messages, and changes of its sequence numbers.
+
+use fixbolt_codec::{Message, SeqNum};
+
+use crate::events::error::SendError;
+use crate::events::event::Unreached;
+use crate::state::State;
+use crate::state::session::Session;
+use crate::store::{Record, RecordFlags, RecordKind, Store, StoreError};
+use crate::values::key::SessionKey;
+use crate::values::time::Now;
+use crate::wire::mask::mask_message;
+
+impl Session {
+    /// Records a message of the counterparty; NextNumIn has already advanced.
+    pub(crate) fn record_inbound(
+        &mut self,
+        now: Now,
+        store: &mut dyn Store,
+        seq: SeqNum,
+        message: &Message<'_>,
+        flags: RecordFlags,
+    ) -> Result<(), SendError> {
+        let mut flags = flags;
+        let mut body = message.bytes();
+        if self.fixed.secret_tags.may_be_in(message)
+            && mask_message(self.fixed.secret_tags.of(&self.fixed.settings), body, &mut self.tools.masked)
+        {
+            flags = flags.with(RecordFlags::MASKED);
+            body = &self.tools.masked;
+        }
+        let record = record(now, &self.state, RecordKind::Inbound, flags, seq, None, body);
+        self.state.added.record(body.len());
+        append(store, self.fixed.key, &record, &mut self.turn.refused)
+    }
+
+    /// Records a change of sequence numbers without a message; the text says who made it and why.
+    pub(crate) fn record_change(
+        &mut self,
+        now: Now,
+        store: &mut dyn Store,
+        kind: RecordKind,
+        why: &str,
+    ) -> Result<(), SendError> {
+        // The store counts from its first record, too.
+        self.state.stored.began.get_or_insert(now.utc);
+        let stored = self.state.stored;
+        let seq = if kind == RecordKind::Attempt { stored.next_in } else { stored.next_out };
+        let record = record(now, &self.state, kind, RecordFlags::default(), seq, None, why.as_bytes());
+        append(store, self.fixed.key, &record, &mut self.turn.refused)
+    }
+
+    /// Resets both sequence numbers to 1, in a new generation.
+    pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
+        if let Some(lost) = self.state.reset() {
+            self.turn.unreached = Some((lost, Unreached::Reset));
+        }
+        self.outbox.reset();
+        self.state.stored.began = Some(now.utc);
+        self.state.added.reset();
+        self.record_change(now, store, RecordKind::Reset, why)
+    }
+}
+
+/// Returns a record for the store with the current state.
+pub(crate) fn record<'r>(
+    now: Now,
+    state: &State,
+    kind: RecordKind,
+    flags: RecordFlags,
+    seq: SeqNum,
+    cause: Option<SeqNum>,
+    body: &'r [u8],
+) -> Record<'r> {
+    let (next_in, connection) = (state.stored.next_in, state.stored.connection);
+    Record { kind, flags, seq, next_in, connection, cause, utc: now.utc, mono: now.mono, body }
+}
+
+/// Adds a record to the open transaction; a refusal is remembered until its end.
+pub(crate) fn append(
+    store: &mut dyn Store,
+    key: SessionKey,
+    record: &Record<'_>,
+    refused: &mut Option<StoreError>,
+) -> Result<(), SendError> {
+    store.append(key, record).map_err(|error| {
+        *refused = Some(error.clone());
+        SendError::Store(error)
+    })
+}
