@@ -532,52 +532,8 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use core::ops::{ControlFlow, RangeInclusive};
-
     use super::*;
-    use crate::invariants::{said, session};
-    use crate::store::{Generation, Position, Record};
-
-    /// A store that is never used.
-    struct Unused;
-
-    impl Store for Unused {
-        fn open(&mut self, _: SessionKey, _: &SessionId) -> Result<Recovered, StoreError> {
-            Ok(Recovered::default())
-        }
-        fn close(&mut self, _: SessionKey) -> Result<(), StoreError> {
-            Ok(())
-        }
-        fn begin(&mut self) {}
-        fn append(&mut self, _: SessionKey, _: &Record<'_>) -> Result<(), StoreError> {
-            Ok(())
-        }
-        fn commit(&mut self) -> Result<Position, StoreError> {
-            Ok(Position(0))
-        }
-        fn rollback(&mut self) {}
-        fn durable(&mut self, _: SessionKey) -> Position {
-            Position(0)
-        }
-        fn read(
-            &mut self,
-            _: SessionKey,
-            _: Generation,
-            _: RangeInclusive<SeqNum>,
-        ) -> Result<Option<Record<'_>>, StoreError> {
-            Ok(None)
-        }
-        fn replay(
-            &mut self,
-            _: SessionKey,
-            _: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
-        ) -> Result<(), StoreError> {
-            Ok(())
-        }
-        fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-            None
-        }
-    }
+    use crate::invariants::{NoStore, said, session};
 
     fn session_of(sessions: &mut Sessions) -> &mut Session {
         &mut sessions.core.sessions[0]
@@ -605,7 +561,7 @@ mod tests {
     #[test]
     fn each_condition_is_seen_to_fail() {
         for (damage, says) in DAMAGES {
-            let mut sessions = Sessions::new(Box::new(Unused), 8192);
+            let mut sessions = Sessions::new(Box::new(NoStore), 8192);
             sessions.check();
             sessions.core.sessions.put(0, session());
             sessions.dialects.push(SessionDictionary::None);

@@ -13,4 +13,4 @@ mod state;
 mod testing;
 
 #[cfg(test)]
-pub(crate) use testing::{said, session};
+pub(crate) use testing::{NoStore, said, session};

@@ -1,11 +1,13 @@
 //! What the tests of checks share.
 
+use core::ops::{ControlFlow, RangeInclusive};
+
 use fixbolt_codec::{Envelope, SeqNum, Version};
 
 use crate::settings::{Role, SessionSettings};
 use crate::state::Phase;
 use crate::state::session::Session;
-use crate::store::Recovered;
+use crate::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
 use crate::values::time::{Mono, Now, Utc};
@@ -31,7 +33,49 @@ pub(crate) fn session() -> Session {
     session.connect(Now { mono: Mono(1), utc: Utc(1) });
     let connection = session.state.connection.as_mut().unwrap();
     connection.logged_on = true;
-    (connection.logon.phase, connection.logon.ours) = (Phase::LoggedOn, Some(SeqNum(1)));
+    let logon = &mut connection.logon;
+    (logon.phase, logon.deadline, logon.ours) = (Phase::LoggedOn, None, Some(SeqNum(1)));
     session.publish();
     session
+}
+
+/// A store that accepts everything and keeps nothing.
+pub(crate) struct NoStore;
+
+impl Store for NoStore {
+    fn open(&mut self, _: SessionKey, _: &SessionId) -> Result<Recovered, StoreError> {
+        Ok(Recovered::default())
+    }
+    fn close(&mut self, _: SessionKey) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn begin(&mut self) {}
+    fn append(&mut self, _: SessionKey, _: &Record<'_>) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        Ok(Position(0))
+    }
+    fn rollback(&mut self) {}
+    fn durable(&mut self, _: SessionKey) -> Position {
+        Position(0)
+    }
+    fn read(
+        &mut self,
+        _: SessionKey,
+        _: Generation,
+        _: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        Ok(None)
+    }
+    fn replay(
+        &mut self,
+        _: SessionKey,
+        _: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        None
+    }
 }

@@ -1,267 +1,81 @@
 //! What the clock does to a session: heartbeats, TestRequests, and timeouts.
 
-use core::time::Duration;
-
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
 use crate::perform::call::{Call, Stop};
-use crate::perform::leave::PEER_CLOSES_WITHIN;
 use crate::send::seal::SendKind;
-use crate::settings::SessionSettings;
-use crate::settings::behavior::{Farewell, HeartbeatWhileTesting};
-use crate::state::reading::BlockedBy;
-use crate::state::session::Session;
-use crate::state::{Connection, Phase};
-use crate::values::fix::msg_type;
-use crate::values::time::Mono;
+use crate::settings::behavior::Farewell;
+use crate::state::Phase;
+use crate::state::timers::Timer;
 use crate::wire::admin_message::AdminMessage;
 use crate::wire::oversized;
 
-/// How long a session that the application put off waits before the message is offered again,
-/// unless the application wakes it earlier.
-const ASK_AGAIN_AFTER: Duration = Duration::from_millis(250);
-/// How long a message may stay incomplete if there are no heartbeats.
-const SILENCE_WITHOUT_HEARTBEATS: Duration = Duration::from_secs(30);
-
-/// The shortest time for the answer to a TestRequest, in percent of HeartBtInt.
-const SHORTEST_ANSWER_PERCENT: u32 = 20;
 /// What is reported of a silent counterparty whose connection is kept.
 const UNANSWERED: &str =
     "the counterparty did not answer a TestRequest; the connection is kept (DisableHeartBeatCheck)";
 
-impl Session {
-    /// Returns when the clock will next have an effect here, with or without a connection.
-    pub(crate) fn next_deadline(&self) -> Option<Mono> {
-        let Some(connection) = self.state.connection.as_ref() else {
-            return self.standing.retry.map(|retry| retry.at).into_iter().chain(self.next_look()).min();
-        };
-        if connection.end.is_some() {
-            return None;
-        }
-        let mut next = connection.logon.deadline;
-        let mut sooner = |at: Mono| next = Some(next.map_or(at, |next| next.min(at)));
-        if let Some(look) = self.next_look() {
-            sooner(look);
-        }
-        // A replay resumes when the socket accepts more data. If nothing is in flight there is no
-        // such event, so ask to be called at once, or once a replay that is slowed down may go on.
-        let is_throttled = self.limits.outbound_places.as_ref().is_some_and(|places| places.is_following());
-        if let Some(replay) = connection.logon.replay
-            && self.outbox.is_empty()
-            && (self.intake.reading.blocked.is_none() || self.intake.reading.is_paced() || is_throttled)
-        {
-            sooner(self.resumes_at(replay));
-        }
-        if let Some(blocked) = self.intake.reading.blocked
-            && blocked.by != BlockedBy::Outbox
-        {
-            if blocked.by != BlockedBy::Pace {
-                sooner(blocked.since + ASK_AGAIN_AFTER);
-            } else if self.leaves_rest() {
-                // The answer to our Logout may be unread.
-                sooner(blocked.since);
-            }
-            if let Some(until) = blocked.until {
-                sooner(until);
-            }
-        }
-        if let Some(until) = self.throttled_until() {
-            sooner(until);
-        }
-        if let Some(resetting) = &connection.resetting {
-            sooner(resetting.until);
-        }
-        if let Some(since) = self.outbox.unread_since() {
-            sooner(since + self.fixed.settings.send_timeout);
-        }
-        if self.outbox.has_passed_watermark() {
-            sooner(Mono(0));
-        }
-        if let (Some(since), Some(limit)) =
-            (self.outbox.slow_since(), self.fixed.settings.slow_consumer_timeout)
-        {
-            sooner(since + limit);
-        }
-        if let Some(oversized) = &self.intake.reading.oversized {
-            sooner(oversized.since + oversized::WITHIN);
-        }
-        if let Some(known) = self.intake.reading.incomplete {
-            sooner(known.since + self.patience_inside_a_message(connection));
-        }
-        if beats(connection) {
-            if !self.holds_heartbeats(connection) {
-                sooner(connection.last_sent + heartbeat(connection));
-            }
-            if (connection.test_request.is_none() || self.intake.reading.would_hear())
-                && let Some(at) = self.silent_at(connection)
-            {
-                sooner(at);
-            }
-        }
-        next
-    }
-
-    fn holds_heartbeats(&self, connection: &Connection) -> bool {
-        connection.test_request.is_some()
-            && self.fixed.behavior.heartbeat_while_testing == HeartbeatWhileTesting::Held
-    }
-
-    /// Returns HeartBtInt plus a reasonable transmission time.
-    fn test_request_interval(&self, connection: &Connection) -> Duration {
-        heartbeat(connection) * self.fixed.settings.test_request_percent / 100
-    }
-
-    /// Returns when the counterparty has been silent for too long: first for a TestRequest, then
-    /// for good; `None` while a TestRequest would wait for the end of a replay, because the
-    /// counterparty could not answer it, and while what it has sent stays unread because of the
-    /// pace.
-    fn silent_at(&self, connection: &Connection) -> Option<Mono> {
-        match connection.test_request {
-            None if self.intake.reading.is_paced() => None,
-            None if connection.logon.replay.is_some()
-                && !self.fixed.settings.replay_interleave.sends(msg_type::TEST_REQUEST) =>
-            {
-                None
-            }
-            None => Some(connection.last_received + self.test_request_interval(connection)),
-            Some(test) => Some(test.sent + self.answer_interval(connection)),
-        }
-    }
-
-    /// Returns how long the answer to a TestRequest may take.
-    fn answer_interval(&self, connection: &Connection) -> Duration {
-        let SessionSettings { test_request_percent, heartbeat_timeout_percent, .. } = self.fixed.settings;
-        let percent = heartbeat_timeout_percent.map_or(test_request_percent, |timeout| {
-            timeout.saturating_sub(test_request_percent).max(SHORTEST_ANSWER_PERCENT)
-        });
-        heartbeat(connection) * percent / 100
-    }
-
-    /// Returns how long a message may stay incomplete before it counts as broken: half a
-    /// TestRequest interval.
-    pub(crate) fn patience_inside_a_message(&self, connection: &Connection) -> Duration {
-        if connection.heart_bt_int == 0 || connection.logon.phase != Phase::LoggedOn {
-            SILENCE_WITHOUT_HEARTBEATS
-        } else {
-            self.test_request_interval(connection) / 2
-        }
-    }
-
-    /// Resumes reading. The answer to our TestRequest may be among the unread bytes, so the
-    /// counterparty has as long as after a new one.
-    pub(crate) fn unblock(&mut self, now: Mono) {
-        let Some(blocked) = self.intake.reading.blocked.take() else { return };
-        let Some(connection) = &mut self.state.connection else { return };
-        if blocked.by != BlockedBy::Outbox
-            && let Some(test) = &mut connection.test_request
-        {
-            test.sent = now;
-        }
-        if blocked.by == BlockedBy::Pace {
-            connection.last_received = now;
-        }
-    }
-
-    /// Called when the socket has accepted bytes. The time for the answer to our Logout starts at
-    /// its last byte, and a counterparty that logged out may still receive the rest of its replay.
-    pub(crate) fn wrote(&mut self, now: Mono) {
-        let answered_by = self.writes_again_at(now) + self.fixed.settings.logout_timeout;
-        let all_taken = self.outbox.is_empty();
-        let Some(connection) = &mut self.state.connection else { return };
-        let logon = &mut connection.logon;
-        match logon.phase {
-            Phase::LogoutSent if logon.logout_queued => {
-                logon.deadline = Some(answered_by);
-                logon.logout_queued = !all_taken || logon.replay.is_some();
-            }
-            Phase::LogoutAnswered if logon.replay.is_some() => {
-                logon.deadline = Some(now + PEER_CLOSES_WITHIN);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Returns whether heartbeats are exchanged now.
-fn beats(connection: &Connection) -> bool {
-    connection.heart_bt_int > 0 && connection.logon.phase == Phase::LoggedOn
-}
-
-fn heartbeat(connection: &Connection) -> Duration {
-    Duration::from_secs(u64::from(connection.heart_bt_int))
-}
-
 impl Call<'_> {
-    /// Does everything that is due.
+    /// Fires the timers that are due.
     pub(crate) fn fire_timers(&mut self) -> Result<(), Stop> {
         let now = self.now.mono;
-        let session = self.session();
-        let Some(connection) = &session.state.connection else { return Err(Stop) };
-        if connection.logon.deadline.is_some_and(|deadline| deadline <= now) {
-            if connection.logon.phase != Phase::LoggedOn {
-                return self.phase_ends();
-            }
-            // What is missing before the counterparty's Logon has not come.
-            self.session_mut().state.release();
-            self.tell_horizon();
-        }
-        let session = self.session();
-        let Some(connection) = &session.state.connection else { return Err(Stop) };
-        if connection.resetting.as_ref().is_some_and(|resetting| resetting.until <= now) {
-            return self.reset_times_out();
-        }
-        if session
-            .outbox
-            .unread_since()
-            .is_some_and(|since| since + session.fixed.settings.send_timeout <= now)
-        {
-            self.close(SessionEnd::PeerDidNotRead);
-            return Err(Stop);
-        }
-        if session.outbox.has_passed_watermark() {
-            self.tell_watermark()?;
-        }
-        let session = self.session();
-        if let (Some(since), Some(limit)) =
-            (session.outbox.slow_since(), session.fixed.settings.slow_consumer_timeout)
-            && since + limit <= now
-        {
-            self.close(SessionEnd::SlowConsumer);
-            return Err(Stop);
-        }
-        if session.intake.reading.oversized.as_ref().is_some_and(|it| it.since + oversized::WITHIN <= now) {
-            let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
-            return self.end_with(why.to_string().into(), SessionEnd::PeerMisbehaved(why));
-        }
-        let session = self.session();
-        let Some(connection) = &session.state.connection else { return Err(Stop) };
-        if !beats(connection) {
-            return Ok(());
-        }
-        let beat = heartbeat(connection);
-        if session.silent_at(connection).is_some_and(|at| at <= now) {
-            if connection.test_request.is_none() {
-                self.test_request()?;
-            } else if session.intake.reading.would_hear() && session.fixed.settings.check_heartbeats {
-                return self.peer_is_gone();
-            } else if session.intake.reading.would_hear() {
-                if let Some(connection) = self.connection_mut() {
-                    connection.hear(now);
+        for timer in Timer::ALL {
+            if self.session().is_due(*timer, now) {
+                self.fire(*timer)?;
+                if *timer == Timer::Reset {
+                    break;
                 }
-                self.notify(&Event::Note(UNANSWERED));
             }
         }
-        let session = self.session();
-        let Some(connection) = &session.state.connection else { return Err(Stop) };
-        if connection.last_sent + beat <= now && !session.holds_heartbeats(connection) {
-            let heartbeat = AdminMessage::Heartbeat { id: None };
-            self.with_room(|call| call.send(SendKind::New { cause: None }, None, &heartbeat).map(drop))?;
-            // Counts as sent even if it waits for a replay, which itself proves that we are alive,
-            // or if there was no room: the bytes that wait for the counterparty to read them do the
-            // same.
-            if let Some(connection) = self.connection_mut() {
-                connection.last_sent = now;
+        Ok(())
+    }
+
+    fn fire(&mut self, timer: Timer) -> Result<(), Stop> {
+        match timer {
+            Timer::Phase => self.phase_ends(),
+            Timer::Reset => self.reset_times_out(),
+            Timer::Unread => {
+                self.close(SessionEnd::PeerDidNotRead);
+                Err(Stop)
             }
+            Timer::Watermark => self.tell_watermark(),
+            Timer::SlowConsumer => {
+                self.close(SessionEnd::SlowConsumer);
+                Err(Stop)
+            }
+            Timer::Oversized => {
+                let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
+                self.end_with(why.to_string().into(), SessionEnd::PeerMisbehaved(why))
+            }
+            Timer::Silence => self.peer_is_silent(),
+            Timer::Heartbeat => self.beat(),
+            // The schedule was looked at before; reading and sending go on afterwards.
+            Timer::Schedule | Timer::Incomplete | Timer::Replay | Timer::Offer | Timer::Room => Ok(()),
+        }
+    }
+
+    fn peer_is_silent(&mut self) -> Result<(), Stop> {
+        let now = self.now.mono;
+        let session = self.session_mut();
+        let Some(connection) = &mut session.state.connection else { return Err(Stop) };
+        if connection.test_request.is_none() {
+            self.test_request().map(drop)
+        } else if session.fixed.settings.check_heartbeats {
+            self.peer_is_gone()
+        } else {
+            connection.hear(now);
+            self.notify(&Event::Note(UNANSWERED));
+            Ok(())
+        }
+    }
+
+    fn beat(&mut self) -> Result<(), Stop> {
+        let now = self.now.mono;
+        let heartbeat = AdminMessage::Heartbeat { id: None };
+        self.with_room(|call| call.send(SendKind::New { cause: None }, None, &heartbeat).map(drop))?;
+        // Counts as sent even if it waits for a replay, which itself proves that we are alive, or
+        // if there was no room: the bytes that wait for the counterparty to read them do the same.
+        if let Some(connection) = self.connection_mut() {
+            connection.last_sent = now;
         }
         Ok(())
     }
@@ -290,19 +104,262 @@ impl Call<'_> {
         Err(Stop)
     }
 
+    /// Ends a phase in which what it waits for has not come.
     fn phase_ends(&mut self) -> Result<(), Stop> {
         let Some(connection) = self.connection_mut() else { return Err(Stop) };
         let end = match connection.logon.phase {
+            // What is missing before the counterparty's Logon has not come.
+            Phase::LoggedOn => {
+                self.session_mut().state.release();
+                self.tell_horizon();
+                return Ok(());
+            }
             Phase::AwaitingLogon | Phase::LogonSent => SessionEnd::LogonTimedOut,
             Phase::LogoutSent => {
                 connection.leaving.take().map_or(SessionEnd::LogoutTimedOut, |leaving| *leaving)
             }
             Phase::LogoutAnswered => SessionEnd::PeerDidNotClose,
-            Phase::LoggedOn | Phase::Disconnected => {
-                SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)
-            }
+            Phase::Disconnected => SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon),
         };
         connection.close(end);
         Err(Stop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+    use std::sync::Arc;
+
+    use fixbolt_codec::{Message, SeqNum};
+
+    use super::*;
+    use crate::api::application::{Application, Delivery};
+    use crate::api::turn::Turn;
+    use crate::core::Core;
+    use crate::core::stored_message::FieldStorage;
+    use crate::events::failure::Failure;
+    use crate::invariants::{NoStore, session};
+    use crate::limits::throttle::{Kind, OutboundPlaces, Rate};
+    use crate::perform::read::Reader;
+    use crate::schedule::Schedule;
+    use crate::schedule::calendar::Calendar;
+    use crate::settings::dictionaries::SessionDictionary;
+    use crate::state::reading::{Blocked, BlockedBy, Incomplete};
+    use crate::state::reorder::Kept;
+    use crate::state::session::Session;
+    use crate::state::{Connection, Replay, ResetStage, Resetting, TestRequest};
+    use crate::store::Position;
+    use crate::values::time::{Mono, Now, Utc};
+
+    /// An application that does nothing.
+    struct Idle;
+
+    impl Application for Idle {
+        fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+            Ok(Delivery::Done)
+        }
+    }
+
+    const fn at(millis: u64) -> Mono {
+        Mono(millis * 1_000_000)
+    }
+
+    fn now(millis: u64) -> Now {
+        Now { mono: at(millis), utc: Utc(1_767_603_600_000_000_000 + millis * 1_000_000) }
+    }
+
+    fn connection(session: &mut Session) -> &mut Connection {
+        session.state.connection.as_mut().unwrap()
+    }
+
+    /// Queues bytes that the socket refuses from then on.
+    fn refuse(session: &mut Session, bytes: usize, since: Mono) {
+        session.outbox.cursor.push(bytes, 3);
+        session.outbox.committed(Position(1), Position(1));
+        session.outbox.written(since, 0);
+    }
+
+    /// What is to be done, so that one timer runs and no other: when it is due, and how its effect
+    /// is seen.
+    type Run = (Timer, fn(&mut Session), Mono, fn(&Session) -> bool);
+
+    fn has_end(session: &Session, end: &SessionEnd) -> bool {
+        session.state.connection.as_ref().unwrap().end.as_deref() == Some(end)
+    }
+
+    const RUNS: &[Run] = &[
+        (
+            Timer::Schedule,
+            |s| {
+                let mut calendar = Calendar::new(Arc::new(Schedule::non_stop()));
+                calendar.look(now(1));
+                calendar.next_look = at(50_000);
+                s.standing.calendar = Some(calendar);
+            },
+            at(50_000),
+            |s| s.standing.calendar.as_ref().unwrap().next_look > at(50_000),
+        ),
+        (
+            Timer::Phase,
+            |s| {
+                let logon = &mut connection(s).logon;
+                (logon.phase, logon.deadline, logon.logout) =
+                    (Phase::LogoutSent, Some(at(2000)), Some(SeqNum(1)));
+            },
+            at(2000),
+            |s| has_end(s, &SessionEnd::LogoutTimedOut),
+        ),
+        (
+            Timer::Reset,
+            |s| {
+                let (stage, why) = (ResetStage::LogonSent, String::new());
+                connection(s).resetting = Some(Box::new(Resetting { stage, until: at(3000), why }));
+            },
+            at(3000),
+            |s| has_end(s, &SessionEnd::ResetUnanswered),
+        ),
+        (
+            Timer::Unread,
+            |s| {
+                s.fixed.settings.send_timeout = Duration::from_secs(5);
+                refuse(s, 9, at(1));
+            },
+            at(5001),
+            |s| has_end(s, &SessionEnd::PeerDidNotRead),
+        ),
+        (
+            Timer::Watermark,
+            |s| refuse(s, s.outbox.size() * 95 / 100, at(1)),
+            at(0),
+            |s| s.outbox.slow_since().is_some(),
+        ),
+        (
+            Timer::SlowConsumer,
+            |s| {
+                s.fixed.settings.slow_consumer_timeout = Some(Duration::from_secs(4));
+                refuse(s, s.outbox.size() * 95 / 100, at(1));
+                s.outbox.pass_watermark(at(1));
+            },
+            at(4001),
+            |s| has_end(s, &SessionEnd::SlowConsumer),
+        ),
+        (
+            Timer::Oversized,
+            |s| s.intake.reading.oversized = Some(Box::new(oversized::Oversized::new(at(1)))),
+            Mono(at(1).0 + oversized::WITHIN.as_nanos() as u64),
+            |s| {
+                let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
+                has_end(s, &SessionEnd::PeerMisbehaved(why))
+            },
+        ),
+        (
+            Timer::Silence,
+            |s| {
+                let connection = connection(s);
+                (connection.heart_bt_int, connection.last_received) = (10, at(1));
+                connection.last_sent = at(12_000);
+            },
+            at(12_001),
+            |s| s.state.connection.as_ref().unwrap().test_request.is_some(),
+        ),
+        (
+            Timer::Silence,
+            |s| {
+                let connection = connection(s);
+                (connection.heart_bt_int, connection.last_sent) = (10, at(12_000));
+                connection.test_requests = 1;
+                connection.test_request = Some(TestRequest { id: 1, sent: at(1) });
+            },
+            at(12_001),
+            |s| s.state.connection.as_ref().unwrap().end.is_some(),
+        ),
+        (
+            Timer::Heartbeat,
+            |s| {
+                let connection = connection(s);
+                (connection.heart_bt_int, connection.last_sent) = (10, at(1));
+                connection.last_received = at(9000);
+            },
+            at(10_001),
+            |s| s.state.stored.next_out == SeqNum(3),
+        ),
+        (
+            Timer::Incomplete,
+            |s| s.intake.reading.incomplete = Some(Incomplete { since: at(1), bytes: 4 }),
+            at(30_001),
+            |s| s.intake.reading.incomplete.is_none(),
+        ),
+        (
+            Timer::Replay,
+            |s| {
+                s.limits.replay_due = at(700);
+                let (next, end, live) = (SeqNum(1), SeqNum(1), SeqNum(2));
+                connection(s).logon.replay = Some(Replay { next, end, gap_from: None, live, began: live });
+            },
+            at(700),
+            |s| !s.outbox.is_empty(),
+        ),
+        (
+            Timer::Offer,
+            |s| {
+                let (since, by) = (at(1), BlockedBy::Application);
+                s.intake.reading.blocked = Some(Blocked { since, by, until: None });
+            },
+            at(251),
+            |s| s.intake.reading.blocked.is_none(),
+        ),
+        (
+            Timer::Room,
+            |s| {
+                let rate = Rate::new(1, Duration::from_secs(2)).unwrap();
+                let mut places = OutboundPlaces::new(Some(rate), None).unwrap();
+                places.take(&mut s.state.counted, Kind::Order, 0);
+                places.accept(s.state.counted, 0, at(1));
+                places.await_place(Kind::Order);
+                s.limits.outbound_places = Some(places);
+            },
+            at(2001),
+            |s| !s.limits.outbound_places.as_ref().unwrap().is_awaited(),
+        ),
+    ];
+
+    fn wake(core: &mut Core, now: Now) {
+        let dialects = [SessionDictionary::None];
+        let mut call = Call { core, dialects: &dialects, app: &mut Idle, now, own: 0, telling: 0 };
+        let mut reader = Reader { index: FieldStorage::new(64), again: Kept::with_capacity(1024) };
+        call.wake(b"8=FI", &mut reader);
+    }
+
+    #[test]
+    fn the_next_deadline_is_that_of_each_row_and_its_effect_comes_then_and_not_before() {
+        for (timer, set, due, is_seen) in RUNS {
+            let mut core = Core::new(Box::new(NoStore), 64);
+            core.sessions.put(0, session());
+            let session = &mut core.sessions[0];
+            connection(session).heart_bt_int = 0;
+            set(session);
+            assert_eq!(session.next_deadline(), Some(*due), "{timer:?}");
+            assert!(!is_seen(session), "{timer:?}");
+            assert!(session.is_due(*timer, *due), "{timer:?}");
+            if *due > at(0) {
+                let before = Mono(due.0 - 1);
+                assert!(!session.is_due(*timer, before), "{timer:?}");
+                // Any call offers a message again.
+                if *timer != Timer::Offer {
+                    wake(&mut core, Now { mono: before, utc: now(0).utc });
+                    assert!(!is_seen(&core.sessions[0]), "{timer:?} has an effect before its time");
+                }
+            }
+            let mut core = Core::new(Box::new(NoStore), 64);
+            core.sessions.put(0, self::session());
+            connection(&mut core.sessions[0]).heart_bt_int = 0;
+            set(&mut core.sessions[0]);
+            wake(&mut core, Now { mono: (*due).max(at(1)), utc: now(60_000).utc });
+            assert!(is_seen(&core.sessions[0]), "{timer:?} has no effect");
+        }
+        for timer in Timer::ALL {
+            assert!(RUNS.iter().any(|run| run.0 == *timer), "{timer:?} has no row in the test");
+        }
     }
 }

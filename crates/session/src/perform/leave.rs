@@ -1,6 +1,5 @@
 //! Messages that the session layer sends of its own accord: TestRequests and Logouts.
 
-use core::time::Duration;
 use std::borrow::Cow;
 
 use fixbolt_codec::SeqNum;
@@ -12,9 +11,6 @@ use crate::send::seal::SendKind;
 use crate::settings::behavior::TestReqId;
 use crate::state::{Phase, TestRequest};
 use crate::wire::admin_message::{AdminMessage, LogoutStatus, TestReqIdValue};
-
-/// How long a counterparty that logged out may take to close the connection (test case 13b).
-pub(crate) const PEER_CLOSES_WITHIN: Duration = Duration::from_secs(10);
 
 impl Call<'_> {
     /// Runs a transaction that no message caused and that may be omitted. Returns whether there was

@@ -14,6 +14,7 @@ use crate::state::Phase;
 use crate::state::reading::{BlockedBy, Budget, Counts, Incomplete};
 use crate::state::reorder::Kept;
 use crate::state::session::recovery;
+use crate::state::timers::Timer;
 use crate::wire::mask::mask_garbled;
 use crate::wire::oversized::{self, Oversized, Verdict};
 
@@ -46,10 +47,8 @@ impl Call<'_> {
     pub(crate) fn receive_late(&mut self, buffered: &[u8], reader: &mut Reader) -> usize {
         let now = self.now.mono;
         let session = self.session_mut();
-        let Some(connection) = &session.state.connection else { return buffered.len() };
-        let patience = session.patience_inside_a_message(connection);
-        let reading = &mut session.intake.reading;
-        if reading.incomplete.is_some_and(|known| now - known.since >= patience) {
+        if session.is_due(Timer::Incomplete, now) {
+            let reading = &mut session.intake.reading;
             reading.incomplete = None;
             // Bytes may have arrived that were not read yet.
             let still = matches!(reading.framer.clone().next(buffered), Frame::Incomplete { .. });

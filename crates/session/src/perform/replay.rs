@@ -84,25 +84,6 @@ impl Call<'_> {
 }
 
 impl Session {
-    /// Returns when the session may write more: now, or once a replay that is slowed down may
-    /// continue. A timeout of the counterparty's answer counts from then.
-    pub(crate) fn writes_again_at(&self, now: Mono) -> Mono {
-        self.state.replay().map_or(now, |replay| self.resumes_at(replay).max(now))
-    }
-
-    /// Returns when the replay may continue, if it is slowed down, or what was written during it,
-    /// if a throttle holds that up.
-    pub(crate) fn resumes_at(&self, replay: Replay) -> Mono {
-        if replay.next <= replay.end {
-            self.limits.replay_due
-        } else {
-            self.limits
-                .outbound_places
-                .as_ref()
-                .map_or(Mono(0), |places| places.follows_at(self.state.counted))
-        }
-    }
-
     /// Counts a message that is sent again, if there are limits to how many are. A timer that is a
     /// little late does not make the replay slower.
     fn pace(&mut self, now: Mono) {

@@ -10,8 +10,7 @@ use fixbolt_codec::SeqNum;
 use crate::events::end::SessionEnd;
 use crate::perform::call::Call;
 use crate::state::Phase;
-use crate::state::session::Session;
-use crate::values::time::{Mono, Utc};
+use crate::values::time::Utc;
 
 /// Text (58) of the Logout at the end of a window.
 const SESSION_END: &str = "session end";
@@ -42,13 +41,6 @@ impl Call<'_> {
         {
             self.reset_at_edge(edge);
         }
-    }
-}
-
-impl Session {
-    /// Returns when to look at the schedule again, if there is one.
-    pub(crate) fn next_look(&self) -> Option<Mono> {
-        self.standing.calendar.as_ref().map(|calendar| calendar.next_look)
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod reorder;
 pub(crate) mod session;
 pub(crate) mod status;
 pub(crate) mod throttling;
+pub(crate) mod timers;
 
 use fixbolt_codec::{MsgType, SeqNum};
 

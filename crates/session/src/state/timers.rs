@@ -1,0 +1,305 @@
+//! When the clock has an effect on a session: one row for each timer.
+//!
+//! A deadline is written once, in the function of its row. The next deadline of a session is the
+//! least of them ([`Session::next_deadline`]), and what a call at that time does is in one place,
+//! too (`Call::fire`).
+
+use core::time::Duration;
+
+use crate::settings::SessionSettings;
+use crate::settings::behavior::HeartbeatWhileTesting;
+use crate::state::reading::BlockedBy;
+use crate::state::session::Session;
+use crate::state::{Connection, Phase, Replay};
+use crate::values::fix::msg_type;
+use crate::values::time::Mono;
+use crate::wire::oversized;
+
+/// How long a counterparty that logged out may take to close the connection (test case 13b).
+pub(crate) const PEER_CLOSES_WITHIN: Duration = Duration::from_secs(10);
+/// How long a session that the application put off waits before the message is offered again,
+/// unless the application wakes it earlier.
+const ASK_AGAIN_AFTER: Duration = Duration::from_millis(250);
+/// How long a message may stay incomplete if there are no heartbeats.
+const SILENCE_WITHOUT_HEARTBEATS: Duration = Duration::from_secs(30);
+/// The shortest time for the answer to a TestRequest, in percent of HeartBtInt.
+const SHORTEST_ANSWER_PERCENT: u32 = 20;
+
+macro_rules! timers {
+    ($($(#[$doc:meta])* $timer:ident: $due:ident;)*) => {
+        /// A timer of a session with a connection.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(crate) enum Timer {
+            $($(#[$doc])* $timer,)*
+        }
+
+        impl Timer {
+            /// All of them, in the order in which those that are due at the same time fire.
+            pub(crate) const ALL: &[Self] = &[$(Self::$timer,)*];
+        }
+
+        impl Session {
+            /// Returns when a timer fires; `None` if it does not run.
+            #[inline]
+            fn due(&self, connection: &Connection, timer: Timer) -> Option<Mono> {
+                match timer {
+                    $(Timer::$timer => self.$due(connection),)*
+                }
+            }
+
+            fn least_due(&self, connection: &Connection) -> Option<Mono> {
+                let mut least = None;
+                $(least = earlier(least, self.$due(connection));)*
+                least
+            }
+        }
+    };
+}
+
+timers! {
+    /// Looks at the schedule again.
+    Schedule: schedule_due;
+    /// Ends the phase: what it waits for has not come.
+    Phase: phase_due;
+    /// Gives a reset in the session up.
+    Reset: reset_due;
+    /// Ends a connection whose counterparty reads nothing.
+    Unread: unread_due;
+    /// Tells the application that a watermark of the outbox was passed.
+    Watermark: watermark_due;
+    /// Ends a connection whose counterparty reads too slowly.
+    SlowConsumer: slow_consumer_due;
+    /// Ends a connection on which a message that is too large does not end.
+    Oversized: oversized_due;
+    /// Asks a silent counterparty whether it is there, or ends the connection.
+    Silence: silence_due;
+    /// Sends a Heartbeat.
+    Heartbeat: heartbeat_due;
+    /// Gives an incomplete message up.
+    Incomplete: incomplete_due;
+    /// Goes on with a replay.
+    Replay: replay_due;
+    /// Offers a message again.
+    Offer: offer_due;
+    /// Tells the application that a throttle has room.
+    Room: room_due;
+}
+
+/// Returns the earlier of two times, if there are any.
+fn earlier(one: Option<Mono>, other: Option<Mono>) -> Option<Mono> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+impl Session {
+    /// Returns when the clock will next have an effect here, with or without a connection.
+    pub(crate) fn next_deadline(&self) -> Option<Mono> {
+        match &self.state.connection {
+            None => earlier(self.store_due(), self.next_look()),
+            Some(connection) if connection.end.is_some() => None,
+            Some(connection) => self.least_due(connection),
+        }
+    }
+
+    /// Returns whether a timer of the session's connection is due.
+    #[inline]
+    pub(crate) fn is_due(&self, timer: Timer, now: Mono) -> bool {
+        let connection = self.state.connection.as_ref();
+        connection.and_then(|connection| self.due(connection, timer)).is_some_and(|at| at <= now)
+    }
+
+    /// Returns when a store that has failed is opened again. It is while there is no connection.
+    pub(crate) fn store_due(&self) -> Option<Mono> {
+        self.standing.retry.map(|retry| retry.at)
+    }
+
+    /// Returns when to look at the schedule again, with or without a connection.
+    pub(crate) fn next_look(&self) -> Option<Mono> {
+        self.standing.calendar.as_ref().map(|calendar| calendar.next_look)
+    }
+
+    fn schedule_due(&self, _: &Connection) -> Option<Mono> {
+        self.next_look()
+    }
+
+    #[expect(clippy::unused_self)] // a row
+    fn phase_due(&self, connection: &Connection) -> Option<Mono> {
+        connection.logon.deadline
+    }
+
+    #[expect(clippy::unused_self)] // a row
+    fn reset_due(&self, connection: &Connection) -> Option<Mono> {
+        connection.resetting.as_ref().map(|resetting| resetting.until)
+    }
+
+    fn unread_due(&self, _: &Connection) -> Option<Mono> {
+        self.outbox.unread_since().map(|since| since + self.fixed.settings.send_timeout)
+    }
+
+    fn watermark_due(&self, _: &Connection) -> Option<Mono> {
+        self.outbox.has_passed_watermark().then_some(Mono(0))
+    }
+
+    fn slow_consumer_due(&self, _: &Connection) -> Option<Mono> {
+        Some(self.outbox.slow_since()? + self.fixed.settings.slow_consumer_timeout?)
+    }
+
+    fn oversized_due(&self, _: &Connection) -> Option<Mono> {
+        self.intake.reading.oversized.as_ref().map(|oversized| oversized.since + oversized::WITHIN)
+    }
+
+    /// First for a TestRequest, then for good; not while nothing is read, unless it is because the
+    /// counterparty itself does not read.
+    fn silence_due(&self, connection: &Connection) -> Option<Mono> {
+        let hears = connection.test_request.is_none() || self.intake.reading.would_hear();
+        if beats(connection) && hears { self.silent_at(connection) } else { None }
+    }
+
+    fn heartbeat_due(&self, connection: &Connection) -> Option<Mono> {
+        let is_sent = beats(connection) && !self.holds_heartbeats(connection);
+        is_sent.then(|| connection.last_sent + heartbeat(connection))
+    }
+
+    fn incomplete_due(&self, connection: &Connection) -> Option<Mono> {
+        let incomplete = self.intake.reading.incomplete?;
+        Some(incomplete.since + self.patience_inside_a_message(connection))
+    }
+
+    /// A replay resumes when the socket accepts more data. If nothing is in flight there is no such
+    /// event, so it is due at once, or once a replay that is slowed down may go on.
+    fn replay_due(&self, connection: &Connection) -> Option<Mono> {
+        let replay = connection.logon.replay?;
+        let reading = &self.intake.reading;
+        let is_throttled =
+            || self.limits.outbound_places.as_ref().is_some_and(|places| places.is_following());
+        let goes_on =
+            self.outbox.is_empty() && (reading.blocked.is_none() || reading.is_paced() || is_throttled());
+        goes_on.then(|| self.resumes_at(replay))
+    }
+
+    /// Of a session that does not read. If its outbox is full, only the socket can make room.
+    fn offer_due(&self, _: &Connection) -> Option<Mono> {
+        let blocked = self.intake.reading.blocked?;
+        let again = match blocked.by {
+            BlockedBy::Outbox => return None,
+            // The answer to our Logout may be unread.
+            BlockedBy::Pace => self.leaves_rest().then_some(blocked.since),
+            BlockedBy::OtherSession | BlockedBy::Application => Some(blocked.since + ASK_AGAIN_AFTER),
+        };
+        earlier(again, blocked.until)
+    }
+
+    fn room_due(&self, _: &Connection) -> Option<Mono> {
+        self.throttled_until()
+    }
+
+    /// Returns when the session may write more: now, or once a replay that is slowed down may
+    /// continue. A timeout of the counterparty's answer counts from then.
+    pub(crate) fn writes_again_at(&self, now: Mono) -> Mono {
+        self.state.replay().map_or(now, |replay| self.resumes_at(replay).max(now))
+    }
+
+    /// Returns when the replay may continue, if it is slowed down, or what was written during it,
+    /// if a throttle holds that up.
+    pub(crate) fn resumes_at(&self, replay: Replay) -> Mono {
+        if replay.next <= replay.end {
+            self.limits.replay_due
+        } else {
+            self.limits
+                .outbound_places
+                .as_ref()
+                .map_or(Mono(0), |places| places.follows_at(self.state.counted))
+        }
+    }
+
+    fn holds_heartbeats(&self, connection: &Connection) -> bool {
+        connection.test_request.is_some()
+            && self.fixed.behavior.heartbeat_while_testing == HeartbeatWhileTesting::Held
+    }
+
+    /// Returns HeartBtInt plus a reasonable transmission time.
+    fn test_request_interval(&self, connection: &Connection) -> Duration {
+        heartbeat(connection) * self.fixed.settings.test_request_percent / 100
+    }
+
+    /// Returns when the counterparty has been silent for too long: first for a TestRequest, then
+    /// for good; `None` while a TestRequest would wait for the end of a replay, because the
+    /// counterparty could not answer it, and while what it has sent stays unread because of the
+    /// pace.
+    fn silent_at(&self, connection: &Connection) -> Option<Mono> {
+        match connection.test_request {
+            None if self.intake.reading.is_paced() => None,
+            None if connection.logon.replay.is_some()
+                && !self.fixed.settings.replay_interleave.sends(msg_type::TEST_REQUEST) =>
+            {
+                None
+            }
+            None => Some(connection.last_received + self.test_request_interval(connection)),
+            Some(test) => Some(test.sent + self.answer_interval(connection)),
+        }
+    }
+
+    /// Returns how long the answer to a TestRequest may take.
+    fn answer_interval(&self, connection: &Connection) -> Duration {
+        let SessionSettings { test_request_percent, heartbeat_timeout_percent, .. } = self.fixed.settings;
+        let percent = heartbeat_timeout_percent.map_or(test_request_percent, |timeout| {
+            timeout.saturating_sub(test_request_percent).max(SHORTEST_ANSWER_PERCENT)
+        });
+        heartbeat(connection) * percent / 100
+    }
+
+    /// Returns how long a message may stay incomplete before it counts as broken: half a
+    /// TestRequest interval.
+    pub(crate) fn patience_inside_a_message(&self, connection: &Connection) -> Duration {
+        if connection.heart_bt_int == 0 || connection.logon.phase != Phase::LoggedOn {
+            SILENCE_WITHOUT_HEARTBEATS
+        } else {
+            self.test_request_interval(connection) / 2
+        }
+    }
+
+    /// Resumes reading. The answer to our TestRequest may be among the unread bytes, so the
+    /// counterparty has as long as after a new one.
+    pub(crate) fn unblock(&mut self, now: Mono) {
+        let Some(blocked) = self.intake.reading.blocked.take() else { return };
+        let Some(connection) = &mut self.state.connection else { return };
+        if blocked.by != BlockedBy::Outbox
+            && let Some(test) = &mut connection.test_request
+        {
+            test.sent = now;
+        }
+        if blocked.by == BlockedBy::Pace {
+            connection.last_received = now;
+        }
+    }
+
+    /// Called when the socket has accepted bytes. The time for the answer to our Logout starts at
+    /// its last byte, and a counterparty that logged out may still receive the rest of its replay.
+    pub(crate) fn wrote(&mut self, now: Mono) {
+        let answered_by = self.writes_again_at(now) + self.fixed.settings.logout_timeout;
+        let all_taken = self.outbox.is_empty();
+        let Some(connection) = &mut self.state.connection else { return };
+        let logon = &mut connection.logon;
+        match logon.phase {
+            Phase::LogoutSent if logon.logout_queued => {
+                logon.deadline = Some(answered_by);
+                logon.logout_queued = !all_taken || logon.replay.is_some();
+            }
+            Phase::LogoutAnswered if logon.replay.is_some() => {
+                logon.deadline = Some(now + PEER_CLOSES_WITHIN);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns whether heartbeats are exchanged now.
+fn beats(connection: &Connection) -> bool {
+    connection.heart_bt_int > 0 && connection.logon.phase == Phase::LoggedOn
+}
+
+fn heartbeat(connection: &Connection) -> Duration {
+    Duration::from_secs(u64::from(connection.heart_bt_int))
+}
