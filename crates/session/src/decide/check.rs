@@ -2,76 +2,147 @@
 
 use core::ops::{ControlFlow, Range};
 
-use fixbolt_codec::{FaultKind, Message, Place, Secrets, SeqNum};
+use fixbolt_codec::{FaultKind, Message, Place, Secrets};
 use fixbolt_dictionary::{
     Action, Check, Direction, Policy, RefTag, Scratch, SessionRejectReason, UnsupportedApplicationVersion,
     Validator, Violation,
 };
 
-use crate::events::event::Event;
-use crate::perform::call::Call;
 use crate::settings::behavior::{Behavior, FirstViolation, RefTagId};
-use crate::values::fix::{YES, msg_type, tag};
+use crate::state::session::{Fixed, Session};
 use crate::wire::admin_message::Reject;
 
-/// Returns the Reject for the first violation that the session's dictionary and policy reject. The
-/// application is notified of violations that the policy only warns of. If nothing is rejected,
-/// `keep` gets the place of each field. The message learns its version.
-pub(crate) fn violation<'m>(
-    call: &mut Call<'_>,
-    seq: SeqNum,
-    message: &mut Message<'m>,
-    keep: impl FnOnce(&[Place]),
-) -> Option<Reject<'m>> {
-    let session = &mut call.core.sessions[call.own];
-    let behavior = session.fixed.behavior;
-    let secrets = session.fixed.secret_tags.of(&session.fixed.settings);
-    let chosen = session.fixed.dictionaries.after(&session.state.versions).of(message, Direction::Inbound);
-    let message = &*message;
-    let (validator, scratch) = match (chosen, &mut session.tools.scratch) {
-        (Ok(Some(validator)), Some(scratch)) => (validator, scratch),
-        (Err(unsupported), _) => return unsupported_version(call, seq, message, unsupported),
-        _ => {
-            let found = message.fault().and_then(|_| broken_field(call, seq, message));
-            call.session_mut().decoded();
-            return found.map(|found| found.reject(&behavior));
-        }
-    };
-    let policy = &session.fixed.settings.policy;
-    let mut before = Before::new(message, secrets);
-    let Walked { places, found, warned } =
-        walk((validator, scratch), message, policy, behavior.first_violation, &mut before);
-    if let (Some(places), None) = (places, found) {
-        keep(places);
-    }
-    call.session_mut().decoded();
-    if !warned.is_empty() {
-        warn(call, seq, message, warned);
-    }
-    found.map(|found| found.reject(&behavior))
+/// What checking a message needs besides its session, and what it finds.
+pub(crate) struct Checker<'c, 'm> {
+    /// The memory of the session's validators, if it has any.
+    scratch: Option<&'c mut Scratch>,
+    /// Where the places of the message's fields are kept.
+    places: Option<&'m mut Vec<Place>>,
+    /// What the session's policy only warns of.
+    pub(crate) warned: Vec<Violation<'m>>,
 }
 
-/// Notifies the application of violations that the policy only warns of, once for each message.
-#[cold]
-fn warn<'m>(
-    call: &mut Call<'_>,
-    seq: SeqNum,
-    message: &Message<'m>,
-    violations: impl IntoIterator<Item = Violation<'m>>,
-) {
-    let reading = &mut call.session_mut().intake.reading;
-    let may_be_again = reading.offered || reading.kept.is_some();
-    let is_offered_again = may_be_again && reading.warned_of == Some(seq);
-    // A new Logout or ResendRequest from after a gap was checked when it arrived, and acted then.
-    let has_acted = reading.kept.is_some()
-        && [msg_type::LOGOUT, msg_type::RESEND_REQUEST].contains(&message.msg_type())
-        && message.get(tag::POSS_DUP_FLAG) != Some(YES);
-    if is_offered_again || has_acted {
-        return;
+impl<'c, 'm> Checker<'c, 'm> {
+    pub(crate) const fn new(scratch: Option<&'c mut Scratch>, places: &'m mut Vec<Place>) -> Self {
+        Self { scratch, places: Some(places), warned: Vec::new() }
     }
-    reading.warned_of = Some(seq);
-    for violation in violations {
-        call.notify(&Event::Warned { seq, violation });
+
+    /// Creates a checker that keeps no places.
+    pub(crate) const fn without_places(scratch: Option<&'c mut Scratch>) -> Self {
+        Self { scratch, places: None, warned: Vec::new() }
+    }
+
+    /// Gives the message its version, and its fields their places, by the session's dictionary, so
+    /// that the application reads it as the session does.
+    pub(crate) fn place(&mut self, session: &Session, message: &mut Message<'m>) {
+        let chosen = session.dictionaries().of(message, Direction::Inbound);
+        if let (Ok(Some(validator)), Some(scratch), Some(places)) =
+            (chosen, &mut self.scratch, self.places.take())
+        {
+            places.clear();
+            places.extend_from_slice(validator.places(message, scratch));
+            *message = message.with_places(places);
+        }
+    }
+
+    /// Checks a message of the application, which gets its version and the places of its fields.
+    pub(crate) fn check(&mut self, session: &Session, message: &mut Message<'m>) -> Option<Reject<'m>> {
+        let Some(places) = self.places.take() else { return self.violation(session, message, |_| {}) };
+        let reject = self.violation(session, message, |found| places.extend_from_slice(found));
+        if reject.is_none() && !places.is_empty() {
+            *message = message.with_places(places);
+        }
+        reject
+    }
+
+    /// Checks a message of the session layer.
+    pub(crate) fn check_session_layer(
+        &mut self,
+        session: &Session,
+        message: &Message<'m>,
+    ) -> Option<Reject<'m>> {
+        // It has no application version to learn.
+        self.violation(session, &mut message.clone(), |_| {})
+    }
+
+    /// Returns the Reject for the first violation that the session's dictionary and policy reject.
+    /// If nothing is rejected, `keep` gets the place of each field. The message learns its version.
+    fn violation(
+        &mut self,
+        session: &Session,
+        message: &mut Message<'m>,
+        keep: impl FnOnce(&[Place]),
+    ) -> Option<Reject<'m>> {
+        let Fixed { behavior, settings, secret_tags, .. } = &session.fixed;
+        let chosen = session.dictionaries().of(message, Direction::Inbound);
+        let message = &*message;
+        let (validator, scratch) = match (chosen, &mut self.scratch) {
+            (Ok(Some(validator)), Some(scratch)) => (validator, scratch),
+            (Err(unsupported), _) => return self.unsupported_version(session, message, unsupported),
+            _ => {
+                let found = message.fault().and_then(|_| self.broken_field(session, message));
+                return found.map(|found| found.reject(behavior));
+            }
+        };
+        let mut before = Before::new(message, secret_tags.of(settings));
+        let Walked { places, found, warned } =
+            walk((validator, scratch), message, &settings.policy, behavior.first_violation, &mut before);
+        if let (Some(places), None) = (places, found) {
+            keep(places);
+        }
+        if !warned.is_empty() {
+            self.warned = warned;
+        }
+        found.map(|found| found.reject(behavior))
+    }
+
+    /// Step 13: there is no dictionary of the message's application version, and nothing else can
+    /// be checked.
+    fn unsupported_version(
+        &mut self,
+        session: &Session,
+        message: &Message<'m>,
+        unsupported: UnsupportedApplicationVersion,
+    ) -> Option<Reject<'m>> {
+        let violation = unsupported.violation(message, &session.fixed.settings.policy)?;
+        if violation.action == Action::Warn {
+            self.warned.push(violation);
+            return None;
+        }
+        let mut before = Before::new(message, session.fixed.secret_tags.of(&session.fixed.settings));
+        Some(Found::of(&violation, &mut before).reject(&session.fixed.behavior))
+    }
+
+    /// Without a dictionary, a field with invalid syntax is still rejected, and a wrong data length
+    /// as the policy says.
+    #[cold]
+    fn broken_field(&mut self, session: &Session, message: &Message<'m>) -> Option<Found<'m>> {
+        let mut from = message.fault()?.field;
+        if wrong_length(message).is_some() {
+            match Violation::wrong_length(message, &session.fixed.settings.policy) {
+                Some(violation) if violation.action == Action::Reject => {
+                    let mut before =
+                        Before::new(message, session.fixed.secret_tags.of(&session.fixed.settings));
+                    return Some(Found::of(&violation, &mut before));
+                }
+                Some(violation) => self.warned.push(violation),
+                None => {}
+            }
+            from += 1;
+        }
+        let tags = message.tags();
+        let position = (from..tags.len()).find(|at| tags[*at] == 0 || message.span(*at).is_empty())?;
+        let reason = if tags[position] == 0 {
+            let mut before = Before::new(message, session.fixed.secret_tags.of(&session.fixed.settings));
+            if let Some(found) = cut_value(position, &mut before) {
+                return Some(found);
+            }
+            SessionRejectReason::InvalidTagNumber
+        } else {
+            SessionRejectReason::TagSpecifiedWithoutAValue
+        };
+        let as_sent = message.field_bytes(position).split(|byte| *byte == b'=').next().unwrap_or_default();
+        Some(Found { reason, tag: RefTag::AsSent(as_sent) })
     }
 }
 
@@ -106,25 +177,6 @@ fn walk<'m, 's>(
         if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     Walked { places, found, warned }
-}
-
-/// Step 13: there is no dictionary of the message's application version, and nothing else can be
-/// checked.
-fn unsupported_version<'m>(
-    call: &mut Call<'_>,
-    seq: SeqNum,
-    message: &Message<'m>,
-    unsupported: UnsupportedApplicationVersion,
-) -> Option<Reject<'m>> {
-    call.session_mut().decoded();
-    let session = call.session();
-    let violation = unsupported.violation(message, &session.fixed.settings.policy)?;
-    if violation.action == Action::Warn {
-        warn(call, seq, message, [violation]);
-        return None;
-    }
-    let mut before = Before::new(message, session.fixed.secret_tags.of(&session.fixed.settings));
-    Some(Found::of(&violation, &mut before).reject(&session.fixed.behavior))
 }
 
 /// A violation that is rejected.
@@ -164,39 +216,6 @@ fn is_structure(message: &Message<'_>, violation: &Violation<'_>) -> bool {
 /// Returns the position of the length field whose value is wrong, if that is the message's fault.
 fn wrong_length(message: &Message<'_>) -> Option<usize> {
     message.fault().filter(|fault| fault.kind == FaultKind::DataLength).map(|fault| fault.field)
-}
-
-/// Without a dictionary, a field with invalid syntax is still rejected, and a wrong data length as
-/// the policy says.
-#[cold]
-fn broken_field<'m>(call: &mut Call<'_>, seq: SeqNum, message: &Message<'m>) -> Option<Found<'m>> {
-    let mut from = message.fault()?.field;
-    if wrong_length(message).is_some() {
-        let session = call.session();
-        match Violation::wrong_length(message, &session.fixed.settings.policy) {
-            Some(violation) if violation.action == Action::Reject => {
-                let mut before = Before::new(message, session.fixed.secret_tags.of(&session.fixed.settings));
-                return Some(Found::of(&violation, &mut before));
-            }
-            Some(violation) => warn(call, seq, message, [violation]),
-            None => {}
-        }
-        from += 1;
-    }
-    let tags = message.tags();
-    let position = (from..tags.len()).find(|at| tags[*at] == 0 || message.span(*at).is_empty())?;
-    let reason = if tags[position] == 0 {
-        let session = call.session();
-        let mut before = Before::new(message, session.fixed.secret_tags.of(&session.fixed.settings));
-        if let Some(found) = cut_value(position, &mut before) {
-            return Some(found);
-        }
-        SessionRejectReason::InvalidTagNumber
-    } else {
-        SessionRejectReason::TagSpecifiedWithoutAValue
-    };
-    let as_sent = message.field_bytes(position).split(|byte| *byte == b'=').next().unwrap_or_default();
-    Some(Found { reason, tag: RefTag::AsSent(as_sent) })
 }
 
 /// Test case 14k: a field without `=` is the part after a delimiter inside the value of the field

@@ -4,9 +4,11 @@
 use fixbolt_codec::{FromField, Message, SeqNum, Version};
 use fixbolt_dictionary::SessionRejectReason;
 
-use crate::decide::inbound::{
+use crate::decide::answers::{
     expects_more, logout_received, misbehaved, number_too_low, reject_received, text_of, without_number,
 };
+use crate::decide::check::Checker;
+use crate::decide::fields::logon_fault;
 use crate::decide::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::settings::behavior::{Farewell, InvalidLogon, OptionalField};
@@ -50,7 +52,7 @@ pub(crate) fn first_message<'m>(
             let text = why_refused(message);
             let end = expects_more(message).unwrap_or(SessionEnd::LogonRefusedByPeer { text });
             if header.seq != Some(session.state.stored.next_in) {
-                return Some(Reaction::Close(end, Some(event)));
+                return Some(Reaction::close_and_tell(end, event));
             }
             let then = Then::Close(end);
             Some(Answer { then, told: Told::Event(event), ..Answer::take() }.into())
@@ -84,6 +86,26 @@ pub(crate) fn refused_by_application<'m>(seq: Option<SeqNum>, text: Option<Strin
     }
 }
 
+/// Decides about the Logon of a counterparty that the application has accepted.
+pub(crate) fn decide<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    checker: &mut Checker<'_, 'm>,
+    now: Now,
+) -> Reaction<'m> {
+    let seq = match check(session, header, message, now) {
+        Ok(seq) => seq,
+        Err(refusal) => return refusal,
+    };
+    if let Some(reject) = logon_fault(session, message, checker) {
+        let text = reject.text.clone();
+        return refuse(session, header, seq, reject, &text);
+    }
+    let Some(connection) = &session.state.connection else { return Reaction::Ignore };
+    in_order(session, connection, message, seq).map_or_else(|refusal| refusal, Reaction::from)
+}
+
 /// Checks the Logon of an authenticated counterparty as far as possible without a dictionary. `Err`
 /// holds the reaction that refuses it.
 ///
@@ -93,23 +115,23 @@ pub(crate) fn check<'m>(
     header: &Header<'m>,
     message: &Message<'m>,
     now: Now,
-) -> Result<SeqNum, Box<Reaction<'m>>> {
+) -> Result<SeqNum, Reaction<'m>> {
     let behavior = &session.fixed.behavior;
     let Some(seq) = header.seq else {
-        return Err(Box::new(without_number(behavior.logon_without_seq_num)));
+        return Err(without_number(behavior.logon_without_seq_num));
     };
     if let Some(end) = session.outside_schedule() {
-        return Err(Box::new(match behavior.logon_outside_schedule {
+        return Err(match behavior.logon_outside_schedule {
             Farewell::Silence => Reaction::close(end),
             Farewell::Logout => misbehaved(OUTSIDE_SCHEDULE, Some(seq), end).into(),
-        }));
+        });
     }
     let refused = |text: &str, misbehavior| {
         let end = SessionEnd::PeerMisbehaved(misbehavior);
-        Box::new(match behavior.refused_logon {
+        match behavior.refused_logon {
             Farewell::Silence => Reaction::close(end),
             Farewell::Logout => misbehaved(text.to_owned(), Some(seq), end).into(),
-        })
+        }
     };
     let invalid = |text: &str| refused(text, Misbehavior::InvalidLogon);
     let fault = match (header.sent(), session.fixed.settings.sending_time_threshold) {
@@ -122,31 +144,31 @@ pub(crate) fn check<'m>(
     if let Some(fault) = fault {
         let end = SessionEnd::PeerMisbehaved(fault);
         let text = SessionRejectReason::SendingTimeAccuracyProblem.text();
-        return Err(Box::new(match (behavior.refused_logon, behavior.invalid_logon) {
+        return Err(match (behavior.refused_logon, behavior.invalid_logon) {
             (Farewell::Silence, _) => Reaction::close(end),
             (Farewell::Logout, InvalidLogon::RejectAndLogout) => misbehaved(text, Some(seq), end).into(),
             (Farewell::Logout, InvalidLogon::OneLogout) => {
                 let text = format!("Invalid Logon message: {text}, field={}", tag::SENDING_TIME.number());
                 misbehaved(text, Some(seq), end).into()
             }
-        }));
+        });
     }
     match message.get(tag::ENCRYPT_METHOD) {
         Some(b"0") => {}
         Some(_) => {
             let reject = Reject::naming(SessionRejectReason::DecryptionProblem, tag::ENCRYPT_METHOD);
             let reject = Reject { text: "EncryptMethod is not supported".into(), ..reject };
-            return Err(Box::new(refuse(session, header, seq, reject, "EncryptMethod (98) must be 0")));
+            return Err(refuse(session, header, seq, reject, "EncryptMethod (98) must be 0"));
         }
         None => {
             let reject = missing(tag::ENCRYPT_METHOD);
-            return Err(Box::new(refuse(session, header, seq, reject, "EncryptMethod (98) is missing")));
+            return Err(refuse(session, header, seq, reject, "EncryptMethod (98) is missing"));
         }
     }
     match message.get(tag::HEART_BT_INT).map(i64::from_field) {
         None => {
             let reject = missing(tag::HEART_BT_INT);
-            return Err(Box::new(refuse(session, header, seq, reject, "HeartBtInt (108) is missing")));
+            return Err(refuse(session, header, seq, reject, "HeartBtInt (108) is missing"));
         }
         Some(Ok(seconds)) if seconds < 0 => return Err(invalid("HeartBtInt must not be negative")),
         Some(Ok(seconds))
@@ -166,7 +188,7 @@ pub(crate) fn check<'m>(
         }
     }
     if let Some(refusal) = without_version(session, header, message, seq) {
-        return Err(Box::new(refusal));
+        return Err(refusal);
     }
     if number(message, tag::MAX_MESSAGE_SIZE).is_some_and(|n| (1..SMALLEST_MAX_MESSAGE_SIZE).contains(&n)) {
         let text = format!("MaxMessageSize (383) must be at least {SMALLEST_MAX_MESSAGE_SIZE}");
@@ -175,7 +197,7 @@ pub(crate) fn check<'m>(
     let is_test = message.get(tag::TEST_MESSAGE_INDICATOR) == Some(YES);
     if let Some(text) = session.fixed.settings.test_message_indicator.refuses(is_test) {
         let end = SessionEnd::PeerMisbehaved(Misbehavior::TestMessageIndicator { is_test });
-        return Err(Box::new(misbehaved(text, Some(seq), end).into()));
+        return Err(misbehaved(text, Some(seq), end).into());
     }
     if header.is_reset_logon(message) && seq != SeqNum::ONE {
         return Err(invalid("ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1"));
@@ -237,7 +259,7 @@ pub(crate) fn in_order<'m>(
     connection: &Connection,
     message: &Message<'m>,
     seq: SeqNum,
-) -> Result<Answer<'m>, Box<Reaction<'m>>> {
+) -> Result<Answer<'m>, Reaction<'m>> {
     let asked = message.get(tag::RESET_SEQ_NUM_FLAG) == Some(YES);
     let next_in = session.state.stored.next_in;
     if session.is_acceptor() {
@@ -290,11 +312,7 @@ pub(crate) fn in_order<'m>(
 }
 
 /// Returns the sequence number that was expected if that of the Logon is too low and tolerated.
-fn too_low<'m>(
-    session: &Session,
-    expected: SeqNum,
-    seq: SeqNum,
-) -> Result<Option<SeqNum>, Box<Reaction<'m>>> {
+fn too_low<'m>(session: &Session, expected: SeqNum, seq: SeqNum) -> Result<Option<SeqNum>, Reaction<'m>> {
     let tolerated = match session.fixed.settings.too_low_at_logon {
         TooLowAtLogon::Refused => false,
         TooLowAtLogon::AcceptedOnce => !session.state.accepted_too_low,
@@ -303,7 +321,7 @@ fn too_low<'m>(
     match seq < expected {
         false => Ok(None),
         true if tolerated && seq >= SeqNum::ONE => Ok(Some(expected)),
-        true => Err(Box::new(number_too_low(expected, seq).into())),
+        true => Err(number_too_low(expected, seq).into()),
     }
 }
 
@@ -312,11 +330,27 @@ fn too_low<'m>(
 pub(crate) fn reset_in_session<'m>(
     session: &Session,
     message: &Message<'m>,
-) -> Result<Answer<'m>, Box<Reaction<'m>>> {
+) -> Result<Answer<'m>, Reaction<'m>> {
     let replay_from = missed(message, SeqNum::ONE, SeqNum::ONE, SeqNum::ONE)?;
     let agreed = Agreed { in_session: true, reset: true, ..agreed(session, message, replay_from) };
     let answer = ours(session, agreed.heart_bt_int, true, SeqNum(2));
     Ok(accept(agreed, Some("ResetSeqNumFlag of the counterparty"), Some(answer)))
+}
+
+/// Decides about the Logon after ours: it must reset, too.
+pub(crate) fn reset_answered<'m>(
+    session: &Session,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Result<Answer<'m>, Reaction<'m>> {
+    if message.get(tag::RESET_SEQ_NUM_FLAG) != Some(YES) || seq != SeqNum::ONE {
+        let text = "the answer to ResetSeqNumFlag=Y does not reset";
+        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
+        return Ok(misbehaved(text, Some(seq), end));
+    }
+    let replay_from = missed(message, seq, SeqNum::ONE, SeqNum(2))?;
+    let agreed = Agreed { in_session: true, reset: true, ..self::agreed(session, message, replay_from) };
+    Ok(accept(agreed, None, None))
 }
 
 /// Returns our Logon. `next_in` is NextNumIn when it is sent.
@@ -349,7 +383,7 @@ pub(crate) fn missed<'m>(
     seq: SeqNum,
     ours: SeqNum,
     highest: SeqNum,
-) -> Result<Option<SeqNum>, Box<Reaction<'m>>> {
+) -> Result<Option<SeqNum>, Reaction<'m>> {
     if message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM).is_none() {
         return Ok(None);
     }
@@ -357,14 +391,14 @@ pub(crate) fn missed<'m>(
     else {
         let text = "NextExpectedMsgSeqNum (789) must be a number of at least 1";
         let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
-        return Err(Box::new(misbehaved(text, Some(seq), end).into()));
+        return Err(misbehaved(text, Some(seq), end).into());
     };
     if expected > highest {
         let text = format!(
             "Tag 789 (NextExpectedMsgSeqNum) is higher than expected. Expected {highest}, Received {expected}"
         );
         let end = SessionEnd::PeerExpectsMore { expected, next_out: highest };
-        return Err(Box::new(misbehaved(text, Some(seq), end).into()));
+        return Err(misbehaved(text, Some(seq), end).into());
     }
     Ok((expected < ours).then_some(expected))
 }

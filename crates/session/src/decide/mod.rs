@@ -1,8 +1,11 @@
 //! What may follow a message: these files read and return a `Reaction`.
 
 pub(crate) mod admin;
+pub(crate) mod answers;
 pub(crate) mod check;
+pub(crate) mod fields;
 pub(crate) mod gaps;
 pub(crate) mod inbound;
 pub(crate) mod logon;
 pub(crate) mod reaction;
+pub(crate) mod sequence;

@@ -10,22 +10,51 @@ use crate::events::event::Event;
 use crate::values::time::Mono;
 use crate::wire::admin_message::{AdminMessage, Reject};
 
-/// The reaction to a message.
+/// What is decided about a message.
+#[derive(Debug)]
+pub(crate) struct Decision<'m> {
+    pub(crate) reaction: Reaction<'m>,
+    /// Whether we requested the message: it counts for the pace of what we requested.
+    pub(crate) is_requested: bool,
+}
+
+/// The reaction to a message. It is small, because each message has one: what few messages need is
+/// boxed.
 #[derive(Debug)]
 pub(crate) enum Reaction<'m> {
-    /// Does nothing, except for telling the application of the event.
-    Ignore(Option<Event<'m>>),
-    /// Closes the connection without a Logout, and tells the application of the event.
-    Close(SessionEnd, Option<Event<'m>>),
-    /// Records the message and acts on it in one transaction.
-    Answer(Answer<'m>),
+    /// Passes the message to the application.
+    Deliver,
+    /// Only uses the message's sequence number.
+    Take,
+    /// Does nothing.
+    Ignore,
+    /// Does nothing but tell the application that the message was processed before.
+    IgnoreDuplicate(SeqNum),
+    /// Does nothing but tell the application that the message came before the answer to our reset.
+    IgnoreBeforeReset,
+    /// Answers a TestRequest that has this TestReqID (112).
+    Beat(&'m [u8]),
+    /// A gap fill: sets NextNumIn.
+    MoveTo(SeqNum),
+    /// Sends messages again.
+    Replay { begin: SeqNum, end: SeqNum },
     /// Messages are missing before this one.
     TooHigh(TooHigh<'m>),
-    /// Passes the message to the application.
-    Deliver { is_requested: bool },
     /// Leaves the message unread until then: we requested it, and it comes too fast.
     Wait(Mono),
+    /// It is a Logon of the session's counterparty: the application is asked, then
+    /// [`logon::decide`] decides.
+    ///
+    /// [`logon::decide`]: crate::decide::logon::decide
+    Authenticate,
+    /// Records the message and acts on it in one transaction.
+    Answer(Box<Answer<'m>>),
+    /// Closes the connection without a Logout, and tells the application of the event.
+    Close(Box<(SessionEnd, Option<Event<'m>>)>),
 }
+
+/// Each message has one.
+const _: () = assert!(size_of::<Decision<'_>>() <= 64);
 
 /// A message that is recorded, with everything that is written and changed because of it in the
 /// same transaction.
@@ -119,7 +148,7 @@ pub(crate) enum Told<'m> {
 #[derive(Debug)]
 pub(crate) struct TooHigh<'m> {
     /// What is answered before the gap is requested.
-    pub(crate) first: Option<Answer<'m>>,
+    pub(crate) first: Option<Box<Answer<'m>>>,
     /// Whether the message is kept until the gap is filled.
     pub(crate) keep: bool,
     /// Whether the gap is requested even if it was requested before.
@@ -128,10 +157,15 @@ pub(crate) struct TooHigh<'m> {
     pub(crate) logs_out: bool,
 }
 
-impl Reaction<'_> {
+impl<'m> Reaction<'m> {
     /// Closes the connection without a Logout.
-    pub(crate) const fn close(end: SessionEnd) -> Self {
-        Self::Close(end, None)
+    pub(crate) fn close(end: SessionEnd) -> Self {
+        Self::Close(Box::new((end, None)))
+    }
+
+    /// Closes the connection without a Logout, and tells the application of the event.
+    pub(crate) fn close_and_tell(end: SessionEnd, event: Event<'m>) -> Self {
+        Self::Close(Box::new((end, Some(event))))
     }
 }
 
@@ -144,6 +178,12 @@ impl<'m> Answer<'m> {
     /// Answers the message.
     pub(crate) fn reply(reply: AdminMessage<'m>) -> Self {
         Self { reply: Some(reply), ..Self::take() }
+    }
+
+    /// Sends messages again, and tells the application of it.
+    pub(crate) fn replay(begin: SeqNum, end: SeqNum) -> Self {
+        let told = Told::Event(Event::ResendRequested { begin, end });
+        Self { then: Then::Replay { begin, end }, told, ..Self::take() }
     }
 
     /// Rejects the message.
@@ -163,6 +203,12 @@ impl<'m> Answer<'m> {
 
 impl<'m> From<Answer<'m>> for Reaction<'m> {
     fn from(answer: Answer<'m>) -> Self {
-        Self::Answer(answer)
+        Self::Answer(Box::new(answer))
+    }
+}
+
+impl<'m> From<Reaction<'m>> for Decision<'m> {
+    fn from(reaction: Reaction<'m>) -> Self {
+        Self { reaction, is_requested: false }
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted, SeqNum, Version};
 use fixbolt_dictionary::Direction;
 
-use crate::api::application::{Application, Delivery, LogonDecision};
+use crate::api::application::{Application, Delivery};
 use crate::api::turn::Turn;
 use crate::core::Core;
 use crate::core::transaction::NotCommitted;
@@ -378,11 +378,6 @@ impl<'c> Call<'c> {
             (Ok(_), _) => {}
         }
         Ok(())
-    }
-
-    /// Asks the application whether the counterparty may log on.
-    pub(crate) fn authenticate(&mut self, logon: Message<'_>) -> Result<LogonDecision, Stop> {
-        self.ask("on_logon", |app, turn| app.on_logon(logon, turn))
     }
 
     /// Offers an application message in the open transaction. A panic is caught: it ends this

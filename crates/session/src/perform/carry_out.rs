@@ -4,15 +4,15 @@
 use std::borrow::Cow;
 
 use fixbolt_codec::{Framed, Message, Place, SeqNum};
-use fixbolt_dictionary::{Direction, SessionRejectReason};
+use fixbolt_dictionary::{Direction, SessionRejectReason, Violation};
 
 use crate::api::application::LogonDecision;
-use crate::decide::admin;
-use crate::decide::check;
+use crate::decide::answers;
+use crate::decide::check::Checker;
 use crate::decide::gaps::{self, Ahead, GapStep, Progress};
-use crate::decide::inbound::{self, Arrived};
+use crate::decide::inbound;
 use crate::decide::logon;
-use crate::decide::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
+use crate::decide::reaction::{Agreed, Answer, Decision, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
@@ -25,11 +25,14 @@ use crate::state::session::Session;
 use crate::state::timers::PEER_CLOSES_WITHIN;
 use crate::state::{Gap, Logon, Phase, Replay, ResetStage};
 use crate::store::RecordKind;
-use crate::values::fix::msg_type;
+use crate::values::fix::{YES, msg_type, tag};
 use crate::values::time::Mono;
 use crate::wire::admin_message::{AdminMessage, Reject};
 use crate::wire::header::Header;
 use crate::wire::oversized::OversizedHeader;
+
+/// What is told of a message whose number no longer applies.
+const BEFORE_RESET: &str = "a message is not processed: the counterparty sent it before it answered the reset of the sequence numbers";
 
 /// The reason that is recorded when a Logon's sequence number is too low and tolerated.
 const LOWERED: &str = "MsgSeqNum of the Logon is too low, which TolerateLowMsgSeqNumAtLogon allows";
@@ -46,9 +49,9 @@ impl Call<'_> {
     ) -> Result<(), Stop> {
         places.clear();
         let header = Header::read(&message);
-        // A message that was offered or buffered before has already counted as a sign of life.
         let now = self.now;
         let session = self.session_mut();
+        // A message that was offered or buffered before has already counted as a sign of life.
         if let Some(connection) = &mut session.state.connection
             && !kept
             && !session.intake.reading.offered
@@ -61,74 +64,62 @@ impl Call<'_> {
                 session.intake.reading.note_sent(sent, now.utc, threshold);
             }
         }
-        let session = self.session();
-        let Some(connection) = &session.state.connection else { return Err(Stop) };
-        let reaction = match inbound::arrived(session, connection, &header, &message, kept, now) {
-            Arrived::Decided(reaction) => {
-                self.session_mut().decoded();
-                reaction
-            }
-            Arrived::Due(seq) if !header.is_session_layer() => {
-                match check::violation(self, seq, &mut message, |found| places.extend_from_slice(found)) {
-                    Some(reject) => Answer::reject(seq, header.msg_type, reject).into(),
-                    None => {
-                        let session = self.session();
-                        let Some(connection) = &session.state.connection else { return Err(Stop) };
-                        let reaction = inbound::due(session, connection, &header, &message, seq, now.mono);
-                        if !places.is_empty() {
-                            message = message.with_places(places);
-                        }
-                        reaction
-                    }
-                }
-            }
-            Arrived::First => {
-                message = self.session_mut().placed(message, Direction::Inbound, places);
-                // The application is asked next.
-                self.session_mut().decoded();
-                self.first_message(&header, message)?
-            }
-            Arrived::Due(seq) => {
-                if header.poss_dup {
-                    self.count_requested(&header, seq);
-                }
-                admin::receive(self, &header, &message, seq, None)?
-            }
-            Arrived::OutOfTurn(seq, why) => admin::receive(self, &header, &message, seq, Some(why))?,
-        };
-        self.carry_out(&header, framed, &message, reaction)
+        let mut scratch = session.tools.scratch.take();
+        let mut checker = Checker::new(scratch.as_deref_mut(), places);
+        let decision = inbound::decide(session, &header, &mut message, &mut checker, kept, now);
+        let warned = checker.warned;
+        session.tools.scratch = scratch;
+        session.decoded();
+        self.tell_warned(&header, &message, warned);
+        self.carry_out(&header, framed, &message, decision)
     }
 
-    fn carry_out(
+    /// Notifies the application of violations that the policy only warns of, once for each message.
+    #[inline]
+    fn tell_warned<'m>(&mut self, header: &Header<'_>, message: &Message<'m>, warned: Vec<Violation<'m>>) {
+        if !warned.is_empty() {
+            self.tell_violations(header, message, warned);
+        }
+    }
+
+    #[cold]
+    fn tell_violations<'m>(
         &mut self,
         header: &Header<'_>,
+        message: &Message<'m>,
+        warned: Vec<Violation<'m>>,
+    ) {
+        let Some(seq) = header.seq else { return };
+        let reading = &mut self.session_mut().intake.reading;
+        let may_be_again = reading.offered || reading.kept.is_some();
+        let is_offered_again = may_be_again && reading.warned_of == Some(seq);
+        // A new Logout or ResendRequest from after a gap was checked when it arrived, and acted
+        // then.
+        let has_acted = reading.kept.is_some()
+            && [msg_type::LOGOUT, msg_type::RESEND_REQUEST].contains(&message.msg_type())
+            && message.get(tag::POSS_DUP_FLAG) != Some(YES);
+        if is_offered_again || has_acted {
+            return;
+        }
+        reading.warned_of = Some(seq);
+        for violation in warned {
+            self.notify(&Event::Warned { seq, violation });
+        }
+    }
+
+    fn carry_out<'m>(
+        &mut self,
+        header: &Header<'m>,
         framed: Framed<'_>,
-        message: &Message<'_>,
-        reaction: Reaction<'_>,
+        message: &Message<'m>,
+        decision: Decision<'m>,
     ) -> Result<(), Stop> {
-        match reaction {
-            Reaction::Ignore(None) => Ok(()),
-            Reaction::Ignore(Some(event)) => {
-                self.notify(&event);
-                Ok(())
-            }
-            Reaction::Close(end, event) => {
-                if let Some(event) = event {
-                    self.notify(&event);
-                }
-                self.close(end);
-                Err(Stop)
-            }
-            Reaction::Answer(answer) => {
-                let is_gap_fill = matches!(answer.number, NumberUse::MovesTo(_));
-                let is_heartbeat = header.msg_type == msg_type::HEARTBEAT && answer.reply.is_none();
-                self.answer(header, message, answer)?;
-                self.progress(is_gap_fill)?;
-                if is_heartbeat { self.tested(message) } else { Ok(()) }
-            }
-            Reaction::TooHigh(action) => self.too_high(header, framed, message, action),
-            Reaction::Wait(until) => self.wait_for_pace(header, until),
-            Reaction::Deliver { is_requested } => {
+        let Decision { reaction, is_requested } = decision;
+        if is_requested && header.is_session_layer() {
+            self.count_requested();
+        }
+        let answer = match reaction {
+            Reaction::Deliver => {
                 let Some(seq) = header.seq else { return Err(Stop) };
                 if self.session().state.reset_stage().is_some() {
                     self.abandon_reset("the counterparty sends application messages");
@@ -139,9 +130,42 @@ impl Call<'_> {
                     let now = self.now.mono;
                     self.session_mut().count_requested(now);
                 }
-                self.progress(false)
+                return self.progress(false);
             }
-        }
+            Reaction::Ignore => return Ok(()),
+            Reaction::IgnoreDuplicate(seq) => {
+                self.notify(&Event::DuplicateIgnored { seq });
+                return Ok(());
+            }
+            Reaction::IgnoreBeforeReset => {
+                self.notify(&Event::Note(BEFORE_RESET));
+                return Ok(());
+            }
+            Reaction::Close(close) => {
+                let (end, event) = *close;
+                if let Some(event) = event {
+                    self.notify(&event);
+                }
+                self.close(end);
+                return Err(Stop);
+            }
+            Reaction::TooHigh(action) => return self.too_high(header, framed, message, action),
+            Reaction::Wait(until) => return self.wait_for_pace(header, until),
+            Reaction::Authenticate => match self.authenticate(header, *message)? {
+                Reaction::Answer(answer) => *answer,
+                reaction => return self.carry_out(header, framed, message, reaction.into()),
+            },
+            Reaction::Take => Answer::take(),
+            Reaction::Beat(id) => Answer::reply(AdminMessage::Heartbeat { id: Some(id) }),
+            Reaction::MoveTo(new) => Answer { number: NumberUse::MovesTo(new), ..Answer::take() },
+            Reaction::Replay { begin, end } => Answer::replay(begin, end),
+            Reaction::Answer(answer) => *answer,
+        };
+        let is_gap_fill = matches!(answer.number, NumberUse::MovesTo(_));
+        let is_heartbeat = header.msg_type == msg_type::HEARTBEAT && answer.reply.is_none();
+        self.answer(header, message, answer)?;
+        self.progress(is_gap_fill)?;
+        if is_heartbeat { self.tested(message) } else { Ok(()) }
     }
 
     /// Leaves a message unread until its time, because we requested it and it comes too fast. Once
@@ -164,63 +188,46 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Counts a message of the session layer that is expected next for the pace of what we
-    /// requested, if it is that. That it does not wait has been checked.
-    fn count_requested(&mut self, header: &Header<'_>, seq: SeqNum) {
+    /// Counts a message of the session layer that we requested. That it does not wait has been
+    /// checked.
+    fn count_requested(&mut self) {
         let now = self.now.mono;
         let session = self.session_mut();
-        let Some(connection) = &session.state.connection else { return };
-        if session.is_requested(connection, header, seq) {
-            session.intake.reading.counts = Counts::Growth;
-            if let Some(pace) = &mut session.limits.session_layer_pace {
-                pace.take(now);
-            }
+        session.intake.reading.counts = Counts::Growth;
+        if let Some(pace) = &mut session.limits.session_layer_pace {
+            pace.take(now);
         }
     }
-}
 
-/// Returns the answer, or what refuses to give it.
-fn either<'m>(decision: Result<Answer<'m>, Box<Reaction<'m>>>) -> Reaction<'m> {
-    decision.map_or_else(|refusal| *refusal, Reaction::from)
-}
-
-impl Call<'_> {
-    /// Decides about the first message of a connection, with the application and the dictionary.
-    fn first_message<'m>(&mut self, header: &Header<'m>, message: Message<'m>) -> Result<Reaction<'m>, Stop> {
-        if let Some(reaction) = logon::first_message(self.session(), header, &message) {
-            return Ok(reaction);
-        }
-        // A counterparty that is not authenticated learns nothing about what else is wrong.
-        let refused = match self.authenticate(message)? {
-            LogonDecision::Accept => None,
-            LogonDecision::RefuseSilently => Some(logon::refused_by_application(header.seq, None)),
-            LogonDecision::Refuse { text } => Some(logon::refused_by_application(header.seq, Some(text))),
-        };
-        let reaction = match refused {
-            Some(refusal) => refusal,
-            None => match logon::check(self.session(), header, &message, self.now) {
-                Err(refusal) => *refusal,
-                Ok(seq) => match admin::logon_fault(self, seq, &message) {
-                    Some(reject) => {
-                        let text = reject.text.clone();
-                        logon::refuse(self.session(), header, seq, reject, &text)
-                    }
-                    None => {
-                        let session = self.session();
-                        let Some(connection) = &session.state.connection else { return Err(Stop) };
-                        either(logon::in_order(session, connection, &message, seq))
-                    }
-                },
-            },
+    /// Asks the application about the Logon, and decides with its answer and the dictionary. A
+    /// counterparty that is not authenticated learns nothing about what else is wrong.
+    fn authenticate<'m>(&mut self, header: &Header<'m>, message: Message<'m>) -> Result<Reaction<'m>, Stop> {
+        let reaction = match self.ask("on_logon", |app, turn| app.on_logon(message, turn))? {
+            LogonDecision::RefuseSilently => logon::refused_by_application(header.seq, None),
+            LogonDecision::Refuse { text } => logon::refused_by_application(header.seq, Some(text)),
+            LogonDecision::Accept => {
+                let now = self.now;
+                let session = self.session_mut();
+                let mut scratch = session.tools.scratch.take();
+                let mut checker = Checker::without_places(scratch.as_deref_mut());
+                let reaction = logon::decide(session, header, &message, &mut checker, now);
+                let warned = checker.warned;
+                session.tools.scratch = scratch;
+                self.tell_warned(header, &message, warned);
+                reaction
+            }
         };
         // A stranger must not fill the journal with our Logouts.
         let now = self.now.mono;
         Ok(match reaction {
-            Reaction::Answer(Answer { then: Then::LogOut(LogOut { end, .. }), .. })
-                if !self.session_mut().limits.refusals.answer(now) =>
-            {
-                Reaction::close(end)
-            }
+            Reaction::Answer(answer) => match *answer {
+                Answer { then: Then::LogOut(LogOut { end, .. }), .. }
+                    if !self.session_mut().limits.refusals.answer(now) =>
+                {
+                    Reaction::close(end)
+                }
+                answer => answer.into(),
+            },
             reaction => reaction,
         })
     }
@@ -538,7 +545,7 @@ impl Call<'_> {
     ) -> Result<(), Stop> {
         let Some(seq) = header.seq else { return Err(Stop) };
         if let Some(first) = action.first {
-            self.answer(header, message, first)?;
+            self.answer(header, message, *first)?;
             let Some(connection) = self.connection_mut() else { return Err(Stop) };
             connection.logon.request_answered = Some(seq);
             if connection.logon.phase == Phase::LogoutAnswered {
@@ -564,7 +571,7 @@ impl Call<'_> {
         }
         if action.logs_out {
             // The counterparty may close the connection before the gap is filled.
-            self.notify(&inbound::logout_received(message));
+            self.notify(&answers::logout_received(message));
         }
         if header.poss_dup
             && let Some(connection) = self.connection_mut()
@@ -598,7 +605,7 @@ impl Call<'_> {
             if poss_dup {
                 return Ok(());
             }
-            let Answer { mut then, .. } = inbound::number_too_low(next_in, seq);
+            let Answer { mut then, .. } = answers::number_too_low(next_in, seq);
             self.run(|call| call.follow_up(&mut then))?;
             return Err(Stop);
         }

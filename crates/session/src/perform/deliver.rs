@@ -5,7 +5,7 @@ use fixbolt_codec::{Message, SeqNum};
 use fixbolt_dictionary::RefTag;
 
 use crate::api::application::Delivery;
-use crate::decide::inbound::{business_reject, unprocessed};
+use crate::decide::answers::{business_reject, unprocessed};
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;

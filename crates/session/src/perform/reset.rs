@@ -7,17 +7,15 @@
 
 use fixbolt_codec::{Message, SeqNum, Version};
 
-use crate::decide::inbound::misbehaved;
 use crate::decide::logon;
-use crate::decide::reaction::{Agreed, Answer, Reaction};
-use crate::events::end::{Misbehavior, SessionEnd};
+use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
 use crate::events::event::Event;
 use crate::perform::call::{Call, Stop};
 use crate::send::seal::SendKind;
 use crate::state::session::Session;
 use crate::state::{Phase, ResetStage, Resetting};
-use crate::values::fix::{YES, tag};
+use crate::values::fix::tag;
 use crate::wire::admin_message::AdminMessage;
 
 impl Call<'_> {
@@ -120,22 +118,6 @@ impl Call<'_> {
             ResetStage::LogonSent => self.notify_numbers(&why),
         }
     }
-}
-
-/// Decides about the Logon after ours: it must reset, too.
-pub(crate) fn answered<'m>(
-    session: &Session,
-    message: &Message<'m>,
-    seq: SeqNum,
-) -> Result<Answer<'m>, Box<Reaction<'m>>> {
-    if message.get(tag::RESET_SEQ_NUM_FLAG) != Some(YES) || seq != SeqNum::ONE {
-        let text = "the answer to ResetSeqNumFlag=Y does not reset";
-        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
-        return Ok(misbehaved(text, Some(seq), end));
-    }
-    let replay_from = logon::missed(message, seq, SeqNum::ONE, SeqNum(2))?;
-    let agreed = Agreed { in_session: true, reset: true, ..logon::agreed(session, message, replay_from) };
-    Ok(logon::accept(agreed, None, None))
 }
 
 impl Call<'_> {

@@ -141,7 +141,7 @@ pub(crate) struct Limits {
 /// Memory that has no meaning between two calls, and clocks of what encoding takes.
 pub(crate) struct Tools {
     /// The memory of the validators.
-    pub(crate) scratch: Option<Scratch>,
+    pub(crate) scratch: Option<Box<Scratch>>,
     /// Checks the messages that the application sends, if the session wants that.
     pub(crate) outbound: Option<OutboundCheck>,
     /// The buffer that a stored message is copied to before it is sent again.
@@ -228,7 +228,7 @@ impl Session {
             replay_due: Mono(0),
         };
         let tools = Tools {
-            scratch: dictionaries.scratch(),
+            scratch: dictionaries.scratch().map(Box::new),
             outbound: settings
                 .outbound_policy
                 .filter(|_| settings.dictionary.checks())

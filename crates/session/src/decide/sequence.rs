@@ -1,0 +1,154 @@
+//! Decides about a message whose sequence number is not the expected one, and about one that claims
+//! to be sent again. Nothing is changed here.
+
+use fixbolt_codec::{Message, SeqNum};
+use fixbolt_dictionary::SessionRejectReason;
+
+use crate::decide::answers::{logout_received, logout_text, named, number_too_low, reject_and_log_out};
+use crate::decide::fields::OutOfTurn;
+use crate::decide::reaction::{Answer, Reaction, Told, TooHigh};
+use crate::events::end::{Misbehavior, SessionEnd};
+use crate::settings::behavior::{LogoutTooHigh, PossDupFault, ResendRequestBeyondGap, TooLow};
+use crate::state::Connection;
+use crate::state::session::Session;
+use crate::values::fix::{msg_type, tag};
+use crate::wire::admin_message::{Reject, missing};
+use crate::wire::header::{Header, unix_nanos};
+
+/// The result of the checks that need no dictionary.
+pub(crate) enum Arrived<'m> {
+    /// The first message of a connection.
+    First,
+    /// The message is the expected one: the dictionary's checks come next, then [`due`] or
+    /// [`session_layer`].
+    Due(SeqNum),
+    /// A message of the session layer that acts although its number may not be the expected one,
+    /// once it is valid.
+    OutOfTurn(SeqNum, OutOfTurn),
+    Decided(Reaction<'m>),
+}
+
+/// 9 and 10: the sequence number is too low.
+pub(crate) fn too_low<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Arrived<'m> {
+    let behavior = &session.fixed.behavior;
+    let is_answered = match header.msg_type {
+        msg_type::LOGOUT => behavior.logout_too_low == TooLow::Answered,
+        msg_type::RESEND_REQUEST => behavior.resend_request_too_low == TooLow::Answered,
+        _ => false,
+    };
+    if is_answered && !header.poss_dup {
+        return Arrived::OutOfTurn(seq, OutOfTurn::TooLow);
+    }
+    Arrived::Decided(if is_answered && header.msg_type == msg_type::LOGOUT {
+        Reaction::Take
+    } else if header.poss_dup {
+        // 2f, 2g: the Reject uses only a sequence number of ours.
+        match poss_dup_fault(session, header, message, false) {
+            Some((reject, consequence)) => reject_poss_dup(session, header, seq, reject, consequence),
+            None => Reaction::IgnoreDuplicate(seq),
+        }
+    } else {
+        let answer = number_too_low(session.state.stored.next_in, seq);
+        // Why the counterparty logs out is worth knowing whatever its sequence number.
+        let is_logout = header.msg_type == msg_type::LOGOUT;
+        let told = if is_logout { Told::Event(logout_received(message)) } else { Told::Nothing };
+        Answer { told, ..answer }.into()
+    })
+}
+
+/// 11: messages are missing before this one.
+pub(crate) fn too_high<'m>(
+    session: &Session,
+    connection: &Connection,
+    header: &Header<'m>,
+    seq: SeqNum,
+) -> Arrived<'m> {
+    let behavior = &session.fixed.behavior;
+    let is_request = header.msg_type == msg_type::RESEND_REQUEST;
+    // A request that was answered before is asked for again with what it has shown to be missing.
+    let asks_again = is_request && behavior.resend_request_beyond_gap == ResendRequestBeyondGap::AskedAgain;
+    match header.msg_type {
+        msg_type::LOGOUT if !header.poss_dup => return Arrived::OutOfTurn(seq, OutOfTurn::TooHigh),
+        msg_type::LOGOUT if behavior.logout_too_high == LogoutTooHigh::Answered => {
+            return Arrived::Decided(Reaction::Take);
+        }
+        msg_type::RESEND_REQUEST if !header.poss_dup && connection.logon.request_answered != Some(seq) => {
+            return Arrived::OutOfTurn(seq, OutOfTurn::TooHigh);
+        }
+        _ => {}
+    }
+    let first = is_request.then(|| Box::new(Answer::take()));
+    let ask_again = if header.poss_dup { replay_passed(session, connection, seq) } else { asks_again };
+    Arrived::Decided(Reaction::TooHigh(TooHigh { first, ask_again, ..waits(header) }))
+}
+
+/// 11: the message waits for those that are missing before it, and does nothing else.
+pub(crate) fn waits<'m>(header: &Header<'_>) -> TooHigh<'m> {
+    // A gap fill from after a gap is requested again with the rest.
+    let keep = header.msg_type != msg_type::SEQUENCE_RESET;
+    TooHigh { first: None, keep, ask_again: false, logs_out: false }
+}
+
+/// Returns whether the replay that a message from after the gap belongs to has passed the gap
+/// without filling it. A replay that was already on its way when we asked has not.
+pub(crate) fn replay_passed(session: &Session, connection: &Connection, seq: SeqNum) -> bool {
+    connection.logon.gap.is_none_or(|gap| {
+        gap.begin != session.state.stored.next_in || gap.replayed.is_none_or(|last| seq <= last)
+    })
+}
+
+/// 2f and 2g: returns what is wrong with a message that claims to be sent again, and the reaction.
+pub(crate) fn poss_dup_fault<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    is_due: bool,
+) -> Option<(Reject<'m>, PossDupFault)> {
+    if header.msg_type == msg_type::SEQUENCE_RESET {
+        return None;
+    }
+    let behavior = &session.fixed.behavior;
+    let (on_missing, on_late) = if is_due {
+        (behavior.missing_orig_sending_time, behavior.late_orig_sending_time)
+    } else {
+        (PossDupFault::Rejected, behavior.late_orig_sending_time_too_low)
+    };
+    let (reject, consequence) = match message.get(tag::ORIG_SENDING_TIME) {
+        None if session.fixed.settings.requires_orig_sending_time => {
+            (missing(tag::ORIG_SENDING_TIME), on_missing)
+        }
+        None => return None,
+        Some(original) => match unix_nanos(original) {
+            None => {
+                let reason = SessionRejectReason::IncorrectDataFormat;
+                (Reject::naming(reason, tag::ORIG_SENDING_TIME), on_missing)
+            }
+            Some(original) if original > header.sent()? => {
+                let reason = SessionRejectReason::SendingTimeAccuracyProblem;
+                (named(reason, tag::ORIG_SENDING_TIME, behavior.orig_sending_time_tag), on_late)
+            }
+            Some(_) => return None,
+        },
+    };
+    (consequence != PossDupFault::NotChecked).then_some((reject, consequence))
+}
+
+pub(crate) fn reject_poss_dup<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    seq: SeqNum,
+    reject: Reject<'m>,
+    consequence: PossDupFault,
+) -> Reaction<'m> {
+    if consequence != PossDupFault::RejectedAndLoggedOut {
+        return Answer::reject(seq, header.msg_type, reject).into();
+    }
+    let text = logout_text(&reject, tag::ORIG_SENDING_TIME, session.fixed.behavior.sending_time_logout_text);
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::OrigSendingTime);
+    reject_and_log_out(header, seq, reject, text, end).into()
+}
