@@ -9,6 +9,7 @@ use fixbolt_codec::SeqNum;
 use crate::api::application::Application;
 use crate::api::turn::Turn;
 use crate::calls::sessions::{OpenError, Sessions};
+use crate::decide::reaction::Reaction;
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
 use crate::perform::call::{PANIC, Stop};
@@ -90,7 +91,8 @@ impl Sessions {
             }
             Err(_) => {
                 call.rollback();
-                call.close(SessionEnd::CallbackFailed { callback: "act", why: PANIC.to_owned() });
+                let end = SessionEnd::CallbackFailed { callback: "act", why: PANIC.to_owned() };
+                let _ = call.react(Reaction::close(end));
                 Err(SendError::Application("panic"))
             }
         }

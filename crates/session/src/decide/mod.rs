@@ -3,6 +3,7 @@
 pub(crate) mod admin;
 pub(crate) mod answers;
 pub(crate) mod check;
+pub(crate) mod due;
 pub(crate) mod fields;
 pub(crate) mod gaps;
 pub(crate) mod inbound;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use fixbolt_codec::SeqNum;
 
-use crate::events::end::SessionEnd;
+use crate::events::end::{Halt, SessionEnd};
 use crate::events::event::Event;
 use crate::values::time::Mono;
 use crate::wire::admin_message::{AdminMessage, Reject};
@@ -51,6 +51,25 @@ pub(crate) enum Reaction<'m> {
     Answer(Box<Answer<'m>>),
     /// Closes the connection without a Logout, and tells the application of the event.
     Close(Box<(SessionEnd, Option<Event<'m>>)>),
+    /// Ends the connection with a Logout that says why, if there is room for it.
+    EndWith(Box<(Cow<'m, str>, SessionEnd)>),
+    /// Sends a Logout with this Text, whose answer is awaited, or closes the connection if there is
+    /// no room for it. The connection ends with this end.
+    Leave(Box<(Cow<'m, str>, SessionEnd)>),
+    /// Halts the session until somebody intervenes.
+    Halt(Box<Halt>),
+    /// Ends the withholding of messages.
+    Release,
+    /// Gives up a reset in the session that has not begun.
+    AbandonReset(&'static str),
+    /// Asks the counterparty whether it is there.
+    Test,
+    /// Keeps the connection of a counterparty that did not answer.
+    KeepSilent,
+    /// Sends a Heartbeat.
+    Heartbeat,
+    /// Tells the application that a watermark of the outbox was passed.
+    TellWatermark,
 }
 
 /// Each message has one.
@@ -161,6 +180,16 @@ impl<'m> Reaction<'m> {
     /// Closes the connection without a Logout.
     pub(crate) fn close(end: SessionEnd) -> Self {
         Self::Close(Box::new((end, None)))
+    }
+
+    /// Ends the connection with a Logout that says why, if there is room for it.
+    pub(crate) fn end_with(text: impl Into<Cow<'m, str>>, end: SessionEnd) -> Self {
+        Self::EndWith(Box::new((text.into(), end)))
+    }
+
+    /// Halts the session.
+    pub(crate) fn halt(halt: Halt) -> Self {
+        Self::Halt(Box::new(halt))
     }
 
     /// Closes the connection without a Logout, and tells the application of the event.

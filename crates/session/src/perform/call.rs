@@ -11,6 +11,7 @@ use crate::api::application::{Application, Delivery};
 use crate::api::turn::Turn;
 use crate::core::Core;
 use crate::core::transaction::NotCommitted;
+use crate::decide::reaction::Reaction;
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
@@ -139,7 +140,9 @@ impl<'c> Call<'c> {
     /// notified.
     fn callback_failed(&mut self, callback: &'static str, why: String) {
         if self.session().state.connection.is_some() {
-            return self.close(SessionEnd::CallbackFailed { callback, why });
+            let reaction = Reaction::close(SessionEnd::CallbackFailed { callback, why });
+            let _ = self.react(reaction);
+            return;
         }
         let event = Event::CallbackFailed { callback, why: &why };
         let (app, mut turn) = self.turn();
@@ -187,10 +190,7 @@ impl<'c> Call<'c> {
                 Ok(())
             }
             Err(NotCommitted::Refused) => Err(self.wait(BlockedBy::OtherSession)),
-            Err(NotCommitted::Failed(error)) => {
-                self.halt(Halt::StoreFailed(error));
-                Err(Stop)
-            }
+            Err(NotCommitted::Failed(error)) => self.react(Reaction::halt(Halt::StoreFailed(error))),
         }
     }
 
@@ -243,17 +243,10 @@ impl<'c> Call<'c> {
             // processed without it.
             SendError::Store(_) | SendError::BackPressure => self.wait(BlockedBy::OtherSession),
             other => {
-                self.close(SessionEnd::Unanswerable(Box::new(other)));
+                let _ = self.react(Reaction::close(SessionEnd::Unanswerable(Box::new(other))));
                 Stop
             }
         }
-    }
-
-    /// Halts the session until somebody intervenes.
-    pub(crate) fn halt(&mut self, halt: Halt) {
-        let now = self.now.mono;
-        self.session_mut().halt(now, halt);
-        self.core.note_end(self.own);
     }
 
     /// Checks the session at the end of a call, in builds with debug assertions. The others can
@@ -263,13 +256,6 @@ impl<'c> Call<'c> {
             self.session().check();
             self.session().check_between_calls();
         }
-    }
-
-    /// Requests that the connection be closed. The application is notified once the transport has
-    /// ended.
-    pub(crate) fn close(&mut self, end: SessionEnd) {
-        self.session_mut().close(end);
-        self.core.note_end(self.own);
     }
 
     /// Records the inbound message of this transaction.
@@ -372,8 +358,7 @@ impl<'c> Call<'c> {
         match (writer.finish(), message) {
             (Ok(written), AdminMessage::Logon(logon)) => logon.body = written.bytes.to_vec(),
             (Err(error), _) => {
-                self.close(SessionEnd::Unanswerable(Box::new(error.into())));
-                return Err(Stop);
+                return self.react(Reaction::close(SessionEnd::Unanswerable(Box::new(error.into()))));
             }
             (Ok(_), _) => {}
         }

@@ -141,14 +141,6 @@ impl Call<'_> {
                 self.notify(&Event::Note(BEFORE_RESET));
                 return Ok(());
             }
-            Reaction::Close(close) => {
-                let (end, event) = *close;
-                if let Some(event) = event {
-                    self.notify(&event);
-                }
-                self.close(end);
-                return Err(Stop);
-            }
             Reaction::TooHigh(action) => return self.too_high(header, framed, message, action),
             Reaction::Wait(until) => return self.wait_for_pace(header, until),
             Reaction::Authenticate => match self.authenticate(header, *message)? {
@@ -160,6 +152,7 @@ impl Call<'_> {
             Reaction::MoveTo(new) => Answer { number: NumberUse::MovesTo(new), ..Answer::take() },
             Reaction::Replay { begin, end } => Answer::replay(begin, end),
             Reaction::Answer(answer) => *answer,
+            reaction => return self.react(reaction),
         };
         let is_gap_fill = matches!(answer.number, NumberUse::MovesTo(_));
         let is_heartbeat = header.msg_type == msg_type::HEARTBEAT && answer.reply.is_none();
@@ -307,14 +300,10 @@ impl Call<'_> {
             Then::LoggedOut => {
                 self.notify_reset_after_logout();
                 let leaving = self.connection_mut().and_then(|connection| connection.leaving.take());
-                self.close(leaving.map_or(SessionEnd::LoggedOutByUs, |leaving| *leaving));
-                Err(Stop)
+                self.react(Reaction::close(leaving.map_or(SessionEnd::LoggedOutByUs, |leaving| *leaving)))
             }
             Then::LoggedOn(agreed) => self.logged_on(seq, agreed),
-            Then::Close(end) => {
-                self.close(end);
-                Err(Stop)
-            }
+            Then::Close(end) => self.react(Reaction::close(end)),
         }
     }
 }
@@ -429,7 +418,8 @@ impl Call<'_> {
         self.notify_reset_after_logout();
         if self.session().fixed.behavior.after_logout == AfterLogout::Close {
             let leaving = self.connection_mut().and_then(|connection| connection.leaving.take());
-            self.close(leaving.map_or(SessionEnd::LoggedOutByPeer, |leaving| *leaving));
+            return self
+                .react(Reaction::close(leaving.map_or(SessionEnd::LoggedOutByPeer, |leaving| *leaving)));
         }
         Err(Stop)
     }

@@ -1,128 +1,25 @@
 //! What the clock does to a session: heartbeats, TestRequests, and timeouts.
 
-use crate::events::end::{Misbehavior, SessionEnd};
-use crate::events::event::Event;
+use crate::decide::due;
 use crate::perform::call::{Call, Stop};
-use crate::send::seal::SendKind;
-use crate::settings::behavior::Farewell;
-use crate::state::Phase;
 use crate::state::timers::Timer;
-use crate::wire::admin_message::AdminMessage;
-use crate::wire::oversized;
-
-/// What is reported of a silent counterparty whose connection is kept.
-const UNANSWERED: &str =
-    "the counterparty did not answer a TestRequest; the connection is kept (DisableHeartBeatCheck)";
 
 impl Call<'_> {
     /// Fires the timers that are due.
     pub(crate) fn fire_timers(&mut self) -> Result<(), Stop> {
-        let now = self.now.mono;
         for timer in Timer::ALL {
-            if self.session().is_due(*timer, now) {
-                self.fire(*timer)?;
+            let session = self.session();
+            if let Some(connection) = &session.state.connection
+                && session.is_due(*timer, self.now.mono)
+            {
+                let reaction = due::timer(session, connection, *timer);
+                self.react(reaction)?;
                 if *timer == Timer::Reset {
                     break;
                 }
             }
         }
         Ok(())
-    }
-
-    fn fire(&mut self, timer: Timer) -> Result<(), Stop> {
-        match timer {
-            Timer::Phase => self.phase_ends(),
-            Timer::Reset => self.reset_times_out(),
-            Timer::Unread => {
-                self.close(SessionEnd::PeerDidNotRead);
-                Err(Stop)
-            }
-            Timer::Watermark => self.tell_watermark(),
-            Timer::SlowConsumer => {
-                self.close(SessionEnd::SlowConsumer);
-                Err(Stop)
-            }
-            Timer::Oversized => {
-                let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
-                self.end_with(why.to_string().into(), SessionEnd::PeerMisbehaved(why))
-            }
-            Timer::Silence => self.peer_is_silent(),
-            Timer::Heartbeat => self.beat(),
-            // The schedule was looked at before; reading and sending go on afterwards.
-            Timer::Schedule | Timer::Incomplete | Timer::Replay | Timer::Offer | Timer::Room => Ok(()),
-        }
-    }
-
-    fn peer_is_silent(&mut self) -> Result<(), Stop> {
-        let now = self.now.mono;
-        let session = self.session_mut();
-        let Some(connection) = &mut session.state.connection else { return Err(Stop) };
-        if connection.test_request.is_none() {
-            self.test_request().map(drop)
-        } else if session.fixed.settings.check_heartbeats {
-            self.peer_is_gone()
-        } else {
-            connection.hear(now);
-            self.notify(&Event::Note(UNANSWERED));
-            Ok(())
-        }
-    }
-
-    fn beat(&mut self) -> Result<(), Stop> {
-        let now = self.now.mono;
-        let heartbeat = AdminMessage::Heartbeat { id: None };
-        self.with_room(|call| call.send(SendKind::New { cause: None }, None, &heartbeat).map(drop))?;
-        // Counts as sent even if it waits for a replay, which itself proves that we are alive, or
-        // if there was no room: the bytes that wait for the counterparty to read them do the same.
-        if let Some(connection) = self.connection_mut() {
-            connection.last_sent = now;
-        }
-        Ok(())
-    }
-
-    /// Notifies the application of a counterparty that reads too slowly, or has caught up.
-    #[cold]
-    fn tell_watermark(&mut self) -> Result<(), Stop> {
-        let now = self.now.mono;
-        let outbox = &mut self.session_mut().outbox;
-        let (queued, size) = (outbox.queued(), outbox.size());
-        match outbox.pass_watermark(now) {
-            None => self.notify(&Event::SlowConsumer { queued, size }),
-            Some(since) => self.notify(&Event::SlowConsumerRecovered { queued, after: now - since }),
-        }
-        // What the callback wrote may have ended the connection.
-        if self.session().state.is_open() { Ok(()) } else { Err(Stop) }
-    }
-
-    /// Ends the connection because a TestRequest was not answered.
-    fn peer_is_gone(&mut self) -> Result<(), Stop> {
-        let end = SessionEnd::HeartbeatTimedOut;
-        if self.session().fixed.behavior.unanswered_test_request == Farewell::Logout {
-            return self.end_with("Timed out waiting for heartbeat".into(), end);
-        }
-        self.close(end);
-        Err(Stop)
-    }
-
-    /// Ends a phase in which what it waits for has not come.
-    fn phase_ends(&mut self) -> Result<(), Stop> {
-        let Some(connection) = self.connection_mut() else { return Err(Stop) };
-        let end = match connection.logon.phase {
-            // What is missing before the counterparty's Logon has not come.
-            Phase::LoggedOn => {
-                self.session_mut().state.release();
-                self.tell_horizon();
-                return Ok(());
-            }
-            Phase::AwaitingLogon | Phase::LogonSent => SessionEnd::LogonTimedOut,
-            Phase::LogoutSent => {
-                connection.leaving.take().map_or(SessionEnd::LogoutTimedOut, |leaving| *leaving)
-            }
-            Phase::LogoutAnswered => SessionEnd::PeerDidNotClose,
-            Phase::Disconnected => SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon),
-        };
-        connection.close(end);
-        Err(Stop)
     }
 }
 
@@ -138,6 +35,7 @@ mod tests {
     use crate::api::turn::Turn;
     use crate::core::Core;
     use crate::core::stored_message::FieldStorage;
+    use crate::events::end::{Misbehavior, SessionEnd};
     use crate::events::failure::Failure;
     use crate::invariants::{NoStore, session};
     use crate::limits::throttle::{Kind, OutboundPlaces, Rate};
@@ -145,12 +43,14 @@ mod tests {
     use crate::schedule::Schedule;
     use crate::schedule::calendar::Calendar;
     use crate::settings::dictionaries::SessionDictionary;
+    use crate::state::Phase;
     use crate::state::reading::{Blocked, BlockedBy, Incomplete};
     use crate::state::reorder::Kept;
     use crate::state::session::Session;
     use crate::state::{Connection, Replay, ResetStage, Resetting, TestRequest};
     use crate::store::Position;
     use crate::values::time::{Mono, Now, Utc};
+    use crate::wire::oversized;
 
     /// An application that does nothing.
     struct Idle;

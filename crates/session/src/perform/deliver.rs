@@ -6,6 +6,7 @@ use fixbolt_dictionary::RefTag;
 
 use crate::api::application::Delivery;
 use crate::decide::answers::{business_reject, unprocessed};
+use crate::decide::reaction::Reaction;
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
@@ -171,11 +172,11 @@ impl Call<'_> {
         }
         let text = format!("the application failed on message {seq} (attempt {attempts}): {why}");
         self.notify(&Event::Note(&text));
-        if attempts >= most {
-            self.halt(Halt::PoisonMessage { seq, attempts });
+        let _ = self.react(if attempts >= most {
+            Reaction::halt(Halt::PoisonMessage { seq, attempts })
         } else {
-            self.close(SessionEnd::ApplicationFailed { seq });
-        }
+            Reaction::close(SessionEnd::ApplicationFailed { seq })
+        });
         Stop
     }
 }

@@ -1,18 +1,124 @@
-//! Messages that the session layer sends of its own accord: TestRequests and Logouts.
+//! The only place that closes a connection, halts a session, logs out or gives up, whatever the
+//! cause is.
 
 use std::borrow::Cow;
 
 use fixbolt_codec::SeqNum;
 
+use crate::decide::reaction::Reaction;
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
+use crate::events::event::Event;
 use crate::perform::call::{Call, Stop};
 use crate::send::seal::SendKind;
 use crate::settings::behavior::TestReqId;
 use crate::state::{Phase, TestRequest};
 use crate::wire::admin_message::{AdminMessage, LogoutStatus, TestReqIdValue};
 
+/// What is reported of a silent counterparty whose connection is kept.
+const UNANSWERED: &str =
+    "the counterparty did not answer a TestRequest; the connection is kept (DisableHeartBeatCheck)";
+
 impl Call<'_> {
+    /// Carries out a reaction that needs no message.
+    pub(crate) fn react(&mut self, reaction: Reaction<'_>) -> Result<(), Stop> {
+        match reaction {
+            Reaction::Close(close) => {
+                let (end, event) = *close;
+                if let Some(event) = event {
+                    self.notify(&event);
+                }
+                self.close(end);
+                Err(Stop)
+            }
+            Reaction::EndWith(ending) => {
+                let (text, end) = *ending;
+                self.with_room(|call| call.log_out(text, None, end.clone(), false))?;
+                self.close(end);
+                Err(Stop)
+            }
+            Reaction::Leave(leaving) => {
+                let (text, end) = *leaving;
+                if !self.with_room(|call| call.send_logout(text, None, Some(end.clone())))? {
+                    self.close(end);
+                }
+                Ok(())
+            }
+            Reaction::Halt(halt) => {
+                let now = self.now.mono;
+                self.session_mut().halt(now, *halt);
+                self.core.note_end(self.own);
+                Err(Stop)
+            }
+            Reaction::Release => {
+                self.session_mut().state.release();
+                self.tell_horizon();
+                Ok(())
+            }
+            Reaction::AbandonReset(why) => {
+                self.abandon_reset(why);
+                Ok(())
+            }
+            Reaction::Test => self.test_request().map(drop),
+            Reaction::KeepSilent => {
+                let now = self.now.mono;
+                if let Some(connection) = self.connection_mut() {
+                    connection.hear(now);
+                }
+                self.notify(&Event::Note(UNANSWERED));
+                Ok(())
+            }
+            Reaction::Heartbeat => self.beat(),
+            Reaction::TellWatermark => self.tell_watermark(),
+            // These are about a message.
+            Reaction::Deliver
+            | Reaction::Take
+            | Reaction::Ignore
+            | Reaction::IgnoreDuplicate(_)
+            | Reaction::IgnoreBeforeReset
+            | Reaction::Beat(_)
+            | Reaction::MoveTo(_)
+            | Reaction::Replay { .. }
+            | Reaction::TooHigh(_)
+            | Reaction::Wait(_)
+            | Reaction::Authenticate
+            | Reaction::Answer(_) => Ok(()),
+        }
+    }
+
+    /// Requests that the connection be closed. The application is notified once the transport has
+    /// ended.
+    fn close(&mut self, end: SessionEnd) {
+        self.session_mut().close(end);
+        self.core.note_end(self.own);
+    }
+
+    fn beat(&mut self) -> Result<(), Stop> {
+        let now = self.now.mono;
+        let heartbeat = AdminMessage::Heartbeat { id: None };
+        self.with_room(|call| call.send(SendKind::New { cause: None }, None, &heartbeat).map(drop))?;
+        // Counts as sent even if it waits for a replay, which itself proves that we are alive, or
+        // if there was no room: the bytes that wait for the counterparty to read them do the same.
+        if let Some(connection) = self.connection_mut() {
+            connection.last_sent = now;
+        }
+        Ok(())
+    }
+
+    /// Notifies the application of a counterparty that reads too slowly, or has caught up.
+    #[cold]
+    fn tell_watermark(&mut self) -> Result<(), Stop> {
+        let now = self.now.mono;
+        let outbox = &mut self.session_mut().outbox;
+        let (queued, size) = (outbox.queued(), outbox.size());
+        match outbox.pass_watermark(now) {
+            None => self.notify(&Event::SlowConsumer { queued, size }),
+            Some(since) => self.notify(&Event::SlowConsumerRecovered { queued, after: now - since }),
+        }
+        // What the callback wrote may have ended the connection.
+        if self.session().state.is_open() { Ok(()) } else { Err(Stop) }
+    }
+
     /// Runs a transaction that no message caused and that may be omitted. Returns whether there was
     /// room for it.
     pub(crate) fn with_room(
@@ -82,14 +188,6 @@ impl Call<'_> {
             connection.close(end);
         }
         Ok(())
-    }
-
-    /// Ends the connection of our own accord, with a Logout that says why if there is room for it.
-    #[cold]
-    pub(crate) fn end_with(&mut self, text: Cow<'_, str>, end: SessionEnd) -> Result<(), Stop> {
-        self.with_room(|call| call.log_out(text, None, end.clone(), false))?;
-        self.close(end);
-        Err(Stop)
     }
 
     /// Sends a Logout whose answer is awaited. `leaving` is the reason for the end if this is not

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use fixbolt_codec::SeqNum;
 
-use crate::events::end::{Halt, SessionEnd};
+use crate::decide::due;
+use crate::events::end::Halt;
 use crate::events::error::SendError;
 use crate::events::event::Event;
 use crate::perform::call::{Call, Stop};
@@ -15,23 +16,10 @@ use crate::store::RecordKind;
 impl Call<'_> {
     /// Logs out: sends a Logout with `text` and waits for the answer.
     pub(crate) fn log_out_by_us(&mut self, text: &str) -> Result<(), SendError> {
-        match self.session().state.phase() {
-            Phase::LoggedOn => {}
-            Phase::Disconnected => return Err(SendError::NotLoggedOn),
-            // Nothing has been agreed, or the end is under way.
-            Phase::AwaitingLogon | Phase::LogonSent => {
-                self.close(SessionEnd::LoggedOutByUs);
-                return Ok(());
-            }
-            Phase::LogoutSent => return Ok(()),
-            // The counterparty should close, but whoever logs out now does not wait for that: only
-            // for the rest of a replay, which goes before our answer.
-            Phase::LogoutAnswered => {
-                if self.session().state.replay().is_none() {
-                    self.close(SessionEnd::LoggedOutByPeer);
-                }
-                return Ok(());
-            }
+        if let Some(reaction) = due::log_out(self.session())? {
+            // The session records why it stopped.
+            let _ = self.react(reaction);
+            return Ok(());
         }
         self.begin();
         match self.send_logout(Cow::Borrowed(text), None, None) {

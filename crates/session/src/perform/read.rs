@@ -4,7 +4,9 @@ use fixbolt_codec::{Frame, FrameError, Framed, Framer, Index, IndexError, Redact
 
 use crate::core::observer::observe_inbound;
 use crate::core::stored_message::FieldStorage;
+use crate::decide::due;
 use crate::decide::inbound;
+use crate::decide::reaction::Reaction;
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::{Event, GarbledError};
 use crate::limits::flood::Added;
@@ -246,8 +248,8 @@ impl Call<'_> {
                     && session.limits.growth.is_over(now.mono, limit)
                 {
                     let limit = limit.unwrap_or_default();
-                    session.close(SessionEnd::PeerMisbehaved(Misbehavior::JournalGrowth { limit }));
-                    return Err(Stop);
+                    let end = SessionEnd::PeerMisbehaved(Misbehavior::JournalGrowth { limit });
+                    return self.react(Reaction::close(end));
                 }
                 session.intake.reading.counts = Counts::Fully;
                 let before = session.state.added;
@@ -325,7 +327,9 @@ impl Call<'_> {
         self.notify(&Event::Garbled { bytes: shown, error });
         let session = self.session_mut();
         if session.state.phase() == Phase::AwaitingLogon {
-            return session.close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
+            let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
+            let _ = self.react(Reaction::close(end));
+            return;
         }
         let limit = session.fixed.settings.max_garbled_messages;
         if session.intake.reading.flood.garbled(limit) {
@@ -333,18 +337,12 @@ impl Call<'_> {
         }
     }
 
-    /// Ends the connection of a counterparty that costs too much, with a Logout that says why if
-    /// there is room for it.
+    /// Ends the connection of a counterparty that costs too much.
     #[cold]
     fn end_flood(&mut self, why: Misbehavior) {
-        let end = SessionEnd::PeerMisbehaved(why);
-        let state = &self.session().state;
-        if state.is_open() && state.phase() == Phase::LoggedOn {
-            // The session records why it stopped.
-            let _ = self.end_with(why.to_string().into(), end);
-        } else {
-            self.close(end);
-        }
+        let reaction = due::flood(self.session(), why);
+        // The session records why it stopped.
+        let _ = self.react(reaction);
     }
 
     /// Processes messages in the reorder buffer that are now expected.

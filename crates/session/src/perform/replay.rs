@@ -13,6 +13,7 @@ use fixbolt_dictionary::Direction;
 
 use crate::api::application::Resend;
 use crate::core::stored_message::{NO_MESSAGE, with_message};
+use crate::decide::reaction::Reaction;
 use crate::events::end::Halt;
 use crate::events::error::SendError;
 use crate::events::event::{Event, Unreached};
@@ -164,7 +165,7 @@ impl Call<'_> {
                 (record.seq, record.flags)
             }),
             Err(error) => {
-                self.halt(Halt::by_store(error));
+                let _ = self.react(Reaction::halt(Halt::by_store(error)));
                 return Err(Stop);
             }
         };
@@ -189,10 +190,10 @@ impl Call<'_> {
             Some(Resend::Send) => Stored::Message(seq),
             Some(Resend::GapFill) => Stored::Skip(seq),
             None => {
-                self.halt(Halt::by_store(StoreError::Damaged {
+                let _ = self.react(Reaction::halt(Halt::by_store(StoreError::Damaged {
                     place: format!("message {seq}"),
                     reason: NO_MESSAGE.into(),
-                }));
+                })));
                 return Err(Stop);
             }
         })
@@ -253,7 +254,7 @@ impl Call<'_> {
                 (record.seq, record.flags)
             }),
             Err(error) => {
-                self.halt(Halt::by_store(error));
+                let _ = self.react(Reaction::halt(Halt::by_store(error)));
                 return Err(Stop);
             }
         };

@@ -8,7 +8,6 @@
 use fixbolt_codec::{Message, SeqNum, Version};
 
 use crate::decide::logon;
-use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
 use crate::events::event::Event;
 use crate::perform::call::{Call, Stop};
@@ -117,17 +116,5 @@ impl Call<'_> {
             ResetStage::Testing(_) => self.notify(&Event::ResetAbandoned { why: "the connection has ended" }),
             ResetStage::LogonSent => self.notify_numbers(&why),
         }
-    }
-}
-
-impl Call<'_> {
-    /// Ends a stage that has taken too long.
-    #[cold]
-    pub(crate) fn reset_times_out(&mut self) -> Result<(), Stop> {
-        if let Some(ResetStage::Testing(_)) = self.session().state.reset_stage() {
-            self.abandon_reset("the counterparty did not answer the TestRequest in time");
-            return Ok(());
-        }
-        self.end_with("ResetSeqNumFlag=Y was not answered in time".into(), SessionEnd::ResetUnanswered)
     }
 }

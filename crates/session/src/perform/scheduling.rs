@@ -7,13 +7,9 @@
 
 use fixbolt_codec::SeqNum;
 
-use crate::events::end::SessionEnd;
+use crate::decide::due;
 use crate::perform::call::Call;
-use crate::state::Phase;
 use crate::values::time::Utc;
-
-/// Text (58) of the Logout at the end of a window.
-const SESSION_END: &str = "session end";
 
 impl Call<'_> {
     /// Looks at the wall clock, and does what the session's schedule asks for.
@@ -24,7 +20,9 @@ impl Call<'_> {
         let before = calendar.looked();
         calendar.look(now);
         if session.state.connection.is_some() {
-            self.end_connection();
+            // The session records why it stopped.
+            let reaction = due::edge(self.session());
+            let _ = self.react(reaction);
             self.reset_if_due_in_session();
             return;
         }
@@ -40,33 +38,6 @@ impl Call<'_> {
             && session.standing.store_is_open
         {
             self.reset_at_edge(edge);
-        }
-    }
-}
-
-impl Call<'_> {
-    /// Ends a connection whose window has ended, or that began in another window of the session.
-    fn end_connection(&mut self) {
-        let session = self.session();
-        let phase = session.state.phase();
-        let Some(calendar) = &session.standing.calendar else { return };
-        // A connection that waits for its Logon outside the windows is told then.
-        let ends = calendar.has_changed() || !calendar.allows_connection() && phase != Phase::AwaitingLogon;
-        if !ends || !session.state.is_open() {
-            return;
-        }
-        let next = if calendar.allows_connection() { None } else { calendar.next_connection() };
-        let end = SessionEnd::ScheduleEnded { next };
-        match phase {
-            Phase::LoggedOn => {
-                let leaving = Some(end.clone());
-                let sent = self.with_room(|call| call.send_logout(SESSION_END.into(), None, leaving));
-                if matches!(sent, Ok(false)) {
-                    self.close(end);
-                }
-            }
-            Phase::AwaitingLogon | Phase::LogonSent => self.close(end),
-            Phase::Disconnected | Phase::LogoutSent | Phase::LogoutAnswered => {}
         }
     }
 

@@ -8,6 +8,7 @@ use fixbolt_codec::SeqNum;
 use crate::api::resume::Resume;
 use crate::api::turn::Turn;
 use crate::calls::sessions::OpenError;
+use crate::decide::reaction::Reaction;
 use crate::events::end::Halt;
 use crate::events::event::{Event, Unreached};
 use crate::perform::call::Call;
@@ -40,7 +41,8 @@ impl Call<'_> {
         if let Err(why) = self.settle(open, shown)
             && self.session().standing.halted.is_none()
         {
-            self.halt(fault.map_or(Halt::CallbackFailed { callback: "on_resume", why }, Halt::by_store));
+            let halt = fault.map_or(Halt::CallbackFailed { callback: "on_resume", why }, Halt::by_store);
+            let _ = self.react(Reaction::halt(halt));
         }
         self.close_halted_store();
     }
@@ -60,11 +62,8 @@ impl Call<'_> {
     pub(crate) fn store_failed(&mut self, error: StoreError) {
         let halt = Halt::StoreFailed(error);
         let note = format!("the session is halted: {halt}");
-        let now = self.now.mono;
-        let session = self.session_mut();
-        session.halt(now, halt);
-        let lost = session.drop_output();
-        self.core.note_end(self.own);
+        let _ = self.react(Reaction::halt(halt));
+        let lost = self.session_mut().drop_output();
         self.notify(&Event::Note(&note));
         if let Some(Unsent { first, last }) = lost {
             self.notify(&Event::Unreached { begin: first, end: last, why: Unreached::Reset });
