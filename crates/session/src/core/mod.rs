@@ -16,7 +16,7 @@ use crate::core::stored_message::FieldStorage;
 use crate::core::waker::{Unheard, WorkerWaker};
 use crate::core::work::WorkLists;
 use crate::state::session::Session;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 
 /// What the sessions of a worker share.
 pub(crate) struct Core {
@@ -29,8 +29,19 @@ pub(crate) struct Core {
     pub(crate) turns: u64,
     /// Places of the sessions that the open transaction has touched.
     pub(crate) touched: Vec<usize>,
+    /// Sessions that are to end because of something that failed beside them, by place.
+    pub(crate) failed: Vec<(usize, Failed)>,
     /// Storage for the index of a stored message.
     pub(crate) stored: FieldStorage,
+}
+
+/// What failed beside a session, so that it must end.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    /// The store refused a record.
+    Store(StoreError),
+    /// The observer panicked.
+    Observer,
 }
 
 impl Core {
@@ -45,6 +56,7 @@ impl Core {
             work: WorkLists::with_capacity(16),
             turns: 0,
             touched: Vec::with_capacity(16),
+            failed: Vec::new(),
             stored: FieldStorage::new(fields),
         }
     }

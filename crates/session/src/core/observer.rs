@@ -5,7 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixbolt_codec::{Frame, Framer, Redacted};
 
-use crate::events::end::SessionEnd;
 use crate::events::event::GarbledError;
 use crate::state::session::Session;
 use crate::values::codec_timing::CodecTiming;
@@ -55,35 +54,39 @@ impl fmt::Debug for WireMessage<'_> {
     }
 }
 
-/// Shows a message that the counterparty sent.
+/// Shows a message that the counterparty sent. Returns whether the observer did not panic.
 pub(crate) fn observe_inbound(
     wire: Option<&dyn WireObserver>,
     session: &mut Session,
     now: Now,
     bytes: &[u8],
     garbled: Option<GarbledError>,
-) {
-    if let Some(observer) = wire {
-        let mut timing = session.tools.encoding.timing.take();
+) -> bool {
+    let Some(observer) = wire else { return true };
+    let mut timing = session.tools.encoding.timing.take();
+    let shown =
         CodecTiming::paused(&mut timing, || show(observer, session, Direction::Inbound, now, bytes, garbled));
-        session.tools.encoding.timing = timing;
-    }
+    session.tools.encoding.timing = timing;
+    shown
 }
 
-/// Shows the messages that the open transaction has queued in this session.
-pub(crate) fn observe_outbound(wire: Option<&dyn WireObserver>, session: &mut Session, now: Now) {
-    let Some(observer) = wire else { return };
+/// Shows the messages that the open transaction has queued in this session. Returns whether the
+/// observer did not panic.
+pub(crate) fn observe_outbound(wire: Option<&dyn WireObserver>, session: &mut Session, now: Now) -> bool {
+    let Some(observer) = wire else { return true };
     let mut at = session.turn.snapshot.outbox.tail();
     let tail = session.outbox.cursor.tail();
     // Moved out, so that the message can be shown together with its session.
     let memory = core::mem::take(&mut session.outbox.memory);
     let mut framer = Framer::new(memory.len());
+    let mut shown = true;
     while at < tail {
         let Frame::Message(framed) = framer.next(&memory[at..tail]) else { break };
-        show(observer, session, Direction::Outbound, now, framed.bytes(), None);
+        shown &= show(observer, session, Direction::Outbound, now, framed.bytes(), None);
         at += framed.bytes().len();
     }
     session.outbox.memory = memory;
+    shown
 }
 
 fn show(
@@ -93,7 +96,7 @@ fn show(
     now: Now,
     bytes: &[u8],
     garbled: Option<GarbledError>,
-) {
+) -> bool {
     let (secrets, to) = (session.fixed.secret_tags.of(&session.fixed.settings), &mut session.tools.masked);
     let masked = match garbled {
         // Bytes that cannot be parsed may still contain secrets.
@@ -103,7 +106,5 @@ fn show(
     let bytes = if masked { &session.tools.masked } else { bytes };
     let (id, key, garbled) = (&session.fixed.settings.id, session.fixed.key, garbled.is_some());
     let message = WireMessage { session: id, key, direction, now, bytes, garbled };
-    if catch_unwind(AssertUnwindSafe(|| observer.on_wire(&message))).is_err() {
-        session.close(SessionEnd::CallbackFailed { callback: "on_wire", why: "panic".to_owned() });
-    }
+    catch_unwind(AssertUnwindSafe(|| observer.on_wire(&message))).is_ok()
 }

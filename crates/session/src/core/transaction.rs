@@ -1,14 +1,14 @@
 //! A transaction: every session that is touched because of one event is changed as a whole, or not
 //! at all.
 
-use crate::core::Core;
 use crate::core::observer::observe_outbound;
+use crate::core::{Core, Failed};
 use crate::store::StoreError;
-use crate::values::time::{Mono, Now};
+use crate::values::time::Now;
 
 /// Why a transaction was not committed; it is rolled back.
 pub(crate) enum NotCommitted {
-    /// The store had refused a record, and the session whose record it was is halted.
+    /// The store had refused a record.
     Refused,
     /// The store failed.
     Failed(StoreError),
@@ -37,13 +37,13 @@ impl Core {
     pub(crate) fn commit(&mut self, now: Now) -> Result<bool, NotCommitted> {
         if self.touched.iter().any(|place| self.sessions[*place].turn.refused.is_some()) {
             // Even if the application ignored that the store refused, the transaction is lost.
-            self.rollback(now.mono);
+            self.rollback();
             return Err(NotCommitted::Refused);
         }
         let position = match self.store.commit() {
             Ok(position) => position,
             Err(error) => {
-                self.restore(now.mono);
+                self.restore();
                 return Err(NotCommitted::Failed(error));
             }
         };
@@ -51,7 +51,9 @@ impl Core {
         let mut is_news = false;
         for place in &self.touched {
             let session = &mut self.sessions[*place];
-            observe_outbound(self.observer.as_deref(), session, now);
+            if !observe_outbound(self.observer.as_deref(), session, now) {
+                self.failed.push((*place, Failed::Observer));
+            }
             session.outbox.committed(position, self.store.durable(session.fixed.key));
             self.work.note_commit(*place, session);
             self.work.note_end(*place, session);
@@ -66,18 +68,21 @@ impl Core {
         Ok(is_news)
     }
 
-    /// Undoes the transaction in every session.
-    pub(crate) fn rollback(&mut self, now: Mono) {
+    /// Undoes the transaction in every session. Those whose store refused a record are then in the
+    /// list of what has failed.
+    pub(crate) fn rollback(&mut self) {
         self.store.rollback();
-        self.restore(now);
+        self.restore();
     }
 
-    fn restore(&mut self, now: Mono) {
+    fn restore(&mut self) {
         for place in self.touched.drain(..) {
             let session = &mut self.sessions[place];
-            session.rollback(now);
+            let refused = session.rollback();
             self.work.note_end(place, session);
-            if cfg!(debug_assertions) {
+            if let Some(error) = refused {
+                self.failed.push((place, Failed::Store(error)));
+            } else if cfg!(debug_assertions) {
                 session.check();
             }
         }

@@ -9,8 +9,8 @@ use fixbolt_dictionary::Direction;
 
 use crate::api::application::{Application, Delivery};
 use crate::api::turn::Turn;
-use crate::core::Core;
 use crate::core::transaction::NotCommitted;
+use crate::core::{Core, Failed};
 use crate::decide::reaction::Reaction;
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
@@ -182,7 +182,9 @@ impl<'c> Call<'c> {
     /// Makes the transaction visible, in every session it touched, and tells the application what
     /// has come of it.
     pub(crate) fn commit(&mut self) -> Result<(), Stop> {
-        match self.core.commit(self.now) {
+        let committed = self.core.commit(self.now);
+        self.end_failed();
+        match committed {
             Ok(is_news) => {
                 if is_news {
                     self.notify_of_commit();
@@ -196,7 +198,25 @@ impl<'c> Call<'c> {
 
     /// Undoes the transaction in every session.
     pub(crate) fn rollback(&mut self) {
-        self.core.rollback(self.now.mono);
+        self.core.rollback();
+        self.end_failed();
+    }
+
+    /// Ends the sessions beside which something has failed.
+    #[inline]
+    pub(crate) fn end_failed(&mut self) {
+        while let Some((place, failed)) = self.core.failed.pop() {
+            let own = core::mem::replace(&mut self.own, place);
+            // The session records why it stopped.
+            let _ = self.react(match failed {
+                Failed::Store(error) => Reaction::halt(Halt::StoreFailed(error)),
+                Failed::Observer => {
+                    let (callback, why) = ("on_wire", PANIC.to_owned());
+                    Reaction::close(SessionEnd::CallbackFailed { callback, why })
+                }
+            });
+            self.own = own;
+        }
     }
 
     /// Stops reading until the socket has accepted what is queued, or another session can continue.

@@ -6,13 +6,14 @@ use std::borrow::Cow;
 use fixbolt_codec::SeqNum;
 
 use crate::decide::reaction::Reaction;
-use crate::events::end::SessionEnd;
+use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
 use crate::perform::call::{Call, Stop};
 use crate::send::seal::SendKind;
 use crate::settings::behavior::TestReqId;
 use crate::state::{Phase, TestRequest};
+use crate::store::retry::StoreRetry;
 use crate::wire::admin_message::{AdminMessage, LogoutStatus, TestReqIdValue};
 
 /// What is reported of a silent counterparty whose connection is kept.
@@ -46,8 +47,13 @@ impl Call<'_> {
             }
             Reaction::Halt(halt) => {
                 let now = self.now.mono;
-                self.session_mut().halt(now, *halt);
-                self.core.note_end(self.own);
+                let session = self.session_mut();
+                // Another halt replaces one that its store would have ended.
+                session.standing.retry =
+                    matches!(*halt, Halt::StoreFailed(_)).then(|| StoreRetry::begin(now));
+                session.standing.halted = Some((*halt).clone());
+                session.publish();
+                self.close(SessionEnd::Halted(*halt));
                 Err(Stop)
             }
             Reaction::Release => {
@@ -89,7 +95,9 @@ impl Call<'_> {
     /// Requests that the connection be closed. The application is notified once the transport has
     /// ended.
     fn close(&mut self, end: SessionEnd) {
-        self.session_mut().close(end);
+        if let Some(connection) = self.connection_mut() {
+            connection.close(end);
+        }
         self.core.note_end(self.own);
     }
 
@@ -174,7 +182,7 @@ impl Call<'_> {
             if connection.logon.phase == Phase::LogoutSent {
                 // A counterparty that violates another rule in the meantime is no longer listened
                 // to.
-                connection.close(end);
+                self.close(end);
                 return Ok(());
             }
             return self.send_logout(text, cause, Some(end));
@@ -185,8 +193,8 @@ impl Call<'_> {
         self.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status })?;
         if let Some(connection) = self.connection_mut() {
             connection.logon.phase = Phase::LogoutAnswered;
-            connection.close(end);
         }
+        self.close(end);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use fixbolt_codec::{Frame, FrameError, Framed, Framer, Index, IndexError, Redacted, is_admin};
 
+use crate::core::Failed;
 use crate::core::observer::observe_inbound;
 use crate::core::stored_message::FieldStorage;
 use crate::decide::due;
@@ -241,8 +242,13 @@ impl Call<'_> {
                 let session = &mut self.core.sessions[self.own];
                 if !kept && !session.intake.reading.offered {
                     session.intake.reading.flood.well_formed();
-                    observe_inbound(self.core.observer.as_deref(), session, now, framed.bytes(), None);
+                    let observer = self.core.observer.as_deref();
+                    if !observe_inbound(observer, session, now, framed.bytes(), None) {
+                        self.core.failed.push((self.own, Failed::Observer));
+                        self.end_failed();
+                    }
                 }
+                let session = self.session_mut();
                 let limit = session.fixed.settings.max_session_journal_growth;
                 if session.state.phase() == Phase::AwaitingLogon
                     && session.limits.growth.is_over(now.mono, limit)
@@ -319,7 +325,11 @@ impl Call<'_> {
     fn garbled(&mut self, bytes: &[u8], error: GarbledError) {
         let mut masked = Vec::new();
         let session = &mut self.core.sessions[self.own];
-        observe_inbound(self.core.observer.as_deref(), session, self.now, bytes, Some(error));
+        if !observe_inbound(self.core.observer.as_deref(), session, self.now, bytes, Some(error)) {
+            self.core.failed.push((self.own, Failed::Observer));
+            self.end_failed();
+        }
+        let session = self.session_mut();
         let continues = error == GarbledError::Continued;
         let secrets = session.fixed.secret_tags.of(&session.fixed.settings);
         let found = mask_garbled(secrets, bytes, continues, &mut masked);

@@ -470,13 +470,6 @@ impl Session {
         let _ = store.close(self.fixed.key);
     }
 
-    /// Requests that the connection be closed, if there is one.
-    pub(crate) fn close(&mut self, end: SessionEnd) {
-        if let Some(connection) = &mut self.state.connection {
-            connection.close(end);
-        }
-    }
-
     /// Returns whether the application must be notified of the transaction that was committed here.
     pub(crate) fn has_news(&self) -> bool {
         self.turn.unreached.is_some() || self.tools.outbound.as_ref().is_some_and(OutboundCheck::has_warnings)
@@ -486,15 +479,6 @@ impl Session {
     pub(crate) fn take_news(&mut self) -> News {
         let warned = self.tools.outbound.as_mut().map(OutboundCheck::take_warnings).unwrap_or_default();
         News { unreached: self.turn.unreached.take(), warned }
-    }
-
-    /// Halts the session until somebody intervenes.
-    pub(crate) fn halt(&mut self, now: Mono, halt: Halt) {
-        // Another halt replaces one that its store would have ended.
-        self.standing.retry = matches!(halt, Halt::StoreFailed(_)).then(|| StoreRetry::begin(now));
-        self.standing.halted = Some(halt.clone());
-        self.publish();
-        self.close(SessionEnd::Halted(halt));
     }
 
     /// Takes the snapshot of a session that the transaction touches for the first time; `false` if
@@ -511,17 +495,16 @@ impl Session {
         true
     }
 
-    /// Restores the snapshot. A store that refused a record halts the session.
-    pub(crate) fn rollback(&mut self, now: Mono) {
+    /// Restores the snapshot. Returns why the store refused a record, if it did: the session is to
+    /// be halted.
+    pub(crate) fn rollback(&mut self) -> Option<StoreError> {
         self.state.clone_from(&self.turn.snapshot.state);
         self.outbox.rollback(self.turn.snapshot.outbox);
         self.turn.unreached = None;
         if let Some(check) = &mut self.tools.outbound {
             check.forget();
         }
-        if let Some(error) = self.turn.refused.take() {
-            self.halt(now, Halt::StoreFailed(error));
-        }
+        self.turn.refused.take()
     }
 }
 
@@ -702,7 +685,7 @@ mod tests {
             change(&mut session.state, &other);
             session.outbox.cursor.push(9, 9);
             assert_ne!(session.state, before.state, "change {n} changes nothing");
-            session.rollback(Mono(2));
+            assert_eq!(session.rollback(), None);
             let after = Snapshot { state: session.state, outbox: session.outbox.mark() };
             assert_eq!(after, before, "change {n}");
             change(&mut all, &other);
