@@ -130,9 +130,9 @@ fn state_of(state: &State) -> MatrixState {
         MatrixState::Connected
     } else if logon.phase == Phase::LogonSent {
         MatrixState::AwaitingLogonAnswer
-    } else if logon.replay.is_some() {
+    } else if logon.backlog.replay.is_some() {
         MatrixState::HandlingResendRequest
-    } else if logon.gap.is_some() {
+    } else if logon.missing.is_some() {
         MatrixState::AwaitingResend
     } else if connection.test_request.is_some() {
         MatrixState::AwaitingHeartbeat

@@ -6,8 +6,9 @@ use core::time::Duration;
 use fixbolt_codec::SeqNum;
 
 use crate::settings::SessionSettings;
+use crate::state::Connection;
+use crate::state::missing::Missing;
 use crate::state::session::Session;
-use crate::state::{Connection, Gap};
 use crate::values::time::Mono;
 
 /// How long requested messages may take to arrive, unless HeartBtInt is longer, in seconds.
@@ -17,11 +18,11 @@ const SHORTEST_PATIENCE: u32 = 10;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GapStep {
     /// They were requested and are arriving: the time to wait starts again with each of them.
-    Coming(Gap),
+    Coming(Missing),
     /// They were requested a moment ago.
     Patience,
     /// Requests them.
-    Ask(Gap),
+    Ask(Missing),
     /// They were requested too many times.
     GiveUp,
 }
@@ -57,9 +58,9 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
         // parts might grow slower than what is missing.
         let closed = session.fixed.settings.closed_resend_requests.then_some(end);
         let asked_to = if passed { closed } else { end_of_request(session, begin, end) };
-        GapStep::Ask(Gap { begin, end, asked_to, asked, asked_at, replayed })
+        GapStep::Ask(Missing { begin, end, asked_to, asked, asked_at, replayed })
     };
-    if let Some(gap) = connection.logon.gap {
+    if let Some(gap) = connection.logon.missing {
         let stuck = gap.begin == next_in;
         if !passed && (!stuck || now - gap.asked_at < patience(connection)) {
             if session.fixed.settings.redundant_resend_requests && !replayed && !is_request {
@@ -69,7 +70,7 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
             return if stuck {
                 GapStep::Patience
             } else {
-                GapStep::Coming(Gap { begin: next_in, asked: 1, asked_at: now, ..gap })
+                GapStep::Coming(Missing { begin: next_in, asked: 1, asked_at: now, ..gap })
             };
         }
         // If the counterparty's own request makes us ask again, it has not failed to fill the gap.
@@ -104,14 +105,14 @@ pub(crate) fn next_part(
     connection: &Connection,
     by_gap_fill: bool,
     now: Mono,
-) -> Option<Gap> {
+) -> Option<Missing> {
     let begin = session.state.stored.next_in;
-    let gap = connection.logon.gap?;
+    let gap = connection.logon.missing?;
     let asked_to = gap.asked_to?;
     let has_come = begin > asked_to || by_gap_fill && begin == asked_to && begin > gap.begin;
     (has_come && begin <= gap.end).then(|| {
         let asked_to = end_of_request(session, begin, gap.end);
-        Gap { begin, asked_to, asked: 1, asked_at: now, ..gap }
+        Missing { begin, asked_to, asked: 1, asked_at: now, ..gap }
     })
 }
 
@@ -121,9 +122,9 @@ pub(crate) fn patience(connection: &Connection) -> Duration {
 }
 
 /// Returns the gap before `received` that the counterparty fills without being asked.
-pub(crate) fn announced(session: &Session, received: SeqNum, now: Mono) -> Gap {
+pub(crate) fn announced(session: &Session, received: SeqNum, now: Mono) -> Missing {
     let (begin, end) = (session.state.stored.next_in, received.previous());
-    Gap { begin, end, asked_to: None, asked: requested_before(session), asked_at: now, replayed: None }
+    Missing { begin, end, asked_to: None, asked: requested_before(session), asked_at: now, replayed: None }
 }
 
 /// What follows after NextNumIn has advanced.
@@ -152,7 +153,7 @@ pub(crate) fn progress(session: &Session, connection: &Connection) -> Progress {
         return Progress::AnswerLogout;
     }
     match session.intake.reorder.first_from(epoch, next_in) {
-        Some(ahead) if connection.logon.gap.is_none() && ahead > next_in => Progress::Gap { ahead },
+        Some(ahead) if connection.logon.missing.is_none() && ahead > next_in => Progress::Gap { ahead },
         _ => Progress::Nothing,
     }
 }

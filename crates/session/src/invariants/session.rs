@@ -36,7 +36,7 @@ impl Session {
                     halted.is_none() || connection.end.is_some(),
                     "a halted session keeps its connection"
                 );
-                if let Some(gap) = logon.gap {
+                if let Some(gap) = logon.missing {
                     let most = self.fixed.settings.max_resend_requests;
                     assert!(gap.asked <= most, "a gap was requested {} times of {most}", gap.asked);
                 }
@@ -111,8 +111,10 @@ mod tests {
     use super::*;
     use crate::invariants::{said, session};
     use crate::limits::throttle::Arrival;
+    use crate::state::Connection;
+    use crate::state::backlog::Unsent;
+    use crate::state::missing::Missing;
     use crate::state::reading::Blocked;
-    use crate::state::{Connection, Gap, Unsent};
     use crate::store::retry::StoreRetry;
     use crate::store::{Position, StoreError};
     use crate::values::time::{Mono, Now, Utc};
@@ -156,8 +158,8 @@ mod tests {
         (
             |s| {
                 let (begin, end, asked) = (SeqNum(1), SeqNum(1), u32::MAX);
-                let gap = Gap { begin, end, asked_to: None, asked, asked_at: Mono(1), replayed: None };
-                connection(s).logon.gap = Some(gap);
+                let gap = Missing { begin, end, asked_to: None, asked, asked_at: Mono(1), replayed: None };
+                connection(s).logon.missing = Some(gap);
             },
             "a gap was requested 4294967295 times of",
         ),

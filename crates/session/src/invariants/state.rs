@@ -2,7 +2,9 @@
 
 use fixbolt_codec::SeqNum;
 
-use crate::state::{Connection, Gap, Logon, Phase, Replay, ResetStage, State, Stored, Unsent};
+use crate::state::backlog::{Backlog, Replay, Unsent};
+use crate::state::missing::Missing;
+use crate::state::{Connection, Logon, Phase, ResetStage, State, Stored};
 
 impl State {
     /// Checks what holds after each transaction, committed or rolled back.
@@ -74,11 +76,11 @@ impl Connection {
 
 impl Logon {
     fn check(&self, stored: Stored) {
-        let Self { phase, deadline, gap, replay, logout_queued, kept_from, held_at, ours, logout, .. } =
-            *self;
+        let Self { phase, deadline, missing, backlog, logout_queued, ours, logout, .. } = *self;
+        let Backlog { replay, kept_from, held_at } = backlog;
         let next_out = stored.next_out;
-        if let Some(gap) = gap {
-            gap.check(stored);
+        if let Some(missing) = missing {
+            missing.check(stored);
         }
         if let Some(replay) = replay {
             replay.check(stored);
@@ -106,7 +108,7 @@ impl Logon {
     }
 }
 
-impl Gap {
+impl Missing {
     fn check(&self, stored: Stored) {
         let Self { begin, end, asked_to, .. } = *self;
         let next_in = stored.next_in;
@@ -135,6 +137,8 @@ impl Replay {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::events::end::SessionEnd;
     use crate::invariants::said;
@@ -159,7 +163,7 @@ mod tests {
         connection.test_requests = 2;
         connection.test_request = Some(TestRequest { id: 2, sent: Mono(1) });
         connection.logon.ours = Some(SeqNum(1));
-        connection.logon.gap = Some(Gap {
+        connection.logon.missing = Some(Missing {
             begin: SeqNum(4),
             end: SeqNum(8),
             asked_to: Some(SeqNum(6)),
@@ -167,7 +171,7 @@ mod tests {
             asked_at: Mono(1),
             replayed: None,
         });
-        connection.logon.replay = Some(Replay {
+        connection.logon.backlog.replay = Some(Replay {
             next: SeqNum(7),
             end: SeqNum(10),
             gap_from: Some(SeqNum(6)),
@@ -190,17 +194,17 @@ mod tests {
         state.unsent.as_mut().unwrap()
     }
 
-    fn gap(state: &mut State) -> &mut Gap {
-        logon(state).gap.as_mut().unwrap()
+    fn gap(state: &mut State) -> &mut Missing {
+        logon(state).missing.as_mut().unwrap()
     }
 
     fn replay(state: &mut State) -> &mut Replay {
-        logon(state).replay.as_mut().unwrap()
+        logon(state).backlog.replay.as_mut().unwrap()
     }
 
     fn resets(state: &mut State) {
         let (stage, why) = (ResetStage::LogonSent, String::new());
-        connection(state).resetting = Some(Box::new(Resetting { stage, until: Mono(9), why }));
+        connection(state).resetting = Some(Arc::new(Resetting { stage, until: Mono(9), why }));
     }
 
     /// Changes the state, and what `check` says then.
@@ -222,7 +226,7 @@ mod tests {
         (|s| connection(s).test_requests = 1, "TestRequest 2 of 1 is awaited"),
         (|s| connection(s).reset_asked = true, "an answer to ResetSeqNumFlag=Y is awaited after the logon"),
         (
-            |s| connection(s).leaving = Some(Box::new(SessionEnd::LogoutTimedOut)),
+            |s| connection(s).leaving = Some(Arc::new(SessionEnd::LogoutTimedOut)),
             "a reason to log out, and no Logout: LoggedOn",
         ),
         (
@@ -242,18 +246,21 @@ mod tests {
         ),
         (|s| logon(s).ours = Some(SeqNum(20)), "our Logon has number 20 of 20"),
         (|s| logon(s).logout = Some(SeqNum::ZERO), "our Logout has number 0 of 20"),
-        (|s| logon(s).kept_from = Some(SeqNum(20)), "a withheld message has number 20 of 20"),
+        (|s| logon(s).backlog.kept_from = Some(SeqNum(20)), "a withheld message has number 20 of 20"),
         (|s| logon(s).ours = None, "logged on without a Logon of ours"),
         (
             |s| {
                 (logon(s).phase, logon(s).deadline) = (Phase::LogoutSent, Some(Mono(9)));
-                logon(s).kept_from = Some(SeqNum(19));
+                logon(s).backlog.kept_from = Some(SeqNum(19));
             },
             "messages are withheld in LogoutSent",
         ),
-        (|s| logon(s).kept_from = Some(SeqNum(19)), "messages are withheld that would follow the replay"),
         (
-            |s| (logon(s).held_at, logon(s).deadline) = (Some(SeqNum(5)), None),
+            |s| logon(s).backlog.kept_from = Some(SeqNum(19)),
+            "messages are withheld that would follow the replay",
+        ),
+        (
+            |s| (logon(s).backlog.held_at, logon(s).deadline) = (Some(SeqNum(5)), None),
             "messages would be withheld forever",
         ),
         (|s| logon(s).logout_queued = true, "a Logout is queued that has no number"),

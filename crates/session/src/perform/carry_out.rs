@@ -2,6 +2,7 @@
 //! answers, and the next phase of the session.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use fixbolt_codec::{Framed, Message, Place, SeqNum};
 use fixbolt_dictionary::{Direction, SessionRejectReason, Violation};
@@ -20,10 +21,12 @@ use crate::perform::call::{Call, Stop};
 use crate::send::seal::SendKind;
 use crate::settings::ReplayInterleave;
 use crate::settings::behavior::{AfterLogout, SendingAfterGap};
+use crate::state::backlog::Replay;
+use crate::state::missing::Missing;
 use crate::state::reading::{BlockedBy, Counts};
 use crate::state::session::Session;
 use crate::state::timers::PEER_CLOSES_WITHIN;
-use crate::state::{Gap, Logon, Phase, Replay, ResetStage};
+use crate::state::{Logon, Phase, ResetStage};
 use crate::store::RecordKind;
 use crate::values::fix::{YES, msg_type, tag};
 use crate::values::time::Mono;
@@ -300,7 +303,7 @@ impl Call<'_> {
             Then::LoggedOut => {
                 self.notify_reset_after_logout();
                 let leaving = self.connection_mut().and_then(|connection| connection.leaving.take());
-                self.react(Reaction::close(leaving.map_or(SessionEnd::LoggedOutByUs, |leaving| *leaving)))
+                self.react(Reaction::close(leaving.map_or(SessionEnd::LoggedOutByUs, Arc::unwrap_or_clone)))
             }
             Then::LoggedOn(agreed) => self.logged_on(seq, agreed),
             Then::Close(end) => self.react(Reaction::close(end)),
@@ -342,7 +345,7 @@ impl Call<'_> {
                 if let Some(connection) = self.connection_mut()
                     && let Some(end) = end.take()
                 {
-                    connection.leaving = Some(Box::new(end));
+                    connection.leaving = Some(Arc::new(end));
                 }
                 self.answer_logout(*cause)
             }
@@ -378,7 +381,7 @@ impl Call<'_> {
                 (next, last) = (begin.min(at), end.max(open.end));
             }
         }
-        connection.logon.replay = Some(Replay { next, end: last, gap_from: None, live, began });
+        connection.logon.backlog.replay = Some(Replay { next, end: last, gap_from: None, live, began });
     }
 
     /// Answers a Logout in the open transaction. The side that sent the first Logout closes the
@@ -396,7 +399,7 @@ impl Call<'_> {
         if let Some(connection) = self.connection_mut() {
             connection.logon.logout_waits = None;
             if ends_replay {
-                connection.logon.replay = None;
+                connection.logon.backlog.replay = None;
             }
         }
         if !on_its_way {
@@ -419,7 +422,7 @@ impl Call<'_> {
         if self.session().fixed.behavior.after_logout == AfterLogout::Close {
             let leaving = self.connection_mut().and_then(|connection| connection.leaving.take());
             return self
-                .react(Reaction::close(leaving.map_or(SessionEnd::LoggedOutByPeer, |leaving| *leaving)));
+                .react(Reaction::close(leaving.map_or(SessionEnd::LoggedOutByPeer, Arc::unwrap_or_clone)));
         }
         Err(Stop)
     }
@@ -512,14 +515,14 @@ impl Call<'_> {
         if agreed.sends_what_we_miss {
             let gap = gaps::announced(session, received, now);
             if let Some(connection) = self.connection_mut() {
-                connection.logon.gap = Some(gap);
+                connection.logon.missing = Some(gap);
             }
         } else if holds && let GapStep::Ask(gap) = gaps::step(session, connection, Ahead::new(received), now)
         {
             self.request_missing(gap, received)?;
         }
         if holds && let Some(connection) = self.connection_mut() {
-            (connection.logon.held_at, connection.logon.deadline) = (Some(next_in), Some(until));
+            (connection.logon.backlog.held_at, connection.logon.deadline) = (Some(next_in), Some(until));
             self.tell_horizon();
         }
         Ok(holds)
@@ -565,7 +568,7 @@ impl Call<'_> {
         }
         if header.poss_dup
             && let Some(connection) = self.connection_mut()
-            && let Some(gap) = &mut connection.logon.gap
+            && let Some(gap) = &mut connection.logon.missing
         {
             gap.replayed = Some(seq);
         }
@@ -642,12 +645,12 @@ impl Call<'_> {
             GapStep::Patience => Ok(()),
             GapStep::Coming(gap) => {
                 if let Some(connection) = self.connection_mut() {
-                    connection.logon.gap = Some(gap);
+                    connection.logon.missing = Some(gap);
                 }
                 Ok(())
             }
             GapStep::GiveUp => {
-                let times = connection.logon.gap.map_or(0, |gap| gap.asked);
+                let times = connection.logon.missing.map_or(0, |gap| gap.asked);
                 let text = if session.has_given_up() {
                     format!("MsgSeqNum {next_in} was asked for once more and never came")
                 } else {
@@ -667,10 +670,10 @@ impl Call<'_> {
     }
 
     /// Requests the missing messages.
-    fn request_missing(&mut self, gap: Gap, received: SeqNum) -> Result<(), Stop> {
+    fn request_missing(&mut self, gap: Missing, received: SeqNum) -> Result<(), Stop> {
         self.run(|call| {
             if let Some(connection) = call.connection_mut() {
-                connection.logon.gap = Some(gap);
+                connection.logon.missing = Some(gap);
             }
             let request = AdminMessage::ResendRequest { begin: gap.begin, end: gap.asked_to };
             call.send(SendKind::New { cause: Some(received) }, None, &request).map(drop)
@@ -684,10 +687,10 @@ impl Call<'_> {
         let session = self.session_mut();
         let next_in = session.state.stored.next_in;
         let Some(connection) = &mut session.state.connection else { return Err(Stop) };
-        if connection.logon.gap.is_some_and(|gap| next_in > gap.end) {
-            connection.logon.gap = None;
+        if connection.logon.missing.is_some_and(|gap| next_in > gap.end) {
+            connection.logon.missing = None;
         }
-        if connection.logon.held_at.is_some_and(|held_at| held_at != next_in) {
+        if connection.logon.backlog.held_at.is_some_and(|held_at| held_at != next_in) {
             session.state.release();
             self.tell_horizon();
         }

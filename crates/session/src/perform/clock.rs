@@ -44,10 +44,11 @@ mod tests {
     use crate::schedule::calendar::Calendar;
     use crate::settings::dictionaries::SessionDictionary;
     use crate::state::Phase;
+    use crate::state::backlog::Replay;
     use crate::state::reading::{Blocked, BlockedBy, Incomplete};
     use crate::state::reorder::Kept;
     use crate::state::session::Session;
-    use crate::state::{Connection, Replay, ResetStage, Resetting, TestRequest};
+    use crate::state::{Connection, ResetStage, Resetting, TestRequest};
     use crate::store::Position;
     use crate::values::time::{Mono, Now, Utc};
     use crate::wire::oversized;
@@ -114,7 +115,7 @@ mod tests {
             Timer::Reset,
             |s| {
                 let (stage, why) = (ResetStage::LogonSent, String::new());
-                connection(s).resetting = Some(Box::new(Resetting { stage, until: at(3000), why }));
+                connection(s).resetting = Some(Arc::new(Resetting { stage, until: at(3000), why }));
             },
             at(3000),
             |s| has_end(s, &SessionEnd::ResetUnanswered),
@@ -195,7 +196,8 @@ mod tests {
             |s| {
                 s.limits.replay_due = at(700);
                 let (next, end, live) = (SeqNum(1), SeqNum(1), SeqNum(2));
-                connection(s).logon.replay = Some(Replay { next, end, gap_from: None, live, began: live });
+                connection(s).logon.backlog.replay =
+                    Some(Replay { next, end, gap_from: None, live, began: live });
             },
             at(700),
             |s| !s.outbox.is_empty(),

@@ -1,5 +1,7 @@
 //! How a transport connection begins, goes on and ends.
 
+use std::sync::Arc;
+
 use fixbolt_codec::{SeqNum, Version};
 
 use crate::decide::logon;
@@ -8,7 +10,8 @@ use crate::events::event::{Event, Unreached};
 use crate::perform::call::{Call, Stop};
 use crate::perform::read::Reader;
 use crate::send::seal::SendKind;
-use crate::state::{Phase, Unsent};
+use crate::state::Phase;
+use crate::state::backlog::Unsent;
 use crate::wire::admin_message::AdminMessage;
 
 impl Call<'_> {
@@ -54,15 +57,17 @@ impl Call<'_> {
             self.notify(&Event::Unreached { begin: first, end: last, why: Unreached::Reset });
         }
         if let Some(resetting) = connection.resetting {
-            self.reset_is_cut_off(*resetting);
+            self.reset_is_cut_off(&resetting);
         }
         // A counterparty that closes instead of answering our Logout does not hide why it was sent.
-        let end =
-            connection.end.or(connection.leaving).map(|end| *end).unwrap_or(match connection.logon.phase {
-                Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
-                Phase::LogonSent => SessionEnd::LogonUnanswered,
-                _ => SessionEnd::ConnectionLost,
-            });
+        let end = connection.end.or(connection.leaving).map(Arc::unwrap_or_clone).unwrap_or(match connection
+            .logon
+            .phase
+        {
+            Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
+            Phase::LogonSent => SessionEnd::LogonUnanswered,
+            _ => SessionEnd::ConnectionLost,
+        });
         self.reset_after(&end, connection.logged_on);
         if let Some(timing) = self.session_mut().tools.encoding.timing.take() {
             for total in timing.totals() {
@@ -121,7 +126,7 @@ impl Call<'_> {
             if let Some(connection) = call.connection_mut() {
                 // What was written before our Logon has a lower number: the counterparty asks for
                 // it.
-                connection.logon.kept_from = None;
+                connection.logon.backlog.kept_from = None;
             }
             Ok(())
         })

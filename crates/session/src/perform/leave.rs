@@ -2,6 +2,7 @@
 //! cause is.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 
@@ -188,7 +189,7 @@ impl Call<'_> {
             return self.send_logout(text, cause, Some(end));
         }
         // Nothing else is sent afterwards.
-        (connection.logon.replay, connection.logon.kept_from) = (None, None);
+        (connection.logon.backlog.replay, connection.logon.backlog.kept_from) = (None, None);
         let status = LogoutStatus::of(&end);
         self.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status })?;
         if let Some(connection) = self.connection_mut() {
@@ -213,7 +214,7 @@ impl Call<'_> {
         if let Some(connection) = self.connection_mut() {
             (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutSent, Some(until));
             connection.logon.logout_queued = true;
-            connection.leaving = leaving.map(Box::new);
+            connection.leaving = leaving.map(Arc::new);
         }
         Ok(())
     }

@@ -101,7 +101,7 @@ impl Call<'_> {
             session.state.accepted_too_low = false;
             session.state.gave_up_at = SeqNum::ZERO;
             if let Some(connection) = &mut session.state.connection {
-                connection.logon.gap = None;
+                connection.logon.missing = None;
             }
         })?;
         self.notify(&Event::SequenceChanged { next_in, next_out, reason: why });

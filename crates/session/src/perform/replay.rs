@@ -20,8 +20,9 @@ use crate::events::event::{Event, Unreached};
 use crate::perform::call::{Call, Stop};
 use crate::send::seal::SendKind;
 use crate::settings::ReplayInterleave;
+use crate::state::Phase;
+use crate::state::backlog::{Replay, Unsent};
 use crate::state::session::Session;
-use crate::state::{Phase, Replay, Unsent};
 use crate::store::{RecordFlags, StoreError};
 use crate::values::fix::number::WRITTEN_ANEW;
 use crate::values::fix::tag;
@@ -99,7 +100,7 @@ impl Call<'_> {
     /// Records how far the replay has come.
     fn note_replay(&mut self, replay: Option<Replay>) {
         if let Some(connection) = self.connection_mut() {
-            connection.logon.replay = replay;
+            connection.logon.backlog.replay = replay;
         }
     }
 

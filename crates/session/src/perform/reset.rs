@@ -5,6 +5,8 @@
 //! Rule 5.1 of the session standard. If both sides begin at the same time, each takes the other's
 //! Logon for the answer to its own.
 
+use std::sync::Arc;
+
 use fixbolt_codec::{Message, SeqNum, Version};
 
 use crate::decide::logon;
@@ -43,7 +45,7 @@ impl Call<'_> {
         let sent = self.test_request().map_err(|Stop| SendError::Unavailable)?;
         let stage = ResetStage::Testing(sent.ok_or(SendError::BackPressure)?);
         let Some(connection) = self.connection_mut() else { return Err(SendError::NotLoggedOn) };
-        connection.resetting = Some(Box::new(Resetting { stage, until, why: why.to_owned() }));
+        connection.resetting = Some(Arc::new(Resetting { stage, until, why: why.to_owned() }));
         Ok(())
     }
 }
@@ -52,9 +54,9 @@ impl Call<'_> {
 fn is_busy(session: &Session) -> bool {
     session.state.connection.as_ref().is_none_or(|connection| {
         let logon = &connection.logon;
-        logon.gap.is_some()
-            || logon.replay.is_some()
-            || logon.kept_from.is_some()
+        logon.missing.is_some()
+            || logon.backlog.replay.is_some()
+            || logon.backlog.kept_from.is_some()
             || logon.logout_waits.is_some()
     })
 }
@@ -87,12 +89,12 @@ impl Call<'_> {
         self.complete_logon(&mut ours, true)?;
         self.run(|call| {
             let resetting = call.connection_mut().and_then(|connection| connection.resetting.take());
-            let why = resetting.map_or_else(String::new, |resetting| resetting.why);
+            let why = resetting.map_or_else(String::new, |resetting| resetting.why.clone());
             call.reset(&why)?;
             call.send(SendKind::New { cause: None }, None, &ours)?;
             if let Some(connection) = call.connection_mut() {
                 let stage = ResetStage::LogonSent;
-                connection.resetting = Some(Box::new(Resetting { stage, until, why }));
+                connection.resetting = Some(Arc::new(Resetting { stage, until, why }));
             }
             Ok(())
         })
@@ -110,11 +112,11 @@ impl Call<'_> {
     /// Tells what has become of a reset whose connection has ended. After our Logon the numbers are
     /// reset here, and nobody knows whether they are at the counterparty.
     #[cold]
-    pub(crate) fn reset_is_cut_off(&mut self, resetting: Resetting) {
+    pub(crate) fn reset_is_cut_off(&mut self, resetting: &Resetting) {
         let Resetting { stage, why, .. } = resetting;
         match stage {
             ResetStage::Testing(_) => self.notify(&Event::ResetAbandoned { why: "the connection has ended" }),
-            ResetStage::LogonSent => self.notify_numbers(&why),
+            ResetStage::LogonSent => self.notify_numbers(why),
         }
     }
 }

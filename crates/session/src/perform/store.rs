@@ -12,7 +12,8 @@ use crate::decide::reaction::Reaction;
 use crate::events::end::Halt;
 use crate::events::event::{Event, Unreached};
 use crate::perform::call::Call;
-use crate::state::{Stored, Unsent};
+use crate::state::Stored;
+use crate::state::backlog::Unsent;
 use crate::store::{Recovered, StoreError};
 
 impl Call<'_> {

@@ -10,7 +10,8 @@ use crate::send::draft::Draft;
 use crate::send::record::{append, record};
 use crate::send::seal::{SendKind, last_processed, seal};
 use crate::settings::{ReplayInterleave, SessionSettings};
-use crate::state::{Phase, Unsent};
+use crate::state::Phase;
+use crate::state::backlog::Unsent;
 use crate::store::{RecordFlags, RecordKind};
 use crate::values::fix::msg_type;
 use crate::wire::mask::mask_message;
@@ -115,9 +116,9 @@ impl Draft<'_> {
                 let holds = state.holds();
                 if let Some(connection) = &mut state.connection
                     && (connection.logon.phase == Phase::LogonSent
-                        || holds && connection.logon.replay.is_none())
+                        || holds && connection.logon.backlog.replay.is_none())
                 {
-                    connection.logon.kept_from.get_or_insert(seq);
+                    connection.logon.backlog.kept_from.get_or_insert(seq);
                 }
                 if settings.replay_interleave == ReplayInterleave::All && is_admin {
                     state.logout_waits(seq);

@@ -9,8 +9,9 @@
 use fixbolt_codec::SeqNum;
 
 use crate::events::event::Unreached;
+use crate::state::backlog::Replay;
 use crate::state::session::Session;
-use crate::state::{Connection, Phase, Replay};
+use crate::state::{Connection, Phase};
 use crate::store::Store;
 
 impl Session {
@@ -28,7 +29,7 @@ impl Session {
     /// are sent later. Must not be called while a transaction is open.
     pub(crate) fn tell_horizon(&mut self, store: &mut dyn Store) {
         let withholds = |connection: &Connection| {
-            connection.logon.held_at.is_some() || connection.logon.kept_from.is_some()
+            connection.logon.backlog.held_at.is_some() || connection.logon.backlog.kept_from.is_some()
         };
         let needs_all = self.state.phase() == Phase::LogonSent
             || self.state.replay().is_some()

@@ -3,7 +3,9 @@
 //!
 //! A lifetime ends when its value is replaced. What belongs to none of them stands in [`State`].
 
+pub(crate) mod backlog;
 pub(crate) mod horizon;
+pub(crate) mod missing;
 pub(crate) mod outbound_check;
 pub(crate) mod outbox;
 pub(crate) mod reading;
@@ -12,16 +14,19 @@ pub(crate) mod session;
 pub(crate) mod status;
 pub(crate) mod throttling;
 pub(crate) mod timers;
+pub(crate) mod withheld;
 
-use fixbolt_codec::{MsgType, SeqNum};
+use std::sync::Arc;
+
+use fixbolt_codec::SeqNum;
 
 use crate::events::end::SessionEnd;
 use crate::limits::flood::Added;
 use crate::limits::throttle::Counted;
-use crate::settings::SessionSettings;
 use crate::settings::dictionaries::NamedVersions;
+use crate::state::backlog::{Backlog, Unsent};
+use crate::state::missing::Missing;
 use crate::store::{ConnectionNumber, Generation};
-use crate::values::fix::msg_type;
 use crate::values::time::{Mono, Now, Utc};
 use crate::wire::admin_message::TestReqIdValue;
 
@@ -88,14 +93,6 @@ pub(crate) struct Stored {
     pub(crate) began: Option<Utc>,
 }
 
-/// A range of sequence numbers whose messages wait for a request of the counterparty, for the end
-/// of a replay, or for a socket that has not accepted them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Unsent {
-    pub(crate) first: SeqNum,
-    pub(crate) last: SeqNum,
-}
-
 /// The state of one transport connection.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Connection {
@@ -113,14 +110,13 @@ pub(crate) struct Connection {
     pub(crate) logged_on: bool,
     /// Whether our Logon had ResetSeqNumFlag=Y, so that the answer must have it, too.
     pub(crate) reset_asked: bool,
-    /// The reset of the sequence numbers in the session that we have begun. Boxed, so that a
-    /// snapshot of the state stays small.
-    pub(crate) resetting: Option<Box<Resetting>>,
+    /// The reset of the sequence numbers in the session that we have begun. Replaced whole, so that
+    /// a snapshot of the state costs no copy; so are the next two.
+    pub(crate) resetting: Option<Arc<Resetting>>,
     /// The reason for the end once our Logout is answered, if this is not an ordinary logout.
-    pub(crate) leaving: Option<Box<SessionEnd>>,
-    /// Why the connection is being closed, if it is. Boxed, so that a snapshot of the state stays
-    /// small.
-    pub(crate) end: Option<Box<SessionEnd>>,
+    pub(crate) leaving: Option<Arc<SessionEnd>>,
+    /// Why the connection is being closed, if it is.
+    pub(crate) end: Option<Arc<SessionEnd>>,
     pub(crate) logon: Logon,
 }
 
@@ -168,8 +164,10 @@ pub(crate) struct Logon {
     pub(crate) phase: Phase,
     /// When the phase ends if nothing happens.
     pub(crate) deadline: Option<Mono>,
-    pub(crate) gap: Option<Gap>,
-    pub(crate) replay: Option<Replay>,
+    /// What we have asked for.
+    pub(crate) missing: Option<Missing>,
+    /// What is numbered and not yet on the wire.
+    pub(crate) backlog: Backlog,
     /// A ResendRequest that arrived after a gap and was answered at once.
     pub(crate) request_answered: Option<SeqNum>,
     /// Whether our Logout, or a part of it, waits for the socket.
@@ -177,12 +175,6 @@ pub(crate) struct Logon {
     /// A Logout with this sequence number arrived after a gap; it is answered when the gap is
     /// filled.
     pub(crate) logout_waits: Option<SeqNum>,
-    /// The first message that was withheld between our Logon and its answer, or because of
-    /// `held_at`.
-    pub(crate) kept_from: Option<SeqNum>,
-    /// NextNumIn at the logon, if messages are missing before the counterparty's Logon: as long as
-    /// it stays the same, new application messages are withheld.
-    pub(crate) held_at: Option<SeqNum>,
     /// MsgSeqNum of our Logon.
     pub(crate) ours: Option<SeqNum>,
     /// MsgSeqNum of our Logout.
@@ -234,40 +226,6 @@ pub(crate) enum ResetStage {
     LogonSent,
 }
 
-/// Missing messages that were requested.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Gap {
-    /// NextNumIn at the time of the request.
-    pub(crate) begin: SeqNum,
-    /// The last missing sequence number.
-    pub(crate) end: SeqNum,
-    /// The last sequence number that was requested; `None` if the request was open-ended.
-    pub(crate) asked_to: Option<SeqNum>,
-    /// How many times these were requested without progress.
-    pub(crate) asked: u32,
-    pub(crate) asked_at: Mono,
-    /// The last sequence number after the gap that was sent again. A lower one belongs to the next
-    /// replay.
-    pub(crate) replayed: Option<SeqNum>,
-}
-
-/// Messages that are being sent again, a few in each transaction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Replay {
-    /// The next sequence number to look up.
-    pub(crate) next: SeqNum,
-    /// The last sequence number requested.
-    pub(crate) end: SeqNum,
-    /// The first sequence number of a run that is to be gap-filled.
-    pub(crate) gap_from: Option<SeqNum>,
-    /// The first new message that waits for the end of the replay. It stays the same until
-    /// everything requested is sent.
-    pub(crate) live: SeqNum,
-    /// NextNumOut when the replay began. Messages from here on may be sent before their turn
-    /// ([`ReplayInterleave`](crate::ReplayInterleave)).
-    pub(crate) began: SeqNum,
-}
-
 impl State {
     /// Returns the state without a connection of a session whose store holds this.
     pub(crate) fn new(stored: Stored) -> Self {
@@ -287,10 +245,6 @@ impl State {
         self.connection.as_ref().map_or(Phase::Disconnected, |connection| connection.logon.phase)
     }
 
-    pub(crate) fn replay(&self) -> Option<Replay> {
-        self.connection.as_ref()?.logon.replay
-    }
-
     /// Returns what the reset that we have begun waits for.
     pub(crate) fn reset_stage(&self) -> Option<ResetStage> {
         Some(self.connection.as_ref()?.resetting.as_ref()?.stage)
@@ -299,76 +253,6 @@ impl State {
     /// Returns whether there is a connection that is not about to be closed.
     pub(crate) fn is_open(&self) -> bool {
         self.connection.as_ref().is_some_and(|connection| connection.end.is_none())
-    }
-
-    /// Returns whether new application messages are withheld until the counterparty has begun to
-    /// send what is missing before its Logon.
-    pub(crate) fn holds(&self) -> bool {
-        self.connection.as_ref().is_some_and(|connection| {
-            connection.logon.phase == Phase::LoggedOn && connection.logon.held_at == Some(self.stored.next_in)
-        })
-    }
-
-    /// Returns whether a new message gets its sequence number and is stored, but not queued: during
-    /// a replay, and while messages are missing before the counterparty's Logon, it is sent from
-    /// the store afterwards, and while the session is not logged on the counterparty requests it
-    /// later. Nothing new is sent after a Logout (rule 11).
-    /// [`ReplayInterleave`](crate::ReplayInterleave) says what is sent during a replay all the
-    /// same.
-    pub(crate) fn keeps_back(&self, settings: &SessionSettings, msg_type: MsgType) -> bool {
-        if msg_type.as_bytes() == msg_type::LOGON {
-            return false;
-        }
-        match &self.connection {
-            None => true,
-            Some(connection) => {
-                let logon = &connection.logon;
-                if logon.replay.is_some()
-                    && (msg_type.is_admin() || logon.phase == Phase::LoggedOn)
-                    && settings.replay_interleave.sends(msg_type.as_bytes())
-                {
-                    return false;
-                }
-                logon.replay.is_some()
-                    || logon.kept_from.is_some() && logon.phase == Phase::LoggedOn
-                    || !msg_type.is_admin() && (logon.phase != Phase::LoggedOn || self.holds())
-            }
-        }
-    }
-
-    /// Returns the number of messages that wait for the end of a replay, or are withheld.
-    pub(crate) fn waiting(&self) -> u64 {
-        let first = self.connection.as_ref().and_then(|connection| {
-            let Logon { replay, kept_from, .. } = connection.logon;
-            replay.map(|replay| replay.live).or(kept_from)
-        });
-        first.map_or(0, |first| self.stored.next_out.0.saturating_sub(first.0))
-    }
-
-    /// Ends the withholding of messages: those that were withheld follow now, in front of whatever
-    /// is written next.
-    pub(crate) fn release(&mut self) {
-        let began = self.stored.next_out;
-        let Some(Connection { logon, .. }) = &mut self.connection else { return };
-        if logon.phase == Phase::LoggedOn {
-            logon.deadline = None;
-        }
-        logon.held_at = None;
-        if let Some(live) = logon.kept_from.take() {
-            let kept = Replay { next: live, end: live.previous(), gap_from: None, live, began };
-            logon.replay.get_or_insert(kept);
-        }
-    }
-
-    /// Records that our Logout waits for the end of a replay for which nothing else waits: what was
-    /// written before it has been sent. Another request must not take it for sent, too.
-    pub(crate) fn logout_waits(&mut self, seq: SeqNum) {
-        if let Some(connection) = &mut self.connection
-            && let Some(replay) = &mut connection.logon.replay
-            && replay.live >= replay.began
-        {
-            (replay.live, replay.began) = (seq, seq.next());
-        }
     }
 
     /// Returns the largest message that the counterparty accepts, in bytes.
@@ -402,22 +286,6 @@ impl State {
         }
         self.unsent.take()
     }
-
-    /// Records that the messages with these sequence numbers have not been sent.
-    pub(crate) fn keep_back(&mut self, kept: Unsent) {
-        let unsent = self.unsent.unwrap_or(kept);
-        self.unsent = Some(Unsent { first: unsent.first.min(kept.first), last: unsent.last.max(kept.last) });
-    }
-
-    /// Records that every message up to `seq` was sent or gap-filled.
-    pub(crate) fn went_out(&mut self, seq: SeqNum) {
-        if let Some(unsent) = &mut self.unsent {
-            unsent.first = unsent.first.max(seq.next());
-            if unsent.first > unsent.last {
-                self.unsent = None;
-            }
-        }
-    }
 }
 
 impl Connection {
@@ -449,7 +317,7 @@ impl Connection {
     /// Requests that the connection be closed; the first reason counts. The application is notified
     /// once the transport has ended.
     pub(crate) fn close(&mut self, end: SessionEnd) {
-        self.end.get_or_insert_with(|| Box::new(end));
+        self.end.get_or_insert_with(|| Arc::new(end));
     }
 }
 
@@ -458,13 +326,11 @@ impl Logon {
         Self {
             phase,
             deadline,
-            gap: None,
-            replay: None,
+            missing: None,
+            backlog: Backlog { replay: None, kept_from: None, held_at: None },
             request_answered: None,
             logout_queued: false,
             logout_waits: None,
-            kept_from: None,
-            held_at: None,
             ours: None,
             logout: None,
         }

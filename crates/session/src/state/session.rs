@@ -23,12 +23,13 @@ use crate::schedule::calendar::Calendar;
 use crate::settings::behavior::{Behavior, WrongBodyLength};
 use crate::settings::dictionaries::Dictionaries;
 use crate::settings::{Role, SessionSettings, WhileLoggedOff};
+use crate::state::backlog::Unsent;
 use crate::state::outbound_check::OutboundCheck;
 use crate::state::outbox::{Outbox, OutboxMark, Watermarks};
 use crate::state::reading::{BlockedBy, Reading};
 use crate::state::reorder::ReorderBuffer;
 use crate::state::status::StatusCell;
-use crate::state::{Connection, Phase, ResetStage, State, Stored, Unsent};
+use crate::state::{Connection, Phase, ResetStage, State, Stored};
 use crate::store::retry::StoreRetry;
 use crate::store::{Generation, Position, Recovered, Store, StoreError};
 use crate::values::codec_timing::{CodecTiming, EncodingTime};
@@ -541,7 +542,9 @@ mod tests {
     use super::*;
     use crate::limits::throttle::Counted;
     use crate::settings::dictionaries::SessionDictionary;
-    use crate::state::{Gap, Logon, Replay, Resetting, TestRequest};
+    use crate::state::backlog::{Backlog, Replay};
+    use crate::state::missing::Missing;
+    use crate::state::{Logon, Resetting, TestRequest};
     use crate::store::{ConnectionNumber, Generation};
     use crate::values::id::SessionId;
     use crate::values::time::Utc;
@@ -573,7 +576,7 @@ mod tests {
         let logon = Logon {
             phase: Phase::LoggedOn,
             deadline: Some(Mono(7)),
-            gap: Some(Gap {
+            missing: Some(Missing {
                 begin: seq,
                 end: seq,
                 asked_to: Some(seq),
@@ -581,12 +584,14 @@ mod tests {
                 asked_at: Mono(7),
                 replayed: Some(seq),
             }),
-            replay: Some(Replay { next: seq, end: seq, gap_from: Some(seq), live: seq, began: seq }),
+            backlog: Backlog {
+                replay: Some(Replay { next: seq, end: seq, gap_from: Some(seq), live: seq, began: seq }),
+                kept_from: Some(seq),
+                held_at: Some(seq),
+            },
             request_answered: Some(seq),
             logout_queued: true,
             logout_waits: Some(seq),
-            kept_from: Some(seq),
-            held_at: Some(seq),
             ours: Some(seq),
             logout: Some(seq),
         };
@@ -598,14 +603,14 @@ mod tests {
             test_request: Some(TestRequest { id: 7, sent: Mono(7) }),
             test_requests: 7,
             reset_asked: true,
-            resetting: Some(Box::new(Resetting {
+            resetting: Some(Arc::new(Resetting {
                 stage: ResetStage::LogonSent,
                 until: Mono(7),
                 why: "7".into(),
             })),
             logged_on: true,
-            leaving: Some(Box::new(SessionEnd::LogoutTimedOut)),
-            end: Some(Box::new(SessionEnd::LogonTimedOut)),
+            leaving: Some(Arc::new(SessionEnd::LogoutTimedOut)),
+            end: Some(Arc::new(SessionEnd::LogonTimedOut)),
             logon,
         };
         let counted = Counted { messages: 7, orders: 7, inbound: 7 };
@@ -659,13 +664,13 @@ mod tests {
             (logon(s).phase, logon(s).deadline) =
                 (logon(&mut o.clone()).phase, logon(&mut o.clone()).deadline)
         },
-        |s, o| logon(s).gap = logon(&mut o.clone()).gap,
-        |s, o| logon(s).replay = logon(&mut o.clone()).replay,
+        |s, o| logon(s).missing = logon(&mut o.clone()).missing,
+        |s, o| logon(s).backlog.replay = logon(&mut o.clone()).backlog.replay,
         |s, o| logon(s).request_answered = logon(&mut o.clone()).request_answered,
         |s, o| logon(s).logout_queued = logon(&mut o.clone()).logout_queued,
         |s, o| logon(s).logout_waits = logon(&mut o.clone()).logout_waits,
-        |s, o| logon(s).kept_from = logon(&mut o.clone()).kept_from,
-        |s, o| logon(s).held_at = logon(&mut o.clone()).held_at,
+        |s, o| logon(s).backlog.kept_from = logon(&mut o.clone()).backlog.kept_from,
+        |s, o| logon(s).backlog.held_at = logon(&mut o.clone()).backlog.held_at,
         |s, o| logon(s).ours = logon(&mut o.clone()).ours,
         |s, o| logon(s).logout = logon(&mut o.clone()).logout,
     ];

@@ -162,7 +162,7 @@ impl Session {
     /// sent again. Each number is requested once: once it is used, the next one is expected.
     pub(crate) fn is_requested(&self, connection: &Connection, header: &Header<'_>, seq: SeqNum) -> bool {
         header.poss_dup
-            && (connection.logon.gap.is_some_and(|gap| seq <= gap.end) || self.was_dropped(seq))
+            && (connection.logon.missing.is_some_and(|gap| seq <= gap.end) || self.was_dropped(seq))
             && (!header.is_session_layer()
                 || [msg_type::SEQUENCE_RESET, msg_type::REJECT].contains(&header.msg_type))
     }
@@ -176,7 +176,7 @@ impl Session {
     /// it again if the request for what is missing has no end.
     pub(crate) fn note_dropped(&mut self, seq: SeqNum) {
         let connection = self.state.connection.as_ref();
-        let gap = connection.and_then(|connection| connection.logon.gap);
+        let gap = connection.and_then(|connection| connection.logon.missing);
         if gap.is_some_and(|gap| gap.asked_to.is_none()) && !self.was_dropped(seq) {
             self.intake.reading.dropped = Some((self.state.stored.generation, seq));
         }

@@ -8,9 +8,10 @@ use core::time::Duration;
 
 use crate::settings::SessionSettings;
 use crate::settings::behavior::HeartbeatWhileTesting;
+use crate::state::backlog::Replay;
 use crate::state::reading::BlockedBy;
 use crate::state::session::Session;
-use crate::state::{Connection, Phase, Replay};
+use crate::state::{Connection, Phase};
 use crate::values::fix::msg_type;
 use crate::values::time::Mono;
 use crate::wire::oversized;
@@ -170,7 +171,7 @@ impl Session {
     /// A replay resumes when the socket accepts more data. If nothing is in flight there is no such
     /// event, so it is due at once, or once a replay that is slowed down may go on.
     fn replay_due(&self, connection: &Connection) -> Option<Mono> {
-        let replay = connection.logon.replay?;
+        let replay = connection.logon.backlog.replay?;
         let reading = &self.intake.reading;
         let is_throttled =
             || self.limits.outbound_places.as_ref().is_some_and(|places| places.is_following());
@@ -231,7 +232,7 @@ impl Session {
     fn silent_at(&self, connection: &Connection) -> Option<Mono> {
         match connection.test_request {
             None if self.intake.reading.is_paced() => None,
-            None if connection.logon.replay.is_some()
+            None if connection.logon.backlog.replay.is_some()
                 && !self.fixed.settings.replay_interleave.sends(msg_type::TEST_REQUEST) =>
             {
                 None
@@ -285,9 +286,9 @@ impl Session {
         match logon.phase {
             Phase::LogoutSent if logon.logout_queued => {
                 logon.deadline = Some(answered_by);
-                logon.logout_queued = !all_taken || logon.replay.is_some();
+                logon.logout_queued = !all_taken || logon.backlog.replay.is_some();
             }
-            Phase::LogoutAnswered if logon.replay.is_some() => {
+            Phase::LogoutAnswered if logon.backlog.replay.is_some() => {
                 logon.deadline = Some(now + PEER_CLOSES_WITHIN);
             }
             _ => {}

@@ -1,0 +1,101 @@
+//! Which messages are numbered and not yet on the wire, and when they go.
+
+use fixbolt_codec::{MsgType, SeqNum};
+
+use crate::settings::SessionSettings;
+use crate::state::backlog::{Backlog, Replay, Unsent};
+use crate::state::{Connection, Phase, State};
+use crate::values::fix::msg_type;
+
+impl State {
+    pub(crate) fn replay(&self) -> Option<Replay> {
+        self.connection.as_ref()?.logon.backlog.replay
+    }
+
+    /// Returns whether new application messages are withheld until the counterparty has begun to
+    /// send what is missing before its Logon.
+    pub(crate) fn holds(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| {
+            connection.logon.phase == Phase::LoggedOn
+                && connection.logon.backlog.held_at == Some(self.stored.next_in)
+        })
+    }
+
+    /// Returns whether a new message gets its sequence number and is stored, but not queued: during
+    /// a replay, and while messages are missing before the counterparty's Logon, it is sent from
+    /// the store afterwards, and while the session is not logged on the counterparty requests it
+    /// later. Nothing new is sent after a Logout (rule 11).
+    /// [`ReplayInterleave`](crate::ReplayInterleave) says what is sent during a replay all the
+    /// same.
+    pub(crate) fn keeps_back(&self, settings: &SessionSettings, msg_type: MsgType) -> bool {
+        if msg_type.as_bytes() == msg_type::LOGON {
+            return false;
+        }
+        match &self.connection {
+            None => true,
+            Some(connection) => {
+                let logon = &connection.logon;
+                if logon.backlog.replay.is_some()
+                    && (msg_type.is_admin() || logon.phase == Phase::LoggedOn)
+                    && settings.replay_interleave.sends(msg_type.as_bytes())
+                {
+                    return false;
+                }
+                logon.backlog.replay.is_some()
+                    || logon.backlog.kept_from.is_some() && logon.phase == Phase::LoggedOn
+                    || !msg_type.is_admin() && (logon.phase != Phase::LoggedOn || self.holds())
+            }
+        }
+    }
+
+    /// Returns the number of messages that wait for the end of a replay, or are withheld.
+    pub(crate) fn waiting(&self) -> u64 {
+        let first = self.connection.as_ref().and_then(|connection| {
+            let Backlog { replay, kept_from, .. } = connection.logon.backlog;
+            replay.map(|replay| replay.live).or(kept_from)
+        });
+        first.map_or(0, |first| self.stored.next_out.0.saturating_sub(first.0))
+    }
+
+    /// Ends the withholding of messages: those that were withheld follow now, in front of whatever
+    /// is written next.
+    pub(crate) fn release(&mut self) {
+        let began = self.stored.next_out;
+        let Some(Connection { logon, .. }) = &mut self.connection else { return };
+        if logon.phase == Phase::LoggedOn {
+            logon.deadline = None;
+        }
+        logon.backlog.held_at = None;
+        if let Some(live) = logon.backlog.kept_from.take() {
+            let kept = Replay { next: live, end: live.previous(), gap_from: None, live, began };
+            logon.backlog.replay.get_or_insert(kept);
+        }
+    }
+
+    /// Records that our Logout waits for the end of a replay for which nothing else waits: what was
+    /// written before it has been sent. Another request must not take it for sent, too.
+    pub(crate) fn logout_waits(&mut self, seq: SeqNum) {
+        if let Some(connection) = &mut self.connection
+            && let Some(replay) = &mut connection.logon.backlog.replay
+            && replay.live >= replay.began
+        {
+            (replay.live, replay.began) = (seq, seq.next());
+        }
+    }
+
+    /// Records that the messages with these sequence numbers have not been sent.
+    pub(crate) fn keep_back(&mut self, kept: Unsent) {
+        let unsent = self.unsent.unwrap_or(kept);
+        self.unsent = Some(Unsent { first: unsent.first.min(kept.first), last: unsent.last.max(kept.last) });
+    }
+
+    /// Records that every message up to `seq` was sent or gap-filled.
+    pub(crate) fn went_out(&mut self, seq: SeqNum) {
+        if let Some(unsent) = &mut self.unsent {
+            unsent.first = unsent.first.max(seq.next());
+            if unsent.first > unsent.last {
+                self.unsent = None;
+            }
+        }
+    }
+}
