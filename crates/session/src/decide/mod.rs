@@ -1,4 +1,5 @@
-//! What may follow a message: these files read and return a `Reaction`.
+//! What may follow a message, a timer or an operator's call: these files read, and return a
+//! `Reaction`.
 
 pub(crate) mod admin;
 pub(crate) mod answers;

@@ -1,4 +1,4 @@
-//! Carries out reactions, timers and the edges of schedules.
+//! A call for one session, and the only place where reactions are carried out.
 
 pub(crate) mod call;
 pub(crate) mod carry_out;
