@@ -49,7 +49,8 @@ pub struct BodyWriter<'b> {
     msg_type: MsgType,
     error: Option<EncodeError>,
     pub(crate) scope: Scope,
-    /// As [`Scope::seen`], for all scopes together; all bits after fields that are not checked.
+    /// One bit for each tag modulo 512 that was written in any scope; all bits after fields that
+    /// are not checked.
     pub(crate) written: TagSet,
     pub(crate) body_begun: bool,
     /// The length field that was written last, until its data field is written.
@@ -136,8 +137,9 @@ impl<'b> BodyWriter<'b> {
     /// Returns the borrowed memory and the position of the finished body in it.
     ///
     /// # Errors
-    /// As [`BodyWriter::finish`]. The memory is then lost for the time it was borrowed for, since a
-    /// group that was not ended could be ended in another body there.
+    /// Returns the first mistake. It is also one if the last field is a length field, or if a group
+    /// was not ended. The memory is then lost for the time it was borrowed for, since a group that
+    /// was not ended could be ended in another body there.
     #[inline]
     pub fn into_memory(self) -> Result<(&'b mut [u8], Range<usize>), EncodeError> {
         self.is_finished()?;
@@ -293,7 +295,8 @@ impl<'b> BodyWriter<'b> {
         true
     }
 
-    /// Does the same for a typed value, which [`BodyWriter::any_field`] writes otherwise.
+    /// Writes a plain field of 1 to [`SHORT`] bytes from a typed value, or returns `false` if it is
+    /// to be written by [`BodyWriter::any_field`].
     #[inline(always)]
     fn short_field<T: ToField>(&mut self, key: &Key, value: &T) -> bool {
         if T::MAX_LEN > SHORT || !self.admits_plain(key) {

@@ -38,7 +38,8 @@ impl BodyWriter<'_> {
         self.complete(key, value.len(), before);
     }
 
-    /// Does the same for a typed value.
+    /// Writes a field from a typed value, whose bytes must not contain SOH, or records what is
+    /// wrong.
     #[inline(never)]
     pub(crate) fn any_field<T: ToField>(&mut self, key: &Key, value: &T) {
         let Some(before) = self.admit(key) else { return };

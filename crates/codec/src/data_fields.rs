@@ -15,7 +15,8 @@ pub struct DataFields {
     /// 512. A clear bit means that the tag is not a length field, so that the common case needs no
     /// search. Few enough to fit into vector registers.
     hints: [u32; HINTS],
-    /// The same with another hash, which excludes most tags that are not length fields.
+    /// One bit for each value of [`second_hint`]. A clear bit means that the tag is not a length
+    /// field, as for most tags that merely share their bit of `hints` with one.
     second_hints: [u32; HINTS],
 }
 
@@ -77,7 +78,9 @@ impl DataFields {
         self.pairs().iter().find(|pair| pair.1 == tag).map(|pair| pair.0)
     }
 
-    /// The same for the standard's pairs, in a constant.
+    /// Returns the data field that follows the length field `length` in the standard, or `None` if
+    /// it is not a length field of the standard. A constant can call it, unlike
+    /// [`DataFields::data_tag`].
     pub(crate) const fn standard_data_tag(length: u32) -> Option<u32> {
         let mut n = 0;
         while n < STANDARD_PAIRS.len() {

@@ -59,7 +59,8 @@ impl<'s> Secrets<'s> {
         SecretRanges { last, ..self.ranges(message, Kind::Message) }
     }
 
-    /// The same for the bytes of a body, which have no MsgType.
+    /// Returns the places of the secrets in the bytes of a body, ascending. A body has no MsgType,
+    /// so the caller says whether it is a Logon's.
     pub(crate) fn in_body(self, body: &[u8], is_logon: bool) -> SecretRanges<'s, '_> {
         SecretRanges { is_logon, ..self.ranges(body, Kind::Message) }
     }

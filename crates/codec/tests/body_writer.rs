@@ -220,7 +220,7 @@ impl ToField for Own {
     }
 }
 
-/// The same in few bytes.
+/// A type that writes this many bytes, at most four.
 struct Few(usize);
 
 impl ToField for Few {

@@ -20,19 +20,20 @@ use fixbolt_session::{Mono, SessionId, Utc};
 pub struct Kept {
     /// The index of the session's key.
     pub session: u32,
-    /// As in [`Record`].
+    /// The direction of the message, or the kind of the record.
     pub kind: RecordKind,
-    /// As in [`Record`].
+    /// The record's flags.
     pub flags: RecordFlags,
-    /// As in [`Record`].
+    /// MsgSeqNum (34) of the message. For [`RecordKind::Reset`] and [`RecordKind::Adjust`]: the new
+    /// NextNumOut.
     pub seq: SeqNum,
-    /// As in [`Record`].
+    /// NextNumIn after the transaction is committed.
     pub next_in: SeqNum,
     connection: ConnectionNumber,
     cause: Option<SeqNum>,
     utc: Utc,
     mono: Mono,
-    /// As in [`Record`].
+    /// The whole message as sent or received (secrets masked), or the text of the other kinds.
     pub body: Vec<u8>,
     /// The generation that the record belongs to.
     pub generation: Generation,

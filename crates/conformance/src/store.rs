@@ -18,7 +18,8 @@ pub trait Intercept<S: Store>: Send {
     /// A session is opened.
     ///
     /// # Errors
-    /// As [`Store::open`].
+    /// Returns [`StoreError::Locked`] if another process holds the store, and [`StoreError::Io`] or
+    /// [`StoreError::Full`] if the system refuses.
     fn open(&mut self, store: &mut S, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
         store.open(key, session)
     }
@@ -26,7 +27,7 @@ pub trait Intercept<S: Store>: Send {
     /// A session is closed.
     ///
     /// # Errors
-    /// As [`Store::close`].
+    /// Returns [`StoreError::Io`] if the clean mark could not be written.
     fn close(&mut self, store: &mut S, session: SessionKey) -> Result<(), StoreError> {
         store.close(session)
     }
@@ -39,7 +40,7 @@ pub trait Intercept<S: Store>: Send {
     /// A record is added to the transaction.
     ///
     /// # Errors
-    /// As [`Store::append`].
+    /// After an error the transaction can no longer be committed; the caller rolls it back.
     fn append(&mut self, store: &mut S, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         store.append(session, record)
     }
@@ -47,7 +48,7 @@ pub trait Intercept<S: Store>: Send {
     /// The transaction is committed.
     ///
     /// # Errors
-    /// As [`Store::commit`].
+    /// After an error nothing of the transaction is visible.
     fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
         store.commit()
     }

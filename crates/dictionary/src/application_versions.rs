@@ -316,7 +316,7 @@ impl<T> ApplicationVersions<T> {
 
 /// ApplVerID, ApplExtID and CstmApplVerID of a message.
 const OWN: [Tag; 3] = [Tag::new(1128), Tag::new(1156), Tag::new(1129)];
-/// The same tags for the default of a Logon's sender.
+/// DefaultApplVerID, DefaultApplExtID and DefaultCstmApplVerID of a Logon.
 const DEFAULT: [Tag; 3] = [Tag::new(1137), Tag::new(1407), Tag::new(1408)];
 
 fn named<'m>(message: &Message<'m>, fields: [Tag; 3]) -> Option<ApplicationVersion<'m>> {

@@ -26,7 +26,8 @@ pub(crate) const FIELDS: usize = 60_000;
 /// Members of one definition after components and groups were replaced by their members.
 pub(crate) const MEMBERS: u64 = 100_000;
 
-/// The same of all messages and groups together.
+/// Members of all messages and groups together, after components and groups were replaced by their
+/// members.
 pub(crate) const ALL_MEMBERS: u64 = 4_000_000;
 
 /// Messages and groups, multiplied by fields: the cells in a validator's tables.

@@ -436,7 +436,8 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
-    /// Does the same, and records an error if there is no name.
+    /// Returns the name of a component or group that is defined here, followed by its scenario if
+    /// that is not base. Records an error if it has no name.
     fn definition_name(&mut self, node: Node<'a, 'd>) -> String {
         xml::required(node, "name", &mut self.found);
         self.name_of(node)

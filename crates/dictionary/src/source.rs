@@ -417,10 +417,11 @@ fn root_element(mut text: &str) -> Option<&str> {
 }
 
 impl Loaded {
-    /// Does the same as [`Dictionary::whole`] and keeps the rest.
+    /// Replaces the dictionary by one with which whole messages can be read
+    /// ([`Dictionary::whole`]), and keeps the rest.
     ///
     /// # Errors
-    /// Returns the error of [`Dictionary::whole`].
+    /// Returns an error if a name has different tags in an application version and in FIXT.1.1.
     pub fn whole(self) -> Result<Loaded, TransportMismatch> {
         Ok(Loaded { dictionary: self.dictionary.whole()?, ..self })
     }

@@ -19,7 +19,7 @@ use fixbolt_dictionary::{DataType, Dictionary, Source, fix42, fix44};
 /// How a value written back compares with the bytes it was read from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Outcome {
-    /// The same bytes.
+    /// Equal to the bytes it was read from.
     Same,
     /// BodyLength (9) was padded with zeros.
     BodyLengthZeros,

@@ -92,7 +92,9 @@ impl Files {
         Self::load_from(directory, writable, head_file, &numbers, first)
     }
 
-    /// Does the same if the head is another journal's.
+    /// Reads the head, which is another journal's, and the segments that are not archived; which
+    /// those are follows from the names of the files, not from the head. Maps them for writing if
+    /// `writable`, and changes nothing.
     #[cfg(feature = "inspect")]
     pub(crate) fn load_without_head(directory: &Path, writable: bool) -> Result<Self, StoreError> {
         let numbers = segments_in(directory)?;

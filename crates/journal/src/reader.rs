@@ -45,7 +45,8 @@ pub struct SessionJournal {
     /// What a start reads.
     pub(crate) files: Files,
     pub(crate) scan: Scan,
-    /// The same with the archive, if there is one, and what is lost of it.
+    /// All files, those of the archive included, and what is lost of the archive; `None` if nothing
+    /// was archived.
     archive: Option<(Files, Vec<String>)>,
     /// In all files.
     places: Vec<RecordAddress>,

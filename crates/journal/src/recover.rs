@@ -127,7 +127,8 @@ impl Opening<'_> {
         self.open_locked(lock)
     }
 
-    /// Does the same under a lock that is held already.
+    /// Opens or creates the journal under a lock that is held already. Also returns the number of
+    /// the last turn.
     pub(crate) fn open_locked(self, lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
         let directory = self.directory.clone();
         let files = Files::load(&directory, true)?;

@@ -11,8 +11,8 @@ pub(crate) const LARGE_STEP: Step = Step { name: "messages of 70 KB each way", r
 pub(crate) const TOO_LARGE_STEP: Step =
     Step { name: "a message of 70 KB is rejected, the session goes on", run: too_large };
 
-/// The same for a message that is numbered while the session is logged off. quickfixgo as initiator
-/// has no session then.
+/// For Fixbolt with its default MaxMessageSize, and a message that is numbered while the session is
+/// logged off. quickfixgo as initiator has no session then.
 pub(crate) const TOO_LARGE_RESENT_STEP: Step = Step {
     name: "a message of 70 KB that is resent is rejected, the session goes on",
     run: too_large_resent,

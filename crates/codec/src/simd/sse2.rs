@@ -18,7 +18,7 @@ pub(crate) fn equal_16(tags: &[u32; 16], tag: u32) -> u32 {
     }
 }
 
-/// The same for four tags.
+/// Returns one bit for each of four tags that equals `tag`, the lowest for the first.
 #[inline]
 #[allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 pub(crate) fn equal_4(tags: &[u32; 4], tag: u32) -> u32 {

@@ -35,7 +35,7 @@ fn accepts<T: for<'m> FromField<'m> + ToField + Display>(values: &[(&str, &str)]
     }
 }
 
-/// The same for values that are written back unchanged.
+/// Reads each value and writes it back unchanged.
 #[track_caller]
 fn keeps<T: for<'m> FromField<'m> + ToField + Display>(values: &[&str]) {
     accepts::<T>(&values.iter().map(|value| (*value, *value)).collect::<Vec<_>>());

@@ -51,8 +51,12 @@ impl<V: Borrow<Validator>> ApplicationVersions<V> {
         DataFields::new(&pairs)
     }
 
-    /// Does the same as [`Validator::first_reject`] with the version of the message. An unsupported
-    /// version is the only violation, of [`Check::ApplicationVersion`]; nothing else is checked.
+    /// Returns the first violation that the policy rejects, according to the application version of
+    /// the message; warnings are skipped. `scratch` must come from
+    /// [`ApplicationVersions::scratch`].
+    ///
+    /// An unsupported version is the only violation, of [`Check::ApplicationVersion`]; nothing else
+    /// is checked.
     pub fn first_reject<'m>(
         &self,
         message: &Message<'m>,
@@ -69,8 +73,13 @@ impl<V: Borrow<Validator>> ApplicationVersions<V> {
         }
     }
 
-    /// Does the same as [`Validator::for_each`] with the version of the message; see
-    /// [`ApplicationVersions::first_reject`]. Of an unsupported version there are no places.
+    /// Calls `report` with each violation that the policy does not ignore, according to the
+    /// application version of the message, until it breaks: in the order of the message, with
+    /// missing fields last. An unsupported version is the only violation, of
+    /// [`Check::ApplicationVersion`]. `scratch` must come from [`ApplicationVersions::scratch`].
+    ///
+    /// Returns the place of each field, as [`Validator::places`] does, or `None` if `report` broke
+    /// or the version is unsupported.
     pub fn for_each<'m, 's>(
         &self,
         message: &Message<'m>,

@@ -61,7 +61,9 @@ pub fn repair(directory: &Path, skip: Option<SeqNum>) -> Result<Vec<Repaired>, S
 /// Returns what [`repair`] would do, without doing it.
 ///
 /// # Errors
-/// As [`repair`].
+/// Returns [`StoreError::Locked`] if a process uses the journal, [`StoreError::Io`] or
+/// [`StoreError::Full`] from the system or if the message cannot be skipped, and
+/// [`StoreError::Damaged`] if nothing says whose journal it is.
 pub fn plan_repair(directory: &Path, skip: Option<SeqNum>) -> Result<Vec<Repaired>, StoreError> {
     each(directory, skip, false)
 }

@@ -5,7 +5,8 @@ use fixbolt_messages::codec::{
     Body, Envelope, Frame, Framer, Index, Memory, Message, MsgType, SeqNum, Span, Stamp, byte_sum,
 };
 
-/// Adds header and trailer to what `write` sends, reads the message back and passes it to `read`.
+/// Adds header and trailer of FIX.4.4 to what `write` sends, reads the message back and passes it
+/// to `read`.
 pub(crate) fn written<'b, R>(
     memory: &'b mut [u8],
     write: impl FnOnce(Memory<'b>) -> Body<'b>,
@@ -14,7 +15,8 @@ pub(crate) fn written<'b, R>(
     written_in("FIX.4.4", memory, write, read)
 }
 
-/// Does the same in a session of another version.
+/// Adds header and trailer of a version to what `write` sends, reads the message back and passes it
+/// to `read`.
 pub(crate) fn written_in<'b, R>(
     begin_string: &str,
     memory: &'b mut [u8],
@@ -25,12 +27,12 @@ pub(crate) fn written_in<'b, R>(
     received_in(begin_string, body.msg_type, body.bytes, read)
 }
 
-/// Does the same with the bytes of a body.
+/// Adds header and trailer of FIX.4.4 to a body, reads the message back and passes it to `read`.
 pub(crate) fn received<R>(msg_type: MsgType, body: &[u8], read: impl FnOnce(Message<'_>) -> R) -> R {
     received_in("FIX.4.4", msg_type, body, read)
 }
 
-/// Does the same in a session of another version.
+/// Adds header and trailer of a version to a body, reads the message back and passes it to `read`.
 pub(crate) fn received_in<R>(
     begin_string: &str,
     msg_type: MsgType,
@@ -53,12 +55,14 @@ pub(crate) fn received_in<R>(
     read(index.build(framed).unwrap())
 }
 
-/// Does the same with the text of a body, with `|` for SOH.
+/// Adds header and trailer of FIX.4.4 to a body, given as text with `|` for SOH, reads the message
+/// back and passes it to `read`.
 pub(crate) fn text<R>(msg_type: &[u8], body: &str, read: impl FnOnce(Message<'_>) -> R) -> R {
     received(MsgType::new(msg_type), body.replace('|', "\x01").as_bytes(), read)
 }
 
-/// Does the same in a session of another version.
+/// Adds header and trailer of a version to a body, given as text with `|` for SOH, reads the
+/// message back and passes it to `read`.
 pub(crate) fn text_in<R>(
     begin_string: &str,
     msg_type: &[u8],

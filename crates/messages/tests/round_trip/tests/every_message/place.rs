@@ -20,9 +20,11 @@ pub(crate) enum Kind {
     Everything { entries: usize },
     /// Each member with this probability, groups of 0 to 3 entries.
     Random { percent: u64 },
-    /// As `Random`, with some codes that the dictionary does not know.
+    /// Each member with a probability of 30 %, groups of 0 to 3 entries, and some codes that the
+    /// dictionary does not know.
     Foreign,
-    /// As `Random`, with some values that are empty or contain SOH.
+    /// Each member with a probability of 30 %, groups of 0 to 3 entries, and some values that are
+    /// empty or contain SOH.
     Mistakes,
 }
 
