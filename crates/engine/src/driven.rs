@@ -114,13 +114,16 @@ impl<A: Application> DrivenEngine<A> {
         self.poll_for(Duration::ZERO)
     }
 
-    /// Does the same, after waiting for something to do, for at most `limit`.
+    /// Waits for something to do, for at most `limit`, and does it: reads each ready socket at most
+    /// once, runs the timers that are due, sends what other threads have left, and writes.
+    /// [`DrivenEngine::poll`] does so without waiting.
     ///
     /// # Errors
-    /// As [`DrivenEngine::poll`].
+    /// [`EngineError::Stopped`] once the engine has ended: a [`Stopper`] was used, and every
+    /// session is logged out. [`DrivenEngine::stop`] then returns the application at once.
     ///
     /// # Panics
-    /// As [`DrivenEngine::poll`].
+    /// If a store panics. The engine has died then: further calls return [`EngineError::Panicked`].
     pub fn poll_for(&mut self, limit: Duration) -> Result<(), EngineError> {
         self.drive(|worker, app| {
             if worker.is_done() {
@@ -166,8 +169,9 @@ impl<A: Application> DrivenEngine<A> {
     /// engine listens on the address if it does not yet.
     ///
     /// # Errors
-    /// As [`EngineBuilder::driven`](crate::EngineBuilder::driven); [`EngineError::Stopped`];
-    /// [`EngineError::Panicked`].
+    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Listen`] if
+    /// the engine cannot listen on the address, [`EngineError::Store`] if the journal cannot be
+    /// used, [`EngineError::System`], [`EngineError::Stopped`], [`EngineError::Panicked`].
     pub fn accept(
         &mut self,
         address: SocketAddr,
@@ -189,7 +193,8 @@ impl<A: Application> DrivenEngine<A> {
     /// Adds a session that connects, and opens its journal.
     ///
     /// # Errors
-    /// As [`DrivenEngine::accept`].
+    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Store`] if the
+    /// journal cannot be used, [`EngineError::Stopped`], [`EngineError::Panicked`].
     pub fn connect(&mut self, session: Initiation) -> Result<SessionHandle, EngineError> {
         let id = session.settings.id.clone();
         self.drive(|worker, app| worker.connect_for(session, app))?;
@@ -215,7 +220,7 @@ impl<A: Application> DrivenEngine<A> {
     /// not be closed cleanly.
     ///
     /// # Panics
-    /// As [`DrivenEngine::poll`].
+    /// If a store panics.
     pub fn stop(mut self) -> Result<A, EngineError> {
         self.stopper().stop();
         loop {
@@ -252,7 +257,8 @@ impl<A: Application> std::os::fd::AsFd for DrivenEngine<A> {
     }
 }
 
-/// As [`AsFd`](std::os::fd::AsFd), for libraries that ask for the number.
+/// The number of the descriptor that [`AsFd`](std::os::fd::AsFd) lends, for libraries that ask for
+/// it.
 #[cfg(unix)]
 impl<A: Application> std::os::fd::AsRawFd for DrivenEngine<A> {
     fn as_raw_fd(&self) -> std::os::fd::RawFd {

@@ -120,8 +120,9 @@ impl<A> Engine<A> {
     /// has the fewest, dedicated ones left out.
     ///
     /// # Errors
-    /// As [`EngineBuilder::start`](crate::EngineBuilder::start); [`EngineError::Stopped`];
-    /// [`EngineError::OwnThread`] in a callback.
+    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Listen`] if
+    /// the engine cannot listen on the address, [`EngineError::Store`] if the journal cannot be
+    /// used, [`EngineError::Stopped`], and [`EngineError::OwnThread`] in a callback.
     pub fn accept(
         &self,
         address: SocketAddr,
@@ -152,7 +153,9 @@ impl<A> Engine<A> {
     /// fewest, dedicated ones left out.
     ///
     /// # Errors
-    /// As [`Engine::accept`].
+    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Store`] if the
+    /// journal cannot be used, [`EngineError::Stopped`], and [`EngineError::OwnThread`] in a
+    /// callback.
     pub fn connect(&self, session: Initiation) -> Result<SessionHandle, EngineError> {
         if on_worker_thread() {
             return Err(EngineError::OwnThread);
@@ -244,7 +247,9 @@ impl<A> Engine<A> {
     /// connections and the journals.
     ///
     /// # Errors
-    /// As [`Engine::wait`].
+    /// [`EngineError::Panicked`] if a worker thread died, [`EngineError::Closing`] if a journal
+    /// could not be closed cleanly, [`EngineError::OwnThread`] in a callback: the engine stops then
+    /// without being waited for.
     pub fn stop(self) -> Result<Vec<A>, EngineError> {
         self.stopper().stop();
         self.wait()

@@ -166,7 +166,8 @@ impl PatientSender<'_> {
     /// Sends a finished body, as soon as there is room for it.
     ///
     /// # Errors
-    /// As [`Sender::try_send`]; [`PostError::Full`] if the time has passed without room.
+    /// [`PostError`], except [`PostError::Encode`]; [`PostError::Full`] if the time has passed
+    /// without room.
     pub fn send(self, body: &Body<'_>) -> Result<Ticket, PostError> {
         let Sender { queue, signal, .. } = self.sender;
         Post { queue, signal, limit: Some(self.limit) }.post(body)

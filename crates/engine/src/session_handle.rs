@@ -210,7 +210,7 @@ impl SessionHandle {
     /// `Halted(PoisonMessage)`.
     ///
     /// # Errors
-    /// As [`SessionHandle::skip_poison_message`].
+    /// [`OperationError::NotHalted`], [`OperationError::Refused`].
     pub fn retry_poison_message(&self, change: Change<'_>) -> Result<(), OperationError> {
         self.operate(Operation::RetryPoisonMessage, change, None).map(drop)
     }

@@ -23,7 +23,7 @@ fn strict(authority: &Authority) -> Tls {
     tls
 }
 
-/// The same, where each certificate is for the session with its CompID.
+/// Returns this TLS of a port, with each certificate for the session with its CompID.
 fn by_comp_id(tls: &Tls) -> Tls {
     let mut tls = tls.clone();
     tls.peer_is_comp_id = true;

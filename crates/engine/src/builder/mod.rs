@@ -136,9 +136,10 @@ impl EngineBuilder {
         self.accept_any_from(address, (IdentityTemplate::default(), Vec::new()), (None, Vec::new()), settings)
     }
 
-    /// Does the same with the SubIDs and LocationIDs of the Logon (50, 142 and 57, 143) in the
-    /// identity: Logons that differ in one of them are for different sessions, each with a journal
-    /// of its own.
+    /// Listens on `address` for any counterparty, with the SubIDs and LocationIDs of the Logon (50,
+    /// 142 and 57, 143) in the identity: Logons that differ in one of them are for different
+    /// sessions, each with a journal of its own. `settings` is called, and its sessions are
+    /// dynamic, as with [`EngineBuilder::accept_any`].
     ///
     /// A counterparty chooses them: `settings` says which ones there are, or how many sessions a
     /// counterparty can begin is only limited as for [`EngineBuilder::accept_any`].
@@ -156,10 +157,10 @@ impl EngineBuilder {
         )
     }
 
-    /// Does the same for Logons with these identities, from these addresses, which are all that
-    /// `settings` admits; an empty list says nothing about them. Others are closed before their
-    /// Logon is read. `tls` and `proxies` are those of the address, unless [`EngineBuilder::tls`]
-    /// and [`EngineBuilder::proxies`] say them.
+    /// Listens on `address` for Logons with these identities, from these addresses, which are all
+    /// that `settings` admits; an empty list says nothing about them. Others are closed before
+    /// their Logon is read. `tls` and `proxies` are those of the address, unless
+    /// [`EngineBuilder::tls`] and [`EngineBuilder::proxies`] say them.
     pub(crate) fn accept_any_from(
         mut self,
         address: SocketAddr,
@@ -431,8 +432,9 @@ impl EngineBuilder {
         self
     }
 
-    /// Does the same, and again every `interval` while a session is logged on: of each worker's
-    /// sessions at most 16 at a time, in turn.
+    /// Makes each session write an order and take it back when a connection of it begins, as with
+    /// [`EngineBuilder::warm_up`], and again every `interval` while it is logged on: of each
+    /// worker's sessions at most 16 at a time, in turn.
     ///
     /// It is for sessions that are idle for long and whose next message must not find cold caches,
     /// on workers that spin: one that blocks needs longer to wake up than this gains. A message

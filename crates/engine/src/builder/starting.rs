@@ -62,9 +62,10 @@ impl EngineBuilder {
     /// that names them. Their connections are refused until the engine is started again.
     ///
     /// # Errors
-    /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if `together` or `dedicated` names an
-    /// unknown session, if several workers would share one store, if a configuration asks for
-    /// another number of workers, or if they cannot be pinned to the cores named.
+    /// [`EngineError`], one line that says what is wrong and where, for example a port in use or a
+    /// journal that another process holds; [`EngineError::Workers`] if `together` or `dedicated`
+    /// names an unknown session, if several workers would share one store, if a configuration asks
+    /// for another number of workers, or if they cannot be pinned to the cores named.
     pub fn start_with<A: Application + Send + 'static>(
         self,
         workers: usize,
@@ -76,8 +77,9 @@ impl EngineBuilder {
     /// Opens journals and ports, and leaves it to the caller to drive the engine.
     ///
     /// # Errors
-    /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if cores or dedicated workers are
-    /// named: there are no threads.
+    /// [`EngineError`], one line that says what is wrong and where, for example a port in use or a
+    /// journal that another process holds; [`EngineError::Workers`] if a configuration asks for
+    /// several workers, or if cores or dedicated workers are named: there are no threads.
     pub fn driven<A: Application>(self, app: A) -> Result<DrivenEngine<A>, EngineError> {
         if !self.cores.is_empty() || !self.dedicated.is_empty() {
             let reason = "an engine that is driven by its caller has no threads of its own";

@@ -121,7 +121,7 @@ impl Configuration {
     /// directory.
     ///
     /// # Errors
-    /// As [`Configuration::from_file`].
+    /// [`ConfigErrors`]: every mistake, each with file and line.
     pub fn from_text(name: &str, text: &str) -> Result<Self, ConfigErrors> {
         CheckedConfiguration::from_text(name, text).whole()
     }
@@ -133,7 +133,7 @@ impl Configuration {
 pub struct CheckedConfiguration {
     /// The settings of the engine itself; the default for one with a mistake.
     pub engine: EngineConfiguration,
-    /// The same as text, from the file or by default.
+    /// The settings of the engine itself as text, from the file or by default.
     pub engine_effective: Vec<EffectiveSetting>,
     /// The sessions, in the order of the file.
     pub sessions: Vec<CheckedSession>,
@@ -177,7 +177,8 @@ impl CheckedConfiguration {
         Self::from_read(&path.display().to_string(), &text)
     }
 
-    /// Reads the same as [`Configuration::from_text`].
+    /// Reads `text` as if it were in a file called `name`. Includes are relative to the current
+    /// directory.
     #[must_use]
     pub fn from_text(name: &str, text: &str) -> Self {
         Self::from_read(name, &text::read_text(name, text, &environment))

@@ -80,7 +80,8 @@ pub(super) enum Effect {
     /// One key per application version, whose name is after the dot, and one for the default
     /// version.
     PerVersion { form: &'static str, set: fn(&mut Draft, key: &str, value: &str) -> Result<(), Refusal> },
-    /// The same for values that each have an effect of their own.
+    /// One key per value, each of which has an effect of its own: the key itself, then followed by
+    /// a number from 1.
     Numbered { form: &'static str, set: fn(&mut Draft, &str) -> Result<(), Refusal> },
 }
 

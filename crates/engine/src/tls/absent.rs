@@ -1,4 +1,5 @@
-//! The same calls in a build without TLS: none of them gets as far as a connection.
+//! What a build without TLS has in place of contexts and streams: calls that refuse, before there
+//! is a connection.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
