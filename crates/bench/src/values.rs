@@ -14,7 +14,7 @@ pub enum Value<'m> {
     Number(i64),
     /// Qty, Price, Amt and the like.
     Decimal(Decimal),
-    /// The same with more digits than a [`Decimal`] has.
+    /// Qty, Price, Amt and the like, with more digits than a [`Decimal`] has.
     Digits(Digits<'m>),
     /// Char.
     Char(u8),

@@ -62,7 +62,9 @@ impl Encoder {
         self.seal(draft, msg_type, seq, sending_time)
     }
 
-    /// Does the same around a body that is written already, for example by typed writers.
+    /// Writes BeginString, BodyLength, CompIDs, MsgSeqNum, SendingTime and CheckSum around a body
+    /// that is written already, for example by typed writers. Returns the position of the whole
+    /// message, or `None` if the body was refused or the slot is too small.
     #[inline]
     pub fn seal(
         &mut self,

@@ -1,4 +1,4 @@
-//! The same over the number of tags: whether a tag costs as much in a long message.
+//! Decoding over the number of tags, from 10 to 200: whether a tag costs as much in a long message.
 
 use fixbolt_dictionary::{DataType, fix44};
 

@@ -45,7 +45,8 @@ pub(crate) fn reading<'r, V, R: 'r>(
     Ok(Work::new(row(ring, name, tier), ring.bytes.len(), rounds))
 }
 
-/// Does the same with messages that have their places.
+/// Returns a reading operation for messages whose places are known; it checks each message of the
+/// ring and then times the same.
 pub(crate) fn reading_placed<'r, V, R: 'r>(
     ring: &'r Ring<V>,
     validator: &Validator,
@@ -232,7 +233,8 @@ pub(crate) fn typed_six<'r, V>(
     )
 }
 
-/// The same function is timed and compared.
+/// Returns the operation that reads every field as its type. `used`, which is timed, and `kept`,
+/// whose values are compared with the message, are one generic function.
 pub(crate) fn typed_all<'r, V>(
     ring: &'r Ring<V>,
     validator: &Validator,

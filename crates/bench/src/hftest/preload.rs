@@ -92,10 +92,11 @@ impl Preload {
         self.insert(self.orders.len(), count, now)
     }
 
-    /// Does the same with orders that are sent before those that wait.
+    /// Preloads `count` orders that are sent before those that wait. Their TransactTime is `now`,
+    /// in seconds since 1970.
     ///
     /// # Errors
-    /// As [`Preload::add`].
+    /// Returns an error if there is no memory for them, or too many orders in all.
     pub fn add_next(&mut self, count: u32, now: u32) -> Result<(), String> {
         self.insert(self.sent, count, now)
     }

@@ -41,7 +41,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The same in a fraction of the time.
+    /// Returns settings that take a fraction of the time of the default ones.
     #[must_use]
     pub fn short() -> Self {
         Self { round_trips: 1_000, warm_up: 500, ..Self::default() }

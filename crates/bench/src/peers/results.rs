@@ -62,9 +62,9 @@ pub struct MessageRow {
 pub struct MessageTime {
     /// CPU time of the thread, the median of the batches. The garbage collector has other threads.
     pub ns: f64,
-    /// The same in the fastest batch.
+    /// CPU time of the thread in the fastest batch.
     pub ns_min: f64,
-    /// The same in the slowest batch.
+    /// CPU time of the thread in the slowest batch.
     pub ns_max: f64,
     /// Time by the clock, the median of the batches.
     pub wall_ns: f64,

@@ -56,7 +56,8 @@ impl LoadOptions {
         load
     }
 
-    /// The same for a part of a test that has rates of its own.
+    /// Returns the load of a part of a test that has rates of its own, changed as the options say,
+    /// but for rates, arrivals and bound.
     pub(crate) fn apply_but_rates(&self, mut load: Load) -> Load {
         load.plan.runs = self.runs.map_or(load.plan.runs, usize::from);
         load.plan.iterations = self.iterations.unwrap_or(load.plan.iterations);

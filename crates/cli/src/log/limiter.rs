@@ -33,7 +33,8 @@ pub(super) enum Verdict {
     /// It is the first one of its key that is only counted: the counter is to be read after a
     /// [`PERIOD`].
     Begin(Arc<AtomicU64>),
-    /// The same, for all the keys that are not told apart.
+    /// It is the first one that is only counted, of all the keys that are not told apart: the
+    /// counter is to be read after a [`PERIOD`].
     BeginOthers(Arc<AtomicU64>),
     /// It was counted.
     Counted,

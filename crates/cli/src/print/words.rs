@@ -12,7 +12,8 @@ use crate::output::quoted;
 pub(crate) struct Words {
     /// For each tag below [`DIRECT`], one more than the index in `fields`, or 0, or [`UNDEFINED`].
     direct: Vec<u32>,
-    /// The same for the other tags.
+    /// For each tag from [`DIRECT`] on, one more than the index in `fields`, or [`UNDEFINED`]; no
+    /// entry stands for 0.
     others: HashMap<u32, u32>,
     fields: Vec<FieldWords>,
     messages: Vec<MessageWords>,

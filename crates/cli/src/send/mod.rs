@@ -81,7 +81,7 @@ pub(crate) struct Arguments {
     /// selects one of the file's sessions. In an ID, `\` stands before `/`
     #[arg(long, value_name = "COMPID[/SUBID[/LOCATIONID]]")]
     sender: Option<Party>,
-    /// The same of the counterparty [default: FIXBOLT]
+    /// The counterparty's CompID, with SubID and LocationID if there are any [default: FIXBOLT]
     #[arg(long, value_name = "COMPID[/SUBID[/LOCATIONID]]")]
     target: Option<Party>,
     #[command(flatten)]

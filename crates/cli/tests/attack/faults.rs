@@ -172,7 +172,7 @@ impl Good<'_> {
         (0..10).find_map(|_| self.sent_again_at_once()).expect("one of ten connections lasts")
     }
 
-    /// The same over one connection; `None` if it ends.
+    /// Returns the ids of all reports that are sent again over one connection; `None` if it ends.
     fn sent_again_at_once(&mut self) -> Option<BTreeSet<String>> {
         let mut ids = BTreeSet::new();
         let peer = self.logged_on()?;

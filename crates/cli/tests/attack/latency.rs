@@ -24,7 +24,8 @@ impl Times {
         Self(times)
     }
 
-    /// Does the same for a slice of time, beside a thread that works until it is over.
+    /// Sends one order each millisecond for a slice of time, beside a thread that works until it is
+    /// over.
     ///
     /// # Panics
     ///

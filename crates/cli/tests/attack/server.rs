@@ -30,7 +30,7 @@ impl Setup {
         Self::with_sessions("[SESSION]\nTargetCompID=GOOD\n[SESSION]\nTargetCompID=EVIL\n")
     }
 
-    /// The same with other sessions.
+    /// An acceptor with these sessions, sections of a configuration, at one port.
     pub(crate) fn with_sessions(sessions: &str) -> Self {
         Self {
             default: String::new(),
@@ -53,7 +53,8 @@ impl Setup {
         setup.certificate("FIXBOLT.pem", "FIXBOLT.key")
     }
 
-    /// The same with a self-signed certificate of RSA, of that many bits, which OpenSSL makes.
+    /// The session GOOD at a plain port, and these at one with TLS, with a self-signed certificate
+    /// of RSA, of that many bits, which OpenSSL makes.
     pub(crate) fn with_rsa(names: &[&str], bits: u32) -> Self {
         let setup = Self::at_tls_port(names);
         let keys = setup.folder.0.join("keys");

@@ -89,7 +89,8 @@ impl Server {
         Self::start_command(serve(arguments))
     }
 
-    /// The same, with its standard error in a file or a pipe of the caller.
+    /// Starts it with its standard error in a file or a pipe of the caller, and waits for its first
+    /// line.
     pub(crate) fn start_with_log(arguments: &[&str], log: impl Into<Stdio>) -> Self {
         let mut command = serve(arguments);
         command.stderr(log);

@@ -44,7 +44,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// As published, and 200,000 orders a second.
+    /// Returns the settings as published, and the rate of 200,000 orders a second.
     #[must_use]
     pub fn new(layout: Layout) -> Self {
         let plan = Plan::closed().warm_up(20_000).iterations(10_000).runs(3);
@@ -57,7 +57,8 @@ impl Settings {
         }
     }
 
-    /// The same in less than a minute.
+    /// Returns settings with which the test takes less than a minute, at the rates of
+    /// [`Settings::new`].
     #[must_use]
     pub fn short(layout: Layout) -> Self {
         let mut settings = Self::new(layout);

@@ -58,7 +58,7 @@ fn scan(input: &[u8], chunks: &[usize], limit: usize) -> Vec<Owned> {
     }
 }
 
-/// The same by the rules alone, with all of the input and one search after another.
+/// Scans input by the rules alone: all of it at once, one search after another.
 fn naive(input: &[u8], limit: usize) -> Vec<Owned> {
     let find = |bytes: &[u8], what: &[u8]| bytes.windows(what.len()).position(|window| window == what);
     let (mut at, mut after_message, mut pieces) = (0, false, Vec::new());
