@@ -26,7 +26,7 @@ pub fn aim_158(n: u64) -> Vec<u8> {
     aim(n, "2:36:26")
 }
 
-/// Returns the same with the intended hour, one byte longer.
+/// AIM-158 with the intended hour of TransactTime (60), one byte longer than [`aim_158`].
 #[must_use]
 pub fn valid_aim_158(n: u64) -> Vec<u8> {
     aim(n, "22:36:26")

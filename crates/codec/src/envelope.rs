@@ -119,7 +119,8 @@ impl Envelope {
     /// Creates the envelope of a session whose messages also have the SubIDs and LocationIDs of the
     /// parties. They follow MsgSeqNum (34), as in the dictionaries of the standard.
     ///
-    /// Returns `None` as [`Envelope::new`] does.
+    /// Returns `None` if a part is empty, contains SOH or is too long ([`BEGIN_STRING_LEN`],
+    /// [`COMP_ID_LEN`]).
     #[must_use]
     pub fn between(begin_string: &[u8], sender: PartyIds<'_>, target: PartyIds<'_>) -> Option<Self> {
         let fits = |part: &[u8], most| !part.is_empty() && part.len() <= most && !part.contains(&1);

@@ -33,7 +33,7 @@ impl Key {
     /// Creates the key of a tag.
     ///
     /// # Panics
-    /// Panics as [`Tag::new`] does.
+    /// Panics if `tag` is 0 or above 2^31 - 1; in a constant this fails the build.
     #[must_use]
     pub const fn new(tag: u32) -> Self {
         Self::of(Tag::new(tag))

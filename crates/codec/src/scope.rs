@@ -84,7 +84,8 @@ impl<'m> Scope<'m> {
         if self.is_own(at) { Some(at) } else { self.position_after(at, tag) }
     }
 
-    /// Returns the same as [`Scope::position`], faster in a long scope if the field is at `near` or
+    /// Returns the position in the message of the first field with this tag that belongs to the
+    /// scope. In a long scope it is faster than [`Scope::position`] if the field is at `near` or
     /// soon after it.
     #[must_use]
     #[inline]

@@ -19,7 +19,7 @@ use crate::{GenerateError, line, member};
 /// version, and `Case`, `Place` and `codec` in scope.
 ///
 /// # Errors
-/// Returns an error as [`generate`](crate::generate) does.
+/// Returns everything in the dictionary that cannot be generated, not only the first.
 pub fn round_trip(dictionary: &Dictionary) -> Result<String, Vec<GenerateError>> {
     let plan = Plan::new(dictionary, None)?;
     let mut out = String::with_capacity(2 << 20);

@@ -68,7 +68,8 @@ fn await_line(session: &str) {
     }
 }
 
-/// Tries the same. Returns the venue's line about it: connected, or why not.
+/// Connects as this counterparty with this certificate. Returns the venue's line about it:
+/// connected, or why not.
 fn tried(address: SocketAddr, name: &str, authority: &Authority, own: &Issued) -> String {
     let session = format!("session=FIX.4.4:VENUE->{name} ");
     let told = || {

@@ -53,7 +53,8 @@ impl<'d> Generator<'d> {
     /// Returns the next message of this type; it has the fields of `with`.
     ///
     /// # Errors
-    /// Returns the same, or that there is no such type.
+    /// Returns what the oracle says if it refuses one message after another, or that there is no
+    /// such type.
     pub fn message_of(&mut self, msg_type: &str, with: &[u32]) -> Result<Vec<u8>, String> {
         let known = self.dictionary.message(msg_type.as_bytes());
         let of = known.ok_or_else(|| format!("there is no message of type {msg_type}"))?;

@@ -95,7 +95,8 @@ impl Latencies {
         Duration::from_nanos(self.ns_at(percentile))
     }
 
-    /// Returns the same in nanoseconds; 0 if there are no durations.
+    /// Returns the value in nanoseconds that `percentile` per cent do not exceed; 0 if there are no
+    /// durations.
     #[must_use]
     pub fn ns_at(&self, percentile: f64) -> u64 {
         if self.count() == 0 {

@@ -75,7 +75,8 @@ impl Run {
         run
     }
 
-    /// Creates the run of a closed loop in the same way.
+    /// Creates the run of a closed loop from the times of its pieces, which may have been measured
+    /// elsewhere. What only a harness knows is left empty: probes, strays, usage.
     #[must_use]
     pub fn closed(times: &[Times]) -> Self {
         let begin = times.first().map_or(0, |first| first.intended);

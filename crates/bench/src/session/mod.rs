@@ -85,7 +85,7 @@ pub fn run(batches: usize, control: &Control) -> Result<TestReport, String> {
 /// prepared before the first call.
 ///
 /// # Errors
-/// Returns an error as [`run`] does.
+/// Returns the outcome that is wrong: before anything is run, or a message that was not answered.
 pub fn once() -> Result<Vec<Row>, String> {
     let mut operations = operations(RING)?;
     for operation in &mut operations {

@@ -9,7 +9,8 @@ pub fn seal(begin_string: &str, fields: &[u8]) -> Vec<u8> {
     seal_bytes(begin_string.as_bytes(), &fields)
 }
 
-/// Returns the same for the bytes of fields.
+/// Returns a message around the bytes of `fields` (from `35=` on) whose length and checksum are
+/// right.
 pub fn seal_bytes(begin_string: &[u8], fields: &[u8]) -> Vec<u8> {
     let mut message =
         [b"8=", begin_string, format!("\x019={}\x01", fields.len()).as_bytes(), fields].concat();

@@ -160,15 +160,17 @@ impl fmt::Debug for CheckedConfiguration {
 }
 
 impl CheckedConfiguration {
-    /// Reads the same as [`Configuration::from_file`].
+    /// Reads the file at `path`, the files that it includes and the dictionaries that it names,
+    /// with the variables of the process's environment.
     #[must_use]
     pub fn from_file(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
         Self::from_read(&path.display().to_string(), &text::read_file(path, &environment))
     }
 
-    /// Reads the same, with settings for what the file does not say in `[DEFAULT]`: a program's own
-    /// defaults. `whose` is shown in mistakes instead of the file.
+    /// Reads a file as [`CheckedConfiguration::from_file`] does, with settings for what it does not
+    /// say in `[DEFAULT]`: a program's own defaults. `whose` is shown in mistakes instead of the
+    /// file.
     #[must_use]
     pub fn from_file_with(path: impl AsRef<Path>, whose: &str, defaults: &[(&str, &str)]) -> Self {
         let path = path.as_ref();

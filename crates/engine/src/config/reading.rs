@@ -127,7 +127,7 @@ impl<'s> SessionReader<'s> {
         ROWS.iter().find(|row| row.name == name).map(|row| self.settings(row).0).unwrap_or_default()
     }
 
-    /// Returns the same, but only from the session's own section.
+    /// Returns the setting of a key's row, only from the session's own section.
     pub(super) fn find_own(&self, name: &str) -> Option<&'s Setting> {
         let row = ROWS.iter().find(|row| row.name == name)?;
         self.own.settings.iter().find(|setting| row.is(&setting.key))

@@ -87,7 +87,7 @@ impl TlsDraft {
         once(&mut self.chain, value, CERTIFICATE_KEYS)
     }
 
-    /// Sets the same, as quickfixgo does.
+    /// Sets our certificate as quickfixgo does.
     pub(super) fn certificate_as_in_go(&mut self, value: &str) -> Result<(), Refusal> {
         self.as_in_go = true;
         self.certificate(value)
@@ -99,13 +99,13 @@ impl TlsDraft {
         once(&mut self.key, value, keys)
     }
 
-    /// Sets the file that has both.
+    /// Sets the file that has both our certificate and our private key.
     pub(super) fn key_store(&mut self, value: &str) -> Result<(), Refusal> {
         self.certificate(value)?;
         self.key(value)
     }
 
-    /// Sets the same, as QuickFIX/N does.
+    /// Sets the file that has both our certificate and our private key, as QuickFIX/N does.
     pub(super) fn certificate_as_in_net(&mut self, value: &str) -> Result<(), Refusal> {
         self.as_in_net = true;
         let other = not_pem(value, "-nodes");

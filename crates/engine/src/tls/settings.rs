@@ -97,9 +97,10 @@ impl Tls {
         }
     }
 
-    /// Creates the same with the cipher suites that FIX-over-TLS (FIXS) names for certificates, as
-    /// far as they have both forward secrecy and authenticated encryption, and with those of TLS
-    /// 1.3 that use the same ciphers.
+    /// Creates the settings of an initiator that trusts the certificate authorities of the system,
+    /// with the cipher suites that FIX-over-TLS (FIXS) names for certificates, as far as they have
+    /// both forward secrecy and authenticated encryption, and with those of TLS 1.3 that use the
+    /// same ciphers.
     ///
     /// FIXS expects of its sessions, besides, that each side knows the other: set
     /// [`client_certificates`](Self::client_certificates), or check a password in the Logon (FIXA).
@@ -124,7 +125,7 @@ impl Tls {
         !self.any_peer && !self.binds_peer()
     }
 
-    /// Returns the same without the rules that each session of an address has for itself.
+    /// Returns these settings without the rules that each session of an address has for itself.
     pub(crate) fn of_address(&self) -> Self {
         Self {
             pins: Vec::new(),

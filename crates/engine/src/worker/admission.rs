@@ -421,16 +421,17 @@ impl Admission {
         if is_new { place.stage.max(Stage::Talking) } else { place.stage }
     }
 
-    /// Returns the same of the origin that has most pending connections which do not keep their
-    /// place; of several such origins, the connection that comes first in the same order. If all
-    /// keep their place, one of those.
+    /// Returns the least likely pending connection ([`Admission::least_likely`]) of the origin that
+    /// has most of those which do not keep their place; of several such origins, the connection
+    /// that comes first in the same order. If all keep their place, one of those.
     fn least_likely_of_all(&self) -> Option<usize> {
         let number = |counts: Counts| counts.pending - counts.keeping;
         let of_newcomers = self.of_the_origin_with_most(number, |place| !place.stage.keeps_place());
         of_newcomers.or_else(|| self.least_likely_that_keeps())
     }
 
-    /// Returns the same of those that keep their place.
+    /// Returns the least likely pending connection that keeps its place, of the origin that has
+    /// most such connections.
     fn least_likely_that_keeps(&self) -> Option<usize> {
         let few = self.limits.per_address / FEW;
         let number = |counts: Counts| if counts.keeping == 0 { 0 } else { counts.keeping.max(few) };

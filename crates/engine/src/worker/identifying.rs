@@ -157,7 +157,8 @@ impl Worker {
         }
     }
 
-    /// Decides the same for a session that is open, on whichever worker.
+    /// Decides what becomes of a connection whose Logon names a session that is open, on whichever
+    /// worker.
     fn open_here(
         &mut self,
         slot: usize,

@@ -227,7 +227,7 @@ impl SessionDriver {
         self.sessions.waits_for_schedule(cycle.now, key)
     }
 
-    /// Checks the same, for a connection that asks for the session.
+    /// Checks whether the session accepts a connection now, for one that asks for it.
     pub(crate) fn connectable(&self, key: SessionKey) -> Result<(), Refusal> {
         if self.sessions.can_connect(key) {
             Ok(())

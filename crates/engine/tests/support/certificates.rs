@@ -83,7 +83,7 @@ impl Authority {
         tls
     }
 
-    /// Returns the same with a certificate.
+    /// Returns TLS that trusts this authority and has a certificate.
     pub fn tls_of(&self, own: &Issued) -> Tls {
         let mut tls = self.tls();
         tls.certificate = Some(own.to_own());

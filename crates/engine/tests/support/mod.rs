@@ -296,7 +296,8 @@ pub fn steered_store() -> (impl Store, Arc<Steering>) {
     steered(Arc::default(), None)
 }
 
-/// Returns the same, acknowledging late from a thread of its own.
+/// Returns a store that refuses and fails when the test tells it to, and acknowledges late from a
+/// thread of its own.
 pub fn late_steered_store() -> (impl Store, Arc<Steering>) {
     let steering = Arc::<Steering>::default();
     let (commits, committed) = channel::<Position>();

@@ -31,7 +31,7 @@ pub trait CodeValue<'m>: Copy + PartialEq {
     /// Reads the value of a field.
     ///
     /// # Errors
-    /// Returns an error as [`FromField::from_field`] does.
+    /// Returns a [`ValueError`] if the bytes are not a value of this type.
     fn read(value: &'m [u8]) -> Result<Self, ValueError>;
 
     /// Shows the value as one of `set`, for example `Side('Z')`.

@@ -186,7 +186,8 @@ impl<'m> Fields<'m> {
     /// Returns the entries of a required group.
     ///
     /// # Errors
-    /// Returns [`FieldError`] as [`Fields::group`] does, and if the group is absent.
+    /// Returns [`FieldError`] if the group is absent, or if the count field is not a number, or not
+    /// the number of entries.
     pub fn required_group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
         match self.find(E::SHAPE.count) {
             None => Err(missing(E::SHAPE.count)),
@@ -283,7 +284,7 @@ impl<'m> Outside<'_, 'm> {
     /// Reads a required field, as [`Fields::required`] does.
     ///
     /// # Errors
-    /// Returns an error as [`Fields::required`] does.
+    /// Returns [`FieldError`] if the field is missing or its value is not a `T`.
     pub fn required<T: FromField<'m>>(&self, tag: u32) -> Result<T, FieldError> {
         self.optional(tag)?.ok_or_else(|| missing(tag))
     }
@@ -291,7 +292,7 @@ impl<'m> Outside<'_, 'm> {
     /// Reads an optional field, as [`Fields::optional`] does.
     ///
     /// # Errors
-    /// Returns an error as [`Fields::optional`] does.
+    /// Returns [`FieldError`] if its value is not a `T`.
     pub fn optional<T: FromField<'m>>(&self, tag: u32) -> Result<Option<T>, FieldError> {
         self.find(tag).map(|at| self.fields.value(tag, at)).transpose()
     }
@@ -299,7 +300,7 @@ impl<'m> Outside<'_, 'm> {
     /// Returns the entries of a group, as [`Fields::group`] does.
     ///
     /// # Errors
-    /// Returns an error as [`Fields::group`] does.
+    /// Returns [`FieldError`] if the count field is not a number, or not the number of entries.
     pub fn group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
         self.fields.entries(self.find(E::SHAPE.count))
     }
@@ -307,7 +308,8 @@ impl<'m> Outside<'_, 'm> {
     /// Returns the entries of a required group, as [`Fields::required_group`] does.
     ///
     /// # Errors
-    /// Returns an error as [`Fields::required_group`] does.
+    /// Returns [`FieldError`] if the group is absent, or if the count field is not a number, or not
+    /// the number of entries.
     pub fn required_group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
         match self.find(E::SHAPE.count) {
             None => Err(missing(E::SHAPE.count)),

@@ -22,7 +22,8 @@ pub(super) fn figure(value: f64, unit: &str) -> String {
     if unit == "ns" { time(value) } else { digits(value) }
 }
 
-/// Returns the same without zeros at its end, for an axis: `2M` for a rate.
+/// Returns a figure whose unit is named elsewhere, if it is not a duration, without zeros at its
+/// end, for an axis: `2M` for a rate.
 pub(super) fn short_figure(value: f64, unit: &str) -> String {
     if unit == "ns" { short_time(value) } else { thousands(value) }
 }

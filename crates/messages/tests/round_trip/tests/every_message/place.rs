@@ -208,7 +208,7 @@ impl Place<'_> {
         values::kept(tokens.join(&b' '))
     }
 
-    /// Returns the same as values of the enum.
+    /// Returns the value of a field of several tokens, each as a value of the enum.
     pub(crate) fn codes<C: Code<Value = &'static [u8]> + 'static>(&self, tag: u32) -> &'static [C] {
         self.tokens(tag).split(|byte| *byte == b' ').map(C::from_value).collect::<Vec<_>>().leak()
     }
