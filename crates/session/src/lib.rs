@@ -32,13 +32,13 @@ pub use api::application::{Application, Delivery, LogonDecision, Resend};
 pub use api::resume::{Resume, StoredMessage};
 pub use api::turn::Turn;
 pub use calls::matrix::MatrixState;
-pub use calls::sessions::{OpenError, Sessions};
+pub use calls::sessions::Sessions;
 pub use core::observer::{WireMessage, WireObserver};
-pub use core::waker::{SessionWaker, WorkerWaker};
 pub use events::end::{Halt, Misbehavior, SessionEnd};
 pub use events::error::SendError;
 pub use events::event::{Event, GarbledError, Ticket, Unreached};
 pub use events::failure::Failure;
+pub use events::open_error::OpenError;
 pub use events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 pub use fixbolt_dictionary::SessionRejectReason;
 pub use limits::throttle::{InboundThrottle, InvalidRate, ORDER_MSG_TYPES, OutboundThrottle, Rate};
@@ -56,10 +56,11 @@ pub use settings::{
     ReplayInterleave, Role, SessionSettings, TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
 };
 pub use state::Phase;
-pub use state::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub use state::status::{SessionState, StatusCell};
+pub use store::waker::{SessionWaker, WorkerWaker};
 pub use values::codec_timing::{CodecClock, CodecOperation, CodecTime};
 pub use values::direction::Direction;
+pub use values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub use values::id::SessionId;
 pub use values::key::SessionKey;
 pub use values::party::{InvalidSessionId, Party};

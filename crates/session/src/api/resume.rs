@@ -6,8 +6,8 @@ use core::ops::ControlFlow;
 use fixbolt_codec::{DataFields, Message, SeqNum};
 
 use crate::api::turn::Turn;
-use crate::core::stored_message::{FieldStorage, NO_MESSAGE, with_message};
 use crate::events::failure::Failure;
+use crate::store::stored_message::{FieldStorage, NO_MESSAGE, with_message};
 use crate::store::{RecordFlags, RecordKind, StoreError};
 use crate::values::direction::Direction;
 use crate::values::time::Utc;

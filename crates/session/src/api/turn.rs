@@ -7,12 +7,12 @@ use std::sync::Arc;
 use fixbolt_codec::{Message, SeqNum};
 
 use crate::core::Core;
-use crate::core::waker::SessionWaker;
 use crate::events::end::Halt;
 use crate::send::draft::Handle;
 use crate::settings::Role;
 use crate::state::Phase;
 use crate::state::session::Session;
+use crate::store::waker::SessionWaker;
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
 use crate::values::time::Now;

@@ -8,10 +8,11 @@ use fixbolt_codec::SeqNum;
 
 use crate::api::application::Application;
 use crate::api::turn::Turn;
-use crate::calls::sessions::{OpenError, Sessions};
+use crate::calls::sessions::Sessions;
 use crate::decide::reaction::Reaction;
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
+use crate::events::open_error::OpenError;
 use crate::perform::call::{PANIC, Stop};
 use crate::values::key::SessionKey;
 use crate::values::time::Now;

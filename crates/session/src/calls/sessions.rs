@@ -1,8 +1,6 @@
 //! All sessions of one worker thread. Sans-IO: bytes, clocks and the end of a connection come in;
 //! bytes and requests to close a connection come out.
 
-use core::error::Error;
-use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -13,20 +11,21 @@ use crate::api::application::Application;
 use crate::calls::warm_up_times::WarmUp;
 use crate::core::Core;
 use crate::core::observer::WireObserver;
-use crate::core::stored_message::FieldStorage;
-use crate::core::waker::WorkerWaker;
 use crate::events::end::Halt;
 use crate::events::event::Event;
+use crate::events::open_error::OpenError;
 use crate::perform::call::Call;
 use crate::perform::read::Reader;
 use crate::settings::dictionaries::SessionDictionary;
 use crate::settings::{SessionSettings, WhileLoggedOff};
 use crate::state::Phase;
-use crate::state::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::state::reorder::Kept;
 use crate::state::session::Session;
 use crate::state::status::StatusCell;
+use crate::store::stored_message::FieldStorage;
+use crate::store::waker::WorkerWaker;
 use crate::store::{Recovered, Store, StoreError};
+use crate::values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
 use crate::values::time::{Now, Utc};
@@ -56,46 +55,6 @@ pub struct Sessions {
     /// The number of sessions opened so far, which is the next one's serial number.
     pub(crate) opened: u32,
     pub(crate) warm_up: WarmUp,
-}
-
-/// Why a session could not be opened or resumed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// The store refused.
-    Store(StoreError),
-    /// The session is open already.
-    AlreadyOpen,
-    /// No session is open under this key.
-    NotOpen,
-    /// The session has a connection, which must end first.
-    Connected,
-    /// The session is halted for another reason, which `resume` does not end.
-    Halted(Halt),
-    /// A setting is out of its range.
-    Setting(&'static str),
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Store(error) => error.fmt(f),
-            Self::AlreadyOpen => f.write_str("the session is open already"),
-            Self::NotOpen => f.write_str("the session is not open"),
-            Self::Connected => f.write_str("the session has a connection: close it first"),
-            Self::Halted(halt) => halt.fmt(f),
-            Self::Setting(what) => f.write_str(what),
-        }
-    }
-}
-
-impl Error for OpenError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Store(error) => error.source(),
-            _ => None,
-        }
-    }
 }
 
 /// The smallest outbox: room for the largest message of the session layer, and for some of the

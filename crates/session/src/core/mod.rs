@@ -3,19 +3,17 @@
 
 pub(crate) mod observer;
 pub(crate) mod slots;
-pub(crate) mod stored_message;
 pub(crate) mod transaction;
-pub(crate) mod waker;
 pub(crate) mod work;
 
 use std::sync::Arc;
 
 use crate::core::observer::WireObserver;
 use crate::core::slots::Slots;
-use crate::core::stored_message::FieldStorage;
-use crate::core::waker::{Unheard, WorkerWaker};
 use crate::core::work::WorkLists;
 use crate::state::session::Session;
+use crate::store::stored_message::FieldStorage;
+use crate::store::waker::{Unheard, WorkerWaker};
 use crate::store::{Store, StoreError};
 
 /// What the sessions of a worker share.

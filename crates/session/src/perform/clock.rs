@@ -34,7 +34,6 @@ mod tests {
     use crate::api::application::{Application, Delivery};
     use crate::api::turn::Turn;
     use crate::core::Core;
-    use crate::core::stored_message::FieldStorage;
     use crate::events::end::{Misbehavior, SessionEnd};
     use crate::events::failure::Failure;
     use crate::invariants::{NoStore, session};
@@ -50,6 +49,7 @@ mod tests {
     use crate::state::session::Session;
     use crate::state::{Connection, ResetStage, Resetting, TestRequest};
     use crate::store::Position;
+    use crate::store::stored_message::FieldStorage;
     use crate::values::time::{Mono, Now, Utc};
     use crate::wire::oversized;
 

@@ -4,7 +4,6 @@ use fixbolt_codec::{Frame, FrameError, Framed, Framer, Index, IndexError, Redact
 
 use crate::core::Failed;
 use crate::core::observer::observe_inbound;
-use crate::core::stored_message::FieldStorage;
 use crate::decide::due;
 use crate::decide::inbound;
 use crate::decide::reaction::Reaction;
@@ -18,6 +17,7 @@ use crate::state::reading::{BlockedBy, Budget, Counts, Incomplete};
 use crate::state::reorder::Kept;
 use crate::state::session::recovery;
 use crate::state::timers::Timer;
+use crate::store::stored_message::FieldStorage;
 use crate::wire::mask::mask_garbled;
 use crate::wire::oversized::{self, Oversized, Verdict};
 

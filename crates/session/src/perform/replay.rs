@@ -12,7 +12,6 @@ use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
 use fixbolt_dictionary::Direction;
 
 use crate::api::application::Resend;
-use crate::core::stored_message::{NO_MESSAGE, with_message};
 use crate::decide::reaction::Reaction;
 use crate::events::end::Halt;
 use crate::events::error::SendError;
@@ -23,6 +22,7 @@ use crate::settings::ReplayInterleave;
 use crate::state::Phase;
 use crate::state::backlog::{Replay, Unsent};
 use crate::state::session::Session;
+use crate::store::stored_message::{NO_MESSAGE, with_message};
 use crate::store::{RecordFlags, StoreError};
 use crate::values::fix::number::WRITTEN_ANEW;
 use crate::values::fix::tag;

@@ -7,10 +7,10 @@ use fixbolt_codec::SeqNum;
 
 use crate::api::resume::Resume;
 use crate::api::turn::Turn;
-use crate::calls::sessions::OpenError;
 use crate::decide::reaction::Reaction;
 use crate::events::end::Halt;
 use crate::events::event::{Event, Unreached};
+use crate::events::open_error::OpenError;
 use crate::perform::call::Call;
 use crate::state::Stored;
 use crate::state::backlog::Unsent;

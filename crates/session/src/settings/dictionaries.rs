@@ -9,7 +9,7 @@ use fixbolt_dictionary::{
     ApplicationVersion, ApplicationVersions, Direction, Scratch, UnsupportedApplicationVersion, Validator,
 };
 
-use crate::core::stored_message::{FieldStorage, with_message};
+use crate::store::stored_message::{FieldStorage, with_message};
 
 /// The dictionaries of a session of FIXT.1.1: that of the transport, and one for each application
 /// version whose messages it carries.

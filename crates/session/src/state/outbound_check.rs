@@ -6,9 +6,9 @@ use core::ops::ControlFlow;
 use fixbolt_codec::{DataFields, SeqNum};
 use fixbolt_dictionary::{Action, Check, Direction, Policy, RefTag, Scratch, SessionRejectReason, Violation};
 
-use crate::core::stored_message::{FieldStorage, with_message};
 use crate::events::error::SendError;
 use crate::settings::dictionaries::Dictionaries;
+use crate::store::stored_message::{FieldStorage, with_message};
 
 /// What a session needs to check what its application sends.
 #[derive(Debug)]

@@ -8,11 +8,9 @@ use fixbolt_codec::{Framer, Recovery, SeqNum};
 use crate::limits::flood::Flood;
 use crate::limits::throttle::Arrival;
 use crate::store::Generation;
+use crate::values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::values::time::{Mono, Now, Utc};
 use crate::wire::oversized::Oversized;
-
-/// The largest message before the logon, in bytes.
-pub const MAX_MESSAGE_SIZE_BEFORE_LOGON: usize = 8 * 1024;
 
 /// How far the bytes of a connection have been read.
 #[derive(Debug)]

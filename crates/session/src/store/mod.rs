@@ -10,6 +10,8 @@
 //! new field or kind would lose it, so a store written for an older version must not compile.
 
 pub(crate) mod retry;
+pub(crate) mod stored_message;
+pub(crate) mod waker;
 
 use core::fmt;
 use core::ops::RangeInclusive;
@@ -17,7 +19,7 @@ use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 
-use crate::core::waker::WorkerWaker;
+use crate::store::waker::WorkerWaker;
 use crate::values::id::SessionId;
 pub use crate::values::key::SessionKey;
 use crate::values::time::{Mono, Utc};

@@ -150,3 +150,6 @@ pub(crate) const SOH: u8 = 1;
 pub(crate) const YES: &[u8] = b"Y";
 /// The false value of a Boolean field.
 pub(crate) const NO: &[u8] = b"N";
+
+/// The largest message before the logon, in bytes.
+pub const MAX_MESSAGE_SIZE_BEFORE_LOGON: usize = 8 * 1024;

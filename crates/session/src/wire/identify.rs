@@ -3,7 +3,7 @@
 
 use fixbolt_codec::{Frame, Framer, Index, IndexError, Span, Version};
 
-use crate::state::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
+use crate::values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::values::fix::msg_type;
 use crate::values::id::SessionId;
 
