@@ -336,6 +336,9 @@ impl World {
             // The process may have died before it told its application of the reset.
             self.app.forget_numbers(self.link.place);
         }
+        // A reset that the operators had agreed on was not durable: their numbers differ.
+        self.link.diary.disturbed |= generation < self.link.agreed;
+        self.link.agreed = self.link.agreed.min(generation);
         // A reset that was not durable has not been, and one that nobody has seen has.
         self.link.must_reset_peer &= generation >= self.link.generation;
         self.link.must_reset_peer |=
@@ -391,6 +394,7 @@ impl World {
             self.note(|| "-- the counterparty resets its numbers, too".to_owned());
             self.link.peer.reset();
             self.link.peer_resets = self.link.peer.own_resets;
+            self.link.agreed = self.link.generation;
         }
         if !self.link.diary.disturbed || self.paused_until > self.mono {
             return;
@@ -400,6 +404,7 @@ impl World {
             self.numbers_were_reset();
             self.link.peer.reset();
             self.link.peer_resets = self.link.peer.own_resets;
+            self.link.agreed = self.link.generation;
             self.link.diary.disturbed = false;
             self.link.peer.refused = None;
         }

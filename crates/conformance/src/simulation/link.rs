@@ -47,6 +47,8 @@ pub(super) struct Link {
     pub(super) diary: Diary,
     pub(super) arrived: Arrived,
     pub(super) generation: u32,
+    /// The generation in which the operators of both sides agreed on the numbers last.
+    pub(super) agreed: u32,
     /// Whether the numbers were reset at this moment.
     pub(super) just_reset: bool,
     pub(super) peer_resets: u32,
@@ -124,6 +126,7 @@ impl Link {
             diary: Diary::default(),
             arrived: Arrived::default(),
             generation: 0,
+            agreed: 0,
             just_reset: false,
             peer_resets: 0,
             peer_series: 0,
