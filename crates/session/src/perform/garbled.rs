@@ -5,7 +5,7 @@
 //! says and its header has what every message of this session has. None is recorded, because the
 //! messages in a store can be read; the use of its sequence number is.
 
-use fixbolt_codec::{FromField, Message, SeqNum};
+use fixbolt_codec::{Message, SeqNum};
 
 use crate::events::event::Event;
 use crate::perform::call::{Call, Stop};
@@ -44,10 +44,10 @@ impl<'m> GarbledHeader<'m> {
         }
         let fields = RawHeader::read(bytes);
         let is_ours = fields.is_of(&session.fixed.settings);
-        let seq = fields.msg_seq_num.and_then(|value| SeqNum::from_field(value).ok())?;
+        let seq = fields.seq()?;
         let msg_type = fields.msg_type.unwrap_or_default();
         // Two sides that reject Rejects could do so forever.
-        let is_answered = is_ours && seq < SeqNum::MAX && msg_type != msg_type::REJECT;
+        let is_answered = is_ours && msg_type != msg_type::REJECT;
         is_answered.then_some(Self { seq, msg_type })
     }
 

@@ -7,9 +7,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use fixbolt_codec::{
-    Envelope, FromField, Message, Place, Precision, Recovery, SecondCache, SeqNum, Version, is_admin,
-};
+use fixbolt_codec::{Envelope, Message, Place, Precision, Recovery, SecondCache, SeqNum, Version};
 use fixbolt_dictionary::{Direction, Scratch, Violation};
 
 use crate::events::end::{Halt, SessionEnd};
@@ -33,10 +31,11 @@ use crate::state::{Connection, Phase, ResetStage, State, Stored};
 use crate::store::retry::StoreRetry;
 use crate::store::{Generation, Position, Recovered, Store, StoreError};
 use crate::values::codec_timing::{CodecTiming, EncodingTime};
-use crate::values::fix::{self, SOH};
+use crate::values::fix;
 use crate::values::key::SessionKey;
 use crate::values::time::{Mono, Now};
 use crate::wire::mask::SecretTags;
+use crate::wire::raw_header::RawHeader;
 
 /// A session.
 pub(crate) struct Session {
@@ -345,7 +344,7 @@ impl Session {
     pub(crate) fn drop_output(&mut self) -> Option<Unsent> {
         let mut lost: Option<Unsent> = None;
         for (message, before_reset) in self.outbox.unwritten() {
-            let Some(seq) = application_number(message) else { continue };
+            let Some(seq) = RawHeader::read(message).application_seq() else { continue };
             let one = Unsent { first: seq, last: seq };
             if before_reset {
                 lost = Some(lost.map_or(one, |lost| Unsent { last: seq, ..lost }));
@@ -511,16 +510,6 @@ impl Session {
 
 fn percent_of(size: usize, percent: u32) -> usize {
     (size as u64 * u64::from(percent) / 100) as usize
-}
-
-/// Returns MsgSeqNum of a message in an outbox that the application sent; `None` if the session
-/// layer wrote it, or if it is sent again.
-fn application_number(message: &[u8]) -> Option<SeqNum> {
-    let mut fields = message.split(|byte| *byte == SOH);
-    let msg_type = fields.clone().find_map(|field| field.strip_prefix(b"35="))?;
-    let seq = fields.clone().find_map(|field| field.strip_prefix(b"34="))?;
-    let again = fields.any(|field| field == b"43=Y");
-    SeqNum::from_field(seq).ok().filter(|_| !again && !is_admin(msg_type))
 }
 
 pub(crate) const fn recovery(behavior: &Behavior) -> Recovery {

@@ -6,12 +6,12 @@
 
 use core::time::Duration;
 
-use fixbolt_codec::{FromField, SeqNum};
+use fixbolt_codec::SeqNum;
 
 use crate::settings::SessionSettings;
-use crate::values::fix::{SOH, YES};
+use crate::values::fix::SOH;
 use crate::values::time::Mono;
-use crate::wire::raw_header::RawHeader;
+use crate::wire::raw_header::{RawHeader, body_length};
 
 /// The largest message that is read past, in bytes. A larger one ends the connection.
 pub(crate) const LARGEST: usize = 16 << 20;
@@ -94,11 +94,8 @@ impl Oversized {
 
     /// Returns the size of the whole message as BodyLength announces it.
     fn size(&self) -> Option<usize> {
-        let begin = self.head.iter().position(|byte| *byte == SOH)? + 1;
-        let field = self.head.get(begin..)?.strip_prefix(b"9=")?;
-        let digits = field.iter().position(|byte| *byte == SOH)?;
-        let length: usize = core::str::from_utf8(&field[..digits]).ok()?.parse().ok()?;
-        length.checked_add(begin + b"9=".len() + digits + 1 + TRAILER)
+        let (length, body) = body_length(&self.head)?;
+        length.checked_add(body + TRAILER)
     }
 
     fn has_right_check_sum(&self) -> bool {
@@ -122,8 +119,7 @@ impl Oversized {
         // What was kept may end inside a field.
         let end = self.head.iter().rposition(|byte| *byte == SOH)?;
         let fields = RawHeader::read(&self.head[..end]);
-        let seq = SeqNum::from_field(fields.msg_seq_num?).ok().filter(|seq| *seq < SeqNum::MAX)?;
-        let (msg_type, poss_dup) = (fields.msg_type?, fields.poss_dup_flag == Some(YES));
+        let (msg_type, seq, poss_dup) = (fields.msg_type?, fields.seq()?, fields.is_poss_dup());
         fields.is_of(settings).then_some(OversizedHeader { msg_type, seq, poss_dup })
     }
 }
