@@ -49,6 +49,7 @@ pub use settings::behavior::{
     OptionalField, PossDupFault, RefTagId, ResendRequestBeyondGap, SendingAfterGap, TagInText, TestReqId,
     TooLow, VersionOfRejected, ViolationText, WrongBodyLength,
 };
+pub use settings::check::{SettingRange, WrongSetting, wrong_settings};
 pub use settings::dictionaries::{FixtDictionaries, SessionDictionary};
 pub use settings::heart_bt_int::{AcceptedHeartBtInt, InvalidHeartBtInt};
 pub use settings::logon_fields::{LogonFields, Secret};
@@ -58,6 +59,7 @@ pub use settings::{
 pub use state::Phase;
 pub use state::status::{SessionState, StatusCell};
 pub use store::waker::{SessionWaker, WorkerWaker};
+pub use values::backoff::Backoff;
 pub use values::codec_timing::{CodecClock, CodecOperation, CodecTime};
 pub use values::direction::Direction;
 pub use values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;

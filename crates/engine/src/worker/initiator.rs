@@ -8,9 +8,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use fixbolt_session::{Mono, Now, SessionEnd, SessionId, SessionKey, Utc};
+use fixbolt_session::{Backoff, Mono, Now, SessionEnd, SessionId, SessionKey, Utc};
 
-use super::backoff::Backoff;
 use crate::initiation::{HostSelection, Initiation};
 use crate::socket_options::SocketOptions;
 use crate::tls::{TlsContext, TlsFailure, TlsStream};

@@ -14,8 +14,8 @@
 //! - [`listeners`] accept connections, as many as [`accepting`] lets them; [`proxied`] reads whose
 //!   a proxy's are; [`handshaking`] has handshakes of TLS computed elsewhere; [`identifying`] finds
 //!   their sessions, here or on another worker;
-//! - a [`connector`] makes connections, as its [`initiator`]s say, with a [`backoff`] between
-//!   attempts;
+//! - a [`connector`] makes connections, as its [`initiator`]s say, with longer and longer waits
+//!   between attempts;
 //! - a [`time_share`] limits what it takes to open sessions that counterparties ask for;
 //! - [`active_queues`] hold the messages of other threads; [`waiters`] are operators who wait for a
 //!   session;
@@ -24,7 +24,6 @@
 mod accepting;
 mod active_queues;
 mod admission;
-mod backoff;
 pub(crate) mod connection;
 mod connections;
 mod connector;

@@ -3,6 +3,7 @@
 
 use core::time::Duration;
 
+use crate::values::backoff::Backoff;
 use crate::values::time::Mono;
 
 /// How long to wait before the first try.
@@ -10,21 +11,21 @@ const FIRST: Duration = Duration::from_secs(1);
 /// The longest wait between two tries.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The next try, and the wait before it.
+/// The next try, and the waits after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StoreRetry {
     pub(crate) at: Mono,
-    wait: Duration,
+    waits: Backoff,
 }
 
 impl StoreRetry {
     pub(crate) fn begin(now: Mono) -> Self {
-        Self { at: now + FIRST, wait: FIRST }
+        Self { at: now, waits: Backoff::new(FIRST, LONGEST) }.again(now)
     }
 
-    /// Returns the next try after one that failed, after twice the wait.
-    pub(crate) fn again(self, now: Mono) -> Self {
-        let wait = LONGEST.min(self.wait * 2);
-        Self { at: now + wait, wait }
+    /// Returns the next try after one that failed.
+    pub(crate) fn again(mut self, now: Mono) -> Self {
+        let wait = self.waits.next(0);
+        Self { at: now + wait, ..self }
     }
 }

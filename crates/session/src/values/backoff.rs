@@ -1,37 +1,53 @@
-//! How long an initiator waits between its attempts. Sans-IO: the random number comes in.
+//! How long to wait between attempts that fail. Sans-IO: the random number comes in.
 
 use core::time::Duration;
 
 /// The waits between attempts. Each is twice as long as the one before, up to a limit, until
 /// [`reset`](Self::reset).
 ///
-/// Of each, at least half is waited for, and how much of the other half is left to chance:
-/// initiators that lost the same counterparty do not return to it all at once.
-#[derive(Debug)]
-pub(crate) struct Backoff {
+/// A random number may shorten each wait, to no less than its half: initiators that lost the same
+/// counterparty do not return to it all at once.
+///
+/// ```
+/// use core::time::Duration;
+/// use fixbolt_session::Backoff;
+///
+/// let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(3));
+/// let waits = [backoff.next(0), backoff.next(0), backoff.next(0)];
+/// assert_eq!(waits, [1, 2, 3].map(Duration::from_secs));
+/// backoff.reset();
+/// assert_eq!(backoff.next(1 << 31), Duration::from_millis(750));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Backoff {
     first: Duration,
     longest: Duration,
     next: Duration,
 }
 
 impl Backoff {
-    /// Creates waits that begin with `first`, and with it end if `longest` is shorter.
-    pub(crate) const fn new(first: Duration, longest: Duration) -> Self {
+    /// Returns waits that begin with `first` and grow to `longest`; all of them are `first` if
+    /// `longest` is shorter.
+    #[must_use]
+    pub const fn new(first: Duration, longest: Duration) -> Self {
         Self { first, longest, next: first }
     }
 
     /// Returns the first wait, whole.
-    pub(crate) const fn first(&self) -> Duration {
+    #[must_use]
+    pub const fn first(&self) -> Duration {
         self.first
     }
 
     /// Begins with the first wait again.
-    pub(crate) fn reset(&mut self) {
+    pub const fn reset(&mut self) {
         self.next = self.first;
     }
 
-    /// Returns the next wait; all of it if `random` is 0.
-    pub(crate) fn next(&mut self, random: u32) -> Duration {
+    /// Returns the next wait: all of it if `random` is 0, and the less of it the larger `random`
+    /// is.
+    #[must_use]
+    pub fn next(&mut self, random: u32) -> Duration {
         let whole = self.next;
         self.next = whole.saturating_mul(2).min(self.longest).max(self.first);
         let left_out = (whole / 2).mul_f64(f64::from(random) / (f64::from(u32::MAX) + 1.0));

@@ -1,5 +1,6 @@
 //! Names and numbers: who, when, which.
 
+pub(crate) mod backoff;
 pub(crate) mod codec_timing;
 pub(crate) mod direction;
 pub(crate) mod fix;
