@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Validator, Version, shipped};
 use fixbolt_session::{
-    FixtDictionaries, MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionDictionary, SessionId, SessionSettings, Utc,
+    FixtDictionaries, SessionDictionary, SessionId, SessionSettings, SettingRange, WrongSetting,
+    wrong_settings,
 };
 
 use crate::initiation::Initiation;
@@ -77,38 +78,36 @@ pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), String> {
     if let Some(reason) = unspoken(version) {
         return Err(reason);
     }
-    let default = settings.default_appl_ver_id;
-    if version == Version::Fixt11 && default.and_then(Version::appl_ver_id).is_none() {
-        return Err(
+    if settings.dictionary == SessionDictionary::Shipped
+        && let Some(dictionary) = shipped_dictionary(version, settings.default_appl_ver_id)
+    {
+        settings.dictionary = dictionary;
+    }
+    // The store is not known yet.
+    wrong_settings(settings, true).find_map(|wrong| reason(wrong, version)).map_or(Ok(()), Err)
+}
+
+/// Returns what is wrong with a setting of a session of this version, in the words of the
+/// configuration; `None` if only opening the session says so.
+fn reason(wrong: WrongSetting, version: Version) -> Option<String> {
+    match wrong {
+        WrongSetting::NoApplicationVersion => Some(
             "a session of FIXT.1.1 needs DefaultApplVerID, the version of its messages: FIX.5.0SP2 for example"
                 .to_owned(),
-        );
-    }
-    if settings.dictionary == SessionDictionary::Shipped {
-        settings.dictionary = shipped_dictionary(version, default).ok_or_else(|| {
-            format!(
-                "no dictionary of {version} is shipped; name one, or do without by SessionDictionary::None"
-            )
-        })?;
-    }
-    let validates = settings.dictionary.checks();
-    if settings.outbound_policy.is_some() && !validates {
-        return Err("outgoing messages cannot be validated: there is no dictionary".to_owned());
-    }
-    if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {
-        return Err(format!("MaxMessageSize must be at least {MAX_MESSAGE_SIZE_BEFORE_LOGON} bytes"));
-    }
-    let resets_in_session =
-        settings.schedule.as_ref().is_some_and(|schedule| schedule.in_session_resets_at(Utc(0)).is_some());
-    if resets_in_session && version < Version::Fix41 {
-        return Err(format!(
+        ),
+        WrongSetting::DictionaryNotFilledIn => Some(format!(
+            "no dictionary of {version} is shipped; name one, or do without by SessionDictionary::None"
+        )),
+        WrongSetting::OutOfRange(SettingRange::MAX_MESSAGE_SIZE) => {
+            let SettingRange { key, from, .. } = SettingRange::MAX_MESSAGE_SIZE;
+            Some(format!("{key} must be at least {from} bytes"))
+        }
+        WrongSetting::NoResetInSession => Some(format!(
             "{version} has no ResetSeqNumFlag, with which a session that is logged on is reset (ResetSeqTime)"
-        ));
+        )),
+        WrongSetting::NothingToCheckBy | WrongSetting::TimestampDigits => Some(wrong.reason().to_owned()),
+        _ => None,
     }
-    if !matches!(settings.timestamp_digits, 0 | 3 | 6 | 9 | 12) {
-        return Err("the times that are sent can have 0, 3, 6, 9 or 12 digits of a second".to_owned());
-    }
-    Ok(())
 }
 
 /// Checks the hosts and the times of an initiator.

@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Policy};
-use fixbolt_session::{Role, SessionDictionary};
+use fixbolt_session::{Role, SessionDictionary, WrongSetting, wrong_settings};
 
 use super::dictionaries::Dictionaries;
 use super::dictionary_file::shipped_in_place_of;
@@ -276,8 +276,12 @@ impl<'s> SessionReader<'s> {
         if !draft.outbox_given {
             draft.settings.outbox_size = draft.settings.outbox_size.max(4 * draft.settings.max_message_size);
         }
+        let wrong: Vec<_> = wrong_settings(&draft.settings, draft.persist_messages).collect();
         let (high, low) = (draft.settings.high_watermark_percent, draft.settings.low_watermark_percent);
-        if let (true, Some(setting)) = (low >= high, self.find("OutboundLowWatermark")) {
+        let found = |reader: &Self, mistake: WrongSetting| {
+            wrong.contains(&mistake).then(|| reader.find(mistake.key())).flatten()
+        };
+        if let Some(setting) = found(self, WrongSetting::Watermarks) {
             self.contradicts(
                 setting,
                 format!("OutboundLowWatermark={low} is not less than OutboundHighWatermark={high}"),
@@ -292,11 +296,7 @@ impl<'s> SessionReader<'s> {
         if let (false, Some(setting)) = (self.draft.persist_messages, self.find("ResendHorizon")) {
             self.contradicts(setting, "ResendHorizon sends messages again, but PersistMessages=N keeps none");
         }
-        if let (false, "keep", Some(setting)) = (
-            self.draft.persist_messages,
-            self.find("WhileLoggedOff").map_or("", Setting::text).to_ascii_lowercase().as_str(),
-            self.find("WhileLoggedOff"),
-        ) {
+        if let Some(setting) = found(self, WrongSetting::NothingKept) {
             self.contradicts(setting, "WhileLoggedOff=keep keeps messages, but PersistMessages=N keeps none");
         }
     }

@@ -2,8 +2,9 @@
 
 use core::time::Duration;
 
-use fixbolt_session::Rate;
+use fixbolt_session::{Rate, SettingRange, WrongSetting};
 
+use super::rows::row_of;
 use super::tests::{ACCEPTOR, acceptor_refused, one, with};
 
 #[test]
@@ -36,4 +37,38 @@ fn rates_are_messages_with_or_without_a_window() {
         refused.contains("OutboundLowWatermark=30 is not less than OutboundHighWatermark=30"),
         "{refused}"
     );
+}
+
+#[test]
+fn what_is_wrong_with_a_setting_names_a_key() {
+    let ranges = [
+        SettingRange::OUTBOX_SIZE,
+        SettingRange::MAX_MESSAGE_SIZE,
+        SettingRange::TEST_REQUEST_PERCENT,
+        SettingRange::HEARTBEAT_TIMEOUT_PERCENT,
+        SettingRange::RESEND_REQUEST_CHUNK_SIZE,
+        SettingRange::MAX_RESEND_REQUESTS,
+        SettingRange::MAX_REPLAY_RATE,
+        SettingRange::HIGH_WATERMARK_PERCENT,
+        SettingRange::POISON_ATTEMPTS,
+        SettingRange::RESEND_HORIZON,
+    ];
+    let others = [
+        WrongSetting::NoApplicationVersion,
+        WrongSetting::DictionaryNotFilledIn,
+        WrongSetting::OneDictionaryOfFixt,
+        WrongSetting::SeveralDictionaries,
+        WrongSetting::NoDictionaryOfDefault,
+        WrongSetting::NothingToCheckBy,
+        WrongSetting::NoResetInSession,
+        WrongSetting::TimestampDigits,
+        WrongSetting::Watermarks,
+        WrongSetting::LogonFields,
+        WrongSetting::NothingKept,
+        WrongSetting::MaskedHeader,
+        WrongSetting::MaskedSubId,
+    ];
+    for wrong in ranges.map(WrongSetting::OutOfRange).into_iter().chain(others) {
+        assert_eq!(row_of(wrong.key()).map(|row| row.name), Some(wrong.key()), "{wrong:?}");
+    }
 }

@@ -10,7 +10,7 @@ use core::time::Duration;
 use fixbolt_dictionary::{Action, Check, Policy};
 use fixbolt_session::schedule::ScheduleReset;
 use fixbolt_session::{
-    Compatibility, InboundThrottle, MAX_MESSAGE_SIZE_BEFORE_LOGON, OutboundThrottle, ReplayInterleave, Role,
+    Compatibility, InboundThrottle, OutboundThrottle, ReplayInterleave, Role, SettingRange,
     TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
 };
 
@@ -270,7 +270,7 @@ pub(super) static ROWS: &[Row] = &[
         "N", "whether EndSeqNo of our ResendRequests is the last missing message; otherwise it stands for infinity"),
     row("SendRedundantResendRequests", Both, Flag(|d, on| d.settings.redundant_resend_requests = on),
         "N", "whether each message that arrives after a gap causes a ResendRequest, and not only the first one"),
-    row("MaxResendRequests", Both, Number { from: 1, to: 1_000_000, unit: "requests", set: |d, n| d.settings.max_resend_requests = n as u32 },
+    row("MaxResendRequests", Both, Number { from: SettingRange::MAX_RESEND_REQUESTS.from, to: 1_000_000, unit: "requests", set: |d, n| d.settings.max_resend_requests = n as u32 },
         "3", "how often the same missing messages are requested before the session logs out; after that they are requested once in each connection, as long as the first of them is missing"),
     row("MaxReplayRate", Both, Number { from: 0, to: 100_000_000, unit: "messages a second", set: |d, n| d.settings.max_replay_rate = limit(n as u32) },
         "0", "the most messages a second that are sent again when the counterparty requests them; 0 for as many as it reads. New messages that wait for them do not count"),
@@ -282,9 +282,9 @@ pub(super) static ROWS: &[Row] = &[
         "2", "how long to wait for the answer to a Logout"),
     row("SendTimeout", Both, seconds(1, |d, n| d.settings.send_timeout = Duration::from_secs(n)),
         "30", "how long a counterparty may take to read what was sent to it before it is disconnected"),
-    row("OutboundHighWatermark", Both, Number { from: 1, to: 100, unit: "percent", set: |d, n| d.high_watermark(n as u32) },
+    row("OutboundHighWatermark", Both, Number { from: SettingRange::HIGH_WATERMARK_PERCENT.from, to: SettingRange::HIGH_WATERMARK_PERCENT.to, unit: "percent", set: |d, n| d.high_watermark(n as u32) },
         "40", "the part of OutboundBufferSize above which a counterparty counts as slow and is reported, if its socket accepts no more; 100 for never. Messages that answer none of the counterparty's fill at most half of the buffer"),
-    row("OutboundLowWatermark", Both, Number { from: 0, to: 99, unit: "percent", set: |d, n| d.settings.low_watermark_percent = n as u32 },
+    row("OutboundLowWatermark", Both, Number { from: 0, to: SettingRange::HIGH_WATERMARK_PERCENT.to - 1, unit: "percent", set: |d, n| d.settings.low_watermark_percent = n as u32 },
         "20", "the part of OutboundBufferSize up to which a slow counterparty has caught up; less than OutboundHighWatermark, and half of it by default if that is less"),
     row("SlowConsumerTimeout", Both, seconds(0, |d, n| d.settings.slow_consumer_timeout = (n > 0).then(|| Duration::from_secs(n))),
         "0", "how long a counterparty may be slow, from OutboundHighWatermark until it is back at OutboundLowWatermark, before it is disconnected; 0 for as long as it likes. What it has not received is sent when it requests it after its next logon. SendTimeout ends the connection of one that does not read what waited when its socket first accepted no more; this one also that of a counterparty that reads all of that, but always more slowly than is written"),
@@ -336,11 +336,11 @@ pub(super) static ROWS: &[Row] = &[
         "N", "the same, and sequence numbers begin at 1 after a connection that ended because of a mistake of the counterparty"),
     row("PersistMessages", Both, Flag(|d, on| d.persist_messages = on),
         "Y", "N keeps no messages and answers every ResendRequest with a gap fill; not together with FileStorePath"),
-    row("ResendHorizon", Both, Number { from: 1, to: 1_000_000_000, unit: "messages", set: |d, n| d.settings.resend_horizon = Some(n) },
+    row("ResendHorizon", Both, Number { from: SettingRange::RESEND_HORIZON.from, to: 1_000_000_000, unit: "messages", set: |d, n| d.settings.resend_horizon = Some(n) },
         "none: all are sent again", "how many sequence numbers, counted back from NextNumOut, have their messages sent again when the counterparty requests them; those of the session layer count, too, and those kept by WhileLoggedOff. Older ones are gap-filled and reported, and the store may let go of them"),
     row("WhileLoggedOff", Both, Word { words: &["refuse", "keep"], set: |d, n| d.settings.while_logged_off = [WhileLoggedOff::Refuse, WhileLoggedOff::Keep][n] },
         "refuse", "whether a message sent while not logged on is refused, or numbered and kept until the counterparty asks for it after the logon"),
-    row("MaxDeliveryAttempts", Both, Number { from: 1, to: 1000, unit: "attempts", set: |d, n| d.settings.poison_attempts = n as u32 },
+    row("MaxDeliveryAttempts", Both, Number { from: SettingRange::POISON_ATTEMPTS.from, to: 1000, unit: "attempts", set: |d, n| d.settings.poison_attempts = n as u32 },
         "3", "how often a message is offered to an application that fails on it before the session halts"),
     row("MaskedTags", Both, Text { form: values::MASKED_TAGS, set: values::masked_tags },
         "554,925,1402,1404,96", "fields whose values are replaced by `*` in the journal and for observers, 96 in a Logon only; an application message with one is not sent again"),
@@ -367,9 +367,9 @@ pub(super) static ROWS: &[Row] = &[
     row("TimestampPrecision", Both, Word { words: &["0", "3", "6", "9", "12", "SECONDS", "MILLIS", "MICROS", "NANOS", "PICOS"], set: |d, n| d.settings.timestamp_digits = [0, 3, 6, 9, 12][n % 5] },
         "3", "digits of a second in the times that are sent"),
     // Sizes
-    row("MaxMessageSize", Both, Number { from: MAX_MESSAGE_SIZE_BEFORE_LOGON as u64, to: 64 << 20, unit: "bytes", set: |d, n| d.settings.max_message_size = n as usize },
+    row("MaxMessageSize", Both, Number { from: SettingRange::MAX_MESSAGE_SIZE.from, to: 64 << 20, unit: "bytes", set: |d, n| d.settings.max_message_size = n as usize },
         "65536", "largest message after the logon. A larger one of up to 16 MiB is rejected under its own number, and the session goes on; one that is larger still ends the connection"),
-    row("OutboundBufferSize", Both, Number { from: 16 << 10, to: GIB, unit: "bytes", set: |d, n| { d.settings.outbox_size = n as usize; d.outbox_given = true; } },
+    row("OutboundBufferSize", Both, Number { from: SettingRange::OUTBOX_SIZE.from, to: GIB, unit: "bytes", set: |d, n| { d.settings.outbox_size = n as usize; d.outbox_given = true; } },
         "1048576", "how much is kept for a counterparty that does not read; a full buffer causes back-pressure. The default is at least four times MaxMessageSize"),
     row("ReorderBufferSize", Both, Number { from: 0, to: GIB, unit: "bytes", set: |d, n| d.settings.reorder_buffer_size = n as usize },
         "1048576", "how much is kept of messages that arrive after a gap; further messages are requested again"),

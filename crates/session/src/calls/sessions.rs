@@ -4,8 +4,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use fixbolt_codec::{SeqNum, Version};
-use fixbolt_dictionary::ApplicationVersion;
+use fixbolt_codec::SeqNum;
 
 use crate::api::application::Application;
 use crate::calls::warm_up_times::WarmUp;
@@ -16,8 +15,9 @@ use crate::events::event::Event;
 use crate::events::open_error::OpenError;
 use crate::perform::call::Call;
 use crate::perform::read::Reader;
+use crate::settings::SessionSettings;
+use crate::settings::check::{WrongSetting, wrong_settings};
 use crate::settings::dictionaries::SessionDictionary;
-use crate::settings::{SessionSettings, WhileLoggedOff};
 use crate::state::Phase;
 use crate::state::reorder::Kept;
 use crate::state::session::Session;
@@ -56,10 +56,6 @@ pub struct Sessions {
     pub(crate) opened: u32,
     pub(crate) warm_up: WarmUp,
 }
-
-/// The smallest outbox: room for the largest message of the session layer, and for some of the
-/// application's.
-const OUTBOX_MIN: usize = 16 * 1024;
 
 impl Sessions {
     /// Creates a worker without sessions. Messages of up to `max_message_size` bytes can be
@@ -141,7 +137,10 @@ impl Sessions {
         if self.find(&settings.id).is_some() {
             return Err(OpenError::AlreadyOpen);
         }
-        check_settings(&settings, self.core.store.keeps_messages())?;
+        let mut wrong = wrong_settings(&settings, self.core.store.keeps_messages());
+        if let Some(wrong) = wrong.find(WrongSetting::prevents_opening) {
+            return Err(OpenError::Setting(wrong.reason()));
+        }
         // Checked before the store opens the session, so that no store has a session that cannot
         // exist here.
         let id = &settings.id;
@@ -418,75 +417,6 @@ impl Sessions {
         let own = core.sessions.find(key)?;
         Some((Call { core, dialects, app, now, own, telling: 0 }, reader))
     }
-}
-
-/// Returns what is wrong with the versions that the session's messages may have.
-fn wrong_versions(settings: &SessionSettings) -> Option<&'static str> {
-    let is_fixt = settings.id.version() == Version::Fixt11;
-    match &settings.dictionary {
-        _ if is_fixt && settings.appl_ver_id().is_none() => Some(
-            "a session of FIXT.1.1 needs the version of its application messages, FIX.5.0SP2 for example (SessionSettings::default_appl_ver_id)",
-        ),
-        SessionDictionary::Own(_) if is_fixt => {
-            Some("a session of FIXT.1.1 has several dictionaries (SessionDictionary::Fixt)")
-        }
-        SessionDictionary::Fixt(_) if !is_fixt => {
-            Some("only a session of FIXT.1.1 has several dictionaries (SessionDictionary::Fixt)")
-        }
-        SessionDictionary::Fixt(dictionaries) => {
-            let default = ApplicationVersion::new(settings.appl_ver_id()?);
-            let known = dictionaries.versions().versions().any(|(version, _)| version == default);
-            (!known).then_some("there is no dictionary of the session's DefaultApplVerID")
-        }
-        _ => None,
-    }
-}
-
-fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<(), OpenError> {
-    let wrong = if settings.dictionary == SessionDictionary::Shipped {
-        "SessionDictionary::Shipped is filled in by an engine; without one, set SessionDictionary::Own (for FIXT.1.1, Fixt) or SessionDictionary::None"
-    } else if let Some(wrong) = wrong_versions(settings) {
-        wrong
-    } else if settings.outbox_size < OUTBOX_MIN {
-        "the outbox must have at least 16 KiB"
-    } else if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {
-        "MaxMessageSize must be at least 8192"
-    } else if settings.test_request_percent < 100 {
-        "the wait before a TestRequest must be at least 100 percent of HeartBtInt"
-    } else if settings.heartbeat_timeout_percent.is_some_and(|percent| percent < 100) {
-        "the wait before a silent connection ends must be at least 100 percent of HeartBtInt"
-    } else if settings.resend_request_chunk_size == Some(0) {
-        "a ResendRequest must ask for at least 1 message; None asks for all of them"
-    } else if settings.max_resend_requests == 0 {
-        "missing messages must be requested at least once"
-    } else if settings.max_replay_rate == Some(0) {
-        "at least 1 message a second must be sent again; None sends as many as the counterparty reads"
-    } else if !(1..=100).contains(&settings.high_watermark_percent) {
-        "the high watermark of the outbox must be 1 to 100 percent of it"
-    } else if settings.low_watermark_percent >= settings.high_watermark_percent {
-        "the low watermark of the outbox must be below the high one"
-    } else if settings.poison_attempts == 0 {
-        "the number of attempts to process a message must be at least 1"
-    } else if settings.resend_horizon == Some(0) {
-        "the number of messages that are sent again must be at least 1; None sends all of them again"
-    } else if !settings.logon.can_be_written() {
-        "the fields of a Logon must not contain SOH (0x01), except RawData, and LogonFields::others must not have fields that the session writes itself"
-    } else if settings.while_logged_off == WhileLoggedOff::Keep && !keeps_messages {
-        "messages cannot be kept while logged off: the store keeps no messages"
-    } else if !settings.masked.iter().all(|tag| SessionSettings::can_be_masked(*tag)) {
-        "the fields 8, 9, 10, 34, 35, 43, 49, 52, 56, 122 and 369 cannot be masked: the session itself writes and reads them"
-    } else if settings
-        .id
-        .written_sub_ids()
-        .iter()
-        .flatten()
-        .any(|tag| settings.masked.contains(&tag.number()))
-    {
-        "SubIDs and LocationIDs of the session's identity cannot be masked: each message has them, and none could be sent again"
-    } else {
-        return Ok(());
-    };
-    Err(OpenError::Setting(wrong))
 }
 
 #[cfg(test)]

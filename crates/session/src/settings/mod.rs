@@ -1,6 +1,7 @@
 //! The settings of a session. Everything except the identity has a safe default.
 
 pub(crate) mod behavior;
+pub(crate) mod check;
 pub(crate) mod dictionaries;
 pub(crate) mod heart_bt_int;
 pub(crate) mod logon_fields;

@@ -1,0 +1,363 @@
+//! What is wrong with the settings of a session, wherever that is looked for: the limits are here,
+//! and nowhere else.
+//!
+//! [`wrong_settings`] finds all of it, in one order. A caller looks for what can be wrong by then:
+//! an engine fills in the dictionary after it has read a configuration, and only the store says
+//! whether it keeps messages.
+
+use fixbolt_codec::Version;
+use fixbolt_dictionary::ApplicationVersion;
+
+use crate::settings::dictionaries::SessionDictionary;
+use crate::settings::{SessionSettings, WhileLoggedOff};
+use crate::values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
+use crate::values::time::Utc;
+
+/// The values of a setting that is a whole number.
+///
+/// ```
+/// use fixbolt_session::SettingRange;
+///
+/// assert_eq!(SettingRange::MAX_MESSAGE_SIZE.key, "MaxMessageSize");
+/// assert!(SettingRange::MAX_MESSAGE_SIZE.contains(8192));
+/// assert!(!SettingRange::MAX_MESSAGE_SIZE.contains(8191));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SettingRange {
+    /// The key of the setting in a configuration.
+    pub key: &'static str,
+    /// The smallest value.
+    pub from: u64,
+    /// The largest value.
+    pub to: u64,
+    /// Why another value is refused, in the words of [`SessionSettings`].
+    pub reason: &'static str,
+}
+
+impl SettingRange {
+    /// [`SessionSettings::outbox_size`], in bytes: room for the largest message of the session
+    /// layer, and for some of the application's.
+    pub const OUTBOX_SIZE: Self =
+        Self::at_least("OutboundBufferSize", 16 << 10, "the outbox must have at least 16 KiB");
+    /// [`SessionSettings::max_message_size`], in bytes: that of a Logon.
+    pub const MAX_MESSAGE_SIZE: Self = Self::at_least(
+        "MaxMessageSize",
+        MAX_MESSAGE_SIZE_BEFORE_LOGON as u64,
+        "MaxMessageSize must be at least 8192",
+    );
+    /// [`SessionSettings::test_request_percent`].
+    pub const TEST_REQUEST_PERCENT: Self = Self::at_least(
+        "TestRequestDelayMultiplier",
+        100,
+        "the wait before a TestRequest must be at least 100 percent of HeartBtInt",
+    );
+    /// [`SessionSettings::heartbeat_timeout_percent`], if there is one.
+    pub const HEARTBEAT_TIMEOUT_PERCENT: Self = Self::at_least(
+        "HeartBeatTimeoutMultiplier",
+        100,
+        "the wait before a silent connection ends must be at least 100 percent of HeartBtInt",
+    );
+    /// [`SessionSettings::resend_request_chunk_size`], if there is one.
+    pub const RESEND_REQUEST_CHUNK_SIZE: Self = Self::at_least(
+        "ResendRequestChunkSize",
+        1,
+        "a ResendRequest must ask for at least 1 message; None asks for all of them",
+    );
+    /// [`SessionSettings::max_resend_requests`].
+    pub const MAX_RESEND_REQUESTS: Self =
+        Self::at_least("MaxResendRequests", 1, "missing messages must be requested at least once");
+    /// [`SessionSettings::max_replay_rate`], if there is one, in messages a second.
+    pub const MAX_REPLAY_RATE: Self = Self::at_least(
+        "MaxReplayRate",
+        1,
+        "at least 1 message a second must be sent again; None sends as many as the counterparty reads",
+    );
+    /// [`SessionSettings::high_watermark_percent`].
+    pub const HIGH_WATERMARK_PERCENT: Self = Self {
+        to: 100,
+        ..Self::at_least(
+            "OutboundHighWatermark",
+            1,
+            "the high watermark of the outbox must be 1 to 100 percent of it",
+        )
+    };
+    /// [`SessionSettings::poison_attempts`].
+    pub const POISON_ATTEMPTS: Self = Self::at_least(
+        "MaxDeliveryAttempts",
+        1,
+        "the number of attempts to process a message must be at least 1",
+    );
+    /// [`SessionSettings::resend_horizon`], if there is one, in messages.
+    pub const RESEND_HORIZON: Self = Self::at_least(
+        "ResendHorizon",
+        1,
+        "the number of messages that are sent again must be at least 1; None sends all of them again",
+    );
+
+    const fn at_least(key: &'static str, from: u64, reason: &'static str) -> Self {
+        Self { key, from, to: u64::MAX, reason }
+    }
+
+    /// Returns whether a value is in the range.
+    #[must_use]
+    pub const fn contains(&self, value: u64) -> bool {
+        self.from <= value && value <= self.to
+    }
+}
+
+/// Something that is wrong with the settings of a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum WrongSetting {
+    /// A session of FIXT.1.1 has no version of its application messages.
+    NoApplicationVersion,
+    /// Nobody has filled in the dictionary that is shipped.
+    DictionaryNotFilledIn,
+    /// A session of FIXT.1.1 has one dictionary.
+    OneDictionaryOfFixt,
+    /// A session of another version has several dictionaries.
+    SeveralDictionaries,
+    /// A session of FIXT.1.1 has no dictionary of its DefaultApplVerID.
+    NoDictionaryOfDefault,
+    /// Outbound messages are to be checked without a dictionary.
+    NothingToCheckBy,
+    /// A number is not in its range.
+    OutOfRange(SettingRange),
+    /// The schedule has resets in the session, and the version has no ResetSeqNumFlag.
+    NoResetInSession,
+    /// The times that are sent have an odd number of digits.
+    TimestampDigits,
+    /// The low watermark is not below the high one.
+    Watermarks,
+    /// A field of the Logon cannot be written.
+    LogonFields,
+    /// Messages are to be kept while logged off, and the store keeps none.
+    NothingKept,
+    /// A field is to be masked that the session itself writes and reads.
+    MaskedHeader,
+    /// A SubID or LocationID of the session is to be masked.
+    MaskedSubId,
+}
+
+impl WrongSetting {
+    /// Returns the key of the setting in a configuration.
+    #[must_use]
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::NoApplicationVersion => "DefaultApplVerID",
+            Self::DictionaryNotFilledIn | Self::SeveralDictionaries => "DataDictionary",
+            Self::OneDictionaryOfFixt => "TransportDataDictionary",
+            Self::NoDictionaryOfDefault => "AppDataDictionary",
+            Self::NothingToCheckBy => "ValidateOutgoingMessage",
+            Self::OutOfRange(range) => range.key,
+            Self::NoResetInSession => "ResetSeqTime",
+            Self::TimestampDigits => "TimestampPrecision",
+            Self::Watermarks => "OutboundLowWatermark",
+            Self::LogonFields => "LogonTag",
+            Self::NothingKept => "WhileLoggedOff",
+            Self::MaskedHeader | Self::MaskedSubId => "MaskedTags",
+        }
+    }
+
+    /// Returns whether no session can be opened with it. Without an engine, which refuses them, a
+    /// session can have the others: it then checks nothing, is not reset while it is logged on, or
+    /// sends times with another number of digits.
+    #[must_use]
+    pub const fn prevents_opening(&self) -> bool {
+        !matches!(self, Self::NothingToCheckBy | Self::NoResetInSession | Self::TimestampDigits)
+    }
+
+    /// Returns what is wrong, and how to correct it, in the words of [`SessionSettings`].
+    #[must_use]
+    pub const fn reason(&self) -> &'static str {
+        match self {
+            Self::NoApplicationVersion => {
+                "a session of FIXT.1.1 needs the version of its application messages, FIX.5.0SP2 for example (SessionSettings::default_appl_ver_id)"
+            }
+            Self::DictionaryNotFilledIn => {
+                "SessionDictionary::Shipped is filled in by an engine; without one, set SessionDictionary::Own (for FIXT.1.1, Fixt) or SessionDictionary::None"
+            }
+            Self::OneDictionaryOfFixt => {
+                "a session of FIXT.1.1 has several dictionaries (SessionDictionary::Fixt)"
+            }
+            Self::SeveralDictionaries => {
+                "only a session of FIXT.1.1 has several dictionaries (SessionDictionary::Fixt)"
+            }
+            Self::NoDictionaryOfDefault => "there is no dictionary of the session's DefaultApplVerID",
+            Self::NothingToCheckBy => "outgoing messages cannot be validated: there is no dictionary",
+            Self::OutOfRange(range) => range.reason,
+            Self::NoResetInSession => {
+                "the version has no ResetSeqNumFlag, with which a session that is logged on is reset"
+            }
+            Self::TimestampDigits => "the times that are sent can have 0, 3, 6, 9 or 12 digits of a second",
+            Self::Watermarks => "the low watermark of the outbox must be below the high one",
+            Self::LogonFields => {
+                "the fields of a Logon must not contain SOH (0x01), except RawData, and LogonFields::others must not have fields that the session writes itself"
+            }
+            Self::NothingKept => "messages cannot be kept while logged off: the store keeps no messages",
+            Self::MaskedHeader => {
+                "the fields 8, 9, 10, 34, 35, 43, 49, 52, 56, 122 and 369 cannot be masked: the session itself writes and reads them"
+            }
+            Self::MaskedSubId => {
+                "SubIDs and LocationIDs of the session's identity cannot be masked: each message has them, and none could be sent again"
+            }
+        }
+    }
+}
+
+/// Returns everything that is wrong with the settings of a session whose store keeps messages or
+/// not.
+///
+/// ```
+/// use fixbolt_session::{Role, SessionDictionary, SessionSettings, SettingRange, WrongSetting};
+/// use fixbolt_session::wrong_settings;
+///
+/// let id = "FIX.4.4:VENUE->TRADER".parse()?;
+/// let mut settings = SessionSettings::new(id, Role::Acceptor);
+/// settings.dictionary = SessionDictionary::None;
+/// assert_eq!(wrong_settings(&settings, true).next(), None);
+/// settings.max_message_size = 1024;
+/// let wrong = wrong_settings(&settings, true).next();
+/// assert_eq!(wrong, Some(WrongSetting::OutOfRange(SettingRange::MAX_MESSAGE_SIZE)));
+/// # Ok::<(), fixbolt_session::InvalidSessionId>(())
+/// ```
+pub fn wrong_settings(
+    settings: &SessionSettings,
+    keeps_messages: bool,
+) -> impl Iterator<Item = WrongSetting> + use<> {
+    let s = settings;
+    let not_in =
+        |range: SettingRange, value: u64| (!range.contains(value)).then_some(WrongSetting::OutOfRange(range));
+    let if_any_not_in = |range, value: Option<u64>| value.and_then(|value| not_in(range, value));
+    let if_so = |wrong, is_wrong: bool| is_wrong.then_some(wrong);
+    let resets_in_session =
+        s.schedule.as_ref().is_some_and(|schedule| schedule.in_session_resets_at(Utc(0)).is_some());
+    let mut sub_ids = s.id.written_sub_ids().into_iter().flatten();
+    [
+        wrong_version(s),
+        wrong_dictionary(s),
+        if_so(WrongSetting::NothingToCheckBy, s.outbound_policy.is_some() && !s.dictionary.checks()),
+        not_in(SettingRange::OUTBOX_SIZE, s.outbox_size as u64),
+        not_in(SettingRange::MAX_MESSAGE_SIZE, s.max_message_size as u64),
+        if_so(WrongSetting::NoResetInSession, resets_in_session && s.id.version() < Version::Fix41),
+        if_so(WrongSetting::TimestampDigits, !matches!(s.timestamp_digits, 0 | 3 | 6 | 9 | 12)),
+        not_in(SettingRange::TEST_REQUEST_PERCENT, s.test_request_percent.into()),
+        if_any_not_in(SettingRange::HEARTBEAT_TIMEOUT_PERCENT, s.heartbeat_timeout_percent.map(u64::from)),
+        if_any_not_in(SettingRange::RESEND_REQUEST_CHUNK_SIZE, s.resend_request_chunk_size),
+        not_in(SettingRange::MAX_RESEND_REQUESTS, s.max_resend_requests.into()),
+        if_any_not_in(SettingRange::MAX_REPLAY_RATE, s.max_replay_rate.map(u64::from)),
+        not_in(SettingRange::HIGH_WATERMARK_PERCENT, s.high_watermark_percent.into()),
+        if_so(WrongSetting::Watermarks, s.low_watermark_percent >= s.high_watermark_percent),
+        not_in(SettingRange::POISON_ATTEMPTS, s.poison_attempts.into()),
+        if_any_not_in(SettingRange::RESEND_HORIZON, s.resend_horizon),
+        if_so(WrongSetting::LogonFields, !s.logon.can_be_written()),
+        if_so(WrongSetting::NothingKept, s.while_logged_off == WhileLoggedOff::Keep && !keeps_messages),
+        if_so(WrongSetting::MaskedHeader, !s.masked.iter().all(|tag| SessionSettings::can_be_masked(*tag))),
+        if_so(WrongSetting::MaskedSubId, sub_ids.any(|tag| s.masked.contains(&tag.number()))),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Returns what is wrong with the version that the session's application messages have.
+fn wrong_version(settings: &SessionSettings) -> Option<WrongSetting> {
+    let is_missing = settings.id.version() == Version::Fixt11 && settings.appl_ver_id().is_none();
+    is_missing.then_some(WrongSetting::NoApplicationVersion)
+}
+
+/// Returns what is wrong with the dictionaries, as the versions of the session's messages are.
+fn wrong_dictionary(settings: &SessionSettings) -> Option<WrongSetting> {
+    let is_fixt = settings.id.version() == Version::Fixt11;
+    match &settings.dictionary {
+        SessionDictionary::Shipped => Some(WrongSetting::DictionaryNotFilledIn),
+        SessionDictionary::Own(_) if is_fixt => Some(WrongSetting::OneDictionaryOfFixt),
+        SessionDictionary::Fixt(_) if !is_fixt => Some(WrongSetting::SeveralDictionaries),
+        SessionDictionary::Fixt(dictionaries) => {
+            let default = ApplicationVersion::new(settings.appl_ver_id()?);
+            let known = dictionaries.versions().versions().any(|(version, _)| version == default);
+            (!known).then_some(WrongSetting::NoDictionaryOfDefault)
+        }
+        SessionDictionary::Own(_) | SessionDictionary::None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Role;
+
+    type Change = fn(&mut SessionSettings);
+
+    fn settings(id: &str) -> SessionSettings {
+        SessionSettings::new(id.parse().unwrap(), Role::Acceptor)
+            .with(|s| s.dictionary = SessionDictionary::None)
+    }
+
+    fn wrong(id: &str, change: Change) -> Vec<WrongSetting> {
+        wrong_settings(&settings(id).with(change), true).collect()
+    }
+
+    #[test]
+    fn the_smallest_values_of_numbers_are_right_and_those_below_are_not() {
+        let numbers: [(Change, Change, SettingRange); 10] = [
+            (|s| s.outbox_size = 16384, |s| s.outbox_size = 16383, SettingRange::OUTBOX_SIZE),
+            (|s| s.max_message_size = 8192, |s| s.max_message_size = 8191, SettingRange::MAX_MESSAGE_SIZE),
+            (
+                |s| s.test_request_percent = 100,
+                |s| s.test_request_percent = 99,
+                SettingRange::TEST_REQUEST_PERCENT,
+            ),
+            (
+                |s| s.heartbeat_timeout_percent = Some(100),
+                |s| s.heartbeat_timeout_percent = Some(99),
+                SettingRange::HEARTBEAT_TIMEOUT_PERCENT,
+            ),
+            (
+                |s| s.resend_request_chunk_size = Some(1),
+                |s| s.resend_request_chunk_size = Some(0),
+                SettingRange::RESEND_REQUEST_CHUNK_SIZE,
+            ),
+            (|s| s.max_resend_requests = 1, |s| s.max_resend_requests = 0, SettingRange::MAX_RESEND_REQUESTS),
+            (|s| s.max_replay_rate = Some(1), |s| s.max_replay_rate = Some(0), SettingRange::MAX_REPLAY_RATE),
+            (
+                |s| s.high_watermark_percent = 100,
+                |s| s.high_watermark_percent = 101,
+                SettingRange::HIGH_WATERMARK_PERCENT,
+            ),
+            (|s| s.poison_attempts = 1, |s| s.poison_attempts = 0, SettingRange::POISON_ATTEMPTS),
+            (|s| s.resend_horizon = Some(1), |s| s.resend_horizon = Some(0), SettingRange::RESEND_HORIZON),
+        ];
+        for (right, not_right, range) in numbers {
+            assert_eq!(wrong("FIX.4.4:A->B", right), [], "{}", range.key);
+            assert_eq!(wrong("FIX.4.4:A->B", not_right), [WrongSetting::OutOfRange(range)]);
+        }
+    }
+
+    #[test]
+    fn each_mistake_is_found_alone() {
+        let mistakes: [(&str, Change, WrongSetting); 8] = [
+            (
+                "FIX.4.4:A->B",
+                |s| s.dictionary = SessionDictionary::Shipped,
+                WrongSetting::DictionaryNotFilledIn,
+            ),
+            ("FIXT.1.1:A->B", |_| {}, WrongSetting::NoApplicationVersion),
+            (
+                "FIX.4.4:A->B",
+                |s| s.outbound_policy = Some(fixbolt_dictionary::Policy::standard()),
+                WrongSetting::NothingToCheckBy,
+            ),
+            ("FIX.4.4:A->B", |s| s.timestamp_digits = 4, WrongSetting::TimestampDigits),
+            ("FIX.4.4:A->B", |s| s.low_watermark_percent = 40, WrongSetting::Watermarks),
+            ("FIX.4.4:A->B", |s| s.logon.username = "\x01".to_owned(), WrongSetting::LogonFields),
+            ("FIX.4.4:A->B", |s| s.masked.push(34), WrongSetting::MaskedHeader),
+            ("FIX.4.4:A/DESK->B", |s| s.masked.push(50), WrongSetting::MaskedSubId),
+        ];
+        for (id, change, mistake) in mistakes {
+            assert_eq!(wrong(id, change), [mistake]);
+        }
+        let keeps = settings("FIX.4.4:A->B").with(|s| s.while_logged_off = WhileLoggedOff::Keep);
+        assert_eq!(wrong_settings(&keeps, true).next(), None);
+        assert_eq!(wrong_settings(&keeps, false).collect::<Vec<_>>(), [WrongSetting::NothingKept]);
+    }
+}
