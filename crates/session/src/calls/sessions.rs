@@ -113,8 +113,9 @@ impl Sessions {
         self.open_with(now, settings, app, |store, key, id| store.open(key, id))
     }
 
-    /// Does the same for a counterparty that is not authenticated yet: a store that does not exist
-    /// is created with its first record ([`Store::open_lazily`]).
+    /// Opens a session for a counterparty that is not authenticated yet: as [`Sessions::open`]
+    /// does, but a store that does not exist is created with its first record
+    /// ([`Store::open_lazily`]).
     ///
     /// # Errors
     /// Returns an [`OpenError`].
@@ -204,7 +205,8 @@ impl Sessions {
     /// [`Sessions::take_unclean`] says if that cannot be closed cleanly later.
     ///
     /// # Errors
-    /// As [`Sessions::close`].
+    /// Returns [`OpenError::NotOpen`] or [`OpenError::Connected`], and [`OpenError::Store`] if the
+    /// store was closed at once, and not cleanly; in that case the session is closed nevertheless.
     pub fn close_later(&mut self, key: SessionKey) -> Result<(), OpenError> {
         self.close_with(key, |store| store.close_later(key))
     }

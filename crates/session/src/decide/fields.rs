@@ -85,7 +85,8 @@ enum Value {
 pub(crate) enum Refusal {
     /// It is rejected, and uses its number if that is the expected one.
     Reject,
-    /// The same without an answer: two sides could reject each other's Rejects forever.
+    /// It is not answered, and uses its number if that is the expected one: two sides could reject
+    /// each other's Rejects forever.
     Report,
     /// If it is to reset sequence numbers, it is refused as the first Logon of a connection is
     /// (`invalid_logon`), and does not use its number. Any other one is rejected.

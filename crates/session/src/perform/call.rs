@@ -230,7 +230,8 @@ impl<'c> Call<'c> {
         Stop
     }
 
-    /// The same; reading goes on at `until` at the latest, if there is such a time.
+    /// Stops reading as [`Call::wait`] does, but until `until` at the latest, if there is such a
+    /// time.
     pub(crate) fn wait_until(&mut self, by: BlockedBy, until: Option<Mono>) -> Stop {
         let stop = self.wait(by);
         if let Some(blocked) = &mut self.session_mut().intake.reading.blocked {

@@ -333,9 +333,10 @@ pub struct SessionSettings {
     /// up. Those that have to wait for the end of a replay count when they are sent; as many as fit
     /// into a window may wait so.
     pub max_outbound_rate: Option<Rate>,
-    /// The same for messages with which orders are entered, replaced and cancelled
-    /// ([`ORDER_MSG_TYPES`](crate::ORDER_MSG_TYPES)); they count for both. A message counts once,
-    /// however many orders it has.
+    /// The most messages that are sent in a window and with which orders are entered, replaced and
+    /// cancelled ([`ORDER_MSG_TYPES`](crate::ORDER_MSG_TYPES)); `None` for no limit. They are
+    /// counted as [`max_outbound_rate`](Self::max_outbound_rate) says, and for both. A message
+    /// counts once, however many orders it has.
     pub max_order_rate: Option<Rate>,
     /// What happens to a message that is one more.
     pub outbound_throttle: OutboundThrottle,
@@ -486,7 +487,7 @@ impl SessionSettings {
         !WRITTEN_ANEW.contains(&tag)
     }
 
-    /// The same settings with what `change` does to them.
+    /// Returns these settings with what `change` does to them.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);

@@ -272,7 +272,8 @@ pub trait Store: Send {
     /// create it while other sessions go on: [`Store::durable`] then says when it is there.
     ///
     /// # Errors
-    /// As [`Store::open`].
+    /// Returns [`StoreError::Locked`] if another process holds the store, and [`StoreError::Io`] or
+    /// [`StoreError::Full`] if the system refuses, as [`Store::open`] does.
     fn open_lazily(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
         self.open(key, session)
     }
@@ -288,7 +289,8 @@ pub trait Store: Send {
     /// fails.
     ///
     /// # Errors
-    /// As [`Store::close`], if it is closed at once.
+    /// Returns [`StoreError::Io`] if the store is closed at once and the clean mark could not be
+    /// written.
     fn close_later(&mut self, session: SessionKey) -> Result<(), StoreError> {
         self.close(session)
     }

@@ -84,7 +84,9 @@ impl SessionId {
     /// Creates the identity of a session with a qualifier; an empty one stands for none.
     ///
     /// # Errors
-    /// The same as those of [`SessionId::new`].
+    /// Returns [`InvalidSessionId`] if a CompID is empty, if a part has bytes outside printable
+    /// ASCII or is longer than 64 bytes, if the parts have more than 240 bytes together or
+    /// [`SessionId::file_name`] would have more than 255, and for FIX.5.0 and later.
     pub fn qualified(
         version: Version,
         sender_comp_id: &str,
@@ -94,7 +96,7 @@ impl SessionId {
         Self::new(version, sender_comp_id, target_comp_id)?.with_qualifier(qualifier)
     }
 
-    /// The same identity with a qualifier; an empty one stands for none.
+    /// Returns this identity with a qualifier; an empty one stands for none.
     ///
     /// # Errors
     /// Returns [`InvalidSessionId`] if the qualifier has bytes outside printable ASCII or is longer

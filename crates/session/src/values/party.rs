@@ -58,26 +58,29 @@ impl Party {
         Ok(Self { comp_id: checked("CompID", comp_id)?, sub_id: None, location_id: None })
     }
 
-    /// The same side with a SubID.
+    /// Returns this side with a SubID.
     ///
     /// # Errors
-    /// The same as those of [`Party::new`].
+    /// Returns [`InvalidSessionId`] if the ID is empty, has bytes outside printable ASCII, or is
+    /// longer than 64 bytes, as [`Party::new`] does.
     pub fn with_sub_id(self, sub_id: &str) -> Result<Self, InvalidSessionId> {
         Ok(Self { sub_id: Some(checked("SubID", sub_id)?), ..self })
     }
 
-    /// The same side with a LocationID, which FIX.4.0 does not have.
+    /// Returns this side with a LocationID, which FIX.4.0 does not have.
     ///
     /// # Errors
-    /// The same as those of [`Party::new`].
+    /// Returns [`InvalidSessionId`] if the ID is empty, has bytes outside printable ASCII, or is
+    /// longer than 64 bytes, as [`Party::new`] does.
     pub fn with_location_id(self, location_id: &str) -> Result<Self, InvalidSessionId> {
         Ok(Self { location_id: Some(checked("LocationID", location_id)?), ..self })
     }
 
-    /// The same side with a SubID and a LocationID, where there are any.
+    /// Returns this side with a SubID and a LocationID, where there are any.
     ///
     /// # Errors
-    /// The same as those of [`Party::new`].
+    /// Returns [`InvalidSessionId`] if an ID is empty, has bytes outside printable ASCII, or is
+    /// longer than 64 bytes, as [`Party::new`] does.
     pub fn with_ids(
         mut self,
         sub_id: Option<&str>,

@@ -16,7 +16,8 @@ pub enum Identity {
     /// It has the SubIDs and LocationIDs of the Logon, and is for the most specific session that
     /// accepts it ([`SessionId::accepts`]).
     Logon(SessionId),
-    /// The same with a wrong CheckSum (10): to be refused unless the session does not check it
+    /// A Logon that names this session, as in [`Identity::Logon`], but with a wrong CheckSum (10):
+    /// to be refused unless the session does not check it
     /// ([`SessionSettings::validate_checksum`](crate::SessionSettings::validate_checksum)).
     LogonWithWrongCheckSum(SessionId),
     /// Not a Logon, garbled, or without identity: the connection is to be closed without an answer

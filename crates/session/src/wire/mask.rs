@@ -35,7 +35,7 @@ impl SecretTags {
             || message.fault().is_some()
     }
 
-    /// The same for a body that was written here.
+    /// Returns whether a body that was written here may have secrets; `false` is certain.
     pub(crate) fn may_be_written(&self, body: &BodyWriter<'_>) -> bool {
         body.msg_type().as_bytes() == LOGON || body.may_contain(&self.set)
     }
@@ -62,8 +62,9 @@ pub(crate) fn mask_message(secrets: Secrets<'_>, message: &[u8], to: &mut Vec<u8
     found
 }
 
-/// The same for bytes that are not a message. Those that `continue` others may be the rest of a
-/// secret: all of them are replaced.
+/// Copies bytes that are not a message into `to` with their secrets replaced by `*`. Those that
+/// `continue` others may be the rest of a secret: all of them are replaced. Returns whether any
+/// were; otherwise `to` is unchanged.
 pub(crate) fn mask_garbled(secrets: Secrets<'_>, bytes: &[u8], continues: bool, to: &mut Vec<u8>) -> bool {
     if continues {
         to.clear();
