@@ -43,19 +43,19 @@ macro_rules! matrix {
 
             /// Returns the roles that have the state and where it is, as docs/session.md has them.
             #[cfg(test)]
-            const fn row(self) -> (&'static str, Place) {
+            const fn row(self) -> (&'static str, Visibility) {
                 match self {
-                    $(Self::$state => ($roles, Place::$place),)*
+                    $(Self::$state => ($roles, Visibility::$place),)*
                 }
             }
         }
     };
 }
 
-/// Where a state is.
+/// Who can see that a session is in a state.
 #[cfg(test)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum Visibility {
     /// [`Sessions::matrix_state`] returns it.
     Shown,
     /// A session passes through it within one call.
@@ -156,9 +156,9 @@ mod tests {
             let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
             let number: u8 = cells.next()?.parse().ok()?;
             let place = |cell: &str| match cell.split([':', ',']).next() {
-                Some("shown") => Place::Shown,
-                Some("within a call") => Place::Call,
-                Some("engine") => Place::Engine,
+                Some("shown") => Visibility::Shown,
+                Some("within a call") => Visibility::Call,
+                Some("engine") => Visibility::Engine,
                 _ => panic!("{line}"),
             };
             Some((number, cells.next()?, cells.next()?, place(cells.next()?)))

@@ -116,7 +116,7 @@ impl<'a> Handle<'a> {
         } else {
             (0, 0, refused.or(Some(no_room(fixed, state, tail, alone))))
         };
-        let opened = Opened { memory: memory.as_ptr().addr(), start, limit, msg_type };
+        let opened = OpenedBody { memory: memory.as_ptr().addr(), start, limit, msg_type };
         let mut writer = BodyWriter::within(msg_type, memory, start, limit);
         if let Some(version) = version {
             writer.bytes(key::APPL_VER_ID, version.as_bytes());
@@ -150,7 +150,7 @@ impl<'a> Handle<'a> {
 
 /// The body for which a draft was opened. The application has a reference to the draft's writer, by
 /// which it could put another one in its place.
-struct Opened {
+struct OpenedBody {
     /// Address of the memory.
     memory: usize,
     start: usize,
@@ -158,7 +158,7 @@ struct Opened {
     msg_type: MsgType,
 }
 
-impl Opened {
+impl OpenedBody {
     fn is_of(&self, writer: &BodyWriter<'_>) -> bool {
         let body = writer.written().as_ptr_range();
         let (start, limit) = (self.memory + self.start, self.memory + self.limit);
@@ -223,7 +223,7 @@ impl<'a> NewBody<'a> for Handle<'a> {
 pub struct Draft<'d> {
     pub(super) now: Now,
     pub(super) writer: BodyWriter<'d>,
-    opened: Opened,
+    opened: OpenedBody,
     pub(super) kind: SendKind<'d>,
     /// OrigSendingTime (122) of a new message that is a possible duplicate.
     pub(super) original: Option<Utc>,
