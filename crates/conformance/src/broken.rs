@@ -11,7 +11,7 @@ use fixbolt_session::Utc;
 
 use crate::runner::{Command, Received, Transport, TransportError};
 use crate::script::find;
-use crate::wire::sealed;
+use crate::testing::sealed;
 
 /// A defect of the core.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     fn message(body: &str) -> Vec<u8> {
-        crate::wire::message("FIX.4.4", body)
+        crate::testing::message("FIX.4.4", body)
     }
 
     fn line(text: &str) -> Vec<u8> {

@@ -2,10 +2,10 @@
 //! written for.
 //!
 //! Scripts are wire text ([`Script`]); [`run`] plays one against a [`Transport`] and compares every
-//! answer with [`compare`]. [`BrokenCore`] proves that the scripts find defects, and [`wire`] helps
-//! tests with a handwritten counterparty, [`store`] tests whose store fails or is late, [`secrets`]
-//! tests of what must not be shown. This crate is for tests and tools and never part of an engine:
-//! it uses files, sockets and a clock, and the session core uses none of them.
+//! answer with [`compare`]. [`BrokenCore`] proves that the scripts find defects. [`testing`] is the
+//! harness of tests with a handwritten counterparty, [`store`] helps tests whose store fails or is
+//! late, [`secrets`] tests of what must not be shown. This crate is for tests and tools and never
+//! part of an engine: it uses files, sockets and a clock, and the session core uses none of them.
 #![forbid(unsafe_code)]
 
 mod broken;
@@ -23,7 +23,7 @@ pub mod disk;
 pub mod secrets;
 pub mod simulation;
 pub mod store;
-pub mod wire;
+pub mod testing;
 
 pub use broken::{BrokenCore, Defect, Relapse};
 pub use compare::{Difference, Mismatch, Order, compare, readable, verify};

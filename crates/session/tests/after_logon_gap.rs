@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_journal::{MemoryStore, NoStore};
 use fixbolt_session::store::Store;
-use fixbolt_session::{Compatibility, Phase, Role, SessionKey, SessionSettings};
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+use fixbolt_session::{Compatibility, Phase, Role, SessionSettings};
 
 fn over(store: Box<dyn Store>, change: impl FnOnce(&mut SessionSettings)) -> Side {
-    Side::new(store, vec![settings("PEER", Role::Acceptor).with(change)])
+    Side::on_store(store, vec![settings("PEER", Role::Acceptor).with(change)])
 }
 
 /// A session whose counterparty logged on with message 5 where 1 was expected, and to which the
@@ -69,11 +67,11 @@ fn a_heartbeat_that_is_due_keeps_its_place_after_what_waits() {
     let mut side = over(Box::new(MemoryStore::new()), |_| {});
     side.log_on(0, 5, "");
     side.pass(Duration::from_secs(29));
-    side.tick(0, &[]);
+    side.wake(0, &[]);
     assert_eq!(kinds(&side.take(0)), "");
     side.send(0, "first", 1).unwrap();
     side.pass(Duration::from_secs(1));
-    side.tick(0, &[]);
+    side.wake(0, &[]);
     let out = side.take(0);
     assert_eq!(orders(&out, 3), "first", "{out:?}");
     assert_eq!(kinds(&out), "D0");
@@ -83,25 +81,25 @@ fn a_heartbeat_that_is_due_keeps_its_place_after_what_waits() {
 fn the_wait_ends_after_ten_seconds_or_heart_bt_int() {
     for (heart_bt_int, seconds) in [(5, 10), (20, 20)] {
         let mut side = over(Box::new(MemoryStore::new()), |_| {});
-        side.sessions.connected(side.now, KEY, &mut side.desk);
+        side.connect(0);
         assert_eq!(kinds(&side.say(0, &format!("35=A|34=5|98=0|108={heart_bt_int}|"))), "A2");
         side.send(0, "first", 1).unwrap();
         side.pass(Duration::from_secs(seconds - 1));
         side.say(0, "35=0|34=6|");
-        side.tick(0, &[]);
+        side.wake(0, &[]);
         assert_eq!(kinds(&side.take(0)).matches('D').count(), 0);
         side.pass(Duration::from_secs(1));
-        assert!(side.sessions.next_deadline(KEY).unwrap() <= side.now.mono);
-        side.tick(0, &[]);
+        assert!(side.next_deadline(0).unwrap() <= side.now.mono);
+        side.wake(0, &[]);
         assert_eq!(kinds(&side.take(0)).matches('D').count(), 1, "{heart_bt_int}");
-        assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+        assert_eq!(side.phase(0), Phase::LoggedOn);
     }
 }
 
 #[test]
 fn a_logout_goes_out_after_what_waits() {
     let mut ours = after_a_gap(|_| {});
-    ours.sessions.log_out(ours.now, KEY, "", &mut ours.desk).unwrap();
+    ours.log_out(0, "").unwrap();
     assert_eq!(kinds(&ours.take(0)), "DD5");
     let mut theirs = after_a_gap(|_| {});
     assert_eq!(kinds(&theirs.say(0, "35=5|34=6|")), "");

@@ -1,15 +1,10 @@
 //! Two sides with small outboxes over a socket with little room: neither waits forever, and nothing
 //! is lost.
 
-use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Version};
-use fixbolt_journal::MemoryStore;
-use fixbolt_session::{
-    Application, Delivery, Failure, Mono, Now, Role, SendError, SessionDictionary, SessionId, SessionKey,
-    SessionSettings, Sessions, Turn, Utc,
-};
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody};
+use fixbolt_conformance::testing::{Side, settings_of};
+use fixbolt_session::{Application, Delivery, Failure, Role, SendError, Turn};
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
-const NOW: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
 /// The number of bytes that a socket accepts before they are read.
 const SOCKET: usize = 500;
 
@@ -23,29 +18,24 @@ impl Application for Count {
     }
 }
 
-struct Side {
-    sessions: Sessions,
-    got: Count,
+struct End {
+    side: Side<Count>,
     /// The bytes in the socket, and those that the session has been given but has not consumed.
     socket: Vec<u8>,
     inbox: Vec<u8>,
 }
 
-impl Side {
-    fn new(ours: &str, theirs: &str, role: Role) -> Self {
-        let mut settings = SessionSettings::new(SessionId::new(Version::Fix44, ours, theirs).unwrap(), role);
-        settings.dictionary = SessionDictionary::None;
-        settings.outbox_size = 16 * 1024;
-        settings.max_message_size = 8 * 1024;
-        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 8 * 1024);
-        let mut got = Count::default();
-        sessions.open(NOW, settings, &mut got).unwrap();
-        sessions.connected(NOW, KEY, &mut got);
-        Self { sessions, got, socket: Vec::new(), inbox: Vec::new() }
+impl End {
+    fn new(id: &str, role: Role) -> Self {
+        let settings =
+            settings_of(id, role).with(|s| (s.outbox_size, s.max_message_size) = (16 * 1024, 8 * 1024));
+        let mut side = Side::with_app(Count::default(), vec![settings]);
+        side.connect(0);
+        Self { side, socket: Vec::new(), inbox: Vec::new() }
     }
 
     fn send(&mut self, size: usize) -> bool {
-        let sent = self.sessions.act(NOW, KEY, &mut self.got, |turn| {
+        let sent = self.side.act(0, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(b"B"));
             draft.writer().bytes(Key::new(148), &vec![b'x'; size]);
             draft.send()
@@ -56,23 +46,22 @@ impl Side {
 
     /// Reads as an engine does: not while the session is blocked.
     fn read(&mut self) -> bool {
-        if self.sessions.is_blocked(KEY) {
+        if self.side.is_blocked(0) {
             return false;
         }
-        let moved = !self.socket.is_empty() || self.sessions.has_more(KEY);
+        let moved = !self.socket.is_empty() || self.side.has_more(0);
         self.inbox.append(&mut self.socket);
-        let used = self.sessions.receive(NOW, KEY, &self.inbox, &mut self.got);
+        let used = self.side.receive(0, &self.inbox);
         self.inbox.drain(..used);
         moved
     }
 
     fn write(&mut self, to: &mut Self) -> bool {
-        let bytes = self.sessions.writable(KEY);
-        let taken = bytes.len().min(SOCKET - to.socket.len());
-        to.socket.extend_from_slice(&bytes[..taken]);
-        self.sessions.written(NOW, KEY, taken);
-        if taken > 0 && (self.sessions.is_blocked(KEY) || self.sessions.is_replaying(KEY)) {
-            let used = self.sessions.wake(NOW, KEY, &self.inbox, &mut self.got);
+        let bytes = self.side.write(0, SOCKET - to.socket.len());
+        to.socket.extend_from_slice(&bytes);
+        let taken = bytes.len();
+        if taken > 0 && (self.side.is_blocked(0) || self.side.is_replaying(0)) {
+            let used = self.side.wake(0, &self.inbox);
             self.inbox.drain(..used);
         }
         taken > 0
@@ -80,18 +69,17 @@ impl Side {
 
     /// Discards the queued bytes, as a network failure does.
     fn lose(&mut self) {
-        let queued = self.sessions.writable(KEY).len();
-        self.sessions.written(NOW, KEY, queued);
+        self.side.write(0, usize::MAX);
     }
 }
 
 /// Lets each side read and write once. Returns whether anything moved.
-fn round(a: &mut Side, b: &mut Side) -> bool {
+fn round(a: &mut End, b: &mut End) -> bool {
     a.write(b) | b.write(a) | a.read() | b.read()
 }
 
 /// Continues until nothing moves any more.
-fn settle(a: &mut Side, b: &mut Side) {
+fn settle(a: &mut End, b: &mut End) {
     for _ in 0..100_000 {
         if !round(a, b) {
             return;
@@ -100,8 +88,9 @@ fn settle(a: &mut Side, b: &mut Side) {
     panic!("they never become quiet");
 }
 
-fn pair() -> (Side, Side) {
-    let (mut a, mut b) = (Side::new("A", "B", Role::Initiator), Side::new("B", "A", Role::Acceptor));
+fn pair() -> (End, End) {
+    let (mut a, mut b) =
+        (End::new("FIX.4.4:A->B", Role::Initiator), End::new("FIX.4.4:B->A", Role::Acceptor));
     settle(&mut a, &mut b);
     (a, b)
 }
@@ -117,7 +106,7 @@ fn two_sides_that_resend_everything_at_the_same_time_keep_reading() {
         assert!(side.send(6500));
     }
     settle(&mut a, &mut b);
-    assert_eq!((a.got.0, b.got.0), (101, 101));
+    assert_eq!((a.side.app.0, b.side.app.0), (101, 101));
 }
 
 #[test]
@@ -133,10 +122,10 @@ fn two_sides_that_send_as_fast_as_they_can_keep_reading() {
         assert!(
             round(&mut a, &mut b),
             "both sides wait: {sent:?} sent, {} and {} received",
-            b.got.0,
-            a.got.0
+            b.side.app.0,
+            a.side.app.0
         );
     }
     settle(&mut a, &mut b);
-    assert_eq!([b.got.0, a.got.0], sent);
+    assert_eq!([b.side.app.0, a.side.app.0], sent);
 }

@@ -2,15 +2,13 @@
 //! OrigSendingTime (122) later than its SendingTime (52), which a counterparty would have to reject
 //! (test case 2f).
 
-mod support;
-
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
+use fixbolt_conformance::testing::{App, BEGIN, Side, kinds, settings_of};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
 use fixbolt_session::{Role, SendError, SessionSettings, Utc, WhileLoggedOff};
-use support::{App, Bench, settings};
 
 /// A directory for one test, which is removed when dropped.
 struct Scratch(std::path::PathBuf);
@@ -38,39 +36,37 @@ const FIRST: Utc = Utc(1_767_603_660_123_456_789);
 
 /// One run of the process.
 struct Run {
-    app: App,
-    bench: Bench,
+    side: Side<App>,
     /// MsgSeqNum of the counterparty's next message.
     seq: u64,
 }
 
 impl Run {
     fn begin(store: Box<dyn Store>, utc: Utc, settings: SessionSettings) -> Self {
-        let mut app = App::default();
-        let mut bench = Bench::on_store(&mut app, store, vec![settings], None);
-        bench.now.utc = utc;
-        let seq = bench.sessions.numbers(bench.keys[0]).unwrap().0.0;
-        Self { app, bench, seq }
+        let mut side = Side::begin(BEGIN, App::default(), store, vec![settings]);
+        side.now.utc = utc;
+        let seq = side.numbers(0).unwrap().0.0;
+        Self { side, seq }
     }
 
     fn connect(&mut self) {
-        self.bench.sessions.connected(self.bench.now, self.bench.keys[0], &mut self.app);
-        assert_eq!(fixbolt_conformance::wire::kinds(&self.say("35=A|", "98=0|108=30|")), "A");
+        self.side.connect(0);
+        assert_eq!(kinds(&self.say("35=A|", "98=0|108=30|")), "A");
     }
 
     fn disconnect(&mut self) {
-        self.bench.sessions.disconnected(self.bench.now, self.bench.keys[0], &mut self.app);
+        self.side.disconnect(0);
     }
 
     fn say(&mut self, msg_type: &str, fields: &str) -> Vec<String> {
         let seq = self.seq;
         self.seq += 1;
-        self.bench.say(&mut self.app, 0, &format!("{msg_type}34={seq}|{fields}"))
+        self.side.say(0, &format!("{msg_type}34={seq}|{fields}"))
     }
 
     /// Sends a report with this id and these header fields.
     fn send(&mut self, id: &str, header: &[(Key, &[u8])]) -> Result<SeqNum, SendError> {
-        self.bench.sessions.act(self.bench.now, self.bench.keys[0], &mut self.app, |turn| {
+        self.side.act(0, |turn| {
             let mut draft = turn.reply().with_header(header).draft(MsgType::new(b"8"));
             draft.writer().bytes(Key::new(11), id.as_bytes());
             draft.send()
@@ -80,7 +76,7 @@ impl Run {
     /// Sends a report and returns it as it was sent.
     fn sent(&mut self, id: &str) -> String {
         self.send(id, &[]).unwrap();
-        self.bench.take(0).pop().unwrap()
+        self.side.take(0).pop().unwrap()
     }
 
     /// Returns what the counterparty gets if it requests everything.
@@ -114,7 +110,7 @@ fn judged(messages: &[String]) -> Vec<(String, String)> {
 }
 
 fn of(begin_string: &str, digits: u8) -> SessionSettings {
-    settings(begin_string, "A", Role::Acceptor).with(|s| {
+    settings_of(&format!("{begin_string}:US->A"), Role::Acceptor).with(|s| {
         s.timestamp_digits = digits;
         s.while_logged_off = WhileLoggedOff::Keep;
     })
@@ -161,26 +157,20 @@ fn a_message_that_was_written_during_a_replay_and_lost_with_the_connection_is_no
     let count = 40;
     for n in 0..count {
         run.send(&format!("{n}-{}", "x".repeat(600)), &[]).unwrap();
-        run.bench.take(0);
+        run.side.take(0);
     }
     // A replay stops at half of a full outbox, and what is written now waits behind it.
-    let key = run.bench.keys[0];
-    let bytes = support::wire(&run.bench.ids[0], &format!("35=2|34={}|7=1|16=0|", run.seq));
+    let bytes = run.side.wire(0, &format!("35=2|34={}|7=1|16=0|", run.seq));
     run.seq += 1;
-    run.bench.sessions.receive(run.bench.now, key, &bytes, &mut run.app);
-    assert!(run.bench.sessions.is_replaying(key));
+    run.side.receive(0, &bytes);
+    assert!(run.side.is_replaying(0));
     run.send("behind", &[]).unwrap();
     run.disconnect();
     drop(run);
     for by in [60_000_000_000, 1_000_000] {
         let mut run = Run::begin(scratch.store(), Utc(FIRST.0 - by), small());
         run.connect();
-        let mut messages = run.requested();
-        while run.bench.sessions.is_replaying(run.bench.keys[0]) {
-            run.bench.sessions.wake(run.bench.now, run.bench.keys[0], &[], &mut run.app);
-            messages.extend(run.bench.take(0));
-        }
-        let again = judged(&messages);
+        let again = judged(&run.requested());
         assert_eq!(again.len(), count + 1);
         assert_eq!(again[count].0, "behind");
     }
@@ -195,8 +185,8 @@ fn header_fields_of_the_application_change_nothing_and_it_cannot_write_the_times
         let refused = run.send("own", &[(Key::new(tag), value)]);
         assert!(matches!(refused, Err(SendError::Encode(_))), "{tag}: {refused:?}");
     }
-    run.bench.take(0);
-    run.bench.now.utc = Utc(FIRST.0 - 60_000_000_000);
+    run.side.take(0);
+    run.side.now.utc = Utc(FIRST.0 - 60_000_000_000);
     let again = run.requested();
     assert_eq!(judged(&again).len(), 1);
     let report = again.last().unwrap();

@@ -5,10 +5,9 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixbolt_conformance::wire::{Side, kinds, settings};
-use fixbolt_journal::MemoryStore;
+use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_session::{
-    CodecClock, CodecOperation, CodecTime, Mono, Role, SessionSettings, Sessions, WireMessage, WireObserver,
+    CodecClock, CodecOperation, CodecTime, Mono, Role, SessionSettings, WireMessage, WireObserver,
 };
 
 thread_local! {
@@ -22,7 +21,7 @@ const CLOCK: CodecClock = CodecClock::new(|| {
 });
 
 fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
-    Side::new(Box::new(MemoryStore::new()), vec![settings("PEER", Role::Acceptor).with(change)])
+    Side::new(vec![settings("PEER", Role::Acceptor).with(change)])
 }
 
 fn nanos(operation: CodecOperation, nanos: u64, messages: u64) -> CodecTime {
@@ -40,7 +39,7 @@ fn every_message_of_a_connection_is_timed_by_two_readings_of_the_clock() {
         side.disconnect(0);
         // The Logon, the report and the Heartbeat; the Logon, the order and the TestRequest.
         let expected = [nanos(CodecOperation::Encode, 3, 3), nanos(CodecOperation::Decode, 3, 3)];
-        assert_eq!(std::mem::take(&mut side.desk.codec_times), expected);
+        assert_eq!(std::mem::take(&mut side.app.codec_times), expected);
     }
 }
 
@@ -50,9 +49,9 @@ fn a_message_that_waits_for_others_is_decoded_when_it_arrives_and_when_it_is_due
     side.log_on(0, 1, "");
     assert_eq!(kinds(&side.say(0, "35=D|34=3|11=b|")), "2");
     assert_eq!(kinds(&side.say(0, "35=D|34=2|11=a|43=Y|122=20260101-00:00:00|")), "88");
-    assert_eq!(side.desk.got, ["a", "b"]);
+    assert_eq!(side.app.got, ["a", "b"]);
     side.disconnect(0);
-    assert_eq!(side.desk.codec_times[1], nanos(CodecOperation::Decode, 4, 4));
+    assert_eq!(side.app.codec_times[1], nanos(CodecOperation::Decode, 4, 4));
 }
 
 #[test]
@@ -61,7 +60,7 @@ fn nothing_is_measured_without_a_clock() {
     side.log_on(0, 1, "");
     side.say(0, "35=D|34=2|11=a|");
     side.disconnect(0);
-    assert_eq!(side.desk.codec_times, []);
+    assert_eq!(side.app.codec_times, []);
 }
 
 /// Takes a second for each message.
@@ -75,13 +74,11 @@ impl WireObserver for Slow {
 
 #[test]
 fn an_observer_of_the_wire_is_not_part_of_decoding() {
-    let mut side = side(|s| s.codec_timing = Some(CLOCK));
-    let none = || Sessions::new(Box::new(MemoryStore::new()), 8192);
-    side.sessions = std::mem::replace(&mut side.sessions, none()).observed_by(Arc::new(Slow));
+    let mut side = side(|s| s.codec_timing = Some(CLOCK)).observed_by(Arc::new(Slow));
     side.log_on(0, 1, "");
     side.say(0, "35=D|34=2|11=a|");
     side.disconnect(0);
     // The pause takes a reading more.
     let expected = [nanos(CodecOperation::Encode, 2, 2), nanos(CodecOperation::Decode, 4, 2)];
-    assert_eq!(side.desk.codec_times, expected);
+    assert_eq!(side.app.codec_times, expected);
 }

@@ -4,15 +4,12 @@
 use std::sync::Arc;
 
 use fixbolt_codec::Version;
-use fixbolt_conformance::wire::{Side, kinds, message, settings};
+use fixbolt_conformance::testing::{Side, kinds, message, settings};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
-use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Compatibility, Identity, Misbehavior, Role, SessionDictionary, SessionEnd, SessionId, SessionKey,
-    SessionSettings, identify,
+    Compatibility, Identity, Misbehavior, Role, SessionDictionary, SessionEnd, SessionId, SessionSettings,
+    identify,
 };
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
 const COMPATIBILITIES: [Compatibility; 3] =
     [Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ];
@@ -26,7 +23,7 @@ fn policy_of(compatibility: Compatibility) -> Policy {
 }
 
 fn side(role: Role, change: impl FnOnce(&mut SessionSettings)) -> Side {
-    Side::new(Box::new(MemoryStore::new()), vec![settings("PEER", role).with(change)])
+    Side::new(vec![settings("PEER", role).with(change)])
 }
 
 /// Returns a session of each role, logged on.
@@ -41,7 +38,7 @@ fn logged_on(change: impl Fn(&mut SessionSettings)) -> [Side; 2] {
 }
 
 fn next_in(side: &Side) -> u64 {
-    side.sessions.numbers(KEY).unwrap().0.0
+    side.numbers(0).unwrap().0.0
 }
 
 /// Returns the dictionaries that a session may have, by name.
@@ -85,7 +82,7 @@ fn an_order_with_a_wrong_data_length_is_rejected_and_uses_its_number_in_every_co
                     assert!(answer[0].contains(&named), "{about}: {answer:?}");
                     assert_eq!(next_in(&side), 3, "{about}");
                     assert_eq!(kinds(&side.say(0, &order(3, "b", "", ""))), "8", "{about}");
-                    assert_eq!(side.desk.got, ["b"], "{about}");
+                    assert_eq!(side.app.got, ["b"], "{about}");
                 }
             }
         }
@@ -185,7 +182,7 @@ fn a_logon_with_a_wrong_data_length_is_an_invalid_logon_for_both_roles() {
                         "35"
                     };
                     assert_eq!(kinds(&sent), [ours, expected].concat(), "{about}");
-                    assert!(side.sessions.wants_close(KEY));
+                    assert!(side.wants_close(0));
                     let end = side.disconnect(0);
                     assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)), "{about}");
                     assert_eq!(next_in(&side), 1, "a refused Logon uses no number");
@@ -203,7 +200,7 @@ fn a_message_after_a_gap_with_a_wrong_data_length_waits_and_is_rejected_when_it_
     for mut side in logged_on(|_| {}) {
         assert_eq!(kinds(&side.say(0, &order(3, "b", "", WRONG[0].1))), "2");
         assert_eq!(kinds(&side.say(0, &order(2, "a", "43=Y|122=20260105-00:00:00|", ""))), "83");
-        assert_eq!((side.desk.got.as_slice(), next_in(&side)), (&["a".to_owned()][..], 4));
+        assert_eq!((side.app.got.as_slice(), next_in(&side)), (&["a".to_owned()][..], 4));
     }
 }
 

@@ -6,16 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_codec::Version;
-use fixbolt_conformance::wire::{Side, kinds, message};
+use fixbolt_conformance::testing::{Side, kinds, message};
 use fixbolt_dictionary::{
     ApplicationVersion, DictionarySet, Validator, fix40, fix42, fix44, fix50sp2, fixt11,
 };
-use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Compatibility, FixtDictionaries, Phase, Role, SessionDictionary, SessionId, SessionKey, SessionSettings,
+    Compatibility, FixtDictionaries, Phase, Role, SessionDictionary, SessionId, SessionSettings,
 };
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
 const MESSAGES: usize = 10_000;
 const TYPES: [&str; 7] = ["0", "1", "2", "3", "4", "5", "A"];
 
@@ -72,11 +70,11 @@ type Field = (u32, String);
 
 impl World {
     fn next_in(&self) -> u64 {
-        self.side.sessions.numbers(KEY).unwrap().0.0
+        self.side.numbers(0).unwrap().0.0
     }
 
     fn log_on(&mut self) {
-        self.side.sessions.connected(self.side.now, KEY, &mut self.side.desk);
+        self.side.connect(0);
         if self.role == Role::Initiator {
             assert_eq!(kinds(&self.side.take(0)), "A", "{}", self.name);
         }
@@ -240,19 +238,16 @@ impl World {
     /// this one has ended.
     fn go_on(&mut self, seq: u64, name: &str) {
         let next = self.next_in();
-        if self.side.sessions.phase(KEY) == Phase::LoggedOn
-            && !self.side.sessions.wants_close(KEY)
-            && seq > next
-        {
+        if self.side.phase(0) == Phase::LoggedOn && !self.side.wants_close(0) && seq > next {
             self.side.say(0, &format!("35=4|34={next}|43=Y|123=Y|36={seq}|"));
             let after = self.next_in();
             assert!((seq..=seq + 1).contains(&after), "{name}: {after} after its gap was filled");
         }
-        if self.side.sessions.phase(KEY) == Phase::LogoutSent {
+        if self.side.phase(0) == Phase::LogoutSent {
             let next = self.next_in();
             self.side.say(0, &format!("35=5|34={next}|"));
         }
-        if self.side.sessions.wants_close(KEY) || self.side.sessions.phase(KEY) != Phase::LoggedOn {
+        if self.side.wants_close(0) || self.side.phase(0) != Phase::LoggedOn {
             self.side.disconnect(0);
             self.side.pass(Duration::from_secs(10));
             self.log_on();
@@ -288,7 +283,7 @@ fn worlds() -> Vec<World> {
                             if has_dictionary { dictionary.clone() } else { SessionDictionary::None };
                     });
                     let name = format!("{version:?} {compatibility:?} {role:?} dictionary {has_dictionary}");
-                    let side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+                    let side = Side::new(vec![settings]);
                     let mut world = World { side, version, role, has_dictionary, name };
                     world.log_on();
                     world.go_on(0, "at first");

@@ -4,12 +4,9 @@
 use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, DataKey, Key, MsgType, NewBody};
-use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_dictionary::{Dictionary, Source, Validator, fix44};
-use fixbolt_journal::MemoryStore;
-use fixbolt_session::{Role, SessionDictionary, SessionKey};
-
-const SESSION: SessionKey = SessionKey::new(0, 0, 0);
+use fixbolt_session::{Role, SessionDictionary};
 
 /// FIX.4.4 with a picture in News: a length, and bytes that may contain SOH.
 fn dialect() -> Dictionary {
@@ -27,7 +24,7 @@ fn dialect() -> Dictionary {
 fn side(dictionary: &Dictionary) -> Side {
     let mut settings = settings("PEER", Role::Acceptor);
     settings.dictionary = SessionDictionary::Own(Arc::new(Validator::new(dictionary)));
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     assert!(side.log_on(0, 1, "").concat().contains("35=A"));
     side
 }
@@ -39,7 +36,7 @@ fn a_data_field_of_the_dialect_may_contain_soh() {
     let mut side = side(&dialect());
     let answer = side.say(0, NEWS);
     assert_eq!(kinds(&answer), "8", "{answer:?}");
-    assert_eq!(side.desk.got.len(), 1);
+    assert_eq!(side.app.got.len(), 1);
 }
 
 #[test]
@@ -47,22 +44,20 @@ fn the_same_bytes_are_several_fields_where_the_dictionary_does_not_know_the_data
     let mut side = side(fix44());
     let answer = side.say(0, NEWS).concat();
     assert!(answer.contains("35=3") && answer.contains("371=20001"), "{answer}");
-    assert!(side.desk.got.is_empty());
+    assert!(side.app.got.is_empty());
 }
 
 #[test]
 fn a_data_field_of_the_dialect_is_resent_unchanged() {
     let mut side = side(&dialect());
-    let now = side.now;
-    side.sessions
-        .act(now, SESSION, &mut side.desk, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"B"));
-            let body = draft.writer();
-            body.bytes(Key::new(148), b"h");
-            body.data(DataKey::of_dialect(20001, 20002), b"a\x0134=9\x01b");
-            draft.send()
-        })
-        .unwrap();
+    side.act(0, |turn| {
+        let mut draft = turn.reply().draft(MsgType::new(b"B"));
+        let body = draft.writer();
+        body.bytes(Key::new(148), b"h");
+        body.data(DataKey::of_dialect(20001, 20002), b"a\x0134=9\x01b");
+        draft.send()
+    })
+    .unwrap();
     let again = side.say(0, "35=2|34=2|7=2|16=2|").concat();
     assert!(again.contains("43=Y") && again.contains("20001=8|20002=a|34=9|b|10="), "{again}");
 }

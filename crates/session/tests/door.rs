@@ -1,21 +1,23 @@
 //! The application's callbacks: what each one knows, what it may write, and what the counterparty
 //! receives because of its errors.
 
-mod support;
-
 use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::{
     BodySink, Decimal, FieldError, FieldErrorKind, Key, MsgType, NewBody, SeqNum, Tag, ValueError,
 };
-use fixbolt_conformance::wire::kinds;
+use fixbolt_conformance::testing::{App, Capture, Side, kinds, order, settings, settings_of};
 use fixbolt_session::{
     BusinessReject, BusinessRejectReason, Delivery, Direction, Event, Failure, Halt, LogonDecision,
     LogonFields, Phase, Resend, Role, SessionEnd, SessionReject, SessionRejectReason, Turn, WhileLoggedOff,
     WireMessage, WireObserver,
 };
 
-use support::{App, Bench, Capture, order, settings, wire};
+/// An acceptor of this version that is logged on.
+fn logged_on(begin_string: &str) -> Side<App> {
+    let settings = settings_of(&format!("{begin_string}:US->A"), Role::Acceptor);
+    Side::with_app(App::default(), vec![settings]).logged_on()
+}
 
 fn field_error(tag: u32, kind: FieldErrorKind) -> FieldError {
     FieldError::new(Tag::new(tag), kind)
@@ -24,15 +26,14 @@ fn field_error(tag: u32, kind: FieldErrorKind) -> FieldError {
 /// Returns what the counterparty of a session of this version receives when the application fails
 /// with this error.
 fn answer_to(fails: impl Fn() -> Failure + Clone + 'static, begin_string: &str) -> Vec<String> {
-    let mut app = App::default();
-    let mut bench = Bench::logged_on(&mut app, begin_string);
-    app.message = Box::new(move |_, turn| {
+    let mut side = logged_on(begin_string);
+    side.app.message = Box::new(move |_, turn| {
         order(turn, "rolled back")?;
         Err(fails())
     });
-    let answers = bench.say(&mut app, 0, "35=D|34=2|11=a|");
-    app.message = Box::new(|_, _| Ok(Delivery::Done));
-    assert_eq!(bench.say(&mut app, 0, "35=1|34=3|112=t|").len(), 1, "the session continues");
+    let answers = side.say(0, "35=D|34=2|11=a|");
+    side.app.message = Box::new(|_, _| Ok(Delivery::Done));
+    assert_eq!(side.say(0, "35=1|34=3|112=t|").len(), 1, "the session continues");
     answers
 }
 
@@ -85,38 +86,40 @@ fn the_applications_rejects_can_have_texts_made_at_run_time() {
 
 #[test]
 fn a_reject_by_value_keeps_what_was_written_and_one_by_error_rolls_it_back() {
-    let mut app = App::default();
-    let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
-    app.message = Box::new(|_, turn| {
+    let mut side = logged_on("FIX.4.4");
+    side.app.message = Box::new(|_, turn| {
         order(turn, "kept")?;
         Ok(Delivery::Reject(SessionReject::new(SessionRejectReason::Other)))
     });
-    assert_eq!(kinds(&bench.say(&mut app, 0, "35=D|34=2|11=a|")), "D3");
-    app.message = Box::new(|_, turn| {
+    assert_eq!(kinds(&side.say(0, "35=D|34=2|11=a|")), "D3");
+    side.app.message = Box::new(|_, turn| {
         order(turn, "gone")?;
         Err(SessionReject::new(SessionRejectReason::Other).into())
     });
-    assert_eq!(kinds(&bench.say(&mut app, 0, "35=D|34=3|11=b|")), "3");
-    assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(4), SeqNum(5))));
+    assert_eq!(kinds(&side.say(0, "35=D|34=3|11=b|")), "3");
+    assert_eq!(side.numbers(0), Some((SeqNum(4), SeqNum(5))));
 }
 
 #[test]
 fn any_other_error_is_the_applications_failure_and_is_reported_with_its_reason() {
-    let mut app = App::default();
-    let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
-    app.message = Box::new(|_, _| {
+    let mut side = logged_on("FIX.4.4");
+    side.app.message = Box::new(|_, _| {
         let _: u32 = "a hundred".parse()?;
         Ok(Delivery::Done)
     });
-    assert!(bench.say(&mut app, 0, "35=D|34=2|11=a|").is_empty());
-    bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
-    assert_eq!(app.ends, [SessionEnd::ApplicationFailed { seq: SeqNum(2) }]);
-    assert!(app.events.iter().any(|e| e.contains("invalid digit found in string")), "{:?}", app.events);
+    assert!(side.say(0, "35=D|34=2|11=a|").is_empty());
+    side.disconnect(0);
+    assert_eq!(side.ends, [SessionEnd::ApplicationFailed { seq: SeqNum(2) }]);
+    assert!(
+        side.app.events.iter().any(|e| e.contains("invalid digit found in string")),
+        "{:?}",
+        side.app.events
+    );
 }
 
 #[test]
 fn an_initiator_sends_its_first_order_in_the_logged_on_event() {
-    let mut app = App {
+    let app = App {
         event: Box::new(|event, turn| {
             if matches!(event, Event::LoggedOn) {
                 assert_eq!((turn.phase(), turn.role()), (Phase::LoggedOn, Role::Initiator));
@@ -127,25 +130,24 @@ fn an_initiator_sends_its_first_order_in_the_logged_on_event() {
         }),
         ..App::default()
     };
-    let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Initiator)]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    assert_eq!(kinds(&bench.take(0)), "A");
-    let sent = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+    let mut side = Side::with_app(app, vec![settings("A", Role::Initiator)]);
+    side.connect(0);
+    assert_eq!(kinds(&side.take(0)), "A");
+    let sent = side.say(0, "35=A|34=1|98=0|108=30|");
     assert!(sent.len() == 1 && sent[0].contains("|35=D|") && sent[0].contains("|11=first|"), "{sent:?}");
 }
 
 #[test]
 fn what_a_failing_event_callback_wrote_is_rolled_back_in_every_session_and_its_connection_ends() {
     for (panics, why) in [(false, "no desk takes this"), (true, "panic")] {
-        let both = ["A", "B"].map(|target| settings("FIX.4.4", target, Role::Acceptor));
-        let mut app = App::default();
-        let mut bench = Bench::open(&mut app, both.to_vec());
+        let both = ["A", "B"].map(|target| settings(target, Role::Acceptor));
+        let mut side = Side::with_app(App::default(), both.to_vec());
         for n in [0, 1] {
-            bench.sessions.connected(bench.now, bench.keys[n], &mut app);
-            bench.say(&mut app, n, "35=A|34=1|98=0|108=30|");
+            side.connect(n);
+            side.say(n, "35=A|34=1|98=0|108=30|");
         }
-        let other = bench.ids[1].clone();
-        app.event = Box::new(move |event, turn| {
+        let other = side.id(1).clone();
+        side.app.event = Box::new(move |event, turn| {
             if !matches!(event, Event::RejectReceived { .. }) {
                 return Ok(());
             }
@@ -157,54 +159,52 @@ fn what_a_failing_event_callback_wrote_is_rolled_back_in_every_session_and_its_c
             assert!(!panics, "application bug");
             Err(Failure::new(why))
         });
-        assert!(bench.say(&mut app, 0, "35=3|34=2|45=1|58=no|").is_empty());
-        assert!(bench.take(1).is_empty());
-        assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(3), SeqNum(2))));
-        assert_eq!(bench.sessions.numbers(bench.keys[1]), Some((SeqNum(2), SeqNum(2))));
-        bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
+        assert!(side.say(0, "35=3|34=2|45=1|58=no|").is_empty());
+        assert!(side.take(1).is_empty());
+        assert_eq!(side.numbers(0), Some((SeqNum(3), SeqNum(2))));
+        assert_eq!(side.numbers(1), Some((SeqNum(2), SeqNum(2))));
+        side.disconnect(0);
         let end = SessionEnd::CallbackFailed { callback: "on_event", why: why.to_owned() };
-        assert_eq!(app.ends, [end]);
-        assert_eq!(bench.say(&mut app, 1, "35=1|34=2|112=t|").len(), 1, "the other session continues");
+        assert_eq!(side.ends, [end]);
+        assert_eq!(side.say(1, "35=1|34=2|112=t|").len(), 1, "the other session continues");
     }
 }
 
 #[test]
 fn a_callback_that_fails_without_a_connection_is_reported() {
-    let mut app = App::default();
-    let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
-    app.event = Box::new(|event, _| match event {
+    let mut side = logged_on("FIX.4.4");
+    side.app.event = Box::new(|event, _| match event {
         Event::Ended(_) => Err(Failure::new("cannot write the end of day")),
         _ => Ok(()),
     });
-    bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
-    let last = app.events.last().unwrap();
+    side.disconnect(0);
+    let last = side.app.events.last().unwrap();
     assert_eq!(last, "FIX.4.4:US->A: the application failed in on_event: cannot write the end of day");
 }
 
 #[test]
 fn on_logon_and_on_resend_can_write_to_other_sessions() {
-    let both = vec![settings("FIX.4.4", "A", Role::Acceptor), settings("FIX.4.4", "B", Role::Acceptor)];
-    let mut app = App::default();
-    let mut bench = Bench::open(&mut app, both);
-    bench.sessions.connected(bench.now, bench.keys[1], &mut app);
-    bench.say(&mut app, 1, "35=A|34=1|98=0|108=30|");
-    let drop_copy = bench.keys[1];
+    let both = vec![settings("A", Role::Acceptor), settings("B", Role::Acceptor)];
+    let mut side = Side::with_app(App::default(), both);
+    side.connect(1);
+    side.say(1, "35=A|34=1|98=0|108=30|");
+    let drop_copy = side.key(1);
     let news = move |turn: &mut Turn<'_>, text: &[u8]| -> Result<(), Failure> {
         let mut copy = turn.to(drop_copy).ok_or_else(|| Failure::new("closed"))?.draft(MsgType::new(b"B"));
         copy.writer().bytes(Key::new(148), text);
         copy.send()?;
         Ok(())
     };
-    app.logon = Box::new(move |_, turn| news(turn, b"logon").map(|()| LogonDecision::Accept));
-    app.resend = Box::new(move |_, turn| news(turn, b"resend").map(|()| Resend::Send));
-    app.message = Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done));
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
-    assert!(bench.take(1)[0].contains("|148=logon|"));
-    bench.say(&mut app, 0, "35=D|34=2|11=a|");
-    let replayed = bench.say(&mut app, 0, "35=2|34=3|7=2|16=2|");
+    side.app.logon = Box::new(move |_, turn| news(turn, b"logon").map(|()| LogonDecision::Accept));
+    side.app.resend = Box::new(move |_, turn| news(turn, b"resend").map(|()| Resend::Send));
+    side.app.message = Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done));
+    side.connect(0);
+    side.say(0, "35=A|34=1|98=0|108=30|");
+    assert!(side.take(1)[0].contains("|148=logon|"));
+    side.say(0, "35=D|34=2|11=a|");
+    let replayed = side.say(0, "35=2|34=3|7=2|16=2|");
     assert!(replayed[0].contains("|34=2|") && replayed[0].contains("|43=Y|"), "{replayed:?}");
-    assert!(bench.take(1)[0].contains("|148=resend|"));
+    assert!(side.take(1)[0].contains("|148=resend|"));
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_logon_carries_the_settings_fields_and_the_applications_own_in_both_roles() 
         logon.password = "secret".into();
         logon.new_password = "changed".into();
         logon.raw_data = "a=b".into();
-        let mut app = App {
+        let app = App {
             sending_logon: Box::new(|logon, turn| {
                 logon.bytes(Key::new(1137), b"9");
                 logon.bytes(Key::new(5001), turn.session_id().sender_comp_id().as_bytes());
@@ -223,12 +223,12 @@ fn a_logon_carries_the_settings_fields_and_the_applications_own_in_both_roles() 
             }),
             ..App::default()
         };
-        let settings = settings("FIX.4.4", "A", role).with(|s| s.logon = logon);
-        let mut bench = Bench::open(&mut app, vec![settings]);
-        bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+        let settings = settings("A", role).with(|s| s.logon = logon);
+        let mut side = Side::with_app(app, vec![settings]);
+        side.connect(0);
         let sent = match role {
-            Role::Initiator => bench.take(0),
-            Role::Acceptor => bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|"),
+            Role::Initiator => side.take(0),
+            Role::Acceptor => side.say(0, "35=A|34=1|98=0|108=30|"),
         };
         let fields = "|98=0|108=30|383=65536|95=3|96=a=b|553=desk|554=secret|925=changed|1137=9|5001=US|10=";
         assert!(sent[0].contains(fields), "{sent:?}");
@@ -237,23 +237,23 @@ fn a_logon_carries_the_settings_fields_and_the_applications_own_in_both_roles() 
 
 #[test]
 fn a_field_that_the_logon_already_has_keeps_it_from_being_sent() {
-    let mut app = App {
+    let app = App {
         sending_logon: Box::new(|logon, _| {
             logon.bytes(Key::new(108), b"1");
             Ok(())
         }),
         ..App::default()
     };
-    let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Initiator)]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    assert!(bench.take(0).is_empty());
-    assert!(bench.sessions.wants_close(bench.keys[0]));
-    assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(1), SeqNum(1))));
+    let mut side = Side::with_app(app, vec![settings("A", Role::Initiator)]);
+    side.connect(0);
+    assert!(side.take(0).is_empty());
+    assert!(side.wants_close(0));
+    assert_eq!(side.numbers(0), Some((SeqNum(1), SeqNum(1))));
 }
 
 #[test]
 fn an_initiator_reads_the_answer_to_its_logon_and_may_refuse_it() {
-    let mut app = App {
+    let app = App {
         logon: Box::new(|logon, turn| {
             assert_eq!(turn.role(), Role::Initiator);
             Ok(match logon.get(Tag::new(553)) {
@@ -264,93 +264,89 @@ fn an_initiator_reads_the_answer_to_its_logon_and_may_refuse_it() {
         }),
         ..App::default()
     };
-    let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Initiator)]);
-    let mut answer = |app: &mut App, fields: &str| {
-        bench.sessions.connected(bench.now, bench.keys[0], app);
-        bench.take(0);
-        let said = bench.say(app, 0, fields);
-        bench.sessions.disconnected(bench.now, bench.keys[0], app);
+    let mut side = Side::with_app(app, vec![settings("A", Role::Initiator)]);
+    let answer = |side: &mut Side<App>, fields: &str| {
+        side.connect(0);
+        side.take(0);
+        let said = side.say(0, fields);
+        side.disconnect(0);
         said
     };
-    assert!(answer(&mut app, "35=A|34=1|98=0|108=30|").is_empty());
-    let said = answer(&mut app, "35=A|34=1|98=0|108=30|553=other|");
+    assert!(answer(&mut side, "35=A|34=1|98=0|108=30|").is_empty());
+    let said = answer(&mut side, "35=A|34=1|98=0|108=30|553=other|");
     assert!(said[0].contains("|58=you are not the venue|"), "{said:?}");
-    assert_eq!(app.ends, [SessionEnd::LogonRefused, SessionEnd::LogonRefused]);
-    answer(&mut app, "35=A|34=1|98=0|108=30|553=venue|");
-    assert!(app.events.contains(&"FIX.4.4:US->A: logged on".to_owned()));
+    assert_eq!(side.ends, [SessionEnd::LogonRefused, SessionEnd::LogonRefused]);
+    answer(&mut side, "35=A|34=1|98=0|108=30|553=venue|");
+    assert!(side.app.events.contains(&"FIX.4.4:US->A: logged on".to_owned()));
 }
 
 #[test]
 fn the_text_of_a_logout_and_of_a_reject_reaches_the_events() {
-    let mut app = App::default();
-    let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
-    bench.say(&mut app, 0, "35=3|34=2|45=1|58=bad tag|");
-    bench.say(&mut app, 0, "35=5|34=3|58=see you tomorrow|");
+    let mut side = logged_on("FIX.4.4");
+    side.say(0, "35=3|34=2|45=1|58=bad tag|");
+    side.say(0, "35=5|34=3|58=see you tomorrow|");
     let wanted = [
         "FIX.4.4:US->A: the counterparty rejected message 1: bad tag",
         "FIX.4.4:US->A: the counterparty sent a Logout: see you tomorrow",
     ];
     for wanted in wanted {
-        assert!(app.events.iter().any(|event| event == wanted), "{:?}", app.events);
+        assert!(side.app.events.iter().any(|event| event == wanted), "{:?}", side.app.events);
     }
 }
 
 #[test]
 fn an_application_that_fails_at_its_store_halts_the_session() {
-    let mut app = App {
+    let app = App {
         resume: Box::new(|resume| {
             resume.messages(|_| Ok(()))?;
             Err(Failure::new("the book does not add up"))
         }),
         ..App::default()
     };
-    let bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Acceptor)]);
+    let side = Side::with_app(app, vec![settings("A", Role::Acceptor)]);
     let why = "the book does not add up".to_owned();
     let halt = Halt::CallbackFailed { callback: "on_resume", why };
-    assert_eq!(bench.sessions.halted(bench.keys[0]), Some(&halt));
+    assert_eq!(side.halted(0), Some(&halt));
 }
 
 #[test]
 fn messages_written_in_on_resume_wait_for_the_logon() {
-    let mut app =
-        App { resume: Box::new(|resume| order(resume.turn(), "morning").map(drop)), ..App::default() };
-    let settings =
-        settings("FIX.4.4", "A", Role::Acceptor).with(|s| s.while_logged_off = WhileLoggedOff::Keep);
-    let mut bench = Bench::open(&mut app, vec![settings]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
-    let asked = bench.say(&mut app, 0, "35=2|34=2|7=1|16=0|");
+    let app = App { resume: Box::new(|resume| order(resume.turn(), "morning").map(drop)), ..App::default() };
+    let settings = settings("A", Role::Acceptor).with(|s| s.while_logged_off = WhileLoggedOff::Keep);
+    let mut side = Side::with_app(app, vec![settings]);
+    side.connect(0);
+    side.say(0, "35=A|34=1|98=0|108=30|");
+    let asked = side.say(0, "35=2|34=2|7=1|16=0|");
     assert!(asked[0].contains("|11=morning|"), "{asked:?}");
 }
 
 #[test]
 fn an_observer_sees_the_wire_in_order_with_secrets_masked() {
     let capture = Arc::new(Capture::default());
-    let mut app =
-        App { message: Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done)), ..App::default() };
-    let mut settings = settings("FIX.4.4", "A", Role::Acceptor);
+    let app = App { message: Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done)), ..App::default() };
+    let mut settings = settings("A", Role::Acceptor);
     settings.logon.password = "ours".into();
-    let mut bench = Bench::observed(&mut app, vec![settings], Some(capture.clone()));
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|554=theirs|");
+    let mut side = Side::with_app(app, vec![settings]).observed_by(capture.clone());
+    side.connect(0);
+    side.say(0, "35=A|34=1|98=0|108=30|554=theirs|");
     // A message that was first answered with "not now" is seen once.
     let mut put_off = true;
-    app.message = Box::new(move |_, turn| {
+    side.app.message = Box::new(move |_, turn| {
         if std::mem::replace(&mut put_off, false) {
             return Ok(Delivery::NotNow);
         }
         order(turn, "x").map(|_| Delivery::Done)
     });
-    let bytes = wire(&bench.ids[0], "35=D|34=2|11=a|");
-    assert_eq!(bench.sessions.receive(bench.now, bench.keys[0], &bytes, &mut app), 0);
-    assert_eq!(bench.sessions.receive(bench.now, bench.keys[0], &bytes, &mut app), bytes.len());
-    bench.take(0);
-    bench.say(&mut app, 0, "35=2|34=3|7=2|16=2|");
-    let mut broken = wire(&bench.ids[0], "35=D|34=4|11=b|554=lost|");
+    let bytes = side.wire(0, "35=D|34=2|11=a|");
+    assert_eq!(side.receive(0, &bytes), 0);
+    assert_eq!(side.receive(0, &bytes), bytes.len());
+    side.take(0);
+    side.say(0, "35=2|34=3|7=2|16=2|");
+    let mut broken = side.wire(0, "35=D|34=4|11=b|554=lost|");
     let end = broken.len() - 2;
     broken[end] = if broken[end] == b'0' { b'1' } else { b'0' };
-    bench.sessions.receive(bench.now, bench.keys[0], &broken, &mut app);
-    let seen = std::mem::take(&mut *capture.0.lock().unwrap());
+    side.receive(0, &broken);
+    let seen = capture.take();
     let line = |(direction, garbled, text): &(Direction, bool, String)| {
         let kind = text.split("|35=").nth(1).unwrap().chars().next().unwrap();
         format!("{direction} {kind}{}", if *garbled { " garbled" } else { "" })
@@ -366,16 +362,15 @@ fn an_observer_sees_the_wire_in_order_with_secrets_masked() {
 
 #[test]
 fn an_event_reads_as_a_sentence_and_a_debug_text_has_no_password() {
-    let mut app = App::default();
-    let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Acceptor)]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+    let mut side = Side::with_app(App::default(), vec![settings("A", Role::Acceptor)]);
+    side.connect(0);
     let debug = Arc::new(Mutex::new(String::new()));
     let kept = Arc::clone(&debug);
-    app.logon = Box::new(move |logon, turn| {
+    side.app.logon = Box::new(move |logon, turn| {
         *kept.lock().unwrap() = format!("{logon:?} {turn:?}");
         Ok(LogonDecision::Accept)
     });
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|554=swordfish|");
+    side.say(0, "35=A|34=1|98=0|108=30|554=swordfish|");
     let debug = debug.lock().unwrap();
     assert!(debug.contains("FIX.4.4:US->A") && !debug.contains("swordfish"), "{debug}");
 }
@@ -390,12 +385,11 @@ impl WireObserver for Clumsy {
 
 #[test]
 fn an_observer_that_panics_ends_the_connection_and_not_the_worker() {
-    let mut app = App::default();
-    let all = vec![settings("FIX.4.4", "A", Role::Acceptor)];
-    let mut bench = Bench::observed(&mut app, all, Some(Arc::new(Clumsy)));
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
-    assert!(bench.sessions.wants_close(bench.keys[0]));
-    bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
-    assert_eq!(app.ends, [SessionEnd::CallbackFailed { callback: "on_wire", why: "panic".to_owned() }]);
+    let all = vec![settings("A", Role::Acceptor)];
+    let mut side = Side::with_app(App::default(), all).observed_by(Arc::new(Clumsy));
+    side.connect(0);
+    side.say(0, "35=A|34=1|98=0|108=30|");
+    assert!(side.wants_close(0));
+    side.disconnect(0);
+    assert_eq!(side.ends, [SessionEnd::CallbackFailed { callback: "on_wire", why: "panic".to_owned() }]);
 }

@@ -1,21 +1,22 @@
 //! The application's callbacks under attack: callbacks that write at unexpected moments, texts that
 //! cannot be sent, and secrets in broken bytes.
 
-mod support;
-
 use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::{BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, MsgType, NewBody, SeqNum, Tag};
-use fixbolt_conformance::wire::kinds;
+use fixbolt_conformance::testing::{App, Capture, Side, kinds, order, settings, settings_of};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
-use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     BusinessReject, BusinessRejectReason, Delivery, Direction, Event, Failure, Halt, LogonDecision,
     LogonFields, Resend, Role, SendError, SessionDictionary, SessionEnd, SessionKey, SessionReject,
-    SessionRejectReason, SessionSettings, Sessions, Turn, WhileLoggedOff,
+    SessionRejectReason, SessionSettings, Turn, WhileLoggedOff,
 };
 
-use support::{App, Bench, Capture, order, settings, wire};
+/// An acceptor of this version that is logged on.
+fn logged_on(begin_string: &str) -> Side<App> {
+    let settings = settings_of(&format!("{begin_string}:US->A"), Role::Acceptor);
+    Side::with_app(App::default(), vec![settings]).logged_on()
+}
 
 fn keeping(settings: SessionSettings) -> SessionSettings {
     settings.with(|s| s.while_logged_off = WhileLoggedOff::Keep)
@@ -38,48 +39,38 @@ fn order_to(turn: &mut Turn<'_>, session: SessionKey, id: &str) -> Result<SeqNum
 }
 
 /// Two sessions of one worker, both logged on.
-fn two(app: &mut App, of: impl Fn(&str) -> SessionSettings) -> Bench {
-    let mut bench = Bench::open(app, vec![of("A"), of("B")]);
-    for n in [0, 1] {
-        bench.sessions.connected(bench.now, bench.keys[n], app);
-        assert_eq!(kinds(&bench.say(app, n, "35=A|34=1|98=0|108=30|")), "A");
-    }
-    bench
+fn two(of: impl Fn(&str) -> SessionSettings) -> Side<App> {
+    Side::with_app(App::default(), vec![of("A"), of("B")]).logged_on()
 }
 
 #[test]
 fn an_event_callback_that_causes_its_own_event_ends_the_connection_and_not_the_process() {
     for logged_on in [true, false] {
-        let mut app = App::default();
-        let mut bench =
-            Bench::open(&mut app, vec![keeping(warning(settings("FIX.4.4", "A", Role::Acceptor)))]);
+        let mut side = Side::with_app(App::default(), vec![keeping(warning(settings("A", Role::Acceptor)))]);
         if logged_on {
-            bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-            bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+            side.connect(0);
+            side.say(0, "35=A|34=1|98=0|108=30|");
         }
-        let key = bench.keys[0];
-        app.event = Box::new(|event, turn| match event {
+        side.app.event = Box::new(|event, turn| match event {
             Event::WarnedOutbound { .. } => order(turn, "again").map(drop),
             _ => Ok(()),
         });
-        let first = bench
-            .sessions
-            .act(bench.now, key, &mut app, |turn| order(turn, "first").map_err(|_| SendError::Unavailable));
+        let first = side.act(0, |turn| order(turn, "first").map_err(|_| SendError::Unavailable));
         assert!(first.is_ok(), "committed messages are kept");
-        assert_eq!(bench.sessions.wants_close(key), logged_on);
-        let warned = app.events.iter().filter(|event| event.contains("of ours is not valid")).count();
+        assert_eq!(side.wants_close(0), logged_on);
+        let warned = side.app.events.iter().filter(|event| event.contains("of ours is not valid")).count();
         // Each message that was sent was warned of, for each of three fields.
-        let sent = bench.sessions.numbers(key).unwrap().1.0 - 1 - u64::from(logged_on);
+        let sent = side.numbers(0).unwrap().1.0 - 1 - u64::from(logged_on);
         assert_eq!((sent, warned), (1 + 3 + 9, 39));
         if logged_on {
-            bench.sessions.disconnected(bench.now, key, &mut app);
+            side.disconnect(0);
             assert!(
-                matches!(&app.ends[..], [SessionEnd::CallbackFailed { callback: "on_event", .. }]),
+                matches!(&side.ends[..], [SessionEnd::CallbackFailed { callback: "on_event", .. }]),
                 "{:?}",
-                app.ends
+                side.ends
             );
         } else {
-            let last = app.events.last().unwrap();
+            let last = side.app.events.last().unwrap();
             assert!(last.contains("the application failed in on_event: "), "{last}");
         }
     }
@@ -88,11 +79,10 @@ fn an_event_callback_that_causes_its_own_event_ends_the_connection_and_not_the_p
 #[test]
 fn a_callback_that_writes_or_fails_at_one_warning_still_receives_the_others() {
     for fails in [false, true] {
-        let mut app = App::default();
-        let mut bench = two(&mut app, |target| warning(settings("FIX.4.4", target, Role::Acceptor)));
-        let [a, b] = [bench.keys[0], bench.keys[1]];
+        let mut side = two(|target| warning(settings(target, Role::Acceptor)));
+        let [a, b] = [side.key(0), side.key(1)];
         let mut first = true;
-        app.event = Box::new(move |event, turn| {
+        side.app.event = Box::new(move |event, turn| {
             if matches!(event, Event::WarnedOutbound { .. }) && std::mem::take(&mut first) {
                 // A transaction that touches both sessions.
                 order_to(turn, a, "a2")?;
@@ -103,16 +93,12 @@ fn a_callback_that_writes_or_fails_at_one_warning_still_receives_the_others() {
             }
             Ok(())
         });
-        bench
-            .sessions
-            .act(bench.now, a, &mut app, |turn| {
-                order_to(turn, a, "a")
-                    .and_then(|_| order_to(turn, b, "b"))
-                    .map_err(|_| SendError::Unavailable)
-            })
-            .unwrap();
+        side.act(0, |turn| {
+            order_to(turn, a, "a").and_then(|_| order_to(turn, b, "b")).map_err(|_| SendError::Unavailable)
+        })
+        .unwrap();
         let warned: Vec<_> =
-            app.events.iter().filter(|event| event.contains("of ours is not valid")).cloned().collect();
+            side.app.events.iter().filter(|event| event.contains("of ours is not valid")).cloned().collect();
         let count = |what: &str| warned.iter().filter(|event| event.starts_with(what)).count();
         let both = if fails { 1 } else { 2 };
         assert_eq!(
@@ -126,31 +112,31 @@ fn a_callback_that_writes_or_fails_at_one_warning_still_receives_the_others() {
 
 #[test]
 fn what_on_sending_logon_writes_to_its_own_session_is_sent_once_after_the_logon() {
-    let mut app = App {
+    let app = App {
         sending_logon: Box::new(|_, turn| order(turn, "before").map(drop)),
         logon: Box::new(|_, turn| order(turn, "meanwhile").map(|_| LogonDecision::Accept)),
         ..App::default()
     };
-    let mut own = keeping(settings("FIX.4.4", "A", Role::Initiator));
+    let mut own = keeping(settings("A", Role::Initiator));
     own.logon.password = "secret".into();
-    let mut bench = Bench::open(&mut app, vec![own]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    let logon = bench.take(0);
+    let mut side = Side::with_app(app, vec![own]);
+    side.connect(0);
+    let logon = side.take(0);
     assert!(
         logon.len() == 1 && logon[0].contains("|34=2|") && logon[0].contains("|554=secret|"),
         "{logon:?}"
     );
-    let sent = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+    let sent = side.say(0, "35=A|34=1|98=0|108=30|");
     assert_eq!(kinds(&sent), "D", "{sent:?}");
     assert!(sent[0].contains("|34=3|") && sent[0].contains("|11=meanwhile|"), "{sent:?}");
     // The counterparty detects that 1 is missing, as after any kept message.
-    let sent = bench.say(&mut app, 0, "35=2|34=2|7=1|16=1|");
+    let sent = side.say(0, "35=2|34=2|7=1|16=1|");
     assert!(sent.len() == 1 && sent[0].contains("|34=1|") && sent[0].contains("|11=before|"), "{sent:?}");
 }
 
 #[test]
 fn messages_written_before_the_logged_on_event_do_not_overtake_kept_ones() {
-    let mut app = App {
+    let app = App {
         logon: Box::new(|_, turn| order(turn, "kept").map(|_| LogonDecision::Accept)),
         event: Box::new(|event, turn| match event {
             Event::Note(_) => order(turn, "noted").map(drop),
@@ -159,11 +145,11 @@ fn messages_written_before_the_logged_on_event_do_not_overtake_kept_ones() {
         }),
         ..App::default()
     };
-    let mut bench = Bench::open(&mut app, vec![keeping(settings("FIX.4.4", "A", Role::Initiator))]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.take(0);
+    let mut side = Side::with_app(app, vec![keeping(settings("A", Role::Initiator))]);
+    side.connect(0);
+    side.take(0);
     // A HeartBtInt that differs from ours causes a note.
-    let sent = bench.say(&mut app, 0, "35=A|34=1|98=0|108=20|");
+    let sent = side.say(0, "35=A|34=1|98=0|108=20|");
     let ids: Vec<_> =
         sent.iter().map(|m| m.split("|11=").nth(1).unwrap_or("").split('|').next().unwrap()).collect();
     assert_eq!(ids, ["kept", "noted", "logged on"], "{sent:?}");
@@ -174,31 +160,31 @@ fn messages_written_before_the_logged_on_event_do_not_overtake_kept_ones() {
 
 #[test]
 fn on_logon_writes_to_its_own_session_only_where_messages_are_kept() {
-    let mut app = App {
+    let app = App {
         logon: Box::new(|_, turn| order(turn, "early").map(|_| LogonDecision::Accept)),
         ..App::default()
     };
-    let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Acceptor)]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    assert!(bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|").is_empty());
-    assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(1), SeqNum(1))));
-    bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
+    let mut side = Side::with_app(app, vec![settings("A", Role::Acceptor)]);
+    side.connect(0);
+    assert!(side.say(0, "35=A|34=1|98=0|108=30|").is_empty());
+    assert_eq!(side.numbers(0), Some((SeqNum(1), SeqNum(1))));
+    side.disconnect(0);
     let why = "the session is not logged on".to_owned();
-    assert_eq!(app.ends, [SessionEnd::CallbackFailed { callback: "on_logon", why }]);
+    assert_eq!(side.ends, [SessionEnd::CallbackFailed { callback: "on_logon", why }]);
 
     // Kept, and requested by a counterparty for which the Logon's sequence number is too high.
-    let mut bench = Bench::open(&mut app, vec![keeping(settings("FIX.4.4", "A", Role::Acceptor))]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    let sent = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+    let mut side = Side::with_app(side.app, vec![keeping(settings("A", Role::Acceptor))]);
+    side.connect(0);
+    let sent = side.say(0, "35=A|34=1|98=0|108=30|");
     assert!(kinds(&sent) == "A" && sent[0].contains("|34=2|"), "{sent:?}");
-    let sent = bench.say(&mut app, 0, "35=2|34=2|7=1|16=0|");
+    let sent = side.say(0, "35=2|34=2|7=1|16=0|");
     assert_eq!(kinds(&sent), "D4", "{sent:?}");
     assert!(sent[0].contains("|34=1|") && sent[0].contains("|11=early|"), "{sent:?}");
 }
 
 #[test]
 fn what_on_logon_wrote_is_reported_as_lost_if_the_same_logon_resets_the_sequence_numbers() {
-    let mut app = App {
+    let app = App {
         logon: Box::new(|_, turn| order(turn, "early").map(|_| LogonDecision::Accept)),
         event: Box::new(|event, turn| match event {
             Event::Unreached { .. } => order(turn, "once more").map(drop),
@@ -206,73 +192,71 @@ fn what_on_logon_wrote_is_reported_as_lost_if_the_same_logon_resets_the_sequence
         }),
         ..App::default()
     };
-    let mut bench = Bench::open(&mut app, vec![keeping(settings("FIX.4.4", "A", Role::Acceptor))]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    let sent = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|141=Y|");
+    let mut side = Side::with_app(app, vec![keeping(settings("A", Role::Acceptor))]);
+    side.connect(0);
+    let sent = side.say(0, "35=A|34=1|98=0|108=30|141=Y|");
     assert_eq!(kinds(&sent), "AD", "{sent:?}");
     assert!(sent[0].contains("|34=1|") && sent[1].contains("|34=2|"), "{sent:?}");
-    let lost: Vec<_> = app.events.iter().filter(|event| event.contains("do not reach")).collect();
+    let lost: Vec<_> = side.app.events.iter().filter(|event| event.contains("do not reach")).collect();
     assert_eq!(lost.len(), 1, "{lost:?}");
-    assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(2), SeqNum(3))));
+    assert_eq!(side.numbers(0), Some((SeqNum(2), SeqNum(3))));
 }
 
 #[test]
 fn what_on_logon_wrote_waits_for_the_next_logon_if_this_one_is_refused() {
-    let mut app = App {
+    let app = App {
         logon: Box::new(|_, turn| order(turn, "early").map(|_| LogonDecision::refuse("not today"))),
         ..App::default()
     };
-    let mut bench = Bench::open(&mut app, vec![keeping(settings("FIX.4.4", "A", Role::Acceptor))]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    let sent = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+    let mut side = Side::with_app(app, vec![keeping(settings("A", Role::Acceptor))]);
+    side.connect(0);
+    let sent = side.say(0, "35=A|34=1|98=0|108=30|");
     assert!(kinds(&sent) == "5" && sent[0].contains("|34=2|"), "{sent:?}");
-    bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
-    app.logon = Box::new(|_, _| Ok(LogonDecision::Accept));
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    assert!(bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|")[0].contains("|34=3|"));
-    let sent = bench.say(&mut app, 0, "35=2|34=2|7=1|16=0|");
+    side.disconnect(0);
+    side.app.logon = Box::new(|_, _| Ok(LogonDecision::Accept));
+    side.connect(0);
+    assert!(side.say(0, "35=A|34=1|98=0|108=30|")[0].contains("|34=3|"));
+    let sent = side.say(0, "35=2|34=2|7=1|16=0|");
     assert_eq!(kinds(&sent), "D4", "{sent:?}");
 }
 
 #[test]
 fn a_logon_is_not_answered_when_what_on_logon_caused_has_closed_the_connection() {
-    let mut app = App::default();
-    let mut bench = Bench::open(&mut app, vec![keeping(warning(settings("FIX.4.4", "A", Role::Acceptor)))]);
-    app.logon = Box::new(|_, turn| order(turn, "early").map(|_| LogonDecision::Accept));
-    app.event = Box::new(|event, _| match event {
+    let mut side = Side::with_app(App::default(), vec![keeping(warning(settings("A", Role::Acceptor)))]);
+    side.app.logon = Box::new(|_, turn| order(turn, "early").map(|_| LogonDecision::Accept));
+    side.app.event = Box::new(|event, _| match event {
         Event::WarnedOutbound { .. } => Err(Failure::new("an order without a symbol")),
         _ => Ok(()),
     });
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    assert!(bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|").is_empty());
-    assert!(bench.sessions.wants_close(bench.keys[0]));
-    assert!(!app.events.iter().any(|event| event.ends_with(": logged on")), "{:?}", app.events);
+    side.connect(0);
+    assert!(side.say(0, "35=A|34=1|98=0|108=30|").is_empty());
+    assert!(side.wants_close(0));
+    assert!(!side.app.events.iter().any(|event| event.ends_with(": logged on")), "{:?}", side.app.events);
 }
 
 #[test]
 fn a_refused_answer_to_an_initiators_logon_leaves_sequence_numbers_that_both_can_log_on_with() {
     for says_why in [true, false] {
-        let mut app = App::default();
-        let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Initiator)]);
-        app.logon = Box::new(move |_, _| {
+        let mut side = Side::with_app(App::default(), vec![settings("A", Role::Initiator)]);
+        side.app.logon = Box::new(move |_, _| {
             Ok(if says_why { LogonDecision::refuse("no") } else { LogonDecision::RefuseSilently })
         });
-        bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-        bench.take(0);
-        let said = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+        side.connect(0);
+        side.take(0);
+        let said = side.say(0, "35=A|34=1|98=0|108=30|");
         assert_eq!(kinds(&said), if says_why { "5" } else { "" });
-        bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
-        app.logon = Box::new(|_, _| Ok(LogonDecision::Accept));
-        bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+        side.disconnect(0);
+        side.app.logon = Box::new(|_, _| Ok(LogonDecision::Accept));
+        side.connect(0);
         let expected = if says_why { "|34=3|" } else { "|34=2|" };
-        assert!(bench.take(0)[0].contains(expected));
+        assert!(side.take(0)[0].contains(expected));
         // The counterparty has used its sequence numbers: they are requested and gap-filled.
-        let asked = bench.say(&mut app, 0, "35=A|34=3|98=0|108=30|");
+        let asked = side.say(0, "35=A|34=3|98=0|108=30|");
         assert!(kinds(&asked) == "2" && asked[0].contains("|7=1|16=0|"), "{asked:?}");
-        let done = bench.say(&mut app, 0, "35=4|34=1|43=Y|122=20260105-09:00:00|36=4|123=Y|");
+        let done = side.say(0, "35=4|34=1|43=Y|122=20260105-09:00:00|36=4|123=Y|");
         assert!(done.is_empty(), "{done:?}");
-        assert_eq!(bench.sessions.numbers(bench.keys[0]).unwrap().0, SeqNum(4));
-        assert!(!bench.sessions.wants_close(bench.keys[0]));
+        assert_eq!(side.numbers(0).unwrap().0, SeqNum(4));
+        assert!(!side.wants_close(0));
     }
 }
 
@@ -289,12 +273,14 @@ fn no_text_of_the_application_ends_or_poisons_a_session() {
         for most in ["", "383=512|"] {
             for text in &texts {
                 for kind in 0..4 {
-                    let mut app = App::default();
-                    let mut bench = Bench::open(&mut app, vec![settings(begin_string, "A", Role::Acceptor)]);
-                    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-                    bench.say(&mut app, 0, &format!("35=A|34=1|98=0|108=30|{most}"));
+                    let mut side = Side::with_app(
+                        App::default(),
+                        vec![settings_of(&format!("{begin_string}:US->A"), Role::Acceptor)],
+                    );
+                    side.connect(0);
+                    side.say(0, &format!("35=A|34=1|98=0|108=30|{most}"));
                     let text = text.clone();
-                    app.message = Box::new(move |_, turn| {
+                    side.app.message = Box::new(move |_, turn| {
                         order(turn, "x")?;
                         let session = SessionReject::new(SessionRejectReason::Other).text(text.clone());
                         let business = BusinessReject::new(BusinessRejectReason::from_number(7))
@@ -308,14 +294,14 @@ fn no_text_of_the_application_ends_or_poisons_a_session() {
                         }
                     });
                     let what = format!("{begin_string} {most} {kind}");
-                    let said = bench.say(&mut app, 0, "35=D|34=2|11=a|115=SOMEBODY|");
+                    let said = side.say(0, "35=D|34=2|11=a|115=SOMEBODY|");
                     let reject = if kind < 2 || begin_string == "FIX.4.0" { "3" } else { "j" };
                     let by_value = if kind % 2 == 0 { "D" } else { "" };
                     assert_eq!(kinds(&said), format!("{by_value}{reject}"), "{what}");
                     assert!(most.is_empty() || said.iter().all(|m| m.len() <= 512), "{what}: {said:?}");
-                    app.message = Box::new(|_, _| Ok(Delivery::Done));
-                    assert_eq!(kinds(&bench.say(&mut app, 0, "35=1|34=3|112=t|")), "0", "{what}");
-                    assert!(bench.sessions.halted(bench.keys[0]).is_none());
+                    side.app.message = Box::new(|_, _| Ok(Delivery::Done));
+                    assert_eq!(kinds(&side.say(0, "35=1|34=3|112=t|")), "0", "{what}");
+                    assert!(side.halted(0).is_none());
                 }
             }
         }
@@ -325,53 +311,50 @@ fn no_text_of_the_application_ends_or_poisons_a_session() {
 #[test]
 fn a_business_message_reject_is_not_answered_with_another_and_is_delivered_once() {
     for by_value in [true, false] {
-        let mut app = App::default();
-        let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
-        app.message = Box::new(move |_, turn| {
+        let mut side = logged_on("FIX.4.4");
+        side.app.message = Box::new(move |_, turn| {
             order(turn, "x")?;
             let reject = BusinessReject::new(BusinessRejectReason::OTHER);
             if by_value { Ok(Delivery::BusinessReject(reject)) } else { Err(reject.into()) }
         });
-        let said = bench.say(&mut app, 0, "35=j|34=2|45=1|372=D|380=0|");
+        let said = side.say(0, "35=j|34=2|45=1|372=D|380=0|");
         assert_eq!(kinds(&said), if by_value { "D" } else { "" });
-        assert_eq!(bench.sessions.numbers(bench.keys[0]).unwrap().0, SeqNum(3));
+        assert_eq!(side.numbers(0).unwrap().0, SeqNum(3));
     }
 }
 
 #[test]
 fn a_refusal_with_any_text_logs_out() {
     for text in ["a\x01b".to_owned(), String::new(), "x".repeat(100_000)] {
-        let mut app = App::default();
-        let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Acceptor)]);
-        app.logon = Box::new(move |_, _| Ok(LogonDecision::refuse(&text)));
-        bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-        assert_eq!(kinds(&bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|")), "5");
-        bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
-        assert_eq!(app.ends, [SessionEnd::LogonRefused]);
+        let mut side = Side::with_app(App::default(), vec![settings("A", Role::Acceptor)]);
+        side.app.logon = Box::new(move |_, _| Ok(LogonDecision::refuse(&text)));
+        side.connect(0);
+        assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=30|")), "5");
+        side.disconnect(0);
+        assert_eq!(side.ends, [SessionEnd::LogonRefused]);
     }
 }
 
 #[test]
 fn a_store_with_passwords_in_its_logons_can_be_shown() {
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let mut app = App::default();
-    let mut own = settings("FIX.4.4", "A", Role::Acceptor);
+    let mut own = settings("A", Role::Acceptor);
     own.logon.password = "ours".into();
     own.logon.new_password = "changed".into();
     own.logon.raw_data = "s\x01554=t".into();
-    let mut bench = Bench::open(&mut app, vec![own]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    assert_eq!(kinds(&bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|554=theirs|")), "A");
+    let mut side = Side::with_app(App::default(), vec![own]);
+    side.connect(0);
+    assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=30|554=theirs|")), "A");
     let kept = Arc::clone(&seen);
-    app.resume = Box::new(move |resume| {
+    side.app.resume = Box::new(move |resume| {
         resume.messages(|stored| {
             let text = String::from_utf8_lossy(stored.message.bytes()).replace('\x01', "|");
             kept.lock().unwrap().push((stored.direction, text));
             Ok(())
         })
     });
-    bench.sessions.show_store(bench.now, bench.keys[0], &mut app);
-    assert_eq!(bench.sessions.halted(bench.keys[0]), None);
+    side.show_store(0);
+    assert_eq!(side.halted(0), None);
     let seen = seen.lock().unwrap();
     let [(Direction::Inbound, theirs), (Direction::Outbound, ours)] = &seen[..] else { panic!("{seen:?}") };
     assert!(theirs.contains("|554=******|"), "{theirs}");
@@ -387,12 +370,8 @@ fn settings_with_a_logon_value_that_no_field_can_have_are_refused_when_the_sessi
         |logon| logon.new_password = "a\x01b".into(),
     ];
     for wrong in wrong {
-        let mut app = App::default();
-        let store = Box::new(MemoryStore::new());
-        let mut sessions = Sessions::new(store, 64 * 1024);
-        let settings = settings("FIX.4.4", "A", Role::Initiator).with(|s| wrong(&mut s.logon));
-        let now = fixbolt_session::Now { mono: fixbolt_session::Mono(1), utc: fixbolt_session::Utc(1) };
-        let error = sessions.open(now, settings, &mut app).unwrap_err();
+        let settings = settings("A", Role::Initiator).with(|s| wrong(&mut s.logon));
+        let error = Side::new(vec![]).open(settings).unwrap_err();
         assert!(error.to_string().contains("SOH"), "{error}");
     }
 }
@@ -409,65 +388,64 @@ fn fields_that_no_logon_can_have_close_the_connection_and_use_no_sequence_number
     ];
     for role in [Role::Acceptor, Role::Initiator] {
         for write in wrong {
-            let mut app = App {
+            let app = App {
                 sending_logon: Box::new(move |logon, _| {
                     write(logon);
                     Ok(())
                 }),
                 ..App::default()
             };
-            let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", role)]);
-            bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+            let mut side = Side::with_app(app, vec![settings("A", role)]);
+            side.connect(0);
             if role == Role::Acceptor {
-                assert!(bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|").is_empty());
+                assert!(side.say(0, "35=A|34=1|98=0|108=30|").is_empty());
             }
-            assert!(bench.take(0).is_empty() && bench.sessions.wants_close(bench.keys[0]));
-            assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(1), SeqNum(1))));
+            assert!(side.take(0).is_empty() && side.wants_close(0));
+            assert_eq!(side.numbers(0), Some((SeqNum(1), SeqNum(1))));
         }
     }
 }
 
 #[test]
 fn a_reset_in_the_session_calls_on_sending_logon_again() {
-    let mut app = App {
+    let app = App {
         sending_logon: Box::new(|logon, _| {
             logon.bytes(Key::new(5001), b"own");
             Ok(())
         }),
         ..App::default()
     };
-    let mut own = settings("FIX.4.4", "A", Role::Acceptor);
+    let mut own = settings("A", Role::Acceptor);
     own.logon.username = "desk".into();
-    let mut bench = Bench::open(&mut app, vec![own]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
-    bench.say(&mut app, 0, "35=0|34=2|");
-    let answer = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|141=Y|");
+    let mut side = Side::with_app(app, vec![own]);
+    side.connect(0);
+    side.say(0, "35=A|34=1|98=0|108=30|");
+    side.say(0, "35=0|34=2|");
+    let answer = side.say(0, "35=A|34=1|98=0|108=30|141=Y|");
     assert!(
         answer[0].contains("|34=1|") && answer[0].contains("|141=Y|383=65536|553=desk|5001=own|10="),
         "{answer:?}"
     );
-    assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(2), SeqNum(2))));
+    assert_eq!(side.numbers(0), Some((SeqNum(2), SeqNum(2))));
 }
 
 #[test]
 fn no_broken_bytes_show_an_observer_a_secret() {
     let capture = Arc::new(Capture::default());
-    let mut app = App::default();
-    let own = settings("FIX.4.4", "A", Role::Acceptor);
-    let id = own.id.clone();
-    let logon = wire(&id, "35=A|34=1|98=0|108=30|554=swordfish|");
+    let own = settings("A", Role::Acceptor);
+    let wire = |fields: &str| Side::new(vec![own.clone()]).wire(0, fields);
+    let logon = wire("35=A|34=1|98=0|108=30|554=swordfish|");
     let cut = |at: &str| {
         let at = logon.windows(at.len()).position(|w| w == at.as_bytes()).unwrap() + at.len();
         (logon[..at].to_vec(), logon[at..].to_vec())
     };
     let mut streams: Vec<Vec<Vec<u8>>> = vec![
         // A field without `=` in front of the secret; a whole message.
-        vec![wire(&id, "35=A|34=1|98=0|108=30|junk|554=swordfish|")],
+        vec![wire("35=A|34=1|98=0|108=30|junk|554=swordfish|")],
         // A wrong checksum, and no `=` before the secret.
         vec![b"8=FIX.4.4\x019=19\x01junk\x01554=swordfish\x0110=000\x01".to_vec()],
         // Length fields of other fields, whose length covers the secret.
-        vec![wire(&id, "35=A|34=1|93=40|89=a|554=swordfish|x|")],
+        vec![wire("35=A|34=1|93=40|89=a|554=swordfish|x|")],
         vec![b"93=400\x0189=a\x01554=swordfish\x0195=3\x0196=swordfish\x01".to_vec()],
         vec![b"8=FIX.4.4\x019=9\x0195=1\x0196=swordfish\x01".to_vec()],
     ];
@@ -477,15 +455,15 @@ fn no_broken_bytes_show_an_observer_a_secret() {
         streams.push(vec![[b"x".to_vec(), head].concat(), tail]);
     }
     for stream in streams {
-        let mut bench = Bench::observed(&mut app, vec![own.clone()], Some(capture.clone()));
-        bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+        let mut side = Side::with_app(App::default(), vec![own.clone()]).observed_by(capture.clone());
+        side.connect(0);
         let mut buffered = Vec::new();
         for bytes in &stream {
             buffered.extend_from_slice(bytes);
-            let taken = bench.sessions.receive(bench.now, bench.keys[0], &buffered, &mut app);
+            let taken = side.receive(0, &buffered);
             buffered.drain(..taken);
         }
-        let seen = std::mem::take(&mut *capture.0.lock().unwrap());
+        let seen = capture.take();
         let all: String = seen.iter().map(|(_, _, text)| format!("{text}\n")).collect();
         assert!(!all.is_empty() && !all.contains("sword") && !all.contains("fish"), "{stream:?}: {all}");
     }
@@ -494,15 +472,13 @@ fn no_broken_bytes_show_an_observer_a_secret() {
 #[test]
 fn an_observer_sees_exactly_the_bytes_of_the_socket() {
     let capture = Arc::new(Capture::default());
-    let mut app = App::default();
-    let mut own = settings("FIX.4.4", "A", Role::Acceptor);
+    let mut own = settings("A", Role::Acceptor);
     own.outbox_size = 16 * 1024;
     own.max_message_size = 8 * 1024;
-    let mut bench = Bench::observed(&mut app, vec![own], Some(capture.clone()));
-    let key = bench.keys[0];
-    bench.sessions.connected(bench.now, key, &mut app);
+    let mut side = Side::with_app(App::default(), vec![own]).observed_by(capture.clone());
+    side.connect(0);
     let mut attempt = 0;
-    app.message = Box::new(move |_, turn| {
+    side.app.message = Box::new(move |_, turn| {
         attempt += 1;
         order(turn, &"o".repeat(700))?;
         match attempt % 5 {
@@ -512,29 +488,26 @@ fn an_observer_sees_exactly_the_bytes_of_the_socket() {
             _ => Ok(Delivery::Done),
         }
     });
-    let mut inbound = wire(&bench.ids[0], "35=A|34=1|98=0|108=30|");
+    let mut inbound = side.wire(0, "35=A|34=1|98=0|108=30|");
     // Two arrive too early; then everything is requested again, twice.
     for (seq, fields) in [(2, "11=a"), (4, "11=c"), (5, "11=d"), (3, "11=b")] {
-        inbound.extend(wire(&bench.ids[0], &format!("35=D|34={seq}|{fields}|")));
+        inbound.extend(side.wire(0, &format!("35=D|34={seq}|{fields}|")));
     }
     for seq in 6..40 {
-        inbound.extend(wire(&bench.ids[0], &format!("35=D|34={seq}|11=x|")));
+        inbound.extend(side.wire(0, &format!("35=D|34={seq}|11=x|")));
     }
-    inbound.extend(wire(&bench.ids[0], "35=2|34=40|7=1|16=0|"));
-    inbound.extend(wire(&bench.ids[0], "35=D|34=41|11=z|"));
-    inbound.extend(wire(&bench.ids[0], "35=2|34=42|7=3|16=0|"));
+    inbound.extend(side.wire(0, "35=2|34=40|7=1|16=0|"));
+    inbound.extend(side.wire(0, "35=D|34=41|11=z|"));
+    inbound.extend(side.wire(0, "35=2|34=42|7=3|16=0|"));
     let (mut written, mut buffered) = (Vec::new(), inbound);
     for round in 0..2000 {
-        let taken = bench.sessions.wake(bench.now, key, &buffered, &mut app);
+        let taken = side.wake(0, &buffered);
         buffered.drain(..taken);
         // A socket that accepts a few bytes at a time.
-        let bytes = bench.sessions.writable(key);
-        let bytes = bytes[..bytes.len().min(100 + round % 1000)].to_vec();
-        bench.sessions.written(bench.now, key, bytes.len());
-        written.extend(bytes);
+        written.extend(side.write(0, 100 + round % 1000));
     }
-    assert!(buffered.is_empty() && !bench.sessions.has_queued(key), "{}", buffered.len());
-    let seen = std::mem::take(&mut *capture.0.lock().unwrap());
+    assert!(buffered.is_empty() && !side.has_queued(0), "{}", buffered.len());
+    let seen = capture.take();
     let out: String = seen
         .iter()
         .filter(|(direction, ..)| *direction == Direction::Outbound)
@@ -549,64 +522,61 @@ fn an_observer_sees_exactly_the_bytes_of_the_socket() {
 
 #[test]
 fn no_callback_can_write_to_a_halted_session() {
-    let mut app = App { message: Box::new(|_, _| Err(Failure::new("bug"))), ..App::default() };
-    let own = keeping(settings("FIX.4.4", "A", Role::Acceptor)).with(|s| s.poison_attempts = 1);
-    let mut bench = Bench::open(&mut app, vec![own]);
-    let key = bench.keys[0];
-    bench.sessions.connected(bench.now, key, &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
-    bench.say(&mut app, 0, "35=D|34=2|11=a|");
-    assert!(matches!(bench.sessions.halted(key), Some(Halt::PoisonMessage { .. })));
-    app.event = Box::new(|event, turn| match event {
+    let app = App { message: Box::new(|_, _| Err(Failure::new("bug"))), ..App::default() };
+    let own = keeping(settings("A", Role::Acceptor)).with(|s| s.poison_attempts = 1);
+    let mut side = Side::with_app(app, vec![own]);
+    side.connect(0);
+    side.say(0, "35=A|34=1|98=0|108=30|");
+    side.say(0, "35=D|34=2|11=a|");
+    assert!(matches!(side.halted(0), Some(Halt::PoisonMessage { .. })));
+    side.app.event = Box::new(|event, turn| match event {
         Event::Ended(_) => {
             assert!(turn.halted().is_some());
             order(turn, "x").map(drop)
         }
         _ => Ok(()),
     });
-    let before = bench.sessions.numbers(key);
-    bench.sessions.disconnected(bench.now, key, &mut app);
-    assert_eq!(bench.sessions.numbers(key), before);
+    let before = side.numbers(0);
+    side.disconnect(0);
+    assert_eq!(side.numbers(0), before);
     assert!(
-        app.events.last().unwrap().contains("failed in on_event: the session is halted"),
+        side.app.events.last().unwrap().contains("failed in on_event: the session is halted"),
         "{:?}",
-        app.events
+        side.app.events
     );
 }
 
 #[test]
 fn what_on_resend_writes_follows_the_replay_once() {
-    let mut app =
-        App { message: Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done)), ..App::default() };
-    let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
+    let app = App { message: Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done)), ..App::default() };
+    let mut side = Side::with_app(app, vec![settings("A", Role::Acceptor)]).logged_on();
     for seq in 2..6 {
-        bench.say(&mut app, 0, &format!("35=D|34={seq}|11=a|"));
+        side.say(0, &format!("35=D|34={seq}|11=a|"));
     }
-    app.resend = Box::new(|_, turn| order(turn, "resent").map(|_| Resend::Send));
-    let sent = bench.say(&mut app, 0, "35=2|34=6|7=2|16=0|");
+    side.app.resend = Box::new(|_, turn| order(turn, "resent").map(|_| Resend::Send));
+    let sent = side.say(0, "35=2|34=6|7=2|16=0|");
     assert_eq!(kinds(&sent), "DDDDDDDD");
     for (n, message) in sent.iter().enumerate() {
         assert!(message.contains(&format!("|34={}|", n + 2)), "{sent:?}");
         assert_eq!(message.contains("|43=Y|"), n < 4, "{sent:?}");
     }
-    app.resend = Box::new(|_, turn| {
+    side.app.resend = Box::new(|_, turn| {
         order(turn, "gone")?;
         Err(Failure::new("no"))
     });
-    let before = bench.sessions.numbers(bench.keys[0]).unwrap().1;
-    assert!(bench.say(&mut app, 0, "35=2|34=7|7=2|16=0|").is_empty());
-    assert_eq!(bench.sessions.numbers(bench.keys[0]).unwrap().1, before);
-    assert!(bench.sessions.wants_close(bench.keys[0]));
+    let before = side.numbers(0).unwrap().1;
+    assert!(side.say(0, "35=2|34=7|7=2|16=0|").is_empty());
+    assert_eq!(side.numbers(0).unwrap().1, before);
+    assert!(side.wants_close(0));
 }
 
 #[test]
 fn back_pressure_and_too_large_outside_a_message_are_the_callbacks_failure() {
     for (size, outbox, why) in [(7_000, 16, "the outbox is full"), (70_000, 1024, "larger than ")] {
-        let mut app = App::default();
-        let own = settings("FIX.4.4", "A", Role::Acceptor).with(|s| s.outbox_size = outbox * 1024);
-        let mut bench = Bench::open(&mut app, vec![own]);
-        bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-        app.event = Box::new(move |event, turn| {
+        let own = settings("A", Role::Acceptor).with(|s| s.outbox_size = outbox * 1024);
+        let mut side = Side::with_app(App::default(), vec![own]);
+        side.connect(0);
+        side.app.event = Box::new(move |event, turn| {
             if matches!(event, Event::LoggedOn) {
                 for _ in 0..4 {
                     order(turn, &"x".repeat(size))?;
@@ -614,12 +584,12 @@ fn back_pressure_and_too_large_outside_a_message_are_the_callbacks_failure() {
             }
             Ok(())
         });
-        let sent = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+        let sent = side.say(0, "35=A|34=1|98=0|108=30|");
         assert_eq!(kinds(&sent), "A");
-        assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(2), SeqNum(2))));
-        bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
-        let [SessionEnd::CallbackFailed { callback: "on_event", why: told }] = &app.ends[..] else {
-            panic!("{:?}", app.ends)
+        assert_eq!(side.numbers(0), Some((SeqNum(2), SeqNum(2))));
+        side.disconnect(0);
+        let [SessionEnd::CallbackFailed { callback: "on_event", why: told }] = &side.ends[..] else {
+            panic!("{:?}", side.ends)
         };
         assert!(told.starts_with(why), "{told}");
     }
@@ -627,10 +597,8 @@ fn back_pressure_and_too_large_outside_a_message_are_the_callbacks_failure() {
 
 #[test]
 fn a_draft_whose_writer_was_replaced_is_not_sent() {
-    let mut app = App::default();
-    let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
-    let (now, key) = (bench.now, bench.keys[0]);
-    let queued = bench.sessions.writable(key).len();
+    let mut side = logged_on("FIX.4.4");
+    let queued = side.writable(0).len();
     // Other memory, a type of the session layer, and the draft's memory with another beginning.
     let replace = [
         |writer: &mut BodyWriter<'_>, _| {
@@ -658,13 +626,13 @@ fn a_draft_whose_writer_was_replaced_is_not_sent() {
         },
     ];
     for replace in replace {
-        let sent = bench.sessions.act(now, key, &mut app, |turn| {
+        let sent = side.act(0, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(b"D"));
             replace(draft.writer(), MsgType::new(b"D"));
             draft.send()
         });
         let replaced = EncodeError::new(Tag::new(35), EncodeErrorKind::Replaced);
         assert_eq!(sent, Err(SendError::Encode(replaced)));
-        assert_eq!(bench.sessions.writable(key).len(), queued);
+        assert_eq!(side.writable(0).len(), queued);
     }
 }

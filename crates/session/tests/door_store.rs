@@ -1,20 +1,17 @@
 //! What the application sees of a store that refuses a record, is damaged where it is read, or
 //! holds larger messages than the session accepts now.
 
-mod support;
-
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::SeqNum;
+use fixbolt_conformance::testing::{App, BEGIN, Side, order, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::{Generation, Position, Record, RecordKind, Recovered, Store, StoreError};
 use fixbolt_session::{
     Failure, Halt, Role, SendError, SessionId, SessionKey, SessionReject, SessionRejectReason,
-    SessionSettings, Sessions,
+    SessionSettings,
 };
-
-use support::{App, Bench, order, settings};
 
 /// A store in memory that refuses records of one session, or reading from it, when told to.
 struct Frail {
@@ -87,63 +84,63 @@ impl Store for Frail {
     }
 }
 
-fn frail(app: &mut App, settings: SessionSettings) -> (Bench, Arc<Mutex<Option<Fault>>>) {
+fn on_store(app: App, store: impl Store + 'static, settings: SessionSettings) -> Side<App> {
+    Side::begin(BEGIN, app, Box::new(store), vec![settings])
+}
+
+fn frail(settings: SessionSettings) -> (Side<App>, Arc<Mutex<Option<Fault>>>) {
     let fault = Arc::new(Mutex::new(None));
     let store = Frail { inner: MemoryStore::new(), fault: Arc::clone(&fault) };
-    (Bench::on_store(app, Box::new(store), vec![settings], None), fault)
+    (on_store(App::default(), store, settings), fault)
 }
 
 #[test]
 fn a_store_that_refuses_an_answer_halts_the_session_even_if_the_application_rejects_the_message() {
-    let mut app = App::default();
-    let (mut bench, fault) = frail(&mut app, settings("FIX.4.4", "A", Role::Acceptor));
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+    let (mut side, fault) = frail(settings("A", Role::Acceptor));
+    side.connect(0);
+    side.say(0, "35=A|34=1|98=0|108=30|");
     *fault.lock().unwrap() = Some(Fault::Append);
-    app.message = Box::new(|_, turn| {
+    side.app.message = Box::new(|_, turn| {
         let refused = order(turn, "x");
         assert!(matches!(refused, Err(Failure::Send(SendError::Store(_)))));
         Err(SessionReject::new(SessionRejectReason::Other).into())
     });
-    assert!(bench.say(&mut app, 0, "35=D|34=2|11=a|").is_empty());
-    assert!(matches!(bench.sessions.halted(bench.keys[0]), Some(Halt::StoreFailed(_))));
-    assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(2), SeqNum(2))), "it is delivered again");
+    assert!(side.say(0, "35=D|34=2|11=a|").is_empty());
+    assert!(matches!(side.halted(0), Some(Halt::StoreFailed(_))));
+    assert_eq!(side.numbers(0), Some((SeqNum(2), SeqNum(2))), "it is delivered again");
 }
 
 #[test]
 fn a_store_that_is_damaged_where_the_application_reads_it_halts_as_damaged_and_is_closed_for_repair() {
-    let mut app = App::default();
-    let (mut bench, fault) = frail(&mut app, settings("FIX.4.4", "A", Role::Acceptor));
-    let key = bench.keys[0];
-    app.resume = Box::new(|resume| {
+    let (mut side, fault) = frail(settings("A", Role::Acceptor));
+    side.app.resume = Box::new(|resume| {
         resume.messages(|_| Ok(())).map_err(|_| Failure::new("in its own words"))?;
         Ok(())
     });
     *fault.lock().unwrap() = Some(Fault::Replay);
-    bench.sessions.show_store(bench.now, key, &mut app);
+    side.show_store(0);
     let halt = Halt::StoreDamaged { reason: "file 1: checksum".to_owned() };
-    assert_eq!(bench.sessions.halted(key), Some(&halt));
+    assert_eq!(side.halted(0), Some(&halt));
     // The store is closed for this session: no call reaches it any more.
-    let set = bench.sessions.set_numbers(bench.now, key, (None, Some(SeqNum(9))), "", &mut app);
+    let set = side.set_numbers(0, (None, Some(SeqNum(9))), "");
     assert_eq!(set, Err(SendError::Unavailable));
     // Repaired.
     *fault.lock().unwrap() = None;
-    assert_eq!(bench.sessions.resume(bench.now, key, "a test", &mut app), Ok(()));
+    assert_eq!(side.resume(0, "a test"), Ok(()));
 }
 
 #[test]
 fn a_store_with_larger_messages_than_the_session_accepts_now_can_be_shown() {
-    let mut app = App::default();
-    let own = settings("FIX.4.4", "A", Role::Acceptor);
+    let own = settings("A", Role::Acceptor);
     let directory = std::env::temp_dir().join(format!("fixbolt-door-review-{}", std::process::id()));
-    let store = || Box::new(DirectoryStore::new(&directory));
-    let mut bench = Bench::on_store(&mut app, store(), vec![own.clone()], None);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+    let store = || DirectoryStore::new(&directory);
+    let mut side = on_store(App::default(), store(), own.clone());
+    side.connect(0);
+    side.say(0, "35=A|34=1|98=0|108=30|");
     let many: String = (0..6000).map(|n| format!("{}=1|", 10_000 + n)).collect();
-    bench.say(&mut app, 0, &format!("35=D|34=2|{many}"));
-    assert_eq!(bench.sessions.numbers(bench.keys[0]).unwrap().0, SeqNum(3));
-    bench.sessions.close_all().unwrap();
+    side.say(0, &format!("35=D|34=2|{many}"));
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(3));
+    let mut app = side.close_all().unwrap();
     let fields = Arc::new(Mutex::new(0));
     let seen = Arc::clone(&fields);
     app.resume = Box::new(move |resume| {
@@ -153,29 +150,26 @@ fn a_store_with_larger_messages_than_the_session_accepts_now_can_be_shown() {
         })
     });
     let small = own.with(|s| s.max_message_size = 8 * 1024);
-    let mut sessions = Sessions::new(store(), small.max_message_size);
-    let key = sessions.open(bench.now, small, &mut app).unwrap();
-    assert_eq!(sessions.halted(key), None);
-    sessions.close_all().unwrap();
+    let side = on_store(app, store(), small);
+    assert_eq!(side.halted(0), None);
+    side.close_all().unwrap();
     std::fs::remove_dir_all(&directory).unwrap();
     assert!(*fields.lock().unwrap() > 6000);
 }
 
 #[test]
 fn a_new_store_is_an_event_and_one_that_was_used_is_not() {
-    let mut app = App::default();
-    let own = settings("FIX.4.4", "A", Role::Acceptor);
+    let own = settings("A", Role::Acceptor);
     let directory = std::env::temp_dir().join(format!("fixbolt-door-new-{}", std::process::id()));
-    let store = || Box::new(DirectoryStore::new(&directory));
-    let is_new =
-        |app: &mut App| std::mem::take(&mut app.events).iter().any(|e| e.contains("the store is new"));
-    let mut bench = Bench::on_store(&mut app, store(), vec![own.clone()], None);
-    assert!(is_new(&mut app));
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
-    bench.sessions.close_all().unwrap();
-    let bench = Bench::on_store(&mut app, store(), vec![own], None);
-    assert!(!is_new(&mut app));
-    drop(bench);
+    let store = || DirectoryStore::new(&directory);
+    let is_new = |side: &Side<App>| side.app.events.iter().any(|e| e.contains("the store is new"));
+    let mut side = on_store(App::default(), store(), own.clone());
+    assert!(is_new(&side));
+    side.connect(0);
+    side.say(0, "35=A|34=1|98=0|108=30|");
+    side.close_all().unwrap();
+    let side = on_store(App::default(), store(), own);
+    assert!(!is_new(&side));
+    drop(side);
     std::fs::remove_dir_all(&directory).unwrap();
 }

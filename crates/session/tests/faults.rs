@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag, Version};
 use fixbolt_conformance::store::{Intercept, Intercepted};
-use fixbolt_conformance::wire::{Mood, Side, kinds, settings};
+use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
 use fixbolt_journal::{MemoryStore, NoStore};
 use fixbolt_session::store::{Position, Record, Recovered, Store, StoreError};
 use fixbolt_session::{
-    Application, Compatibility, Delivery, Failure, Misbehavior, Mono, Now, OpenError, Phase, Role, SendError,
-    SessionDictionary, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc,
+    Application, Compatibility, Delivery, Failure, Misbehavior, OpenError, Phase, Role, SendError,
+    SessionDictionary, SessionEnd, SessionId, SessionKey, SessionSettings, Turn, Unreached, Utc,
     WhileLoggedOff, WorkerWaker,
 };
 
@@ -21,7 +21,7 @@ const KEY: SessionKey = SessionKey::new(0, 0, 0);
 fn over(store: Box<dyn Store>, change: fn(&mut SessionSettings)) -> Side {
     let mut settings = settings("PEER", Role::Acceptor);
     change(&mut settings);
-    Side::new(store, vec![settings])
+    Side::on_store(store, vec![settings])
 }
 
 fn logged_on(change: fn(&mut SessionSettings)) -> Side {
@@ -31,7 +31,7 @@ fn logged_on(change: fn(&mut SessionSettings)) -> Side {
 }
 
 fn numbers(side: &Side) -> (u64, u64) {
-    let (next_in, next_out) = side.sessions.numbers(KEY).unwrap();
+    let (next_in, next_out) = side.numbers(0).unwrap();
     (next_in.0, next_out.0)
 }
 
@@ -56,7 +56,7 @@ fn a_reset_discards_a_logout_that_arrived_too_early() {
     assert_eq!(kinds(&side.say(0, "35=5|34=5|")), "2");
     assert_eq!(kinds(&side.say(0, RESET)), "A");
     assert_eq!(orders(&mut side, 2..=6), "88888");
-    assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+    assert_eq!(side.phase(0), Phase::LoggedOn);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_gap_and_the_messages_after_it_are_discarded_with_the_connection() {
     side.disconnect(0);
     assert_eq!(kinds(&side.log_on(0, 2, "")), "A");
     assert_eq!(orders(&mut side, 3..=6), "8888");
-    assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+    assert_eq!(side.phase(0), Phase::LoggedOn);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn with_a_store_that_keeps_nothing_a_gap_is_filled_at_once_and_delays_nothing() 
     while side.send(0, "x", 900).is_ok() {}
     let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
     side.hear(0, &bytes);
-    assert!(!side.sessions.is_replaying(KEY));
+    assert!(!side.is_replaying(0));
     assert!(side.send(0, "after", 1).is_ok());
     let out = side.take(0);
     let [.., filled, after] = &out[..] else { panic!("{out:?}") };
@@ -88,8 +88,7 @@ fn with_a_store_that_keeps_nothing_a_gap_is_filled_at_once_and_delays_nothing() 
 fn a_store_that_keeps_nothing_cannot_keep_messages_while_logged_off() {
     let mut settings = settings("PEER", Role::Acceptor);
     settings.while_logged_off = WhileLoggedOff::Keep;
-    let mut sessions = Sessions::new(Box::new(NoStore::new()), 64 * 1024);
-    let opened = sessions.open(Now::default(), settings, &mut Echo);
+    let opened = Side::on_store(Box::new(NoStore::new()), vec![]).open(settings);
     assert!(matches!(opened, Err(OpenError::Setting(_))));
 }
 
@@ -97,21 +96,21 @@ fn a_store_that_keeps_nothing_cannot_keep_messages_while_logged_off() {
 fn an_answer_after_our_logout_that_the_store_does_not_keep_is_reported_as_not_reached() {
     let mut side = over(Box::new(NoStore::new()), |_| {});
     side.log_on(0, 1, "");
-    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    side.log_out(0, "").unwrap();
     assert_eq!(orders(&mut side, 2..=2), "5");
-    assert_eq!(side.desk.unreached, [(SeqNum(3), SeqNum(3), Unreached::NotStored)]);
+    assert_eq!(side.app.unreached, [(SeqNum(3), SeqNum(3), Unreached::NotStored)]);
 }
 
 #[test]
 fn a_kept_message_that_is_larger_than_the_counterparty_accepts_is_reported_as_not_reached() {
     let mut settings = settings("PEER", Role::Initiator);
     settings.while_logged_off = WhileLoggedOff::Keep;
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    let mut side = Side::new(vec![settings]);
+    side.connect(0);
     side.send(0, "large", 3000).unwrap();
     side.send(0, "small", 1).unwrap();
     assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=30|383=1000|")), "A4D");
-    assert_eq!(side.desk.unreached, [(SeqNum(2), SeqNum(2), Unreached::TooLarge { limit: 1000 })]);
+    assert_eq!(side.app.unreached, [(SeqNum(2), SeqNum(2), Unreached::TooLarge { limit: 1000 })]);
 }
 
 #[test]
@@ -123,14 +122,14 @@ fn messages_kept_while_logged_off_that_a_reset_loses_are_reported_as_not_reached
         side.send(0, "kept", 1).unwrap();
     }
     assert_eq!(kinds(&side.log_on(0, 1, "141=Y|")), "A");
-    assert_eq!(side.desk.unreached, [(SeqNum(1), SeqNum(3), Unreached::Reset)]);
+    assert_eq!(side.app.unreached, [(SeqNum(1), SeqNum(3), Unreached::Reset)]);
     side.disconnect(0);
     // Messages that the counterparty has requested are not lost.
     side.send(0, "kept", 1).unwrap();
     assert_eq!(kinds(&side.log_on(0, 2, "")), "A");
     assert_eq!(kinds(&side.say(0, "35=2|34=3|7=2|16=0|")), "D4");
     assert_eq!(kinds(&side.say(0, RESET)), "A");
-    assert_eq!(side.desk.unreached.len(), 1);
+    assert_eq!(side.app.unreached.len(), 1);
 }
 
 #[test]
@@ -142,21 +141,21 @@ fn a_logout_during_a_replay_is_sent_after_it_and_its_timeout_begins_then() {
     }
     let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
     side.hear(0, &bytes);
-    assert!(side.sessions.is_replaying(KEY));
-    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    assert!(side.is_replaying(0));
+    side.log_out(0, "").unwrap();
     // A second for each piece that the socket accepts: in total far more than LogoutTimeout.
     let (mut bytes, mut seconds) = (0, 0);
-    while side.sessions.is_replaying(KEY) || side.sessions.has_queued(KEY) {
-        let taken = side.sessions.writable(KEY).len().min(4000);
+    while side.is_replaying(0) || side.has_queued(0) {
+        let taken = side.writable(0).len().min(4000);
         bytes += taken;
-        side.sessions.written(side.now, KEY, taken);
+        side.written(0, taken);
         side.pass(Duration::from_secs(1));
         seconds += 1;
-        side.tick(0, &[]);
-        assert!(!side.sessions.wants_close(KEY), "after {bytes} bytes and {seconds} seconds");
+        side.wake(0, &[]);
+        assert!(!side.wants_close(0), "after {bytes} bytes and {seconds} seconds");
     }
     assert!(seconds > 20);
-    assert_eq!(side.sessions.phase(KEY), Phase::LogoutSent);
+    assert_eq!(side.phase(0), Phase::LogoutSent);
     side.say(0, "35=5|34=3|");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
 }
@@ -164,9 +163,9 @@ fn a_logout_during_a_replay_is_sent_after_it_and_its_timeout_begins_then() {
 #[test]
 fn a_logout_that_the_counterparty_does_not_read_ends_at_its_timeout() {
     let mut side = logged_on(|_| {});
-    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    side.log_out(0, "").unwrap();
     side.pass(Duration::from_millis(2001));
-    side.tick(0, &[]);
+    side.wake(0, &[]);
     assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
 }
 
@@ -186,7 +185,7 @@ fn a_logon_with_a_low_sequence_number_is_too_low_whatever_its_poss_dup_flag_says
     for compatibility in [Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ] {
         let mut settings = settings("PEER", Role::Acceptor);
         settings.compatibility = compatibility;
-        let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+        let mut side = Side::new(vec![settings]);
         side.log_on(0, 1, "");
         side.disconnect(0);
         let before = numbers(&side);
@@ -212,7 +211,7 @@ fn the_end_for_a_sending_time_out_of_the_threshold_says_how_far_off_it_was() {
             side.log_on(0, 1, "");
             "35=0|34=2|"
         } else {
-            side.sessions.connected(side.now, KEY, &mut side.desk);
+            side.connect(0);
             "35=A|34=1|98=0|108=30|"
         };
         let bytes = side.wire(0, fields);
@@ -233,29 +232,29 @@ fn why_the_counterparty_logs_out_is_reported_once_whatever_its_sequence_number()
             side.say(0, "35=4|34=2|43=Y|123=Y|36=5|");
         }
         side.disconnect(0);
-        let logouts = side.desk.notes.iter().filter(|note| note.contains("Logout: end of day"));
-        assert_eq!(logouts.count(), 1, "{seq}: {:?}", side.desk.notes);
+        let logouts = side.app.notes.iter().filter(|note| note.contains("Logout: end of day"));
+        assert_eq!(logouts.count(), 1, "{seq}: {:?}", side.app.notes);
     }
 }
 
 #[test]
 fn a_refused_logon_is_reported_once_with_what_is_wrong_with_it() {
     let mut side = over(Box::new(MemoryStore::new()), |_| {});
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     let out = side.say(0, "35=A|34=1|98=0|108=-1|");
     assert_eq!(kinds(&out), "5");
     side.disconnect(0);
-    assert_eq!(side.desk.notes, ["the Logon is refused: HeartBtInt must not be negative"]);
+    assert_eq!(side.app.notes, ["the Logon is refused: HeartBtInt must not be negative"]);
 }
 
 #[test]
 fn a_logon_that_is_refused_with_a_reject_is_reported_by_the_reject_alone() {
     let mut side = over(Box::new(MemoryStore::new()), |_| {});
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     let out = side.say(0, "35=A|34=1|98=1|108=30|");
     assert_eq!(kinds(&out), "35");
     side.disconnect(0);
-    assert!(!side.desk.notes.iter().any(|note| note.contains("is refused")), "{:?}", side.desk.notes);
+    assert!(!side.app.notes.iter().any(|note| note.contains("is refused")), "{:?}", side.app.notes);
 }
 
 #[test]
@@ -286,22 +285,22 @@ fn no_refused_logon_moves_next_num_in_or_resets_anything() {
             let mut settings = settings("PEER", Role::Acceptor);
             settings.compatibility = compatibility;
             settings.reset_on_logon = fields.contains("expired");
-            let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+            let mut side = Side::new(vec![settings]);
             side.log_on(0, 1, "");
             assert_eq!(orders(&mut side, 2..=4), "888");
             side.disconnect(0);
-            side.sessions.connected(side.now, KEY, &mut side.desk);
+            side.connect(0);
             let before = numbers(&side);
             let seq = if fields.contains("141=Y") { 1 } else { 5 };
             let out = side.say(0, &format!("35=A|34={seq}|{fields}"));
             let what = format!("{compatibility:?} {fields}");
-            assert!(side.sessions.wants_close(KEY), "{what}");
+            assert!(side.wants_close(0), "{what}");
             side.disconnect(0);
             assert_eq!(numbers(&side), (before.0, before.1 + out.len() as u64), "{what}");
             assert!(!fields.contains("stranger") || out.is_empty(), "{what}: {out:?}");
             // The real counterparty can log on.
             assert_eq!(kinds(&side.log_on(0, before.0, "")).chars().next(), Some('A'), "{what}");
-            assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn, "{what}");
+            assert_eq!(side.phase(0), Phase::LoggedOn, "{what}");
         }
     }
 }
@@ -325,25 +324,25 @@ fn ten_refusals_are_answered_and_further_ones_closed_silently_for_a_while() {
 /// hand.
 #[test]
 fn an_initiator_counts_the_logout_that_refuses_it_and_logs_on_afterwards() {
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings("PEER", Role::Initiator)]);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    let mut side = Side::new(vec![settings("PEER", Role::Initiator)]);
+    side.connect(0);
     assert_eq!(kinds(&side.take(0)), "A");
     side.say(0, "35=5|34=1|58=password expired|");
     let end = SessionEnd::LogonRefusedByPeer { text: "password expired".to_owned() };
     assert_eq!(side.disconnect(0), Some(end));
-    assert!(side.desk.notes.last().unwrap().contains("password expired"));
+    assert!(side.app.notes.last().unwrap().contains("password expired"));
     assert_eq!(numbers(&side), (2, 2));
     // Refused silently, then accepted.
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     side.take(0);
     side.disconnect(0);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     side.take(0);
     assert_eq!(kinds(&side.say(0, "35=A|34=2|98=0|108=30|")), "");
-    assert_eq!((side.sessions.phase(KEY), numbers(&side)), (Phase::LoggedOn, (3, 4)));
+    assert_eq!((side.phase(0), numbers(&side)), (Phase::LoggedOn, (3, 4)));
     // An answer that we refuse uses no sequence number of the counterparty either.
     side.disconnect(0);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     side.take(0);
     assert_eq!(kinds(&side.say(0, "35=A|34=3|98=7|108=30|")), "35");
     side.disconnect(0);
@@ -353,7 +352,7 @@ fn an_initiator_counts_the_logout_that_refuses_it_and_logs_on_afterwards() {
 #[test]
 fn a_business_message_reject_is_never_answered_with_another_one() {
     let mut side = logged_on(|_| {});
-    side.desk.mood = Mood::Unsupported;
+    side.app.mood = Mood::Unsupported;
     assert_eq!(kinds(&side.say(0, "35=D|34=2|11=a|")), "j");
     assert_eq!(kinds(&side.say(0, "35=j|34=3|45=2|372=8|380=3|")), "");
     assert_eq!(numbers(&side).0, 4);
@@ -364,7 +363,7 @@ fn a_malformed_business_message_reject_gets_its_reject() {
     let validator = fixbolt_dictionary::Validator::new(fixbolt_dictionary::fix44());
     let mut settings = settings("PEER", Role::Acceptor);
     settings.dictionary = SessionDictionary::Own(Arc::new(validator));
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     side.log_on(0, 1, "");
     let out = side.say(0, "35=j|34=2|45=2|");
     assert_eq!(kinds(&out), "3");
@@ -386,15 +385,14 @@ impl Application for Echo {
 
 #[test]
 fn a_message_of_any_size_that_is_accepted_can_be_answered() {
-    let mut side = logged_on(|_| {});
-    let mut echo = Echo;
+    let mut side = logged_on(|_| {}).handed_to(Echo);
     for (n, size) in [65_300, 65_400, 65_475, 65_536, 100].into_iter().enumerate() {
         let text = |len: usize| "x".repeat(len);
-        let message = |side: &Side, len| side.wire(0, &format!("35=D|34={}|58={}|", n + 2, text(len)));
+        let message = |side: &Side<Echo>, len| side.wire(0, &format!("35=D|34={}|58={}|", n + 2, text(len)));
         let around = message(&side, size).len() - size;
         let bytes = message(&side, size - around);
         assert!(bytes.len().abs_diff(size) <= 1, "BodyLength may have one digit less");
-        assert_eq!(side.sessions.receive(side.now, KEY, &bytes, &mut echo), bytes.len(), "{size}");
+        assert_eq!(side.receive(0, &bytes), bytes.len(), "{size}");
         let out = side.take(0);
         assert_eq!(out.len(), 1, "{size}");
         let kind = kinds(&out);
@@ -403,7 +401,7 @@ fn a_message_of_any_size_that_is_accepted_can_be_answered() {
             "{size}"
         );
     }
-    assert_eq!((side.sessions.phase(KEY), side.sessions.halted(KEY)), (Phase::LoggedOn, None));
+    assert_eq!((side.phase(0), side.halted(0)), (Phase::LoggedOn, None));
 }
 
 /// A waker that records its calls.
@@ -437,44 +435,39 @@ impl Application for Later {
 fn an_application_that_answered_not_now_can_call_the_waker_from_any_thread() {
     let bell = Arc::new(Bell::default());
     let waker = Arc::clone(&bell) as Arc<dyn WorkerWaker>;
-    let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024).on_worker(7, waker);
-    let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
-    let mut app = Later::default();
-    let key = sessions.open(now, settings("PEER", Role::Acceptor), &mut app).unwrap();
+    let mut side = Side::with_app(Later::default(), vec![]).on_worker(7, waker);
+    let key = side.open(settings("PEER", Role::Acceptor)).unwrap();
     assert_eq!(key.worker(), 7);
-    sessions.connected(now, key, &mut app);
-    let side = Side::new(Box::new(MemoryStore::new()), vec![settings("PEER", Role::Acceptor)]);
-    let logon = side.wire(0, "35=A|34=1|98=0|108=30|");
-    sessions.receive(now, key, &logon, &mut app);
+    side.log_on(0, 1, "");
     let order = side.wire(0, "35=D|34=2|11=a|");
-    assert_eq!(sessions.receive(now, key, &order, &mut app), 0);
+    assert_eq!(side.receive(0, &order), 0);
     assert_eq!(*bell.0.lock().unwrap(), [key]);
-    assert_eq!(sessions.wake(now, key, &order, &mut app), order.len());
+    assert_eq!(side.wake(0, &order), order.len());
 }
 
 #[test]
 fn a_key_is_never_given_to_another_session_and_a_closed_session_does_nothing() {
     let mut side = logged_on(|_| {});
-    assert_eq!(side.sessions.close(KEY), Err(OpenError::Connected));
+    assert_eq!(side.close(0), Err(OpenError::Connected));
     side.disconnect(0);
-    assert_eq!(side.sessions.close(KEY), Ok(()));
-    assert_eq!(side.sessions.close(KEY), Err(OpenError::NotOpen));
-    let again = side.sessions.open(side.now, settings("OTHER", Role::Acceptor), &mut side.desk).unwrap();
+    assert_eq!(side.close(0), Ok(()));
+    assert_eq!(side.close(0), Err(OpenError::NotOpen));
+    let again = side.open(settings("OTHER", Role::Acceptor)).unwrap();
     assert_eq!((again.index(), again == KEY), (KEY.index(), false));
     // Calls with the old key do not reach the new session.
-    side.sessions.connected(side.now, KEY, &mut side.desk);
-    assert_eq!(side.sessions.phase(again), Phase::Disconnected);
-    assert_eq!(side.sessions.receive(side.now, KEY, b"8=FIX", &mut side.desk), 5);
-    assert_eq!(side.sessions.wake(side.now, KEY, b"8=FIX", &mut side.desk), 5);
-    assert_eq!(side.sessions.log_out(side.now, KEY, "", &mut side.desk), Err(SendError::Unavailable));
+    side.connect(0);
+    assert_eq!(side.phase(1), Phase::Disconnected);
+    assert_eq!(side.receive(0, b"8=FIX"), 5);
+    assert_eq!(side.wake(0, b"8=FIX"), 5);
+    assert_eq!(side.log_out(0, ""), Err(SendError::Unavailable));
     assert_eq!(side.send(0, "x", 1), Err(SendError::Unavailable));
-    assert_eq!((side.sessions.numbers(KEY), side.sessions.settings(KEY).is_none()), (None, true));
-    assert_eq!(side.sessions.keys().collect::<Vec<_>>(), [again]);
+    assert_eq!((side.numbers(0), side.sessions().settings(KEY).is_none()), (None, true));
+    assert_eq!(side.sessions().keys().collect::<Vec<_>>(), [again]);
     // The first one continues where it was, under a new key.
-    let third = side.sessions.open(side.now, settings("PEER", Role::Acceptor), &mut side.desk).unwrap();
-    assert_eq!(side.sessions.numbers(third), Some((SeqNum(2), SeqNum(2))));
+    let third = side.open(settings("PEER", Role::Acceptor)).unwrap();
+    assert_eq!(side.numbers(2), Some((SeqNum(2), SeqNum(2))));
     let id = SessionId::new(Version::Fix44, "US", "PEER").unwrap();
-    assert_eq!(side.sessions.find(&id), Some(third));
+    assert_eq!(side.sessions().find(&id), Some(third));
 }
 
 /// A store in memory that refuses while it is told to, and forgets everything when it is closed.
@@ -523,19 +516,19 @@ fn a_store_that_failed_is_retried_automatically_and_its_sequence_numbers_never_d
     assert_eq!(orders(&mut side, 2..=4), "888");
     refuses.store(true, Ordering::Relaxed);
     side.say(0, "35=D|34=5|11=x|");
-    assert!(side.sessions.halted(KEY).is_some() && side.sessions.wants_close(KEY));
+    assert!(side.halted(0).is_some() && side.wants_close(0));
     side.disconnect(0);
     // Without a connection: after one second, then two, then four.
     for wait in [1, 2, 4] {
-        let due = side.sessions.next_deadline(KEY).unwrap();
+        let due = side.next_deadline(0).unwrap();
         assert_eq!(due, side.now.mono + Duration::from_secs(wait));
         side.pass(due - side.now.mono);
-        side.tick(0, &[]);
-        assert!(side.sessions.halted(KEY).is_some());
+        side.wake(0, &[]);
+        assert!(side.halted(0).is_some());
     }
     refuses.store(false, Ordering::Relaxed);
-    assert_eq!(side.sessions.resume(side.now, KEY, "desk: repaired", &mut side.desk), Ok(()));
-    assert_eq!((side.sessions.halted(KEY), side.sessions.next_deadline(KEY)), (None, None));
+    assert_eq!(side.resume(0, "desk: repaired"), Ok(()));
+    assert_eq!((side.halted(0), side.next_deadline(0)), (None, None));
     assert_eq!(numbers(&side), (5, 5), "the store was empty when it was opened again");
     // The counterparty requests what the store has lost, and receives gap fills.
     assert_eq!(kinds(&side.log_on(0, 5, "")), "A");
@@ -579,18 +572,18 @@ fn sequence_numbers_that_could_not_be_raised_at_once_in_a_store_that_lost_them_a
     assert!(side.send(0, "refused", 1).is_err());
     // The store opens, without what it had, and refuses the record that raises the numbers.
     for _ in 0..2 {
-        let due = side.sessions.next_deadline(KEY).unwrap();
+        let due = side.next_deadline(0).unwrap();
         side.pass(due - side.now.mono);
-        side.tick(0, &[]);
-        assert!(side.sessions.halted(KEY).is_some());
+        side.wake(0, &[]);
+        assert!(side.halted(0).is_some());
         assert_eq!(numbers(&side), (5, 6), "no number is used twice");
-        assert!(!side.sessions.was_never_stored(KEY));
-        side.sessions.check();
+        assert!(!side.sessions().was_never_stored(KEY));
+        side.sessions().check();
     }
     refuses.store(false, Ordering::Relaxed);
-    assert_eq!(side.sessions.resume(side.now, KEY, "desk: repaired", &mut side.desk), Ok(()));
+    assert_eq!(side.resume(0, "desk: repaired"), Ok(()));
     assert_eq!(numbers(&side), (5, 6));
-    side.sessions.check();
+    side.sessions().check();
     assert_eq!(kinds(&side.log_on(0, 5, "")), "A");
 }
 
@@ -624,37 +617,37 @@ fn a_store_that_begins_anew_finds_no_message_of_an_earlier_connection_after_a_ga
     assert_eq!(kinds(&side.log_on(0, 1, "")), "", "it waits for the store");
     side.say(0, "35=D|34=3|11=earlier|");
     fails.store(true, Ordering::Relaxed);
-    side.sessions.store_advanced(side.now, &mut side.desk);
+    side.store_advanced();
     side.disconnect(0);
-    assert!(side.sessions.was_never_stored(KEY));
-    assert_eq!(side.sessions.resume(side.now, KEY, "desk: repaired", &mut side.desk), Ok(()));
-    side.sessions.check();
+    assert!(side.sessions().was_never_stored(KEY));
+    assert_eq!(side.resume(0, "desk: repaired"), Ok(()));
+    side.sessions().check();
     // Generation and connection have the numbers that they had.
     assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
     side.say(0, "35=D|34=2|11=two|");
     side.say(0, "35=D|34=3|11=three|");
-    assert_eq!(side.desk.got, ["two", "three"]);
+    assert_eq!(side.app.got, ["two", "three"]);
 }
 
 #[test]
 fn a_message_on_which_the_application_fails_is_rejected_if_the_session_says_so() {
     for mood in [Mood::Fails, Mood::Panics] {
         let settings = settings("PEER", Role::Acceptor).with(|s| s.reject_on_failure = true);
-        let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+        let mut side = Side::new(vec![settings]);
         side.log_on(0, 1, "");
-        side.desk.mood = mood;
+        side.app.mood = mood;
         let answer = side.say(0, "35=D|34=2|11=bad|");
         assert_eq!(kinds(&answer), "j", "what it wrote is rolled back");
         let fields = "|45=2|372=D|380=4|58=Application not available|";
         assert!(answer[0].contains("|34=2|") && answer[0].contains(fields), "{answer:?}");
-        let note = side.desk.notes.last().unwrap();
+        let note = side.app.notes.last().unwrap();
         assert!(note.contains("the application failed on message 2, which is rejected: "), "{note}");
         // It counts as processed, and the session goes on.
-        side.desk.mood = Mood::Done;
+        side.app.mood = Mood::Done;
         assert_eq!(kinds(&side.say(0, "35=D|34=3|11=good|")), "8");
-        assert_eq!((&side.desk.got[..], numbers(&side)), (&["good".to_owned()][..], (4, 4)));
+        assert_eq!((&side.app.got[..], numbers(&side)), (&["good".to_owned()][..], (4, 4)));
         // A BusinessMessageReject is not answered with another one.
-        side.desk.mood = mood;
+        side.app.mood = mood;
         assert_eq!(kinds(&side.say(0, "35=j|34=4|45=3|372=8|380=0|")), "");
         assert_eq!(numbers(&side), (5, 4));
     }

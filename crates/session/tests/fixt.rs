@@ -4,18 +4,15 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, Version};
-use fixbolt_conformance::wire::{Side, kinds};
+use fixbolt_conformance::testing::{Side, kinds};
 use fixbolt_dictionary::{
     Action, ApplicationVersion, Check, DictionarySet, Policy, SessionRejectReason, Validator, fix_latest,
     fix44, fix50, fix50sp1, fix50sp2, fixt11,
 };
-use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Compatibility, FixtDictionaries, OpenError, Phase, Role, SendError, SessionDictionary, SessionId,
-    SessionKey, SessionSettings, Sessions,
+    SessionSettings,
 };
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
 /// FIX.5.0SP2, FIX.5.0SP1 and FIX.4.4 over FIXT.1.1.
 fn dictionaries() -> SessionDictionary {
@@ -39,7 +36,7 @@ fn settings(role: Role) -> SessionSettings {
 }
 
 fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
-    Side::new(Box::new(MemoryStore::new()), vec![settings(Role::Acceptor).with(change)])
+    Side::new(vec![settings(Role::Acceptor).with(change)])
 }
 
 /// Logs on with these fields and returns the answers.
@@ -59,8 +56,8 @@ fn both_logons_name_the_default_version() {
     let out = log_on(&mut acceptor, "1137=9|");
     assert!(kinds(&out) == "A" && out[0].contains("|1137=9|"), "{out:?}");
     let settings = settings(Role::Initiator).with(|s| s.default_appl_ver_id = Some(Version::Fix50Sp1));
-    let mut initiator = Side::new(Box::new(MemoryStore::new()), vec![settings]);
-    initiator.sessions.connected(initiator.now, KEY, &mut initiator.desk);
+    let mut initiator = Side::new(vec![settings]);
+    initiator.connect(0);
     let out = initiator.take(0);
     assert!(
         kinds(&out) == "A" && out[0].contains("|1137=8|") && out[0].starts_with("8=FIXT.1.1|"),
@@ -68,7 +65,7 @@ fn both_logons_name_the_default_version() {
     );
     // The counterparty's may be another one.
     assert_eq!(kinds(&initiator.say(0, "35=A|34=1|98=0|108=30|1137=9|")), "");
-    assert_eq!(initiator.sessions.phase(KEY), Phase::LoggedOn);
+    assert_eq!(initiator.phase(0), Phase::LoggedOn);
 }
 
 #[test]
@@ -96,14 +93,14 @@ fn a_logon_without_a_default_version_or_with_one_that_has_no_dictionary_is_refus
     assert_eq!(kinds(&log_on(&mut unchecked, "1137=7|")), "A");
     assert_eq!(kinds(&unchecked.say(0, "35=D|34=2|11=x|")), "8");
     assert_eq!(kinds(&unchecked.say(0, "35=D|34=3|1128=4|11=x|")), "8");
-    assert_eq!(unchecked.desk.versions, [Version::Fix50, Version::Fix42]);
+    assert_eq!(unchecked.app.versions, [Version::Fix50, Version::Fix42]);
     // Of a default that is not known nothing is guessed.
     for unknown in ["1137=77|", "1137=9|1408=VENUE|"] {
         let mut side = side(|s| s.dictionary = SessionDictionary::None);
         assert_eq!(kinds(&log_on(&mut side, unknown)), "A");
         assert_eq!(kinds(&side.say(0, "35=D|34=2|11=x|")), "8");
         assert_eq!(kinds(&side.say(0, "35=D|34=3|1128=4|11=x|")), "8");
-        assert_eq!((side.desk.got.len(), &*side.desk.versions), (2, &[Version::Fix42][..]));
+        assert_eq!((side.app.got.len(), &*side.app.versions), (2, &[Version::Fix42][..]));
     }
 }
 
@@ -129,7 +126,7 @@ fn each_message_is_checked_against_the_dictionary_of_its_own_version() {
             assert!(out[0].contains("|58=Invalid or unsupported application version|"), "{out:?}");
         }
     }
-    assert_eq!(side.desk.versions, [Version::Fix50Sp2, Version::Fix44, Version::Fix50Sp1, Version::Fix50Sp2]);
+    assert_eq!(side.app.versions, [Version::Fix50Sp2, Version::Fix44, Version::Fix50Sp1, Version::Fix50Sp2]);
     // Session messages are those of the transport, whatever they say.
     assert_eq!(kinds(&side.say(0, "35=1|34=9|1128=7|112=x|")), "0");
 }
@@ -154,7 +151,7 @@ fn messages_that_are_checked_as_fix_latest_are_of_it_whatever_they_name() {
         for (seq, header) in [(2, String::new()), (3, format!("1128={number}|"))] {
             assert_eq!(kinds(&side.say(0, &order(&side, seq, &header, ""))), "8");
         }
-        assert_eq!(side.desk.versions, [version; 2], "{number}");
+        assert_eq!(side.app.versions, [version; 2], "{number}");
         // A reject names the version as the session does.
         let out = side.say(0, &order(&side, 4, "", "4999=x|"));
         assert!(out[0].contains(&format!("|372=D|1130={number}|373=0|")), "{out:?}");
@@ -191,7 +188,7 @@ fn a_reject_says_as_which_version_a_message_was_read_that_did_not_name_it() {
     assert!(!rejected(|s| s.compatibility = Compatibility::QuickFix, "").contains("|1130="));
     let business = |change: fn(&mut SessionSettings)| {
         let mut side = side(change);
-        side.desk.mood = fixbolt_conformance::wire::Mood::Unsupported;
+        side.app.mood = fixbolt_conformance::testing::Mood::Unsupported;
         log_on(&mut side, "1137=9|");
         let out = side.say(0, &order(&side, 2, "", ""));
         assert_eq!(kinds(&out), "j");
@@ -215,7 +212,7 @@ fn a_message_of_another_version_names_it_when_it_is_sent_and_when_it_is_sent_aga
     log_on(&mut side, "1137=9|");
     let time = side.time();
     let send = |side: &mut Side, version: Option<Version>, display: bool| {
-        side.sessions.act(side.now, KEY, &mut side.desk, |turn| {
+        side.act(0, |turn| {
             let to = turn.reply();
             let to = version.into_iter().fold(to, |to, version| to.with_version(version));
             let mut draft = to.draft(MsgType::new(b"D"));
@@ -246,10 +243,8 @@ fn a_message_of_another_version_names_it_when_it_is_sent_and_when_it_is_sent_aga
 #[test]
 fn settings_whose_versions_do_not_fit_open_no_session() {
     let refused = |change: &dyn Fn(&mut SessionSettings)| {
-        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-        let mut side = side(|_| {});
         let settings = settings(Role::Acceptor).with(|s| change(s));
-        match sessions.open(side.now, settings, &mut side.desk) {
+        match Side::new(vec![]).open(settings) {
             Err(OpenError::Setting(why)) => why,
             other => panic!("{other:?}"),
         }

@@ -4,17 +4,14 @@
 use std::time::Duration;
 
 use fixbolt_codec::{Message, SeqNum, Version};
-use fixbolt_conformance::wire::{Side, kinds, message, settings};
-use fixbolt_journal::MemoryStore;
+use fixbolt_conformance::testing::{Side, kinds, message, settings};
 use fixbolt_session::{
     Application, Compatibility, Delivery, Direction, Failure, Identity, Misbehavior, Resume, Role,
-    SessionEnd, SessionId, SessionKey, SessionSettings, Turn, identify,
+    SessionEnd, SessionId, SessionSettings, Turn, identify,
 };
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
-
 fn side(role: Role, change: impl FnOnce(&mut SessionSettings)) -> Side {
-    Side::new(Box::new(MemoryStore::new()), vec![settings("PEER", role).with(change)])
+    Side::new(vec![settings("PEER", role).with(change)])
 }
 
 fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
@@ -46,7 +43,7 @@ fn say_garbled(side: &mut Side, fields: &str) -> Vec<String> {
 }
 
 fn next_in(side: &Side) -> u64 {
-    side.sessions.numbers(KEY).unwrap().0.0
+    side.numbers(0).unwrap().0.0
 }
 
 /// Returns the fields of a message after its SendingTime.
@@ -59,7 +56,7 @@ fn a_garbled_message_is_ignored_by_default() {
     let mut side = logged_on(|_| {});
     assert_eq!(kinds(&say_garbled(&mut side, "35=D|34=2|11=a|")), "");
     assert_eq!(next_in(&side), 2);
-    assert!(side.desk.got.is_empty());
+    assert!(side.app.got.is_empty());
 }
 
 #[test]
@@ -70,7 +67,7 @@ fn a_garbled_message_is_rejected_and_its_sequence_number_used() {
     assert_eq!(body(&answer[0]), "45=2|372=D|373=99|58=Message failed basic validity check|");
     assert_eq!(next_in(&side), 3);
     assert_eq!(kinds(&side.say(0, "35=D|34=3|11=b|")), "8");
-    assert_eq!(side.desk.got, ["b"]);
+    assert_eq!(side.app.got, ["b"]);
 }
 
 #[test]
@@ -88,7 +85,7 @@ fn messages_that_waited_for_a_garbled_one_are_processed_after_its_reject() {
     let mut side = rejecting(|_| {});
     assert_eq!(kinds(&side.say(0, "35=D|34=3|11=b|")), "2");
     assert_eq!(kinds(&say_garbled(&mut side, "35=D|34=2|43=Y|122=20260105-00:00:00|11=a|")), "38");
-    assert_eq!((side.desk.got.as_slice(), next_in(&side)), (&["b".to_owned()][..], 4));
+    assert_eq!((side.app.got.as_slice(), next_in(&side)), (&["b".to_owned()][..], 4));
 }
 
 #[test]
@@ -149,9 +146,9 @@ fn a_garbled_reject_is_not_rejected_and_a_garbled_logon_or_sequence_reset_uses_n
 #[test]
 fn a_garbled_message_before_the_logon_is_not_answered() {
     let mut side = side(Role::Acceptor, |s| s.reject_garbled_message = true);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     assert_eq!(kinds(&say_garbled(&mut side, "35=A|34=1|98=0|108=30|")), "");
-    assert!(side.sessions.wants_close(KEY));
+    assert!(side.wants_close(0));
 }
 
 #[test]
@@ -168,13 +165,13 @@ fn a_reject_of_a_garbled_message_has_the_fields_of_its_version() {
 #[test]
 fn rejects_of_garbled_messages_are_as_limited_as_other_answers() {
     let ended = |side: &mut Side| {
-        assert!(side.sessions.wants_close(KEY));
+        assert!(side.wants_close(0));
         side.disconnect(0)
     };
     let mut side = rejecting(|_| {});
     let answers: String = (2..)
         .map_while(|n| {
-            let open = !side.sessions.wants_close(KEY);
+            let open = !side.wants_close(0);
             open.then(|| kinds(&say_garbled(&mut side, &format!("35=D|34={n}|"))))
         })
         .collect();
@@ -203,7 +200,7 @@ fn rejects_of_garbled_messages_are_as_limited_as_other_answers() {
 
     let mut side = rejecting(|s| s.max_session_journal_growth = Some(10_000));
     let mut next = 2;
-    while !side.sessions.wants_close(KEY) && next < 1000 {
+    while !side.wants_close(0) && next < 1000 {
         let pair = bytes(&side, next);
         side.hear(0, &pair);
         side.take(0);
@@ -234,11 +231,11 @@ fn a_wrong_checksum_counts_as_right_if_it_is_not_checked() {
     for seq in 2..12 {
         assert_eq!(kinds(&say_garbled(&mut side, &format!("35=D|34={seq}|11=o|"))), "8");
     }
-    assert_eq!((side.desk.got.len(), next_in(&side)), (10, 12));
+    assert_eq!((side.app.got.len(), next_in(&side)), (10, 12));
     // After a gap, too.
     assert_eq!(kinds(&say_garbled(&mut side, "35=D|34=13|11=late|")), "2");
     assert_eq!(kinds(&say_garbled(&mut side, "35=D|34=12|11=missed|")), "88");
-    assert_eq!(side.desk.got[10..], ["missed", "late"]);
+    assert_eq!(side.app.got[10..], ["missed", "late"]);
 }
 
 #[test]
@@ -259,7 +256,7 @@ fn a_logon_with_a_wrong_checksum_names_its_session_which_accepts_it_only_if_it_d
         let logon = with_wrong_sum(side.wire(0, "35=A|34=1|98=0|108=30|"));
         let id = "FIX.4.4:US->PEER".parse().unwrap();
         assert_eq!(identify(&logon), Identity::LogonWithWrongCheckSum(id));
-        side.sessions.connected(side.now, KEY, &mut side.desk);
+        side.connect(0);
         side.hear(0, &logon);
         assert_eq!(kinds(&side.take(0)), answer);
     }
@@ -295,9 +292,9 @@ fn an_application_resumes_after_messages_with_a_wrong_checksum_and_after_rejecte
         let mut side = rejecting(|s| s.validate_checksum = validate);
         say_garbled(&mut side, "35=D|34=2|11=a|");
         side.say(0, "35=D|34=3|11=b|");
-        let mut reader = Reader::default();
-        side.sessions.show_store(side.now, KEY, &mut reader);
-        assert_eq!(reader.0, stored);
-        assert_eq!(side.sessions.halted(KEY), None);
+        let mut side = side.handed_to(Reader::default());
+        side.show_store(0);
+        assert_eq!(side.app.0, stored);
+        assert_eq!(side.halted(0), None);
     }
 }

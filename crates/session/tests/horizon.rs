@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::store::{Intercept, Intercepted};
-use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore};
 use fixbolt_session::store::{Record, Store, StoreError};
-use fixbolt_session::{
-    Event, Now, OpenError, Role, SessionKey, SessionSettings, Sessions, Unreached, WhileLoggedOff,
-};
+use fixbolt_session::{Event, OpenError, Role, SessionKey, SessionSettings, Unreached, WhileLoggedOff};
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
@@ -19,7 +17,7 @@ fn over(store: Box<dyn Store>, horizon: u64, change: fn(&mut SessionSettings)) -
         s.resend_horizon = Some(horizon);
         change(s);
     });
-    Side::new(store, vec![settings])
+    Side::on_store(store, vec![settings])
 }
 
 /// Returns a session that is logged on: message 1 is its Logon.
@@ -31,7 +29,7 @@ fn logged_on(horizon: u64, change: fn(&mut SessionSettings)) -> Side {
 
 /// Sends messages until the next one has number `next_out`.
 fn orders(side: &mut Side, next_out: u64) {
-    while side.sessions.numbers(KEY).unwrap().1.0 < next_out {
+    while side.numbers(0).unwrap().1.0 < next_out {
         side.send(0, "order", 1).unwrap();
         side.take(0);
     }
@@ -39,7 +37,7 @@ fn orders(side: &mut Side, next_out: u64) {
 
 /// Sends a message with a secret.
 fn secret(side: &mut Side) {
-    let sent = side.sessions.act(side.now, KEY, &mut side.desk, |turn| {
+    let sent = side.act(0, |turn| {
         let mut draft = turn.reply().draft(MsgType::new(b"BE"));
         draft.writer().bytes(Key::new(923), b"u").bytes(Key::new(554), b"sword");
         draft.send()
@@ -50,7 +48,7 @@ fn secret(side: &mut Side) {
 
 /// Lets the counterparty request messages again.
 fn request(side: &mut Side, begin: u64, end: u64) -> Vec<String> {
-    let (next_in, _) = side.sessions.numbers(KEY).unwrap();
+    let (next_in, _) = side.numbers(0).unwrap();
     side.say(0, &format!("35=2|34={next_in}|7={begin}|16={end}|"))
 }
 
@@ -94,8 +92,8 @@ fn the_messages_within_the_horizon_are_sent_again_and_older_ones_are_gap_filled_
         orders(&mut side, 21);
         assert_eq!(brief(&request(&mut side, begin, end)), answer, "{begin} to {end}");
         let reported: Vec<_> = reported.into_iter().map(|(begin, end)| beyond(begin, end, 5)).collect();
-        assert_eq!(side.desk.unreached, reported, "{begin} to {end}");
-        assert_eq!(side.sessions.numbers(KEY).unwrap().1, SeqNum(21));
+        assert_eq!(side.app.unreached, reported, "{begin} to {end}");
+        assert_eq!(side.numbers(0).unwrap().1, SeqNum(21));
     }
 }
 
@@ -108,7 +106,7 @@ fn a_horizon_as_far_back_as_the_first_message_or_further_sends_everything_again(
         assert!(answered.starts_with(answer), "{horizon}: {answered}");
         // Message 1 is a Logon, which is gap-filled either way, but is not beyond the horizon.
         let lost: Vec<_> = (horizon < 20).then(|| beyond(1, 20 - horizon, horizon)).into_iter().collect();
-        assert_eq!(side.desk.unreached, lost, "{horizon}");
+        assert_eq!(side.app.unreached, lost, "{horizon}");
     }
 }
 
@@ -133,7 +131,7 @@ fn messages_of_the_session_layer_count_and_join_the_gap_fill() {
     orders(&mut side, 10);
     // Now a Heartbeat is the first: one gap fill for both reasons.
     assert_eq!(brief(&request(&mut side, 2, 0)), "2-7 8 9");
-    assert_eq!(side.desk.unreached, [beyond(2, 4, 4), beyond(2, 5, 4)]);
+    assert_eq!(side.app.unreached, [beyond(2, 4, 4), beyond(2, 5, 4)]);
 }
 
 #[test]
@@ -146,12 +144,12 @@ fn masked_messages_at_the_boundary_join_the_gap_fill_and_each_reason_is_reported
     // 6 and 7 are masked; the horizon is in front of them.
     assert_eq!(brief(&request(&mut side, 4, 0)), "4-7 8 9");
     let masked = |seq| (SeqNum(seq), SeqNum(seq), Unreached::Masked);
-    assert_eq!(side.desk.unreached, [beyond(4, 5, 4), masked(6), masked(7)]);
-    side.desk.unreached.clear();
+    assert_eq!(side.app.unreached, [beyond(4, 5, 4), masked(6), masked(7)]);
+    side.app.unreached.clear();
     orders(&mut side, 11);
     // Between them.
     assert_eq!(brief(&request(&mut side, 4, 0)), "4-7 8 9 10");
-    assert_eq!(side.desk.unreached, [beyond(4, 6, 4), masked(7)]);
+    assert_eq!(side.app.unreached, [beyond(4, 6, 4), masked(7)]);
 }
 
 #[test]
@@ -161,10 +159,10 @@ fn a_reset_begins_to_count_again() {
     assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=30|141=Y|")), "A");
     orders(&mut side, 4);
     assert_eq!(brief(&request(&mut side, 1, 0)), "1-1 2 3");
-    assert_eq!(side.desk.unreached, []);
+    assert_eq!(side.app.unreached, []);
     orders(&mut side, 6);
     assert_eq!(brief(&request(&mut side, 1, 0)), "1-2 3 4 5");
-    assert_eq!(side.desk.unreached, [beyond(1, 2, 3)]);
+    assert_eq!(side.app.unreached, [beyond(1, 2, 3)]);
 }
 
 #[test]
@@ -173,7 +171,7 @@ fn a_store_that_keeps_no_messages_is_not_asked_and_both_reasons_are_reported() {
     side.log_on(0, 1, "");
     orders(&mut side, 6);
     assert_eq!(brief(&request(&mut side, 1, 0)), "1-5");
-    assert_eq!(side.desk.unreached, [beyond(1, 3, 2), (SeqNum(4), SeqNum(5), Unreached::NotStored)]);
+    assert_eq!(side.app.unreached, [beyond(1, 3, 2), (SeqNum(4), SeqNum(5), Unreached::NotStored)]);
 }
 
 /// With an outbox of 16 KiB one message at a time is sent again.
@@ -184,7 +182,7 @@ fn small(settings: &mut SessionSettings) {
 
 /// Passes a ResendRequest to the session, which can write nothing yet.
 fn request_only(side: &mut Side, begin: u64, end: u64) {
-    let (next_in, _) = side.sessions.numbers(KEY).unwrap();
+    let (next_in, _) = side.numbers(0).unwrap();
     let bytes = side.wire(0, &format!("35=2|34={next_in}|7={begin}|16={end}|"));
     side.hear(0, &bytes);
 }
@@ -202,11 +200,11 @@ fn next_num_out_may_grow_during_a_replay_and_neither_moves_the_horizon_nor_loses
             all.extend(side.step(0));
         }
     }
-    assert!(side.sessions.is_replaying(KEY));
+    assert!(side.is_replaying(0));
     all.extend(side.take(0));
     let new: Vec<_> = (21..=60).map(|seq| format!("{seq}!")).collect();
     assert_eq!(brief(&all), format!("1-16 17 18 19 20 {}", new.join(" ")));
-    assert_eq!(side.desk.unreached, [beyond(1, 16, 4)]);
+    assert_eq!(side.app.unreached, [beyond(1, 16, 4)]);
     // The next replay counts from the new NextNumOut.
     assert_eq!(brief(&request(&mut side, 17, 0)), "17-56 57 58 59 60");
 }
@@ -232,14 +230,14 @@ fn messages_kept_while_logged_off_are_sent_within_the_horizon_and_reported_beyon
     for _ in 0..10 {
         side.send(0, "kept", 1).unwrap();
     }
-    assert_eq!(side.desk.unreached, [], "nobody has asked for them yet");
+    assert_eq!(side.app.unreached, [], "nobody has asked for them yet");
     // Message 11 is the Logon: NextNumOut is 12 when the counterparty requests the others.
     assert_eq!(brief(&side.log_on(0, 1, "")), "11!");
     assert_eq!(brief(&request(&mut side, 1, 10)), "1-7 8 9 10");
-    assert_eq!(side.desk.unreached, [beyond(1, 7, 4)]);
+    assert_eq!(side.app.unreached, [beyond(1, 7, 4)]);
     // All of them are accounted for: a reset loses none.
     side.say(0, "35=A|34=1|98=0|108=30|141=Y|");
-    assert_eq!(side.desk.unreached, [beyond(1, 7, 4)]);
+    assert_eq!(side.app.unreached, [beyond(1, 7, 4)]);
 }
 
 #[test]
@@ -248,21 +246,19 @@ fn messages_written_between_our_logon_and_its_answer_are_all_sent() {
         s.resend_horizon = Some(2);
         s.while_logged_off = WhileLoggedOff::Keep;
     });
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    let mut side = Side::new(vec![settings]);
+    side.connect(0);
     for _ in 0..5 {
         side.send(0, "kept", 1).unwrap();
     }
     assert_eq!(brief(&side.say(0, "35=A|34=1|98=0|108=30|")), "1! 2! 3! 4! 5! 6!");
-    assert_eq!(side.desk.unreached, []);
+    assert_eq!(side.app.unreached, []);
 }
 
 #[test]
 fn the_setting_is_at_least_one_and_a_report_names_it() {
-    let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
     let none = settings("PEER", Role::Acceptor).with(|s| s.resend_horizon = Some(0));
-    let mut side = logged_on(1, |_| {});
-    let opened = sessions.open(Now::default(), none, &mut side.desk);
+    let opened = Side::new(vec![]).open(none);
     assert!(matches!(opened, Err(OpenError::Setting(why)) if why.contains("at least 1")), "{opened:?}");
     let why = Unreached::BeyondHorizon { horizon: 100 };
     assert_eq!(
@@ -300,7 +296,7 @@ impl Intercept<MemoryStore> for Told {
 fn told(all: SessionSettings) -> (Side, impl Fn() -> Vec<u64>) {
     let told = Arc::new(Mutex::new(Vec::new()));
     let store = Intercepted::new(MemoryStore::new(), Told(Arc::clone(&told)));
-    (Side::new(Box::new(store), vec![all]), move || std::mem::take(&mut *told.lock().unwrap()))
+    (Side::on_store(Box::new(store), vec![all]), move || std::mem::take(&mut *told.lock().unwrap()))
 }
 
 #[test]
@@ -331,8 +327,8 @@ fn the_store_is_told_the_horizon_when_it_is_opened_and_to_keep_everything_during
         }
         assert_eq!(told(), [5], "{end}");
     }
-    side.sessions.close(KEY).unwrap();
-    side.sessions.open(side.now, own, &mut side.desk).unwrap();
+    side.close(0).unwrap();
+    side.open(own).unwrap();
     assert_eq!(told(), [5], "it is opened again");
 }
 
@@ -345,26 +341,26 @@ fn the_store_is_told_the_horizon_again_when_a_halt_has_ended() {
     let (mut side, told) = told(own);
     assert_eq!(told(), [5]);
     side.send(0, "refused", 1).unwrap_err();
-    assert!(side.sessions.halted(KEY).is_some());
-    side.sessions.resume(side.now, KEY, "desk: repaired", &mut side.desk).unwrap();
+    assert!(side.halted(0).is_some());
+    side.resume(0, "desk: repaired").unwrap();
     assert_eq!(told(), [5]);
 }
 
 #[test]
 fn a_store_is_told_nothing_without_a_horizon_and_to_keep_everything_until_our_logon_is_answered() {
     let (mut side, told) = self::told(settings("PEER", Role::Initiator));
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     side.say(0, "35=A|34=1|98=0|108=30|");
     request(&mut side, 1, 0);
     side.disconnect(0);
     assert_eq!(told(), []);
     let (mut side, told) = self::told(settings("PEER", Role::Initiator).with(|s| s.resend_horizon = Some(9)));
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     assert_eq!(told(), [9, u64::MAX]);
     side.say(0, "35=A|34=1|98=0|108=30|");
     assert_eq!(told(), [9]);
     side.disconnect(0);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     side.disconnect(0);
     assert_eq!(told(), [u64::MAX, 9], "nobody answered");
 }
@@ -437,7 +433,7 @@ fn random_session(seed: u64, store: Box<dyn Store>) -> u64 {
     let mut requests = 0;
     model.read(&side.log_on(0, 1, ""));
     for _ in 0..150 {
-        let (next_in, next_out) = side.sessions.numbers(KEY).unwrap();
+        let (next_in, next_out) = side.numbers(0).unwrap();
         match random.below(12) {
             0..5 => drop(side.send(0, "order", 1 + random.below(60) as usize).unwrap()),
             5 => secret_unread(&mut side),
@@ -459,7 +455,7 @@ fn random_session(seed: u64, store: Box<dyn Store>) -> u64 {
             9..11 if next_out.0 > 1 => {
                 model.read(&side.take(0));
                 model.again.clear();
-                side.desk.unreached.clear();
+                side.app.unreached.clear();
                 let begin = 1 + random.below(next_out.0 - 1);
                 let end = if random.below(3) == 0 { 0 } else { begin + random.below(next_out.0) };
                 request_only(&mut side, begin, end);
@@ -477,7 +473,7 @@ fn random_session(seed: u64, store: Box<dyn Store>) -> u64 {
                 let answer: Vec<_> =
                     (begin..=last).map(|seq| (seq, seq >= first && model.sent[&seq])).collect();
                 assert_eq!(model.again, answer, "seed {seed}: {begin} to {end}, NextNumOut {next_out}");
-                let lost = side.desk.unreached.iter().filter(|lost| lost.2 == beyond(1, 1, horizon).2);
+                let lost = side.app.unreached.iter().filter(|lost| lost.2 == beyond(1, 1, horizon).2);
                 let told: Vec<_> = lost.map(|lost| (lost.0.0, lost.1.0)).collect();
                 let expected = (begin < first).then(|| (begin, last.min(first - 1)));
                 assert_eq!(told, Vec::from_iter(expected), "seed {seed}");
@@ -493,7 +489,7 @@ fn random_session(seed: u64, store: Box<dyn Store>) -> u64 {
 }
 
 fn secret_unread(side: &mut Side) {
-    let sent = side.sessions.act(side.now, KEY, &mut side.desk, |turn| {
+    let sent = side.act(0, |turn| {
         let mut draft = turn.reply().draft(MsgType::new(b"BE"));
         draft.writer().bytes(Key::new(554), b"sword");
         draft.send()
@@ -511,7 +507,7 @@ fn a_session_survives_its_close_in_a_directory_or_if_each_logon_resets_it() {
         (over(in_memory(), 5, |_| {}), false),
         (over(in_memory(), 5, |s| s.reset_on_logon = true), true),
     ] {
-        assert_eq!(side.sessions.survives_close(KEY), survives);
+        assert_eq!(side.sessions().survives_close(KEY), survives);
     }
     let _ = std::fs::remove_dir_all(directory);
 }

@@ -4,20 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_conformance::wire::{Desk, Mood, Side, kinds, settings};
+use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
-use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     AcceptedHeartBtInt, Misbehavior, Now, OpenError, Phase, Role, SendError, SessionDictionary, SessionEnd,
-    SessionKey, SessionSettings, Sessions, Utc, WhileLoggedOff,
+    SessionSettings, Utc, WhileLoggedOff,
 };
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
 fn acceptor(change: impl FnOnce(&mut SessionSettings)) -> Side {
     let mut settings = settings("PEER", Role::Acceptor);
     change(&mut settings);
-    Side::new(Box::new(MemoryStore::new()), vec![settings])
+    Side::new(vec![settings])
 }
 
 fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
@@ -44,24 +41,24 @@ fn a_message_garbled_in_a_replay_is_requested_again_once_and_not_for_each_messag
     }
     assert_eq!(order(&mut side, 3, true), "8888888");
     let all: Vec<String> = (2..=9).map(|n| format!("ord{n}")).collect();
-    assert_eq!(side.desk.got, all);
+    assert_eq!(side.app.got, all);
 }
 
 #[test]
 fn a_counterparty_that_never_logs_on_resets_nothing_at_the_end_of_its_connection() {
     let mut side = logged_on(|settings| settings.reset_on_disconnect = true);
     side.disconnect(0);
-    assert_eq!(side.sessions.numbers(KEY), Some((SeqNum(1), SeqNum(1))));
+    assert_eq!(side.numbers(0), Some((SeqNum(1), SeqNum(1))));
     let mut side = acceptor(|settings| settings.reset_on_disconnect = true);
     let numbers = (Some(SeqNum(7)), Some(SeqNum(9)));
-    side.sessions.set_numbers(side.now, KEY, numbers, "test", &mut side.desk).unwrap();
+    side.set_numbers(0, numbers, "test").unwrap();
     for refused in ["", "35=D|34=1|11=early|", "35=A|34=7|98=1|108=30|", "35=A|34=1|98=0|108=30|"] {
-        side.sessions.connected(side.now, KEY, &mut side.desk);
+        side.connect(0);
         if !refused.is_empty() {
             side.say(0, refused);
         }
         side.disconnect(0);
-        let (next_in, next_out) = side.sessions.numbers(KEY).unwrap();
+        let (next_in, next_out) = side.numbers(0).unwrap();
         assert!(next_in == SeqNum(7) && next_out >= SeqNum(9), "{refused}: {next_in}, {next_out}");
     }
 }
@@ -88,7 +85,7 @@ fn a_test_request_whose_answer_does_not_fit_is_rejected_and_the_session_continue
     assert_eq!(kinds(&side.say(0, &format!("35=1|34=3|112={}|", "x".repeat(100)))), "0");
     side.disconnect(0);
     assert_eq!(kinds(&side.log_on(0, 4, "383=100|")), "5", "nothing fits into that");
-    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(4), "a refused Logon uses no number");
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(4), "a refused Logon uses no number");
 }
 
 #[test]
@@ -103,7 +100,7 @@ fn every_answer_of_the_session_layer_fits_into_the_smallest_message_size() {
         assert_eq!(kinds(&out), "3");
         assert!(out[0].len() <= 512 && out[0].contains("|371="), "{out:?}");
     }
-    side.desk.mood = Mood::Unsupported;
+    side.app.mood = Mood::Unsupported;
     let out = side.say(0, &format!("35=D|34=4|{route}11=a|"));
     assert_eq!(kinds(&out), "j");
     assert!(out[0].len() <= 512 && out[0].contains("|380="), "{out:?}");
@@ -169,14 +166,14 @@ fn the_connection_of_a_counterparty_that_reads_nothing_ends_without_a_busy_loop(
             break;
         }
     }
-    assert!(side.sessions.is_blocked(KEY));
+    assert!(side.is_blocked(0));
     while side.send(0, "fill", 1).is_ok() {}
     let mut ticks = 0;
-    while !side.sessions.wants_close(KEY) {
-        let due = side.sessions.next_deadline(KEY).unwrap();
+    while !side.wants_close(0) {
+        let due = side.next_deadline(0).unwrap();
         assert!(due > side.now.mono, "the same deadline again: a busy loop");
         side.pass(due - side.now.mono);
-        side.tick(0, &[]);
+        side.wake(0, &[]);
         ticks += 1;
         assert!(ticks < 10);
     }
@@ -186,33 +183,33 @@ fn the_connection_of_a_counterparty_that_reads_nothing_ends_without_a_busy_loop(
 #[test]
 fn an_application_that_is_not_ready_for_minutes_loses_no_session_and_no_message() {
     let mut side = logged_on(|_| {});
-    side.desk.mood = Mood::NotNow;
+    side.app.mood = Mood::NotNow;
     let mut bytes = side.wire(0, "35=D|34=2|11=late|");
     bytes.extend(side.wire(0, "35=D|34=3|11=behind it|"));
     assert_eq!(side.hear(0, &bytes), 0);
     let mut sent = String::new();
     for _ in 0..300 {
         side.pass(Duration::from_secs(1));
-        assert_eq!(side.tick(0, &bytes), 0);
+        assert_eq!(side.wake(0, &bytes), 0);
         sent += &kinds(&side.take(0));
     }
     // One TestRequest is sent, because nothing new arrives. Whether it is answered cannot be seen
     // meanwhile.
     assert_eq!((sent.matches('1').count(), sent.matches('0').count()), (1, sent.len() - 1), "{sent}");
-    side.desk.mood = Mood::Done;
-    assert_eq!(side.tick(0, &bytes), bytes.len());
-    assert_eq!(side.desk.got, ["late", "behind it"]);
+    side.app.mood = Mood::Done;
+    assert_eq!(side.wake(0, &bytes), bytes.len());
+    assert_eq!(side.app.got, ["late", "behind it"]);
     // The messages in the socket arrived while the session did not read.
     let old = Now { utc: Utc(side.now.utc.0 - 200_000_000_000), ..side.now };
     let now = std::mem::replace(&mut side.now, old);
     let bytes = side.wire(0, "35=D|34=4|11=in the socket|");
     side.now = now;
     assert_eq!(side.hear(0, &bytes), bytes.len());
-    assert_eq!(side.desk.got.len(), 3);
+    assert_eq!(side.app.got.len(), 3);
     assert_eq!(kinds(&side.take(0)), "888");
     // The first message that was sent just now ends the tolerance, also for SendingTime.
     assert_eq!(kinds(&side.say(0, "35=0|34=5|")), "");
-    assert_eq!(side.sessions.next_deadline(KEY), Some(side.now.mono + Duration::from_secs(30)));
+    assert_eq!(side.next_deadline(0), Some(side.now.mono + Duration::from_secs(30)));
     let late = side.wire(0, "35=D|34=6|11=too old|");
     side.pass(Duration::from_secs(121));
     side.hear(0, &late);
@@ -222,19 +219,19 @@ fn an_application_that_is_not_ready_for_minutes_loses_no_session_and_no_message(
 #[test]
 fn silence_counts_again_after_a_wait_even_after_bytes_that_never_become_a_message() {
     let mut side = logged_on(|_| {});
-    side.desk.mood = Mood::NotNow;
+    side.app.mood = Mood::NotNow;
     let mut bytes = side.wire(0, "35=D|34=2|11=late|");
     let order = bytes.len();
     bytes.extend_from_slice(b"44=57.00\x0110=034\x01");
     assert_eq!(side.hear(0, &bytes), 0);
     side.pass(Duration::from_secs(100));
-    side.desk.mood = Mood::Done;
-    let mut used = side.tick(0, &bytes);
+    side.app.mood = Mood::Done;
+    let mut used = side.wake(0, &bytes);
     assert!(used >= order);
     for _ in 0..20 {
-        let Some(due) = side.sessions.next_deadline(KEY) else { break };
+        let Some(due) = side.next_deadline(0) else { break };
         side.pass(due - side.now.mono);
-        used += side.tick(0, &bytes[used..]);
+        used += side.wake(0, &bytes[used..]);
         side.take(0);
     }
     assert_eq!(side.disconnect(0), Some(SessionEnd::HeartbeatTimedOut));
@@ -243,13 +240,13 @@ fn silence_counts_again_after_a_wait_even_after_bytes_that_never_become_a_messag
 #[test]
 fn a_message_answered_with_not_now_is_offered_four_times_a_second_or_when_the_waker_is_called() {
     let mut side = logged_on(|_| {});
-    side.desk.mood = Mood::NotNow;
+    side.app.mood = Mood::NotNow;
     let bytes = side.wire(0, "35=D|34=2|11=late|");
     side.hear(0, &bytes);
-    assert_eq!(side.sessions.next_deadline(KEY), Some(side.now.mono + Duration::from_millis(250)));
-    side.desk.mood = Mood::Done;
-    assert_eq!(side.tick(0, &bytes), bytes.len(), "offered at once");
-    assert_eq!(side.desk.got, ["late"]);
+    assert_eq!(side.next_deadline(0), Some(side.now.mono + Duration::from_millis(250)));
+    side.app.mood = Mood::Done;
+    assert_eq!(side.wake(0, &bytes), bytes.len(), "offered at once");
+    assert_eq!(side.app.got, ["late"]);
 }
 
 #[test]
@@ -258,15 +255,15 @@ fn a_slow_message_is_given_up_only_when_its_bytes_stop_arriving() {
     let bytes = side.wire(0, "35=D|34=2|11=slow|");
     for n in 1..=5 {
         side.pass(Duration::from_secs(10));
-        assert_eq!(side.tick(0, &bytes[..n * 10 - 1]), 0);
+        assert_eq!(side.wake(0, &bytes[..n * 10 - 1]), 0);
         assert_eq!(side.hear(0, &bytes[..n * 10]), 0);
     }
     assert_eq!(side.hear(0, &bytes), bytes.len());
-    assert_eq!(side.desk.got, ["slow"]);
+    assert_eq!(side.app.got, ["slow"]);
     let broken = &side.wire(0, "35=D|34=3|11=never|")[..50];
     assert_eq!(side.hear(0, broken), 0);
     side.pass(Duration::from_secs(19));
-    assert_eq!(side.tick(0, broken), broken.len());
+    assert_eq!(side.wake(0, broken), broken.len());
 }
 
 #[test]
@@ -278,7 +275,7 @@ fn the_rest_of_the_bytes_is_as_old_after_the_message_before_it_was_consumed() {
     side.pass(Duration::from_secs(10));
     assert_eq!(side.hear(0, &broken), 0);
     side.pass(Duration::from_secs(9));
-    assert_eq!(side.tick(0, &broken), broken.len());
+    assert_eq!(side.wake(0, &broken), broken.len());
 }
 
 #[test]
@@ -288,7 +285,7 @@ fn messages_that_waited_for_a_gap_free_their_room() {
         assert_eq!(order(&mut side, 2 * n + 1, false), "2");
         assert_eq!(order(&mut side, 2 * n, true), "88");
     }
-    assert!(side.desk.notes.is_empty(), "{:?}", side.desk.notes);
+    assert!(side.app.notes.is_empty(), "{:?}", side.app.notes);
 }
 
 #[test]
@@ -325,7 +322,7 @@ fn a_logout_that_ends_the_session_does_not_wait_for_a_replay() {
     }
     let bytes = side.wire(0, "35=2|34=2|7=2|16=0|");
     side.hear(0, &bytes);
-    assert!(side.sessions.is_replaying(KEY));
+    assert!(side.is_replaying(0));
     let out = side.say(0, "35=D|34=1|11=low|");
     assert!(out.last().unwrap().contains("|35=5|"), "{:?}", kinds(&out));
 }
@@ -333,10 +330,10 @@ fn a_logout_that_ends_the_session_does_not_wait_for_a_replay() {
 #[test]
 fn nothing_new_follows_our_logout_and_answers_come_with_the_next_connection() {
     let mut side = logged_on(|_| {});
-    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    side.log_out(0, "").unwrap();
     assert_eq!(kinds(&side.take(0)), "5");
     assert_eq!(order(&mut side, 2, false), "");
-    assert_eq!(side.desk.got, ["ord2"]);
+    assert_eq!(side.app.got, ["ord2"]);
     assert_eq!(side.send(0, "x", 1), Err(SendError::NotLoggedOn));
     side.say(0, "35=5|34=3|");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
@@ -351,9 +348,9 @@ fn nothing_new_follows_our_logout_and_answers_come_with_the_next_connection() {
 fn after_an_answered_logout_our_own_closes_the_connection_at_once() {
     let mut side = logged_on(|_| {});
     assert_eq!(kinds(&side.say(0, "35=5|34=2|")), "5");
-    assert!(!side.sessions.wants_close(KEY));
-    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
-    assert!(side.sessions.wants_close(KEY));
+    assert!(!side.wants_close(0));
+    side.log_out(0, "").unwrap();
+    assert!(side.wants_close(0));
     assert_eq!(kinds(&side.take(0)), "");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
 }
@@ -364,13 +361,13 @@ fn after_an_answered_logout_only_resend_requests_are_served() {
     side.send(0, "x", 1).unwrap();
     side.take(0);
     assert_eq!(kinds(&side.say(0, "35=5|34=2|")), "5");
-    let numbers = side.sessions.numbers(KEY).unwrap();
+    let numbers = side.numbers(0).unwrap();
     assert_eq!(order(&mut side, 3, false), "");
     assert_eq!(kinds(&side.say(0, "35=5|34=3|")), "");
-    assert_eq!(side.sessions.numbers(KEY).unwrap(), numbers);
+    assert_eq!(side.numbers(0).unwrap(), numbers);
     assert_eq!(kinds(&side.say(0, "35=2|34=3|7=2|16=0|")), "D4");
     side.pass(Duration::from_secs(11));
-    side.tick(0, &[]);
+    side.wake(0, &[]);
     assert_eq!(side.disconnect(0), Some(SessionEnd::PeerDidNotClose));
 }
 
@@ -394,7 +391,7 @@ fn the_largest_sequence_numbers_are_refused() {
     assert_eq!(kinds(&side.say(0, &format!("35=4|34=3|36={max}|"))), "3");
     assert_eq!(kinds(&side.say(0, &format!("35=2|34=4|7=1|16={max}|"))), "4");
     assert_eq!(kinds(&side.say(0, &format!("35=2|34=5|7={max}|16=0|"))), "3");
-    assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+    assert_eq!(side.phase(0), Phase::LoggedOn);
     assert_eq!(kinds(&side.say(0, &format!("35=0|34={max}|"))), "5");
 }
 
@@ -413,8 +410,8 @@ fn a_wall_clock_set_back_does_not_make_resent_messages_invalid() {
 fn what_was_written_before_the_logon_was_answered_follows_it() {
     let mut settings = settings("PEER", Role::Initiator);
     settings.while_logged_off = WhileLoggedOff::Keep;
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    let mut side = Side::new(vec![settings]);
+    side.connect(0);
     side.send(0, "early", 1).unwrap();
     assert_eq!(kinds(&side.take(0)), "A");
     let out = side.say(0, "35=A|34=1|98=0|108=30|");
@@ -426,11 +423,11 @@ fn what_was_written_before_the_logon_was_answered_follows_it() {
 fn sends_at_full_speed_leave_room_for_answers() {
     let mut side = logged_on(|settings| settings.outbox_size = 64 * 1024);
     while side.send(0, "x", 1000).is_ok() {}
-    let queued = side.sessions.writable(KEY).len();
+    let queued = side.writable(0).len();
     assert!((30_000..=33_000).contains(&queued), "{queued}");
     let bytes = side.wire(0, "35=D|34=2|11=a|");
     assert_eq!(side.hear(0, &bytes), bytes.len());
-    assert_eq!(side.desk.got, ["a"]);
+    assert_eq!(side.app.got, ["a"]);
 }
 
 #[test]
@@ -438,17 +435,17 @@ fn a_reject_is_never_rejected() {
     let validator = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
     let mut side = logged_on(|settings| settings.dictionary = validator);
     assert_eq!(kinds(&side.say(0, "35=3|34=2|58=RefSeqNum is missing|")), "");
-    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(3));
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(3));
 }
 
 #[test]
 fn without_heartbeats_nothing_is_due_and_a_test_request_is_answered() {
     let mut side = acceptor(|s| s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "A");
-    assert_eq!(side.sessions.next_deadline(KEY), None);
+    assert_eq!(side.next_deadline(0), None);
     side.pass(Duration::from_secs(10_000));
-    assert_eq!(side.tick(0, &[]), 0);
+    assert_eq!(side.wake(0, &[]), 0);
     assert_eq!(side.take(0).len(), 0);
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=t|")), "0");
 }
@@ -457,11 +454,11 @@ fn without_heartbeats_nothing_is_due_and_a_test_request_is_answered() {
 fn a_session_without_connection_or_without_logon_does_not_send() {
     let mut side = acceptor(|_| {});
     assert_eq!(side.send(0, "x", 1), Err(SendError::NotLoggedOn));
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     assert_eq!(side.send(0, "x", 1), Err(SendError::NotLoggedOn));
     assert_eq!(kinds(&side.say(0, "35=4|34=1|36=10|")), "", "a SequenceReset is not a Logon");
     assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)));
-    assert_eq!(side.sessions.numbers(KEY).unwrap(), (SeqNum(1), SeqNum(1)));
+    assert_eq!(side.numbers(0).unwrap(), (SeqNum(1), SeqNum(1)));
 }
 
 #[test]
@@ -470,21 +467,21 @@ fn a_resend_request_that_arrives_too_early_uses_no_sequence_number_even_if_repea
     assert_eq!(order(&mut side, 4, false), "2");
     let time = side.time();
     side.say(0, &format!("35=2|34=5|43=Y|122={time}|7=1|16=0|"));
-    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(2));
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(2));
     side.say(0, "35=2|34=6|7=1|16=0|");
     side.say(0, "35=2|34=6|7=1|16=0|");
-    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(2));
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(2));
     order(&mut side, 2, true);
     order(&mut side, 3, true);
-    assert_eq!(side.desk.got, ["ord2", "ord3", "ord4"]);
+    assert_eq!(side.app.got, ["ord2", "ord3", "ord4"]);
 }
 
 #[test]
 fn a_kept_message_that_is_larger_than_the_counterparty_accepts_is_gap_filled() {
     let mut settings = settings("PEER", Role::Initiator);
     settings.while_logged_off = WhileLoggedOff::Keep;
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    let mut side = Side::new(vec![settings]);
+    side.connect(0);
     side.send(0, "large", 3000).unwrap();
     side.send(0, "small", 1).unwrap();
     assert_eq!(kinds(&side.take(0)), "A");
@@ -500,8 +497,7 @@ fn settings_that_cannot_work_are_refused() {
     for change in changes {
         let mut settings = settings("PEER", Role::Acceptor);
         change(&mut settings);
-        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-        let opened = sessions.open(Now::default(), settings, &mut Desk::default());
+        let opened = Side::new(vec![]).open(settings);
         assert!(matches!(opened, Err(OpenError::Setting(_))));
     }
 }
@@ -515,11 +511,11 @@ fn a_reset_in_the_session_discards_the_gap_and_the_messages_after_it() {
     let out = side.say(0, "35=A|34=1|98=0|108=30|141=Y|");
     assert_eq!(kinds(&out), "A");
     assert!(out[0].contains("|34=1|") && out[0].contains("|141=Y|"), "{out:?}");
-    assert_eq!(side.sessions.numbers(KEY).unwrap(), (SeqNum(2), SeqNum(2)));
+    assert_eq!(side.numbers(0).unwrap(), (SeqNum(2), SeqNum(2)));
     for seq in 2..=4 {
         assert_eq!(order(&mut side, seq, false), "8");
     }
-    assert_eq!(side.desk.got, ["ord2", "ord3", "ord4"], "the old number 5 is gone");
+    assert_eq!(side.app.got, ["ord2", "ord3", "ord4"], "the old number 5 is gone");
     assert_eq!(kinds(&side.say(0, "35=2|34=5|7=1|16=0|")), "4888", "nothing from before the reset is resent");
 }
 

@@ -4,17 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_codec::{SeqNum, Version};
-use fixbolt_conformance::wire::{Mood, Side, kinds};
+use fixbolt_conformance::testing::{Mood, Side, kinds};
 use fixbolt_dictionary::{
     ApplicationVersion, DictionarySet, Source, Validator, fix_latest, fix44, fix50sp2, fixt11,
 };
-use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     FixtDictionaries, InboundThrottle, Misbehavior, Phase, Rate, Role, SessionDictionary, SessionEnd,
-    SessionId, SessionKey, SessionSettings,
+    SessionId, SessionSettings,
 };
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
 fn rate(text: &str) -> Rate {
     text.parse().unwrap()
@@ -25,7 +22,7 @@ fn side(version: Version, change: impl FnOnce(&mut SessionSettings)) -> Side {
     let mut settings = SessionSettings::new(id, Role::Acceptor);
     settings.dictionary = SessionDictionary::None;
     change(&mut settings);
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     let version = if version == Version::Fixt11 { "1137=9|" } else { "" };
     assert_eq!(kinds(&side.log_on(0, 1, version)), "A");
     side
@@ -49,8 +46,8 @@ fn each_message_more_than_a_window_allows_is_rejected_and_not_delivered() {
     assert!(
         answers[3].contains("|45=5|372=D|380=0|58=Throttle limit exceeded: at most 3 messages in 100ms|")
     );
-    assert_eq!(side.desk.got, ["o2", "o3", "o4"]);
-    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(9), "their numbers are used");
+    assert_eq!(side.app.got, ["o2", "o3", "o4"]);
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(9), "their numbers are used");
     side.pass(Duration::from_nanos(99_999_999));
     assert_eq!(kinds(&side.say(0, "35=D|34=9|11=o9|")), "j", "rejected ones do not count");
     side.pass(Duration::from_nanos(1));
@@ -103,8 +100,8 @@ fn a_business_message_reject_is_not_answered_with_another_one() {
     let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("1")));
     assert_eq!(kinds(&side.say(0, "35=j|34=2|45=1|372=8|380=0|")), "8");
     assert_eq!(kinds(&side.say(0, "35=j|34=3|45=1|372=8|380=0|58=why|")), "");
-    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(4));
-    assert!(side.desk.notes[0].contains("why"), "{:?}", side.desk.notes);
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(4));
+    assert!(side.app.notes[0].contains("why"), "{:?}", side.app.notes);
 }
 
 #[test]
@@ -161,17 +158,17 @@ fn a_counterparty_does_not_evade_the_limit_with_poss_dup_flags_or_gaps_or_connec
 #[test]
 fn a_message_that_the_application_puts_off_counts_once() {
     let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("2/100")));
-    side.desk.mood = Mood::NotNow;
+    side.app.mood = Mood::NotNow;
     let bytes = orders(&side, 2, 10);
     assert_eq!(side.hear(0, &bytes), 0);
     for _ in 0..10 {
         side.pass(Duration::from_millis(30));
-        assert_eq!(side.tick(0, &bytes), 0);
+        assert_eq!(side.wake(0, &bytes), 0);
     }
-    side.desk.mood = Mood::Done;
+    side.app.mood = Mood::Done;
     side.pass(Duration::from_millis(50));
     // 350 ms in which they can have arrived, eight at most: and one is too many.
-    assert_eq!(side.tick(0, &bytes), bytes.len());
+    assert_eq!(side.wake(0, &bytes), bytes.len());
     assert_eq!(kinds(&side.take(0)), "88888888j");
 }
 
@@ -186,8 +183,8 @@ fn a_counterparty_that_sends_too_much_is_logged_out_if_the_session_does_that() {
     // Nothing new follows a Logout: the other answers are sent in the next connection.
     assert_eq!(kinds(&answers), "888j5");
     assert!(answers[4].contains("|58=Throttle limit exceeded: at most 3 messages in 100ms|"), "{answers:?}");
-    assert!(side.sessions.wants_close(KEY), "a flood does not go on until the Logout is answered");
-    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(7));
+    assert!(side.wants_close(0), "a flood does not go on until the Logout is answered");
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(7));
     let limit = rate("3/100");
     let end = side.disconnect(0);
     assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit })));
@@ -209,7 +206,7 @@ fn one_message_too_many_is_followed_by_an_ordinary_logout() {
     let bytes = orders(&side, 2, 3);
     side.hear(0, &bytes);
     assert_eq!(kinds(&side.take(0)), "8j5");
-    assert!(side.sessions.phase(KEY) == Phase::LogoutSent && !side.sessions.wants_close(KEY));
+    assert!(side.phase(0) == Phase::LogoutSent && !side.wants_close(0));
     assert_eq!(kinds(&side.say(0, "35=5|34=4|")), "");
     let limit = rate("1");
     assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit })));
@@ -290,7 +287,7 @@ fn what_waits_behind_a_gap_is_judged_by_when_it_arrived() {
     side.say(0, &format!("35=4|34={next}|123=Y|36=700|"));
     side.hear(0, &[]);
     side.take(0);
-    assert_eq!(side.desk.got.len(), 6, "the first, and five of those that came at once");
+    assert_eq!(side.app.got.len(), 6, "the first, and five of those that came at once");
     // They do not count for now.
     let bytes = orders(&side, 2700, 2709);
     side.hear(0, &bytes);

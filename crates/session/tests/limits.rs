@@ -4,18 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
-use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    AcceptedHeartBtInt, Misbehavior, Role, SessionDictionary, SessionEnd, SessionKey, SessionSettings,
+    AcceptedHeartBtInt, Misbehavior, Role, SessionDictionary, SessionEnd, SessionSettings,
 };
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
 fn side(role: Role, change: impl FnOnce(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", role).with(change);
-    Side::new(Box::new(MemoryStore::new()), vec![settings])
+    Side::new(vec![settings])
 }
 
 fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
@@ -25,16 +22,16 @@ fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
 }
 
 fn ended(side: &mut Side) -> Option<SessionEnd> {
-    assert!(side.sessions.wants_close(KEY), "the connection goes on");
+    assert!(side.wants_close(0), "the connection goes on");
     side.disconnect(0)
 }
 
 /// Passes the bytes in one call. Returns the number of messages that the application got.
 fn processed(side: &mut Side, bytes: &mut Vec<u8>) -> usize {
-    let before = side.desk.got.len();
-    let used = side.sessions.receive(side.now, KEY, bytes, &mut side.desk);
+    let before = side.app.got.len();
+    let used = side.receive(0, bytes);
     bytes.drain(..used);
-    side.desk.got.len() - before
+    side.app.got.len() - before
 }
 
 #[test]
@@ -45,13 +42,13 @@ fn one_call_processes_at_most_64_messages_and_the_rest_in_further_calls() {
     let mut calls = Vec::new();
     loop {
         calls.push(processed(&mut side, &mut bytes));
-        if !side.sessions.has_more(KEY) {
+        if !side.has_more(0) {
             break;
         }
     }
     assert_eq!(calls, [64, 64, 64, 8]);
     assert!(bytes.is_empty());
-    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(202));
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(202));
 }
 
 #[test]
@@ -61,7 +58,7 @@ fn one_call_processes_no_further_message_after_64_kib() {
     let mut bytes: Vec<u8> =
         (2..12).flat_map(|n| side.wire(0, &format!("35=D|34={n}|11=ord{n}|58={text}|"))).collect();
     assert_eq!(processed(&mut side, &mut bytes), 3);
-    assert!(side.sessions.has_more(KEY));
+    assert!(side.has_more(0));
 }
 
 #[test]
@@ -69,9 +66,9 @@ fn garbled_pieces_count_as_messages_do() {
     let mut side = logged_on(|s| s.max_garbled_messages = None);
     let piece = b"8=FIX.4.4\x019=60000\x01";
     let bytes: Vec<u8> = piece.iter().copied().cycle().take(64 * 1024 * 2).collect();
-    let used = side.sessions.receive(side.now, KEY, &bytes, &mut side.desk);
+    let used = side.receive(0, &bytes);
     assert_eq!(used, 64 * piece.len());
-    assert!(side.sessions.has_more(KEY));
+    assert!(side.has_more(0));
 }
 
 #[test]
@@ -80,10 +77,10 @@ fn messages_that_waited_for_a_gap_are_processed_64_in_a_call() {
     for n in 3..203 {
         side.say(0, &format!("35=D|34={n}|11=ord{n}|"));
     }
-    assert_eq!(side.desk.got.len(), 0);
+    assert_eq!(side.app.got.len(), 0);
     let mut first = side.wire(0, "35=D|34=2|11=ord2|");
     let mut calls = vec![processed(&mut side, &mut first)];
-    while side.sessions.has_more(KEY) {
+    while side.has_more(0) {
         calls.push(processed(&mut side, &mut first));
     }
     assert_eq!(calls, [64, 64, 64, 9]);
@@ -98,7 +95,7 @@ fn of_messages_that_waited_for_a_gap_no_further_one_is_processed_after_64_kib() 
     }
     let mut first = side.wire(0, "35=D|34=2|11=ord2|");
     let mut calls = vec![processed(&mut side, &mut first)];
-    while side.sessions.has_more(KEY) {
+    while side.has_more(0) {
         calls.push(processed(&mut side, &mut first));
     }
     assert_eq!(calls, [4, 2]);
@@ -113,8 +110,8 @@ fn a_resend_request_ends_the_call() {
     let request = |side: &Side, n| side.wire(0, &format!("35=2|34={n}|7=1|16=0|"));
     let bytes: Vec<u8> = (102..112).flat_map(|n| request(&side, n)).collect();
     let one = request(&side, 102).len();
-    assert_eq!(side.sessions.receive(side.now, KEY, &bytes, &mut side.desk), one);
-    assert!(side.sessions.has_more(KEY));
+    assert_eq!(side.receive(0, &bytes), one);
+    assert!(side.has_more(0));
 }
 
 #[test]
@@ -126,7 +123,7 @@ fn a_hundred_garbled_messages_in_succession_end_the_connection_with_that_reason(
     }
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=t|")), "0", "a message begins the count again");
     for _ in 0..100 {
-        assert!(!side.sessions.wants_close(KEY));
+        assert!(!side.wants_close(0));
         side.hear(0, garbled);
     }
     let out = side.take(0);
@@ -137,10 +134,10 @@ fn a_hundred_garbled_messages_in_succession_end_the_connection_with_that_reason(
 #[test]
 fn a_flood_after_our_logout_ends_the_connection_without_a_second_logout() {
     let mut side = logged_on(|_| {});
-    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    side.log_out(0, "").unwrap();
     assert_eq!(kinds(&side.take(0)), "5");
     for _ in 0..100 {
-        assert!(!side.sessions.wants_close(KEY));
+        assert!(!side.wants_close(0));
         side.hear(0, b"8=FIX.4.4\x019=5\x0135=0\x0110=000\x01");
     }
     assert_eq!(kinds(&side.take(0)), "");
@@ -153,7 +150,7 @@ fn a_counterparty_that_only_sends_noise_is_disconnected() {
     let noise = [b'x'; 4096];
     let heard = (0..1000).take_while(|_| {
         side.hear(0, &noise);
-        !side.sessions.wants_close(KEY)
+        !side.wants_close(0)
     });
     assert_eq!(heard.count(), 99);
 }
@@ -172,7 +169,7 @@ fn more_than_a_thousand_session_layer_messages_a_second_for_five_seconds_end_the
     for second in 0..5 {
         test_requests(&mut side, next, 1001);
         next += 1001;
-        assert!(!side.sessions.wants_close(KEY), "after {second} s");
+        assert!(!side.wants_close(0), "after {second} s");
         side.pass(Duration::from_secs(1));
     }
     test_requests(&mut side, next, 1);
@@ -193,7 +190,7 @@ fn a_thousand_session_layer_messages_a_second_are_allowed_and_so_are_any_number_
         }
         side.pass(Duration::from_secs(1));
     }
-    assert!(!side.sessions.wants_close(KEY));
+    assert!(!side.wants_close(0));
 }
 
 #[test]
@@ -207,7 +204,7 @@ fn gap_fills_that_we_requested_do_not_count_as_a_flood() {
             side.pass(Duration::from_secs(1));
         }
     }
-    assert!(!side.sessions.wants_close(KEY));
+    assert!(!side.wants_close(0));
 }
 
 #[test]
@@ -215,7 +212,7 @@ fn journal_growth_because_of_session_layer_messages_is_bounded_over_connections(
     let mut side = logged_on(|s| s.max_session_journal_growth = Some(1 << 20));
     let id = "x".repeat(60_000);
     let mut next = 2;
-    while !side.sessions.wants_close(KEY) {
+    while !side.wants_close(0) {
         side.say(0, &format!("35=1|34={next}|112={id}|"));
         next += 1;
     }
@@ -223,7 +220,7 @@ fn journal_growth_because_of_session_layer_messages_is_bounded_over_connections(
     let why = Misbehavior::JournalGrowth { limit: 1 << 20 };
     assert_eq!(ended(&mut side), Some(SessionEnd::PeerMisbehaved(why)));
     // The allowance is that of the session: to connect again does not renew it, but time does.
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     assert_eq!(kinds(&side.say(0, &format!("35=A|34={next}|98=0|108=30|"))), "");
     assert_eq!(ended(&mut side), Some(SessionEnd::PeerMisbehaved(why)));
     side.pass(Duration::from_secs(3));
@@ -243,7 +240,7 @@ fn resets_of_one_connection_after_another_are_bounded_too() {
             change(s);
         });
         let logged_on = (0..1000).filter(|_| {
-            side.sessions.connected(side.now, KEY, &mut side.desk);
+            side.connect(0);
             let answered = kinds(&side.say(0, &format!("35=A|34=1|98=0|108=30|{flag}")));
             side.say(0, "35=5|34=2|");
             side.disconnect(0);
@@ -269,7 +266,7 @@ fn session_layer_messages_behind_a_gap_count_unless_they_fill_it() {
             let rest = message.split_once('|').unwrap();
             side.say(0, &format!("{}|34={number}|43=Y|122={}|{}", rest.0, side.time(), rest.1));
             side.pass(Duration::from_millis(10));
-            side.sessions.wants_close(KEY)
+            side.wants_close(0)
         });
         assert!(floods, "{message} with MsgSeqNum {begin}");
     }
@@ -286,9 +283,9 @@ fn messages_that_the_session_rejects_count_and_those_for_the_application_do_not(
     for next in 2..102 {
         side.say(0, &format!("35=D|34={next}|{order}"));
     }
-    assert!(!side.sessions.wants_close(KEY) && side.desk.got.len() == 100);
+    assert!(!side.wants_close(0) && side.app.got.len() == 100);
     let mut next = 102;
-    while !side.sessions.wants_close(KEY) {
+    while !side.wants_close(0) {
         side.say(0, &format!("35=D|34={next}|58={text}|"));
         next += 1;
     }
@@ -307,7 +304,7 @@ fn heart_bt_int_must_be_accepted() {
     ] {
         for (seconds, is_good) in good.map(|n| (n, true)).into_iter().chain(bad.map(|n| (n, false))) {
             let mut side = side(Role::Acceptor, |s| s.accepted_heart_bt_int = accepted);
-            side.sessions.connected(side.now, KEY, &mut side.desk);
+            side.connect(0);
             let out = side.say(0, &format!("35=A|34=1|98=0|108={seconds}|"));
             assert_eq!(kinds(&out), if is_good { "A" } else { "5" }, "{accepted} {seconds}");
             if !is_good {
@@ -323,35 +320,29 @@ fn heart_bt_int_must_be_accepted() {
 fn an_initiator_accepts_its_own_heart_bt_int_in_the_answer() {
     for (answer, out) in [("0", ""), ("60", ""), ("2", "5")] {
         let mut side = side(Role::Initiator, |s| s.heart_bt_int = 0);
-        side.sessions.connected(side.now, KEY, &mut side.desk);
+        side.connect(0);
         assert_eq!(kinds(&side.take(0)), "A");
         assert_eq!(kinds(&side.say(0, &format!("35=A|34=1|98=0|108={answer}|"))), out, "{answer}");
     }
 }
 
-/// Writes everything queued, of which the socket accepts `bytes` in all.
-fn write(side: &mut Side, bytes: usize) {
-    let taken = side.sessions.writable(KEY).len().min(bytes);
-    side.sessions.written(side.now, KEY, taken);
-}
-
 #[test]
 fn a_counterparty_that_does_not_read_is_disconnected_even_without_heartbeats() {
     let mut side = side(Role::Acceptor, |s| s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     side.say(0, "35=A|34=1|98=0|108=0|");
-    assert_eq!(side.sessions.next_deadline(KEY), None);
+    assert_eq!(side.next_deadline(0), None);
     let order = side.wire(0, "35=D|34=2|11=ord|");
     side.hear(0, &order);
-    write(&mut side, 0);
+    side.write(0, 0);
     side.pass(Duration::from_secs(29));
-    side.tick(0, &[]);
+    side.wake(0, &[]);
     // A byte now and then is not enough.
-    write(&mut side, 1);
-    assert!(!side.sessions.wants_close(KEY));
+    side.write(0, 1);
+    assert!(!side.wants_close(0));
     side.pass(Duration::from_secs(1));
-    assert!(side.sessions.next_deadline(KEY).is_some_and(|at| at <= side.now.mono));
-    side.tick(0, &[]);
+    assert!(side.next_deadline(0).is_some_and(|at| at <= side.now.mono));
+    side.wake(0, &[]);
     assert_eq!(ended(&mut side), Some(SessionEnd::PeerDidNotRead));
 }
 
@@ -361,10 +352,10 @@ fn a_counterparty_that_reads_slowly_but_all_is_not_disconnected() {
     for next in 2..102 {
         let order = side.wire(0, &format!("35=D|34={next}|11=ord|"));
         side.hear(0, &order);
-        let queued = side.sessions.writable(KEY).len();
-        write(&mut side, queued - 1);
+        let queued = side.writable(0).len();
+        side.write(0, queued - 1);
         side.pass(Duration::from_secs(20));
-        side.tick(0, &[]);
+        side.wake(0, &[]);
     }
-    assert!(!side.sessions.wants_close(KEY));
+    assert!(!side.wants_close(0));
 }

@@ -3,18 +3,15 @@
 use std::time::Duration;
 
 use fixbolt_codec::{SeqNum, Version};
-use fixbolt_conformance::wire::{Side, kinds, message, settings};
-use fixbolt_journal::MemoryStore;
+use fixbolt_conformance::testing::{Side, kinds, message, settings};
 use fixbolt_session::{
-    Compatibility, LogonFields, Misbehavior, Now, OpenError, Role, SessionEnd, SessionId, SessionKey,
-    SessionSettings, Sessions, TestMessageIndicator, TooLowAtLogon,
+    Compatibility, LogonFields, Misbehavior, OpenError, Role, SessionEnd, SessionId, SessionSettings,
+    TestMessageIndicator, TooLowAtLogon,
 };
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
 fn side(role: Role, change: impl FnOnce(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", role).with(change);
-    Side::new(Box::new(MemoryStore::new()), vec![settings])
+    Side::new(vec![settings])
 }
 
 fn version(s: &mut SessionSettings, version: Version) {
@@ -25,17 +22,17 @@ fn version(s: &mut SessionSettings, version: Version) {
 /// Sets NextNumIn and NextNumOut.
 fn set(side: &mut Side, next_in: u64, next_out: u64) {
     let numbers = (Some(SeqNum(next_in)), Some(SeqNum(next_out)));
-    side.sessions.set_numbers(side.now, KEY, numbers, "test", &mut side.desk).unwrap();
+    side.set_numbers(0, numbers, "test").unwrap();
 }
 
 fn numbers(side: &Side) -> (u64, u64) {
-    let (next_in, next_out) = side.sessions.numbers(KEY).unwrap();
+    let (next_in, next_out) = side.numbers(0).unwrap();
     (next_in.0, next_out.0)
 }
 
 /// Connects an initiator and returns its Logon.
 fn connect(side: &mut Side) -> String {
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     side.take(0).remove(0)
 }
 
@@ -57,7 +54,7 @@ fn our_logons_have_max_message_size_since_fix_4_2_except_where_engines_compare_t
         };
         let logon = connect(&mut side(Role::Initiator, change));
         let mut acceptor = side(Role::Acceptor, change);
-        acceptor.sessions.connected(acceptor.now, KEY, &mut acceptor.desk);
+        acceptor.connect(0);
         let fields = format!("35=A|49=PEER|56=US|34=1|52={}|98=0|108=30|1137=9|", acceptor.time());
         acceptor.hear(0, &message(of.begin_string(), &fields));
         let answer = acceptor.take(0);
@@ -133,7 +130,7 @@ fn a_logon_with_a_number_that_is_too_low_is_tolerated_never_once_or_always() {
                     assert_eq!(numbers(&side).0, if results[0] == "5" { 7 } else { 9 });
                 } else {
                     assert_eq!(numbers(&side).0, 4);
-                    side.sessions.connected(side.now, KEY, &mut side.desk);
+                    side.connect(0);
                     side.take(0);
                     // Four more messages, so that the next Logon is too low again.
                     side.say(0, "35=A|34=4|98=0|108=30|");
@@ -153,7 +150,7 @@ fn tolerance_is_recorded_and_an_operators_change_grants_it_again() {
     set(&mut side, 7, 1);
     assert_eq!(too_low(&mut side, Role::Acceptor), "A");
     let note = "the counterparty's Logon has MsgSeqNum 3, and 7 was expected: it may have lost its store";
-    assert!(side.desk.notes.iter().any(|n| n == note), "{:?}", side.desk.notes);
+    assert!(side.app.notes.iter().any(|n| n == note), "{:?}", side.app.notes);
     assert_eq!(kinds(&side.say(0, "35=D|34=4|11=new|")), "8");
     side.disconnect(0);
     assert_eq!(too_low(&mut side, Role::Acceptor), "5");
@@ -162,10 +159,10 @@ fn tolerance_is_recorded_and_an_operators_change_grants_it_again() {
     assert_eq!(too_low(&mut side, Role::Acceptor), "A");
     // What was recorded is what a restart continues with.
     side.disconnect(0);
-    side.sessions.close(KEY).unwrap();
+    side.close(0).unwrap();
     let settings = settings("PEER", Role::Acceptor);
-    let key = side.sessions.open(side.now, settings, &mut side.desk).unwrap();
-    assert_eq!(side.sessions.numbers(key).unwrap().0, SeqNum(4));
+    side.open(settings).unwrap();
+    assert_eq!(side.numbers(1).unwrap().0, SeqNum(4));
 }
 
 #[test]
@@ -194,8 +191,7 @@ fn a_logon_has_no_other_field_that_the_session_writes_itself() {
     for tag in [0, 8, 34, 49, 96, 98, 108, 141, 383, 464, 554, 789, 50, 57, 142, 115, 91] {
         assert!(!LogonFields::can_have(tag), "{tag}");
         let settings = settings("PEER", Role::Acceptor).with(|s| s.logon.others = vec![(tag, "1".into())]);
-        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-        let opened = sessions.open(Now::default(), settings, &mut fixbolt_conformance::wire::Desk::default());
+        let opened = Side::new(vec![]).open(settings);
         assert!(matches!(opened, Err(OpenError::Setting(_))), "{tag}");
     }
 }
@@ -283,14 +279,14 @@ fn an_acceptor_that_decides_heart_bt_int_answers_with_its_own_and_beats_by_it() 
             s.heart_bt_int = 20;
             s.heart_bt_int_override = true;
         });
-        side.sessions.connected(side.now, KEY, &mut side.desk);
+        side.connect(0);
         let answer = side.say(0, &format!("35=A|34=1|98=0|108={theirs}|"));
         assert!(kinds(&answer) == "A" && answer[0].contains("|108=20|"), "{answer:?}");
         side.pass(Duration::from_secs(19));
-        side.tick(0, &[]);
+        side.wake(0, &[]);
         assert_eq!(side.take(0).len(), 0);
         side.pass(Duration::from_secs(1));
-        side.tick(0, &[]);
+        side.wake(0, &[]);
         assert_eq!(kinds(&side.take(0)), "0");
     }
     let mut initiator = side(Role::Initiator, |s| s.heart_bt_int_override = true);
@@ -336,7 +332,7 @@ fn session_status_of_the_answer_to_our_logon_is_told_in_words() {
         connect(&mut side);
         let bytes = answer(&side, 1, &format!("35=A|98=0|108=30|1137=9|1409={status}|"));
         side.hear(0, &bytes);
-        assert_eq!(side.desk.notes.last().map(String::as_str), note, "{status}");
+        assert_eq!(side.app.notes.last().map(String::as_str), note, "{status}");
     }
     for (fields, text) in [
         ("35=5|1409=6|", "account locked (SessionStatus 1409 is 6)"),

@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use fixbolt_conformance::wire::{Side, kinds, settings};
-use fixbolt_journal::MemoryStore;
+use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_session::{MatrixState, Role, SessionKey};
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
 fn state(side: &Side) -> MatrixState {
-    side.sessions.matrix_state(KEY).unwrap()
+    side.sessions().matrix_state(KEY).unwrap()
 }
 
 #[test]
@@ -20,12 +19,12 @@ fn a_session_is_in_every_state_of_the_matrix_that_is_shown() {
         assert_eq!(state(side), expected);
         reached.insert(expected);
     };
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings("PEER", Role::Acceptor)]);
-    assert_eq!(side.sessions.matrix_state(SessionKey::new(0, 1, 1)), None);
+    let mut side = Side::new(vec![settings("PEER", Role::Acceptor)]);
+    assert_eq!(side.sessions().matrix_state(SessionKey::new(0, 1, 1)), None);
     expect(&side, MatrixState::NotConnectedToday);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     expect(&side, MatrixState::Connected);
-    side.sessions.disconnected(side.now, KEY, &mut side.desk);
+    side.disconnect(0);
     expect(&side, MatrixState::NotConnectedToday);
     assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
     expect(&side, MatrixState::ActiveSession);
@@ -39,7 +38,7 @@ fn a_session_is_in_every_state_of_the_matrix_that_is_shown() {
 
     // Nothing is received; a TestRequest is sent, and answered.
     side.pass(Duration::from_secs(40));
-    side.tick(0, b"");
+    side.wake(0, b"");
     assert!(kinds(&side.take(0)).contains('1'));
     expect(&side, MatrixState::AwaitingHeartbeat);
     side.say(0, "35=0|34=4|112=1|");
@@ -57,7 +56,7 @@ fn a_session_is_in_every_state_of_the_matrix_that_is_shown() {
     expect(&side, MatrixState::ActiveSession);
 
     // We log out; then the counterparty does instead.
-    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    side.log_out(0, "").unwrap();
     expect(&side, MatrixState::LogoutSent);
     side.take(0);
     side.disconnect(0);
@@ -70,8 +69,8 @@ fn a_session_is_in_every_state_of_the_matrix_that_is_shown() {
     side.say(0, "35=0|34=1|");
     expect(&side, MatrixState::BrokenConnection);
 
-    let mut initiator = Side::new(Box::new(MemoryStore::new()), vec![settings("PEER", Role::Initiator)]);
-    initiator.sessions.connected(initiator.now, KEY, &mut initiator.desk);
+    let mut initiator = Side::new(vec![settings("PEER", Role::Initiator)]);
+    initiator.connect(0);
     expect(&initiator, MatrixState::AwaitingLogonAnswer);
 
     let not_shown = [4, 5, 7, 8, 9, 11, 13];

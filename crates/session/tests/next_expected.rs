@@ -3,26 +3,23 @@
 use std::time::Duration;
 
 use fixbolt_codec::{SeqNum, Version};
-use fixbolt_conformance::wire::{Side, kinds, message, settings};
-use fixbolt_journal::MemoryStore;
-use fixbolt_session::{Misbehavior, Phase, Role, SessionEnd, SessionKey, SessionSettings, WhileLoggedOff};
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+use fixbolt_conformance::testing::{Side, kinds, message, settings};
+use fixbolt_session::{Misbehavior, Phase, Role, SessionEnd, SessionSettings, WhileLoggedOff};
 
 fn side(role: Role, change: impl FnOnce(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", role).with(change);
-    Side::new(Box::new(MemoryStore::new()), vec![settings])
+    Side::new(vec![settings])
 }
 
 /// Sets NextNumIn and NextNumOut.
 fn set(side: &mut Side, next_in: u64, next_out: u64) {
     let numbers = (Some(SeqNum(next_in)), Some(SeqNum(next_out)));
-    side.sessions.set_numbers(side.now, KEY, numbers, "test", &mut side.desk).unwrap();
+    side.set_numbers(0, numbers, "test").unwrap();
 }
 
 /// Connects an initiator and returns its Logon.
 fn connect(side: &mut Side) -> String {
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     side.take(0).remove(0)
 }
 
@@ -56,7 +53,7 @@ fn what_the_counterparty_misses_by_its_logon_is_sent_unasked_whether_or_not_ours
 fn a_counterparty_that_misses_nothing_gets_nothing_again() {
     let mut side = with_a_past(false);
     assert_eq!(kinds(&side.log_on(0, 3, "789=4|")), "A");
-    assert!(!side.sessions.is_replaying(KEY));
+    assert!(!side.is_replaying(0));
 }
 
 #[test]
@@ -64,7 +61,7 @@ fn what_the_application_sends_at_the_logon_follows_what_is_sent_again() {
     let mut side = side(Role::Acceptor, |s| s.while_logged_off = WhileLoggedOff::Keep);
     side.send(0, "kept", 1).unwrap();
     let bytes = side.wire(0, "35=A|34=1|98=0|108=30|789=1|");
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     side.hear(0, &bytes);
     side.send(0, "new", 1).unwrap();
     let out = side.take(0);
@@ -95,7 +92,7 @@ fn a_counterparty_that_expects_more_than_was_sent_is_logged_out_with_both_number
         let end = SessionEnd::PeerExpectsMore { expected: SeqNum(9), next_out: SeqNum(next_out) };
         assert_eq!(side.disconnect(0), Some(end));
         // A Logon that is refused uses no number of the counterparty.
-        assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(1));
+        assert_eq!(side.numbers(0).unwrap().0, SeqNum(1));
     }
 }
 
@@ -166,7 +163,7 @@ fn with_both_fields_nothing_is_requested_because_of_the_logon_until_patience_end
     let mut filled = side(Role::Acceptor, on);
     assert_eq!(after_a_gap(&mut filled, "789=1|"), "A");
     assert_eq!(kinds(&filled.say(0, "35=4|34=1|43=Y|123=Y|36=6|")), "");
-    assert_eq!(filled.sessions.numbers(KEY), Some((SeqNum(6), SeqNum(2))));
+    assert_eq!(filled.numbers(0), Some((SeqNum(6), SeqNum(2))));
     assert_eq!(kinds(&filled.say(0, "35=D|34=8|11=later|")), "2");
     // It does not.
     let mut silent = side(Role::Acceptor, on);
@@ -176,7 +173,7 @@ fn with_both_fields_nothing_is_requested_because_of_the_logon_until_patience_end
     let asked = silent.say(0, "35=0|34=7|");
     assert_eq!(kinds(&asked), "2");
     assert!(asked[0].contains("|7=1|16=0|"), "{asked:?}");
-    assert_eq!(silent.sessions.phase(KEY), Phase::LoggedOn);
+    assert_eq!(silent.phase(0), Phase::LoggedOn);
 }
 
 #[test]
@@ -215,7 +212,7 @@ fn a_logout_that_calls_our_number_too_low_ends_the_connection_with_both_numbers(
 
 /// Logs on to a session of this BeginString.
 fn log_on_as(side: &mut Side, begin_string: &str, fields: &str) -> Vec<String> {
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     let fields = format!("35=A|49=PEER|56=US|52={}|98=0|108=30|1137=9|{fields}", side.time());
     side.hear(0, &message(begin_string, &fields));
     side.take(0)

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag, Version};
+use fixbolt_conformance::testing::{BEGIN, Side};
 use fixbolt_dictionary::{Policy, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Handle, Mono, Now, Rate, Role, SendError, SessionDictionary,
-    SessionId, SessionKey, SessionSettings, Sessions, Turn, Utc,
+    Application, Delivery, Event, Failure, Handle, Rate, Role, SendError, SessionDictionary, SessionId,
+    SessionSettings, Turn,
 };
 
 struct Counting;
@@ -117,16 +118,13 @@ fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
     draft.send()
 }
 
-struct Side {
-    sessions: Sessions,
-    key: SessionKey,
-    desk: Desk,
+struct End {
+    side: Side<Desk>,
     inbox: Vec<u8>,
 }
 
-impl Side {
+impl End {
     fn new(
-        now: Now,
         role: Role,
         [trader, venue]: [&str; 2],
         validator: &Arc<Validator>,
@@ -138,31 +136,30 @@ impl Side {
         settings.dictionary = SessionDictionary::Own(Arc::clone(validator));
         settings.outbound_policy = Some(Policy::standard());
         change(&mut settings);
-        let mut sessions = Sessions::new(Box::new(MemoryStore::with_limit(1 << 20)), 64 * 1024);
-        let mut desk = Desk::default();
-        let key = sessions.open(now, settings, &mut desk).unwrap();
-        Self { sessions, key, desk, inbox: Vec::with_capacity(1 << 20) }
+        let store = Box::new(MemoryStore::with_limit(1 << 20));
+        let side = Side::begin(BEGIN, Desk::default(), store, vec![settings]);
+        Self { side, inbox: Vec::with_capacity(1 << 20) }
     }
 
     /// Reads the received bytes.
-    fn read(&mut self, now: Now) {
-        let used = self.sessions.receive(now, self.key, &self.inbox, &mut self.desk);
+    fn read(&mut self) {
+        let used = self.side.receive(0, &self.inbox);
         self.inbox.drain(..used);
     }
 }
 
 /// Moves what `from` may write to `to`, unless it is lost.
-fn carry(now: Now, from: &mut Side, to: &mut Side, lost: bool) -> bool {
-    let bytes = from.sessions.writable(from.key);
+fn carry(from: &mut End, to: &mut End, lost: bool) -> bool {
+    let bytes = from.side.writable(0);
     let length = bytes.len();
     if !lost {
         to.inbox.extend_from_slice(bytes);
     }
-    from.sessions.written(now, from.key, length);
-    if from.sessions.is_replaying(from.key) {
-        from.sessions.wake(now, from.key, &[], &mut from.desk);
+    from.side.written(0, length);
+    if from.side.is_replaying(0) {
+        from.side.wake(0, &[]);
     }
-    to.read(now);
+    to.read();
     length > 0
 }
 
@@ -186,12 +183,11 @@ fn no_message_of_a_session_with_sub_ids_allocates() {
 }
 
 fn exchange(parties: [&str; 2], change: fn(&mut SessionSettings)) {
-    let mut now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
     let validator = Arc::new(Validator::new(fix44()));
-    let mut trader = Side::new(now, Role::Initiator, parties, &validator, change);
-    let mut venue = Side::new(now, Role::Acceptor, parties, &validator, change);
-    for side in [&mut venue, &mut trader] {
-        side.sessions.connected(now, side.key, &mut side.desk);
+    let mut trader = End::new(Role::Initiator, parties, &validator, change);
+    let mut venue = End::new(Role::Acceptor, parties, &validator, change);
+    for end in [&mut venue, &mut trader] {
+        end.side.connect(0);
     }
     let mut sent = 0;
     let mut before = 0;
@@ -199,24 +195,24 @@ fn exchange(parties: [&str; 2], change: fn(&mut SessionSettings)) {
         if round == WARM_UP {
             before = ALLOCATIONS.get();
         }
-        while carry(now, &mut trader, &mut venue, false) | carry(now, &mut venue, &mut trader, false) {}
+        while carry(&mut trader, &mut venue, false) | carry(&mut venue, &mut trader, false) {}
         for _ in 0..ROUND {
             sent += 1;
-            let Side { sessions, key, desk, .. } = &mut trader;
-            sessions.act(now, *key, desk, |turn| order(turn.reply(), sent)).unwrap();
+            trader.side.act(0, |turn| order(turn.reply(), sent)).unwrap();
         }
         if round % LOST_EVERY == 0 {
-            carry(now, &mut trader, &mut venue, true);
+            carry(&mut trader, &mut venue, true);
         }
-        let step = Duration::from_millis(30);
-        now = Now { mono: now.mono + step, utc: now.utc + step };
+        for end in [&mut venue, &mut trader] {
+            end.side.pass(Duration::from_millis(30));
+        }
     }
-    while carry(now, &mut trader, &mut venue, false) | carry(now, &mut venue, &mut trader, false) {}
+    while carry(&mut trader, &mut venue, false) | carry(&mut venue, &mut trader, false) {}
     let allocations = ALLOCATIONS.get() - before;
     // The next message, which arrived, caused the last lost round to be requested.
-    assert_eq!((venue.desk.messages, trader.desk.messages), (sent, sent));
-    assert_eq!((venue.desk.rejects, trader.desk.rejects), (0, 0));
-    assert!(venue.desk.gaps > 0, "messages were resent");
-    println!("{sent} orders and reports, {} gaps: {allocations} allocations", venue.desk.gaps);
+    assert_eq!((venue.side.app.messages, trader.side.app.messages), (sent, sent));
+    assert_eq!((venue.side.app.rejects, trader.side.app.rejects), (0, 0));
+    assert!(venue.side.app.gaps > 0, "messages were resent");
+    println!("{sent} orders and reports, {} gaps: {allocations} allocations", venue.side.app.gaps);
     assert_eq!(allocations, 0);
 }

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
-use fixbolt_conformance::wire::{Mood, Side, settings};
+use fixbolt_conformance::testing::{Mood, Side, settings};
 use fixbolt_dictionary::{Action, Check, Policy, RefTag, SessionRejectReason, Validator, fix44};
-use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Application, Delivery, Event, Failure, Role, SendError, SessionDictionary, SessionKey, Turn,
     WhileLoggedOff,
@@ -15,7 +14,12 @@ use fixbolt_session::{
 const A: SessionKey = SessionKey::new(0, 0, 0);
 
 /// A session that is logged on; NextNumOut is 2.
-fn side(outbound_policy: Option<Policy>) -> Side {
+fn side(outbound_policy: Option<Policy>) -> Side<Listener> {
+    of_desk(outbound_policy).handed_to(Listener::default())
+}
+
+/// Such a session of a [`Desk`](fixbolt_conformance::testing::Desk).
+fn of_desk(outbound_policy: Option<Policy>) -> Side {
     let dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
     let settings = settings("A", Role::Acceptor).with(|s| {
         s.dictionary = dictionary;
@@ -24,10 +28,9 @@ fn side(outbound_policy: Option<Policy>) -> Side {
         s.outbound_policy = outbound_policy;
         s.while_logged_off = WhileLoggedOff::Keep;
     });
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     side.log_on(0, 1, "");
-    let queued = side.sessions.writable(A).len();
-    side.sessions.written(side.now, A, queued);
+    side.write(0, usize::MAX);
     side
 }
 
@@ -62,30 +65,29 @@ fn send(turn: &mut Turn<'_>, id: Option<&[u8]>, reason: &[u8]) -> Result<SeqNum,
 #[test]
 fn an_invalid_message_is_not_sent_and_uses_no_sequence_number() {
     let mut side = side(Some(Policy::standard()));
-    let mut listener = Listener::default();
-    let missing = side.sessions.act(side.now, A, &mut listener, |turn| send(turn, None, b"0"));
+    let missing = side.act(0, |turn| send(turn, None, b"0"));
     let (check, reason) = (Check::RequiredField, SessionRejectReason::RequiredTagMissing);
     assert_eq!(missing, Err(SendError::Invalid { check, reason, tag: 262 }));
     assert_eq!(missing.unwrap_err().to_string(), "not valid: Required tag missing, tag 262");
     // If the application ignores the error, nothing is sent, and the next message gets the sequence
     // number.
-    let sent = side.sessions.act(side.now, A, &mut listener, |turn| {
+    let sent = side.act(0, |turn| {
         let (check, reason) = (Check::EnumValue, SessionRejectReason::ValueIsIncorrect);
         assert_eq!(send(turn, Some(b"x"), b"~"), Err(SendError::Invalid { check, reason, tag: 281 }));
         send(turn, Some(b"x"), b"0")
     });
     assert_eq!(sent, Ok(SeqNum(2)));
-    let text = String::from_utf8_lossy(side.sessions.writable(A)).replace('\x01', "|");
+    let text = String::from_utf8_lossy(side.writable(0)).replace('\x01', "|");
     assert!(text.contains("|34=2|") && text.contains("|262=x|281=0|"), "{text}");
     assert_eq!(text.matches("8=FIX").count(), 1);
-    assert_eq!(side.sessions.numbers(A).unwrap().1, SeqNum(3));
-    assert_eq!(listener.0, []);
+    assert_eq!(side.numbers(0).unwrap().1, SeqNum(3));
+    assert_eq!(side.app.0, []);
 }
 
 #[test]
 fn without_an_outbound_policy_nothing_is_validated() {
     let mut side = side(None);
-    let sent = side.sessions.act(side.now, A, &mut Listener::default(), |turn| send(turn, None, b"~"));
+    let sent = side.act(0, |turn| send(turn, None, b"~"));
     assert_eq!(sent, Ok(SeqNum(2)));
 }
 
@@ -94,14 +96,13 @@ fn a_warning_is_reported_once_the_turn_is_committed() {
     let warned =
         Policy::standard().with(Check::RequiredField, Action::Warn).with(Check::EnumValue, Action::Warn);
     let mut side = side(Some(warned));
-    let mut listener = Listener::default();
-    let undone = side.sessions.act(side.now, A, &mut listener, |turn| {
+    let undone = side.act(0, |turn| {
         send(turn, None, b"0")?;
         Err::<(), _>(SendError::Application("changed my mind"))
     });
     assert!(undone.is_err());
-    assert_eq!(listener.0, []);
-    let both = side.sessions.act(side.now, A, &mut listener, |turn| {
+    assert_eq!(side.app.0, []);
+    let both = side.act(0, |turn| {
         send(turn, Some(b"x"), b"~")?;
         send(turn, None, b"0")
     });
@@ -110,27 +111,26 @@ fn a_warning_is_reported_once_the_turn_is_committed() {
         (SeqNum(2), Check::EnumValue, RefTag::Number(281)),
         (SeqNum(3), Check::RequiredField, RefTag::Number(262)),
     ];
-    assert_eq!(listener.0, expected);
+    assert_eq!(side.app.0, expected);
 }
 
 #[test]
 fn a_warning_of_a_message_that_is_rejected_is_not_reported() {
     let warned = Policy::standard().with(Check::EnumValue, Action::Warn);
     let mut side = side(Some(warned));
-    let mut listener = Listener::default();
-    let sent = side.sessions.act(side.now, A, &mut listener, |turn| {
+    let sent = side.act(0, |turn| {
         assert!(send(turn, None, b"~").is_err());
         send(turn, Some(b"x"), b"0")
     });
-    assert_eq!((sent, listener.0), (Ok(SeqNum(2)), vec![]));
+    assert_eq!((sent, side.app.0), (Ok(SeqNum(2)), vec![]));
 }
 
 #[test]
 fn the_session_layers_own_messages_are_not_validated() {
     // An ExecutionReport with only an id is invalid and is not sent; the session layer's own answer
     // is.
-    let mut side = side(Some(Policy::standard()));
-    side.desk.mood = Mood::Careless;
+    let mut side = of_desk(Some(Policy::standard()));
+    side.app.mood = Mood::Careless;
     assert_eq!(side.say(0, "35=D|34=2|11=a|"), Vec::<String>::new());
     let answer = side.say(0, "35=1|34=3|112=hello|");
     assert!(answer[0].contains("35=0|") && answer[0].contains("|34=2|"), "{answer:?}");

@@ -3,15 +3,12 @@
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_conformance::wire::{Side, kinds, settings};
-use fixbolt_journal::MemoryStore;
-use fixbolt_session::{Misbehavior, Phase, Role, SessionEnd, SessionKey, SessionSettings};
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_session::{Misbehavior, Phase, Role, SessionEnd, SessionSettings};
 
 fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", Role::Acceptor).with(|s| s.max_message_size = 10_000).with(change);
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     side.log_on(0, 1, "");
     side
 }
@@ -47,8 +44,8 @@ fn a_message_that_is_too_large_is_rejected_under_its_own_number_and_the_session_
         hear(&mut side, &order, piece);
         hear(&mut side, &both, piece);
         assert_eq!(kinds(&side.take(0)), "838", "{piece}");
-        assert_eq!(side.desk.got, ["next", "last"]);
-        assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(6));
+        assert_eq!(side.app.got, ["next", "last"]);
+        assert_eq!(side.numbers(0).unwrap().0, SeqNum(6));
     }
 }
 
@@ -89,12 +86,12 @@ fn bytes_that_are_no_message_cost_no_more_than_up_to_the_next_one() {
         flipped,
         other,
     ] {
-        let seq = side.sessions.numbers(KEY).unwrap().0;
+        let seq = side.numbers(0).unwrap().0;
         let next = side.wire(0, &format!("35=1|34={seq}|112=alive|"));
         hear(&mut side, &[&broken[..], &next].concat(), 777);
         assert_eq!(kinds(&side.take(0)), "0", "{}", broken[..30].escape_ascii());
     }
-    assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+    assert_eq!(side.phase(0), Phase::LoggedOn);
 }
 
 #[test]
@@ -104,7 +101,7 @@ fn a_message_beyond_what_is_read_past_ends_the_connection_and_so_does_one_that_n
     too_large.hear(0, b"8=FIX.4.4\x019=16777300\x0135=B\x0158=");
     let piece = [b'x'; 1 << 16];
     for n in 0..256 {
-        assert!(!too_large.sessions.wants_close(KEY), "after {n} pieces");
+        assert!(!too_large.wants_close(0), "after {n} pieces");
         too_large.hear(0, &piece);
     }
     assert_eq!(kinds(&too_large.take(0)), "5");
@@ -115,8 +112,8 @@ fn a_message_beyond_what_is_read_past_ends_the_connection_and_so_does_one_that_n
         let piece = &bytes[second * 1000..][..1000];
         assert_eq!(slow.hear(0, piece), 1000);
         slow.pass(Duration::from_secs(1));
-        assert!(!slow.sessions.wants_close(KEY), "after {second} s");
-        slow.tick(0, &[]);
+        assert!(!slow.wants_close(0), "after {second} s");
+        slow.wake(0, &[]);
     }
     assert!(kinds(&slow.take(0)).ends_with('5'));
     assert_eq!(slow.disconnect(0), end);
@@ -135,10 +132,10 @@ fn the_next_number_survives_a_restart_and_a_session_that_ends_with_errors_ends()
 #[test]
 fn before_the_logon_a_message_that_is_too_large_is_garbage() {
     let settings = settings("PEER", Role::Acceptor);
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    let mut side = Side::new(vec![settings]);
+    side.connect(0);
     let bytes = large(&side, 1, "", 20_000);
     hear(&mut side, &bytes, 999);
-    assert!(side.sessions.wants_close(KEY));
+    assert!(side.wants_close(0));
     assert_eq!(kinds(&side.take(0)), "");
 }

@@ -3,22 +3,19 @@
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
-use fixbolt_conformance::wire::{Side, kinds, settings};
-use fixbolt_journal::MemoryStore;
-use fixbolt_session::{Role, SendError, SessionKey, Utc};
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_session::{Role, SendError, Utc};
 
 fn logged_on(allow: bool) -> Side {
     let settings = settings("PEER", Role::Acceptor).with(|s| s.allow_poss_dup = allow);
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
     side
 }
 
 /// Sends a News (B) that was first sent at this time.
 fn pass_on(side: &mut Side, original: Utc) -> Result<SeqNum, SendError> {
-    side.sessions.act(side.now, KEY, &mut side.desk, |turn| {
+    side.act(0, |turn| {
         let mut draft = turn.reply().possible_duplicate(original).draft(MsgType::new(b"B"));
         draft.writer().bytes(Key::new(148), b"headline");
         draft.send()
@@ -54,5 +51,5 @@ fn without_permission_a_possible_duplicate_is_refused_and_uses_no_number() {
     assert!(
         matches!(pass_on(&mut side, now), Err(SendError::Application(why)) if why.contains("AllowPosDup"))
     );
-    assert_eq!(side.sessions.numbers(KEY).unwrap().1, SeqNum(2));
+    assert_eq!(side.numbers(0).unwrap().1, SeqNum(2));
 }

@@ -3,18 +3,13 @@
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
-use fixbolt_conformance::wire::{Desk, Side, kinds, settings};
-use fixbolt_journal::MemoryStore;
-use fixbolt_session::{
-    Misbehavior, Now, OpenError, ReplayInterleave, Role, SessionEnd, SessionKey, SessionSettings, Sessions,
-};
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_session::{Misbehavior, OpenError, ReplayInterleave, Role, SessionEnd, SessionSettings};
 
 /// A session that has sent `orders` orders since its Logon: MsgSeqNum 2 and on.
 fn side(orders: u32, change: impl FnOnce(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", Role::Acceptor).with(change);
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     side.log_on(0, 1, "");
     for order in 0..orders {
         side.send(0, &format!("o{order}"), 1).unwrap();
@@ -47,7 +42,7 @@ fn interleaved(interleave: ReplayInterleave) -> String {
     let mut side = side(200, |s| s.replay_interleave = interleave);
     hear(&mut side, "35=2|34=2|7=2|16=0|");
     let mut all = side.step(0);
-    assert!(side.sessions.is_replaying(KEY));
+    assert!(side.is_replaying(0));
     side.send(0, "new", 1).unwrap();
     hear(&mut side, "35=1|34=3|112=x|");
     side.send(0, "newer", 1).unwrap();
@@ -78,7 +73,7 @@ fn a_logout_never_overtakes_a_replay() {
         hear(&mut side, "35=2|34=2|7=2|16=0|");
         let mut all = side.step(0);
         side.send(0, "new", 1).unwrap();
-        side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+        side.log_out(0, "bye").unwrap();
         all.extend(side.take(0));
         let all = brief(&all);
         assert!(all.ends_with("D41 D42! 543!") || all.ends_with("D41 543!"), "{interleave:?}: {all}");
@@ -106,11 +101,11 @@ fn a_replay_is_as_fast_as_it_may_be_and_other_messages_do_not_wait_for_it() {
     let began = side.now.mono;
     for _ in 0..10_000 {
         sent += side.step(0).len();
-        if !side.sessions.is_replaying(KEY) {
+        if !side.is_replaying(0) {
             break;
         }
-        if !side.sessions.has_queued(KEY) {
-            let due = side.sessions.next_deadline(KEY).unwrap();
+        if !side.has_queued(0) {
+            let due = side.next_deadline(0).unwrap();
             // Timers have a resolution of a millisecond.
             side.pass((due - side.now.mono).max(Duration::from_millis(1)));
         }
@@ -176,7 +171,7 @@ fn a_logout_that_waits_for_a_replay_is_sent_however_often_messages_are_requested
         hear(&mut side, "35=2|34=2|7=2|16=0|");
         let mut all = side.step(0);
         side.send(0, "new", 1).unwrap();
-        side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+        side.log_out(0, "bye").unwrap();
         hear(&mut side, "35=2|34=3|7=300|16=0|");
         hear(&mut side, "35=1|34=4|112=x|");
         hear(&mut side, "35=2|34=5|7=300|16=0|");
@@ -195,15 +190,15 @@ fn a_logout_waits_for_the_slowest_replay_whatever_its_own_time_is() {
         s.logout_timeout = Duration::from_secs(1);
     });
     hear(&mut side, "35=2|34=2|7=2|16=0|");
-    side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+    side.log_out(0, "bye").unwrap();
     let mut all = Vec::new();
     for _ in 0..1000 {
         all.extend(side.step(0));
-        if !side.sessions.has_queued(KEY) {
-            if !side.sessions.is_replaying(KEY) {
+        if !side.has_queued(0) {
+            if !side.is_replaying(0) {
                 break;
             }
-            let due = side.sessions.next_deadline(KEY).unwrap();
+            let due = side.next_deadline(0).unwrap();
             side.pass((due - side.now.mono).max(Duration::from_millis(1)));
         }
     }
@@ -234,8 +229,7 @@ fn a_session_that_would_send_nothing_again_or_request_nothing_does_not_open() {
         s.max_replay_rate = Some(0)
     }] {
         let settings = settings("PEER", Role::Acceptor).with(change);
-        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-        let opened = sessions.open(Now::default(), settings, &mut Desk::default());
+        let opened = Side::new(vec![]).open(settings);
         assert!(matches!(opened, Err(OpenError::Setting(why)) if why.contains("at least")), "{opened:?}");
     }
 }
@@ -261,16 +255,16 @@ fn an_answer_to_what_arrives_after_our_logout_waits_for_the_next_connection() {
         for logs_out_first in [false, true] {
             let mut side = side(400, |s| s.replay_interleave = interleave);
             if logs_out_first {
-                side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+                side.log_out(0, "bye").unwrap();
                 assert_eq!(brief(&side.take(0)), "5402!");
             }
             hear(&mut side, "35=2|34=2|7=2|16=0|");
             let mut all = side.step(0);
             if !logs_out_first {
-                side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+                side.log_out(0, "bye").unwrap();
             }
             hear(&mut side, "35=D|34=3|11=late|");
-            assert_eq!(side.desk.got, ["late"]);
+            assert_eq!(side.app.got, ["late"]);
             all.extend(side.take(0));
             let all = brief(&all);
             assert!(!all.contains("8403"), "{interleave:?} {logs_out_first}: {all}");
@@ -292,18 +286,18 @@ fn what_was_sent_before_its_turn_is_not_reported_as_lost() {
         side.send(0, "held", 1).unwrap();
     }
     hear(&mut side, "35=4|34=2|43=Y|123=Y|36=6|");
-    assert!(side.sessions.is_replaying(KEY));
-    let sent = side.sessions.act(side.now, KEY, &mut side.desk, |turn| {
+    assert!(side.is_replaying(0));
+    let sent = side.act(0, |turn| {
         let mut draft = turn.reply().draft(MsgType::new(b"BE"));
         draft.writer().bytes(Key::new(923), b"u").bytes(Key::new(553), b"me").bytes(Key::new(554), b"secret");
         draft.send()
     });
     let seq = sent.unwrap();
-    side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+    side.log_out(0, "bye").unwrap();
     let all = brief(&side.take(0));
     assert_eq!(all.matches(&format!("BE{seq}!")).count(), 1, "{all}");
     assert!(all.ends_with(&format!("5{}!", seq.next())), "{all}");
-    assert_eq!(side.desk.unreached, []);
+    assert_eq!(side.app.unreached, []);
 }
 
 /// Returns how many messages of a slow replay a silent counterparty got before it was asked, and
@@ -315,12 +309,12 @@ fn asked_during_a_slow_replay(interleave: ReplayInterleave) -> (usize, Option<Se
     for _ in 0..110 {
         side.pass(Duration::from_secs(1));
         all.extend(side.step(0));
-        if side.sessions.wants_close(KEY) {
+        if side.wants_close(0) {
             break;
         }
     }
     let before = kinds(&all).find('1').unwrap();
-    (before, side.sessions.wants_close(KEY).then(|| side.disconnect(0).unwrap()))
+    (before, side.wants_close(0).then(|| side.disconnect(0).unwrap()))
 }
 
 #[test]

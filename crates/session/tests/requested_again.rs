@@ -3,16 +3,14 @@
 
 use std::time::Duration;
 
-use fixbolt_conformance::wire::{Side, kinds, settings};
-use fixbolt_journal::MemoryStore;
-use fixbolt_session::{Compatibility, Mono, Phase, Role, SessionEnd, SessionKey, SessionSettings};
+use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_session::{Compatibility, Mono, Phase, Role, SessionEnd, SessionSettings};
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
 const SECOND: Duration = Duration::from_secs(1);
 
 fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", Role::Acceptor).with(change);
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
     side
 }
@@ -41,16 +39,16 @@ impl Socket {
         let mut at_once = 0;
         loop {
             loop {
-                self.consumed += side.tick(0, &self.bytes[self.consumed..]);
+                self.consumed += side.wake(0, &self.bytes[self.consumed..]);
                 self.write(side);
-                if !side.sessions.has_more(KEY) {
+                if !side.has_more(0) {
                     break;
                 }
             }
             let now = side.now.mono;
-            self.delivered.resize(side.desk.got.len(), now);
+            self.delivered.resize(side.app.got.len(), now);
             self.numbers.push((now, next_in(side)));
-            let next = side.sessions.next_deadline(KEY).unwrap_or(end);
+            let next = side.next_deadline(0).unwrap_or(end);
             // A replay of ours asks to be called again at once, for each of its parts.
             at_once = if next > now { 0 } else { at_once + 1 };
             assert!(at_once < 100 || now == end, "a busy loop");
@@ -63,8 +61,7 @@ impl Socket {
     }
 
     fn write(&mut self, side: &mut Side) {
-        let written = side.sessions.writable(KEY).to_vec();
-        side.sessions.written(side.now, KEY, written.len());
+        let written = side.write(0, usize::MAX);
         let text = String::from_utf8_lossy(&written).replace('\x01', "|");
         self.sent.extend(text.split("|35=").skip(1).map(|rest| rest.chars().next().unwrap()));
     }
@@ -82,7 +79,7 @@ impl Socket {
 }
 
 fn next_in(side: &Side) -> u64 {
-    side.sessions.numbers(KEY).unwrap().0.0
+    side.numbers(0).unwrap().0.0
 }
 
 /// Messages with PossDupFlag=Y and these sequence numbers.
@@ -122,7 +119,7 @@ fn an_honest_replay_arrives_whole_and_in_order_without_a_heartbeat_lost() {
         // What nobody requested has the limit's five besides.
         assert!(socket.is_empty() && socket.most_in(SECOND) <= 105, "{}", socket.most_in(SECOND));
         let all: Vec<_> = (2..=2002).chain([2004]).map(|n| format!("o{n}")).collect();
-        assert_eq!(side.desk.got, all);
+        assert_eq!(side.app.got, all);
         assert_eq!(socket.sent.matches('0').count(), 1, "the TestRequest is answered");
         assert_eq!(next_in(&side), 2005);
     }
@@ -139,8 +136,8 @@ fn silence_that_the_pace_causes_is_not_held_against_the_counterparty() {
         side.say(0, "35=D|34=6|11=o6|");
         let mut socket = Socket::new(again(&side, 2..=5));
         socket.read(&mut side, Duration::from_secs(3 * 600 + 10));
-        assert_eq!(side.desk.got.len(), 5);
-        assert!(!side.sessions.wants_close(KEY));
+        assert_eq!(side.app.got.len(), 5);
+        assert!(!side.wants_close(0));
         let paced = socket.delivered[3] - socket.delivered[0];
         assert_eq!(paced, Duration::from_secs(3 * 600));
         assert_eq!(socket.sent.matches('1').count(), 0, "{}", socket.sent);
@@ -157,7 +154,7 @@ fn a_number_is_exempt_once_and_one_beyond_what_was_requested_never() {
     let mut socket = Socket::new(bytes);
     socket.read(&mut side, Duration::from_millis(900));
     assert!(socket.is_empty());
-    assert_eq!(side.desk.got, ["o2", "o3", "o4", "o5", "o6"]);
+    assert_eq!(side.app.got, ["o2", "o3", "o4", "o5", "o6"]);
     assert_eq!(socket.sent.matches('j').count(), 2, "{}", socket.sent);
 }
 
@@ -187,15 +184,15 @@ fn gaps_again_and_again_do_not_evade_the_pace() {
 
 #[test]
 fn a_message_that_the_application_puts_off_is_counted_once_by_the_pace() {
-    use fixbolt_conformance::wire::Mood;
+    use fixbolt_conformance::testing::Mood;
     let mut side = logged_on(|s| s.max_inbound_rate = "5".parse().ok());
     side.say(0, "35=D|34=302|11=o302|");
     let mut socket = Socket::new(again(&side, 2..=301));
-    side.desk.mood = Mood::NotNow;
+    side.app.mood = Mood::NotNow;
     socket.read(&mut side, Duration::from_secs(100));
-    side.desk.mood = Mood::Done;
+    side.app.mood = Mood::Done;
     socket.read(&mut side, Duration::from_millis(3300));
-    assert_eq!(side.desk.got.len(), 301);
+    assert_eq!(side.app.got.len(), 301);
     assert!(socket.most_in(SECOND) <= 105, "{}", socket.most_in(SECOND));
 }
 
@@ -213,7 +210,7 @@ fn rejects_and_gap_fills_that_were_requested_are_read_at_twenty_times_the_rate_a
         }
         let mut socket = Socket::new(bytes);
         socket.read(&mut side, Duration::from_secs(9));
-        assert!(!side.sessions.wants_close(KEY), "what was requested is not refused");
+        assert!(!side.wants_close(0), "what was requested is not refused");
         let numbers = &socket.numbers;
         for (from, before) in numbers {
             let within = |at: &Mono| *at >= *from && *at - *from < SECOND;
@@ -243,7 +240,7 @@ fn what_the_reorder_buffer_dropped_was_requested_too() {
         answers += &kinds(&side.take(0));
     }
     assert_eq!(answers, "8".repeat(58));
-    assert_eq!(side.desk.got.len(), 58);
+    assert_eq!(side.app.got.len(), 58);
     // A number after the last of them was not requested.
     let bytes = again(&side, 60..=70);
     side.hear(0, &bytes);
@@ -264,8 +261,8 @@ fn our_own_replay_goes_on_while_the_pace_stops_reading() {
     bytes.extend(again(&side, 2..=199));
     let mut socket = Socket::new(bytes);
     socket.read(&mut side, Duration::from_secs(4));
-    assert_eq!(side.desk.got.len(), 10);
-    assert!(side.sessions.is_blocked(KEY));
+    assert_eq!(side.app.got.len(), 10);
+    assert!(side.is_blocked(0));
     assert_eq!(socket.sent.matches('D').count(), 200, "{}", socket.sent);
 }
 
@@ -283,9 +280,8 @@ fn leaving(more: &str, change: impl FnOnce(&mut SessionSettings)) -> (Side, Sock
     }
     let mut socket = Socket::new(bytes);
     socket.read(&mut side, Duration::from_millis(10));
-    assert!(side.sessions.is_blocked(KEY));
-    let now = side.now;
-    side.sessions.log_out(now, KEY, "bye", &mut side.desk).unwrap();
+    assert!(side.is_blocked(0));
+    side.log_out(0, "bye").unwrap();
     (side, socket)
 }
 
@@ -296,7 +292,7 @@ fn the_answer_to_our_logout_is_found_behind_what_comes_too_fast_and_the_rest_is_
         socket.read(&mut side, Duration::from_secs(60));
         assert!(socket.is_empty());
         assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
-        let (before, next) = (side.desk.got.len(), next_in(&side));
+        let (before, next) = (side.app.got.len(), next_in(&side));
         assert_eq!(next, before as u64 + 2, "what was not delivered has not used its number");
         side.log_on(0, 2004, "");
         let mut bytes = again(&side, next..=2001);
@@ -306,7 +302,7 @@ fn the_answer_to_our_logout_is_found_behind_what_comes_too_fast_and_the_rest_is_
         if limit == "5" {
             assert_eq!(next_in(&side), 2005);
             let all: Vec<_> = (2..=2001).map(|n| format!("o{n}")).collect();
-            assert_eq!(side.desk.got, all);
+            assert_eq!(side.app.got, all);
         }
     }
 }
@@ -315,7 +311,7 @@ fn the_answer_to_our_logout_is_found_behind_what_comes_too_fast_and_the_rest_is_
 fn a_counterparty_that_goes_on_after_our_logout_evades_no_pace_and_holds_nothing_up() {
     let (mut side, mut socket) = leaving("", |_| {});
     let mut next = 2003;
-    let before = side.desk.got.len();
+    let before = side.app.got.len();
     for _ in 0..40 {
         // More of what was requested, new orders, and TestRequests.
         socket.bytes.extend(again(&side, next_in(&side)..=next_in(&side) + 20));
@@ -323,12 +319,12 @@ fn a_counterparty_that_goes_on_after_our_logout_evades_no_pace_and_holds_nothing
             socket.bytes.extend(side.wire(0, &body.replace("{n}", &next.to_string())));
             next += 1;
         }
-        if side.sessions.wants_close(KEY) {
+        if side.wants_close(0) {
             break;
         }
         socket.read(&mut side, Duration::from_millis(100));
     }
-    assert!(side.desk.got.len() - before <= 100 && socket.most_in(SECOND) <= 105);
+    assert!(side.app.got.len() - before <= 100 && socket.most_in(SECOND) <= 105);
     assert!(!socket.sent.contains('2'), "nothing is requested any more: {}", socket.sent);
     assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
 }
@@ -337,7 +333,7 @@ fn a_counterparty_that_goes_on_after_our_logout_evades_no_pace_and_holds_nothing
 fn after_our_logout_a_resend_request_behind_what_comes_too_fast_is_answered() {
     let (mut side, mut socket) = leaving("35=2|34=2003|7=1|16=0|", |_| {});
     socket.read(&mut side, Duration::from_millis(100));
-    assert!(socket.is_empty() && side.sessions.phase(KEY) == Phase::LogoutSent);
+    assert!(socket.is_empty() && side.phase(0) == Phase::LogoutSent);
     assert!(socket.sent.contains('4') && !socket.sent.contains('2'), "{}", socket.sent);
     side.say(0, "35=5|34=2004|");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
@@ -350,12 +346,8 @@ fn nothing_is_left_for_a_next_connection_that_would_not_request_it() {
     {
         let (mut side, mut socket) = leaving("35=5|34=2003|", change);
         socket.read(&mut side, Duration::from_millis(1900));
-        assert!(!socket.is_empty() && side.sessions.is_blocked(KEY), "it is read at the pace");
-        assert!(
-            side.desk.notes.iter().all(|note| !note.contains("next connection")),
-            "{:?}",
-            side.desk.notes
-        );
+        assert!(!socket.is_empty() && side.is_blocked(0), "it is read at the pace");
+        assert!(side.app.notes.iter().all(|note| !note.contains("next connection")), "{:?}", side.app.notes);
         socket.read(&mut side, SECOND);
         assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
     }

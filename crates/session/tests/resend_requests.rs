@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use fixbolt_conformance::wire::{Side, kinds, settings};
-use fixbolt_journal::MemoryStore;
+use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_session::{Compatibility, Misbehavior, Role, SessionEnd, SessionSettings};
 
 fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", Role::Acceptor).with(change);
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     side.log_on(0, 1, "");
     side
 }
@@ -46,7 +45,7 @@ fn a_gap_is_requested_in_parts_each_once_the_part_before_has_come() {
     assert_eq!(range(&out), (12, 0));
     assert_eq!(kinds(&side.say(0, &again(&side, 12))), "8");
     assert_eq!(kinds(&side.say(0, &again(&side, 13))), "88");
-    assert_eq!(side.desk.got.last().unwrap(), "o14");
+    assert_eq!(side.app.got.last().unwrap(), "o14");
     assert_eq!(kinds(&side.say(0, "35=1|34=15|112=x|")), "0");
 }
 

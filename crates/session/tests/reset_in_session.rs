@@ -4,28 +4,26 @@
 use std::time::Duration;
 
 use fixbolt_codec::{SeqNum, Version};
-use fixbolt_conformance::wire::{Side, kinds, settings};
-use fixbolt_journal::MemoryStore;
+use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_session::{
-    Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, Unreached,
+    Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionSettings, Unreached,
 };
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
 const ANSWER: &str = "35=A|34=1|98=0|108=30|141=Y|";
 
 fn numbers(side: &Side) -> (u64, u64) {
-    let (next_in, next_out) = side.sessions.numbers(KEY).unwrap();
+    let (next_in, next_out) = side.numbers(0).unwrap();
     (next_in.0, next_out.0)
 }
 
 fn begin(side: &mut Side) -> Result<(), SendError> {
-    side.sessions.reset_in_session(side.now, KEY, "jane: end of day", &mut side.desk)
+    side.reset_in_session(0, "jane: end of day")
 }
 
 /// An acceptor that has received and sent one order.
 fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", Role::Acceptor).with(change);
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
     assert_eq!(kinds(&side.say(0, "35=D|34=2|11=a|")), "8");
     side
@@ -45,7 +43,7 @@ fn logon_sent() -> Side {
 #[test]
 fn a_reset_is_a_test_request_then_both_logons_and_both_sides_continue_with_2() {
     let mut side = logon_sent();
-    assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+    assert_eq!(side.phase(0), Phase::LoggedOn);
     assert_eq!(side.send(0, "early", 1), Err(SendError::BackPressure));
     assert_eq!(kinds(&side.say(0, ANSWER)), "");
     assert_eq!(numbers(&side), (2, 2));
@@ -100,8 +98,8 @@ fn without_a_heartbeat_the_reset_is_abandoned_and_the_session_continues() {
     assert!(matches!(begin(&mut side), Err(SendError::Application(_))));
     side.take(0);
     side.pass(Duration::from_secs(7));
-    assert!(side.sessions.next_deadline(KEY).unwrap() <= side.now.mono);
-    side.tick(0, &[]);
+    assert!(side.next_deadline(0).unwrap() <= side.now.mono);
+    side.wake(0, &[]);
     side.send(0, "on", 1).unwrap();
     assert_eq!(kinds(&side.take(0)), "D");
     assert_eq!(kinds(&side.say(0, "35=0|34=3|112=1|")), "");
@@ -112,7 +110,7 @@ fn without_a_heartbeat_the_reset_is_abandoned_and_the_session_continues() {
 fn a_logon_that_is_not_answered_ends_the_connection() {
     let mut side = logon_sent();
     side.pass(Duration::from_secs(10));
-    side.tick(0, &[]);
+    side.wake(0, &[]);
     assert_eq!(kinds(&side.take(0)), "5");
     assert_eq!(side.disconnect(0), Some(SessionEnd::ResetUnanswered));
 }
@@ -132,8 +130,8 @@ fn what_was_sent_before_the_answer_is_not_processed_and_a_logout_is_answered() {
     let mut side = logon_sent();
     assert_eq!(kinds(&side.say(0, "35=D|34=4|11=late|")), "");
     assert_eq!(kinds(&side.say(0, "35=1|34=5|112=late|")), "");
-    assert_eq!(side.desk.got, ["a"]);
-    assert!(side.desk.notes.iter().any(|note| note.contains("before it answered the reset")));
+    assert_eq!(side.app.got, ["a"]);
+    assert!(side.app.notes.iter().any(|note| note.contains("before it answered the reset")));
     assert_eq!(kinds(&side.say(0, ANSWER)), "");
     assert_eq!(numbers(&side), (2, 2));
     let mut refuses = logon_sent();
@@ -159,19 +157,14 @@ fn two_sides_that_begin_at_once_settle() {
     let acceptor = SessionSettings::new("FIX.4.4:B->A".parse().unwrap(), Role::Acceptor);
     let mut sides = [initiator, acceptor].map(|s| {
         let s = s.with(|s| s.dictionary = fixbolt_session::SessionDictionary::None);
-        Side::new(Box::new(MemoryStore::new()), vec![s])
+        Side::new(vec![s])
     });
     for side in sides.iter_mut().rev() {
-        side.sessions.connected(side.now, KEY, &mut side.desk);
+        side.connect(0);
     }
     let settle = |sides: &mut [Side; 2]| {
         for _ in 0..20 {
-            let bytes = [0, 1].map(|n| {
-                let side: &mut Side = &mut sides[n];
-                let bytes = side.sessions.writable(KEY).to_vec();
-                side.sessions.written(side.now, KEY, bytes.len());
-                bytes
-            });
+            let bytes = [0, 1].map(|n| sides[n].write(0, usize::MAX));
             sides[1].hear(0, &bytes[0]);
             sides[0].hear(0, &bytes[1]);
         }
@@ -183,34 +176,34 @@ fn two_sides_that_begin_at_once_settle() {
     settle(&mut sides);
     for side in &mut sides {
         assert_eq!(numbers(side), (2, 2));
-        assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+        assert_eq!(side.phase(0), Phase::LoggedOn);
     }
     sides[0].send(0, "after", 1).unwrap();
     settle(&mut sides);
-    assert_eq!(sides[1].desk.got.first().map(String::as_str), Some("after"));
+    assert_eq!(sides[1].app.got.first().map(String::as_str), Some("after"));
 }
 
 #[test]
 fn a_reset_needs_a_session_that_is_logged_on() {
     let settings = settings("PEER", Role::Acceptor);
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     assert_eq!(begin(&mut side), Err(SendError::NotLoggedOn));
-    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.connect(0);
     assert_eq!(begin(&mut side), Err(SendError::NotLoggedOn));
-    assert_eq!(side.sessions.numbers(KEY), Some((SeqNum(1), SeqNum(1))));
+    assert_eq!(side.numbers(0), Some((SeqNum(1), SeqNum(1))));
 }
 
 #[test]
 fn a_reset_whose_connection_breaks_is_told() {
     let mut side = logon_sent();
     assert_eq!(side.disconnect(0), Some(SessionEnd::ConnectionLost));
-    assert_eq!(side.desk.resets, ["the next sequence numbers are 1 in and 2 out: jane: end of day"]);
+    assert_eq!(side.app.resets, ["the next sequence numbers are 1 in and 2 out: jane: end of day"]);
 
     let mut side = logged_on(|_| {});
     begin(&mut side).unwrap();
     assert_eq!(side.disconnect(0), Some(SessionEnd::ConnectionLost));
     let told = "the reset of the sequence numbers was abandoned: the connection has ended";
-    assert_eq!(side.desk.resets, [told]);
+    assert_eq!(side.app.resets, [told]);
     assert_eq!(numbers(&side), (3, 4));
 }
 
@@ -219,11 +212,11 @@ fn a_reset_does_not_begin_after_our_logout() {
     let mut side = logged_on(|_| {});
     begin(&mut side).unwrap();
     assert_eq!(kinds(&side.take(0)), "1");
-    side.sessions.log_out(side.now, KEY, "good night", &mut side.desk).unwrap();
+    side.log_out(0, "good night").unwrap();
     assert_eq!(kinds(&side.take(0)), "5");
     assert_eq!(kinds(&side.say(0, "35=0|34=3|112=1|")), "");
     let told = "the reset of the sequence numbers was abandoned: a Logout was sent";
-    assert_eq!(side.desk.resets, [told]);
+    assert_eq!(side.app.resets, [told]);
     assert_eq!(numbers(&side), (4, 5));
 }
 
@@ -235,10 +228,10 @@ fn what_was_numbered_before_a_reset_and_never_taken_by_the_socket_is_told() {
     side.hear(0, &bytes);
     assert_eq!(numbers(&side), (1, 1));
     side.disconnect(0);
-    assert_eq!(side.desk.unreached, [(SeqNum(3), SeqNum(3), Unreached::Reset)]);
+    assert_eq!(side.app.unreached, [(SeqNum(3), SeqNum(3), Unreached::Reset)]);
     // It does not count as unsent in the numbers after the reset.
-    side.desk.unreached.clear();
+    side.app.unreached.clear();
     side.log_on(0, 1, "");
     assert_eq!(kinds(&side.say(0, "35=2|34=2|7=1|16=0|")), "4");
-    assert_eq!(side.desk.unreached, []);
+    assert_eq!(side.app.unreached, []);
 }

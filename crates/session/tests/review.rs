@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_conformance::store::{Intercept, Intercepted};
-use fixbolt_conformance::wire::{Mood, Side, kinds, report, settings};
+use fixbolt_conformance::testing::{Mood, Side, kinds, report, settings};
 use fixbolt_journal::{MemoryStore, NoStore};
 use fixbolt_session::store::{Generation, Record, Recovered, Store, StoreError};
 use fixbolt_session::{
@@ -67,14 +67,14 @@ fn faulty(change: fn(&mut SessionSettings)) -> (Side, Arc<Mutex<Faults>>) {
         settings
     });
     let store = Intercepted::new(MemoryStore::new(), Faulty(Arc::clone(&faults)));
-    let side = Side::new(Box::new(store), all.to_vec());
+    let side = Side::on_store(Box::new(store), all.to_vec());
     (side, faults)
 }
 
 fn over(store: Box<dyn Store>, change: fn(&mut SessionSettings)) -> Side {
     let mut settings = settings("PEER", Role::Acceptor);
     change(&mut settings);
-    Side::new(store, vec![settings])
+    Side::on_store(store, vec![settings])
 }
 
 fn logged_on(change: fn(&mut SessionSettings)) -> Side {
@@ -87,26 +87,18 @@ fn keep(settings: &mut SessionSettings) {
     settings.while_logged_off = WhileLoggedOff::Keep;
 }
 
-fn outputs(side: &mut Side) -> Vec<SessionKey> {
-    std::iter::from_fn(|| side.sessions.next_output()).collect()
-}
-
-fn ready(side: &mut Side) -> Vec<SessionKey> {
-    std::iter::from_fn(|| side.sessions.next_ready()).collect()
-}
-
 /// The answer to a Logout is awaited for LogoutTimeout, whatever else the counterparty asks
 /// meanwhile.
 #[test]
 fn a_counterparty_that_keeps_sending_does_not_delay_the_end_of_a_logout() {
     let mut side = logged_on(|_| {});
-    side.sessions.log_out(side.now, A, "", &mut side.desk).unwrap();
+    side.log_out(0, "").unwrap();
     assert_eq!(kinds(&side.take(0)), "5");
     for seq in 2..=5 {
         side.pass(Duration::from_secs(1));
         side.say(0, &format!("35=1|34={seq}|112=still there|"));
     }
-    assert!(side.sessions.wants_close(A), "four seconds after a Logout that was not answered");
+    assert!(side.wants_close(0), "four seconds after a Logout that was not answered");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
 }
 
@@ -117,7 +109,7 @@ fn a_logout_after_a_replay_is_sent_even_if_the_store_keeps_nothing() {
     while side.send(0, "x", 900).is_ok() {}
     let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
     side.hear(0, &bytes);
-    side.sessions.log_out(side.now, A, "", &mut side.desk).unwrap();
+    side.log_out(0, "").unwrap();
     let out = side.take(0);
     assert!(out.last().unwrap().contains("|35=5|"), "{:?}", out.last());
 }
@@ -128,39 +120,39 @@ fn a_resent_logout_is_not_answered_when_its_sequence_number_is_due() {
     let time = side.time();
     assert_eq!(kinds(&side.say(0, &format!("35=5|34=3|43=Y|122={time}|"))), "2");
     assert_eq!(kinds(&side.say(0, "35=0|34=2|")), "");
-    assert_eq!(side.sessions.phase(A), Phase::LoggedOn);
-    assert_eq!(side.sessions.numbers(A).unwrap().0, SeqNum(4));
+    assert_eq!(side.phase(0), Phase::LoggedOn);
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(4));
 }
 
 #[test]
 fn a_sequence_number_that_cannot_be_set_halts_nothing() {
     let mut side = logged_on(|_| {});
     for numbers in [(None, Some(SeqNum::MAX)), (Some(SeqNum::MAX), None), (Some(SeqNum::ZERO), None)] {
-        let set = side.sessions.set_numbers(side.now, A, numbers, "typing error", &mut side.desk);
+        let set = side.set_numbers(0, numbers, "typing error");
         assert!(matches!(set, Err(SendError::Application(_))), "{set:?}");
-        assert_eq!((side.sessions.halted(A), side.sessions.wants_close(A)), (None, false));
+        assert_eq!((side.halted(0), side.wants_close(0)), (None, false));
     }
 }
 
 fn poisoned(side: &mut Side) {
-    side.desk.mood = Mood::Fails;
+    side.app.mood = Mood::Fails;
     for _ in 0..3 {
-        let (next_in, _) = side.sessions.numbers(A).unwrap();
+        let (next_in, _) = side.numbers(0).unwrap();
         side.log_on(0, next_in.0 + u64::from(next_in == SeqNum(2)), "");
         side.say(0, "35=D|34=2|11=a|");
         side.disconnect(0);
     }
-    side.desk.mood = Mood::Done;
-    assert!(matches!(side.sessions.halted(A), Some(Halt::PoisonMessage { seq: SeqNum(2), .. })));
+    side.app.mood = Mood::Done;
+    assert!(matches!(side.halted(0), Some(Halt::PoisonMessage { seq: SeqNum(2), .. })));
 }
 
 #[test]
 fn skipping_a_poison_message_does_not_undo_what_an_operator_has_set() {
     let (mut side, _) = faulty(|_| {});
     poisoned(&mut side);
-    side.sessions.set_numbers(side.now, A, (Some(SeqNum(10)), None), "by hand", &mut side.desk).unwrap();
-    side.sessions.skip(side.now, A, "desk: seen", &mut side.desk).unwrap();
-    assert_eq!(side.sessions.numbers(A).unwrap().0, SeqNum(10));
+    side.set_numbers(0, (Some(SeqNum(10)), None), "by hand").unwrap();
+    side.skip(0, "desk: seen").unwrap();
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(10));
 }
 
 #[test]
@@ -168,14 +160,14 @@ fn a_store_that_works_again_does_not_end_the_halt_of_a_poison_message() {
     let (mut side, faults) = faulty(|_| {});
     poisoned(&mut side);
     faults.lock().unwrap().refuses = Some(A);
-    assert!(side.sessions.skip(side.now, A, "desk: seen", &mut side.desk).is_err());
-    assert!(matches!(side.sessions.halted(A), Some(Halt::StoreFailed(_))));
+    assert!(side.skip(0, "desk: seen").is_err());
+    assert!(matches!(side.halted(0), Some(Halt::StoreFailed(_))));
     faults.lock().unwrap().refuses = None;
-    let resumed = side.sessions.resume(side.now, A, "desk: repaired", &mut side.desk);
+    let resumed = side.resume(0, "desk: repaired");
     assert!(matches!(resumed, Err(OpenError::Halted(Halt::PoisonMessage { .. }))), "{resumed:?}");
-    assert_eq!(side.sessions.next_deadline(A), None);
-    side.sessions.skip(side.now, A, "desk: seen", &mut side.desk).unwrap();
-    assert!(side.sessions.can_connect(A));
+    assert_eq!(side.next_deadline(0), None);
+    side.skip(0, "desk: seen").unwrap();
+    assert!(side.can_connect(0));
 }
 
 #[test]
@@ -187,26 +179,26 @@ fn a_store_that_is_locked_by_a_repair_is_retried_at_growing_intervals() {
     side.disconnect(0);
     *faults.lock().unwrap() = Faults { locked: true, ..Faults::default() };
     for _ in 0..10 {
-        let at = side.sessions.next_deadline(A).unwrap();
+        let at = side.next_deadline(0).unwrap();
         side.pass(at - side.now.mono);
-        side.tick(0, &[]);
-        assert!(side.sessions.next_deadline(A).unwrap() > side.now.mono);
+        side.wake(0, &[]);
+        assert!(side.next_deadline(0).unwrap() > side.now.mono);
         // Meanwhile no call reaches the closed store.
         assert_eq!(side.send(0, "a", 1), Err(SendError::Unavailable));
-        assert!(side.sessions.log_out(side.now, A, "", &mut side.desk).is_err());
-        assert!(side.sessions.skip(side.now, A, "desk: seen", &mut side.desk).is_err());
-        let set = side.sessions.set_numbers(side.now, A, (None, Some(SeqNum(9))), "", &mut side.desk);
+        assert!(side.log_out(0, "").is_err());
+        assert!(side.skip(0, "desk: seen").is_err());
+        let set = side.set_numbers(0, (None, Some(SeqNum(9))), "");
         assert_eq!(set, Err(SendError::Unavailable));
-        side.sessions.show_store(side.now, A, &mut side.desk);
-        side.sessions.connected(side.now, A, &mut side.desk);
+        side.show_store(0);
+        side.connect(0);
         assert_eq!(side.disconnect(0), None);
-        let to_it = side.sessions.act(side.now, B, &mut side.desk, |turn| report(turn.to(A).unwrap(), b"x"));
+        let to_it = side.act(1, |turn| report(turn.to(A).unwrap(), b"x"));
         assert_eq!(to_it, Err(SendError::Unavailable));
     }
     assert_eq!(faults.lock().unwrap().opened, 10);
     faults.lock().unwrap().locked = false;
-    side.sessions.resume(side.now, A, "desk: repaired", &mut side.desk).unwrap();
-    assert_eq!(side.sessions.next_deadline(A), None);
+    side.resume(0, "desk: repaired").unwrap();
+    assert_eq!(side.next_deadline(0), None);
     assert_eq!(kinds(&side.log_on(0, 2, "")), "A");
 }
 
@@ -219,18 +211,18 @@ fn a_store_that_opens_but_refuses_stays_halted_and_is_retried_at_growing_interva
     assert!(side.send(0, "a", 1).is_err());
     side.disconnect(0);
     for wait in [1, 2, 4, 8] {
-        let due = side.sessions.next_deadline(A).unwrap();
+        let due = side.next_deadline(0).unwrap();
         assert_eq!(due, side.now.mono + Duration::from_secs(wait));
         side.pass(due - side.now.mono);
-        side.tick(0, &[]);
-        assert!(matches!(side.sessions.halted(A), Some(Halt::StoreFailed(_))));
-        assert!(!side.sessions.can_connect(A));
+        side.wake(0, &[]);
+        assert!(matches!(side.halted(0), Some(Halt::StoreFailed(_))));
+        assert!(!side.can_connect(0));
     }
     faults.lock().unwrap().refuses = None;
-    let due = side.sessions.next_deadline(A).unwrap();
+    let due = side.next_deadline(0).unwrap();
     side.pass(due - side.now.mono);
-    side.tick(0, &[]);
-    assert_eq!((side.sessions.halted(A), side.sessions.next_deadline(A)), (None, None));
+    side.wake(0, &[]);
+    assert_eq!((side.halted(0), side.next_deadline(0)), (None, None));
 }
 
 #[test]
@@ -242,13 +234,13 @@ fn a_store_that_turns_out_to_be_damaged_at_a_retry_is_reported_with_the_reason()
         tells: Some(|recovered| recovered.damage = Some("segment-000002 is missing".to_owned())),
         ..Faults::default()
     };
-    let due = side.sessions.next_deadline(A).unwrap();
+    let due = side.next_deadline(0).unwrap();
     side.pass(due - side.now.mono);
-    side.desk.notes.clear();
-    side.tick(0, &[]);
-    assert!(matches!(side.sessions.halted(A), Some(Halt::StoreDamaged { .. })));
-    assert!(side.desk.notes[0].contains("segment-000002 is missing"), "{:?}", side.desk.notes);
-    assert_eq!(side.sessions.next_deadline(A), None);
+    side.app.notes.clear();
+    side.wake(0, &[]);
+    assert!(matches!(side.halted(0), Some(Halt::StoreDamaged { .. })));
+    assert!(side.app.notes[0].contains("segment-000002 is missing"), "{:?}", side.app.notes);
+    assert_eq!(side.next_deadline(0), None);
 }
 
 #[test]
@@ -266,9 +258,9 @@ fn waiting_messages_are_reported_as_not_reached_if_the_store_returns_with_new_se
         ..Faults::default()
     };
     // The store below only pretends to have been reset, and refuses the record of the resumption.
-    let resumed = side.sessions.resume(side.now, A, "desk: repaired", &mut side.desk);
+    let resumed = side.resume(0, "desk: repaired");
     assert!(matches!(resumed, Err(OpenError::Halted(Halt::StoreFailed(_)))), "{resumed:?}");
-    assert_eq!(side.desk.unreached, [(SeqNum(1), SeqNum(2), Unreached::Reset)]);
+    assert_eq!(side.app.unreached, [(SeqNum(1), SeqNum(2), Unreached::Reset)]);
 }
 
 #[test]
@@ -278,36 +270,34 @@ fn a_session_halted_by_another_ones_transaction_is_reported_to_the_driver() {
     side.log_on(1, 1, "");
     side.take(0);
     side.take(1);
-    outputs(&mut side);
+    side.outputs();
     faults.lock().unwrap().refuses = Some(B);
-    let both = |side: &mut Side| {
-        side.sessions.act(side.now, A, &mut side.desk, |turn| report(turn.to(B).unwrap(), b"x"))
-    };
+    let both = |side: &mut Side| side.act(0, |turn| report(turn.to(B).unwrap(), b"x"));
     assert!(both(&mut side).is_err());
-    assert!(side.sessions.wants_close(B));
-    assert_eq!(outputs(&mut side), [B], "its connection must be closed");
+    assert!(side.wants_close(1));
+    assert_eq!(side.outputs(), [B], "its connection must be closed");
     side.disconnect(1);
     faults.lock().unwrap().refuses = None;
-    side.sessions.resume(side.now, B, "desk: repaired", &mut side.desk).unwrap();
+    side.resume(1, "desk: repaired").unwrap();
     // Without a connection it has a deadline that it did not have before.
     faults.lock().unwrap().refuses = Some(B);
     assert!(both(&mut side).is_err());
-    assert!(side.sessions.next_deadline(B).is_some());
-    assert_eq!(ready(&mut side), [B]);
+    assert!(side.next_deadline(1).is_some());
+    assert_eq!(side.ready(), [B]);
 }
 
 #[test]
 fn a_store_that_fails_on_its_own_is_retried_even_without_a_connection() {
     let (mut side, faults) = faulty(keep);
     faults.lock().unwrap().fails = Some(B);
-    side.sessions.store_advanced(side.now, &mut side.desk);
-    assert_eq!(ready(&mut side), [B]);
-    assert!(!side.sessions.can_connect(B));
-    let at = side.sessions.next_deadline(B).unwrap();
+    side.store_advanced();
+    assert_eq!(side.ready(), [B]);
+    assert!(!side.can_connect(1));
+    let at = side.next_deadline(1).unwrap();
     side.pass(at - side.now.mono);
-    side.tick(1, &[]);
-    assert!(side.sessions.can_connect(B));
-    assert_eq!(side.sessions.next_deadline(B), None);
+    side.wake(1, &[]);
+    assert!(side.can_connect(1));
+    assert_eq!(side.next_deadline(1), None);
 }
 
 /// Both sides log out at the same time, and our Logout still waits for a replay: the counterparty
@@ -321,12 +311,12 @@ fn logouts_that_cross_during_a_replay_are_both_sent() {
     }
     let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
     side.hear(0, &bytes);
-    side.sessions.log_out(side.now, A, "", &mut side.desk).unwrap();
+    side.log_out(0, "").unwrap();
     let bytes = side.wire(0, "35=5|34=3|");
     side.hear(0, &bytes);
     let out = kinds(&side.take(0));
     assert!(out.ends_with('5') && out.matches('5').count() == 1, "{out}");
-    assert_eq!(side.sessions.phase(A), Phase::LogoutAnswered);
+    assert_eq!(side.phase(0), Phase::LogoutAnswered);
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
 }
 
@@ -334,17 +324,17 @@ fn logouts_that_cross_during_a_replay_are_both_sent() {
 fn a_session_whose_application_panics_outside_its_own_calls_is_reported_to_the_driver() {
     let mut side = logged_on(|_| {});
     side.take(0);
-    outputs(&mut side);
-    let _: Result<(), _> = side.sessions.act(side.now, A, &mut side.desk, |_| panic!("application bug"));
-    assert!(side.sessions.wants_close(A));
-    assert_eq!(outputs(&mut side), [A]);
+    side.outputs();
+    let _: Result<(), _> = side.act(0, |_| panic!("application bug"));
+    assert!(side.wants_close(0));
+    assert_eq!(side.outputs(), [A]);
     let mut side = logged_on(|_| {});
     side.take(0);
-    outputs(&mut side);
-    side.desk.panic_in = "on_event";
-    side.sessions.notify(side.now, A, &fixbolt_session::Event::Resumed, &mut side.desk);
-    assert!(side.sessions.wants_close(A));
-    assert_eq!(outputs(&mut side), [A]);
+    side.outputs();
+    side.app.panic_in = "on_event";
+    side.notify(0, &fixbolt_session::Event::Resumed);
+    assert!(side.wants_close(0));
+    assert_eq!(side.outputs(), [A]);
 }
 
 #[test]
@@ -357,5 +347,5 @@ fn messages_that_no_socket_accepted_are_reported_as_not_reached_after_a_reset() 
         side.send(0, id, 1).unwrap();
     }
     side.disconnect(0);
-    assert_eq!(side.desk.unreached, [(SeqNum(3), SeqNum(4), Unreached::Reset)]);
+    assert_eq!(side.app.unreached, [(SeqNum(3), SeqNum(4), Unreached::Reset)]);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_conformance::store::{Intercept, Intercepted};
-use fixbolt_conformance::wire::{Mood, Side, kinds, report, settings};
+use fixbolt_conformance::testing::{Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Position, Record, RecordKind, Store, StoreError};
 use fixbolt_session::{Halt, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings, TooLowAtLogon};
@@ -64,19 +64,19 @@ impl Bench {
         let store = Intercepted::new(MemoryStore::new(), refusing);
         let mut all = ["A", "B"].map(|name| settings(name, Role::Acceptor)).to_vec();
         change(&mut all[0]);
-        let mut side = Side::new(Box::new(store), all);
-        side.desk.copies_to = Some(B);
+        let mut side = Side::on_store(Box::new(store), all);
+        side.app.copies_to = Some(B);
         side.log_on(0, 1, "");
         side.log_on(1, 1, "");
         side.pass(Duration::from_secs(37));
-        side.tick(0, &[]);
-        side.tick(1, &[]);
-        assert!(!side.sessions.writable(A).is_empty(), "a TestRequest waits for the socket");
+        side.wake(0, &[]);
+        side.wake(1, &[]);
+        assert!(!side.writable(0).is_empty(), "a TestRequest waits for the socket");
         Self { side, refuses, committed }
     }
 
     fn snapshot(&self) -> (String, String, usize) {
-        let [a, b] = [A, B].map(|key| self.side.sessions.snapshot(key));
+        let [a, b] = [A, B].map(|key| self.side.sessions().snapshot(key));
         (a, b, self.committed.lock().unwrap().len())
     }
 
@@ -93,14 +93,14 @@ fn a_failed_message_leaves_both_sessions_unchanged_except_for_the_attempt() {
         // Any message answers a TestRequest; afterwards only the turn could change anything.
         bench.side.say(0, "35=0|34=2|");
         let (a, b, records) = bench.snapshot();
-        bench.side.desk.mood = mood;
+        bench.side.app.mood = mood;
         bench.order();
         let (a_after, b_after, records_after) = bench.snapshot();
         assert_eq!(a_after, a.replace("attempts: 0", "attempts: 1"), "{mood:?}");
         assert_eq!(b_after, b, "{mood:?}");
         assert_eq!(records_after, records + 1);
         assert_eq!(bench.committed.lock().unwrap().last(), Some(&(A, RecordKind::Attempt)));
-        assert!(bench.side.sessions.wants_close(A) && !bench.side.sessions.wants_close(B));
+        assert!(bench.side.wants_close(0) && !bench.side.wants_close(1));
         assert_eq!(bench.side.disconnect(0), Some(SessionEnd::ApplicationFailed { seq: SeqNum(3) }));
         assert_eq!(kinds(&bench.side.say(1, "35=1|34=2|112=still there|")), "10");
     }
@@ -113,13 +113,13 @@ fn a_message_answered_with_not_now_counts_only_as_a_sign_of_life() {
         // Any message answers a TestRequest; afterwards only the turn could change anything.
         bench.side.say(0, "35=0|34=2|");
         let before = bench.snapshot();
-        bench.side.desk.mood = mood;
+        bench.side.app.mood = mood;
         let bytes = bench.side.wire(0, "35=D|34=3|11=a|");
         assert_eq!(bench.side.hear(0, &bytes), 0, "the message is offered again");
         assert_eq!(bench.snapshot(), before, "{mood:?}");
-        bench.side.desk.mood = Mood::Done;
+        bench.side.app.mood = Mood::Done;
         assert_eq!(bench.side.hear(0, &bytes), bytes.len());
-        assert_eq!(bench.side.desk.got, ["a"]);
+        assert_eq!(bench.side.app.got, ["a"]);
     }
 }
 
@@ -127,22 +127,20 @@ fn a_message_answered_with_not_now_counts_only_as_a_sign_of_life() {
 fn a_failed_or_panicking_act_leaves_both_sessions_unchanged() {
     let mut bench = Bench::new();
     let before = bench.snapshot();
-    let Side { now, sessions, desk, .. } = &mut bench.side;
-    let failed = sessions.act(*now, A, desk, |turn| {
+    let failed = bench.side.act(0, |turn| {
         report(turn.reply(), b"x")?;
         report(turn.to(B).unwrap(), b"x")?;
         Err::<(), _>(SendError::Application("changed its mind"))
     });
     assert_eq!(failed, Err(SendError::Application("changed its mind")));
     assert_eq!(bench.snapshot(), before);
-    let Side { now, sessions, desk, .. } = &mut bench.side;
-    let panicked: Result<(), _> = sessions.act(*now, A, desk, |turn| {
+    let panicked: Result<(), _> = bench.side.act(0, |turn| {
         report(turn.to(B).unwrap(), b"x")?;
         panic!("application bug")
     });
     assert!(panicked.is_err());
     assert_eq!(bench.snapshot(), before);
-    assert!(bench.side.sessions.wants_close(A) && !bench.side.sessions.wants_close(B));
+    assert!(bench.side.wants_close(0) && !bench.side.wants_close(1));
 }
 
 #[test]
@@ -153,10 +151,10 @@ fn a_store_that_refuses_leaves_the_session_unchanged_and_halts_it() {
     let before = bench.snapshot();
     *bench.refuses.lock().unwrap() = Some(A);
     // The clock's turn: a TestRequest that cannot be stored is not outstanding.
-    bench.side.tick(0, &[]);
+    bench.side.wake(0, &[]);
     assert_eq!(bench.snapshot(), before);
-    assert_eq!(bench.side.sessions.halted(A), Some(&Halt::StoreFailed(full())));
-    assert!(!bench.side.sessions.wants_close(B));
+    assert_eq!(bench.side.halted(0), Some(&Halt::StoreFailed(full())));
+    assert!(!bench.side.wants_close(1));
 }
 
 #[test]
@@ -164,18 +162,18 @@ fn another_sessions_store_failure_halts_only_that_one_and_the_message_is_process
     for mood in [Mood::Done, Mood::Careless] {
         let mut bench = Bench::new();
         bench.side.say(0, "35=0|34=2|");
-        bench.side.desk.mood = mood;
+        bench.side.app.mood = mood;
         *bench.refuses.lock().unwrap() = Some(B);
         let before = bench.snapshot();
         let bytes = bench.side.wire(0, "35=D|34=3|11=a|");
         assert_eq!(bench.side.hear(0, &bytes), 0, "the turn could not be committed");
         assert_eq!(bench.snapshot(), before, "{mood:?}");
-        assert_eq!(bench.side.sessions.halted(A), None);
-        assert_eq!(bench.side.sessions.halted(B), Some(&Halt::StoreFailed(full())));
-        bench.side.desk.mood = Mood::Careless;
+        assert_eq!(bench.side.halted(0), None);
+        assert_eq!(bench.side.halted(1), Some(&Halt::StoreFailed(full())));
+        bench.side.app.mood = Mood::Careless;
         assert_eq!(bench.side.hear(0, &bytes), bytes.len());
         assert_eq!(kinds(&bench.side.take(0)), "8");
-        assert_eq!(bench.side.desk.redelivered, [SeqNum(3)], "{mood:?}: the application has seen it");
+        assert_eq!(bench.side.app.redelivered, [SeqNum(3)], "{mood:?}: the application has seen it");
     }
 }
 
@@ -196,7 +194,7 @@ fn a_panic_in_any_callback_ends_the_connection_and_not_the_worker() {
     for callback in ["on_logon", "on_event", "on_resend"] {
         let mut bench = Bench::new();
         bench.side.send(0, "x", 1).unwrap();
-        bench.side.desk.panic_in = callback;
+        bench.side.app.panic_in = callback;
         match callback {
             "on_logon" => {
                 bench.side.disconnect(0);
@@ -205,14 +203,14 @@ fn a_panic_in_any_callback_ends_the_connection_and_not_the_worker() {
             "on_resend" => drop(bench.side.say(0, "35=2|34=2|7=1|16=0|")),
             _ => drop(bench.side.say(0, "35=3|34=2|45=1|")),
         }
-        assert!(bench.side.sessions.wants_close(A), "{callback}");
+        assert!(bench.side.wants_close(0), "{callback}");
         assert_eq!(
             bench.side.disconnect(0),
             Some(SessionEnd::CallbackFailed { callback, why: "panic".into() })
         );
-        bench.side.desk.panic_in = "";
+        bench.side.app.panic_in = "";
         assert_eq!(kinds(&bench.side.say(1, "35=1|34=2|112=still there|")), "10");
-        assert_eq!(bench.side.sessions.phase(B), Phase::LoggedOn);
+        assert_eq!(bench.side.phase(1), Phase::LoggedOn);
     }
 }
 
@@ -221,7 +219,7 @@ fn a_change_of_numbers_that_the_store_refuses_grants_no_tolerance_again() {
     let mut bench = Bench::with(|a| a.too_low_at_logon = TooLowAtLogon::AcceptedOnce);
     let set = |bench: &mut Bench, next_in| {
         let side = &mut bench.side;
-        side.sessions.set_numbers(side.now, A, (Some(SeqNum(next_in)), None), "agreed", &mut side.desk)
+        side.set_numbers(0, (Some(SeqNum(next_in)), None), "agreed")
     };
     bench.side.disconnect(0);
     set(&mut bench, 7).unwrap();
@@ -233,6 +231,6 @@ fn a_change_of_numbers_that_the_store_refuses_grants_no_tolerance_again() {
     assert_eq!(bench.snapshot(), before);
     *bench.refuses.lock().unwrap() = None;
     let side = &mut bench.side;
-    let _ = side.sessions.resume(side.now, A, "room again", &mut side.desk);
+    let _ = side.resume(0, "room again");
     assert_eq!(kinds(&side.log_on(0, 2, "")), "5", "one Logon was accepted already");
 }

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Version};
+use fixbolt_conformance::testing::Side;
 use fixbolt_journal::{DirectoryStore, JournalReader, MemoryStore};
 use fixbolt_session::schedule::{Edge, Schedule, ScheduleReset, TimeOfDay, Weekdays, Window, Zone};
 use fixbolt_session::store::{RecordKind, Store};
 use fixbolt_session::{
     Application, Compatibility, Delivery, Event, Failure, Mono, Now, Phase, Role, SessionDictionary,
-    SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Utc, WhileLoggedOff,
+    SessionEnd, SessionId, SessionSettings, Turn, Utc, WhileLoggedOff,
 };
 
 /// 2026-11-23T00:00:00Z, a Monday.
@@ -47,57 +48,64 @@ impl Application for Log {
     }
 }
 
-struct Side {
-    sessions: Sessions,
-    key: SessionKey,
-    log: Log,
-    ends: Vec<SessionEnd>,
-}
+/// A side whose clock the test sets.
+struct End(Side<Log>);
 
-impl Side {
+impl End {
     fn open(now: Now, settings: SessionSettings, store: Box<dyn Store>) -> Self {
-        let mut sessions = Sessions::new(store, 64 * 1024);
-        let mut log = Log::default();
-        let key = sessions.open(now, settings, &mut log).unwrap();
-        Self { sessions, key, log, ends: Vec::new() }
+        Self(Side::begin(now, Log::default(), store, vec![settings]))
+    }
+
+    /// Sets the clock.
+    fn at(&mut self, now: Now) -> &mut Side<Log> {
+        self.0.now = now;
+        &mut self.0
     }
 
     fn numbers(&self) -> (u64, u64) {
-        let (next_in, next_out) = self.sessions.numbers(self.key).unwrap();
+        let (next_in, next_out) = self.0.numbers(0).unwrap();
         (next_in.0, next_out.0)
     }
 
     fn phase(&self) -> Phase {
-        self.sessions.phase(self.key)
+        self.0.phase(0)
+    }
+
+    /// What the application was told.
+    fn log(&self) -> &[String] {
+        &self.0.app.0
+    }
+
+    fn ends(&self) -> &[SessionEnd] {
+        &self.0.ends
     }
 
     fn resets(&self) -> usize {
-        self.log.0.iter().filter(|line| line.contains("schedule: the sequence numbers are reset")).count()
+        self.log().iter().filter(|line| line.contains("schedule: the sequence numbers are reset")).count()
     }
 
     /// Wakes the session at every deadline up to now.
     fn wake(&mut self, now: Now) {
-        if self.sessions.next_deadline(self.key).is_some_and(|at| at <= now.mono) {
-            self.sessions.wake(now, self.key, &[], &mut self.log);
+        if self.0.next_deadline(0).is_some_and(|at| at <= now.mono) {
+            self.at(now).wake(0, &[]);
         }
     }
 
     fn send(&mut self, now: Now) {
-        self.sessions
-            .act(now, self.key, &mut self.log, |turn| {
-                let mut draft = turn.reply().draft(MsgType::new(b"B"));
-                draft.writer().bytes(Key::new(148), b"headline");
-                draft.send()
-            })
-            .unwrap();
+        let sent = self.at(now).act(0, |turn| {
+            let mut draft = turn.reply().draft(MsgType::new(b"B"));
+            draft.writer().bytes(Key::new(148), b"headline");
+            draft.send()
+        });
+        sent.unwrap();
     }
 }
 
 /// A venue with a schedule, and a trader, whose schedule may be another.
 struct Pair {
     now: Now,
-    venue: Side,
-    trader: Side,
+    venue: End,
+    trader: End,
 }
 
 fn settings(ours: &str, theirs: &str, role: Role, schedule: Option<Schedule>) -> SessionSettings {
@@ -120,15 +128,15 @@ impl Pair {
         let of_trader = settings("TRADER", "VENUE", Role::Initiator, traders);
         Self {
             now,
-            venue: Side::open(now, of_venue, Box::new(MemoryStore::new())),
-            trader: Side::open(now, of_trader, Box::new(MemoryStore::new())),
+            venue: End::open(now, of_venue, Box::new(MemoryStore::new())),
+            trader: End::open(now, of_trader, Box::new(MemoryStore::new())),
         }
     }
 
     /// Connects both sides, as far as they can, and passes on what they send.
     fn connect(&mut self) {
         for side in [&mut self.venue, &mut self.trader] {
-            side.sessions.connected(self.now, side.key, &mut side.log);
+            side.at(self.now).connect(0);
         }
         self.exchange();
     }
@@ -136,10 +144,10 @@ impl Pair {
     fn exchange(&mut self) {
         let Self { now, venue, trader } = self;
         while pass(*now, venue, trader) | pass(*now, trader, venue) {}
-        let closes = |side: &Side| side.sessions.wants_close(side.key) || side.phase() == Phase::Disconnected;
+        let closes = |end: &End| end.0.wants_close(0) || end.phase() == Phase::Disconnected;
         if closes(&self.venue) || closes(&self.trader) {
             for side in [&mut self.venue, &mut self.trader] {
-                side.ends.extend(side.sessions.disconnected(self.now, side.key, &mut side.log));
+                side.at(self.now).disconnect(0);
             }
         }
     }
@@ -171,13 +179,12 @@ impl Pair {
 }
 
 /// Passes on what one side sends to the other. Returns whether there was anything.
-fn pass(now: Now, from: &mut Side, to: &mut Side) -> bool {
-    let bytes = from.sessions.writable(from.key).to_vec();
+fn pass(now: Now, from: &mut End, to: &mut End) -> bool {
+    let bytes = from.at(now).write(0, usize::MAX);
     if bytes.is_empty() {
         return false;
     }
-    from.sessions.written(now, from.key, bytes.len());
-    assert_eq!(to.sessions.receive(now, to.key, &bytes, &mut to.log), bytes.len());
+    assert_eq!(to.at(now).receive(0, &bytes), bytes.len());
     true
 }
 
@@ -189,13 +196,13 @@ fn at_the_end_of_the_window_both_log_out_and_at_the_next_start_the_sequence_numb
     assert_eq!(pair.venue.phase(), Phase::Disconnected);
     let next = Some(on(1, 8));
     assert!(
-        pair.venue.ends == [SessionEnd::ScheduleEnded { next }]
-            || pair.trader.ends == [SessionEnd::ScheduleEnded { next }],
+        pair.venue.ends() == [SessionEnd::ScheduleEnded { next }]
+            || pair.trader.ends() == [SessionEnd::ScheduleEnded { next }],
         "{:?} {:?}",
-        pair.venue.ends,
-        pair.trader.ends
+        pair.venue.ends(),
+        pair.trader.ends()
     );
-    let says_why = |side: &Side| side.log.0.iter().any(|line| line.contains("a Logout: session end"));
+    let says_why = |end: &End| end.log().iter().any(|line| line.contains("a Logout: session end"));
     assert!(says_why(&pair.venue) || says_why(&pair.trader));
     assert!(pair.venue.numbers() > (100, 100));
     pair.until(utc(on(1, 8).0 / SECOND - 1));
@@ -204,7 +211,7 @@ fn at_the_end_of_the_window_both_log_out_and_at_the_next_start_the_sequence_numb
     assert_eq!((pair.venue.resets(), pair.trader.resets()), (1, 1));
     assert_eq!((pair.venue.numbers(), pair.trader.numbers()), ((1, 1), (1, 1)));
     let line = "the next sequence numbers are 1 in and 1 out: schedule: the sequence numbers are reset at 2026-11-24T08:00:00Z";
-    assert!(pair.venue.log.0.iter().any(|said| said == line), "{:?}", pair.venue.log.0);
+    assert!(pair.venue.log().iter().any(|said| said == line), "{:?}", pair.venue.log());
     pair.connect();
     assert_eq!(pair.trader.phase(), Phase::LoggedOn);
     pair.until(on(1, 12));
@@ -250,8 +257,8 @@ fn reset_in_session_at(hour: u32) -> Schedule {
 }
 
 /// How often each side reset because of a reset in the session.
-fn in_session_resets(side: &Side) -> usize {
-    let resets = side.log.0.iter().filter(|line| line.starts_with("the next sequence numbers are "));
+fn in_session_resets(end: &End) -> usize {
+    let resets = end.log().iter().filter(|line| line.starts_with("the next sequence numbers are "));
     resets.count()
 }
 
@@ -267,7 +274,7 @@ fn a_session_that_is_logged_on_resets_at_its_time_each_day_and_stays_connected()
     pair.until(on(1, 18));
     assert_eq!((pair.venue.phase(), pair.trader.phase()), (Phase::LoggedOn, Phase::LoggedOn));
     assert!(pair.trader.numbers() < (200, 200), "{:?}", pair.trader.numbers());
-    assert_eq!((pair.venue.ends.len(), pair.trader.ends.len()), (0, 0));
+    assert_eq!((pair.venue.ends().len(), pair.trader.ends().len()), (0, 0));
     assert_eq!((in_session_resets(&pair.venue), in_session_resets(&pair.trader)), (2, 2));
 }
 
@@ -277,7 +284,7 @@ fn a_reset_time_that_passes_without_a_connection_is_made_up_for_after_the_logon_
     pair.connect();
     pair.until(on(0, 10));
     for side in [&mut pair.venue, &mut pair.trader] {
-        side.sessions.disconnected(pair.now, side.key, &mut side.log);
+        side.at(pair.now).disconnect(0);
     }
     pair.until(on(0, 18));
     let before = pair.trader.numbers();
@@ -298,7 +305,7 @@ fn two_sides_with_the_same_reset_time_reset_once() {
     pair.until(on(0, 18));
     assert_eq!((pair.venue.phase(), pair.trader.phase()), (Phase::LoggedOn, Phase::LoggedOn));
     assert_eq!((in_session_resets(&pair.venue), in_session_resets(&pair.trader)), (1, 1));
-    assert_eq!((pair.venue.ends.len(), pair.trader.ends.len()), (0, 0));
+    assert_eq!((pair.venue.ends().len(), pair.trader.ends().len()), (0, 0));
 }
 
 #[test]
@@ -326,20 +333,20 @@ fn outside_the_window_an_initiator_does_not_connect_and_an_acceptor_refuses_the_
         });
         pair.connect();
         let next = Some(on(1, 8));
-        assert_eq!(pair.venue.ends, [SessionEnd::OutsideSchedule { next }]);
+        assert_eq!(pair.venue.ends(), [SessionEnd::OutsideSchedule { next }]);
         assert_eq!(pair.venue.numbers().0, 1);
         let told = "Logon attempt not within session time";
-        assert_eq!(pair.trader.log.0.iter().any(|line| line.contains(told)), answered, "{compatibility:?}");
+        assert_eq!(pair.trader.log().iter().any(|line| line.contains(told)), answered, "{compatibility:?}");
     }
     let now = Now { mono: Mono(SECOND), utc: on(0, 18) };
     let of_trader = settings("TRADER", "VENUE", Role::Initiator, Some(daily(8, 17)));
-    let mut trader = Side::open(now, of_trader, Box::new(MemoryStore::new()));
-    assert!(!trader.sessions.can_connect(trader.key));
-    assert_eq!(trader.sessions.waits_for_schedule(now, trader.key), Some(Some(on(1, 8))));
-    trader.sessions.connected(now, trader.key, &mut trader.log);
+    let mut trader = End::open(now, of_trader, Box::new(MemoryStore::new()));
+    assert!(!trader.0.can_connect(0));
+    assert_eq!(trader.0.sessions().waits_for_schedule(now, trader.0.key(0)), Some(Some(on(1, 8))));
+    trader.0.connect(0);
     assert_eq!(trader.phase(), Phase::Disconnected);
     let morning = Now { mono: Mono(2 * SECOND), utc: on(1, 8) };
-    assert_eq!(trader.sessions.waits_for_schedule(morning, trader.key), None);
+    assert_eq!(trader.0.sessions().waits_for_schedule(morning, trader.0.key(0)), None);
 }
 
 #[test]
@@ -370,12 +377,12 @@ fn a_counterparty_that_does_not_answer_the_logout_delays_the_reset_by_the_time_f
     let mut pair = Pair::with(on(0, 16), None, |s| s.schedule = Some(Arc::new(daily(8, 17))));
     pair.connect();
     let now = Now { mono: Mono(3601 * SECOND), utc: on(0, 17) };
-    pair.venue.sessions.wake(now, pair.venue.key, &[], &mut pair.venue.log);
+    pair.venue.at(now).wake(0, &[]);
     assert_eq!(pair.venue.phase(), Phase::LogoutSent);
     let later = Now { mono: Mono(3604 * SECOND), utc: utc(on(0, 17).0 / SECOND + 3) };
-    pair.venue.sessions.wake(later, pair.venue.key, &[], &mut pair.venue.log);
-    assert!(pair.venue.sessions.wants_close(pair.venue.key));
-    let end = pair.venue.sessions.disconnected(later, pair.venue.key, &mut pair.venue.log);
+    pair.venue.at(later).wake(0, &[]);
+    assert!(pair.venue.0.wants_close(0));
+    let end = pair.venue.at(later).disconnect(0);
     assert_eq!(end, Some(SessionEnd::ScheduleEnded { next: Some(on(1, 8)) }));
 }
 
@@ -386,7 +393,7 @@ fn messages_kept_after_the_edge_belong_to_the_new_window() {
             .with(|s| s.while_logged_off = WhileLoggedOff::Keep)
     };
     let now = |at: Utc| Now { mono: Mono(at.0 - on(0, 0).0), utc: at };
-    let mut venue = Side::open(now(on(0, 9)), of(daily(8, 17)), Box::new(MemoryStore::new()));
+    let mut venue = End::open(now(on(0, 9)), of(daily(8, 17)), Box::new(MemoryStore::new()));
     venue.send(now(on(0, 10)));
     assert_eq!(venue.numbers(), (1, 2));
     venue.wake(now(on(1, 8)));
@@ -395,7 +402,7 @@ fn messages_kept_after_the_edge_belong_to_the_new_window() {
     venue.wake(now(on(1, 10)));
     assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 1));
     let lost = "messages that do not reach the counterparty: 1: the sequence numbers were reset before the message was sent";
-    assert!(venue.log.0.iter().any(|line| line == lost), "{:?}", venue.log.0);
+    assert!(venue.log().iter().any(|line| line == lost), "{:?}", venue.log());
 }
 
 /// A directory of its own, removed at the end.
@@ -408,10 +415,10 @@ impl Directory {
         Self(path)
     }
 
-    fn start(&self, at: Utc, schedule: Schedule) -> Side {
+    fn start(&self, at: Utc, schedule: Schedule) -> End {
         let of_venue = settings("VENUE", "TRADER", Role::Acceptor, Some(schedule))
             .with(|s| s.while_logged_off = WhileLoggedOff::Keep);
-        Side::open(Now { mono: Mono(SECOND), utc: at }, of_venue, Box::new(DirectoryStore::new(&self.0)))
+        End::open(Now { mono: Mono(SECOND), utc: at }, of_venue, Box::new(DirectoryStore::new(&self.0)))
     }
 }
 
@@ -427,21 +434,21 @@ fn a_journal_from_an_earlier_window_is_reset_once_when_it_is_opened_and_says_why
     let now = |at: Utc| Now { mono: Mono(2 * SECOND), utc: at };
     let mut venue = directory.start(on(0, 9), daily(8, 17));
     venue.send(now(on(0, 10)));
-    venue.sessions.close_all().unwrap();
+    venue.0.close_all().unwrap();
     // Restarted in the same window, and outside any: nothing is reset.
     for at in [on(0, 11), on(0, 20)] {
         let venue = directory.start(at, daily(8, 17));
         assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 0));
-        venue.sessions.close_all().unwrap();
+        venue.0.close_all().unwrap();
     }
     // Days later.
     let mut venue = directory.start(on(3, 12), daily(8, 17));
     assert_eq!((venue.numbers(), venue.resets()), ((1, 1), 1));
     venue.send(now(on(3, 13)));
-    venue.sessions.close_all().unwrap();
+    venue.0.close_all().unwrap();
     let venue = directory.start(on(3, 14), daily(8, 17));
     assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 0));
-    venue.sessions.close_all().unwrap();
+    venue.0.close_all().unwrap();
     let reasons = resets_in(&directory);
     assert_eq!(reasons, ["schedule: the sequence numbers are reset at 2026-11-26T08:00:00Z"]);
 }
@@ -465,14 +472,14 @@ fn a_journal_that_was_reset_at_the_end_of_a_window_is_not_reset_again_in_the_nex
     venue.send(Now { mono: Mono(2 * SECOND), utc: on(0, 10) });
     venue.wake(Now { mono: Mono(9 * HOUR * SECOND), utc: on(0, 17) });
     assert_eq!((venue.numbers(), venue.resets()), ((1, 1), 1));
-    venue.sessions.close_all().unwrap();
+    venue.0.close_all().unwrap();
     let mut venue = directory.start(on(1, 12), schedule());
     assert_eq!(venue.resets(), 0);
     venue.send(Now { mono: Mono(2 * SECOND), utc: on(1, 12) });
-    venue.sessions.close_all().unwrap();
+    venue.0.close_all().unwrap();
     let venue = directory.start(on(1, 13), schedule());
     assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 0));
-    assert_eq!(venue.sessions.numbers(venue.key).map(|(_, out)| out), Some(SeqNum(2)));
+    assert_eq!(venue.0.numbers(0).map(|(_, out)| out), Some(SeqNum(2)));
 }
 
 #[test]
@@ -518,13 +525,13 @@ fn numbers_that_begin_with_an_operators_record_are_reset_once_at_the_next_edge()
     let directory = Directory::new("operator");
     let mut venue = directory.start(on(0, 9), daily(8, 17));
     let now = Now { mono: Mono(2 * SECOND), utc: on(0, 21) };
-    venue.sessions.set_numbers(now, venue.key, (Some(SeqNum::ONE), None), "agreed", &mut venue.log).unwrap();
+    venue.at(now).set_numbers(0, (Some(SeqNum::ONE), None), "agreed").unwrap();
     // In the next window.
     let now = Now { mono: Mono(24 * HOUR * SECOND), utc: on(1, 9) };
     venue.wake(now);
     assert_eq!(venue.resets(), 1);
     venue.send(now);
-    venue.sessions.close_all().unwrap();
+    venue.0.close_all().unwrap();
     let venue = directory.start(on(1, 10), daily(8, 17));
     assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 0), "they were used after the edge");
 }

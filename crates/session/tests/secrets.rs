@@ -1,8 +1,6 @@
 //! Secrets are stored and shown masked, in every message and in both directions, and a message that
 //! is stored with masked secrets is never sent from the store.
 
-mod support;
-
 use std::sync::{Arc, LazyLock, Mutex};
 
 use fixbolt_codec::{
@@ -11,19 +9,15 @@ use fixbolt_codec::{
 };
 use fixbolt_conformance::secrets::{SECRET, frames};
 use fixbolt_conformance::store::{Intercept, Intercepted};
-use fixbolt_conformance::wire::kinds;
+use fixbolt_conformance::testing::{App, BEGIN, Capture, Side, kinds, order, settings};
 use fixbolt_dictionary::{Action, Check, Policy, Source, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Record, RecordFlags, Store, StoreError};
 use fixbolt_session::{
-    Delivery, Event, Now, OpenError, Role, SessionDictionary, SessionKey, SessionSettings, Sessions,
-    WhileLoggedOff,
+    Delivery, Event, OpenError, Role, SessionDictionary, SessionKey, SessionSettings, WhileLoggedOff,
 };
-use support::{App, Bench, Capture, SENT, order, settings};
 
 static VALIDATOR: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new(fix44())));
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
 /// The messages that a store was given, with `|` for SOH.
 #[derive(Clone, Default)]
@@ -46,8 +40,7 @@ struct Shown {
 
 /// An acceptor that is logged on, its application, and all that it stores and shows.
 struct Watched {
-    app: App,
-    bench: Bench,
+    side: Side<App>,
     stored: Stored,
     capture: Arc<Capture>,
 }
@@ -55,39 +48,38 @@ struct Watched {
 impl Watched {
     fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Self {
         let (stored, capture) = (Stored::default(), Arc::new(Capture::default()));
-        let mut app = App::default();
         let store = Box::new(Intercepted::new(MemoryStore::new(), stored.clone()));
-        let settings = settings("FIX.4.4", "A", Role::Acceptor).with(change);
-        let mut bench = Bench::on_store(&mut app, store, vec![settings], Some(capture.clone()));
-        bench.sessions.connected(bench.now, KEY, &mut app);
-        let answer = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+        let settings = settings("A", Role::Acceptor).with(change);
+        let side = Side::begin(BEGIN, App::default(), store, vec![settings]);
+        let mut side = side.observed_by(capture.clone());
+        let answer = side.log_on(0, 1, "");
         assert_eq!(kinds(&answer), "A", "{answer:?}");
-        let mut watched = Self { app, bench, stored, capture };
+        let mut watched = Self { side, stored, capture };
         watched.shown(answer);
         watched
     }
 
     fn shown(&mut self, sent: Vec<String>) -> Shown {
         let stored = core::mem::take(&mut *self.stored.0.lock().unwrap());
-        let seen = core::mem::take(&mut *self.capture.0.lock().unwrap());
+        let seen = self.capture.take();
         Shown { sent, stored, seen: seen.into_iter().map(|(_, _, text)| text).collect() }
     }
 
     fn say(&mut self, fields: &str) -> Shown {
-        let sent = self.bench.say(&mut self.app, 0, fields);
+        let sent = self.side.say(0, fields);
         self.shown(sent)
     }
 
     /// Writes a message of the application.
     fn write(&mut self, msg_type: &[u8], write: impl Fn(&mut BodyWriter<'_>)) -> Shown {
-        let bench = &mut self.bench;
-        let written = bench.sessions.act(bench.now, KEY, &mut self.app, |turn| {
+        let side = &mut self.side;
+        let written = side.act(0, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(msg_type));
             write(draft.writer());
             draft.send()
         });
         written.unwrap();
-        let sent = bench.take(0);
+        let sent = side.take(0);
         self.shown(sent)
     }
 }
@@ -233,9 +225,9 @@ fn a_data_field_of_the_dialect_is_not_searched_for_secrets_and_may_be_one() {
 #[test]
 fn raw_data_is_masked_in_a_logon_and_kept_elsewhere() {
     let mut watched = Watched::logged_on(|_| {});
-    watched.bench.sessions.disconnected(watched.bench.now, KEY, &mut watched.app);
-    watched.bench.sessions.connected(watched.bench.now, KEY, &mut watched.app);
-    watched.app.sending_logon = Box::new(|logon, _| {
+    watched.side.disconnect(0);
+    watched.side.connect(0);
+    watched.side.app.sending_logon = Box::new(|logon, _| {
         logon.data(DataKey::new(95, 96), b"o\x01k");
         Ok(())
     });
@@ -273,7 +265,8 @@ fn a_reject_names_the_field_of_a_password_and_repeats_no_part_of_it() {
                 "{:?}",
                 shown.sent
             );
-            let all = format!("{:?}{:?}{:?}{:?}", shown.sent, shown.stored, shown.seen, watched.app.events);
+            let all =
+                format!("{:?}{:?}{:?}{:?}", shown.sent, shown.stored, shown.seen, watched.side.app.events);
             for part in ["sword", "qw", "wz", "x=y"] {
                 assert!(!all.contains(part), "{part} {all}");
             }
@@ -293,14 +286,13 @@ fn the_tags_that_are_masked_are_a_setting_and_by_default_those_that_debug_hides(
     let mut watched = Watched::logged_on(|s| s.masked = Vec::new());
     let shown = watched.write(b"BE", user_request);
     assert!(only(&shown).1.contains(USER_REQUEST));
-    let default = settings("FIX.4.4", "A", Role::Acceptor).masked;
+    let default = settings("A", Role::Acceptor).masked;
     for tag in 1..100_000 {
         assert_eq!(default.contains(&tag), is_secret(tag, None), "{tag}");
     }
     for tag in [8, 9, 10, 34, 35, 49, 52, 56] {
-        let settings = settings("FIX.4.4", "A", Role::Acceptor).with(|s| s.masked = vec![554, tag]);
-        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-        let opened = sessions.open(Now::default(), settings, &mut App::default());
+        let settings = settings("A", Role::Acceptor).with(|s| s.masked = vec![554, tag]);
+        let opened = Side::new(vec![]).open(settings);
         assert!(matches!(opened, Err(OpenError::Setting(why)) if why.contains("cannot be masked")));
     }
 }
@@ -310,7 +302,7 @@ fn a_masked_message_is_gap_filled_when_it_is_requested_and_the_application_hears
     let mut watched = Watched::logged_on(|_| {});
     let asked = Arc::new(Mutex::new(0));
     let count = Arc::clone(&asked);
-    watched.app.resend = Box::new(move |_, _| {
+    watched.side.app.resend = Box::new(move |_, _| {
         *count.lock().unwrap() += 1;
         Ok(fixbolt_session::Resend::Send)
     });
@@ -323,7 +315,7 @@ fn a_masked_message_is_gap_filled_when_it_is_requested_and_the_application_hears
     assert!(!again.sent.concat().contains('*'), "{:?}", again.sent);
     assert_eq!(*asked.lock().unwrap(), 2, "there is nothing to ask about the message that cannot be sent");
     let event = "FIX.4.4:US->A: messages that do not reach the counterparty: 3: their secrets are masked in the store";
-    assert!(watched.app.events.iter().any(|told| told == event), "{:?}", watched.app.events);
+    assert!(watched.side.app.events.iter().any(|told| told == event), "{:?}", watched.side.app.events);
 }
 
 #[test]
@@ -331,31 +323,33 @@ fn a_masked_message_that_waits_for_a_replay_or_a_logon_is_gap_filled_and_the_app
     let mut watched = Watched::logged_on(|s| s.while_logged_off = WhileLoggedOff::Keep);
     watched.write(b"D", an_order);
     // Written while the replay is under way.
-    watched.app.resend = Box::new(|_, turn| {
+    watched.side.app.resend = Box::new(|_, turn| {
         let mut draft = turn.reply().draft(MsgType::new(b"BE"));
         user_request(draft.writer());
         draft.send()?;
         order(turn, "b")?;
         Ok(fixbolt_session::Resend::Send)
     });
-    let mut sent = watched.say("35=2|34=2|7=2|16=2|").sent;
-    watched.bench.sessions.wake(watched.bench.now, KEY, &[], &mut watched.app);
-    sent.extend(watched.bench.take(0));
+    let sent = watched.say("35=2|34=2|7=2|16=2|").sent;
     assert_eq!(kinds(&sent), "D4D", "{sent:?}");
     assert!(
         sent[1].contains("|34=3|") && sent[1].contains("|36=4|") && !sent[1].contains("|43=Y|"),
         "{sent:?}"
     );
-    watched.bench.sessions.disconnected(watched.bench.now, KEY, &mut watched.app);
+    watched.side.disconnect(0);
     watched.write(b"BE", user_request);
-    watched.bench.sessions.connected(watched.bench.now, KEY, &mut watched.app);
+    watched.side.connect(0);
     watched.say("35=A|34=3|98=0|108=30|");
-    watched.app.resend = Box::new(|_, _| Ok(fixbolt_session::Resend::Send));
+    watched.side.app.resend = Box::new(|_, _| Ok(fixbolt_session::Resend::Send));
     let sent = watched.say("35=2|34=4|7=5|16=0|").sent;
     assert_eq!(kinds(&sent), "4", "{sent:?}");
     for seq in [3, 5] {
         let event = format!("reach the counterparty: {seq}: their secrets are masked in the store");
-        assert!(watched.app.events.iter().any(|told| told.ends_with(&event)), "{:?}", watched.app.events);
+        assert!(
+            watched.side.app.events.iter().any(|told| told.ends_with(&event)),
+            "{:?}",
+            watched.side.app.events
+        );
     }
 }
 
@@ -366,13 +360,13 @@ fn an_application_reads_its_store_with_secrets_masked() {
     watched.write(b"BE", user_request);
     let read = Arc::new(Mutex::new(String::new()));
     let kept = Arc::clone(&read);
-    watched.app.resume = Box::new(move |resume| {
+    watched.side.app.resume = Box::new(move |resume| {
         resume.messages(|stored| {
             kept.lock().unwrap().push_str(&stored.message.bytes().escape_ascii().to_string());
             Ok(())
         })
     });
-    watched.bench.sessions.show_store(watched.bench.now, KEY, &mut watched.app);
+    watched.side.show_store(0);
     let read = read.lock().unwrap();
     assert_eq!(read.matches("554=*********").count(), 2, "{read}");
     assert!(!read.contains("swordfish"), "{read}");
@@ -383,7 +377,7 @@ fn an_event_about_garbled_bytes_shows_no_secret_and_no_rest_of_one() {
     let mut watched = Watched::logged_on(|s| s.masked.push(9999));
     let debug = Arc::new(Mutex::new(String::new()));
     let kept = Arc::clone(&debug);
-    watched.app.event = Box::new(move |event, _| {
+    watched.side.app.event = Box::new(move |event, _| {
         if let Event::Garbled { .. } = event {
             kept.lock().unwrap().push_str(&format!("{event:?}\n"));
         }
@@ -395,8 +389,8 @@ fn an_event_about_garbled_bytes_shows_no_secret_and_no_rest_of_one() {
     let mut at = 0;
     while at < garbled.len() {
         let end = (at + 4096).min(garbled.len());
-        let bench = &mut watched.bench;
-        at += bench.sessions.receive(bench.now, KEY, &garbled[at..end], &mut watched.app).max(1);
+        let side = &mut watched.side;
+        at += side.receive(0, &garbled[at..end]).max(1);
     }
     watched.say("35=0|34=2|");
     let debug = debug.lock().unwrap();
@@ -408,7 +402,7 @@ fn an_event_about_garbled_bytes_shows_no_secret_and_no_rest_of_one() {
 
 #[test]
 fn no_part_of_a_secret_is_stored_shown_or_told_of_whatever_is_wrong_with_its_frame() {
-    for (n, frame) in frames(0x5EC_4E75, 2_000, "A", SENT).iter().enumerate() {
+    for (n, frame) in frames(0x5EC_4E75, 2_000, "A", &Side::new(vec![]).time()).iter().enumerate() {
         let about = |what: &str, shown: &str| {
             assert!(!shown.contains(SECRET), "{what}: {shown}\n of {}: {}", n, frame.escape_ascii());
         };
@@ -462,16 +456,16 @@ fn no_part_of_a_secret_is_stored_shown_or_told_of_whatever_is_wrong_with_its_fra
         });
         let told = Arc::new(Mutex::new(String::new()));
         let kept = Arc::clone(&told);
-        watched.app.event = Box::new(move |event, _| {
+        watched.side.app.event = Box::new(move |event, _| {
             kept.lock().unwrap().push_str(&format!("{event} {event:?}\n"));
             Ok(())
         });
-        let bench = &mut watched.bench;
+        let side = &mut watched.side;
         let mut at = 0;
         for end in [n % frame.len(), frame.len()] {
-            at += bench.sessions.receive(bench.now, KEY, &frame[at..end], &mut watched.app);
+            at += side.receive(0, &frame[at..end]);
         }
-        let sent = bench.take(0);
+        let sent = side.take(0);
         let shown = watched.shown(sent);
         about("sent", &shown.sent.concat());
         about("stored", &shown.stored.iter().map(|(_, text)| text.as_str()).collect::<String>());
@@ -483,10 +477,10 @@ fn no_part_of_a_secret_is_stored_shown_or_told_of_whatever_is_wrong_with_its_fra
 #[test]
 fn a_callback_that_is_offered_a_secret_gets_it_as_it_was_sent() {
     let mut watched = Watched::logged_on(|_| {});
-    watched.app.message = Box::new(|bytes, _| {
+    watched.side.app.message = Box::new(|bytes, _| {
         assert!(bytes.windows(13).any(|part| part == b"554=swordfish"));
         Ok(Delivery::Done)
     });
     watched.say(&format!("35=BE|34=2|{USER_REQUEST}"));
-    assert_eq!(watched.bench.sessions.numbers(KEY), Some((SeqNum(3), SeqNum(2))));
+    assert_eq!(watched.side.numbers(0), Some((SeqNum(3), SeqNum(2))));
 }

@@ -3,14 +3,9 @@
 
 use std::sync::Arc;
 
-use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
-use fixbolt_journal::MemoryStore;
-use fixbolt_session::{
-    Compatibility, Misbehavior, Role, SessionDictionary, SessionEnd, SessionKey, SessionSettings,
-};
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+use fixbolt_session::{Compatibility, Misbehavior, Role, SessionDictionary, SessionEnd, SessionSettings};
 
 fn with_dictionary(s: &mut SessionSettings) {
     s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
@@ -19,13 +14,13 @@ fn with_dictionary(s: &mut SessionSettings) {
 /// An acceptor that expects 2.
 fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", Role::Acceptor).with(change);
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
     side
 }
 
 fn next_in(side: &Side) -> u64 {
-    side.sessions.numbers(KEY).unwrap().0.0
+    side.numbers(0).unwrap().0.0
 }
 
 #[test]
@@ -94,7 +89,7 @@ fn a_logon_in_the_session_that_is_not_valid_resets_nothing_and_is_answered_as_in
                 s.compatibility = compatibility;
             });
             side.say(0, "35=1|34=2|112=t|");
-            let before = side.sessions.numbers(KEY).unwrap();
+            let before = side.numbers(0).unwrap();
             let answer = side.say(0, &format!("35=A|34=1|{fields}"));
             if compatibility == Compatibility::QuickFixJ {
                 assert_eq!(kinds(&answer), "5", "{fields}");
@@ -104,7 +99,7 @@ fn a_logon_in_the_session_that_is_not_valid_resets_nothing_and_is_answered_as_in
                 let named = format!("|45=1|371={tag}|372=A|373={reason}|");
                 assert!(answer[0].contains(&named), "{fields}: {answer:?}");
             }
-            let after = side.sessions.numbers(KEY).unwrap();
+            let after = side.numbers(0).unwrap();
             assert_eq!(after.0, before.0, "{fields}");
             assert_eq!(after.1.0, before.1.0 + answer.len() as u64, "{fields}");
             let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
@@ -118,19 +113,19 @@ fn a_logon_in_the_session_that_is_not_valid_resets_nothing_and_is_answered_as_in
 fn the_answer_to_our_reset_is_checked_before_it_ends_it() {
     for fields in ["98=0|108=30|141=Y|9999=1|", "98=0|108=30|141=Y|141=N|"] {
         let mut side = logged_on(with_dictionary);
-        side.sessions.reset_in_session(side.now, KEY, "jane: end of day", &mut side.desk).unwrap();
+        side.reset_in_session(0, "jane: end of day").unwrap();
         side.take(0);
         assert_eq!(kinds(&side.say(0, "35=0|34=2|112=1|")), "A");
         assert_eq!(kinds(&side.say(0, &format!("35=A|34=1|{fields}"))), "35", "{fields}");
         assert_eq!(next_in(&side), 1, "{fields}");
-        assert!(side.sessions.wants_close(KEY));
+        assert!(side.wants_close(0));
     }
 }
 
 #[test]
 fn a_heartbeat_that_is_not_valid_does_not_answer_the_test_request_of_a_reset() {
     let mut side = logged_on(with_dictionary);
-    side.sessions.reset_in_session(side.now, KEY, "jane: end of day", &mut side.desk).unwrap();
+    side.reset_in_session(0, "jane: end of day").unwrap();
     side.take(0);
     assert_eq!(kinds(&side.say(0, "35=0|34=2|112=1|9999=1|")), "3");
     assert_eq!(next_in(&side), 3);
@@ -157,7 +152,7 @@ fn what_acts_ahead_of_its_turn_is_checked_before() {
         for (seq, answer) in [(9, "2"), (1, "3")] {
             let mut side = logged_on(quickfix);
             assert_eq!(kinds(&side.say(0, &format!("35=5|34={seq}|9999=1|"))), answer);
-            assert!(!side.sessions.wants_close(KEY) && next_in(&side) == 2);
+            assert!(!side.wants_close(0) && next_in(&side) == 2);
         }
     }
     let mut side = logged_on(|s| {
@@ -292,7 +287,7 @@ fn each_row_of_the_table_refuses_each_defect_and_moves_no_other_number() {
                 let (answer, next) = if is_low { ("5", 2) } else { (answer, next) };
                 assert_eq!(out, answer, "35={}|{text} dictionary {has_dictionary}", row.msg_type);
                 assert_eq!(next_in(&side), next, "35={}|{text} {has_dictionary}", row.msg_type);
-                assert_eq!(side.sessions.wants_close(KEY), is_logon, "35={}|{text}", row.msg_type);
+                assert_eq!(side.wants_close(0), is_logon, "35={}|{text}", row.msg_type);
             }
         }
     }

@@ -2,16 +2,13 @@
 
 use std::time::Duration;
 
-use fixbolt_conformance::wire::{Side, kinds, settings};
-use fixbolt_journal::MemoryStore;
-use fixbolt_session::{Phase, Role, SessionEnd, SessionKey, SessionSettings};
-
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_session::{Phase, Role, SessionEnd, SessionSettings};
 
 /// A session whose HeartBtInt is 30 seconds.
 fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", Role::Acceptor).with(change);
-    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    let mut side = Side::new(vec![settings]);
     side.log_on(0, 1, "");
     side
 }
@@ -23,11 +20,11 @@ fn silent(change: impl FnOnce(&mut SessionSettings)) -> (u64, u64) {
     let mut asked = 0;
     for second in 1..1000 {
         side.pass(Duration::from_secs(1));
-        side.tick(0, &[]);
+        side.wake(0, &[]);
         if kinds(&side.take(0)).contains('1') && asked == 0 {
             asked = second;
         }
-        if side.sessions.wants_close(KEY) {
+        if side.wants_close(0) {
             assert_eq!(side.disconnect(0), Some(SessionEnd::HeartbeatTimedOut));
             return (asked, second);
         }
@@ -51,11 +48,11 @@ fn the_connection_of_a_silent_counterparty_is_kept_where_its_heartbeats_are_not_
     let mut asked = 0;
     for _ in 0..720 {
         side.pass(Duration::from_secs(1));
-        side.tick(0, &[]);
+        side.wake(0, &[]);
         asked += kinds(&side.take(0)).matches('1').count();
     }
-    assert_eq!((side.sessions.phase(KEY), asked), (Phase::LoggedOn, 10));
-    let notes = side.desk.notes.iter().filter(|note| note.contains("DisableHeartBeatCheck")).count();
+    assert_eq!((side.phase(0), asked), (Phase::LoggedOn, 10));
+    let notes = side.app.notes.iter().filter(|note| note.contains("DisableHeartBeatCheck")).count();
     assert_eq!(notes, 10);
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=x|")), "0");
 }

@@ -3,51 +3,43 @@
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
-use fixbolt_journal::MemoryStore;
+use fixbolt_conformance::testing::{App, Side, settings};
 use fixbolt_session::{
-    AcceptedHeartBtInt, Event, Failure, OpenError, Role, SendError, SessionEnd, SessionKey, SessionSettings,
-    Sessions,
+    AcceptedHeartBtInt, Event, Failure, OpenError, Role, SendError, SessionEnd, SessionSettings,
 };
-use support::{App, Bench, settings};
-
-mod support;
 
 const SECOND: Duration = Duration::from_secs(1);
 const SIZE: usize = 100_000;
 
 struct Consumer {
-    app: App,
-    bench: Bench,
-    key: SessionKey,
+    side: Side<App>,
     next: u64,
 }
 
 impl Consumer {
     fn new(change: impl FnOnce(&mut SessionSettings)) -> Self {
-        let mut app = App::default();
-        let settings = settings("FIX.4.4", "A", Role::Acceptor).with(|s| {
+        let settings = settings("A", Role::Acceptor).with(|s| {
             (s.outbox_size, s.send_timeout) = (SIZE, Duration::from_secs(3600));
             s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
             change(s);
         });
-        let bench = Bench::open(&mut app, vec![settings]);
-        let key = bench.keys[0];
-        let mut consumer = Self { app, bench, key, next: 2 };
+        let side = Side::with_app(App::default(), vec![settings]);
+        let mut consumer = Self { side, next: 2 };
         consumer.log_on(1);
-        consumer.app.events.clear();
+        consumer.side.app.events.clear();
         consumer
     }
 
     fn log_on(&mut self, seq: u64) {
-        self.bench.sessions.connected(self.bench.now, self.key, &mut self.app);
-        let answer = self.bench.say(&mut self.app, 0, &format!("35=A|34={seq}|98=0|108=0|"));
+        self.side.connect(0);
+        let answer = self.side.say(0, &format!("35=A|34={seq}|98=0|108=0|"));
         assert!(answer[0].contains("|35=A|"), "{answer:?}");
     }
 
     /// Sends an order of about `size` bytes.
     fn send(&mut self, size: usize) -> Result<(), SendError> {
         let id = self.next;
-        self.bench.sessions.act(self.bench.now, self.key, &mut self.app, |turn| {
+        self.side.act(0, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(b"D"));
             let id = format!("o{id}");
             draft.writer().bytes(Key::new(11), id.as_bytes()).bytes(Key::new(58), &vec![b'x'; size]);
@@ -59,25 +51,23 @@ impl Consumer {
 
     /// Has the socket accept `bytes` of what waits, and tells the session the time.
     fn read(&mut self, bytes: usize) {
-        let bytes = bytes.min(self.bench.sessions.writable(self.key).len());
-        self.bench.sessions.written(self.bench.now, self.key, bytes);
-        let due = self.bench.sessions.next_deadline(self.key);
-        if due.is_some_and(|due| due <= self.bench.now.mono) || self.bench.sessions.awaits_socket(self.key) {
-            self.bench.sessions.wake(self.bench.now, self.key, &[], &mut self.app);
+        self.side.write(0, bytes);
+        let due = self.side.next_deadline(0);
+        if due.is_some_and(|due| due <= self.side.now.mono) || self.side.awaits_socket(0) {
+            self.side.wake(0, &[]);
         }
     }
 
     fn pass(&mut self, time: Duration) {
-        (self.bench.now.mono, self.bench.now.utc) = (self.bench.now.mono + time, self.bench.now.utc + time);
+        self.side.pass(time);
     }
 
     fn queued(&self) -> usize {
-        self.bench.sessions.writable(self.key).len()
+        self.side.writable(0).len()
     }
 
     fn disconnect(&mut self) -> SessionEnd {
-        self.bench.sessions.disconnected(self.bench.now, self.key, &mut self.app);
-        self.app.ends.pop().unwrap()
+        self.side.disconnect(0).unwrap()
     }
 }
 
@@ -92,7 +82,7 @@ fn the_application_hears_once_of_each_watermark() {
             let _ = consumer.send(1000);
             consumer.read(if round % 2 == 0 { 400 } else { 1700 });
             let queued = consumer.queued();
-            for event in consumer.app.events.drain(..) {
+            for event in consumer.side.app.events.drain(..) {
                 told.push((event.contains("too slowly"), queued));
             }
         }
@@ -110,11 +100,11 @@ fn much_at_once_is_not_the_counterpartys_fault() {
     let mut consumer = Consumer::new(|_| {});
     while consumer.send(1000).is_ok() {}
     assert!(consumer.queued() > SIZE * 2 / 5);
-    assert!(consumer.bench.sessions.next_deadline(consumer.key).is_none());
-    consumer.bench.sessions.taken(consumer.bench.now, consumer.key, 1000);
-    consumer.bench.sessions.wake(consumer.bench.now, consumer.key, &[], &mut consumer.app);
+    assert!(consumer.side.next_deadline(0).is_none());
+    consumer.side.taken(0, 1000);
+    consumer.side.wake(0, &[]);
     consumer.read(usize::MAX);
-    assert_eq!(consumer.app.events, [""; 0]);
+    assert_eq!(consumer.side.app.events, [""; 0]);
 }
 
 #[test]
@@ -123,11 +113,11 @@ fn the_default_is_back_pressure_and_the_connection_is_kept() {
     while consumer.send(1000).is_ok() {}
     consumer.read(1);
     assert_eq!(consumer.send(1000), Err(SendError::BackPressure));
-    assert_eq!(consumer.app.events.len(), 1);
-    assert!(consumer.app.events[0].contains("reads too slowly: "), "{:?}", consumer.app.events);
+    assert_eq!(consumer.side.app.events.len(), 1);
+    assert!(consumer.side.app.events[0].contains("reads too slowly: "), "{:?}", consumer.side.app.events);
     consumer.pass(1000 * SECOND);
     consumer.read(1);
-    assert!(!consumer.bench.sessions.wants_close(consumer.key));
+    assert!(!consumer.side.wants_close(0));
 }
 
 #[test]
@@ -141,10 +131,10 @@ fn one_that_stays_slow_is_disconnected_although_it_reads_all_that_waited_in_time
         // It reads about as fast as the application may write: 40 KB within 30 s.
         while consumer.send(1000).is_ok() {}
         consumer.read(2000);
-        if consumer.app.events.iter().any(|event| event.contains("too slowly")) {
+        if consumer.side.app.events.iter().any(|event| event.contains("too slowly")) {
             slow_at.get_or_insert(second);
         }
-        if consumer.bench.sessions.wants_close(consumer.key) {
+        if consumer.side.wants_close(0) {
             assert_eq!(slow_at, Some(second - 60));
             break;
         }
@@ -164,9 +154,10 @@ fn one_that_catches_up_in_time_is_not_disconnected_and_has_its_whole_time_again(
         assert_eq!(consumer.queued(), 0);
         consumer.pass(10 * SECOND);
     }
-    assert!(!consumer.bench.sessions.wants_close(consumer.key));
-    let after = consumer.app.events.iter().filter(|event| event.contains("fast enough again after 59.000s"));
-    assert_eq!(after.count(), 5, "{:?}", consumer.app.events);
+    assert!(!consumer.side.wants_close(0));
+    let after =
+        consumer.side.app.events.iter().filter(|event| event.contains("fast enough again after 59.000s"));
+    assert_eq!(after.count(), 5, "{:?}", consumer.side.app.events);
 }
 
 #[test]
@@ -179,7 +170,7 @@ fn no_message_is_lost_if_a_slow_counterparty_is_disconnected() {
             while consumer.send(1000).is_ok() {
                 accepted += 1;
             }
-            let bytes = consumer.bench.sessions.writable(consumer.key)[..3000].to_vec();
+            let bytes = consumer.side.writable(0)[..3000].to_vec();
             received.extend(bytes);
             consumer.read(3000);
             consumer.pass(SECOND);
@@ -189,18 +180,9 @@ fn no_message_is_lost_if_a_slow_counterparty_is_disconnected() {
         consumer.log_on(seq);
         // What it has received in part is as if it had not been sent.
         received.clear();
-        let request = support::wire(&consumer.bench.ids[0], &format!("35=2|34={}|7=2|16=0|", seq + 1));
-        consumer.bench.sessions.receive(consumer.bench.now, consumer.key, &request, &mut consumer.app);
-        loop {
-            let all = consumer.bench.take(0);
-            consumer.bench.sessions.wake(consumer.bench.now, consumer.key, &[], &mut consumer.app);
-            let is_done = all.is_empty() && !consumer.bench.sessions.is_replaying(consumer.key);
-            let id = |message: &str| Some(message.split("|11=").nth(1)?.split('|').next()?.to_owned());
-            received.extend(all.iter().filter_map(|message| id(message)).flat_map(String::into_bytes));
-            if is_done {
-                break;
-            }
-        }
+        let all = consumer.side.say(0, &format!("35=2|34={}|7=2|16=0|", seq + 1));
+        let id = |message: &str| Some(message.split("|11=").nth(1)?.split('|').next()?.to_owned());
+        received.extend(all.iter().filter_map(|message| id(message)).flat_map(String::into_bytes));
         let expected: String = (2..2 + accepted).map(|n| format!("o{n}")).collect();
         assert_eq!(String::from_utf8(received.clone()).unwrap(), expected);
         received.clear();
@@ -211,7 +193,7 @@ fn no_message_is_lost_if_a_slow_counterparty_is_disconnected() {
 #[test]
 fn the_callback_may_write_and_a_failure_in_it_ends_the_connection() {
     let mut consumer = Consumer::new(|_| {});
-    consumer.app.event = Box::new(|event, turn| {
+    consumer.side.app.event = Box::new(|event, turn| {
         if matches!(event, Event::SlowConsumer { .. }) {
             return Err(Failure::from(
                 turn.reply().draft(MsgType::new(b"B")).send().err().unwrap_or(SendError::Application("no")),
@@ -220,19 +202,18 @@ fn the_callback_may_write_and_a_failure_in_it_ends_the_connection() {
         Ok(())
     });
     while consumer.send(1000).is_ok() {}
-    let next_out = consumer.bench.sessions.numbers(consumer.key).unwrap().1;
+    let next_out = consumer.side.numbers(0).unwrap().1;
     consumer.read(1);
-    assert_eq!(consumer.bench.sessions.numbers(consumer.key).unwrap().1, next_out, "rolled back");
+    assert_eq!(consumer.side.numbers(0).unwrap().1, next_out, "rolled back");
     assert!(matches!(consumer.disconnect(), SessionEnd::CallbackFailed { callback: "on_event", .. }));
 }
 
 #[test]
 fn watermarks_that_cannot_be_are_refused() {
     let open = |high, low| {
-        let settings = settings("FIX.4.4", "A", Role::Acceptor)
+        let settings = settings("A", Role::Acceptor)
             .with(|s| (s.high_watermark_percent, s.low_watermark_percent) = (high, low));
-        let now = fixbolt_session::Now::default();
-        Sessions::new(Box::new(MemoryStore::new()), 8192).open(now, settings, &mut App::default())
+        Side::new(vec![]).open(settings)
     };
     for (high, low) in [(0, 0), (40, 40), (40, 41), (101, 1), (u32::MAX, 0)] {
         assert!(matches!(open(high, low), Err(OpenError::Setting(_))), "{high} {low}");

@@ -1,19 +1,15 @@
 //! The application reads every message by the structure of the session's dictionary: received ones,
 //! Logons, and those in the store.
 
-mod support;
-
 use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
+use fixbolt_conformance::testing::{Side, settings};
 use fixbolt_dictionary::{Action, Check, Policy, Source, Validator};
-use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Failure, LogonDecision, Mono, Now, Resend, Resume, Role, SessionDictionary,
-    SessionKey, SessionSettings, Sessions, Turn, Utc,
+    Application, Delivery, Failure, LogonDecision, Resend, Resume, Role, SessionDictionary, SessionSettings,
+    Turn,
 };
-
-use support::{settings, wire};
 
 /// FIX.4.4 with a group of the venue's own, whose entries hold OrderQty (38) too.
 const DIALECT: &str = "<fix extends='FIX.4.4'>
@@ -69,54 +65,39 @@ impl Application for Reader {
     }
 }
 
-fn open(app: &mut Reader, change: impl FnOnce(&mut SessionSettings)) -> (Sessions, Now, SessionKey) {
+fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side<Reader> {
     let dictionary = Source::text(DIALECT).load().unwrap().dictionary;
-    let settings = settings("FIX.4.4", "A", Role::Acceptor).with(|s| {
+    let settings = settings("A", Role::Acceptor).with(|s| {
         s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(&dictionary)));
         s.policy = Policy::ignoring();
         change(s);
     });
-    let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
-    let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-    let id = settings.id.clone();
-    let key = sessions.open(now, settings, app).unwrap();
-    sessions.connected(now, key, app);
-    sessions.receive(now, key, &wire(&id, "35=A|34=1|98=0|108=30|"), app);
-    (sessions, now, key)
-}
-
-fn say(sessions: &mut Sessions, now: Now, key: SessionKey, fields: &str, app: &mut Reader) {
-    let id = settings("FIX.4.4", "A", Role::Acceptor).id;
-    sessions.receive(now, key, &wire(&id, fields), app);
-    let queued = sessions.writable(key).len();
-    sessions.written(now, key, queued);
+    Side::with_app(Reader::default(), vec![settings]).logged_on()
 }
 
 #[test]
 fn every_callback_reads_by_the_structure_of_the_sessions_dictionary() {
-    let mut app = Reader::default();
-    let (mut sessions, now, key) = open(&mut app, |_| {});
-    say(&mut sessions, now, key, &format!("35=D|34=2|{ORDER}"), &mut app);
-    say(&mut sessions, now, key, "35=2|34=3|7=2|16=0|", &mut app);
+    let mut side = logged_on(|_| {});
+    side.say(0, &format!("35=D|34=2|{ORDER}"));
+    side.say(0, "35=2|34=3|7=2|16=0|");
     let own = |callback| (callback, Some("100".to_owned()), Some(2));
     assert_eq!(
-        app.0,
+        side.app.0,
         [("on_logon", None, None), own("on_message"), ("on_resend", Some("100".to_owned()), None),]
     );
-    app.0.clear();
-    sessions.show_store(now, key, &mut app);
-    assert_eq!(app.0, [own("on_resume"), ("on_resume", Some("100".to_owned()), None)]);
+    side.app.0.clear();
+    side.show_store(0);
+    assert_eq!(side.app.0, [own("on_resume"), ("on_resume", Some("100".to_owned()), None)]);
 }
 
 #[test]
 fn a_message_that_is_only_warned_of_is_read_in_the_same_way() {
     let warns = Check::ALL.iter().fold(Policy::standard(), |policy, check| policy.with(*check, Action::Warn));
-    let mut app = Reader::default();
-    let (mut sessions, now, key) = open(&mut app, |s| s.policy = warns);
+    let mut side = logged_on(|s| s.policy = warns);
     for seq in 2..5 {
-        say(&mut sessions, now, key, &format!("35=D|34={seq}|{ORDER}"), &mut app);
+        side.say(0, &format!("35=D|34={seq}|{ORDER}"));
     }
-    let (_, messages) = app.0.split_at(1);
+    let (_, messages) = side.app.0.split_at(1);
     assert_eq!(messages.len(), 3);
     assert!(
         messages.iter().all(|(_, quantity, slices)| quantity.as_deref() == Some("100") && *slices == Some(2))

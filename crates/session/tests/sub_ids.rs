@@ -1,46 +1,34 @@
 //! SubIDs and LocationIDs as parts of a session's identity: what is sent, which Logon is accepted,
 //! and what of it is checked afterwards.
 
-mod support;
-
 use fixbolt_codec::{BodySink, EncodeErrorKind, Key, MsgType, NewBody};
-use fixbolt_conformance::wire::kinds;
-use fixbolt_journal::MemoryStore;
-use fixbolt_session::{
-    Delivery, Identity, Mono, Now, Role, SendError, SessionDictionary, SessionSettings, Sessions, Utc,
-    identify,
-};
-use support::*;
+use fixbolt_conformance::testing::{App, Side, kinds, order, settings_of};
+use fixbolt_session::{Delivery, Identity, Role, SendError, identify};
 
 const VENUE: &str = "FIX.4.4:US/OURS->A/DESK/NY";
 /// The IDs as the session sends them, and as its counterparty does.
 const SENT_IDS: &str = "|50=OURS|57=DESK|143=NY|";
 const LOGON: &str = "35=A|34=1|50=DESK|142=NY|57=OURS|98=0|108=30|";
 
-fn of(id: &str, role: Role) -> SessionSettings {
-    SessionSettings::new(id.parse().unwrap(), role).with(|s| s.dictionary = SessionDictionary::None)
-}
-
-fn logged_on(app: &mut App) -> Bench {
-    let mut bench = Bench::open(app, vec![of(VENUE, Role::Acceptor)]);
-    bench.sessions.connected(bench.now, bench.keys[0], app);
-    let answer = bench.say(app, 0, LOGON);
+fn logged_on() -> Side<App> {
+    let mut side = Side::with_app(App::default(), vec![settings_of(VENUE, Role::Acceptor)]);
+    side.connect(0);
+    let answer = side.say(0, LOGON);
     assert_eq!(kinds(&answer), "A", "{answer:?}");
     assert!(answer[0].contains(&format!("|34=1{SENT_IDS}52=")), "{answer:?}");
-    bench
+    side
 }
 
 #[test]
 fn every_message_has_the_ids_of_the_session_once_also_when_it_is_sent_again() {
-    let mut app = App::default();
-    let mut bench = logged_on(&mut app);
-    app.message = Box::new(|_, turn| order(turn, "o1").map(|_| Delivery::Done));
+    let mut side = logged_on();
+    side.app.message = Box::new(|_, turn| order(turn, "o1").map(|_| Delivery::Done));
     let sent = [
-        bench.say(&mut app, 0, "35=1|34=2|112=x|"),
-        bench.say(&mut app, 0, "35=D|34=3|11=a|"),
-        bench.say(&mut app, 0, "35=2|34=4|7=1|16=0|"),
-        bench.say(&mut app, 0, "35=D|34=9|"),
-        bench.say(&mut app, 0, "35=5|34=5|"),
+        side.say(0, "35=1|34=2|112=x|"),
+        side.say(0, "35=D|34=3|11=a|"),
+        side.say(0, "35=2|34=4|7=1|16=0|"),
+        side.say(0, "35=D|34=9|"),
+        side.say(0, "35=5|34=5|"),
     ];
     let sent = sent.concat();
     assert_eq!(kinds(&sent), "0D4D25");
@@ -62,46 +50,42 @@ fn an_acceptor_refuses_a_logon_with_other_ids_than_its_own_silently() {
         "50=DESKS|142=NY|57=OURS|",
         "50=OURS|142=NY|57=DESK|",
     ] {
-        let mut app = App::default();
-        let mut bench = Bench::open(&mut app, vec![of(VENUE, Role::Acceptor)]);
-        bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-        let answer = bench.say(&mut app, 0, &format!("35=A|34=1|{ids}98=0|108=30|"));
+        let mut side = Side::with_app(App::default(), vec![settings_of(VENUE, Role::Acceptor)]);
+        side.connect(0);
+        let answer = side.say(0, &format!("35=A|34=1|{ids}98=0|108=30|"));
         assert_eq!(answer, [""; 0], "{ids}");
-        assert!(bench.sessions.wants_close(bench.keys[0]), "{ids}");
+        assert!(side.wants_close(0), "{ids}");
     }
 }
 
 #[test]
 fn an_initiator_accepts_an_answer_without_ids() {
-    let mut app = App::default();
-    let mut bench = Bench::open(&mut app, vec![of(VENUE, Role::Initiator)]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    let logon = bench.take(0);
+    let mut side = Side::with_app(App::default(), vec![settings_of(VENUE, Role::Initiator)]);
+    side.connect(0);
+    let logon = side.take(0);
     assert!(logon[0].contains(&format!("|34=1{SENT_IDS}52=")), "{logon:?}");
-    assert_eq!(bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|"), [""; 0]);
-    assert!(app.events.iter().any(|event| event.starts_with(VENUE)), "{:?}", app.events);
-    assert!(!bench.sessions.wants_close(bench.keys[0]));
+    assert_eq!(side.say(0, "35=A|34=1|98=0|108=30|"), [""; 0]);
+    assert!(side.app.events.iter().any(|event| event.starts_with(VENUE)), "{:?}", side.app.events);
+    assert!(!side.wants_close(0));
 }
 
 #[test]
 fn after_the_logon_a_message_may_name_another_trader() {
-    let mut app = App::default();
-    let mut bench = logged_on(&mut app);
+    let mut side = logged_on();
     let heartbeats = [
-        bench.say(&mut app, 0, "35=1|34=2|50=TRADER2|112=x|"),
-        bench.say(&mut app, 0, "35=1|34=3|57=ELSE|142=LA|143=?|112=y|"),
-        bench.say(&mut app, 0, "35=1|34=4|112=z|"),
+        side.say(0, "35=1|34=2|50=TRADER2|112=x|"),
+        side.say(0, "35=1|34=3|57=ELSE|142=LA|143=?|112=y|"),
+        side.say(0, "35=1|34=4|112=z|"),
     ];
     assert_eq!(kinds(&heartbeats.concat()), "000");
 }
 
 #[test]
 fn the_application_cannot_write_an_id_of_the_session_and_may_write_the_others() {
-    let mut app = App::default();
-    let mut bench = Bench::open(&mut app, vec![of("FIX.4.4:US->A/DESK", Role::Acceptor)]);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|50=DESK|98=0|108=30|");
-    app.message = Box::new(|_, turn| {
+    let mut side = Side::with_app(App::default(), vec![settings_of("FIX.4.4:US->A/DESK", Role::Acceptor)]);
+    side.connect(0);
+    side.say(0, "35=A|34=1|50=DESK|98=0|108=30|");
+    side.app.message = Box::new(|_, turn| {
         let ids: [(Key, &[u8]); 2] = [(Key::new(50), b"TRADER"), (Key::new(57), b"OTHER")];
         let mut draft = turn.reply().with_header(&ids).draft(MsgType::new(b"B"));
         draft.writer().bytes(Key::new(58), b"57=x");
@@ -116,7 +100,7 @@ fn the_application_cannot_write_an_id_of_the_session_and_may_write_the_others() 
         draft.send()?;
         Ok(Delivery::Done)
     });
-    let sent = bench.say(&mut app, 0, "35=D|34=2|11=a|");
+    let sent = side.say(0, "35=D|34=2|11=a|");
     assert_eq!(kinds(&sent), "B");
     assert!(sent[0].contains("|34=2|57=DESK|52="), "{sent:?}");
     assert!(sent[0].contains("|50=TRADER|58=57=x|10="), "{sent:?}");
@@ -125,10 +109,9 @@ fn the_application_cannot_write_an_id_of_the_session_and_may_write_the_others() 
 #[test]
 fn a_logon_names_its_ids_and_is_for_the_most_specific_session() {
     let all = ["FIX.4.4:US->A", "FIX.4.4:US->A/DESK", VENUE];
-    let mut app = App::default();
-    let bench = Bench::open(&mut app, all.iter().map(|id| of(id, Role::Acceptor)).collect());
+    let side = Side::with_app(App::default(), all.iter().map(|id| settings_of(id, Role::Acceptor)).collect());
     let logon = |ids: &str| {
-        let bytes = wire(&bench.ids[0], &format!("35=A|34=1|{ids}98=0|108=30|"));
+        let bytes = side.wire(0, &format!("35=A|34=1|{ids}98=0|108=30|"));
         match identify(&bytes) {
             Identity::Logon(id) => id,
             other => panic!("{other:?}"),
@@ -150,9 +133,9 @@ fn a_logon_names_its_ids_and_is_for_the_most_specific_session() {
     ] {
         let named = logon(ids);
         assert_eq!(named.to_string(), format!("FIX.4.4:{names}"));
-        assert_eq!(bench.sessions.find_for_logon(&named), Some(bench.keys[session]), "{ids}");
+        assert_eq!(side.sessions().find_for_logon(&named), Some(side.key(session)), "{ids}");
     }
-    assert_eq!(bench.sessions.find_for_logon(&"FIX.4.2:US->A".parse().unwrap()), None);
+    assert_eq!(side.sessions().find_for_logon(&"FIX.4.2:US->A".parse().unwrap()), None);
 }
 
 #[test]
@@ -173,10 +156,8 @@ fn a_logon_with_comp_ids_that_no_file_can_be_named_after_is_refused() {
 #[test]
 fn an_id_of_the_session_cannot_be_masked() {
     let open = |masked| {
-        let settings = of(VENUE, Role::Acceptor).with(|s| s.masked = vec![masked]);
-        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-        let now = Now { mono: Mono(1), utc: Utc(1) };
-        sessions.open(now, settings, &mut App::default()).map(|_| ()).map_err(|error| error.to_string())
+        let settings = settings_of(VENUE, Role::Acceptor).with(|s| s.masked = vec![masked]);
+        Side::new(vec![]).open(settings).map(|_| ()).map_err(|error| error.to_string())
     };
     assert_eq!(open(142), Ok(()));
     assert!(

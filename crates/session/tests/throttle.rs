@@ -4,8 +4,7 @@
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
-use fixbolt_conformance::wire::{Side, kinds, report, settings};
-use fixbolt_journal::MemoryStore;
+use fixbolt_conformance::testing::{Side, kinds, report, settings};
 use fixbolt_session::{
     Mono, OutboundThrottle, Phase, Rate, ReplayInterleave, Role, SendError, SessionEnd, SessionKey,
     SessionSettings, WhileLoggedOff,
@@ -18,15 +17,14 @@ fn rate(text: &str) -> Option<Rate> {
 }
 
 fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
-    let mut side =
-        Side::new(Box::new(MemoryStore::new()), vec![settings("PEER", Role::Acceptor).with(change)]);
+    let mut side = Side::new(vec![settings("PEER", Role::Acceptor).with(change)]);
     assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
     side
 }
 
 /// Sends a message of this type from the application.
 fn send(side: &mut Side, msg_type: &[u8]) -> Result<SeqNum, SendError> {
-    side.sessions.act(side.now, KEY, &mut side.desk, |turn| {
+    side.act(0, |turn| {
         let mut draft = turn.reply().draft(MsgType::new(msg_type));
         draft.writer().bytes(Key::new(58), b"text");
         draft.send()
@@ -45,8 +43,7 @@ fn fill(side: &mut Side) -> (usize, SendError) {
 
 /// Has the socket accept what is queued, without a call that goes on.
 fn written(side: &mut Side) -> Vec<String> {
-    let bytes = side.sessions.writable(KEY).to_vec();
-    side.sessions.written(side.now, KEY, bytes.len());
+    let bytes = side.write(0, usize::MAX);
     let text = String::from_utf8(bytes).unwrap().replace('\x01', "|");
     text.split_inclusive("|10=").filter(|part| part.contains("|35=")).map(str::to_owned).collect()
 }
@@ -65,7 +62,7 @@ fn one_message_more_waits_until_the_first_one_is_a_window_old() {
     }
     assert_eq!(send(&mut side, b"8"), Err(SendError::BackPressure));
     let began = side.now.mono;
-    assert_eq!(side.sessions.next_deadline(KEY), Some(began + millis(70)));
+    assert_eq!(side.next_deadline(0), Some(began + millis(70)));
     side.pass(Duration::from_nanos(69_999_999));
     assert_eq!(send(&mut side, b"8"), Err(SendError::BackPressure));
     side.pass(Duration::from_nanos(1));
@@ -79,11 +76,11 @@ fn a_message_that_the_socket_has_not_accepted_keeps_its_place() {
     assert_eq!(fill(&mut side), (2, SendError::BackPressure));
     side.pass(millis(10_000));
     assert_eq!(fill(&mut side), (0, SendError::BackPressure));
-    assert!(side.sessions.next_deadline(KEY) > Some(side.now.mono), "there is nothing to wake for");
-    assert!(side.sessions.awaits_socket(KEY));
+    assert!(side.next_deadline(0) > Some(side.now.mono), "there is nothing to wake for");
+    assert!(side.awaits_socket(0));
     // All but the last byte: the last message is not there.
-    let queued = side.sessions.writable(KEY).len();
-    side.sessions.written(side.now, KEY, queued - 1);
+    let queued = side.writable(0).len();
+    side.written(0, queued - 1);
     side.pass(millis(100));
     assert_eq!(fill(&mut side), (1, SendError::BackPressure));
 }
@@ -128,7 +125,7 @@ fn the_session_layer_is_never_held_up() {
     assert_eq!(fill(&mut side).0, 1);
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=x|")), "D0");
     side.pass(Duration::from_secs(30));
-    side.tick(0, &[]);
+    side.wake(0, &[]);
     assert_eq!(kinds(&side.take(0)), "0");
     assert_eq!(kinds(&side.say(0, "35=5|34=3|")), "5");
 }
@@ -148,17 +145,17 @@ fn a_message_whose_answer_has_to_wait_is_offered_again_when_the_window_allows_it
             if times.len() == 5 {
                 break;
             }
-            assert!(side.sessions.is_blocked(KEY));
+            assert!(side.is_blocked(0));
             // Not only the usual time after which it would be asked.
-            let due = side.sessions.next_deadline(KEY).unwrap();
+            let due = side.next_deadline(0).unwrap();
             assert!(due > side.now.mono, "it is asked without end");
             side.pass(due - side.now.mono);
-            let used = side.tick(0, &bytes);
+            let used = side.wake(0, &bytes);
             bytes.drain(..used);
         }
         assert_eq!(times, [0, 0, 100, 100, 200], "{throttle:?}");
-        assert_eq!(side.desk.got, ["o2", "o3", "o4", "o5", "o6"]);
-        assert!(bytes.is_empty() && side.desk.notes.is_empty(), "{:?}", side.desk.notes);
+        assert_eq!(side.app.got, ["o2", "o3", "o4", "o5", "o6"]);
+        assert!(bytes.is_empty() && side.app.notes.is_empty(), "{:?}", side.app.notes);
     }
 }
 
@@ -168,26 +165,26 @@ fn what_is_written_to_another_session_waits_for_that_sessions_window() {
         settings("TRADER", Role::Acceptor),
         settings("COPY", Role::Acceptor).with(|s| s.max_outbound_rate = rate("1/100")),
     ];
-    let mut side = Side::new(Box::new(MemoryStore::new()), all);
+    let mut side = Side::new(all);
     let copy = SessionKey::new(0, 1, 1);
     side.log_on(0, 1, "");
     side.log_on(1, 1, "");
-    side.desk.copies_to = Some(copy);
+    side.app.copies_to = Some(copy);
     assert_eq!(kinds(&side.say(0, "35=D|34=2|11=a|")), "8");
     assert_eq!(kinds(&side.take(1)), "8");
     let second = side.wire(0, "35=D|34=3|11=b|");
     assert_eq!(side.hear(0, &second), 0);
     assert_eq!(kinds(&side.take(0)), "", "nothing was written to either session");
-    assert_eq!(side.sessions.next_deadline(KEY), Some(side.now.mono + millis(100)));
+    assert_eq!(side.next_deadline(0), Some(side.now.mono + millis(100)));
     side.pass(millis(100));
-    assert_eq!(side.tick(0, &second), second.len());
+    assert_eq!(side.wake(0, &second), second.len());
     assert_eq!((kinds(&side.take(0)), kinds(&side.take(1))), ("8".into(), "8".into()));
 }
 
 #[test]
 fn a_turn_that_needs_more_than_a_window_can_never_be_sent_and_is_not_tried_for_ever() {
     let mut side = logged_on(|s| s.max_outbound_rate = rate("2"));
-    let sent = side.sessions.act(side.now, KEY, &mut side.desk, |turn| {
+    let sent = side.act(0, |turn| {
         for _ in 0..3 {
             report(turn.reply(), b"x")?;
         }
@@ -200,8 +197,8 @@ fn a_turn_that_needs_more_than_a_window_can_never_be_sent_and_is_not_tried_for_e
 #[test]
 fn a_message_whose_answer_can_never_be_sent_is_rejected() {
     let all = vec![settings("TRADER", Role::Acceptor).with(|s| s.max_outbound_rate = rate("1"))];
-    let mut side = Side::new(Box::new(MemoryStore::new()), all);
-    side.desk.copies_to = Some(KEY);
+    let mut side = Side::new(all);
+    side.app.copies_to = Some(KEY);
     side.log_on(0, 1, "");
     let answer = side.say(0, "35=D|34=2|11=a|");
     assert_eq!(kinds(&answer), "j");
@@ -209,22 +206,22 @@ fn a_message_whose_answer_can_never_be_sent_is_rejected() {
         answer[0].contains("|58=the answer is more than the 1 messages that the session may send"),
         "{answer:?}"
     );
-    assert!(!side.sessions.wants_close(KEY));
+    assert!(!side.wants_close(0));
 }
 
 #[test]
 fn a_rollback_gives_the_places_back() {
     let mut side = logged_on(|s| (s.max_outbound_rate, s.max_order_rate) = (rate("3"), rate("2")));
     send(&mut side, b"D").unwrap();
-    let before = side.sessions.snapshot(KEY);
+    let before = side.sessions().snapshot(KEY);
     for _ in 0..10 {
-        let failed = side.sessions.act(side.now, KEY, &mut side.desk, |turn| {
+        let failed = side.act(0, |turn| {
             report(turn.reply(), b"x")?;
             report(turn.reply(), b"y")?;
             Err::<(), _>(SendError::Application("no"))
         });
         assert_eq!(failed, Err(SendError::Application("no")));
-        assert_eq!(side.sessions.snapshot(KEY), before);
+        assert_eq!(side.sessions().snapshot(KEY), before);
     }
     side.take(0);
     assert_eq!(fill(&mut side).0, 1);
@@ -243,13 +240,13 @@ fn the_window_goes_on_over_connections_and_resets() {
         side.pass(millis(400));
         side.disconnect(0);
         side.log_on(0, if resets { 1 } else { 2 }, if resets { "141=Y|" } else { "" });
-        assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+        assert_eq!(side.phase(0), Phase::LoggedOn);
         assert_eq!(fill(&mut side).0, 0);
         side.pass(millis(600));
         assert_eq!(fill(&mut side).0, 2);
         // These are never sent: they have no place in the next connection.
         side.disconnect(0);
-        let next = side.sessions.numbers(KEY).unwrap().0;
+        let next = side.numbers(0).unwrap().0;
         let seq = if resets { 1 } else { next.0 };
         side.log_on(0, seq, if resets { "141=Y|" } else { "" });
         assert_eq!(fill(&mut side).0, 2);
@@ -267,7 +264,7 @@ fn messages_that_are_sent_again_do_not_count_and_new_ones_follow_within_the_limi
         }
         let request = side.wire(0, "35=2|34=2|7=2|16=0|");
         side.hear(0, &request);
-        assert!(side.sessions.is_replaying(KEY));
+        assert!(side.is_replaying(0));
         // As many wait as have a place.
         assert_eq!(fill(&mut side).0, 20);
         let new = side.take(0).iter().filter(|m| !m.contains("|43=Y|")).count();
@@ -296,14 +293,14 @@ fn what_waits_for_the_end_of_a_replay_is_sent_as_the_window_allows() {
     for _ in 0..1000 {
         let new = side.step(0).iter().filter(|m| !m.contains("|43=Y|")).count();
         times.extend(std::iter::repeat_n((side.now.mono - began).as_millis(), new));
-        if times.len() == 4 && !side.sessions.is_replaying(KEY) {
+        if times.len() == 4 && !side.is_replaying(0) {
             break;
         }
-        if !side.sessions.has_queued(KEY) {
-            let due = side.sessions.next_deadline(KEY).unwrap();
-            assert!(due > side.now.mono || side.sessions.is_replaying(KEY));
+        if !side.has_queued(0) {
+            let due = side.next_deadline(0).unwrap();
+            assert!(due > side.now.mono || side.is_replaying(0));
             side.pass(due - side.now.mono);
-            side.tick(0, &[]);
+            side.wake(0, &[]);
         }
     }
     assert_eq!(times, [100; 4]);
@@ -333,17 +330,17 @@ fn an_answer_that_waits_behind_a_replay_is_not_asked_for_without_end() {
             break;
         }
         // As an engine does after a write.
-        let goes_on = side.sessions.awaits_socket(KEY) || side.sessions.next_ready().is_some();
+        let goes_on = side.awaits_socket(0) || !side.ready().is_empty();
         if sent.is_empty() || !goes_on {
-            let due = side.sessions.next_deadline(KEY).unwrap();
+            let due = side.next_deadline(0).unwrap();
             side.pass(due - side.now.mono);
         }
-        let used = side.tick(0, &left);
+        let used = side.wake(0, &left);
         left.drain(..used);
         wakes += 1;
         assert!(wakes < 100, "{} reports after {:?}", reports, side.now.mono - began);
     }
-    assert_eq!(side.desk.got, ["o3", "o4", "o5"]);
+    assert_eq!(side.app.got, ["o3", "o4", "o5"]);
     assert_eq!(side.now.mono - began, millis(300));
 }
 
@@ -358,7 +355,7 @@ fn a_logout_follows_what_waits_for_its_window() {
     let request = side.wire(0, "35=2|34=2|7=2|16=0|");
     side.hear(0, &request);
     assert_eq!(fill(&mut side).0, 2);
-    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    side.log_out(0, "").unwrap();
     let mut new = String::new();
     for _ in 0..1000 {
         let sent = side.step(0);
@@ -366,12 +363,12 @@ fn a_logout_follows_what_waits_for_its_window() {
         if new.ends_with('5') {
             break;
         }
-        if !side.sessions.has_queued(KEY) {
-            let due = side.sessions.next_deadline(KEY).unwrap();
+        if !side.has_queued(0) {
+            let due = side.next_deadline(0).unwrap();
             side.pass(due - side.now.mono);
-            side.tick(0, &[]);
+            side.wake(0, &[]);
         }
-        assert!(!side.sessions.wants_close(KEY), "after {new}");
+        assert!(!side.wants_close(0), "after {new}");
     }
     assert_eq!(new, "DD5");
     let logout = side.wire(0, "35=5|34=3|");
@@ -404,7 +401,7 @@ fn run(seed: u64) -> usize {
         (s.outbound_throttle, s.replay_interleave) = (throttle, interleave);
         s.outbox_size = 16 * 1024;
     });
-    side.sessions.written(side.now, KEY, usize::MAX / 2);
+    side.written(0, usize::MAX / 2);
     let mut wire = Vec::new();
     // When the socket has accepted the last byte of each new message.
     let mut accepted: [Vec<Mono>; 2] = [Vec::new(), Vec::new()];
@@ -413,20 +410,20 @@ fn run(seed: u64) -> usize {
         side.pass(Duration::from_micros(r.below(4) * 500));
         match r.below(60) {
             0 => {
-                let begin = 1 + r.below(side.sessions.numbers(KEY).unwrap().1.0);
+                let begin = 1 + r.below(side.numbers(0).unwrap().1.0);
                 let request = side.wire(0, &format!("35=2|34={next_in}|7={begin}|16=0|"));
                 side.hear(0, &request);
             }
             1 if r.below(4) == 0 => {
                 side.disconnect(0);
                 wire.clear();
-                next_in = side.sessions.numbers(KEY).unwrap().0.0;
-                side.sessions.connected(side.now, KEY, &mut side.desk);
+                next_in = side.numbers(0).unwrap().0.0;
+                side.connect(0);
                 let logon = side.wire(0, &format!("35=A|34={next_in}|98=0|108=30|"));
                 side.hear(0, &logon);
             }
             2 => {
-                let fails = side.sessions.act(side.now, KEY, &mut side.desk, |turn| {
+                let fails = side.act(0, |turn| {
                     report(turn.reply(), b"x")?;
                     Err::<(), _>(SendError::Application("no"))
                 });
@@ -434,10 +431,10 @@ fn run(seed: u64) -> usize {
             }
             3..=40 => drop(send(&mut side, [&b"D"[..], b"8"][r.below(2) as usize])),
             41..=55 => {
-                let bytes = side.sessions.writable(KEY);
+                let bytes = side.writable(0);
                 let taken = (r.below(600) as usize).min(bytes.len());
                 wire.extend_from_slice(&bytes[..taken]);
-                side.sessions.written(side.now, KEY, taken);
+                side.written(0, taken);
                 let text = String::from_utf8_lossy(&wire).replace('\x01', "|");
                 let mut at = 0;
                 while let Some(end) = text[at..].find("|10=").map(|end| at + end + 8)
@@ -452,12 +449,12 @@ fn run(seed: u64) -> usize {
                     at = end;
                 }
                 wire.drain(..at);
-                side.tick(0, &[]);
+                side.wake(0, &[]);
             }
-            _ => drop(side.tick(0, &[])),
+            _ => drop(side.wake(0, &[])),
         }
-        next_in = side.sessions.numbers(KEY).unwrap().0.0;
-        assert!(!side.sessions.wants_close(KEY), "seed {seed}: {:?}", side.disconnect(0));
+        next_in = side.numbers(0).unwrap().0.0;
+        assert!(!side.wants_close(0), "seed {seed}: {:?}", side.disconnect(0));
     }
     for n in 0..2 {
         let most = limits[n] as usize;

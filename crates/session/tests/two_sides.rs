@@ -6,13 +6,15 @@ use fixbolt_codec::{
     BodySink, Frame, Framer, Index, Key, Message, MsgType, NewBody, Precision, SecondCache, SeqNum, Span,
     Tag, Version,
 };
-use fixbolt_conformance::wire::message;
+use fixbolt_conformance::testing::{Side, message, settings_of};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Application, Delivery, Direction, Event, Failure, Halt, Handle, Mono, Now, Phase, Role, SendError,
     SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
-    SessionSettings, Sessions, Turn, Utc,
+    SessionSettings, Turn, Utc,
 };
+
+const NOW: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_795_000_000_000_000_000) };
 
 /// The application of a side: what it does with an order, and what it has seen.
 #[derive(Default)]
@@ -20,7 +22,6 @@ struct Probe {
     orders: Vec<String>,
     redelivered: Vec<String>,
     events: Vec<String>,
-    ends: Vec<SessionEnd>,
     fail_on: Option<&'static [u8]>,
     panic_on: Option<&'static [u8]>,
     not_now: u32,
@@ -77,9 +78,6 @@ impl Application for Probe {
     }
 
     fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
-        if let Event::Ended(end) = event {
-            self.ends.push((*end).clone());
-        }
         self.events.push(format!("{event:?}"));
         Ok(())
     }
@@ -91,44 +89,51 @@ fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
     draft.send()
 }
 
-struct Side {
-    sessions: Sessions,
-    key: SessionKey,
-    app: Probe,
+/// A side, and what it has received and sent.
+struct End {
+    side: Side<Probe>,
     inbox: Vec<u8>,
     sent: Vec<String>,
 }
 
 struct Pair {
-    now: Now,
-    initiator: Side,
-    acceptor: Side,
+    initiator: End,
+    acceptor: End,
 }
 
 fn settings(role: Role) -> SessionSettings {
-    let id = match role {
-        Role::Initiator => SessionId::new(Version::Fix44, "TRADER", "VENUE"),
-        Role::Acceptor => SessionId::new(Version::Fix44, "VENUE", "TRADER"),
-    };
-    SessionSettings::new(id.unwrap(), role).with(|s| s.dictionary = SessionDictionary::None)
+    match role {
+        Role::Initiator => settings_of("FIX.4.4:TRADER->VENUE", role),
+        Role::Acceptor => settings_of("FIX.4.4:VENUE->TRADER", role),
+    }
 }
 
-fn side(now: Now, role: Role) -> Side {
-    let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-    let mut app = Probe::default();
-    let key = sessions.open(now, settings(role), &mut app).unwrap();
-    Side { sessions, key, app, inbox: Vec::new(), sent: Vec::new() }
+impl End {
+    fn new(settings: SessionSettings) -> Self {
+        let mut end = Self::without_session();
+        end.side.open(settings).unwrap();
+        end
+    }
+
+    /// A side without a session. Until it has one, it has room for the smallest messages only.
+    fn without_session() -> Self {
+        let side = Side::begin(NOW, Probe::default(), Box::new(MemoryStore::new()), vec![]);
+        Self { side, inbox: Vec::new(), sent: Vec::new() }
+    }
 }
 
 impl Pair {
     fn new() -> Self {
-        let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_795_000_000_000_000_000) };
-        Self { now, initiator: side(now, Role::Initiator), acceptor: side(now, Role::Acceptor) }
+        Self::of(settings(Role::Initiator), settings(Role::Acceptor))
+    }
+
+    fn of(initiator: SessionSettings, acceptor: SessionSettings) -> Self {
+        Self { initiator: End::new(initiator), acceptor: End::new(acceptor) }
     }
 
     fn connect(&mut self) {
-        for side in [&mut self.acceptor, &mut self.initiator] {
-            side.sessions.connected(self.now, side.key, &mut side.app);
+        for end in [&mut self.acceptor, &mut self.initiator] {
+            end.side.connect(0);
         }
         self.settle();
     }
@@ -136,46 +141,49 @@ impl Pair {
     /// Moves bytes until both sides are quiet.
     fn settle(&mut self) {
         for _ in 0..10_000 {
-            let there = carry(&mut self.initiator, &mut self.acceptor, self.now);
-            let back = carry(&mut self.acceptor, &mut self.initiator, self.now);
+            let there = carry(&mut self.initiator, &mut self.acceptor);
+            let back = carry(&mut self.acceptor, &mut self.initiator);
             if !there && !back {
                 break;
             }
         }
-        if [&self.initiator, &self.acceptor].iter().any(|side| side.sessions.wants_close(side.key)) {
+        if [&self.initiator, &self.acceptor].iter().any(|end| end.side.wants_close(0)) {
             self.disconnect();
         }
     }
 
     fn disconnect(&mut self) {
-        for side in [&mut self.initiator, &mut self.acceptor] {
-            side.inbox.clear();
-            side.sessions.disconnected(self.now, side.key, &mut side.app);
+        for end in [&mut self.initiator, &mut self.acceptor] {
+            end.inbox.clear();
+            end.side.disconnect(0);
         }
     }
 
     fn pass(&mut self, time: Duration) {
-        let end = self.now.mono + time;
-        while self.now.mono < end {
+        let end = self.now().mono + time;
+        while self.now().mono < end {
+            let now = self.now().mono;
             let next = [&self.initiator, &self.acceptor]
                 .into_iter()
-                .filter_map(|s| s.sessions.next_deadline(s.key))
+                .filter_map(|end| end.side.next_deadline(0))
                 .fold(end, Mono::min)
-                .max(self.now.mono);
-            let step = next - self.now.mono;
-            self.now = Now { mono: next, utc: self.now.utc + step };
-            for side in [&mut self.initiator, &mut self.acceptor] {
-                let bytes = std::mem::take(&mut side.inbox);
-                let used = side.sessions.wake(self.now, side.key, &bytes, &mut side.app);
-                side.inbox = bytes[used..].to_vec();
+                .max(now);
+            for end in [&mut self.initiator, &mut self.acceptor] {
+                end.side.pass(next - now);
+                let bytes = std::mem::take(&mut end.inbox);
+                let used = end.side.wake(0, &bytes);
+                end.inbox = bytes[used..].to_vec();
             }
             self.settle();
         }
     }
 
+    fn now(&self) -> Now {
+        self.initiator.side.now
+    }
+
     fn order(&mut self, id: &str) -> Result<SeqNum, SendError> {
-        let Side { sessions, key, app, .. } = &mut self.initiator;
-        sessions.act(self.now, *key, app, |turn| {
+        self.initiator.side.act(0, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), id.as_bytes());
             draft.send()
@@ -183,24 +191,23 @@ impl Pair {
     }
 
     fn numbers_agree(&self) {
-        let (in_i, out_i) = self.initiator.sessions.numbers(self.initiator.key).unwrap();
-        let (in_a, out_a) = self.acceptor.sessions.numbers(self.acceptor.key).unwrap();
+        let (in_i, out_i) = self.initiator.side.numbers(0).unwrap();
+        let (in_a, out_a) = self.acceptor.side.numbers(0).unwrap();
         assert_eq!((in_i, out_i), (out_a, in_a));
     }
 }
 
 /// Moves what `from` may write to `to`. Returns whether anything moved.
-fn carry(from: &mut Side, to: &mut Side, now: Now) -> bool {
-    let bytes = from.sessions.writable(from.key).to_vec();
+fn carry(from: &mut End, to: &mut End) -> bool {
+    let bytes = from.side.write(0, usize::MAX);
     from.sent.extend(messages(&bytes));
-    from.sessions.written(now, from.key, bytes.len());
-    if from.sessions.is_replaying(from.key) {
-        from.sessions.wake(now, from.key, &[], &mut from.app);
+    if from.side.is_replaying(0) {
+        from.side.wake(0, &[]);
     }
     to.inbox.extend_from_slice(&bytes);
-    let used = to.sessions.receive(now, to.key, &to.inbox, &mut to.app);
+    let used = to.side.receive(0, &to.inbox);
     to.inbox.drain(..used);
-    !bytes.is_empty() || used > 0 || to.sessions.has_more(to.key)
+    !bytes.is_empty() || used > 0 || to.side.has_more(0)
 }
 
 /// Returns each message in readable form; all bytes must be messages.
@@ -221,13 +228,13 @@ fn messages(bytes: &[u8]) -> Vec<String> {
 fn orders_and_reports_flow_and_sequence_numbers_agree() {
     let mut pair = Pair::new();
     pair.connect();
-    assert_eq!(pair.initiator.sessions.phase(pair.initiator.key), Phase::LoggedOn);
+    assert_eq!(pair.initiator.side.phase(0), Phase::LoggedOn);
     for n in 0..100 {
         pair.order(&format!("ord{n}")).unwrap();
     }
     pair.settle();
-    assert_eq!(pair.acceptor.app.orders.len(), 100);
-    assert_eq!(pair.initiator.app.orders.len(), 100);
+    assert_eq!(pair.acceptor.side.app.orders.len(), 100);
+    assert_eq!(pair.initiator.side.app.orders.len(), 100);
     pair.numbers_agree();
 }
 
@@ -237,7 +244,7 @@ fn idle_sessions_exchange_heartbeats_and_stay_logged_on() {
     pair.connect();
     pair.pass(Duration::from_secs(100));
     assert_eq!(pair.acceptor.sent.iter().filter(|m| m.contains("|35=0|")).count(), 3);
-    assert_eq!(pair.initiator.sessions.phase(pair.initiator.key), Phase::LoggedOn);
+    assert_eq!(pair.initiator.side.phase(0), Phase::LoggedOn);
     pair.numbers_agree();
 }
 
@@ -247,15 +254,12 @@ fn a_silent_counterparty_gets_a_test_request_and_then_a_logout() {
     pair.connect();
     pair.initiator.sent.clear();
     // The acceptor's bytes are lost from now on.
-    let end = pair.now.mono + Duration::from_secs(100);
-    while pair.now.mono < end && !pair.initiator.sessions.wants_close(pair.initiator.key) {
-        let Side { sessions, key, app, sent, .. } = &mut pair.initiator;
-        let next = sessions.next_deadline(*key).unwrap();
-        pair.now = Now { mono: next, utc: pair.now.utc + (next - pair.now.mono) };
-        sessions.wake(pair.now, *key, &[], app);
-        sent.extend(messages(sessions.writable(*key)));
-        let n = sessions.writable(*key).len();
-        sessions.written(pair.now, *key, n);
+    let end = pair.now().mono + Duration::from_secs(100);
+    while pair.now().mono < end && !pair.initiator.side.wants_close(0) {
+        let End { side, sent, .. } = &mut pair.initiator;
+        side.pass(side.next_deadline(0).unwrap() - side.now.mono);
+        side.wake(0, &[]);
+        sent.extend(messages(&side.write(0, usize::MAX)));
     }
     let kinds: Vec<_> =
         pair.initiator.sent.iter().map(|m| m.split("|35=").nth(1).unwrap().as_bytes()[0]).collect();
@@ -273,11 +277,10 @@ fn lost_messages_are_requested_and_resent_in_order() {
         pair.order(id).unwrap();
     }
     // The socket accepted them, but the peer never received them.
-    let lost = pair.initiator.sessions.writable(pair.initiator.key).len();
-    pair.initiator.sessions.written(pair.now, pair.initiator.key, lost);
+    pair.initiator.side.write(0, usize::MAX);
     pair.order("e").unwrap();
     pair.settle();
-    assert_eq!(pair.acceptor.app.orders, ["a", "b", "c", "d", "e"]);
+    assert_eq!(pair.acceptor.side.app.orders, ["a", "b", "c", "d", "e"]);
     let again: Vec<_> = pair.initiator.sent.iter().filter(|m| m.contains("|43=Y|")).collect();
     assert!(again.iter().all(|m| m.contains("|122=")), "{again:?}");
     pair.numbers_agree();
@@ -290,16 +293,15 @@ fn new_messages_follow_a_replay_on_the_wire() {
     for n in 0..500 {
         pair.order(&format!("lost{n}")).unwrap();
     }
-    let lost = pair.initiator.sessions.writable(pair.initiator.key).len();
-    pair.initiator.sessions.written(pair.now, pair.initiator.key, lost);
+    pair.initiator.side.write(0, usize::MAX);
     pair.order("trigger").unwrap();
-    carry(&mut pair.initiator, &mut pair.acceptor, pair.now);
-    carry(&mut pair.acceptor, &mut pair.initiator, pair.now);
-    assert!(pair.initiator.sessions.is_replaying(pair.initiator.key));
+    carry(&mut pair.initiator, &mut pair.acceptor);
+    carry(&mut pair.acceptor, &mut pair.initiator);
+    assert!(pair.initiator.side.is_replaying(0));
     pair.order("live").unwrap();
     pair.settle();
-    assert_eq!(pair.acceptor.app.orders.len(), 502);
-    assert_eq!(pair.acceptor.app.orders.last().unwrap(), "live");
+    assert_eq!(pair.acceptor.side.app.orders.len(), 502);
+    assert_eq!(pair.acceptor.side.app.orders.last().unwrap(), "live");
     assert!(pair.initiator.sent.iter().any(|m| m.contains("11=live") && !m.contains("43=Y")));
     pair.numbers_agree();
 }
@@ -310,16 +312,15 @@ fn logging_out_is_answered_and_sequence_numbers_continue_after_the_next_logon() 
     pair.connect();
     pair.order("a").unwrap();
     pair.settle();
-    let Side { sessions, key, app, .. } = &mut pair.initiator;
-    sessions.log_out(pair.now, *key, "done", app).unwrap();
+    pair.initiator.side.log_out(0, "done").unwrap();
     pair.settle();
-    assert_eq!(pair.initiator.app.ends, [SessionEnd::LoggedOutByUs]);
-    assert_eq!(pair.acceptor.app.ends, [SessionEnd::LoggedOutByPeer]);
+    assert_eq!(pair.initiator.side.ends, [SessionEnd::LoggedOutByUs]);
+    assert_eq!(pair.acceptor.side.ends, [SessionEnd::LoggedOutByPeer]);
     pair.connect();
     pair.order("b").unwrap();
     pair.settle();
-    assert_eq!(pair.acceptor.app.orders, ["a", "b"]);
-    assert_eq!(pair.initiator.sessions.numbers(pair.initiator.key).unwrap().1, SeqNum(6));
+    assert_eq!(pair.acceptor.side.app.orders, ["a", "b"]);
+    assert_eq!(pair.initiator.side.numbers(0).unwrap().1, SeqNum(6));
     pair.numbers_agree();
 }
 
@@ -327,36 +328,35 @@ fn logging_out_is_answered_and_sequence_numbers_continue_after_the_next_logon() 
 fn a_failing_application_leaves_no_trace_of_its_turn() {
     let mut pair = Pair::new();
     pair.connect();
-    pair.acceptor.app.panic_on = Some(b"boom");
+    pair.acceptor.side.app.panic_on = Some(b"boom");
     std::panic::set_hook(Box::new(|_| {}));
-    let before = pair.acceptor.sessions.numbers(pair.acceptor.key).unwrap();
+    let before = pair.acceptor.side.numbers(0).unwrap();
     pair.order("boom").unwrap();
     pair.settle();
-    assert_eq!(pair.acceptor.sessions.numbers(pair.acceptor.key).unwrap(), before);
+    assert_eq!(pair.acceptor.side.numbers(0).unwrap(), before);
     assert!(!pair.acceptor.sent.iter().any(|m| m.contains("|35=8|")));
-    assert_eq!(pair.acceptor.app.ends, [SessionEnd::ApplicationFailed { seq: SeqNum(2) }]);
+    assert_eq!(pair.acceptor.side.ends, [SessionEnd::ApplicationFailed { seq: SeqNum(2) }]);
 }
 
 #[test]
 fn the_third_failure_on_a_message_halts_the_session_until_it_is_skipped() {
     let mut pair = Pair::new();
     pair.connect();
-    pair.acceptor.app.fail_on = Some(b"bad");
+    pair.acceptor.side.app.fail_on = Some(b"bad");
     pair.order("bad").unwrap();
     pair.order("good").unwrap();
     for _ in 0..3 {
         pair.settle();
-        if pair.acceptor.sessions.can_connect(pair.acceptor.key) {
+        if pair.acceptor.side.can_connect(0) {
             pair.connect();
         }
     }
-    let halted = pair.acceptor.sessions.halted(pair.acceptor.key).cloned();
+    let halted = pair.acceptor.side.halted(0).cloned();
     assert_eq!(halted, Some(Halt::PoisonMessage { seq: SeqNum(2), attempts: 3 }));
-    assert!(!pair.acceptor.sessions.can_connect(pair.acceptor.key));
-    let Side { sessions, key, app, .. } = &mut pair.acceptor;
-    sessions.skip(pair.now, *key, "desk: seen", app).unwrap();
+    assert!(!pair.acceptor.side.can_connect(0));
+    pair.acceptor.side.skip(0, "desk: seen").unwrap();
     pair.connect();
-    assert_eq!(pair.acceptor.app.orders, ["good"]);
+    assert_eq!(pair.acceptor.side.app.orders, ["good"]);
     pair.numbers_agree();
 }
 
@@ -364,11 +364,11 @@ fn the_third_failure_on_a_message_halts_the_session_until_it_is_skipped() {
 fn not_now_offers_the_message_again_and_keeps_nothing_of_the_turn() {
     let mut pair = Pair::new();
     pair.connect();
-    pair.acceptor.app.not_now = 3;
+    pair.acceptor.side.app.not_now = 3;
     pair.order("a").unwrap();
     pair.settle();
     pair.pass(Duration::from_millis(50));
-    assert_eq!(pair.acceptor.app.orders, ["a"]);
+    assert_eq!(pair.acceptor.side.app.orders, ["a"]);
     assert_eq!(pair.acceptor.sent.iter().filter(|m| m.contains("|35=8|")).count(), 1);
     pair.numbers_agree();
 }
@@ -380,13 +380,9 @@ fn a_reset_logon_starts_both_sides_at_one() {
     pair.order("a").unwrap();
     pair.settle();
     pair.disconnect();
-    let mut again = settings(Role::Initiator);
-    again.reset_on_logon = true;
-    let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-    pair.initiator.key = sessions.open(pair.now, again, &mut pair.initiator.app).unwrap();
-    pair.initiator.sessions = sessions;
+    pair.initiator = End::new(settings(Role::Initiator).with(|s| s.reset_on_logon = true));
     pair.connect();
-    assert_eq!(pair.acceptor.sessions.numbers(pair.acceptor.key).unwrap(), (SeqNum(2), SeqNum(2)));
+    assert_eq!(pair.acceptor.side.numbers(0).unwrap(), (SeqNum(2), SeqNum(2)));
     pair.numbers_agree();
 }
 
@@ -394,19 +390,19 @@ fn a_reset_logon_starts_both_sides_at_one() {
 fn a_body_that_is_not_a_message_is_refused_and_uses_no_sequence_number() {
     let mut pair = Pair::new();
     pair.connect();
-    let before = pair.initiator.sessions.numbers(pair.initiator.key).unwrap();
+    let before = pair.initiator.side.numbers(0).unwrap();
     assert!(matches!(pair.order("a\x0144=1"), Err(SendError::Encode(_))));
     assert!(matches!(pair.order(""), Err(SendError::Encode(_))));
-    let Side { sessions, key, app, .. } = &mut pair.initiator;
-    let admin = sessions.act(pair.now, *key, app, |turn| turn.reply().draft(MsgType::new(b"5")).send());
+    let side = &mut pair.initiator.side;
+    let admin = side.act(0, |turn| turn.reply().draft(MsgType::new(b"5")).send());
     assert_eq!(admin, Err(SendError::SessionMessage));
-    let dropped = sessions.act(pair.now, *key, app, |turn| {
+    let dropped = side.act(0, |turn| {
         let _ = turn.reply().draft(MsgType::new(b"D"));
         Ok(())
     });
     assert_eq!(dropped, Ok(()));
-    assert_eq!(pair.initiator.sessions.numbers(pair.initiator.key).unwrap(), before);
-    assert!(pair.initiator.sessions.writable(pair.initiator.key).is_empty());
+    assert_eq!(pair.initiator.side.numbers(0).unwrap(), before);
+    assert!(pair.initiator.side.writable(0).is_empty());
 }
 
 #[test]
@@ -427,10 +423,10 @@ fn an_application_resumes_from_its_own_journal() {
             })
         }
     }
-    let mut reader = Reader(Vec::new());
-    pair.initiator.sessions.show_store(pair.now, pair.initiator.key, &mut reader);
+    let mut reader = pair.initiator.side.handed_to(Reader(Vec::new()));
+    reader.show_store(0);
     use Direction::{Inbound, Outbound};
-    assert_eq!(reader.0, [(Outbound, 1), (Inbound, 1), (Outbound, 2), (Inbound, 2)]);
+    assert_eq!(reader.app.0, [(Outbound, 1), (Inbound, 1), (Outbound, 2), (Inbound, 2)]);
 }
 
 /// Returns a message of the acceptor's counterparty that our engine would not send.
@@ -441,13 +437,10 @@ fn raw(number: &str, kind: &str, body: &str) -> Vec<u8> {
 
 /// Passes these messages to an acceptor without an initiator, and returns its answers.
 fn answers(settings: SessionSettings, stream: &[Vec<u8>]) -> (Vec<String>, (SeqNum, SeqNum)) {
-    let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_795_000_000_000_000_000) };
-    let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-    let mut app = Probe::default();
-    let key = sessions.open(now, settings, &mut app).unwrap();
-    sessions.connected(now, key, &mut app);
-    sessions.receive(now, key, &stream.concat(), &mut app);
-    (messages(sessions.writable(key)), sessions.numbers(key).unwrap())
+    let End { mut side, .. } = End::new(settings);
+    side.connect(0);
+    side.receive(0, &stream.concat());
+    (messages(side.writable(0)), side.numbers(0).unwrap())
 }
 
 #[test]
@@ -482,28 +475,24 @@ fn by_hand(now: Now, msg_type: &str, seq: u64, fields: &str) -> Vec<u8> {
 
 /// Returns a pair whose acceptor has the smallest outbox.
 fn pair_with_a_small_outbox() -> Pair {
-    let mut pair = Pair::new();
-    let Side { sessions, key, app, .. } = &mut pair.acceptor;
-    *sessions = Sessions::new(Box::new(MemoryStore::new()), 8 * 1024);
-    let settings = settings(Role::Acceptor).with(|s| s.outbox_size = 16 * 1024);
-    *key = sessions.open(pair.now, settings, app).unwrap();
-    pair
+    let acceptor = settings(Role::Acceptor).with(|s| s.outbox_size = 16 * 1024);
+    Pair::of(settings(Role::Initiator), acceptor)
 }
 
 #[test]
 fn an_answer_that_fits_into_no_outbox_is_rejected_and_halts_nothing() {
     let mut pair = pair_with_a_small_outbox();
     pair.connect();
-    (pair.acceptor.app.flood, pair.acceptor.app.minds) = (1000, true);
+    (pair.acceptor.side.app.flood, pair.acceptor.side.app.minds) = (1000, true);
     pair.order("a").unwrap();
     pair.settle();
-    assert_eq!(pair.acceptor.app.ends, []);
+    assert_eq!(pair.acceptor.side.ends, []);
     let last = pair.acceptor.sent.last().unwrap();
     assert!(last.contains("|35=j|") && last.contains("|45=2|") && last.contains("|380=0|"), "{last}");
-    pair.acceptor.app.flood = 0;
+    pair.acceptor.side.app.flood = 0;
     pair.order("b").unwrap();
     pair.settle();
-    assert_eq!(pair.acceptor.app.orders, ["b"]);
+    assert_eq!(pair.acceptor.side.app.orders, ["b"]);
     pair.numbers_agree();
 }
 
@@ -511,120 +500,99 @@ fn an_answer_that_fits_into_no_outbox_is_rejected_and_halts_nothing() {
 fn a_processed_message_is_not_delivered_again_if_the_next_step_has_to_wait() {
     let mut pair = pair_with_a_small_outbox();
     pair.connect();
-    let now = pair.now;
-    let Side { sessions, key, app, .. } = &mut pair.acceptor;
-    let receive = |sessions: &mut Sessions, app: &mut Probe, bytes: &[u8]| {
-        assert_eq!(sessions.receive(now, *key, bytes, app), bytes.len());
+    let now = pair.now();
+    let side = &mut pair.acceptor.side;
+    let receive = |side: &mut Side<Probe>, bytes: &[u8]| {
+        assert_eq!(side.receive(0, bytes), bytes.len());
     };
     // 2 and 3 are missing before a gap fill; 5 is missing, too.
-    receive(sessions, app, &by_hand(now, "4", 4, "123=Y|36=5|"));
-    receive(sessions, app, &by_hand(now, "D", 6, "11=six|"));
-    receive(sessions, app, &by_hand(now, "D", 2, "11=two|"));
+    receive(side, &by_hand(now, "4", 4, "123=Y|36=5|"));
+    receive(side, &by_hand(now, "D", 6, "11=six|"));
+    receive(side, &by_hand(now, "D", 2, "11=two|"));
     // The answers to 3 leave no room to request 4 and 5.
-    app.flood = 1000;
-    receive(sessions, app, &by_hand(now, "D", 3, "11=three|"));
-    assert!(sessions.is_blocked(*key));
-    app.flood = 0;
-    let waiting = sessions.writable(*key).len();
-    sessions.written(pair.now, *key, waiting);
-    receive(sessions, app, &by_hand(now, "4", 4, "123=Y|36=5|"));
-    receive(sessions, app, &by_hand(now, "D", 5, "11=five|"));
-    assert_eq!(app.orders, ["two", "three", "five", "six"]);
-    assert_eq!(sessions.phase(*key), Phase::LoggedOn);
+    side.app.flood = 1000;
+    receive(side, &by_hand(now, "D", 3, "11=three|"));
+    assert!(side.is_blocked(0));
+    side.app.flood = 0;
+    side.write(0, usize::MAX);
+    receive(side, &by_hand(now, "4", 4, "123=Y|36=5|"));
+    receive(side, &by_hand(now, "D", 5, "11=five|"));
+    assert_eq!(side.app.orders, ["two", "three", "five", "six"]);
+    assert_eq!(side.phase(0), Phase::LoggedOn);
 }
 
 #[test]
 fn a_session_whose_settings_are_refused_uses_no_place() {
-    let mut pair = Pair::new();
-    let Side { sessions, app, .. } = &mut pair.acceptor;
+    let mut side = Pair::new().acceptor.side;
     let other = SessionId::new(Version::Fix44, "VENUE", "OTHER").unwrap();
     let settings = settings(Role::Acceptor).with(|s| s.id = other.clone());
     let wrong = settings.clone().with(|s| s.outbox_size = 0);
-    assert!(sessions.open(pair.now, wrong, app).is_err());
+    assert!(side.open(wrong).is_err());
     let unresolved = settings.clone().with(|s| s.dictionary = SessionDictionary::Shipped);
-    let error = sessions.open(pair.now, unresolved, app).unwrap_err().to_string();
+    let error = side.open(unresolved).unwrap_err().to_string();
     assert!(error.starts_with("SessionDictionary::Shipped is filled in by an engine"), "{error}");
-    let key = sessions.open(pair.now, settings, app).unwrap();
-    assert_eq!(sessions.settings(key).unwrap().id, other);
+    let key = side.open(settings).unwrap();
+    assert_eq!(side.sessions().settings(key).unwrap().id, other);
 }
 
 #[test]
 fn an_application_that_panics_in_on_resume_halts_its_session() {
-    let mut pair = Pair::new();
-    let Side { sessions, app, .. } = &mut pair.acceptor;
-    app.panic_at_resume = true;
+    let mut side = Pair::new().acceptor.side;
+    side.app.panic_at_resume = true;
     let other = SessionId::new(Version::Fix44, "VENUE", "OTHER").unwrap();
-    let key = sessions.open(pair.now, settings(Role::Acceptor).with(|s| s.id = other), app).unwrap();
-    assert_eq!(
-        sessions.halted(key),
-        Some(&Halt::CallbackFailed { callback: "on_resume", why: "panic".into() })
-    );
+    side.open(settings(Role::Acceptor).with(|s| s.id = other)).unwrap();
+    assert_eq!(side.halted(1), Some(&Halt::CallbackFailed { callback: "on_resume", why: "panic".into() }));
 }
 
 #[test]
 fn a_session_that_accepts_larger_messages_than_the_others_has_room_for_their_fields() {
     let mut pair = Pair::new();
-    let Side { sessions, key, app, .. } = &mut pair.acceptor;
-    *sessions = Sessions::new(Box::new(MemoryStore::new()), 8 * 1024);
+    pair.acceptor = End::without_session();
     let larger = settings(Role::Acceptor).with(|s| s.max_message_size = 256 * 1024);
-    *key = sessions.open(pair.now, larger, app).unwrap();
+    pair.acceptor.side.open(larger).unwrap();
     pair.connect();
-    let order = by_hand(pair.now, "D", 2, &format!("11=large|{}", "58=x|".repeat(20_000)));
-    let Side { sessions, key, app, .. } = &mut pair.acceptor;
-    sessions.receive(pair.now, *key, &order, app);
-    assert_eq!(sessions.numbers(*key).unwrap().0, SeqNum(3));
+    let order = by_hand(pair.now(), "D", 2, &format!("11=large|{}", "58=x|".repeat(20_000)));
+    pair.acceptor.side.receive(0, &order);
+    assert_eq!(pair.acceptor.side.numbers(0).unwrap().0, SeqNum(3));
 }
 
 #[test]
 fn the_application_is_notified_which_field_of_which_message_was_rejected() {
     let mut pair = Pair::new();
     pair.connect();
-    let Side { sessions, key, app, .. } = &mut pair.initiator;
-    sessions
-        .act(pair.now, *key, app, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"D"));
-            draft.writer().bytes(Key::new(11), b"refuse");
-            draft.send()
-        })
-        .unwrap();
+    pair.order("refuse").unwrap();
     pair.settle();
     let wanted = "Rejected { seq: SeqNum(2), reason: 5, tag: 11, text: \"no\" }".to_owned();
-    assert!(pair.acceptor.app.events.contains(&wanted), "{:?}", pair.acceptor.app.events);
+    assert!(pair.acceptor.side.app.events.contains(&wanted), "{:?}", pair.acceptor.side.app.events);
 }
 
 #[test]
 fn an_initiator_is_notified_of_a_heart_bt_int_other_than_it_proposed() {
-    let mut pair = Pair::new();
-    let Side { sessions, key, app, .. } = &mut pair.initiator;
-    sessions.connected(pair.now, *key, app);
+    let mut side = Pair::new().initiator.side;
+    side.connect(0);
     let mut clock = SecondCache::new();
-    let time = str::from_utf8(clock.render(pair.now.utc.0, Precision::Seconds)).unwrap();
+    let time = str::from_utf8(clock.render(side.now.utc.0, Precision::Seconds)).unwrap();
     let answer = message("FIX.4.4", &format!("35=A|49=VENUE|56=TRADER|34=1|52={time}|98=0|108=60|"));
-    assert_eq!(sessions.receive(pair.now, *key, &answer, app), answer.len());
-    assert_eq!(sessions.phase(*key), Phase::LoggedOn);
-    assert!(app.events.iter().any(|e| e.contains("HeartBtInt is 60 s")), "{:?}", app.events);
+    assert_eq!(side.receive(0, &answer), answer.len());
+    assert_eq!(side.phase(0), Phase::LoggedOn);
+    assert!(side.app.events.iter().any(|e| e.contains("HeartBtInt is 60 s")), "{:?}", side.app.events);
 }
 
 #[test]
 fn a_reset_at_the_end_of_a_connection_is_reported() {
     for (on_logout, reason) in [(true, "ResetOnLogout"), (false, "ResetOnDisconnect")] {
-        let mut pair = Pair::new();
-        for (side, role) in [(&mut pair.initiator, Role::Initiator), (&mut pair.acceptor, Role::Acceptor)] {
-            let mut settings = settings(role);
-            settings.reset_on_logout = on_logout;
-            settings.reset_on_disconnect = !on_logout;
-            side.sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-            side.key = side.sessions.open(pair.now, settings, &mut side.app).unwrap();
-        }
+        let of = |role| {
+            settings(role).with(|s| (s.reset_on_logout, s.reset_on_disconnect) = (on_logout, !on_logout))
+        };
+        let mut pair = Pair::of(of(Role::Initiator), of(Role::Acceptor));
         pair.connect();
-        let Side { sessions, key, app, .. } = &mut pair.initiator;
-        sessions.log_out(pair.now, *key, "", app).unwrap();
+        pair.initiator.side.log_out(0, "").unwrap();
         pair.settle();
         let told =
             format!("SequenceChanged {{ next_in: SeqNum(1), next_out: SeqNum(1), reason: \"{reason}\" }}");
-        for side in [&pair.initiator, &pair.acceptor] {
+        for End { side, .. } in [&pair.initiator, &pair.acceptor] {
             assert!(side.app.events.contains(&told), "{reason}: {:?}", side.app.events);
-            assert_eq!(side.sessions.numbers(side.key).unwrap(), (SeqNum(1), SeqNum(1)));
+            assert_eq!(side.numbers(0).unwrap(), (SeqNum(1), SeqNum(1)));
         }
     }
 }

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt_conformance::store::{Intercept, Intercepted};
-use fixbolt_conformance::wire::{Side, settings};
+use fixbolt_conformance::testing::{Side, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::{Record, SessionKey, Store, StoreError};
-use fixbolt_session::{CodecClock, Mono, Role, SessionSettings, Sessions, WireMessage, WireObserver};
+use fixbolt_session::{CodecClock, Mono, Role, SessionSettings, WireMessage, WireObserver};
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
@@ -43,24 +43,17 @@ fn acceptor(change: impl FnOnce(&mut SessionSettings)) -> Vec<SessionSettings> {
     vec![settings("PEER", Role::Acceptor).with(change)]
 }
 
-fn warmed_up(side: &mut Side, every: Option<Duration>) {
-    let none = Sessions::new(Box::new(MemoryStore::new()), 8192);
-    side.sessions = std::mem::replace(&mut side.sessions, none).warmed_up(every);
-}
-
 /// Runs two connections with a resend. Returns everything that can be seen of it.
 fn exchange(warms_up: bool, rehearsals: &Arc<AtomicUsize>) -> Vec<String> {
     let counting = Counting { rehearsals: Arc::clone(rehearsals), room: usize::MAX };
     let store = Intercepted::new(MemoryStore::new(), counting);
     let shown = Arc::new(Shown::default());
     let clock = CodecClock::new(|| Mono(0));
-    let mut side = Side::new(Box::new(store), acceptor(|s| s.codec_timing = Some(clock)));
+    let mut side = Side::on_store(Box::new(store), acceptor(|s| s.codec_timing = Some(clock)));
     if warms_up {
-        warmed_up(&mut side, None);
+        side = side.warmed_up(None);
     }
-    let none = Sessions::new(Box::new(MemoryStore::new()), 8192);
-    let observer = Arc::clone(&shown) as Arc<dyn WireObserver>;
-    side.sessions = std::mem::replace(&mut side.sessions, none).observed_by(observer);
+    side = side.observed_by(Arc::clone(&shown) as Arc<dyn WireObserver>);
     let mut seen = side.log_on(0, 1, "");
     seen.extend(side.say(0, "35=D|34=2|11=a|"));
     seen.extend(side.say(0, "35=1|34=3|112=x|"));
@@ -68,15 +61,15 @@ fn exchange(warms_up: bool, rehearsals: &Arc<AtomicUsize>) -> Vec<String> {
     seen.extend(side.log_on(0, 4, ""));
     seen.extend(side.say(0, "35=D|34=5|11=b|"));
     // In the middle of a connection, too.
-    let before = side.sessions.snapshot(KEY);
-    assert!(!warms_up || side.sessions.warm_up(side.now, KEY, &mut side.desk));
-    assert_eq!(side.sessions.snapshot(KEY), before);
-    assert_eq!(side.sessions.writable(KEY), b"");
+    let before = side.sessions().snapshot(KEY);
+    assert!(!warms_up || side.warm_up(0));
+    assert_eq!(side.sessions().snapshot(KEY), before);
+    assert_eq!(side.writable(0), b"");
     seen.extend(side.say(0, "35=2|34=6|7=1|16=0|"));
     side.disconnect(0);
-    seen.extend(side.desk.got.clone());
-    seen.extend(side.desk.notes.clone());
-    seen.extend(side.desk.codec_times.iter().map(|times| format!("{times:?}")));
+    seen.extend(side.app.got.clone());
+    seen.extend(side.app.notes.clone());
+    seen.extend(side.app.codec_times.iter().map(|times| format!("{times:?}")));
     seen.extend(shown.0.lock().unwrap().iter().cloned());
     seen
 }
@@ -96,14 +89,14 @@ fn a_warm_up_leaves_no_trace_in_a_journal() {
     let dir = std::env::temp_dir().join(format!("fixbolt-warm-up-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&dir);
     for first in [1, 3] {
-        let mut side = Side::new(Box::new(DirectoryStore::new(dir.clone())), acceptor(|_| {}));
-        warmed_up(&mut side, None);
-        assert!(side.sessions.warm_up(side.now, KEY, &mut side.desk));
+        let mut side =
+            Side::on_store(Box::new(DirectoryStore::new(dir.clone())), acceptor(|_| {})).warmed_up(None);
+        assert!(side.warm_up(0));
         let answer = side.log_on(0, first, "").concat();
         assert!(answer.contains(&format!("34={first}|")), "{answer}");
         side.say(0, &format!("35=D|34={}|11=a|", first + 1));
         side.disconnect(0);
-        side.sessions.close_all().unwrap();
+        side.close_all().unwrap();
     }
     let mut segments = 0;
     for journal in std::fs::read_dir(&dir).unwrap() {
@@ -125,13 +118,13 @@ fn a_warm_up_leaves_no_trace_in_a_journal() {
 fn a_store_that_refuses_a_warm_up_does_not_halt_the_session() {
     let counting = Counting { rehearsals: Arc::default(), room: 0 };
     let store = Intercepted::new(MemoryStore::new(), counting);
-    let mut side = Side::new(Box::new(store), acceptor(|_| {}));
-    assert!(!side.sessions.warm_up(side.now, KEY, &mut side.desk));
-    assert_eq!(side.sessions.halted(KEY), None);
+    let mut side = Side::on_store(Box::new(store), acceptor(|_| {}));
+    assert!(!side.warm_up(0));
+    assert_eq!(side.halted(0), None);
     // The Logon meets the same store.
     side.log_on(0, 1, "");
-    assert!(side.sessions.halted(KEY).is_some());
-    assert!(!side.sessions.warm_up(side.now, KEY, &mut side.desk));
+    assert!(side.halted(0).is_some());
+    assert!(!side.warm_up(0));
 }
 
 #[test]
@@ -140,12 +133,12 @@ fn sessions_that_are_logged_on_are_warmed_up_again_and_again_sixteen_at_a_time()
     let rehearsals: Arc<AtomicUsize> = Arc::default();
     let counting = Counting { rehearsals: Arc::clone(&rehearsals), room: usize::MAX };
     let all = (0..20).map(|n| settings(&format!("PEER{n}"), Role::Acceptor)).collect();
-    let mut side = Side::new(Box::new(Intercepted::new(MemoryStore::new(), counting)), all);
-    assert_eq!(side.sessions.warm_up_due(side.now, &mut side.desk), None);
-    warmed_up(&mut side, Some(EVERY));
+    let mut side = Side::on_store(Box::new(Intercepted::new(MemoryStore::new(), counting)), all);
+    assert_eq!(side.warm_up_due(), None);
+    side = side.warmed_up(Some(EVERY));
     let warmed = |side: &mut Side| {
         let before = rehearsals.load(Ordering::Relaxed);
-        let next = side.sessions.warm_up_due(side.now, &mut side.desk).unwrap();
+        let next = side.warm_up_due().unwrap();
         (rehearsals.load(Ordering::Relaxed) - before, next)
     };
     // The first time is noted only, and sessions without a logon are left out.

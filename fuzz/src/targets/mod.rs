@@ -13,7 +13,7 @@ mod session;
 mod values;
 mod watched;
 
-use fixbolt_conformance::wire::message;
+use fixbolt_conformance::testing::message;
 
 /// A fuzz target.
 #[derive(Debug)]

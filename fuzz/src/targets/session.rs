@@ -15,7 +15,7 @@ use fixbolt_codec::{
     SeqNum, Span, Tag, UtcTimestamp, Version,
 };
 use fixbolt_conformance::store::Late;
-use fixbolt_conformance::wire::message;
+use fixbolt_conformance::testing::message;
 use fixbolt_dictionary::{Validator, fix42, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;

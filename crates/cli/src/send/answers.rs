@@ -218,7 +218,7 @@ impl Answers {
 #[cfg(test)]
 mod tests {
     use fixbolt_codec::{Frame, Framer, Index, Span};
-    use fixbolt_conformance::wire::message;
+    use fixbolt_conformance::testing::message;
     use fixbolt_dictionary::{DataType, fix44, fix50sp2};
 
     use super::*;

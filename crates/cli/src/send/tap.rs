@@ -121,7 +121,7 @@ impl Watched {
 #[cfg(test)]
 mod tests {
     use fixbolt_codec::MsgType;
-    use fixbolt_conformance::wire::message;
+    use fixbolt_conformance::testing::message;
 
     use super::super::answers::Wait;
     use super::*;

@@ -63,7 +63,7 @@ pub(crate) fn directory(name: &str) -> PathBuf {
 
 /// Returns a whole message of `fields` (with `|` for SOH), as text.
 pub(crate) fn message(begin_string: &str, fields: &str) -> String {
-    String::from_utf8(fixbolt_conformance::wire::message(begin_string, fields)).expect("fields are text")
+    String::from_utf8(fixbolt_conformance::testing::message(begin_string, fields)).expect("fields are text")
 }
 
 /// Returns `serve`, not yet started. Adds `--listen` with a port that the system chooses, unless

@@ -109,7 +109,7 @@ fn passes(fields: &str, policy: Policy) -> bool {
     let fields = fields
         .replace("ORDER", "35=D|HEADER|11=ID|55=IBM|54=1|60=20261121-09:00:00|38=100|40=2|44=57.00")
         .replace("HEADER", "49=A|56=B|34=2|52=20261121-09:00:00");
-    let bytes = fixbolt_conformance::wire::message("FIX.4.4", &fields);
+    let bytes = fixbolt_conformance::testing::message("FIX.4.4", &fields);
     let Frame::Message(framed) = Framer::new(4096).next(&bytes) else { panic!("it is complete") };
     let (mut tags, mut spans) = ([0; 64], [Span::default(); 64]);
     let mut index = Index::new(&mut tags, &mut spans);

@@ -20,7 +20,7 @@ use fixbolt::session::{
 };
 use fixbolt::store::{MemoryStore, Position, Record, Recovered, Store, StoreError, WorkerWaker};
 use fixbolt_conformance::store::{Intercept, Intercepted};
-pub use fixbolt_conformance::wire::message;
+pub use fixbolt_conformance::testing::message;
 
 /// Returns a loopback address with a port that the system chooses.
 pub fn anywhere() -> SocketAddr {

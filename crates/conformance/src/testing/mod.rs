@@ -1,0 +1,22 @@
+//! The harness for tests of sessions: the sessions of one worker with their application, clock and
+//! store ([`Side`]). The test is their counterparty and writes its messages as text, with `|` for
+//! SOH.
+//!
+//! A test makes no `Sessions` of its own and drives none, so that only this module knows the calls
+//! of the core. An application is a [`Desk`], which answers each message, an [`App`] made of
+//! closures, or the test's own. The helpers are for tests only and panic on errors.
+
+mod app;
+mod capture;
+mod desk;
+mod side;
+mod text;
+mod told;
+
+pub use app::{Act, App, order};
+pub use capture::Capture;
+pub use desk::{Desk, Mood, report};
+pub use side::{BEGIN, Side};
+pub use text::{kinds, message, messages, settings, settings_of};
+
+pub(crate) use text::sealed;
