@@ -4,20 +4,15 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Version};
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::Echo;
-use fixbolt_journal::MemoryStore;
-use fixbolt_session::store::SessionKey;
-use fixbolt_session::{
-    Application, Delivery, Event, Failure, LogonDecision, Mono, Now, Phase, Role, SessionDictionary,
-    SessionEnd, SessionId, SessionSettings, Sessions, Turn, Utc,
-};
+use fixbolt_conformance::testing::{Side, settings_of};
+use fixbolt_session::{Application, Delivery, Event, Failure, LogonDecision, Phase, Role, SessionEnd, Turn};
 
 /// The venue's application: echoes messages, and refuses a given number of Logons.
 struct Doorman {
     echo: Echo,
     refusals: VecDeque<&'static str>,
-    ends: Vec<SessionEnd>,
 }
 
 impl Application for Doorman {
@@ -34,11 +29,7 @@ impl Application for Doorman {
     }
 
     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
-        self.echo.on_event(event, turn)?;
-        if let Event::Ended(end) = event {
-            self.ends.push((*end).clone());
-        }
-        Ok(())
+        self.echo.on_event(event, turn)
     }
 }
 
@@ -46,7 +37,6 @@ impl Application for Doorman {
 #[derive(Default)]
 struct Trader {
     echoed: usize,
-    ends: Vec<SessionEnd>,
 }
 
 impl Application for Trader {
@@ -54,62 +44,51 @@ impl Application for Trader {
         self.echoed += 1;
         Ok(Delivery::Done)
     }
-
-    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
-        if let Event::Ended(end) = event {
-            self.ends.push((*end).clone());
-        }
-        Ok(())
-    }
 }
 
-struct Side<A> {
-    sessions: Sessions,
-    key: SessionKey,
-    app: A,
+/// A side, and the bytes that it has received.
+struct End<A> {
+    side: Side<A>,
     inbox: Vec<u8>,
 }
 
-impl<A: Application> Side<A> {
-    fn new(now: Now, id: SessionId, role: Role, mut app: A) -> Self {
-        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-        let settings = SessionSettings::new(id, role).with(|s| s.dictionary = SessionDictionary::None);
-        let key = sessions.open(now, settings, &mut app).unwrap();
-        Self { sessions, key, app, inbox: Vec::new() }
+impl<A: Application> End<A> {
+    fn new(id: &str, role: Role, app: A) -> Self {
+        Self { side: Side::with_app(app, vec![settings_of(id, role)]), inbox: Vec::new() }
     }
 
     /// Passes received bytes to the session and takes the bytes that it sends.
-    fn go_on(&mut self, now: Now) -> Vec<u8> {
-        let used = self.sessions.receive(now, self.key, &self.inbox, &mut self.app);
+    fn go_on(&mut self) -> Vec<u8> {
+        let used = self.side.receive(0, &self.inbox);
         self.inbox.drain(..used);
-        let out = self.sessions.writable(self.key).to_vec();
-        self.sessions.written(now, self.key, out.len());
-        out
+        self.side.write(0, usize::MAX)
+    }
+
+    fn disconnect(&mut self) {
+        self.inbox.clear();
+        self.side.disconnect(0);
+        self.side.pass(Duration::from_secs(5));
     }
 
     /// Returns NextNumIn and NextNumOut.
     fn numbers(&self) -> (u64, u64) {
-        let (next_in, next_out) = self.sessions.numbers(self.key).unwrap();
+        let (next_in, next_out) = self.side.numbers(0).unwrap();
         (next_in.0, next_out.0)
     }
 }
 
 struct Pair {
-    now: Now,
-    trader: Side<Trader>,
-    venue: Side<Doorman>,
+    trader: End<Trader>,
+    venue: End<Doorman>,
 }
 
 impl Pair {
     fn new(refusals: &[&'static str]) -> Self {
-        let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_795_000_000_000_000_000) };
-        let id = |ours, theirs| SessionId::new(Version::Fix44, ours, theirs).unwrap();
         let refusals = refusals.iter().copied().collect();
-        let doorman = Doorman { echo: Echo::new(), refusals, ends: Vec::new() };
+        let doorman = Doorman { echo: Echo::new(), refusals };
         Self {
-            now,
-            trader: Side::new(now, id("TRADER", "VENUE"), Role::Initiator, Trader::default()),
-            venue: Side::new(now, id("VENUE", "TRADER"), Role::Acceptor, doorman),
+            trader: End::new("FIX.4.4:TRADER->VENUE", Role::Initiator, Trader::default()),
+            venue: End::new("FIX.4.4:VENUE->TRADER", Role::Acceptor, doorman),
         }
     }
 
@@ -118,8 +97,8 @@ impl Pair {
     fn settle(&mut self) -> String {
         let mut said = String::new();
         loop {
-            let from_trader = self.trader.go_on(self.now);
-            let from_venue = self.venue.go_on(self.now);
+            let from_trader = self.trader.go_on();
+            let from_venue = self.venue.go_on();
             for (who, bytes) in [("t", &from_trader), ("v", &from_venue)] {
                 for message in String::from_utf8_lossy(bytes).split("\x0135=").skip(1) {
                     said.push_str(who);
@@ -132,32 +111,25 @@ impl Pair {
             self.venue.inbox.extend(from_trader);
             self.trader.inbox.extend(from_venue);
         }
-        if self.venue.sessions.wants_close(self.venue.key)
-            || self.trader.sessions.wants_close(self.trader.key)
-        {
+        if self.venue.side.wants_close(0) || self.trader.side.wants_close(0) {
             self.disconnect();
         }
         said
     }
 
     fn connect(&mut self) -> String {
-        self.venue.sessions.connected(self.now, self.venue.key, &mut self.venue.app);
-        self.trader.sessions.connected(self.now, self.trader.key, &mut self.trader.app);
+        self.venue.side.connect(0);
+        self.trader.side.connect(0);
         self.settle()
     }
 
     fn disconnect(&mut self) {
-        self.trader.inbox.clear();
-        self.venue.inbox.clear();
-        self.trader.sessions.disconnected(self.now, self.trader.key, &mut self.trader.app);
-        self.venue.sessions.disconnected(self.now, self.venue.key, &mut self.venue.app);
-        let mono = self.now.mono + Duration::from_secs(5);
-        self.now = Now { mono, utc: self.now.utc + Duration::from_secs(5) };
+        self.trader.disconnect();
+        self.venue.disconnect();
     }
 
     fn order(&mut self) -> SeqNum {
-        let Side { sessions, key, app, .. } = &mut self.trader;
-        let sent = sessions.act(self.now, *key, app, |turn| {
+        let sent = self.trader.side.act(0, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), b"an order");
             draft.send()
@@ -176,20 +148,19 @@ fn an_initiator_refused_twice_then_logs_on_with_its_next_sequence_number_and_los
     assert_eq!(pair.connect(), "tA");
     assert_eq!((pair.trader.numbers(), pair.venue.numbers()), ((2, 3), (1, 2)));
     let refused = [SessionEnd::LogonRefused, SessionEnd::LogonRefused];
-    assert_eq!((&pair.venue.app.ends[..], pair.trader.app.ends.len()), (&refused[..], 2));
+    assert_eq!((&pair.venue.side.ends[..], pair.trader.side.ends.len()), (&refused[..], 2));
     let refused = SessionEnd::LogonRefusedByPeer { text: "password expired".to_owned() };
-    assert_eq!(pair.trader.app.ends[0], refused);
+    assert_eq!(pair.trader.side.ends[0], refused);
     // Accepted: the acceptor requests the two Logons that it did not count, and the initiator fills
     // the gap.
     assert_eq!(pair.connect(), "tAvAv2t4");
-    for (sessions, key) in [(&pair.trader.sessions, pair.trader.key), (&pair.venue.sessions, pair.venue.key)]
-    {
-        assert_eq!(sessions.phase(key), Phase::LoggedOn);
+    for phase in [pair.trader.side.phase(0), pair.venue.side.phase(0)] {
+        assert_eq!(phase, Phase::LoggedOn);
     }
     assert_eq!((pair.trader.numbers(), pair.venue.numbers()), ((4, 4), (4, 4)));
     assert_eq!(pair.order(), SeqNum(4));
     assert_eq!(pair.settle(), "tDvD");
-    assert_eq!(pair.trader.app.echoed, 1);
+    assert_eq!(pair.trader.side.app.echoed, 1);
     assert_eq!((pair.trader.numbers(), pair.venue.numbers()), ((5, 5), (5, 5)));
 }
 
@@ -200,12 +171,12 @@ fn refusals_in_any_order_leave_both_sides_with_sequence_numbers_that_agree() {
         let mut pair = Pair::new(&texts);
         for _ in &texts {
             pair.connect();
-            assert_eq!(pair.venue.sessions.phase(pair.venue.key), Phase::Disconnected);
+            assert_eq!(pair.venue.side.phase(0), Phase::Disconnected);
         }
         pair.connect();
         pair.order();
         pair.settle();
-        assert_eq!(pair.trader.app.echoed, 1, "{texts:?}");
+        assert_eq!(pair.trader.side.app.echoed, 1, "{texts:?}");
         let (trader, venue) = (pair.trader.numbers(), pair.venue.numbers());
         assert_eq!(trader, (venue.1, venue.0), "{texts:?}");
     }
