@@ -16,7 +16,7 @@ use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::{DirectoryStore, JournalReader};
 use fixbolt_session::store::{Record, RecordKind, SessionKey, Store};
 use fixbolt_session::{Role, SessionSettings};
-use market::{ACCEPTOR, End, INITIATOR, Market, settings};
+use market::{ACCEPTOR, INITIATOR, Market, settings};
 
 /// Returns the text of a configuration of one side, and its settings.
 fn configuration(version: Version, role: Role, more: &str) -> (String, SessionSettings) {
@@ -59,15 +59,13 @@ fn a_day(name: &str, version: Version) -> [PathBuf; 2] {
     market.ends[ACCEPTOR].loses = 1;
     market.pass(Duration::from_secs(50));
     for side in [INITIATOR, ACCEPTOR] {
-        let End { sessions, key, desk, .. } = &mut market.ends[side];
-        sessions.test_request(market.now, *key, desk).unwrap();
+        market.ends[side].side.test_request(0).unwrap();
         market.exchange();
         market.pass(Duration::from_secs(7));
     }
     market.order("a8", "");
     // A reset in the session.
-    let End { sessions, key, desk, .. } = &mut market.ends[ACCEPTOR];
-    sessions.reset_in_session(market.now, *key, "jane: new day", desk).unwrap();
+    market.ends[ACCEPTOR].side.reset_in_session(0, "jane: new day").unwrap();
     market.exchange();
     market.order("b1", "");
     market.pass(Duration::from_secs(40));
@@ -80,9 +78,8 @@ fn a_day(name: &str, version: Version) -> [PathBuf; 2] {
     market.disconnect();
     market.pass(Duration::from_secs(600));
     // An operator sets numbers.
-    let End { sessions, key, desk, .. } = &mut market.ends[ACCEPTOR];
     let numbers = (None, Some(SeqNum(500)));
-    sessions.set_numbers(market.now, *key, numbers, "jane: agreed on the telephone", desk).unwrap();
+    market.ends[ACCEPTOR].side.set_numbers(0, numbers, "jane: agreed on the telephone").unwrap();
     market.connect();
     market.order("b3", "");
     market.pass(Duration::from_secs(35));
@@ -440,7 +437,7 @@ fn what_the_journal_does_not_have_is_counted_and_no_difference() {
     market.order("a2", "");
     market.order("a3", "");
     // The application fails once, and the order is sent again after the next logon.
-    market.ends[ACCEPTOR].desk.failures = 1;
+    market.ends[ACCEPTOR].side.app.failures = 1;
     market.order("a4", "");
     market.disconnect();
     market.pass(Duration::from_secs(60));

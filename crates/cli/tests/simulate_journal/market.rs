@@ -7,13 +7,13 @@ use std::time::Duration;
 use fixbolt_codec::{
     Body, BodySink, Frame, Framer, Message, MsgType, NewBody, SeqNum, Tag, Version, byte_sum,
 };
+use fixbolt_conformance::testing::Side;
 use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Validator, shipped};
 use fixbolt_journal::DirectoryStore;
-use fixbolt_session::store::SessionKey;
 use fixbolt_session::{
     Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, FixtDictionaries, Mono, Now,
     Phase, Role, SendError, SessionDictionary, SessionId, SessionReject, SessionRejectReason,
-    SessionSettings, Sessions, Turn, Utc,
+    SessionSettings, Turn, Utc,
 };
 
 use crate::command::directory;
@@ -81,9 +81,7 @@ impl Application for Desk {
 
 /// One side of a session, with its journal.
 pub(crate) struct End {
-    pub(crate) sessions: Sessions,
-    pub(crate) key: SessionKey,
-    pub(crate) desk: Desk,
+    pub(crate) side: Side<Desk>,
     pub(crate) base: PathBuf,
     /// Bytes that arrived and were not read.
     pub(crate) unread: Vec<u8>,
@@ -93,9 +91,8 @@ pub(crate) struct End {
     pub(crate) damages: usize,
 }
 
-/// An initiator and an acceptor, and the time.
+/// An initiator and an acceptor.
 pub(crate) struct Market {
-    pub(crate) now: Now,
     pub(crate) ends: [End; 2],
 }
 
@@ -107,29 +104,38 @@ impl Market {
         let now = Now { mono: Mono(3_000_000_000), utc: Utc(1_795_251_600_000_000_000) };
         let end = |us: &str, them: &str, role| {
             let base = directory(&format!("simulate-{name}-{us}"));
-            let mut desk = Desk { version, greets: role == Role::Acceptor, failures: 0 };
+            let desk = Desk { version, greets: role == Role::Acceptor, failures: 0 };
             let settings = settings(version, us, them, role).with(&change);
-            let mut sessions = Sessions::new(Box::new(DirectoryStore::new(&base)), 64 * 1024);
-            let key = sessions.open(now, settings, &mut desk).unwrap();
-            End { sessions, key, desk, base, unread: Vec::new(), loses: 0, damages: 0 }
+            let side = Side::begin(now, desk, Box::new(DirectoryStore::new(&base)), vec![settings]);
+            End { side, base, unread: Vec::new(), loses: 0, damages: 0 }
         };
-        Self { now, ends: [end("T", "V", Role::Initiator), end("V", "T", Role::Acceptor)] }
+        Self { ends: [end("T", "V", Role::Initiator), end("V", "T", Role::Acceptor)] }
     }
 
     /// Connects both sides.
     pub(crate) fn connect(&mut self) {
-        for End { sessions, key, desk, unread, .. } in self.ends.iter_mut().rev() {
+        for End { side, unread, .. } in self.ends.iter_mut().rev() {
             unread.clear();
-            sessions.connected(self.now, *key, desk);
+            side.connect(0);
         }
         self.exchange();
     }
 
     /// Ends the connection.
     pub(crate) fn disconnect(&mut self) {
-        for End { sessions, key, desk, unread, .. } in &mut self.ends {
+        for End { side, unread, .. } in &mut self.ends {
             unread.clear();
-            sessions.disconnected(self.now, *key, desk);
+            side.disconnect(0);
+        }
+    }
+
+    fn now(&self) -> Mono {
+        self.ends[INITIATOR].side.now.mono
+    }
+
+    fn move_clocks(&mut self, time: Duration) {
+        for end in &mut self.ends {
+            end.side.pass(time);
         }
     }
 
@@ -138,15 +144,13 @@ impl Market {
         loop {
             let mut is_quiet = true;
             for from in [INITIATOR, ACCEPTOR] {
-                self.now.mono.0 += 30_000;
-                self.now.utc.0 += 30_000;
-                let sent = self.ends[from].take(self.now);
+                self.move_clocks(Duration::from_micros(30));
+                let sent = self.ends[from].take();
                 let to = &mut self.ends[1 - from];
                 to.unread.extend_from_slice(&sent);
-                let read = to.sessions.receive(self.now, to.key, &to.unread, &mut to.desk);
+                let read = to.side.receive(0, &to.unread);
                 to.unread.drain(..read);
-                is_quiet &=
-                    sent.is_empty() && !to.sessions.is_replaying(to.key) && !to.sessions.has_queued(to.key);
+                is_quiet &= sent.is_empty() && !to.side.is_replaying(0) && !to.side.has_queued(0);
             }
             if is_quiet {
                 return;
@@ -156,55 +160,53 @@ impl Market {
 
     /// Lets time pass. Timers are a little late.
     pub(crate) fn pass(&mut self, time: Duration) {
-        let until = self.now.mono + time;
+        let until = self.now() + time;
         loop {
-            let due = self.ends.iter().filter_map(|end| end.sessions.next_deadline(end.key)).min();
+            let due = self.ends.iter().filter_map(|end| end.side.next_deadline(0)).min();
             let late = Duration::from_micros(437);
             let next = due.map_or(until, |due| due + late).min(until);
-            let step = next - self.now.mono;
-            self.now = Now { mono: self.now.mono + step, utc: self.now.utc + step };
-            for End { sessions, key, desk, unread, .. } in &mut self.ends {
-                if sessions.next_deadline(*key).is_some_and(|due| due <= self.now.mono) {
-                    let read = sessions.wake(self.now, *key, unread, desk);
+            self.move_clocks(next - self.now());
+            for End { side, unread, .. } in &mut self.ends {
+                if side.next_deadline(0).is_some_and(|due| due <= side.now.mono) {
+                    let read = side.wake(0, unread);
                     unread.drain(..read);
                 }
             }
             self.exchange();
-            if self.now.mono >= until {
+            if self.now() >= until {
                 return;
             }
         }
     }
 
     pub(crate) fn is_logged_on(&self, side: usize) -> bool {
-        let End { sessions, key, .. } = &self.ends[side];
-        sessions.phase(*key) == Phase::LoggedOn && !sessions.wants_close(*key)
+        let End { side, .. } = &self.ends[side];
+        side.phase(0) == Phase::LoggedOn && !side.wants_close(0)
     }
 
     /// Sends an order, and lets a moment pass.
     pub(crate) fn order(&mut self, id: &str, more: &str) {
-        let End { sessions, key, desk, .. } = &mut self.ends[INITIATOR];
-        let version = desk.version;
+        let side = &mut self.ends[INITIATOR].side;
+        let version = side.app.version;
         let handling = if version == Version::Fix42 { "21=1|" } else { "" };
         let fields = format!("11={id}|{handling}55=IBM|54=1|60=20261121-09:00:00|38=100|40=1|{more}");
         let other = Desk { version, greets: false, failures: 0 };
-        sessions.act(self.now, *key, desk, |turn| other.send(turn, b"D", &fields)).unwrap();
+        side.act(0, |turn| other.send(turn, b"D", &fields)).unwrap();
         self.exchange();
         self.pass(Duration::from_millis(250));
     }
 
     /// Has one side log out, and both close the connection.
     pub(crate) fn log_out(&mut self, side: usize) {
-        let End { sessions, key, desk, .. } = &mut self.ends[side];
-        sessions.log_out(self.now, *key, "good night", desk).unwrap();
+        self.ends[side].side.log_out(0, "good night").unwrap();
         self.exchange();
         self.disconnect();
     }
 
     /// Closes the journals. Returns the directories: the initiator's, and the acceptor's.
     pub(crate) fn close(self) -> [PathBuf; 2] {
-        self.ends.map(|End { sessions, base, .. }| {
-            sessions.close_all().unwrap();
+        self.ends.map(|End { side, base, .. }| {
+            side.close_all().unwrap();
             base
         })
     }
@@ -212,13 +214,12 @@ impl Market {
 
 impl End {
     /// Takes what the session sends, except what gets lost.
-    fn take(&mut self, now: Now) -> Vec<u8> {
-        let Self { sessions, key, desk, loses, damages, .. } = self;
-        sessions.store_advanced(now, desk);
-        let bytes = sessions.writable(*key).to_vec();
-        sessions.written(now, *key, bytes.len());
-        if sessions.is_replaying(*key) {
-            sessions.receive(now, *key, &[], desk);
+    fn take(&mut self) -> Vec<u8> {
+        let Self { side, loses, damages, .. } = self;
+        side.store_advanced();
+        let bytes = side.write(0, usize::MAX);
+        if side.is_replaying(0) {
+            side.receive(0, &[]);
         }
         let (mut arrives, mut rest) = (Vec::new(), &bytes[..]);
         while let Frame::Message(framed) = Framer::new(1 << 20).next(rest) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fixbolt_codec::Version;
 use fixbolt_session::Role;
 
-use crate::market::{End, INITIATOR, Market};
+use crate::market::{INITIATOR, Market};
 use crate::{configuration, replay};
 
 /// The number of random sessions.
@@ -47,8 +47,7 @@ fn at_random(seed: u64, market: &mut Market) {
                 0 => market.ends[side].loses = 1 + random.below(2) as usize,
                 1 => market.pass(Duration::from_millis(random.below(90_000))),
                 2 => {
-                    let End { sessions, key, desk, .. } = &mut market.ends[side];
-                    drop(sessions.test_request(market.now, *key, desk));
+                    drop(market.ends[side].side.test_request(0));
                     market.exchange();
                 }
                 n => {
@@ -58,7 +57,7 @@ fn at_random(seed: u64, market: &mut Market) {
                     }
                 }
             }
-            if market.ends.iter().any(|end| end.sessions.wants_close(end.key)) {
+            if market.ends.iter().any(|end| end.side.wants_close(0)) {
                 break;
             }
         }
