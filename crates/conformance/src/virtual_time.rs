@@ -12,8 +12,8 @@ use std::path::Path;
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    Application, Identity, Mono, Now, OpenError, Role, SessionId, SessionKey, SessionSettings, Sessions, Utc,
-    identify,
+    Application, Identity, Mono, Next, Now, OpenError, Read, Role, SessionId, SessionKey, SessionSettings,
+    Sessions, Socket, Utc, identify,
 };
 
 use crate::compare::Order;
@@ -35,6 +35,8 @@ pub struct VirtualTime {
 /// A connection from the counterparty's side.
 struct Connection {
     of: Of,
+    /// What its session asks for.
+    next: Next,
     /// Bytes received but not yet processed.
     inbound: Vec<u8>,
     /// Bytes that the session sent and the script has not read.
@@ -92,17 +94,31 @@ impl VirtualTime {
             connection.identify(*now, sessions, &mut **app);
         }
         for _ in 0..ROUNDS {
+            self.poll();
+            let Self { now, sessions, app, connections, .. } = self;
             let mut moved = false;
             for connection in connections.values_mut() {
                 moved |= connection.go_on(*now, sessions, &mut **app);
             }
             sessions.store_advanced(*now, &mut **app);
+            self.poll();
             // A store that acknowledges late is polled until it has.
-            let queued = connections.values().any(
-                |c| matches!(c.of, Of::Session(key) if sessions.has_queued(key) || sessions.wants_close(key)),
-            );
-            if !moved && !queued {
+            let goes_on = self.connections.values().any(|c| {
+                let Next { close, read, output, .. } = c.next;
+                matches!(c.of, Of::Session(_)) && (output || close || read == Read::Again)
+            });
+            if !moved && !goes_on {
                 return;
+            }
+        }
+    }
+
+    /// Learns what the sessions ask for.
+    fn poll(&mut self) {
+        while let Some((key, next)) = self.sessions.poll() {
+            let of = Of::Session(key);
+            if let Some(connection) = self.connections.values_mut().find(|connection| connection.of == of) {
+                connection.next = next;
             }
         }
     }
@@ -120,7 +136,7 @@ impl VirtualTime {
     fn next_deadline(&self) -> Option<Mono> {
         let due = |connection: &Connection| match connection.of {
             Of::Nobody { until } => Some(until),
-            Of::Session(key) => self.sessions.next_deadline(key),
+            Of::Session(_) => connection.next.deadline,
             Of::Closed => None,
         };
         self.connections.values().filter_map(due).min()
@@ -133,7 +149,7 @@ impl VirtualTime {
         for connection in connections.values_mut() {
             match connection.of {
                 Of::Nobody { until } if until <= now.mono => connection.of = Of::Closed,
-                Of::Session(key) if sessions.next_deadline(key).is_some_and(|due| due <= now.mono) => {
+                Of::Session(key) if connection.next.deadline.is_some_and(|due| due <= now.mono) => {
                     let read = sessions.wake(*now, key, &connection.inbound, &mut **app);
                     connection.inbound.drain(..read);
                 }
@@ -172,16 +188,16 @@ impl Connection {
             return false;
         };
         let mut moved = false;
-        if (!self.inbound.is_empty() || sessions.has_more(key)) && !sessions.wants_close(key) {
+        if (!self.inbound.is_empty() || self.next.read == Read::Again) && !self.next.close {
             let read = sessions.receive(now, key, &self.inbound, app);
             self.inbound.drain(..read);
-            moved |= read > 0 || sessions.has_more(key);
+            moved |= read > 0;
         }
-        let written = sessions.writable(key).len();
-        self.outbound.extend_from_slice(sessions.writable(key));
-        sessions.written(now, key, written);
+        let written = sessions.writable(key).bytes.len();
+        self.outbound.extend_from_slice(sessions.writable(key).bytes);
+        sessions.wrote(now, key, written, Socket::Full);
         moved |= written > 0;
-        if sessions.wants_close(key) && !sessions.has_queued(key) {
+        if self.next.close && !self.next.output {
             sessions.disconnected(now, key, app);
             self.of = Of::Closed;
             moved = true;
@@ -197,8 +213,10 @@ impl Transport for VirtualTime {
             Some(_) => return Err(TransportError::Other("the session does not connect".into())),
             None => Of::Nobody { until: self.now.mono + self.logon_timeout },
         };
-        let old =
-            self.connections.insert(connection, Connection { of, inbound: Vec::new(), outbound: Vec::new() });
+        let old = self.connections.insert(
+            connection,
+            Connection { of, next: Next::default(), inbound: Vec::new(), outbound: Vec::new() },
+        );
         match old {
             Some(Connection { of: Of::Session(_) | Of::Nobody { .. }, .. }) => {
                 Err(TransportError::Other(format!("connection {connection} is already open")))

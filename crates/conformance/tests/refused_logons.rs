@@ -111,7 +111,7 @@ impl Pair {
             self.venue.inbox.extend(from_trader);
             self.trader.inbox.extend(from_venue);
         }
-        if self.venue.side.wants_close(0) || self.trader.side.wants_close(0) {
+        if self.venue.side.next(0).close || self.trader.side.next(0).close {
             self.disconnect();
         }
         said

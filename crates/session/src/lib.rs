@@ -65,6 +65,7 @@ pub use values::direction::Direction;
 pub use values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub use values::id::SessionId;
 pub use values::key::SessionKey;
+pub use values::next::{Next, Read, Socket, Writable};
 pub use values::party::{InvalidSessionId, Party};
 pub use values::time::{Mono, Now, Utc};
 pub use wire::identify::{Identity, identify};

@@ -89,7 +89,7 @@ fn the_wait_ends_after_ten_seconds_or_heart_bt_int() {
         side.wake(0, &[]);
         assert_eq!(kinds(&side.take(0)).matches('D').count(), 0);
         side.pass(Duration::from_secs(1));
-        assert!(side.next_deadline(0).unwrap() <= side.now.mono);
+        assert!(side.next(0).deadline.unwrap() <= side.now.mono);
         side.wake(0, &[]);
         assert_eq!(kinds(&side.take(0)).matches('D').count(), 1, "{heart_bt_int}");
         assert_eq!(side.phase(0), Phase::LoggedOn);

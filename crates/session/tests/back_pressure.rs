@@ -3,7 +3,7 @@
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody};
 use fixbolt_conformance::testing::{Side, settings_of};
-use fixbolt_session::{Application, Delivery, Failure, Role, SendError, Turn};
+use fixbolt_session::{Application, Delivery, Failure, Read, Role, SendError, Turn};
 
 /// The number of bytes that a socket accepts before they are read.
 const SOCKET: usize = 500;
@@ -46,10 +46,10 @@ impl End {
 
     /// Reads as an engine does: not while the session is blocked.
     fn read(&mut self) -> bool {
-        if self.side.is_blocked(0) {
+        if self.side.next(0).read == Read::Nothing {
             return false;
         }
-        let moved = !self.socket.is_empty() || self.side.has_more(0);
+        let moved = !self.socket.is_empty() || self.side.next(0).read == Read::Again;
         self.inbox.append(&mut self.socket);
         let used = self.side.receive(0, &self.inbox);
         self.inbox.drain(..used);
@@ -60,7 +60,7 @@ impl End {
         let bytes = self.side.write(0, SOCKET - to.socket.len());
         to.socket.extend_from_slice(&bytes);
         let taken = bytes.len();
-        if taken > 0 && (self.side.is_blocked(0) || self.side.is_replaying(0)) {
+        if taken > 0 && (self.side.next(0).read == Read::Nothing || self.side.is_replaying(0)) {
             let used = self.side.wake(0, &self.inbox);
             self.inbox.drain(..used);
         }

@@ -247,7 +247,7 @@ fn a_field_that_the_logon_already_has_keeps_it_from_being_sent() {
     let mut side = Side::with_app(app, vec![settings("A", Role::Initiator)]);
     side.connect(0);
     assert!(side.take(0).is_empty());
-    assert!(side.wants_close(0));
+    assert!(side.next(0).close);
     assert_eq!(side.numbers(0), Some((SeqNum(1), SeqNum(1))));
 }
 
@@ -389,7 +389,7 @@ fn an_observer_that_panics_ends_the_connection_and_not_the_worker() {
     let mut side = Side::with_app(App::default(), all).observed_by(Arc::new(Clumsy));
     side.connect(0);
     side.say(0, "35=A|34=1|98=0|108=30|");
-    assert!(side.wants_close(0));
+    assert!(side.next(0).close);
     side.disconnect(0);
     assert_eq!(side.ends, [SessionEnd::CallbackFailed { callback: "on_wire", why: "panic".to_owned() }]);
 }

@@ -57,7 +57,7 @@ fn an_event_callback_that_causes_its_own_event_ends_the_connection_and_not_the_p
         });
         let first = side.act(0, |turn| order(turn, "first").map_err(|_| SendError::Unavailable));
         assert!(first.is_ok(), "committed messages are kept");
-        assert_eq!(side.wants_close(0), logged_on);
+        assert_eq!(side.next(0).close, logged_on);
         let warned = side.app.events.iter().filter(|event| event.contains("of ours is not valid")).count();
         // Each message that was sent was warned of, for each of three fields.
         let sent = side.numbers(0).unwrap().1.0 - 1 - u64::from(logged_on);
@@ -230,7 +230,7 @@ fn a_logon_is_not_answered_when_what_on_logon_caused_has_closed_the_connection()
     });
     side.connect(0);
     assert!(side.say(0, "35=A|34=1|98=0|108=30|").is_empty());
-    assert!(side.wants_close(0));
+    assert!(side.next(0).close);
     assert!(!side.app.events.iter().any(|event| event.ends_with(": logged on")), "{:?}", side.app.events);
 }
 
@@ -256,7 +256,7 @@ fn a_refused_answer_to_an_initiators_logon_leaves_sequence_numbers_that_both_can
         let done = side.say(0, "35=4|34=1|43=Y|122=20260105-09:00:00|36=4|123=Y|");
         assert!(done.is_empty(), "{done:?}");
         assert_eq!(side.numbers(0).unwrap().0, SeqNum(4));
-        assert!(!side.wants_close(0));
+        assert!(!side.next(0).close);
     }
 }
 
@@ -400,7 +400,7 @@ fn fields_that_no_logon_can_have_close_the_connection_and_use_no_sequence_number
             if role == Role::Acceptor {
                 assert!(side.say(0, "35=A|34=1|98=0|108=30|").is_empty());
             }
-            assert!(side.take(0).is_empty() && side.wants_close(0));
+            assert!(side.take(0).is_empty() && side.next(0).close);
             assert_eq!(side.numbers(0), Some((SeqNum(1), SeqNum(1))));
         }
     }
@@ -506,7 +506,7 @@ fn an_observer_sees_exactly_the_bytes_of_the_socket() {
         // A socket that accepts a few bytes at a time.
         written.extend(side.write(0, 100 + round % 1000));
     }
-    assert!(buffered.is_empty() && !side.has_queued(0), "{}", buffered.len());
+    assert!(buffered.is_empty() && !side.next(0).output, "{}", buffered.len());
     let seen = capture.take();
     let out: String = seen
         .iter()
@@ -567,7 +567,7 @@ fn what_on_resend_writes_follows_the_replay_once() {
     let before = side.numbers(0).unwrap().1;
     assert!(side.say(0, "35=2|34=7|7=2|16=0|").is_empty());
     assert_eq!(side.numbers(0).unwrap().1, before);
-    assert!(side.wants_close(0));
+    assert!(side.next(0).close);
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn a_logon_with_a_wrong_data_length_is_an_invalid_logon_for_both_roles() {
                         "35"
                     };
                     assert_eq!(kinds(&sent), [ours, expected].concat(), "{about}");
-                    assert!(side.wants_close(0));
+                    assert!(side.next(0).close);
                     let end = side.disconnect(0);
                     assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)), "{about}");
                     assert_eq!(next_in(&side), 1, "a refused Logon uses no number");

@@ -238,7 +238,7 @@ impl World {
     /// this one has ended.
     fn go_on(&mut self, seq: u64, name: &str) {
         let next = self.next_in();
-        if self.side.phase(0) == Phase::LoggedOn && !self.side.wants_close(0) && seq > next {
+        if self.side.phase(0) == Phase::LoggedOn && !self.side.next(0).close && seq > next {
             self.side.say(0, &format!("35=4|34={next}|43=Y|123=Y|36={seq}|"));
             let after = self.next_in();
             assert!((seq..=seq + 1).contains(&after), "{name}: {after} after its gap was filled");
@@ -247,7 +247,7 @@ impl World {
             let next = self.next_in();
             self.side.say(0, &format!("35=5|34={next}|"));
         }
-        if self.side.wants_close(0) || self.side.phase(0) != Phase::LoggedOn {
+        if self.side.next(0).close || self.side.phase(0) != Phase::LoggedOn {
             self.side.disconnect(0);
             self.side.pass(Duration::from_secs(10));
             self.log_on();

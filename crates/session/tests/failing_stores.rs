@@ -98,7 +98,7 @@ fn a_counterparty_that_keeps_sending_does_not_delay_the_end_of_a_logout() {
         side.pass(Duration::from_secs(1));
         side.say(0, &format!("35=1|34={seq}|112=still there|"));
     }
-    assert!(side.wants_close(0), "four seconds after a Logout that was not answered");
+    assert!(side.next(0).close, "four seconds after a Logout that was not answered");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
 }
 
@@ -130,7 +130,7 @@ fn a_sequence_number_that_cannot_be_set_halts_nothing() {
     for numbers in [(None, Some(SeqNum::MAX)), (Some(SeqNum::MAX), None), (Some(SeqNum::ZERO), None)] {
         let set = side.set_numbers(0, numbers, "typing error");
         assert!(matches!(set, Err(SendError::Application(_))), "{set:?}");
-        assert_eq!((side.halted(0), side.wants_close(0)), (None, false));
+        assert_eq!((side.halted(0), side.next(0).close), (None, false));
     }
 }
 
@@ -165,7 +165,7 @@ fn a_store_that_works_again_does_not_end_the_halt_of_a_poison_message() {
     faults.lock().unwrap().refuses = None;
     let resumed = side.resume(0, "desk: repaired");
     assert!(matches!(resumed, Err(OpenError::Halted(Halt::PoisonMessage { .. }))), "{resumed:?}");
-    assert_eq!(side.next_deadline(0), None);
+    assert_eq!(side.next(0).deadline, None);
     side.skip(0, "desk: seen").unwrap();
     assert!(side.can_connect(0));
 }
@@ -179,10 +179,10 @@ fn a_store_that_is_locked_by_a_repair_is_retried_at_growing_intervals() {
     side.disconnect(0);
     *faults.lock().unwrap() = Faults { locked: true, ..Faults::default() };
     for _ in 0..10 {
-        let at = side.next_deadline(0).unwrap();
+        let at = side.next(0).deadline.unwrap();
         side.pass(at - side.now.mono);
         side.wake(0, &[]);
-        assert!(side.next_deadline(0).unwrap() > side.now.mono);
+        assert!(side.next(0).deadline.unwrap() > side.now.mono);
         // Meanwhile no call reaches the closed store.
         assert_eq!(side.send(0, "a", 1), Err(SendError::Unavailable));
         assert!(side.log_out(0, "").is_err());
@@ -198,7 +198,7 @@ fn a_store_that_is_locked_by_a_repair_is_retried_at_growing_intervals() {
     assert_eq!(faults.lock().unwrap().opened, 10);
     faults.lock().unwrap().locked = false;
     side.resume(0, "desk: repaired").unwrap();
-    assert_eq!(side.next_deadline(0), None);
+    assert_eq!(side.next(0).deadline, None);
     assert_eq!(kinds(&side.log_on(0, 2, "")), "A");
 }
 
@@ -211,7 +211,7 @@ fn a_store_that_opens_but_refuses_stays_halted_and_is_retried_at_growing_interva
     assert!(side.send(0, "a", 1).is_err());
     side.disconnect(0);
     for wait in [1, 2, 4, 8] {
-        let due = side.next_deadline(0).unwrap();
+        let due = side.next(0).deadline.unwrap();
         assert_eq!(due, side.now.mono + Duration::from_secs(wait));
         side.pass(due - side.now.mono);
         side.wake(0, &[]);
@@ -219,10 +219,10 @@ fn a_store_that_opens_but_refuses_stays_halted_and_is_retried_at_growing_interva
         assert!(!side.can_connect(0));
     }
     faults.lock().unwrap().refuses = None;
-    let due = side.next_deadline(0).unwrap();
+    let due = side.next(0).deadline.unwrap();
     side.pass(due - side.now.mono);
     side.wake(0, &[]);
-    assert_eq!((side.halted(0), side.next_deadline(0)), (None, None));
+    assert_eq!((side.halted(0), side.next(0).deadline), (None, None));
 }
 
 #[test]
@@ -234,13 +234,13 @@ fn a_store_that_turns_out_to_be_damaged_at_a_retry_is_reported_with_the_reason()
         tells: Some(|recovered| recovered.damage = Some("segment-000002 is missing".to_owned())),
         ..Faults::default()
     };
-    let due = side.next_deadline(0).unwrap();
+    let due = side.next(0).deadline.unwrap();
     side.pass(due - side.now.mono);
     side.app.notes.clear();
     side.wake(0, &[]);
     assert!(matches!(side.halted(0), Some(Halt::StoreDamaged { .. })));
     assert!(side.app.notes[0].contains("segment-000002 is missing"), "{:?}", side.app.notes);
-    assert_eq!(side.next_deadline(0), None);
+    assert_eq!(side.next(0).deadline, None);
 }
 
 #[test]
@@ -270,34 +270,36 @@ fn a_session_halted_by_another_ones_transaction_is_reported_to_the_driver() {
     side.log_on(1, 1, "");
     side.take(0);
     side.take(1);
-    side.outputs();
+    side.polled();
     faults.lock().unwrap().refuses = Some(B);
     let both = |side: &mut Side| side.act(0, |turn| report(turn.to(B).unwrap(), b"x"));
     assert!(both(&mut side).is_err());
-    assert!(side.wants_close(1));
-    assert_eq!(side.outputs(), [B], "its connection must be closed");
+    assert!(side.next(1).close);
+    assert_eq!(side.polled(), [A, B], "its connection must be closed");
     side.disconnect(1);
     faults.lock().unwrap().refuses = None;
     side.resume(1, "desk: repaired").unwrap();
     // Without a connection it has a deadline that it did not have before.
     faults.lock().unwrap().refuses = Some(B);
+    side.polled();
     assert!(both(&mut side).is_err());
-    assert!(side.next_deadline(1).is_some());
-    assert_eq!(side.ready(), [B]);
+    assert!(side.next(1).deadline.is_some());
+    assert_eq!(side.polled(), [A, B]);
 }
 
 #[test]
 fn a_store_that_fails_on_its_own_is_retried_even_without_a_connection() {
     let (mut side, faults) = faulty(keep);
     faults.lock().unwrap().fails = Some(B);
+    side.polled();
     side.store_advanced();
-    assert_eq!(side.ready(), [B]);
+    assert_eq!(side.polled(), [B]);
     assert!(!side.can_connect(1));
-    let at = side.next_deadline(1).unwrap();
+    let at = side.next(1).deadline.unwrap();
     side.pass(at - side.now.mono);
     side.wake(1, &[]);
     assert!(side.can_connect(1));
-    assert_eq!(side.next_deadline(1), None);
+    assert_eq!(side.next(1).deadline, None);
 }
 
 /// Both sides log out at the same time, and our Logout still waits for a replay: the counterparty
@@ -324,17 +326,17 @@ fn logouts_that_cross_during_a_replay_are_both_sent() {
 fn a_session_whose_application_panics_outside_its_own_calls_is_reported_to_the_driver() {
     let mut side = logged_on(|_| {});
     side.take(0);
-    side.outputs();
+    side.polled();
     let _: Result<(), _> = side.act(0, |_| panic!("application bug"));
-    assert!(side.wants_close(0));
-    assert_eq!(side.outputs(), [A]);
+    assert!(side.next(0).close);
+    assert_eq!(side.polled(), [A]);
     let mut side = logged_on(|_| {});
     side.take(0);
-    side.outputs();
+    side.polled();
     side.app.panic_in = "on_event";
     side.notify(0, &fixbolt_session::Event::Resumed);
-    assert!(side.wants_close(0));
-    assert_eq!(side.outputs(), [A]);
+    assert!(side.next(0).close);
+    assert_eq!(side.polled(), [A]);
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn a_garbled_message_before_the_logon_is_not_answered() {
     let mut side = side(Role::Acceptor, |s| s.reject_garbled_message = true);
     side.connect(0);
     assert_eq!(kinds(&say_garbled(&mut side, "35=A|34=1|98=0|108=30|")), "");
-    assert!(side.wants_close(0));
+    assert!(side.next(0).close);
 }
 
 #[test]
@@ -165,13 +165,13 @@ fn a_reject_of_a_garbled_message_has_the_fields_of_its_version() {
 #[test]
 fn rejects_of_garbled_messages_are_as_limited_as_other_answers() {
     let ended = |side: &mut Side| {
-        assert!(side.wants_close(0));
+        assert!(side.next(0).close);
         side.disconnect(0)
     };
     let mut side = rejecting(|_| {});
     let answers: String = (2..)
         .map_while(|n| {
-            let open = !side.wants_close(0);
+            let open = !side.next(0).close;
             open.then(|| kinds(&say_garbled(&mut side, &format!("35=D|34={n}|"))))
         })
         .collect();
@@ -200,7 +200,7 @@ fn rejects_of_garbled_messages_are_as_limited_as_other_answers() {
 
     let mut side = rejecting(|s| s.max_session_journal_growth = Some(10_000));
     let mut next = 2;
-    while !side.wants_close(0) && next < 1000 {
+    while !side.next(0).close && next < 1000 {
         let pair = bytes(&side, next);
         side.hear(0, &pair);
         side.take(0);

@@ -7,8 +7,8 @@ use fixbolt_codec::SeqNum;
 use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_session::{
-    AcceptedHeartBtInt, Misbehavior, Now, OpenError, Phase, Role, SendError, SessionDictionary, SessionEnd,
-    SessionSettings, Utc, WhileLoggedOff,
+    AcceptedHeartBtInt, Misbehavior, Now, OpenError, Phase, Read, Role, SendError, SessionDictionary,
+    SessionEnd, SessionSettings, Utc, WhileLoggedOff,
 };
 
 fn acceptor(change: impl FnOnce(&mut SessionSettings)) -> Side {
@@ -166,11 +166,11 @@ fn the_connection_of_a_counterparty_that_reads_nothing_ends_without_a_busy_loop(
             break;
         }
     }
-    assert!(side.is_blocked(0));
+    assert!(side.next(0).read == Read::Nothing);
     while side.send(0, "fill", 1).is_ok() {}
     let mut ticks = 0;
-    while !side.wants_close(0) {
-        let due = side.next_deadline(0).unwrap();
+    while !side.next(0).close {
+        let due = side.next(0).deadline.unwrap();
         assert!(due > side.now.mono, "the same deadline again: a busy loop");
         side.pass(due - side.now.mono);
         side.wake(0, &[]);
@@ -209,7 +209,7 @@ fn an_application_that_is_not_ready_for_minutes_loses_no_session_and_no_message(
     assert_eq!(kinds(&side.take(0)), "888");
     // The first message that was sent just now ends the tolerance, also for SendingTime.
     assert_eq!(kinds(&side.say(0, "35=0|34=5|")), "");
-    assert_eq!(side.next_deadline(0), Some(side.now.mono + Duration::from_secs(30)));
+    assert_eq!(side.next(0).deadline, Some(side.now.mono + Duration::from_secs(30)));
     let late = side.wire(0, "35=D|34=6|11=too old|");
     side.pass(Duration::from_secs(121));
     side.hear(0, &late);
@@ -229,7 +229,7 @@ fn silence_counts_again_after_a_wait_even_after_bytes_that_never_become_a_messag
     let mut used = side.wake(0, &bytes);
     assert!(used >= order);
     for _ in 0..20 {
-        let Some(due) = side.next_deadline(0) else { break };
+        let Some(due) = side.next(0).deadline else { break };
         side.pass(due - side.now.mono);
         used += side.wake(0, &bytes[used..]);
         side.take(0);
@@ -243,7 +243,7 @@ fn a_message_answered_with_not_now_is_offered_four_times_a_second_or_when_the_wa
     side.app.mood = Mood::NotNow;
     let bytes = side.wire(0, "35=D|34=2|11=late|");
     side.hear(0, &bytes);
-    assert_eq!(side.next_deadline(0), Some(side.now.mono + Duration::from_millis(250)));
+    assert_eq!(side.next(0).deadline, Some(side.now.mono + Duration::from_millis(250)));
     side.app.mood = Mood::Done;
     assert_eq!(side.wake(0, &bytes), bytes.len(), "offered at once");
     assert_eq!(side.app.got, ["late"]);
@@ -348,9 +348,9 @@ fn nothing_new_follows_our_logout_and_answers_come_with_the_next_connection() {
 fn after_an_answered_logout_our_own_closes_the_connection_at_once() {
     let mut side = logged_on(|_| {});
     assert_eq!(kinds(&side.say(0, "35=5|34=2|")), "5");
-    assert!(!side.wants_close(0));
+    assert!(!side.next(0).close);
     side.log_out(0, "").unwrap();
-    assert!(side.wants_close(0));
+    assert!(side.next(0).close);
     assert_eq!(kinds(&side.take(0)), "");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
 }
@@ -443,7 +443,7 @@ fn without_heartbeats_nothing_is_due_and_a_test_request_is_answered() {
     let mut side = acceptor(|s| s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
     side.connect(0);
     assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "A");
-    assert_eq!(side.next_deadline(0), None);
+    assert_eq!(side.next(0).deadline, None);
     side.pass(Duration::from_secs(10_000));
     assert_eq!(side.wake(0, &[]), 0);
     assert_eq!(side.take(0).len(), 0);

@@ -183,7 +183,7 @@ fn a_counterparty_that_sends_too_much_is_logged_out_if_the_session_does_that() {
     // Nothing new follows a Logout: the other answers are sent in the next connection.
     assert_eq!(kinds(&answers), "888j5");
     assert!(answers[4].contains("|58=Throttle limit exceeded: at most 3 messages in 100ms|"), "{answers:?}");
-    assert!(side.wants_close(0), "a flood does not go on until the Logout is answered");
+    assert!(side.next(0).close, "a flood does not go on until the Logout is answered");
     assert_eq!(side.numbers(0).unwrap().0, SeqNum(7));
     let limit = rate("3/100");
     let end = side.disconnect(0);
@@ -206,7 +206,7 @@ fn one_message_too_many_is_followed_by_an_ordinary_logout() {
     let bytes = orders(&side, 2, 3);
     side.hear(0, &bytes);
     assert_eq!(kinds(&side.take(0)), "8j5");
-    assert!(side.phase(0) == Phase::LogoutSent && !side.wants_close(0));
+    assert!(side.phase(0) == Phase::LogoutSent && !side.next(0).close);
     assert_eq!(kinds(&side.say(0, "35=5|34=4|")), "");
     let limit = rate("1");
     assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit })));

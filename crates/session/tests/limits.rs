@@ -7,7 +7,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_session::{
-    AcceptedHeartBtInt, Misbehavior, Role, SessionDictionary, SessionEnd, SessionSettings,
+    AcceptedHeartBtInt, Misbehavior, Read, Role, SessionDictionary, SessionEnd, SessionSettings,
 };
 
 fn side(role: Role, change: impl FnOnce(&mut SessionSettings)) -> Side {
@@ -22,7 +22,7 @@ fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
 }
 
 fn ended(side: &mut Side) -> Option<SessionEnd> {
-    assert!(side.wants_close(0), "the connection goes on");
+    assert!(side.next(0).close, "the connection goes on");
     side.disconnect(0)
 }
 
@@ -42,7 +42,7 @@ fn one_call_processes_at_most_64_messages_and_the_rest_in_further_calls() {
     let mut calls = Vec::new();
     loop {
         calls.push(processed(&mut side, &mut bytes));
-        if !side.has_more(0) {
+        if side.next(0).read != Read::Again {
             break;
         }
     }
@@ -58,7 +58,7 @@ fn one_call_processes_no_further_message_after_64_kib() {
     let mut bytes: Vec<u8> =
         (2..12).flat_map(|n| side.wire(0, &format!("35=D|34={n}|11=ord{n}|58={text}|"))).collect();
     assert_eq!(processed(&mut side, &mut bytes), 3);
-    assert!(side.has_more(0));
+    assert!(side.next(0).read == Read::Again);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn garbled_pieces_count_as_messages_do() {
     let bytes: Vec<u8> = piece.iter().copied().cycle().take(64 * 1024 * 2).collect();
     let used = side.receive(0, &bytes);
     assert_eq!(used, 64 * piece.len());
-    assert!(side.has_more(0));
+    assert!(side.next(0).read == Read::Again);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn messages_that_waited_for_a_gap_are_processed_64_in_a_call() {
     assert_eq!(side.app.got.len(), 0);
     let mut first = side.wire(0, "35=D|34=2|11=ord2|");
     let mut calls = vec![processed(&mut side, &mut first)];
-    while side.has_more(0) {
+    while side.next(0).read == Read::Again {
         calls.push(processed(&mut side, &mut first));
     }
     assert_eq!(calls, [64, 64, 64, 9]);
@@ -95,7 +95,7 @@ fn of_messages_that_waited_for_a_gap_no_further_one_is_processed_after_64_kib() 
     }
     let mut first = side.wire(0, "35=D|34=2|11=ord2|");
     let mut calls = vec![processed(&mut side, &mut first)];
-    while side.has_more(0) {
+    while side.next(0).read == Read::Again {
         calls.push(processed(&mut side, &mut first));
     }
     assert_eq!(calls, [4, 2]);
@@ -111,7 +111,7 @@ fn a_resend_request_ends_the_call() {
     let bytes: Vec<u8> = (102..112).flat_map(|n| request(&side, n)).collect();
     let one = request(&side, 102).len();
     assert_eq!(side.receive(0, &bytes), one);
-    assert!(side.has_more(0));
+    assert!(side.next(0).read == Read::Again);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_hundred_garbled_messages_in_succession_end_the_connection_with_that_reason(
     }
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=t|")), "0", "a message begins the count again");
     for _ in 0..100 {
-        assert!(!side.wants_close(0));
+        assert!(!side.next(0).close);
         side.hear(0, garbled);
     }
     let out = side.take(0);
@@ -137,7 +137,7 @@ fn a_flood_after_our_logout_ends_the_connection_without_a_second_logout() {
     side.log_out(0, "").unwrap();
     assert_eq!(kinds(&side.take(0)), "5");
     for _ in 0..100 {
-        assert!(!side.wants_close(0));
+        assert!(!side.next(0).close);
         side.hear(0, b"8=FIX.4.4\x019=5\x0135=0\x0110=000\x01");
     }
     assert_eq!(kinds(&side.take(0)), "");
@@ -150,7 +150,7 @@ fn a_counterparty_that_only_sends_noise_is_disconnected() {
     let noise = [b'x'; 4096];
     let heard = (0..1000).take_while(|_| {
         side.hear(0, &noise);
-        !side.wants_close(0)
+        !side.next(0).close
     });
     assert_eq!(heard.count(), 99);
 }
@@ -169,7 +169,7 @@ fn more_than_a_thousand_session_layer_messages_a_second_for_five_seconds_end_the
     for second in 0..5 {
         test_requests(&mut side, next, 1001);
         next += 1001;
-        assert!(!side.wants_close(0), "after {second} s");
+        assert!(!side.next(0).close, "after {second} s");
         side.pass(Duration::from_secs(1));
     }
     test_requests(&mut side, next, 1);
@@ -190,7 +190,7 @@ fn a_thousand_session_layer_messages_a_second_are_allowed_and_so_are_any_number_
         }
         side.pass(Duration::from_secs(1));
     }
-    assert!(!side.wants_close(0));
+    assert!(!side.next(0).close);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn gap_fills_that_we_requested_do_not_count_as_a_flood() {
             side.pass(Duration::from_secs(1));
         }
     }
-    assert!(!side.wants_close(0));
+    assert!(!side.next(0).close);
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn journal_growth_because_of_session_layer_messages_is_bounded_over_connections(
     let mut side = logged_on(|s| s.max_session_journal_growth = Some(1 << 20));
     let id = "x".repeat(60_000);
     let mut next = 2;
-    while !side.wants_close(0) {
+    while !side.next(0).close {
         side.say(0, &format!("35=1|34={next}|112={id}|"));
         next += 1;
     }
@@ -266,7 +266,7 @@ fn session_layer_messages_behind_a_gap_count_unless_they_fill_it() {
             let rest = message.split_once('|').unwrap();
             side.say(0, &format!("{}|34={number}|43=Y|122={}|{}", rest.0, side.time(), rest.1));
             side.pass(Duration::from_millis(10));
-            side.wants_close(0)
+            side.next(0).close
         });
         assert!(floods, "{message} with MsgSeqNum {begin}");
     }
@@ -283,9 +283,9 @@ fn messages_that_the_session_rejects_count_and_those_for_the_application_do_not(
     for next in 2..102 {
         side.say(0, &format!("35=D|34={next}|{order}"));
     }
-    assert!(!side.wants_close(0) && side.app.got.len() == 100);
+    assert!(!side.next(0).close && side.app.got.len() == 100);
     let mut next = 102;
-    while !side.wants_close(0) {
+    while !side.next(0).close {
         side.say(0, &format!("35=D|34={next}|58={text}|"));
         next += 1;
     }
@@ -331,7 +331,7 @@ fn a_counterparty_that_does_not_read_is_disconnected_even_without_heartbeats() {
     let mut side = side(Role::Acceptor, |s| s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
     side.connect(0);
     side.say(0, "35=A|34=1|98=0|108=0|");
-    assert_eq!(side.next_deadline(0), None);
+    assert_eq!(side.next(0).deadline, None);
     let order = side.wire(0, "35=D|34=2|11=ord|");
     side.hear(0, &order);
     side.write(0, 0);
@@ -339,9 +339,9 @@ fn a_counterparty_that_does_not_read_is_disconnected_even_without_heartbeats() {
     side.wake(0, &[]);
     // A byte now and then is not enough.
     side.write(0, 1);
-    assert!(!side.wants_close(0));
+    assert!(!side.next(0).close);
     side.pass(Duration::from_secs(1));
-    assert!(side.next_deadline(0).is_some_and(|at| at <= side.now.mono));
+    assert!(side.next(0).deadline.is_some_and(|at| at <= side.now.mono));
     side.wake(0, &[]);
     assert_eq!(ended(&mut side), Some(SessionEnd::PeerDidNotRead));
 }
@@ -357,5 +357,5 @@ fn a_counterparty_that_reads_slowly_but_all_is_not_disconnected() {
         side.pass(Duration::from_secs(20));
         side.wake(0, &[]);
     }
-    assert!(!side.wants_close(0));
+    assert!(!side.next(0).close);
 }

@@ -101,7 +101,7 @@ fn a_message_beyond_what_is_read_past_ends_the_connection_and_so_does_one_that_n
     too_large.hear(0, b"8=FIX.4.4\x019=16777300\x0135=B\x0158=");
     let piece = [b'x'; 1 << 16];
     for n in 0..256 {
-        assert!(!too_large.wants_close(0), "after {n} pieces");
+        assert!(!too_large.next(0).close, "after {n} pieces");
         too_large.hear(0, &piece);
     }
     assert_eq!(kinds(&too_large.take(0)), "5");
@@ -112,7 +112,7 @@ fn a_message_beyond_what_is_read_past_ends_the_connection_and_so_does_one_that_n
         let piece = &bytes[second * 1000..][..1000];
         assert_eq!(slow.hear(0, piece), 1000);
         slow.pass(Duration::from_secs(1));
-        assert!(!slow.wants_close(0), "after {second} s");
+        assert!(!slow.next(0).close, "after {second} s");
         slow.wake(0, &[]);
     }
     assert!(kinds(&slow.take(0)).ends_with('5'));
@@ -136,6 +136,6 @@ fn before_the_logon_a_message_that_is_too_large_is_garbage() {
     side.connect(0);
     let bytes = large(&side, 1, "", 20_000);
     hear(&mut side, &bytes, 999);
-    assert!(side.wants_close(0));
+    assert!(side.next(0).close);
     assert_eq!(kinds(&side.take(0)), "");
 }

@@ -145,14 +145,14 @@ fn a_logout_during_a_replay_is_sent_after_it_and_its_timeout_begins_then() {
     side.log_out(0, "").unwrap();
     // A second for each piece that the socket accepts: in total far more than LogoutTimeout.
     let (mut bytes, mut seconds) = (0, 0);
-    while side.is_replaying(0) || side.has_queued(0) {
+    while side.is_replaying(0) || side.next(0).output {
         let taken = side.writable(0).len().min(4000);
         bytes += taken;
         side.written(0, taken);
         side.pass(Duration::from_secs(1));
         seconds += 1;
         side.wake(0, &[]);
-        assert!(!side.wants_close(0), "after {bytes} bytes and {seconds} seconds");
+        assert!(!side.next(0).close, "after {bytes} bytes and {seconds} seconds");
     }
     assert!(seconds > 20);
     assert_eq!(side.phase(0), Phase::LogoutSent);
@@ -294,7 +294,7 @@ fn no_refused_logon_moves_next_num_in_or_resets_anything() {
             let seq = if fields.contains("141=Y") { 1 } else { 5 };
             let out = side.say(0, &format!("35=A|34={seq}|{fields}"));
             let what = format!("{compatibility:?} {fields}");
-            assert!(side.wants_close(0), "{what}");
+            assert!(side.next(0).close, "{what}");
             side.disconnect(0);
             assert_eq!(numbers(&side), (before.0, before.1 + out.len() as u64), "{what}");
             assert!(!fields.contains("stranger") || out.is_empty(), "{what}: {out:?}");
@@ -516,11 +516,11 @@ fn a_store_that_failed_is_retried_automatically_and_its_sequence_numbers_never_d
     assert_eq!(orders(&mut side, 2..=4), "888");
     refuses.store(true, Ordering::Relaxed);
     side.say(0, "35=D|34=5|11=x|");
-    assert!(side.halted(0).is_some() && side.wants_close(0));
+    assert!(side.halted(0).is_some() && side.next(0).close);
     side.disconnect(0);
     // Without a connection: after one second, then two, then four.
     for wait in [1, 2, 4] {
-        let due = side.next_deadline(0).unwrap();
+        let due = side.next(0).deadline.unwrap();
         assert_eq!(due, side.now.mono + Duration::from_secs(wait));
         side.pass(due - side.now.mono);
         side.wake(0, &[]);
@@ -528,7 +528,7 @@ fn a_store_that_failed_is_retried_automatically_and_its_sequence_numbers_never_d
     }
     refuses.store(false, Ordering::Relaxed);
     assert_eq!(side.resume(0, "desk: repaired"), Ok(()));
-    assert_eq!((side.halted(0), side.next_deadline(0)), (None, None));
+    assert_eq!((side.halted(0), side.next(0).deadline), (None, None));
     assert_eq!(numbers(&side), (5, 5), "the store was empty when it was opened again");
     // The counterparty requests what the store has lost, and receives gap fills.
     assert_eq!(kinds(&side.log_on(0, 5, "")), "A");
@@ -572,7 +572,7 @@ fn sequence_numbers_that_could_not_be_raised_at_once_in_a_store_that_lost_them_a
     assert!(side.send(0, "refused", 1).is_err());
     // The store opens, without what it had, and refuses the record that raises the numbers.
     for _ in 0..2 {
-        let due = side.next_deadline(0).unwrap();
+        let due = side.next(0).deadline.unwrap();
         side.pass(due - side.now.mono);
         side.wake(0, &[]);
         assert!(side.halted(0).is_some());

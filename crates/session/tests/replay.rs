@@ -104,8 +104,8 @@ fn a_replay_is_as_fast_as_it_may_be_and_other_messages_do_not_wait_for_it() {
         if !side.is_replaying(0) {
             break;
         }
-        if !side.has_queued(0) {
-            let due = side.next_deadline(0).unwrap();
+        if !side.next(0).output {
+            let due = side.next(0).deadline.unwrap();
             // Timers have a resolution of a millisecond.
             side.pass((due - side.now.mono).max(Duration::from_millis(1)));
         }
@@ -194,11 +194,11 @@ fn a_logout_waits_for_the_slowest_replay_whatever_its_own_time_is() {
     let mut all = Vec::new();
     for _ in 0..1000 {
         all.extend(side.step(0));
-        if !side.has_queued(0) {
+        if !side.next(0).output {
             if !side.is_replaying(0) {
                 break;
             }
-            let due = side.next_deadline(0).unwrap();
+            let due = side.next(0).deadline.unwrap();
             side.pass((due - side.now.mono).max(Duration::from_millis(1)));
         }
     }
@@ -309,12 +309,12 @@ fn asked_during_a_slow_replay(interleave: ReplayInterleave) -> (usize, Option<Se
     for _ in 0..110 {
         side.pass(Duration::from_secs(1));
         all.extend(side.step(0));
-        if side.wants_close(0) {
+        if side.next(0).close {
             break;
         }
     }
     let before = kinds(&all).find('1').unwrap();
-    (before, side.wants_close(0).then(|| side.disconnect(0).unwrap()))
+    (before, side.next(0).close.then(|| side.disconnect(0).unwrap()))
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use fixbolt_conformance::testing::{Side, kinds, settings};
-use fixbolt_session::{Compatibility, Mono, Phase, Role, SessionEnd, SessionSettings};
+use fixbolt_session::{Compatibility, Mono, Phase, Read, Role, SessionEnd, SessionSettings};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -41,14 +41,14 @@ impl Socket {
             loop {
                 self.consumed += side.wake(0, &self.bytes[self.consumed..]);
                 self.write(side);
-                if !side.has_more(0) {
+                if side.next(0).read != Read::Again {
                     break;
                 }
             }
             let now = side.now.mono;
             self.delivered.resize(side.app.got.len(), now);
             self.numbers.push((now, next_in(side)));
-            let next = side.next_deadline(0).unwrap_or(end);
+            let next = side.next(0).deadline.unwrap_or(end);
             // A replay of ours asks to be called again at once, for each of its parts.
             at_once = if next > now { 0 } else { at_once + 1 };
             assert!(at_once < 100 || now == end, "a busy loop");
@@ -137,7 +137,7 @@ fn silence_that_the_pace_causes_is_not_held_against_the_counterparty() {
         let mut socket = Socket::new(again(&side, 2..=5));
         socket.read(&mut side, Duration::from_secs(3 * 600 + 10));
         assert_eq!(side.app.got.len(), 5);
-        assert!(!side.wants_close(0));
+        assert!(!side.next(0).close);
         let paced = socket.delivered[3] - socket.delivered[0];
         assert_eq!(paced, Duration::from_secs(3 * 600));
         assert_eq!(socket.sent.matches('1').count(), 0, "{}", socket.sent);
@@ -210,7 +210,7 @@ fn rejects_and_gap_fills_that_were_requested_are_read_at_twenty_times_the_rate_a
         }
         let mut socket = Socket::new(bytes);
         socket.read(&mut side, Duration::from_secs(9));
-        assert!(!side.wants_close(0), "what was requested is not refused");
+        assert!(!side.next(0).close, "what was requested is not refused");
         let numbers = &socket.numbers;
         for (from, before) in numbers {
             let within = |at: &Mono| *at >= *from && *at - *from < SECOND;
@@ -262,7 +262,7 @@ fn our_own_replay_goes_on_while_the_pace_stops_reading() {
     let mut socket = Socket::new(bytes);
     socket.read(&mut side, Duration::from_secs(4));
     assert_eq!(side.app.got.len(), 10);
-    assert!(side.is_blocked(0));
+    assert!(side.next(0).read == Read::Nothing);
     assert_eq!(socket.sent.matches('D').count(), 200, "{}", socket.sent);
 }
 
@@ -280,7 +280,7 @@ fn leaving(more: &str, change: impl FnOnce(&mut SessionSettings)) -> (Side, Sock
     }
     let mut socket = Socket::new(bytes);
     socket.read(&mut side, Duration::from_millis(10));
-    assert!(side.is_blocked(0));
+    assert!(side.next(0).read == Read::Nothing);
     side.log_out(0, "bye").unwrap();
     (side, socket)
 }
@@ -319,7 +319,7 @@ fn a_counterparty_that_goes_on_after_our_logout_evades_no_pace_and_holds_nothing
             socket.bytes.extend(side.wire(0, &body.replace("{n}", &next.to_string())));
             next += 1;
         }
-        if side.wants_close(0) {
+        if side.next(0).close {
             break;
         }
         socket.read(&mut side, Duration::from_millis(100));
@@ -346,7 +346,7 @@ fn nothing_is_left_for_a_next_connection_that_would_not_request_it() {
     {
         let (mut side, mut socket) = leaving("35=5|34=2003|", change);
         socket.read(&mut side, Duration::from_millis(1900));
-        assert!(!socket.is_empty() && side.is_blocked(0), "it is read at the pace");
+        assert!(!socket.is_empty() && side.next(0).read == Read::Nothing, "it is read at the pace");
         assert!(side.app.notes.iter().all(|note| !note.contains("next connection")), "{:?}", side.app.notes);
         socket.read(&mut side, SECOND);
         assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));

@@ -98,7 +98,7 @@ fn without_a_heartbeat_the_reset_is_abandoned_and_the_session_continues() {
     assert!(matches!(begin(&mut side), Err(SendError::Application(_))));
     side.take(0);
     side.pass(Duration::from_secs(7));
-    assert!(side.next_deadline(0).unwrap() <= side.now.mono);
+    assert!(side.next(0).deadline.unwrap() <= side.now.mono);
     side.wake(0, &[]);
     side.send(0, "on", 1).unwrap();
     assert_eq!(kinds(&side.take(0)), "D");

@@ -100,7 +100,7 @@ fn a_failed_message_leaves_both_sessions_unchanged_except_for_the_attempt() {
         assert_eq!(b_after, b, "{mood:?}");
         assert_eq!(records_after, records + 1);
         assert_eq!(bench.committed.lock().unwrap().last(), Some(&(A, RecordKind::Attempt)));
-        assert!(bench.side.wants_close(0) && !bench.side.wants_close(1));
+        assert!(bench.side.next(0).close && !bench.side.next(1).close);
         assert_eq!(bench.side.disconnect(0), Some(SessionEnd::ApplicationFailed { seq: SeqNum(3) }));
         assert_eq!(kinds(&bench.side.say(1, "35=1|34=2|112=still there|")), "10");
     }
@@ -140,7 +140,7 @@ fn a_failed_or_panicking_act_leaves_both_sessions_unchanged() {
     });
     assert!(panicked.is_err());
     assert_eq!(bench.snapshot(), before);
-    assert!(bench.side.wants_close(0) && !bench.side.wants_close(1));
+    assert!(bench.side.next(0).close && !bench.side.next(1).close);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_store_that_refuses_leaves_the_session_unchanged_and_halts_it() {
     bench.side.wake(0, &[]);
     assert_eq!(bench.snapshot(), before);
     assert_eq!(bench.side.halted(0), Some(&Halt::StoreFailed(full())));
-    assert!(!bench.side.wants_close(1));
+    assert!(!bench.side.next(1).close);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_panic_in_any_callback_ends_the_connection_and_not_the_worker() {
             "on_resend" => drop(bench.side.say(0, "35=2|34=2|7=1|16=0|")),
             _ => drop(bench.side.say(0, "35=3|34=2|45=1|")),
         }
-        assert!(bench.side.wants_close(0), "{callback}");
+        assert!(bench.side.next(0).close, "{callback}");
         assert_eq!(
             bench.side.disconnect(0),
             Some(SessionEnd::CallbackFailed { callback, why: "panic".into() })

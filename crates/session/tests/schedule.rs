@@ -86,7 +86,7 @@ impl End {
 
     /// Wakes the session at every deadline up to now.
     fn wake(&mut self, now: Now) {
-        if self.0.next_deadline(0).is_some_and(|at| at <= now.mono) {
+        if self.0.next(0).deadline.is_some_and(|at| at <= now.mono) {
             self.at(now).wake(0, &[]);
         }
     }
@@ -144,7 +144,7 @@ impl Pair {
     fn exchange(&mut self) {
         let Self { now, venue, trader } = self;
         while pass(*now, venue, trader) | pass(*now, trader, venue) {}
-        let closes = |end: &End| end.0.wants_close(0) || end.phase() == Phase::Disconnected;
+        let closes = |end: &End| end.0.next(0).close || end.phase() == Phase::Disconnected;
         if closes(&self.venue) || closes(&self.trader) {
             for side in [&mut self.venue, &mut self.trader] {
                 side.at(self.now).disconnect(0);
@@ -381,7 +381,7 @@ fn a_counterparty_that_does_not_answer_the_logout_delays_the_reset_by_the_time_f
     assert_eq!(pair.venue.phase(), Phase::LogoutSent);
     let later = Now { mono: Mono(3604 * SECOND), utc: utc(on(0, 17).0 / SECOND + 3) };
     pair.venue.at(later).wake(0, &[]);
-    assert!(pair.venue.0.wants_close(0));
+    assert!(pair.venue.0.next(0).close);
     let end = pair.venue.at(later).disconnect(0);
     assert_eq!(end, Some(SessionEnd::ScheduleEnded { next: Some(on(1, 8)) }));
 }

@@ -118,7 +118,7 @@ fn the_answer_to_our_reset_is_checked_before_it_ends_it() {
         assert_eq!(kinds(&side.say(0, "35=0|34=2|112=1|")), "A");
         assert_eq!(kinds(&side.say(0, &format!("35=A|34=1|{fields}"))), "35", "{fields}");
         assert_eq!(next_in(&side), 1, "{fields}");
-        assert!(side.wants_close(0));
+        assert!(side.next(0).close);
     }
 }
 
@@ -152,7 +152,7 @@ fn what_acts_ahead_of_its_turn_is_checked_before() {
         for (seq, answer) in [(9, "2"), (1, "3")] {
             let mut side = logged_on(quickfix);
             assert_eq!(kinds(&side.say(0, &format!("35=5|34={seq}|9999=1|"))), answer);
-            assert!(!side.wants_close(0) && next_in(&side) == 2);
+            assert!(!side.next(0).close && next_in(&side) == 2);
         }
     }
     let mut side = logged_on(|s| {
@@ -287,7 +287,7 @@ fn each_row_of_the_table_refuses_each_defect_and_moves_no_other_number() {
                 let (answer, next) = if is_low { ("5", 2) } else { (answer, next) };
                 assert_eq!(out, answer, "35={}|{text} dictionary {has_dictionary}", row.msg_type);
                 assert_eq!(next_in(&side), next, "35={}|{text} {has_dictionary}", row.msg_type);
-                assert_eq!(side.wants_close(0), is_logon, "35={}|{text}", row.msg_type);
+                assert_eq!(side.next(0).close, is_logon, "35={}|{text}", row.msg_type);
             }
         }
     }

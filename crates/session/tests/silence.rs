@@ -24,7 +24,7 @@ fn silent(change: impl FnOnce(&mut SessionSettings)) -> (u64, u64) {
         if kinds(&side.take(0)).contains('1') && asked == 0 {
             asked = second;
         }
-        if side.wants_close(0) {
+        if side.next(0).close {
             assert_eq!(side.disconnect(0), Some(SessionEnd::HeartbeatTimedOut));
             return (asked, second);
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
 use fixbolt_conformance::testing::{App, Side, settings};
 use fixbolt_session::{
-    AcceptedHeartBtInt, Event, Failure, OpenError, Role, SendError, SessionEnd, SessionSettings,
+    AcceptedHeartBtInt, Event, Failure, OpenError, Role, SendError, SessionEnd, SessionSettings, Socket,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -52,8 +52,8 @@ impl Consumer {
     /// Has the socket accept `bytes` of what waits, and tells the session the time.
     fn read(&mut self, bytes: usize) {
         self.side.write(0, bytes);
-        let due = self.side.next_deadline(0);
-        if due.is_some_and(|due| due <= self.side.now.mono) || self.side.awaits_socket(0) {
+        let due = self.side.next(0).deadline;
+        if due.is_some_and(|due| due <= self.side.now.mono) {
             self.side.wake(0, &[]);
         }
     }
@@ -100,8 +100,8 @@ fn much_at_once_is_not_the_counterpartys_fault() {
     let mut consumer = Consumer::new(|_| {});
     while consumer.send(1000).is_ok() {}
     assert!(consumer.queued() > SIZE * 2 / 5);
-    assert!(consumer.side.next_deadline(0).is_none());
-    consumer.side.taken(0, 1000);
+    assert!(consumer.side.next(0).deadline.is_none());
+    consumer.side.wrote(0, 1000, Socket::Open);
     consumer.side.wake(0, &[]);
     consumer.read(usize::MAX);
     assert_eq!(consumer.side.app.events, [""; 0]);
@@ -117,7 +117,7 @@ fn the_default_is_back_pressure_and_the_connection_is_kept() {
     assert!(consumer.side.app.events[0].contains("reads too slowly: "), "{:?}", consumer.side.app.events);
     consumer.pass(1000 * SECOND);
     consumer.read(1);
-    assert!(!consumer.side.wants_close(0));
+    assert!(!consumer.side.next(0).close);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn one_that_stays_slow_is_disconnected_although_it_reads_all_that_waited_in_time
         if consumer.side.app.events.iter().any(|event| event.contains("too slowly")) {
             slow_at.get_or_insert(second);
         }
-        if consumer.side.wants_close(0) {
+        if consumer.side.next(0).close {
             assert_eq!(slow_at, Some(second - 60));
             break;
         }
@@ -154,7 +154,7 @@ fn one_that_catches_up_in_time_is_not_disconnected_and_has_its_whole_time_again(
         assert_eq!(consumer.queued(), 0);
         consumer.pass(10 * SECOND);
     }
-    assert!(!consumer.side.wants_close(0));
+    assert!(!consumer.side.next(0).close);
     let after =
         consumer.side.app.events.iter().filter(|event| event.contains("fast enough again after 59.000s"));
     assert_eq!(after.count(), 5, "{:?}", consumer.side.app.events);

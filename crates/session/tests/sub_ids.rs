@@ -54,7 +54,7 @@ fn an_acceptor_refuses_a_logon_with_other_ids_than_its_own_silently() {
         side.connect(0);
         let answer = side.say(0, &format!("35=A|34=1|{ids}98=0|108=30|"));
         assert_eq!(answer, [""; 0], "{ids}");
-        assert!(side.wants_close(0), "{ids}");
+        assert!(side.next(0).close, "{ids}");
     }
 }
 
@@ -66,7 +66,7 @@ fn an_initiator_accepts_an_answer_without_ids() {
     assert!(logon[0].contains(&format!("|34=1{SENT_IDS}52=")), "{logon:?}");
     assert_eq!(side.say(0, "35=A|34=1|98=0|108=30|"), [""; 0]);
     assert!(side.app.events.iter().any(|event| event.starts_with(VENUE)), "{:?}", side.app.events);
-    assert!(!side.wants_close(0));
+    assert!(!side.next(0).close);
 }
 
 #[test]

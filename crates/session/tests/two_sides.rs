@@ -9,7 +9,7 @@ use fixbolt_codec::{
 use fixbolt_conformance::testing::{Side, message, settings_of};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Direction, Event, Failure, Halt, Handle, Mono, Now, Phase, Role, SendError,
+    Application, Delivery, Direction, Event, Failure, Halt, Handle, Mono, Now, Phase, Read, Role, SendError,
     SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
     SessionSettings, Turn, Utc,
 };
@@ -147,7 +147,7 @@ impl Pair {
                 break;
             }
         }
-        if [&self.initiator, &self.acceptor].iter().any(|end| end.side.wants_close(0)) {
+        if [&self.initiator, &self.acceptor].iter().any(|end| end.side.next(0).close) {
             self.disconnect();
         }
     }
@@ -165,7 +165,7 @@ impl Pair {
             let now = self.now().mono;
             let next = [&self.initiator, &self.acceptor]
                 .into_iter()
-                .filter_map(|end| end.side.next_deadline(0))
+                .filter_map(|end| end.side.next(0).deadline)
                 .fold(end, Mono::min)
                 .max(now);
             for end in [&mut self.initiator, &mut self.acceptor] {
@@ -207,7 +207,7 @@ fn carry(from: &mut End, to: &mut End) -> bool {
     to.inbox.extend_from_slice(&bytes);
     let used = to.side.receive(0, &to.inbox);
     to.inbox.drain(..used);
-    !bytes.is_empty() || used > 0 || to.side.has_more(0)
+    !bytes.is_empty() || used > 0 || to.side.next(0).read == Read::Again
 }
 
 /// Returns each message in readable form; all bytes must be messages.
@@ -255,9 +255,9 @@ fn a_silent_counterparty_gets_a_test_request_and_then_a_logout() {
     pair.initiator.sent.clear();
     // The acceptor's bytes are lost from now on.
     let end = pair.now().mono + Duration::from_secs(100);
-    while pair.now().mono < end && !pair.initiator.side.wants_close(0) {
+    while pair.now().mono < end && !pair.initiator.side.next(0).close {
         let End { side, sent, .. } = &mut pair.initiator;
-        side.pass(side.next_deadline(0).unwrap() - side.now.mono);
+        side.pass(side.next(0).deadline.unwrap() - side.now.mono);
         side.wake(0, &[]);
         sent.extend(messages(&side.write(0, usize::MAX)));
     }
@@ -512,7 +512,7 @@ fn a_processed_message_is_not_delivered_again_if_the_next_step_has_to_wait() {
     // The answers to 3 leave no room to request 4 and 5.
     side.app.flood = 1000;
     receive(side, &by_hand(now, "D", 3, "11=three|"));
-    assert!(side.is_blocked(0));
+    assert!(side.next(0).read == Read::Nothing);
     side.app.flood = 0;
     side.write(0, usize::MAX);
     receive(side, &by_hand(now, "4", 4, "123=Y|36=5|"));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use fixbolt_codec::{Index, Message, Span, Tag, Tier};
 use fixbolt_dictionary::{Policy, Validator, fix44};
 use fixbolt_session::store::{SessionKey, Store};
-use fixbolt_session::{Now, Role, SessionDictionary, SessionId, SessionSettings, Sessions};
+use fixbolt_session::{Now, Role, SessionDictionary, SessionId, SessionSettings, Sessions, Socket};
 
 use super::Operation;
 use super::trader::{Trader, at, logon};
@@ -79,9 +79,9 @@ impl Acceptor {
     #[inline]
     pub(super) fn sent(&mut self, now: Now, right: impl FnOnce(&[u8]) -> bool) -> bool {
         let Self { sessions, key, .. } = self;
-        let answer = sessions.writable(*key);
+        let answer = sessions.writable(*key).bytes;
         let (right, len) = (right(answer), answer.len());
-        sessions.written(now, *key, len);
+        sessions.wrote(now, *key, len, Socket::Full);
         right
     }
 

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use fixbolt_codec::{Message, Tag};
+use fixbolt_session::MatrixState;
 
 use super::Operation;
 use super::acceptor::{Acceptor, of};
@@ -90,7 +91,7 @@ impl Resend {
                 true
             };
             let right = acceptor.feed(now, request, &mut take);
-            while acceptor.sessions.is_replaying(acceptor.key) {
+            while acceptor.sessions.matrix_state(acceptor.key) == Some(MatrixState::HandlingResendRequest) {
                 let Acceptor { sessions, key, venue, .. } = &mut *acceptor;
                 sessions.wake(now, *key, &[], venue);
                 acceptor.sent(now, &mut take);

@@ -150,7 +150,7 @@ impl Market {
                 to.unread.extend_from_slice(&sent);
                 let read = to.side.receive(0, &to.unread);
                 to.unread.drain(..read);
-                is_quiet &= sent.is_empty() && !to.side.is_replaying(0) && !to.side.has_queued(0);
+                is_quiet &= sent.is_empty() && !to.side.is_replaying(0) && !to.side.next(0).output;
             }
             if is_quiet {
                 return;
@@ -162,12 +162,12 @@ impl Market {
     pub(crate) fn pass(&mut self, time: Duration) {
         let until = self.now() + time;
         loop {
-            let due = self.ends.iter().filter_map(|end| end.side.next_deadline(0)).min();
+            let due = self.ends.iter().filter_map(|end| end.side.next(0).deadline).min();
             let late = Duration::from_micros(437);
             let next = due.map_or(until, |due| due + late).min(until);
             self.move_clocks(next - self.now());
             for End { side, unread, .. } in &mut self.ends {
-                if side.next_deadline(0).is_some_and(|due| due <= side.now.mono) {
+                if side.next(0).deadline.is_some_and(|due| due <= side.now.mono) {
                     let read = side.wake(0, unread);
                     unread.drain(..read);
                 }
@@ -181,7 +181,7 @@ impl Market {
 
     pub(crate) fn is_logged_on(&self, side: usize) -> bool {
         let End { side, .. } = &self.ends[side];
-        side.phase(0) == Phase::LoggedOn && !side.wants_close(0)
+        side.phase(0) == Phase::LoggedOn && !side.next(0).close
     }
 
     /// Sends an order, and lets a moment pass.

@@ -57,7 +57,7 @@ fn at_random(seed: u64, market: &mut Market) {
                     }
                 }
             }
-            if market.ends.iter().any(|end| end.side.wants_close(0)) {
+            if market.ends.iter().any(|end| end.side.next(0).close) {
                 break;
             }
         }

@@ -2,7 +2,7 @@
 //! silence ends it, and no attack costs more memory or lets more messages in than the settings
 //! allow.
 
-use fixbolt_session::{Misbehavior, Phase, SessionEnd};
+use fixbolt_session::{MatrixState, Misbehavior, Phase, Read, SessionEnd};
 
 use super::counterparty::Attack;
 use super::text::SECOND;
@@ -60,12 +60,13 @@ impl World {
         {
             let heart = link.peer.heart.max(u64::from(link.settings.heart_bt_int) * SECOND);
             let silent = silent.max(link.read_at);
-            let all_read = link.to_us.is_empty() && !sessions.is_blocked(link.key);
+            let all_read = link.to_us.is_empty() && link.next.read != Read::Nothing;
             if all_read && self.mono > silent + 6 * heart + PATIENCE {
                 return failed("silence does not end the connection".to_owned());
             }
         }
-        let busy = sessions.phase(link.key) != Phase::LoggedOn || sessions.is_replaying(link.key);
+        let busy = sessions.phase(link.key) != Phase::LoggedOn
+            || sessions.matrix_state(link.key) == Some(MatrixState::HandlingResendRequest);
         let held = link.settings.max_inbound_rate.is_some() || link.settings.max_replay_rate.is_some();
         if busy || held || link.peer.is_mute() {
             return Ok(());

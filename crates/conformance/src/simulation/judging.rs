@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fixbolt_session::{Misbehavior, Phase, SessionEnd, Unreached};
+use fixbolt_session::{MatrixState, Misbehavior, Phase, Read, SessionEnd, Unreached};
 
 use super::app::{Heard, order_of};
 use super::edges::Plan;
@@ -23,7 +23,7 @@ impl World {
     }
 
     pub(super) fn judge(&mut self) -> Result<(), Stop> {
-        if self.faults.several && self.sessions.as_ref().is_some_and(|s| s.is_blocked(self.link.key)) {
+        if self.faults.several && self.sessions.is_some() && self.link.next.read == Read::Nothing {
             self.link.diary.now.held = true;
         }
         for one in self.app.take_heard(self.link.place) {
@@ -300,7 +300,7 @@ impl World {
         let Some(sessions) = &self.sessions else { return Ok(()) };
         if !self.link.attached
             || sessions.phase(self.link.key) != Phase::LoggedOn
-            || sessions.is_replaying(self.link.key)
+            || sessions.matrix_state(self.link.key) == Some(MatrixState::HandlingResendRequest)
             || self.link.diary.now.held
         {
             self.link.pending_tests.clear();

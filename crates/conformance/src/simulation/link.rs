@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::broken::Relapse;
-use fixbolt_session::{Compatibility, Role, SessionKey, SessionSettings};
+use fixbolt_session::{Compatibility, Next, Role, SessionKey, SessionSettings};
 
 use super::counterparty::Counterparty;
 use super::dialect::Dialect;
@@ -24,6 +24,8 @@ pub(super) struct Link {
     pub(super) plan: Plan,
     pub(super) settings: SessionSettings,
     pub(super) key: SessionKey,
+    /// What the session asks for.
+    pub(super) next: Next,
     pub(super) peer: Counterparty,
     pub(super) to_us: Pipe,
     pub(super) to_peer: Pipe,
@@ -105,6 +107,7 @@ impl Link {
             plan,
             settings,
             key: SessionKey::new(0, 0, 0),
+            next: Next::default(),
             peer,
             to_us: Pipe::default(),
             to_peer: Pipe::default(),

@@ -1,5 +1,7 @@
 //! The session's end of the network: what it reads, and how much at once.
 
+use fixbolt_session::Read;
+
 use super::hostility::READ;
 use super::link::Link;
 use super::network::Flight;
@@ -27,10 +29,11 @@ impl World {
     pub(super) fn deliver(&mut self) {
         let now = self.now();
         loop {
-            let Self { sessions: Some(sessions), link: Link { key, to_us, .. }, .. } = self else {
+            self.poll();
+            let Self { sessions: Some(_), link: Link { next, to_us, .. }, .. } = self else {
                 return;
             };
-            if sessions.is_blocked(*key) {
+            if next.read == Read::Nothing {
                 // Its limits judge what waits by when it can have arrived.
                 self.link.delivered_at.clear();
                 break;
@@ -38,7 +41,7 @@ impl World {
             if !self.link.attached {
                 break;
             }
-            if !sessions.has_more(*key) {
+            if next.read == Read::Bytes {
                 match to_us.take(self.mono) {
                     Some(flight) => {
                         if self.link.read_at < self.mono {

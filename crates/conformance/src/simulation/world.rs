@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use fixbolt_session::{Mono, Now, OpenError, Phase, Role, Sessions, Utc};
+use fixbolt_session::{MatrixState, Mono, Next, Now, OpenError, Phase, Read, Role, Sessions, Socket, Utc};
 
 use super::app::{self, App};
 use super::counterparty::Moment;
@@ -280,6 +280,7 @@ impl World {
     /// Advances to the next moment at which something happens.
     fn step(&mut self) -> Result<(), Stop> {
         self.totals.steps += 1;
+        self.poll();
         let next = self.next_event();
         if next > self.mono {
             self.mono = next;
@@ -309,6 +310,7 @@ impl World {
                 w.send_to_us();
             }
         });
+        self.poll();
         self.each(Self::judge)
     }
 
@@ -334,9 +336,11 @@ impl World {
     /// Returns when something happens to the session, if its process does not stand still.
     fn next_of_ours(&self, link: &Link) -> u64 {
         let mut next = if self.wild { link.next_order } else { NEVER };
-        let Some(sessions) = &self.sessions else { return next };
-        next = next.min(sessions.next_deadline(link.key).map_or(NEVER, |at| at.0));
-        if sessions.is_blocked(link.key) {
+        if self.sessions.is_none() {
+            return next;
+        }
+        next = next.min(link.next.deadline.map_or(NEVER, |at| at.0));
+        if link.next.read == Read::Nothing {
             next = next.min(link.end_at.saturating_add(END_UNSEEN));
         } else if link.to_us.is_empty() {
             next = next.min(link.end_at);
@@ -346,7 +350,7 @@ impl World {
         if link.attached {
             next = next.min(link.closing_since.map_or(NEVER, |since| since + CLOSING_PATIENCE));
         }
-        if sessions.has_queued(link.key) && self.disk.platter().is_late() {
+        if link.next.output && self.disk.platter().is_late() {
             next = next.min(self.mono + MILLI / 2);
         }
         next
@@ -576,8 +580,8 @@ impl World {
     fn tick(&mut self) {
         self.wake_the_ready();
         self.each_one(|w| {
-            let Some(sessions) = &w.sessions else { return };
-            if sessions.next_deadline(w.link.key).is_some_and(|at| at.0 <= w.mono) {
+            w.poll();
+            if w.link.next.deadline.is_some_and(|at| at.0 <= w.mono) {
                 w.wake();
             }
         });
@@ -590,16 +594,28 @@ impl World {
         inbox.drain(..used);
     }
 
+    /// Learns what the sessions ask for.
+    pub(super) fn poll(&mut self) {
+        let Self { sessions: Some(sessions), link, others, .. } = self else { return };
+        while let Some((key, next)) = sessions.poll() {
+            let mut links = std::iter::once(&mut *link).chain(others.iter_mut());
+            if let Some(link) = links.find(|link| link.key == key) {
+                link.next = next;
+            }
+        }
+    }
+
     /// Lets the sessions go on that can without bytes and clock. Returns whether there were any.
     fn wake_the_ready(&mut self) -> bool {
-        let Some(sessions) = &mut self.sessions else { return false };
-        let ready: Vec<_> = std::iter::from_fn(|| sessions.next_ready()).collect();
+        self.poll();
+        let mut any = false;
         self.each_one(|w| {
-            if ready.contains(&w.link.key) {
+            if w.sessions.is_some() && w.link.next.deadline == Some(Mono(0)) {
                 w.wake();
+                any = true;
             }
         });
-        !ready.is_empty()
+        any
     }
 
     fn sync(&mut self) {
@@ -627,7 +643,7 @@ impl World {
         if !self.link.attached {
             return Ok(false);
         }
-        let bytes = sessions.writable(key);
+        let bytes = sessions.writable(key).bytes;
         let mut taken = bytes.len();
         if self.link.stalled_until > self.mono {
             taken = 0;
@@ -644,15 +660,17 @@ impl World {
         }
         let Some(sessions) = &mut self.sessions else { return Ok(false) };
         if taken > 0 || refused {
-            sessions.written(now, key, taken);
+            sessions.wrote(now, key, taken, Socket::Full);
         }
-        if taken > 0 && (sessions.is_blocked(key) || sessions.awaits_socket(key)) {
+        self.poll();
+        let Next { read, deadline, .. } = self.link.next;
+        if taken > 0 && (read == Read::Nothing || deadline == Some(Mono(0))) {
             self.wake();
+            self.poll();
         }
-        let Some(sessions) = &self.sessions else { return Ok(false) };
-        if sessions.wants_close(key) {
+        if self.link.next.close {
             let since = *self.link.closing_since.get_or_insert(self.mono);
-            if !sessions.has_queued(key) || self.mono - since >= CLOSING_PATIENCE {
+            if !self.link.next.output || self.mono - since >= CLOSING_PATIENCE {
                 self.note(|| "-- the session closes the connection".to_owned());
                 self.disconnect();
                 return Ok(false);
@@ -700,9 +718,9 @@ impl World {
             && link.peer.is_quiet()
             && link.to_us.is_empty()
             && link.to_peer.is_empty()
-            && !sessions.wants_close(link.key)
-            && !sessions.is_replaying(link.key)
-            && !sessions.has_queued(link.key)
+            && !link.next.close
+            && !link.next.output
+            && sessions.matrix_state(link.key) != Some(MatrixState::HandlingResendRequest)
             && numbers == Some((link.peer.next_out, link.peer.next_in))
     }
 
@@ -732,9 +750,9 @@ impl World {
                 s.phase(link.key),
                 s.numbers(link.key).map(|(i, o)| (i.0, o.0)),
                 s.halted(link.key).map(ToString::to_string),
-                s.is_blocked(link.key),
-                s.is_replaying(link.key),
-                s.next_deadline(link.key),
+                link.next.read == Read::Nothing,
+                s.matrix_state(link.key) == Some(MatrixState::HandlingResendRequest),
+                link.next.deadline,
             ),
             None => "no process".to_owned(),
         };

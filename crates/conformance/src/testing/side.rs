@@ -1,14 +1,16 @@
 //! The sessions of one worker, driven by a test.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Store, StoreError};
 use fixbolt_session::{
-    Application, Event, Halt, MAX_MESSAGE_SIZE_BEFORE_LOGON, Mono, Now, OpenError, Phase, SendError,
-    SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Utc, WireObserver, WorkerWaker,
+    Application, Event, Halt, MAX_MESSAGE_SIZE_BEFORE_LOGON, MatrixState, Mono, Next, Now, OpenError, Phase,
+    Read, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Socket, Turn, Utc,
+    WireObserver, WorkerWaker,
 };
 
 use super::desk::Desk;
@@ -25,9 +27,10 @@ const ROOM: usize = 64 * 1024;
 ///
 /// A session is identified by its index: 0 is the one that was opened first. The calls are those of
 /// the core, at the time of the clock: [`connect`](Self::connect), [`receive`](Self::receive),
-/// [`wake`](Self::wake), [`writable`](Self::writable), [`written`](Self::written) and
-/// [`disconnect`](Self::disconnect) are one call each. [`say`](Self::say), [`hear`](Self::hear) and
-/// [`take`](Self::take) go on until the session is quiet, as an engine does.
+/// [`wake`](Self::wake), [`writable`](Self::writable), [`wrote`](Self::wrote) and
+/// [`disconnect`](Self::disconnect) are one call each, after which the sessions are polled.
+/// [`say`](Self::say), [`hear`](Self::hear) and [`take`](Self::take) go on until the session is
+/// quiet, as an engine does.
 pub struct Side<A = Desk> {
     /// The time of the next call.
     pub now: Now,
@@ -38,6 +41,10 @@ pub struct Side<A = Desk> {
     sessions: Sessions,
     keys: Vec<SessionKey>,
     ids: Vec<SessionId>,
+    /// What each session asks for.
+    nexts: BTreeMap<SessionKey, Next>,
+    /// The sessions that have asked for something since the test last looked.
+    polled: Vec<SessionKey>,
 }
 
 impl Side {
@@ -86,7 +93,16 @@ impl<A: Application> Side<A> {
         let largest = all.iter().map(|settings| settings.max_message_size).max();
         let room = largest.unwrap_or(MAX_MESSAGE_SIZE_BEFORE_LOGON).min(ROOM);
         let sessions = Sessions::new(store, room);
-        let mut side = Self { now, app, ends: Vec::new(), sessions, keys: Vec::new(), ids: Vec::new() };
+        let mut side = Self {
+            now,
+            app,
+            ends: Vec::new(),
+            sessions,
+            keys: Vec::new(),
+            ids: Vec::new(),
+            nexts: BTreeMap::new(),
+            polled: Vec::new(),
+        };
         for settings in all {
             side.open(settings).unwrap();
         }
@@ -110,6 +126,7 @@ impl<A: Application> Side<A> {
     /// # Errors
     /// Returns an [`OpenError`].
     pub fn close(&mut self, n: usize) -> Result<(), OpenError> {
+        self.nexts.remove(&self.keys[n]);
         self.sessions.close(self.keys[n])
     }
 
@@ -143,8 +160,8 @@ impl<A: Application> Side<A> {
     /// Hands the sessions to another application.
     #[must_use]
     pub fn handed_to<B: Application>(self, app: B) -> Side<B> {
-        let Self { now, ends, sessions, keys, ids, .. } = self;
-        Side { now, app, ends, sessions, keys, ids }
+        let Self { now, ends, sessions, keys, ids, nexts, polled, .. } = self;
+        Side { now, app, ends, sessions, keys, ids, nexts, polled }
     }
 
     /// Logs on the counterparty of every session with MsgSeqNum 1.
@@ -196,17 +213,18 @@ impl<A: Application> Side<A> {
     /// Returns the bytes that session `n` has to send.
     #[must_use]
     pub fn writable(&self, n: usize) -> &[u8] {
-        self.sessions.writable(self.keys[n])
+        self.sessions.writable(self.keys[n]).bytes
     }
 
     /// Tells session `n` that the counterparty's socket has accepted this many bytes.
-    pub fn written(&mut self, n: usize, bytes: usize) {
-        self.sessions.written(self.now, self.keys[n], bytes);
+    pub fn wrote(&mut self, n: usize, bytes: usize, socket: Socket) {
+        let key = self.keys[n];
+        self.call(|sessions, now, _| sessions.wrote(now, key, bytes, socket));
     }
 
-    /// Tells session `n` that a buffer before the socket has accepted this many bytes.
-    pub fn taken(&mut self, n: usize, bytes: usize) {
-        self.sessions.taken(self.now, self.keys[n], bytes);
+    /// Tells session `n` that the counterparty's socket has accepted this many bytes and no more.
+    pub fn written(&mut self, n: usize, bytes: usize) {
+        self.wrote(n, bytes, Socket::Full);
     }
 
     /// Takes what session `n` has to send, at most this many bytes.
@@ -222,56 +240,21 @@ impl<A: Application> Side<A> {
         self.call(|sessions, now, app| sessions.store_advanced(now, app));
     }
 
-    /// Returns the sessions that have got something to send.
-    pub fn outputs(&mut self) -> Vec<SessionKey> {
-        core::iter::from_fn(|| self.sessions.next_output()).collect()
+    /// Returns the sessions that have asked for something since the last time, in that order.
+    pub fn polled(&mut self) -> Vec<SessionKey> {
+        core::mem::take(&mut self.polled)
     }
 
-    /// Returns the sessions that are to be woken now.
-    pub fn ready(&mut self) -> Vec<SessionKey> {
-        core::iter::from_fn(|| self.sessions.next_ready()).collect()
-    }
-
-    /// Returns whether the connection of session `n` is to be closed once nothing is left to write.
+    /// Returns what session `n` asks for.
     #[must_use]
-    pub fn wants_close(&self, n: usize) -> bool {
-        self.sessions.wants_close(self.keys[n])
+    pub fn next(&self, n: usize) -> Next {
+        self.nexts.get(&self.keys[n]).copied().unwrap_or_default()
     }
 
-    /// Returns when session `n` is to be woken.
-    #[must_use]
-    pub fn next_deadline(&self, n: usize) -> Option<Mono> {
-        self.sessions.next_deadline(self.keys[n])
-    }
-
-    /// Returns whether session `n` goes on with a replay when the socket accepts more.
+    /// Returns whether session `n` is sending messages again.
     #[must_use]
     pub fn is_replaying(&self, n: usize) -> bool {
-        self.sessions.is_replaying(self.keys[n])
-    }
-
-    /// Returns whether session `n` does something when the socket has accepted more.
-    #[must_use]
-    pub fn awaits_socket(&self, n: usize) -> bool {
-        self.sessions.awaits_socket(self.keys[n])
-    }
-
-    /// Returns whether session `n` does not read at present.
-    #[must_use]
-    pub fn is_blocked(&self, n: usize) -> bool {
-        self.sessions.is_blocked(self.keys[n])
-    }
-
-    /// Returns whether session `n` can go on with the bytes that it has.
-    #[must_use]
-    pub fn has_more(&self, n: usize) -> bool {
-        self.sessions.has_more(self.keys[n])
-    }
-
-    /// Returns whether session `n` has bytes queued.
-    #[must_use]
-    pub fn has_queued(&self, n: usize) -> bool {
-        self.sessions.has_queued(self.keys[n])
+        self.sessions.matrix_state(self.keys[n]) == Some(MatrixState::HandlingResendRequest)
     }
 }
 
@@ -316,7 +299,7 @@ impl<A: Application> Side<A> {
     /// bytes consumed.
     pub fn hear(&mut self, n: usize, bytes: &[u8]) -> usize {
         let mut consumed = self.receive(n, bytes);
-        while self.has_more(n) {
+        while self.next(n).read == Read::Again {
             consumed += self.receive(n, &bytes[consumed..]);
         }
         self.sessions.check();
@@ -515,6 +498,13 @@ impl<A: Application> Side<A> {
     /// Calls the sessions at the time of the clock, with the application.
     fn call<R>(&mut self, call: impl FnOnce(&mut Sessions, Now, &mut Told<'_, A>) -> R) -> R {
         let mut told = Told { app: &mut self.app, ends: &mut self.ends };
-        call(&mut self.sessions, self.now, &mut told)
+        let made = call(&mut self.sessions, self.now, &mut told);
+        while let Some((key, next)) = self.sessions.poll() {
+            self.nexts.insert(key, next);
+            if !self.polled.contains(&key) {
+                self.polled.push(key);
+            }
+        }
+        made
     }
 }

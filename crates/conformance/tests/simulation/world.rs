@@ -6,8 +6,9 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, Span, Tag, Version};
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
-    AcceptedHeartBtInt, Compatibility, Mono, Now, OutboundThrottle, Phase, Rate, ReplayInterleave, Role,
-    SendError, SessionDictionary, SessionId, SessionSettings, Utc, WhileLoggedOff,
+    AcceptedHeartBtInt, Compatibility, MatrixState, Mono, Now, OutboundThrottle, Phase, Rate, Read,
+    ReplayInterleave, Role, SendError, SessionDictionary, SessionId, SessionSettings, Socket, Utc,
+    WhileLoggedOff,
 };
 
 use crate::network::{End, Link};
@@ -288,12 +289,12 @@ impl World {
                 if !to.attached {
                     continue;
                 }
-                sooner(sessions.next_deadline(key));
-                if !sessions.is_blocked(key) {
+                sooner(sessions.next(key).deadline);
+                if sessions.next(key).read != Read::Nothing {
                     sooner(from.out.next_arrival(self.now));
                 }
                 sooner(to.closing_since.map(|since| since + CLOSING_PATIENCE));
-                if sessions.has_queued(key) && self.processes[to.process].disk.platter().is_late() {
+                if sessions.next(key).output && self.processes[to.process].disk.platter().is_late() {
                     sooner(Some(self.now + Duration::from_micros(500)));
                 }
             }
@@ -486,10 +487,10 @@ impl World {
             let utc = self.processes[process].skew;
             let now = Now { mono: self.now, utc: Utc((EPOCH + self.now.0).saturating_add_signed(utc)) };
             let Process { sessions: Some(sessions), app, .. } = &mut self.processes[process] else { return };
-            if sessions.is_blocked(key) {
+            if sessions.next(key).read == Read::Nothing {
                 return;
             }
-            if !sessions.has_more(key) {
+            if sessions.next(key).read != Read::Again {
                 match from.out.take(self.now) {
                     Some(piece) => to.inbox.extend_from_slice(&piece),
                     None if from.out.has_ended() => return self.disconnect(n, side),
@@ -508,7 +509,7 @@ impl World {
         let skew = self.processes[process].skew;
         let now = Now { mono: self.now, utc: Utc((EPOCH + self.now.0).saturating_add_signed(skew)) };
         let Process { sessions: Some(sessions), app, .. } = &mut self.processes[process] else { return };
-        if end.attached && sessions.next_deadline(key).is_some_and(|at| at <= self.now) {
+        if end.attached && sessions.next(key).deadline.is_some_and(|at| at <= self.now) {
             let used = sessions.wake(now, key, &end.inbox, app);
             end.inbox.drain(..used);
         }
@@ -546,7 +547,7 @@ impl World {
         if !end.attached {
             return false;
         }
-        let bytes = sessions.writable(key);
+        let bytes = sessions.writable(key).bytes;
         let mut taken = bytes.len().min(end.out.room());
         if taken > 0 && self.random.once_in(3) {
             taken = self.random.within(1, taken as u64 + 1) as usize;
@@ -567,15 +568,15 @@ impl World {
             if end.lost_at.is_none() {
                 self.counts.garbled += u64::from(end.out.push(now, &bytes, self.wild, &mut self.random));
             }
-            sessions.written(Now { mono: now, utc }, key, taken);
-            if sessions.is_blocked(key) || sessions.awaits_socket(key) {
+            sessions.wrote(Now { mono: now, utc }, key, taken, Socket::Full);
+            if sessions.next(key).read == Read::Nothing || sessions.next(key).deadline == Some(Mono(0)) {
                 let used = sessions.wake(Now { mono: now, utc }, key, &end.inbox, app);
                 end.inbox.drain(..used);
             }
         }
-        if sessions.wants_close(key) {
+        if sessions.next(key).close {
             let since = *end.closing_since.get_or_insert(now);
-            if !sessions.has_queued(key) || now - since >= CLOSING_PATIENCE {
+            if !sessions.next(key).output || now - since >= CLOSING_PATIENCE {
                 self.disconnect(n, side);
                 return true;
             }
@@ -613,7 +614,7 @@ impl World {
                 let at_rest = end.attached
                     && end.lost_at.is_none()
                     && sessions.phase(key) == Phase::LoggedOn
-                    && !sessions.wants_close(key);
+                    && !sessions.next(key).close;
                 at_rest.then(|| sessions.numbers(key).unwrap())
             });
             a.zip(b).is_some_and(|(a, b)| a == (b.1, b.0))
@@ -673,10 +674,10 @@ impl World {
                         end.attached,
                         s.phase(key),
                         s.numbers(key),
-                        s.is_blocked(key),
-                        s.is_replaying(key),
-                        s.has_queued(key),
-                        s.next_deadline(key),
+                        s.next(key).read == Read::Nothing,
+                        s.matrix_state(key) == Some(MatrixState::HandlingResendRequest),
+                        s.next(key).output,
+                        s.next(key).deadline,
                         s.halted(key),
                         end.inbox.len(),
                         process.app.notes.iter().rev().take(5).collect::<Vec<_>>(),

@@ -91,7 +91,7 @@ fn step(world: &mut World<'_>, agreements: &mut u32) {
 
 /// Lets time pass until the next deadline of either side.
 fn pass_time(world: &mut World<'_>) {
-    let deadlines = SIDES.map(|side| world.sides[side].sessions.next_deadline(KEY));
+    let deadlines = SIDES.map(|side| world.sides[side].sessions.next(KEY).deadline);
     let next = deadlines.iter().flatten().min().copied();
     if let Some(side) = SIDES.into_iter().find(|side| next.is_some() && deadlines[*side] == next) {
         world.causes.waited = true;
@@ -119,8 +119,8 @@ fn is_in_step(world: &World<'_>) -> bool {
         let side = &world.sides[side];
         let is_at_rest = side.attached
             && side.sessions.phase(KEY) == Phase::LoggedOn
-            && !side.sessions.wants_close(KEY)
-            && !side.sessions.has_queued(KEY);
+            && !side.sessions.next(KEY).close
+            && !side.sessions.next(KEY).output;
         is_at_rest.then(|| side.sessions.numbers(KEY)).flatten()
     });
     let is_quiet = !world.link.cut && SIDES.iter().all(|side| world.link.to[*side].is_empty());

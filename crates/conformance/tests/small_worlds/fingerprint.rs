@@ -8,6 +8,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use fixbolt_session::store::{RecordFlags, RecordKind};
+use fixbolt_session::{MatrixState, Read};
 
 use crate::bytes;
 use crate::setup::SIDES;
@@ -49,8 +50,13 @@ fn core(world: &World<'_>, side: usize, text: &mut Vec<u8>) {
     if !reorder.contains("entries: []") {
         relative(reorder, world.now.mono.0, text);
     }
-    let deadline = sessions.next_deadline(KEY).map(|at| at.0.wrapping_sub(world.now.mono.0));
-    let flags = [*attached, sessions.wants_close(KEY), sessions.is_blocked(KEY), sessions.is_replaying(KEY)];
+    let deadline = sessions.next(KEY).deadline.map(|at| at.0.wrapping_sub(world.now.mono.0));
+    let flags = [
+        *attached,
+        sessions.next(KEY).close,
+        sessions.next(KEY).read == Read::Nothing,
+        sessions.matrix_state(KEY) == Some(MatrixState::HandlingResendRequest),
+    ];
     text.extend(flags.map(u8::from));
     text.extend(deadline.unwrap_or(u64::MAX).to_le_bytes());
     text.extend(app.changes.to_le_bytes());

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::{Mono, Now, Phase, Utc};
+use fixbolt_session::{Mono, Now, Phase, Read, Socket, Utc};
 
 use crate::bytes;
 use crate::event::{Event, Plain, name};
@@ -121,13 +121,13 @@ impl<'s> World<'s> {
     /// Returns whether something can reach the side.
     pub(crate) fn delivers(&self, to: usize) -> bool {
         self.sides[to].attached
-            && !self.sides[to].sessions.is_blocked(KEY)
+            && self.sides[to].sessions.next(KEY).read != Read::Nothing
             && (!self.link.to[to].is_empty() || self.link.ended[to])
     }
 
     /// Returns whether the next deadline is one of this side.
     fn is_next(&self, side: usize) -> bool {
-        let [ours, theirs] = [side, 1 - side].map(|n| self.sides[n].sessions.next_deadline(KEY));
+        let [ours, theirs] = [side, 1 - side].map(|n| self.sides[n].sessions.next(KEY).deadline);
         ours.is_some_and(|ours| theirs.is_none_or(|theirs| ours <= theirs))
     }
 
@@ -278,7 +278,7 @@ impl<'s> World<'s> {
     /// Lets time pass until the next deadline of a side.
     pub(crate) fn wake(&mut self, side: usize) {
         let Side { sessions, app, inbox, .. } = &mut self.sides[side];
-        let Some(at) = sessions.next_deadline(KEY) else { return };
+        let Some(at) = sessions.next(KEY).deadline else { return };
         let passed = at - self.now.mono;
         self.now = Now { mono: self.now.mono + passed, utc: self.now.utc + passed };
         let used = sessions.wake(self.now, KEY, inbox, app);
@@ -303,12 +303,15 @@ impl<'s> World<'s> {
         for _ in 0..STEPS {
             let wrote = self.write(side);
             let Side { sessions, app, inbox, attached, .. } = &mut self.sides[side];
-            while sessions.next_output().is_some() || sessions.next_ready().is_some() {}
-            if *attached && (sessions.has_more(KEY) || (wrote && sessions.awaits_socket(KEY))) {
+            while sessions.poll().is_some() {}
+            if *attached
+                && (sessions.next(KEY).read == Read::Again
+                    || (wrote && sessions.next(KEY).deadline == Some(Mono(0))))
+            {
                 let used = sessions.wake(self.now, KEY, inbox, app);
                 inbox.drain(..used);
             } else if !wrote {
-                if *attached && sessions.wants_close(KEY) && !sessions.has_queued(KEY) {
+                if *attached && sessions.next(KEY).close && !sessions.next(KEY).output {
                     self.disconnect(side);
                 }
                 return self.hear(side);
@@ -319,11 +322,11 @@ impl<'s> World<'s> {
 
     fn write(&mut self, side: usize) -> bool {
         let Side { sessions, attached, .. } = &mut self.sides[side];
-        let written = sessions.writable(KEY).to_vec();
+        let written = sessions.writable(KEY).bytes.to_vec();
         if written.is_empty() || !*attached {
             return false;
         }
-        sessions.written(self.now, KEY, written.len());
+        sessions.wrote(self.now, KEY, written.len(), Socket::Full);
         if self.dying == Some(side) {
             return true;
         }

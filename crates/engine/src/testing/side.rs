@@ -7,8 +7,8 @@ use fixbolt_codec::{Precision, SeqNum, UtcTimestamp, Version, byte_sum};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    Application, Halt, Mono, Now, OpenError, Phase, SendError, SessionKey, SessionSettings, Sessions, Turn,
-    Utc,
+    Application, Halt, MatrixState, Mono, Next, Now, OpenError, Phase, Read, SendError, SessionKey,
+    SessionSettings, Sessions, Socket, Turn, Utc,
 };
 
 use super::sent::Sent;
@@ -29,6 +29,8 @@ pub struct Side<A> {
     settings: SessionSettings,
     sessions: Sessions,
     key: SessionKey,
+    /// What the session asks for.
+    next: Next,
     app: A,
     /// The counterparty's next MsgSeqNum.
     next_in: SeqNum,
@@ -70,7 +72,18 @@ impl<A: Application> Side<A> {
             .open(BEGIN, settings.clone(), &mut app)
             .map_err(|error| EngineError::open(settings.id.clone(), error))?;
         let next_in = sessions.numbers(key).map_or(SeqNum::ONE, |(next_in, _)| next_in);
-        Ok(Self { now: BEGIN, settings, sessions, key, app, next_in, buffered: Vec::new() })
+        let mut side = Self {
+            now: BEGIN,
+            settings,
+            sessions,
+            key,
+            next: Next::default(),
+            app,
+            next_in,
+            buffered: Vec::new(),
+        };
+        side.poll();
+        Ok(side)
     }
 
     /// Connects the transport. Returns what the session sends: an initiator's Logon.
@@ -161,8 +174,9 @@ impl<A: Application> Side<A> {
         &mut self,
         act: impl FnOnce(&mut Turn<'_>) -> Result<(), SendError>,
     ) -> Result<Vec<Sent>, SendError> {
-        self.sessions.act(self.now, self.key, &mut self.app, act)?;
-        Ok(self.take())
+        let acted = self.sessions.act(self.now, self.key, &mut self.app, act);
+        self.poll();
+        acted.map(|()| self.take())
     }
 
     /// Advances the clock by `time`. Returns what the session sends.
@@ -173,7 +187,7 @@ impl<A: Application> Side<A> {
         let until = self.now.mono + time;
         let mut sent = Vec::new();
         // A session's deadlines are at least a millisecond apart.
-        while let Some(due) = self.sessions.next_deadline(self.key).filter(|due| *due <= until) {
+        while let Some(due) = self.next.deadline.filter(|due| *due <= until) {
             let step = due.max(self.now.mono + Duration::from_millis(1)).min(until) - self.now.mono;
             self.pass(step);
             self.wake();
@@ -190,6 +204,7 @@ impl<A: Application> Side<A> {
     pub fn disconnect(&mut self) {
         self.buffered.clear();
         self.sessions.disconnected(self.now, self.key, &mut self.app);
+        self.poll();
     }
 
     /// Simulates the end and restart of the process. Returns the old application.
@@ -204,6 +219,7 @@ impl<A: Application> Side<A> {
         self.sessions.close(self.key)?;
         let before = core::mem::replace(&mut self.app, app);
         self.key = self.sessions.open(self.now, self.settings.clone(), &mut self.app)?;
+        self.poll();
         Ok(before)
     }
 
@@ -240,20 +256,23 @@ impl<A: Application> Side<A> {
     /// [`disconnect`](Self::disconnect) does.
     #[must_use]
     pub fn wants_close(&self) -> bool {
-        self.sessions.wants_close(self.key)
+        self.next.close
     }
 
     /// Takes everything that the session has to send.
     pub(super) fn take_bytes(&mut self) -> Vec<u8> {
         let mut all = Vec::new();
         loop {
-            let bytes = self.sessions.writable(self.key).to_vec();
-            self.sessions.written(self.now, self.key, bytes.len());
-            if bytes.is_empty() && !self.sessions.is_replaying(self.key) {
+            let bytes = self.sessions.writable(self.key).bytes.to_vec();
+            self.sessions.wrote(self.now, self.key, bytes.len(), Socket::Full);
+            self.poll();
+            let is_due = self.next.deadline.is_some_and(|at| at <= self.now.mono);
+            let replays = self.sessions.matrix_state(self.key) == Some(MatrixState::HandlingResendRequest);
+            if bytes.is_empty() && !(replays && is_due) {
                 return all;
             }
             all.extend(bytes);
-            if self.sessions.awaits_socket(self.key) {
+            if is_due {
                 self.wake();
             }
         }
@@ -269,7 +288,8 @@ impl<A: Application> Side<A> {
         loop {
             let consumed = self.sessions.receive(self.now, self.key, &self.buffered, &mut self.app);
             self.buffered.drain(..consumed);
-            if !self.sessions.has_more(self.key) {
+            self.poll();
+            if self.next.read != Read::Again {
                 break;
             }
         }
@@ -278,10 +298,18 @@ impl<A: Application> Side<A> {
     pub(super) fn wake(&mut self) {
         let consumed = self.sessions.wake(self.now, self.key, &self.buffered, &mut self.app);
         self.buffered.drain(..consumed);
+        self.poll();
     }
 
-    pub(super) fn next_deadline(&self) -> Option<Mono> {
-        self.sessions.next_deadline(self.key)
+    /// Learns what the session asks for, after each call.
+    fn poll(&mut self) {
+        while let Some((_, next)) = self.sessions.poll() {
+            self.next = next;
+        }
+    }
+
+    pub(super) const fn next_deadline(&self) -> Option<Mono> {
+        self.next.deadline
     }
 
     pub(super) fn pass(&mut self, time: Duration) {
@@ -294,6 +322,7 @@ impl<A: Application> Side<A> {
             self.next_in = SeqNum::ONE;
         }
         self.sessions.connected(self.now, self.key, &mut self.app);
+        self.poll();
     }
 }
 

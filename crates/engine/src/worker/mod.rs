@@ -450,8 +450,10 @@ impl Worker {
     /// Returns how long the worker may sleep from `now` on before its next cycle. It is woken if
     /// another thread needs it earlier.
     pub(crate) fn wait(&self, now: Mono) -> Duration {
-        let must_go_on =
-            self.cycle.repeats() || self.listeners.has_more() || self.driver.connections.has_ready();
+        let must_go_on = self.cycle.repeats()
+            || self.listeners.has_more()
+            || self.driver.connections.has_ready()
+            || self.driver.has_output();
         if self.spins() || must_go_on || self.is_done() || !self.signal.may_sleep() {
             Duration::ZERO
         } else {

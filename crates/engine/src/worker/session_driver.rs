@@ -10,13 +10,14 @@ mod operating;
 
 use core::net::SocketAddr;
 use core::time::Duration;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fixbolt_codec::{Body, BodySink, NewBody, SeqNum};
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{
-    Application, Event, Mono, OpenError, SendError, SessionEnd, SessionId, SessionKey, SessionSettings,
-    SessionState, Sessions, Ticket, Utc,
+    Application, Event, Mono, Next, OpenError, Read, SendError, SessionEnd, SessionId, SessionKey,
+    SessionSettings, SessionState, Sessions, Socket, Ticket, Utc, Writable,
 };
 
 use super::active_queues::SendOutcome;
@@ -53,6 +54,8 @@ pub(crate) struct SessionDriver {
     sessions: Sessions,
     table: SessionTable,
     pub(crate) connections: Connections,
+    /// Sessions that may have something to write, or to continue with, at the end of the cycle.
+    outputs: VecDeque<SessionKey>,
     /// Initiators whose connection has ended, and how.
     ended_initiators: Vec<(usize, ConnectionEnd)>,
     /// Initiators that an operator wants to connect now.
@@ -80,6 +83,7 @@ impl SessionDriver {
             sessions,
             table: SessionTable::default(),
             connections: Connections::new(limits.connections),
+            outputs: VecDeque::new(),
             ended_initiators: Vec::new(),
             hastened_initiators: Vec::new(),
             removed_initiators: Vec::new(),
@@ -120,7 +124,7 @@ impl SessionDriver {
         }
         self.registry.add(&entry.id, key, status, entry.max_message_size, Arc::clone(&self.signal), clock);
         self.table.add(key, entry);
-        self.note_deadline(key, cycle);
+        self.poll(cycle);
         Ok(key)
     }
 
@@ -290,26 +294,24 @@ impl SessionDriver {
         cycle: &mut Cycle,
         app: &mut dyn Application,
     ) {
+        let read = self.next(key, cycle).read;
         let Some(connection) = self.connections.get_mut(slot) else { return };
-        if self.sessions.is_blocked(key) {
+        match read {
             // The counterparty resends what was not consumed; it must not keep the session from its
             // next connection.
-            if connection.broken {
-                return self.disconnect(key, cycle, app);
-            }
-        } else if self.sessions.has_more(key) {
-            self.process_received(slot, key, cycle, app);
-        } else {
-            match connection.receive() {
+            Read::Nothing if connection.broken => return self.disconnect(key, cycle, app),
+            Read::Nothing => {}
+            Read::Again => self.process_received(slot, key, cycle, app),
+            _ => match connection.receive() {
                 Received::Bytes => self.process_received(slot, key, cycle, app),
-                Received::Nothing => self.follow_up(slot, key, cycle),
+                Received::Nothing => self.follow_up(key, cycle),
                 Received::End => {
                     self.note_failure(slot, key);
                     return self.disconnect(key, cycle, app);
                 }
-            }
+            },
         }
-        self.sessions.note_output(key);
+        self.note_output(key);
     }
 
     /// Reads what the connection of a session may have waiting, whether or not the system has
@@ -340,15 +342,16 @@ impl SessionDriver {
         for slot in self.connections.slots() {
             let Some(connection) = self.connections.get_mut(slot) else { continue };
             let Stage::Session(key) = connection.stage else { continue };
-            if connection.queued || self.sessions.is_blocked(key) || self.sessions.has_more(key) {
+            if connection.queued || self.next(key, cycle).read != Read::Bytes {
                 continue;
             }
+            let Some(connection) = self.connections.get_mut(slot) else { continue };
             connection.readable = true;
             match connection.receive() {
                 Received::Bytes => {
                     any = true;
                     self.process_received(slot, key, cycle, app);
-                    self.sessions.note_output(key);
+                    self.note_output(key);
                 }
                 Received::Nothing => {}
                 Received::End => {
@@ -371,7 +374,7 @@ impl SessionDriver {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         let consumed = self.sessions.receive(cycle.now, key, connection.received.filled(), app);
         connection.received.consume(consumed);
-        self.follow_up(slot, key, cycle);
+        self.poll(cycle);
     }
 
     /// Calls the session because of the time, because there is room again, or because its
@@ -384,19 +387,19 @@ impl SessionDriver {
         let Some(slot) = self.table[key].connection else {
             self.sessions.wake(cycle.now, key, &[], app);
             self.uncount_dynamic(key, cycle);
-            return self.note_deadline(key, cycle);
+            return self.poll(cycle);
         };
         let Some(connection) = self.connections.get_mut(slot) else { return };
         let consumed = self.sessions.wake(cycle.now, key, connection.received.filled(), app);
         connection.received.consume(consumed);
-        self.follow_up(slot, key, cycle);
+        self.poll(cycle);
     }
 
     /// Calls every session that reads nothing for now.
     pub(crate) fn wake_blocked(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
         for n in 0..self.table.places() {
             if let Some(key) = self.table.key(n)
-                && self.sessions.is_blocked(key)
+                && self.next(key, cycle).read == Read::Nothing
             {
                 self.wake(key, cycle, app);
             }
@@ -408,7 +411,7 @@ impl SessionDriver {
     pub(crate) fn wake_due(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
         for n in 0..self.table.places() {
             let Some(key) = self.table.key(n) else { continue };
-            match self.table[key].deadline {
+            match self.next(key, cycle).deadline {
                 Some(at) if at <= cycle.now.mono => {
                     // The worker may have been kept from writing: what the socket accepts now is
                     // not unread.
@@ -428,34 +431,42 @@ impl SessionDriver {
         }
     }
 
-    /// Requests a wake-up at the session's next deadline.
-    fn note_deadline(&mut self, key: SessionKey, cycle: &mut Cycle) {
-        let deadline = self.sessions.next_deadline(key);
-        self.table[key].deadline = deadline;
-        if let Some(at) = deadline {
+    /// Returns what the session asks for.
+    fn next(&mut self, key: SessionKey, cycle: &mut Cycle) -> Next {
+        self.poll(cycle);
+        self.table[key].next
+    }
+
+    /// Follows up each session that asks for something new: after each call that may close it, read
+    /// on or change its deadline, and at the end of a cycle in any case.
+    fn poll(&mut self, cycle: &mut Cycle) {
+        while let Some((key, next)) = self.sessions.poll() {
+            self.table[key].next = next;
+            self.follow_up(key, cycle);
+        }
+    }
+
+    /// Does what the session asks for: notes whether it closes, whether it reads on, its output and
+    /// its deadline.
+    fn follow_up(&mut self, key: SessionKey, cycle: &mut Cycle) {
+        let SessionEntry { next, connection: slot, .. } = self.table[key];
+        if next.deadline.is_some_and(|at| at <= cycle.now.mono) {
+            self.note_output(key);
+        } else if let Some(at) = next.deadline {
             cycle.wake(at);
         }
-    }
-
-    /// Follows up a call to a session: whether it closes, whether it reads on, its next deadline.
-    fn follow_up(&mut self, slot: usize, key: SessionKey, cycle: &mut Cycle) {
-        let Some(connection) = self.connections.get_mut(slot) else { return };
-        if self.sessions.wants_close(key) {
+        let Some(slot) = slot else { return };
+        let Some(connection) = self.connections.get(slot) else { return };
+        // What the store has not released, or the socket does not accept, is written later.
+        let writes = connection.writable && !self.sessions.writable(key).bytes.is_empty();
+        let reads = connection.readable && (connection.broken || next.read != Read::Nothing);
+        if next.close {
             self.begin_closing(slot, key, cycle);
-            self.sessions.note_output(key);
-        } else if self.sessions.has_more(key)
-            || connection.readable && (connection.broken || !self.sessions.is_blocked(key))
-        {
+        } else if reads || next.read == Read::Again {
             self.connections.mark_ready(slot);
         }
-        self.note_deadline(key, cycle);
-    }
-
-    /// Notes a session to check in this cycle after a failed call that read nothing: it may be
-    /// halted or closing.
-    fn note_end(&mut self, key: SessionKey) {
-        if self.sessions.wants_close(key) || self.sessions.halted(key).is_some() {
-            self.sessions.note_output(key);
+        if writes || next.close && !next.output {
+            self.note_output(key);
         }
     }
 
@@ -482,11 +493,7 @@ impl SessionDriver {
     ) -> SendOutcome {
         match self.send(key, body, cycle, app) {
             Ok(seq) => self.sessions.notify(cycle.now, key, &Event::Sent { ticket, seq }, app),
-            Err(SendError::BackPressure) => {
-                // A throttle may have room at a certain time.
-                self.note_deadline(key, cycle);
-                return SendOutcome::BackPressure;
-            }
+            Err(SendError::BackPressure) => return SendOutcome::BackPressure,
             Err(why) => self.tell_not_sent(key, ticket, &why, cycle, app),
         }
         SendOutcome::Done
@@ -535,76 +542,63 @@ impl SessionDriver {
         app: &mut dyn Application,
     ) {
         self.sessions.notify(cycle.now, key, &Event::NotSent { ticket, why }, app);
-        self.note_end(key);
     }
 
     /// Schedules the session's output for the end of the cycle, and the close of its connection if
     /// nothing else is left to do.
     pub(crate) fn note_output(&mut self, key: SessionKey) {
-        self.sessions.note_output(key);
+        let entry = &mut self.table[key];
+        if !entry.has_output {
+            entry.has_output = true;
+            self.outputs.push_back(key);
+        }
     }
 
-    /// Writes once for each session that has output, or whose connection may be closed. Returns
-    /// whether a socket accepted any bytes.
+    /// Returns whether a session may have output.
+    pub(crate) fn has_output(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
+    /// Writes once for each session that has output, or whose connection may be closed, and calls
+    /// those that can continue. Returns whether a socket accepted any bytes.
     pub(crate) fn write_output(&mut self, cycle: &mut Cycle, app: &mut dyn Application) -> bool {
+        self.poll(cycle);
         let mut written = false;
         // Sessions that get output meanwhile have it written in the next cycle.
-        for _ in 0..self.sessions.outputs() {
-            if let Some(key) = self.sessions.next_output() {
-                written |= self.write(key, cycle, app);
+        for _ in 0..self.outputs.len() {
+            let Some(key) = self.outputs.pop_front() else { break };
+            // It may have been closed.
+            if self.table.key(key.index()) != Some(key) {
+                continue;
             }
-        }
-        while let Some(key) = self.sessions.next_ready() {
-            self.wake(key, cycle, app);
-        }
-        if self.sessions.outputs() > 0 {
-            cycle.repeat();
+            self.table[key].has_output = false;
+            written |= self.write(key, cycle, app);
+            // There may be room for what waited: the rest of a replay, or a message that met a full
+            // outbox. It is sent in the next cycle, so that a long replay does not delay the other
+            // sessions.
+            if self.table[key].next.deadline.is_some_and(|at| at <= cycle.now.mono) {
+                self.wake(key, cycle, app);
+            }
         }
         written
     }
 
     /// Writes once what the store has released. Returns whether the socket accepted any bytes.
     fn write(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) -> bool {
-        let Some(slot) = self.table[key].connection else {
-            // A halted session has deadlines without a connection, too.
-            self.note_deadline(key, cycle);
-            return false;
-        };
-        if self.sessions.wants_close(key) {
-            self.begin_closing(slot, key, cycle);
-        }
+        let Some(slot) = self.table[key].connection else { return false };
         let Some(connection) = self.connections.get_mut(slot) else { return false };
         let mut written = false;
-        let bytes = self.sessions.writable(key);
+        let Writable { bytes, is_timed } = self.sessions.writable(key);
         if bytes.is_empty() {
             connection.flush();
         } else if connection.writable {
             kill_point!(Send);
             match connection.send(&bytes[..bytes.len().min(WRITE_SIZE)]) {
-                Ok(taken) => {
-                    let all = taken == bytes.len();
-                    let goes_on = !all && connection.writable;
-                    let now = if self.sessions.times_writes(key) { clock::now() } else { cycle.now };
-                    if goes_on {
-                        self.sessions.taken(now, key, taken);
-                    } else {
-                        self.sessions.written(now, key, taken);
-                    }
-                    written = taken > 0;
-                    if !all {
-                        // The counterparty has so long to read the rest.
-                        self.note_deadline(key, cycle);
-                    }
-                    if goes_on {
-                        self.sessions.note_output(key);
-                    }
-                    // There is room for what waited: the rest of a replay, or a message that met a
-                    // full outbox. It is sent in the next cycle, so that a long replay does not
-                    // delay the other sessions.
-                    if written && self.sessions.awaits_socket(key) {
-                        self.wake(key, cycle, app);
-                        cycle.repeat();
-                    }
+                Ok(count) => {
+                    let socket = if connection.writable { Socket::Open } else { Socket::Full };
+                    let now = if is_timed { clock::now() } else { cycle.now };
+                    self.sessions.wrote(now, key, count, socket);
+                    written = count > 0;
                 }
                 Err(error) => {
                     tracing::info!(session = %self.table[key].id, %error, "writing failed");
@@ -612,14 +606,12 @@ impl SessionDriver {
                     return false;
                 }
             }
-        } else if !bytes.is_empty() {
-            // More waits for a counterparty that does not read.
-            self.note_deadline(key, cycle);
         }
+        let next = self.next(key, cycle);
         let closes = self.connections.get(slot).is_some_and(|connection| {
             matches!(connection.stage, Stage::Closing { .. }) && !connection.has_unsent()
         });
-        if closes && !self.sessions.has_queued(key) {
+        if closes && !next.output {
             self.disconnect(key, cycle, app);
         }
         written
@@ -647,10 +639,12 @@ impl SessionDriver {
         cycle: &mut Cycle,
         app: &mut dyn Application,
     ) {
-        let Some(slot) = self.table[key].connection else { return };
+        if self.table[key].connection.is_none() {
+            return;
+        }
         self.table[key].withdrawn = true;
         match self.sessions.log_out(cycle.now, key, text, app) {
-            Ok(()) => self.follow_up(slot, key, cycle),
+            Ok(()) => self.poll(cycle),
             // No Logout can be sent: not logged on, halted, or the outbox is full.
             Err(SendError::NotLoggedOn | SendError::Unavailable | SendError::BackPressure) => {
                 self.disconnect(key, cycle, app);
@@ -699,7 +693,7 @@ impl SessionDriver {
         self.uncount_dynamic(key, cycle);
         // Threads that wait for room must give up now.
         self.pages().room.made();
-        self.note_deadline(key, cycle);
+        self.poll(cycle);
         let stage = self.connections.get(slot).map(|connection| connection.stage);
         if matches!(stage, Some(Stage::Closing { .. })) {
             let until = cycle.now.mono + self.table[key].socket.linger;

@@ -6,7 +6,7 @@ use core::ops::{Index, IndexMut};
 use core::time::Duration;
 use std::sync::Arc;
 
-use fixbolt_session::{Mono, SessionId, SessionKey, SessionSettings};
+use fixbolt_session::{Mono, Next, SessionId, SessionKey, SessionSettings};
 
 use super::refusal::Refusal;
 use crate::ports::{Accepted, Port, allows};
@@ -33,8 +33,10 @@ pub(crate) struct SessionEntry {
     pub(crate) connection: Option<usize>,
     /// Whether an operator ends that connection.
     pub(crate) withdrawn: bool,
-    /// When to call the session even if nothing was received, with or without a connection.
-    pub(crate) deadline: Option<Mono>,
+    /// What it asks for, with or without a connection.
+    pub(crate) next: Next,
+    /// Whether it is in the list of sessions that may have output.
+    pub(crate) has_output: bool,
 }
 
 /// How a session gets its connections.
@@ -81,7 +83,8 @@ impl SessionEntry {
             logout_timeout: settings.logout_timeout,
             connection: None,
             withdrawn: false,
-            deadline: None,
+            next: Next::default(),
+            has_output: false,
         }
     }
 

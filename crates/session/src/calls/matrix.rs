@@ -1,9 +1,7 @@
 //! The states of the standard's matrix, and which of them a session is in. docs/session.md says
 //! where each of them is in the code.
 
-use crate::calls::sessions::Sessions;
 use crate::state::{Phase, State};
-use crate::values::key::SessionKey;
 
 macro_rules! matrix {
     ($($(#[$doc:meta])* $state:ident = $number:literal, $name:literal, $roles:literal, $place:ident;)*) => {
@@ -109,16 +107,8 @@ impl core::fmt::Display for MatrixState {
     }
 }
 
-impl Sessions {
-    /// Returns the state that a session is in between two calls, in the terms of the standard;
-    /// `None` if it is not open.
-    #[must_use]
-    pub fn matrix_state(&self, key: SessionKey) -> Option<MatrixState> {
-        self.session(key).map(|session| state_of(&session.state))
-    }
-}
-
-fn state_of(state: &State) -> MatrixState {
+/// Returns the state that a session is in between two calls.
+pub(crate) fn state_of(state: &State) -> MatrixState {
     let Some(connection) = &state.connection else {
         let is_unused = state.stored.next_in.0 == 1 && state.stored.next_out.0 == 1;
         return if is_unused { MatrixState::NotConnectedToday } else { MatrixState::Disconnected };

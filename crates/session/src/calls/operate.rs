@@ -1,19 +1,12 @@
-//! What an application or an operator does to a session from outside: sending, logging out, ending
-//! a halt, changing sequence numbers, disabling and enabling it. The store records what an operator
-//! changes, who did it, and why.
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
+//! What an operator does to a session from outside: ending a halt, changing sequence numbers,
+//! disabling and enabling it. The store records what is changed, who did it, and why.
 
 use fixbolt_codec::SeqNum;
 
 use crate::api::application::Application;
-use crate::api::turn::Turn;
 use crate::calls::sessions::Sessions;
-use crate::decide::reaction::Reaction;
-use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
 use crate::events::open_error::OpenError;
-use crate::perform::call::{PANIC, Stop};
 use crate::values::key::SessionKey;
 use crate::values::time::Now;
 
@@ -46,57 +39,6 @@ impl Sessions {
         // A store that refuses has halted the session again.
         let _ = call.record_why(why);
         call.tell_resumed()
-    }
-
-    /// Logs out: sends a Logout with `text` (no Text if empty) and waits for the answer. The end is
-    /// reported as an event.
-    ///
-    /// # Errors
-    /// Returns a [`SendError`] if nothing could be sent.
-    pub fn log_out(
-        &mut self,
-        now: Now,
-        key: SessionKey,
-        text: &str,
-        app: &mut dyn Application,
-    ) -> Result<(), SendError> {
-        self.call(now, key, app).ok_or(SendError::Unavailable)?.log_out_by_us(text)
-    }
-
-    /// Runs a turn that no inbound message caused: everything that `act` writes, in any session of
-    /// this worker, is committed together, or nothing if it fails.
-    ///
-    /// # Errors
-    /// Returns the error of `act`, or that of the store. A panic in it is an error too, and ends
-    /// the session's connection.
-    pub fn act<R>(
-        &mut self,
-        now: Now,
-        key: SessionKey,
-        app: &mut dyn Application,
-        act: impl FnOnce(&mut Turn<'_>) -> Result<R, SendError>,
-    ) -> Result<R, SendError> {
-        let mut call = self.call(now, key, app).ok_or(SendError::Unavailable)?;
-        call.begin();
-        let result = {
-            let (_, turn) = call.turn();
-            let mut turn = Turn { open: true, ..turn };
-            catch_unwind(AssertUnwindSafe(|| act(&mut turn)))
-        };
-        match result {
-            Ok(Ok(value)) => call.commit().map(|()| value).map_err(|Stop| SendError::Unavailable),
-            // If the store refused, the rollback has halted its session.
-            Ok(Err(error)) => {
-                call.rollback();
-                Err(error)
-            }
-            Err(_) => {
-                call.rollback();
-                let end = SessionEnd::CallbackFailed { callback: "act", why: PANIC.to_owned() };
-                let _ = call.react(Reaction::close(end));
-                Err(SendError::Application("panic"))
-            }
-        }
     }
 
     /// Skips the message on which the application fails: the counterparty's next one is expected.
@@ -174,20 +116,6 @@ impl Sessions {
         self.call(now, key, app).ok_or(SendError::Unavailable)?.begin_reset(why)
     }
 
-    /// Sends a TestRequest. If the counterparty does not answer in time, the connection ends.
-    ///
-    /// # Errors
-    /// Returns [`SendError::NotLoggedOn`], [`SendError::BackPressure`] if the outbox is full, and
-    /// otherwise why it could not be written.
-    pub fn test_request(
-        &mut self,
-        now: Now,
-        key: SessionKey,
-        app: &mut dyn Application,
-    ) -> Result<(), SendError> {
-        self.call(now, key, app).ok_or(SendError::Unavailable)?.test_counterparty()
-    }
-
     /// Disables or enables a session. A disabled session gets no new connection, but keeps one that
     /// it has until it is logged out. The store records the reason. After a restart every session
     /// is enabled.
@@ -238,5 +166,13 @@ impl Sessions {
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
         self.call(now, key, app).ok_or(SendError::Unavailable)?.set_numbers(numbers, why)
+    }
+
+    /// Shows the contents of the session's store to the application; [`Sessions::open`] calls this
+    /// itself. If the application fails, its state is unknown: the session is halted.
+    pub fn show_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
+        if let Some(mut call) = self.call(now, key, app) {
+            call.show_store();
+        }
     }
 }

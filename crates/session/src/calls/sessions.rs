@@ -4,13 +4,10 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use fixbolt_codec::SeqNum;
-
 use crate::api::application::Application;
 use crate::calls::warm_up_times::WarmUp;
 use crate::core::Core;
 use crate::core::observer::WireObserver;
-use crate::events::end::Halt;
 use crate::events::event::Event;
 use crate::events::open_error::OpenError;
 use crate::perform::call::Call;
@@ -18,30 +15,46 @@ use crate::perform::read::Reader;
 use crate::settings::SessionSettings;
 use crate::settings::check::{WrongSetting, wrong_settings};
 use crate::settings::dictionaries::SessionDictionary;
-use crate::state::Phase;
 use crate::state::reorder::Kept;
 use crate::state::session::Session;
-use crate::state::status::StatusCell;
 use crate::store::stored_message::FieldStorage;
 use crate::store::waker::WorkerWaker;
 use crate::store::{Recovered, Store, StoreError};
 use crate::values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
-use crate::values::time::{Now, Utc};
+use crate::values::time::Now;
 
-/// The sessions of one worker, on one store.
+/// The sessions of one worker, on one store: a state machine without sockets, threads or clocks.
 ///
-/// Order of calls for a connection: [`connected`](Self::connected); then [`receive`](Self::receive)
-/// for bytes that arrived, [`wake`](Self::wake) at [`next_deadline`](Self::next_deadline),
-/// [`writable`](Self::writable) and [`written`](Self::written) for bytes to send; when
-/// [`wants_close`](Self::wants_close) returns `true` and nothing is left to write, close the
-/// transport; and [`disconnected`](Self::disconnected) at its end, whichever side ended it. A
-/// session without a connection has deadlines, too.
+/// Sessions are opened ([`open`](Self::open)) and closed. In between there are four kinds of calls.
+/// A call returns only what it makes; what sessions ask for afterwards, [`poll`](Self::poll) says.
 ///
-/// After each round of calls, for all sessions: [`next_ready`](Self::next_ready) and
-/// [`next_output`](Self::next_output) until they return `None`, and
-/// [`store_advanced`](Self::store_advanced) when the store calls the waker.
+/// **Drive** - by what owns the sockets and the clock:
+///
+/// - For a connection, in this order: [`connected`](Self::connected); then
+///   [`receive`](Self::receive) for bytes that have arrived, and [`wake`](Self::wake) at a
+///   deadline; and [`disconnected`](Self::disconnected) at its end, whichever side ended it.
+/// - [`writable`](Self::writable) returns bytes for the socket, and [`wrote`](Self::wrote) must
+///   follow if any were written, or refused.
+/// - [`store_advanced`](Self::store_advanced) when the store calls the waker.
+/// - [`poll`](Self::poll) until it returns `None`, after each of these calls or each round of them,
+///   and after any of the next two kinds. It returns each session that asks for something new once,
+///   with a [`Next`](crate::Next): whether to close the transport, what to read, whether bytes are
+///   queued, and when to call `wake`. The last one of a session applies until there is another. A
+///   session without a connection has deadlines, too.
+/// - [`warm_up_due`](Self::warm_up_due), if sessions are [warmed up](Self::warmed_up).
+///
+/// **Send** - by the application, or for it: [`act`](Self::act), [`notify`](Self::notify),
+/// [`test_request`](Self::test_request), [`log_out`](Self::log_out). At any time.
+///
+/// **Operate** - by an operator, with a reason that the store records: [`resume`](Self::resume),
+/// [`skip`](Self::skip), [`retry`](Self::retry), [`reset`](Self::reset),
+/// [`reset_in_session`](Self::reset_in_session), [`set_enabled`](Self::set_enabled),
+/// [`set_numbers`](Self::set_numbers), [`record`](Self::record). At any time.
+///
+/// **Look** - by anybody: [`find`](Self::find), [`phase`](Self::phase), [`numbers`](Self::numbers),
+/// [`status`](Self::status) and others that take `&self`. They change nothing.
 ///
 /// With the key of a session that is not open here, a call does nothing and returns what it returns
 /// for a closed session.
@@ -176,22 +189,6 @@ impl Sessions {
         Ok(key)
     }
 
-    /// Shows the contents of the session's store to the application; [`Sessions::open`] calls this
-    /// itself. If the application fails, its state is unknown: the session is halted.
-    pub fn show_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
-        if let Some(mut call) = self.call(now, key, app) {
-            call.show_store();
-        }
-    }
-
-    /// Returns whether the session's store has failed before anything in it was durable: nothing
-    /// was sent, and the session loses nothing if it is closed and opened again.
-    #[must_use]
-    pub fn was_never_stored(&self, key: SessionKey) -> bool {
-        self.session(key)
-            .is_some_and(|session| session.standing.store_is_new && !session.standing.store_is_open)
-    }
-
     /// Closes a session and its store and frees its memory. The other sessions continue.
     ///
     /// # Errors
@@ -215,13 +212,6 @@ impl Sessions {
     /// closed cleanly, once.
     pub fn take_unclean(&mut self) -> Option<(SessionId, StoreError)> {
         self.core.store.take_unclean()
-    }
-
-    /// Returns whether a session that a counterparty asks for may be opened now. If not, its store
-    /// has enough to do; it calls the waker when that may have changed.
-    #[must_use]
-    pub fn may_open(&self, id: &SessionId) -> bool {
-        self.core.store.may_open(id)
     }
 
     fn close_with(
@@ -258,142 +248,6 @@ impl Sessions {
         result
     }
 
-    /// Notifies the application of something that happened to the session outside it. A failure
-    /// ends the connection.
-    pub fn notify(&mut self, now: Now, key: SessionKey, event: &Event<'_>, app: &mut dyn Application) {
-        if let Some(mut call) = self.call(now, key, app) {
-            call.notify(event);
-        }
-    }
-
-    /// Returns the open session with this identity.
-    #[must_use]
-    pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
-        self.core.sessions.find_id(id)
-    }
-
-    /// Returns the open session that a Logon is for: of those that accept it, the one with most
-    /// SubIDs and LocationIDs. `logon` is the identity that the Logon names, seen from our side
-    /// ([`identify`](crate::identify())).
-    #[must_use]
-    pub fn find_for_logon(&self, logon: &SessionId) -> Option<SessionKey> {
-        let accepting = self.core.sessions.iter().filter(|session| session.fixed.settings.id.accepts(logon));
-        accepting
-            .max_by_key(|session| session.fixed.settings.id.specificity())
-            .map(|session| session.fixed.key)
-    }
-
-    /// Returns every open session.
-    pub fn keys(&self) -> impl Iterator<Item = SessionKey> + use<'_> {
-        self.core.sessions.iter().map(|session| session.fixed.key)
-    }
-
-    /// Returns the settings of a session.
-    #[must_use]
-    pub fn settings(&self, key: SessionKey) -> Option<&SessionSettings> {
-        self.session(key).map(|session| &session.fixed.settings)
-    }
-
-    /// Returns the phase of a session.
-    #[must_use]
-    pub fn phase(&self, key: SessionKey) -> Phase {
-        self.session(key).map_or(Phase::Disconnected, |session| session.state.phase())
-    }
-
-    /// Returns why the session is halted, if it is.
-    #[must_use]
-    pub fn halted(&self, key: SessionKey) -> Option<&Halt> {
-        self.session(key)?.standing.halted.as_ref()
-    }
-
-    /// Returns the next sequence number expected and the next one to be used; `None` if the session
-    /// is not open.
-    #[must_use]
-    pub fn numbers(&self, key: SessionKey) -> Option<(SeqNum, SeqNum)> {
-        self.session(key).map(|session| (session.state.stored.next_in, session.state.stored.next_out))
-    }
-
-    /// Returns as text, for tests, everything that a rolled-back transaction must leave unchanged.
-    /// Whether the transaction made the connection close is omitted.
-    #[cfg(feature = "test-support")]
-    #[must_use]
-    pub fn snapshot(&self, key: SessionKey) -> String {
-        let Some(Session { state, outbox, intake, .. }) = self.session(key) else { return String::new() };
-        let reorder = &intake.reorder;
-        let mut state = state.clone();
-        if let Some(connection) = &mut state.connection {
-            connection.end = None;
-        }
-        format!("{state:?}\n{:?}\n{reorder:?}", outbox.cursor)
-    }
-
-    /// Returns the status that other threads read; `None` if the session is not open.
-    #[must_use]
-    pub fn status(&self, key: SessionKey) -> Option<Arc<StatusCell>> {
-        self.session(key).map(|session| Arc::clone(&session.standing.status))
-    }
-
-    /// Returns whether the session is enabled: it may have connections.
-    #[must_use]
-    pub fn is_enabled(&self, key: SessionKey) -> bool {
-        self.session(key).is_some_and(|session| session.standing.enabled)
-    }
-
-    /// Returns whether the session can begin a transport connection now. Outside its schedule an
-    /// initiator cannot; an acceptor can, and refuses the Logon.
-    #[must_use]
-    pub fn can_connect(&self, key: SessionKey) -> bool {
-        self.session(key).is_some_and(Session::can_connect)
-    }
-
-    /// Returns when the session may have a connection, if it may have none at `now` because of its
-    /// schedule: `Some(None)` if not within three years.
-    #[must_use]
-    pub fn waits_for_schedule(&self, now: Now, key: SessionKey) -> Option<Option<Utc>> {
-        let mut calendar = self.session(key)?.standing.calendar.clone()?;
-        calendar.look(now);
-        (!calendar.allows_connection()).then(|| calendar.next_connection())
-    }
-
-    /// Returns whether the session has logged on with its present connection, even if it is logging
-    /// out again.
-    #[must_use]
-    pub fn has_logged_on(&self, key: SessionKey) -> bool {
-        let connection = self.session(key).and_then(|session| session.state.connection.as_ref());
-        connection.is_some_and(|connection| connection.logged_on)
-    }
-
-    /// Returns whether the session loses no message that could be sent again if it is closed and
-    /// opened again.
-    #[must_use]
-    pub fn survives_close(&self, key: SessionKey) -> bool {
-        self.core.store.survives_close()
-            || self.session(key).is_some_and(|session| session.fixed.settings.reset_on_logon)
-    }
-
-    /// Checks the invariants of every open session, for simulators and fuzzers. Builds with debug
-    /// assertions check the session of a call at its end, and those that a transaction has touched.
-    ///
-    /// # Panics
-    /// Panics if one does not hold.
-    #[doc(hidden)]
-    pub fn check(&self) {
-        let Core { sessions, touched, work, turns, .. } = &self.core;
-        assert!(touched.is_empty(), "sessions {touched:?} are in a transaction that has ended");
-        let (places, others) = (sessions.len(), self.dialects.len());
-        assert!(places == others, "sessions have {places} places, and dictionaries have {others}");
-        work.check(sessions);
-        for place in 0..places {
-            let Some(session) = sessions.at(place) else { continue };
-            let key = session.fixed.key;
-            assert!(key.index() == place, "the session with key {key:?} is at {place}");
-            let number = session.turn.number();
-            assert!(number <= *turns, "transaction {number} of {turns} has touched session {place}");
-            session.check();
-            session.check_between_calls();
-        }
-    }
-
     pub(crate) fn session(&self, key: SessionKey) -> Option<&Session> {
         self.core.sessions.get(key)
     }
@@ -417,12 +271,16 @@ impl Sessions {
     ) -> Option<(Call<'c>, &'c mut Reader)> {
         let Self { core, dialects, reader, .. } = self;
         let own = core.sessions.find(key)?;
+        // It is polled after the call.
+        core.note_change(own);
         Some((Call { core, dialects, app, now, own, telling: 0 }, reader))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use fixbolt_codec::SeqNum;
+
     use super::*;
     use crate::invariants::{NoStore, said, session};
 
@@ -433,7 +291,7 @@ mod tests {
     /// Changes the sessions, and what `check` says then.
     type Damage = (fn(&mut Sessions), &'static str);
 
-    const DAMAGES: [Damage; 7] = [
+    const DAMAGES: [Damage; 8] = [
         (|it| it.core.touched.push(0), "sessions [0] are in a transaction that has ended"),
         (|it| it.dialects.clear(), "sessions have 1 places, and dictionaries have 0"),
         (|it| session_of(it).fixed.key = SessionKey::new(0, 1, 0), "is at 0"),
@@ -441,7 +299,11 @@ mod tests {
             |it| assert!(session_of(it).touch(1), "for the first time"),
             "transaction 1 of 0 has touched session 0",
         ),
-        (|it| session_of(it).standing.has_output = true, "session 0 has output: true, and is listed: false"),
+        (|it| session_of(it).standing.is_changed = true, "session 0 has changed: true, and is listed: false"),
+        (
+            |it| session_of(it).standing.can_go_on = true,
+            "the session asks for Next { close: false, read: Bytes, output: false, deadline: Some(Mono(0)) }",
+        ),
         (
             |it| session_of(it).standing.store_is_open = false,
             "the store is closed, and the session is not halted",
@@ -455,6 +317,7 @@ mod tests {
             let mut sessions = Sessions::new(Box::new(NoStore), 8192);
             sessions.check();
             sessions.core.sessions.put(0, session());
+            sessions.core.sessions[0].tell_next();
             sessions.dialects.push(SessionDictionary::None);
             sessions.check();
             damage(&mut sessions);

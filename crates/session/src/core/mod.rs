@@ -64,9 +64,9 @@ impl Core {
         (&mut self.sessions[place], &mut *self.store)
     }
 
-    /// Records that the session at a place may have ended in a call for another one.
-    pub(crate) fn note_end(&mut self, place: usize) {
-        self.work.note_end(place, &mut self.sessions[place]);
+    /// Records that the session at a place may ask its driver for something new.
+    pub(crate) fn note_change(&mut self, place: usize) {
+        self.work.note_change(place, &mut self.sessions[place]);
     }
 
     /// Releases the bytes that the store has made durable since.
@@ -77,7 +77,7 @@ impl Core {
             session.outbox.advance(self.store.durable(session.fixed.key));
             session.standing.awaits_store = session.outbox.waits_for_store();
             if !session.outbox.writable().is_empty() {
-                self.work.note_output(*place, session);
+                self.work.note_change(*place, session);
             }
             session.standing.awaits_store
         });

@@ -56,7 +56,6 @@ impl Core {
             }
             session.outbox.committed(position, self.store.durable(session.fixed.key));
             self.work.note_commit(*place, session);
-            self.work.note_end(*place, session);
             is_news |= session.has_news();
             if cfg!(debug_assertions) {
                 session.check();
@@ -79,7 +78,7 @@ impl Core {
         for place in self.touched.drain(..) {
             let session = &mut self.sessions[place];
             let refused = session.rollback();
-            self.work.note_end(place, session);
+            self.work.note_change(place, session);
             if let Some(error) = refused {
                 self.failed.push((place, Failed::Store(error)));
             } else if cfg!(debug_assertions) {

@@ -99,7 +99,7 @@ impl Call<'_> {
         if let Some(connection) = self.connection_mut() {
             connection.close(end);
         }
-        self.core.note_end(self.own);
+        self.core.note_change(self.own);
     }
 
     fn beat(&mut self) -> Result<(), Stop> {

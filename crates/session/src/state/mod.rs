@@ -6,6 +6,7 @@
 pub(crate) mod backlog;
 pub(crate) mod horizon;
 pub(crate) mod missing;
+pub(crate) mod next;
 pub(crate) mod outbound_check;
 pub(crate) mod outbox;
 pub(crate) mod reading;

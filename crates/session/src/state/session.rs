@@ -33,6 +33,7 @@ use crate::store::{Generation, Position, Recovered, Store, StoreError};
 use crate::values::codec_timing::{CodecTiming, EncodingTime};
 use crate::values::fix;
 use crate::values::key::SessionKey;
+use crate::values::next::Next;
 use crate::values::time::{Mono, Now};
 use crate::wire::mask::SecretTags;
 use crate::wire::raw_header::RawHeader;
@@ -116,10 +117,14 @@ pub(crate) struct Standing {
     /// The generation and number of a message that the application has processed in a transaction
     /// that a store did not take.
     pub(crate) offered: Option<(Generation, SeqNum)>,
-    /// Whether the session is in the worker's list of sessions with output, and in that of sessions
+    /// Whether the session is in the worker's list of those that have changed, and in that of those
     /// that wait for the store.
-    pub(crate) has_output: bool,
+    pub(crate) is_changed: bool,
     pub(crate) awaits_store: bool,
+    /// Whether it has waited for what has come since, and can continue when it is woken.
+    pub(crate) can_go_on: bool,
+    /// What its driver knows that it asks for.
+    pub(crate) told: Next,
     /// The status that other threads read.
     pub(crate) status: Arc<StatusCell>,
 }
@@ -213,8 +218,10 @@ impl Session {
             told_horizon: None,
             opened_at: recovered.next_in,
             offered: None,
-            has_output: false,
+            is_changed: false,
             awaits_store: false,
+            can_go_on: false,
+            told: Next::default(),
             status: Arc::new(StatusCell::new(settings.while_logged_off == WhileLoggedOff::Keep)),
         };
         let limits = Limits {

@@ -6,5 +6,6 @@ pub(crate) mod direction;
 pub(crate) mod fix;
 pub(crate) mod id;
 pub(crate) mod key;
+pub(crate) mod next;
 pub(crate) mod party;
 pub(crate) mod time;

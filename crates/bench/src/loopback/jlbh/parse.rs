@@ -13,8 +13,8 @@ use fixbolt_journal::DirectoryStore;
 use fixbolt_messages::fix42::NewOrderSingle;
 use fixbolt_messages::fix42::fields::{HandlInst, OrdType, Side, TimeInForce};
 use fixbolt_session::{
-    Application, Delivery, Failure, Mono, Now, Role, SessionDictionary, SessionKey, Sessions, Turn, Utc,
-    WireObserver,
+    Application, Delivery, Failure, Mono, Now, Role, SessionDictionary, SessionKey, Sessions, Socket, Turn,
+    Utc, WireObserver,
 };
 
 use super::messages::Jlbh;
@@ -178,9 +178,9 @@ impl Parse {
     fn receive(&mut self, now: Now, bytes: &[u8]) -> Result<(), String> {
         let sessions = self.sessions.as_mut().ok_or("the session is closed")?;
         let taken = sessions.receive(now, self.key, bytes, &mut self.reader);
-        let answer = sessions.writable(self.key).len();
+        let answer = sessions.writable(self.key).bytes.len();
         if answer > 0 {
-            sessions.written(now, self.key, answer);
+            sessions.wrote(now, self.key, answer, Socket::Full);
         }
         (taken == bytes.len())
             .then_some(())

@@ -49,7 +49,7 @@ impl Replay<'_, '_> {
 
     /// Sends what the application sent of its own accord, as one turn.
     fn act(&mut self, turn: &Turn<'_>, now: Now) {
-        if self.sessions.wants_close(self.key) {
+        if self.next().close {
             // It was kept for the next connection.
             self.end_connection(now);
         }
@@ -172,7 +172,7 @@ impl Replay<'_, '_> {
         if !is_done(self) && self.is_connected && matches!(why, "ResetOnDisconnect" | "ResetOnError") {
             self.end_connection(now);
         }
-        if !is_done(self) && self.sessions.next_deadline(self.key).is_some_and(|due| due <= now.mono) {
+        if !is_done(self) && self.next().deadline.is_some_and(|due| due <= now.mono) {
             self.wake(now);
         }
         if is_done(self) {

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use fixbolt_codec::{Precision, SeqNum, UtcTimestamp};
 use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, Recovered};
-use fixbolt_session::{MatrixState, Mono, Now, OpenError, SessionKey, SessionSettings, Sessions, Utc};
+use fixbolt_session::{
+    MatrixState, Mono, Next, Now, OpenError, Read, SessionKey, SessionSettings, Sessions, Socket, Utc,
+};
 
 use super::application::{Part, Recorded};
 use super::comparison::Comparison;
@@ -28,6 +30,8 @@ pub(super) struct Replay<'t, 'j> {
     alive_until: HashMap<ConnectionNumber, usize>,
     pub(super) sessions: Sessions,
     pub(super) key: SessionKey,
+    /// What the session asks for.
+    next: Next,
     pub(super) begin_string: &'static str,
     /// The CompIDs of the counterparty and of us, as the counterparty writes them.
     pub(super) comp_ids: String,
@@ -133,6 +137,7 @@ impl<'t, 'j> Replay<'t, 'j> {
             alive_until,
             sessions,
             key,
+            next: Next::default(),
             begin_string,
             comp_ids,
             app,
@@ -198,10 +203,7 @@ impl<'t, 'j> Replay<'t, 'j> {
         // The message of a timer may be as late as the next one.
         let late = if by_timer { self.heart_bt_int.max(LATE) } else { LATE };
         for _ in 0..ROUNDS {
-            let Some(due) = self.sessions.next_deadline(self.key).filter(|due| *due + late <= now.mono)
-            else {
-                return;
-            };
+            let Some(due) = self.next().deadline.filter(|due| *due + late <= now.mono) else { return };
             let is_alive = self
                 .connection
                 .is_none_or(|number| self.alive_until.get(&number).is_some_and(|last| at <= *last));
@@ -212,13 +214,13 @@ impl<'t, 'j> Replay<'t, 'j> {
                 continue;
             }
             let time = self.clock.due(due);
-            if self.heard_while_missing(time) && self.sessions.next_deadline(self.key) != Some(due) {
+            if self.heard_while_missing(time) && self.next().deadline != Some(due) {
                 continue;
             }
             self.wake(time);
             // What it has sent is in no turn.
             self.comparison.leave_rest(time.utc);
-            if self.sessions.next_deadline(self.key) == Some(due) {
+            if self.next().deadline == Some(due) {
                 return;
             }
         }
@@ -309,7 +311,7 @@ impl<'t, 'j> Replay<'t, 'j> {
 
     /// Ends the connection if the session wants that, although the recorded one went on.
     pub(super) fn end_early(&mut self, now: Now) {
-        if self.is_connected && self.sessions.wants_close(self.key) {
+        if self.is_connected && self.next().close {
             self.is_connected = false;
             let end = self.sessions.disconnected(now, self.key, &mut self.app);
             self.take_committed();
@@ -344,7 +346,7 @@ impl<'t, 'j> Replay<'t, 'j> {
                 self.comparison.outcome.inbound += 1;
                 return;
             }
-            if !self.sessions.has_more(self.key) {
+            if self.next().read != Read::Again {
                 break;
             }
             self.sessions.receive(now, self.key, &[], &mut self.app);
@@ -440,7 +442,7 @@ impl<'t, 'j> Replay<'t, 'j> {
             let before = read;
             read += self.sessions.receive(now, self.key, &bytes[read..], &mut self.app);
             self.settle(now);
-            if read == bytes.len() || read == before && !self.sessions.has_more(self.key) {
+            if read == bytes.len() || read == before && self.next().read != Read::Again {
                 break;
             }
         }
@@ -456,29 +458,37 @@ impl<'t, 'j> Replay<'t, 'j> {
     /// Runs the timers that are due, if there are any. Returns whether the session has sent a
     /// message of this type because of that.
     pub(super) fn woke(&mut self, kind: &[u8], now: Now) -> bool {
-        let is_due = self.sessions.next_deadline(self.key).is_some_and(|due| due <= now.mono);
+        let is_due = self.next().deadline.is_some_and(|due| due <= now.mono);
         if is_due {
             self.wake(now);
         }
         self.comparison.has(kind)
     }
 
+    /// Returns what the session asks for.
+    pub(super) fn next(&mut self) -> Next {
+        while let Some((_, next)) = self.sessions.poll() {
+            self.next = next;
+        }
+        self.next
+    }
+
     /// Has the socket accept everything, and a replay go on.
     pub(super) fn settle(&mut self, now: Now) {
         for _ in 0..ROUNDS {
-            let bytes = self.sessions.writable(self.key).len();
+            let bytes = self.sessions.writable(self.key).bytes.len();
             if bytes > 0 {
-                self.sessions.written(now, self.key, bytes);
+                self.sessions.wrote(now, self.key, bytes, Socket::Full);
             }
-            if !self.sessions.is_replaying(self.key) || self.sessions.is_blocked(self.key) {
+            let replays = self.sessions.matrix_state(self.key) == Some(MatrixState::HandlingResendRequest);
+            if !replays || self.next().read == Read::Nothing {
                 break;
             }
             self.sessions.receive(now, self.key, &[], &mut self.app);
-            if self.sessions.writable(self.key).is_empty() {
+            if self.sessions.writable(self.key).bytes.is_empty() {
                 break;
             }
         }
-        while self.sessions.next_output().is_some() || self.sessions.next_ready().is_some() {}
         self.take_committed();
     }
 

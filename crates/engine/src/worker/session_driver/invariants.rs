@@ -59,9 +59,13 @@ impl SessionDriver {
         if let Side::Acceptor { dynamic: Some(Dynamic { idle_since: Some(_), .. }), .. } = entry.side {
             assert!(entry.connection.is_none(), "{id} is idle, and has a connection");
         }
-        if let Some(deadline) = entry.deadline {
+        if let Some(deadline) = entry.next.deadline
+            && !entry.has_output
+        {
             assert!(cycle.wakes_by(deadline), "{id} is due at {deadline}, and the worker sleeps for longer");
         }
+        let (has_output, listed) = (entry.has_output, self.outputs.contains(&key));
+        assert!(has_output == listed, "{id} has output: {has_output}, and is listed: {listed}");
     }
 }
 
@@ -154,7 +158,7 @@ mod tests {
     /// Changes the scene, and what `check` says then.
     type Damage = (fn(&mut Scene), &'static str);
 
-    const DAMAGES: [Damage; 12] = [
+    const DAMAGES: [Damage; 13] = [
         (
             |it| it.driver.ended_initiators.push((0, ConnectionEnd::AfterLogon)),
             "1 ended were not followed up",
@@ -190,6 +194,10 @@ mod tests {
             "FIX.4.4:US->A is idle, and has a connection",
         ),
         (|it| it.cycle.clear_timers(), "FIX.4.4:US->A is due at"),
+        (
+            |it| it.driver.outputs.push_back(it.keys[1]),
+            "FIX.4.4:US->B has output: false, and is listed: true",
+        ),
         (
             |it| it.driver.sessions.close(it.keys[1]).unwrap(),
             "FIX.4.4:US->B is in the table, and the core has None",

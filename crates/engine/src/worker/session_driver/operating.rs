@@ -84,13 +84,10 @@ impl SessionDriver {
             }
             Operation::Resume => {
                 let resumed = self.sessions.resume(cycle.now, key, why, app);
-                self.note_deadline(key, cycle);
                 return Operated::Done(resumed.map(|()| None).map_err(OperationError::Store));
             }
             Operation::Remove => return Operated::Done(self.remove(key, why, cycle, app).map(|()| None)),
         };
-        self.note_end(key);
-        self.note_deadline(key, cycle);
         Operated::Done(result.map(|()| None).map_err(OperationError::Refused))
     }
 
@@ -111,7 +108,6 @@ impl SessionDriver {
             _ => {}
         }
         if let Err(error) = self.sessions.record(cycle.now, key, why, app) {
-            self.note_end(key);
             return Operated::Done(Err(OperationError::Refused(error)));
         }
         self.hasten(key);

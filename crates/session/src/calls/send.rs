@@ -1,0 +1,89 @@
+//! What an application, or its user, has sessions write.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::api::application::Application;
+use crate::api::turn::Turn;
+use crate::calls::sessions::Sessions;
+use crate::decide::reaction::Reaction;
+use crate::events::end::SessionEnd;
+use crate::events::error::SendError;
+use crate::events::event::Event;
+use crate::perform::call::{PANIC, Stop};
+use crate::values::key::SessionKey;
+use crate::values::time::Now;
+
+impl Sessions {
+    /// Runs a turn that no inbound message caused: everything that `act` writes, in any session of
+    /// this worker, is committed together, or nothing if it fails.
+    ///
+    /// # Errors
+    /// Returns the error of `act`, or that of the store. A panic in it is an error too, and ends
+    /// the session's connection.
+    pub fn act<R>(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        app: &mut dyn Application,
+        act: impl FnOnce(&mut Turn<'_>) -> Result<R, SendError>,
+    ) -> Result<R, SendError> {
+        let mut call = self.call(now, key, app).ok_or(SendError::Unavailable)?;
+        call.begin();
+        let result = {
+            let (_, turn) = call.turn();
+            let mut turn = Turn { open: true, ..turn };
+            catch_unwind(AssertUnwindSafe(|| act(&mut turn)))
+        };
+        match result {
+            Ok(Ok(value)) => call.commit().map(|()| value).map_err(|Stop| SendError::Unavailable),
+            // If the store refused, the rollback has halted its session.
+            Ok(Err(error)) => {
+                call.rollback();
+                Err(error)
+            }
+            Err(_) => {
+                call.rollback();
+                let end = SessionEnd::CallbackFailed { callback: "act", why: PANIC.to_owned() };
+                let _ = call.react(Reaction::close(end));
+                Err(SendError::Application("panic"))
+            }
+        }
+    }
+
+    /// Notifies the application of something that happened to the session outside it. A failure
+    /// ends the connection.
+    pub fn notify(&mut self, now: Now, key: SessionKey, event: &Event<'_>, app: &mut dyn Application) {
+        if let Some(mut call) = self.call(now, key, app) {
+            call.notify(event);
+        }
+    }
+
+    /// Sends a TestRequest. If the counterparty does not answer in time, the connection ends.
+    ///
+    /// # Errors
+    /// Returns [`SendError::NotLoggedOn`], [`SendError::BackPressure`] if the outbox is full, and
+    /// otherwise why it could not be written.
+    pub fn test_request(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        self.call(now, key, app).ok_or(SendError::Unavailable)?.test_counterparty()
+    }
+
+    /// Logs out: sends a Logout with `text` (no Text if empty) and waits for the answer. The end is
+    /// reported as an event.
+    ///
+    /// # Errors
+    /// Returns a [`SendError`] if nothing could be sent.
+    pub fn log_out(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        text: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        self.call(now, key, app).ok_or(SendError::Unavailable)?.log_out_by_us(text)
+    }
+}
