@@ -1,103 +1,19 @@
-//! The application's callbacks: what each one knows, what it may write, and what the counterparty
-//! receives because of its errors.
+//! The application's callbacks: what each one knows, and what becomes of their errors outside a
+//! message.
 
 use std::sync::{Arc, Mutex};
 
-use fixbolt_codec::{
-    BodySink, Decimal, FieldError, FieldErrorKind, Key, MsgType, NewBody, SeqNum, Tag, ValueError,
-};
-use fixbolt_conformance::testing::{App, Capture, Side, kinds, order, settings, settings_of};
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
+use fixbolt_conformance::testing::{App, Side, kinds, order, settings, settings_of};
 use fixbolt_session::{
-    BusinessReject, BusinessRejectReason, Delivery, Direction, Event, Failure, Halt, LogonDecision,
-    LogonFields, Phase, Resend, Role, SessionEnd, SessionReject, SessionRejectReason, Turn, WhileLoggedOff,
-    WireMessage, WireObserver,
+    Application, Delivery, Event, Failure, Halt, LogonDecision, LogonFields, Phase, Resend, Role, SessionEnd,
+    SessionKey, SessionSettings, Turn, WhileLoggedOff, WorkerWaker,
 };
 
 /// An acceptor of this version that is logged on.
 fn logged_on(begin_string: &str) -> Side<App> {
     let settings = settings_of(&format!("{begin_string}:US->A"), Role::Acceptor);
     Side::with_app(App::default(), vec![settings]).logged_on()
-}
-
-fn field_error(tag: u32, kind: FieldErrorKind) -> FieldError {
-    FieldError::new(Tag::new(tag), kind)
-}
-
-/// Returns what the counterparty of a session of this version receives when the application fails
-/// with this error.
-fn answer_to(fails: impl Fn() -> Failure + Clone + 'static, begin_string: &str) -> Vec<String> {
-    let mut side = logged_on(begin_string);
-    side.app.message = Box::new(move |_, turn| {
-        order(turn, "rolled back")?;
-        Err(fails())
-    });
-    let answers = side.say(0, "35=D|34=2|11=a|");
-    side.app.message = Box::new(|_, _| Ok(Delivery::Done));
-    assert_eq!(side.say(0, "35=1|34=3|112=t|").len(), 1, "the session continues");
-    answers
-}
-
-#[test]
-fn a_missing_field_is_a_business_message_reject_5_that_names_it() {
-    let fails = || Failure::from(field_error(55, FieldErrorKind::Missing));
-    let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
-    assert!(answer.contains("|35=j|"), "{answer}");
-    assert!(answer.contains("|45=2|372=D|380=5|58=Conditionally required field missing (55)|"), "{answer}");
-    let [answer] = &answer_to(fails, "FIX.4.0")[..] else { panic!("one answer") };
-    assert!(answer.contains("|35=3|") && answer.contains("(55)|"), "{answer}");
-}
-
-#[test]
-fn a_malformed_value_is_a_reject_6_and_one_outside_its_values_a_reject_5() {
-    for (error, reason) in [(ValueError::Format, 6), (ValueError::OutOfRange, 5), (ValueError::Empty, 4)] {
-        let fails = move || Failure::from(field_error(38, FieldErrorKind::Value(error)));
-        let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
-        assert!(answer.contains("|35=3|"), "{answer}");
-        assert!(answer.contains(&format!("|45=2|371=38|372=D|373={reason}|")), "{answer}");
-    }
-    let [answer] = &answer_to(|| field_error(453, FieldErrorKind::Count).into(), "FIX.4.4")[..] else {
-        panic!("one answer")
-    };
-    assert!(answer.contains("|371=453|372=D|373=16|"), "{answer}");
-    // A value that the application parsed itself has no tag.
-    let fails = || Failure::from(Decimal::parse(b"1O0").unwrap_err());
-    let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
-    assert!(answer.contains("|35=3|") && answer.contains("|373=6|") && !answer.contains("|371="), "{answer}");
-}
-
-#[test]
-fn the_applications_rejects_can_have_texts_made_at_run_time() {
-    let limit = 100;
-    let fails = move || {
-        SessionReject::new(SessionRejectReason::ValueIsIncorrect)
-            .tag(Tag::new(38))
-            .text(format!("OrderQty above {limit}"))
-            .into()
-    };
-    let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
-    assert!(answer.contains("|371=38|372=D|373=5|58=OrderQty above 100|"), "{answer}");
-    let fails = || {
-        let reject = BusinessReject::new(BusinessRejectReason::UNKNOWN_SECURITY);
-        reject.ref_id(String::from("a")).text("no such symbol").into()
-    };
-    let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
-    assert!(answer.contains("|45=2|372=D|379=a|380=2|58=no such symbol|"), "{answer}");
-}
-
-#[test]
-fn a_reject_by_value_keeps_what_was_written_and_one_by_error_rolls_it_back() {
-    let mut side = logged_on("FIX.4.4");
-    side.app.message = Box::new(|_, turn| {
-        order(turn, "kept")?;
-        Ok(Delivery::Reject(SessionReject::new(SessionRejectReason::Other)))
-    });
-    assert_eq!(kinds(&side.say(0, "35=D|34=2|11=a|")), "D3");
-    side.app.message = Box::new(|_, turn| {
-        order(turn, "gone")?;
-        Err(SessionReject::new(SessionRejectReason::Other).into())
-    });
-    assert_eq!(kinds(&side.say(0, "35=D|34=3|11=b|")), "3");
-    assert_eq!(side.numbers(0), Some((SeqNum(4), SeqNum(5))));
 }
 
 #[test]
@@ -321,46 +237,6 @@ fn messages_written_in_on_resume_wait_for_the_logon() {
 }
 
 #[test]
-fn an_observer_sees_the_wire_in_order_with_secrets_masked() {
-    let capture = Arc::new(Capture::default());
-    let app = App { message: Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done)), ..App::default() };
-    let mut settings = settings("A", Role::Acceptor);
-    settings.logon.password = "ours".into();
-    let mut side = Side::with_app(app, vec![settings]).observed_by(capture.clone());
-    side.connect(0);
-    side.say(0, "35=A|34=1|98=0|108=30|554=theirs|");
-    // A message that was first answered with "not now" is seen once.
-    let mut put_off = true;
-    side.app.message = Box::new(move |_, turn| {
-        if std::mem::replace(&mut put_off, false) {
-            return Ok(Delivery::NotNow);
-        }
-        order(turn, "x").map(|_| Delivery::Done)
-    });
-    let bytes = side.wire(0, "35=D|34=2|11=a|");
-    assert_eq!(side.receive(0, &bytes), 0);
-    assert_eq!(side.receive(0, &bytes), bytes.len());
-    side.take(0);
-    side.say(0, "35=2|34=3|7=2|16=2|");
-    let mut broken = side.wire(0, "35=D|34=4|11=b|554=lost|");
-    let end = broken.len() - 2;
-    broken[end] = if broken[end] == b'0' { b'1' } else { b'0' };
-    side.receive(0, &broken);
-    let seen = capture.take();
-    let line = |(direction, garbled, text): &(Direction, bool, String)| {
-        let kind = text.split("|35=").nth(1).unwrap().chars().next().unwrap();
-        format!("{direction} {kind}{}", if *garbled { " garbled" } else { "" })
-    };
-    let lines: Vec<_> = seen.iter().map(line).collect();
-    assert_eq!(lines, ["in A", "out A", "in D", "out D", "in 2", "out D", "in D garbled"]);
-    let all: String = seen.iter().map(|(_, _, text)| text.as_str()).collect();
-    for secret in ["theirs", "ours", "lost"] {
-        assert!(!all.contains(&format!("={secret}")), "{all}");
-    }
-    assert!(all.contains("|554=******|") && all.contains("|554=****|"), "{all}");
-}
-
-#[test]
 fn an_event_reads_as_a_sentence_and_a_debug_text_has_no_password() {
     let mut side = Side::with_app(App::default(), vec![settings("A", Role::Acceptor)]);
     side.connect(0);
@@ -375,21 +251,131 @@ fn an_event_reads_as_a_sentence_and_a_debug_text_has_no_password() {
     assert!(debug.contains("FIX.4.4:US->A") && !debug.contains("swordfish"), "{debug}");
 }
 
-struct Clumsy;
-
-impl WireObserver for Clumsy {
-    fn on_wire(&self, message: &WireMessage<'_>) {
-        assert!(message.direction == Direction::Inbound, "application bug");
+#[test]
+fn a_refusal_with_any_text_logs_out() {
+    for text in ["a\x01b".to_owned(), String::new(), "x".repeat(100_000)] {
+        let mut side = Side::with_app(App::default(), vec![settings("A", Role::Acceptor)]);
+        side.app.logon = Box::new(move |_, _| Ok(LogonDecision::refuse(&text)));
+        side.connect(0);
+        assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=30|")), "5");
+        side.disconnect(0);
+        assert_eq!(side.ends, [SessionEnd::LogonRefused]);
     }
 }
 
 #[test]
-fn an_observer_that_panics_ends_the_connection_and_not_the_worker() {
-    let all = vec![settings("A", Role::Acceptor)];
-    let mut side = Side::with_app(App::default(), all).observed_by(Arc::new(Clumsy));
+fn fields_that_no_logon_can_have_close_the_connection_and_use_no_sequence_number() {
+    type Write = fn(&mut fixbolt_codec::BodyWriter<'_>);
+    let wrong: [Write; 5] = [
+        |logon| _ = logon.bytes(Key::new(5001), &[b'x'; 10_000]),
+        |logon| _ = logon.bytes(Key::new(5001), b"1").bytes(Key::new(5001), b"2"),
+        |logon| _ = logon.bytes(Key::new(34), b"7"),
+        |logon| _ = logon.bytes(Key::new(50), b"DESK"),
+        |logon| _ = logon.bytes(Key::new(5001), b"a\x01b"),
+    ];
+    for role in [Role::Acceptor, Role::Initiator] {
+        for write in wrong {
+            let app = App {
+                sending_logon: Box::new(move |logon, _| {
+                    write(logon);
+                    Ok(())
+                }),
+                ..App::default()
+            };
+            let mut side = Side::with_app(app, vec![settings("A", role)]);
+            side.connect(0);
+            if role == Role::Acceptor {
+                assert!(side.say(0, "35=A|34=1|98=0|108=30|").is_empty());
+            }
+            assert!(side.take(0).is_empty() && side.next(0).close);
+            assert_eq!(side.numbers(0), Some((SeqNum(1), SeqNum(1))));
+        }
+    }
+}
+
+#[test]
+fn a_reset_in_the_session_calls_on_sending_logon_again() {
+    let app = App {
+        sending_logon: Box::new(|logon, _| {
+            logon.bytes(Key::new(5001), b"own");
+            Ok(())
+        }),
+        ..App::default()
+    };
+    let mut own = settings("A", Role::Acceptor);
+    own.logon.username = "desk".into();
+    let mut side = Side::with_app(app, vec![own]);
     side.connect(0);
     side.say(0, "35=A|34=1|98=0|108=30|");
+    side.say(0, "35=0|34=2|");
+    let answer = side.say(0, "35=A|34=1|98=0|108=30|141=Y|");
+    assert!(
+        answer[0].contains("|34=1|") && answer[0].contains("|141=Y|383=65536|553=desk|5001=own|10="),
+        "{answer:?}"
+    );
+    assert_eq!(side.numbers(0), Some((SeqNum(2), SeqNum(2))));
+}
+
+/// A waker that records its calls.
+#[derive(Default)]
+struct Bell(Mutex<Vec<SessionKey>>);
+
+impl WorkerWaker for Bell {
+    fn session_ready(&self, session: SessionKey) {
+        self.0.lock().unwrap().push(session);
+    }
+
+    fn store_advanced(&self) {}
+}
+
+/// Answers "not now" and passes the session's waker to another thread.
+#[derive(Default)]
+struct Later(bool);
+
+impl Application for Later {
+    fn on_message(&mut self, _: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+        if std::mem::replace(&mut self.0, true) {
+            return Ok(Delivery::Done);
+        }
+        let waker = turn.waker();
+        std::thread::spawn(move || waker.wake()).join().unwrap();
+        Ok(Delivery::NotNow)
+    }
+}
+
+#[test]
+fn an_application_that_answered_not_now_can_call_the_waker_from_any_thread() {
+    let bell = Arc::new(Bell::default());
+    let waker = Arc::clone(&bell) as Arc<dyn WorkerWaker>;
+    let mut side = Side::with_app(Later::default(), vec![]).on_worker(7, waker);
+    let key = side.open(settings("PEER", Role::Acceptor)).unwrap();
+    assert_eq!(key.worker(), 7);
+    side.log_on(0, 1, "");
+    let order = side.wire(0, "35=D|34=2|11=a|");
+    assert_eq!(side.receive(0, &order), 0);
+    assert_eq!(*bell.0.lock().unwrap(), [key]);
+    assert_eq!(side.wake(0, &order), order.len());
+}
+
+const A: SessionKey = SessionKey::new(0, 0, 0);
+
+fn of_desk(change: fn(&mut SessionSettings)) -> Side {
+    Side::new(vec![settings("PEER", Role::Acceptor).with(change)]).logged_on()
+}
+
+#[test]
+fn a_session_whose_application_panics_outside_its_own_calls_is_reported_to_the_driver() {
+    let mut side = of_desk(|_| {});
+    side.take(0);
+    side.polled();
+    let _: Result<(), _> = side.act(0, |_| panic!("application bug"));
     assert!(side.next(0).close);
-    side.disconnect(0);
-    assert_eq!(side.ends, [SessionEnd::CallbackFailed { callback: "on_wire", why: "panic".to_owned() }]);
+    assert_eq!(side.polled(), [A]);
+    let mut side = of_desk(|_| {});
+    side.take(0);
+    side.polled();
+    side.app.panic_in = "on_event";
+    side.notify(0, &fixbolt_session::Event::Resumed);
+    assert!(side.next(0).close);
+    assert_eq!(side.polled(), [A]);
 }

@@ -1,20 +1,197 @@
-//! Calls in an unusual order, stores that fail at an unusual moment, counterparties that send
-//! unusual messages: faults found in a review of the session core.
+//! Stores that fail: the session halts, opens its store again by itself, and loses and repeats no
+//! sequence number.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{Mood, Side, kinds, report, settings};
-use fixbolt_journal::{MemoryStore, NoStore};
-use fixbolt_session::store::{Generation, Record, Recovered, Store, StoreError};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::store::{Position, Record, Recovered, Store, StoreError};
 use fixbolt_session::{
-    Halt, OpenError, Phase, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, Unreached,
-    WhileLoggedOff,
+    Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, WhileLoggedOff,
 };
 
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
+
+fn over(store: Box<dyn Store>, change: fn(&mut SessionSettings)) -> Side {
+    let mut settings = settings("PEER", Role::Acceptor);
+    change(&mut settings);
+    Side::on_store(store, vec![settings])
+}
+
+fn numbers(side: &Side) -> (u64, u64) {
+    let (next_in, next_out) = side.numbers(0).unwrap();
+    (next_in.0, next_out.0)
+}
+
+fn orders(side: &mut Side, numbers: std::ops::RangeInclusive<u64>) -> String {
+    numbers.map(|seq| kinds(&side.say(0, &format!("35=D|34={seq}|11=ord{seq}|")))).collect()
+}
+
+/// A store in memory that refuses while it is told to, and forgets everything when it is closed.
+struct Frail(Arc<AtomicBool>);
+
+impl Frail {
+    fn check(&self) -> Result<(), StoreError> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(StoreError::Full { place: "test".into() });
+        }
+        Ok(())
+    }
+}
+
+impl Intercept<MemoryStore> for Frail {
+    fn open(
+        &mut self,
+        store: &mut MemoryStore,
+        key: SessionKey,
+        session: &SessionId,
+    ) -> Result<Recovered, StoreError> {
+        self.check()?;
+        store.open(key, session)
+    }
+    fn close(&mut self, store: &mut MemoryStore, _: SessionKey) -> Result<(), StoreError> {
+        *store = MemoryStore::new();
+        Ok(())
+    }
+    fn append(
+        &mut self,
+        store: &mut MemoryStore,
+        session: SessionKey,
+        record: &Record<'_>,
+    ) -> Result<(), StoreError> {
+        self.check()?;
+        store.append(session, record)
+    }
+}
+
+#[test]
+fn a_store_that_failed_is_retried_automatically_and_its_sequence_numbers_never_decrease() {
+    let refuses = Arc::new(AtomicBool::new(false));
+    let store = Intercepted::new(MemoryStore::new(), Frail(Arc::clone(&refuses)));
+    let mut side = over(Box::new(store), |_| {});
+    side.log_on(0, 1, "");
+    assert_eq!(orders(&mut side, 2..=4), "888");
+    refuses.store(true, Ordering::Relaxed);
+    side.say(0, "35=D|34=5|11=x|");
+    assert!(side.halted(0).is_some() && side.next(0).close);
+    side.disconnect(0);
+    // Without a connection: after one second, then two, then four.
+    for wait in [1, 2, 4] {
+        let due = side.next(0).deadline.unwrap();
+        assert_eq!(due, side.now.mono + Duration::from_secs(wait));
+        side.pass(due - side.now.mono);
+        side.wake(0, &[]);
+        assert!(side.halted(0).is_some());
+    }
+    refuses.store(false, Ordering::Relaxed);
+    assert_eq!(side.resume(0, "desk: repaired"), Ok(()));
+    assert_eq!((side.halted(0), side.next(0).deadline), (None, None));
+    assert_eq!(numbers(&side), (5, 5), "the store was empty when it was opened again");
+    // The counterparty requests what the store has lost, and receives gap fills.
+    assert_eq!(kinds(&side.log_on(0, 5, "")), "A");
+    let out = side.say(0, "35=2|34=6|7=2|16=0|");
+    assert!(kinds(&out) == "4" && out[0].contains("|34=2|") && out[0].contains("|36=6|"), "{out:?}");
+}
+
+/// A store in memory that forgets everything when it is closed. While it is told to, it opens, but
+/// refuses records.
+struct Full(Arc<AtomicBool>);
+
+impl Intercept<MemoryStore> for Full {
+    fn close(&mut self, store: &mut MemoryStore, _: SessionKey) -> Result<(), StoreError> {
+        *store = MemoryStore::new();
+        Ok(())
+    }
+    fn append(
+        &mut self,
+        store: &mut MemoryStore,
+        session: SessionKey,
+        record: &Record<'_>,
+    ) -> Result<(), StoreError> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(StoreError::Full { place: "test".into() });
+        }
+        store.append(session, record)
+    }
+}
+
+#[test]
+fn sequence_numbers_that_could_not_be_raised_at_once_in_a_store_that_lost_them_are_raised_later() {
+    let refuses = Arc::new(AtomicBool::new(false));
+    let store = Intercepted::new(MemoryStore::new(), Full(Arc::clone(&refuses)));
+    let mut side = over(Box::new(store), |settings| settings.while_logged_off = WhileLoggedOff::Keep);
+    side.log_on(0, 1, "");
+    assert_eq!(orders(&mut side, 2..=4), "888");
+    side.disconnect(0);
+    side.send(0, "kept", 1).unwrap();
+    assert_eq!(numbers(&side), (5, 6));
+    refuses.store(true, Ordering::Relaxed);
+    assert!(side.send(0, "refused", 1).is_err());
+    // The store opens, without what it had, and refuses the record that raises the numbers.
+    for _ in 0..2 {
+        let due = side.next(0).deadline.unwrap();
+        side.pass(due - side.now.mono);
+        side.wake(0, &[]);
+        assert!(side.halted(0).is_some());
+        assert_eq!(numbers(&side), (5, 6), "no number is used twice");
+        assert!(!side.sessions().was_never_stored(KEY));
+        side.sessions().check();
+    }
+    refuses.store(false, Ordering::Relaxed);
+    assert_eq!(side.resume(0, "desk: repaired"), Ok(()));
+    assert_eq!(numbers(&side), (5, 6));
+    side.sessions().check();
+    assert_eq!(kinds(&side.log_on(0, 5, "")), "A");
+}
+
+/// A store of which nothing is durable until it was closed once, when it forgets everything. It
+/// fails when it is told to.
+struct Unborn {
+    fails: Arc<AtomicBool>,
+    is_durable: bool,
+}
+
+impl Intercept<MemoryStore> for Unborn {
+    fn close(&mut self, store: &mut MemoryStore, _: SessionKey) -> Result<(), StoreError> {
+        *store = MemoryStore::new();
+        self.is_durable = true;
+        Ok(())
+    }
+    fn durable(&mut self, store: &mut MemoryStore, session: SessionKey) -> Position {
+        if self.is_durable { store.durable(session) } else { Position(0) }
+    }
+    fn take_failure(&mut self, _: &mut MemoryStore) -> Option<(SessionKey, StoreError)> {
+        let fails = self.fails.swap(false, Ordering::Relaxed);
+        fails.then(|| (KEY, StoreError::Full { place: "test".into() }))
+    }
+}
+
+#[test]
+fn a_store_that_begins_anew_finds_no_message_of_an_earlier_connection_after_a_gap() {
+    let fails = Arc::new(AtomicBool::new(false));
+    let unborn = Unborn { fails: Arc::clone(&fails), is_durable: false };
+    let mut side = over(Box::new(Intercepted::new(MemoryStore::new(), unborn)), |_| {});
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "", "it waits for the store");
+    side.say(0, "35=D|34=3|11=earlier|");
+    fails.store(true, Ordering::Relaxed);
+    side.store_advanced();
+    side.disconnect(0);
+    assert!(side.sessions().was_never_stored(KEY));
+    assert_eq!(side.resume(0, "desk: repaired"), Ok(()));
+    side.sessions().check();
+    // Generation and connection have the numbers that they had.
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
+    side.say(0, "35=D|34=2|11=two|");
+    side.say(0, "35=D|34=3|11=three|");
+    assert_eq!(side.app.got, ["two", "three"]);
+}
+
 const A: SessionKey = SessionKey::new(0, 0, 0);
+
 const B: SessionKey = SessionKey::new(0, 1, 1);
 
 /// What a [`Faulty`] store is to do.
@@ -71,67 +248,8 @@ fn faulty(change: fn(&mut SessionSettings)) -> (Side, Arc<Mutex<Faults>>) {
     (side, faults)
 }
 
-fn over(store: Box<dyn Store>, change: fn(&mut SessionSettings)) -> Side {
-    let mut settings = settings("PEER", Role::Acceptor);
-    change(&mut settings);
-    Side::on_store(store, vec![settings])
-}
-
-fn logged_on(change: fn(&mut SessionSettings)) -> Side {
-    let mut side = over(Box::new(MemoryStore::new()), change);
-    assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
-    side
-}
-
 fn keep(settings: &mut SessionSettings) {
     settings.while_logged_off = WhileLoggedOff::Keep;
-}
-
-/// The answer to a Logout is awaited for LogoutTimeout, whatever else the counterparty asks
-/// meanwhile.
-#[test]
-fn a_counterparty_that_keeps_sending_does_not_delay_the_end_of_a_logout() {
-    let mut side = logged_on(|_| {});
-    side.log_out(0, "").unwrap();
-    assert_eq!(kinds(&side.take(0)), "5");
-    for seq in 2..=5 {
-        side.pass(Duration::from_secs(1));
-        side.say(0, &format!("35=1|34={seq}|112=still there|"));
-    }
-    assert!(side.next(0).close, "four seconds after a Logout that was not answered");
-    assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
-}
-
-#[test]
-fn a_logout_after_a_replay_is_sent_even_if_the_store_keeps_nothing() {
-    let mut side = over(Box::new(NoStore::new()), |settings| settings.outbox_size = 16 * 1024);
-    side.log_on(0, 1, "");
-    while side.send(0, "x", 900).is_ok() {}
-    let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
-    side.hear(0, &bytes);
-    side.log_out(0, "").unwrap();
-    let out = side.take(0);
-    assert!(out.last().unwrap().contains("|35=5|"), "{:?}", out.last());
-}
-
-#[test]
-fn a_resent_logout_is_not_answered_when_its_sequence_number_is_due() {
-    let mut side = logged_on(|_| {});
-    let time = side.time();
-    assert_eq!(kinds(&side.say(0, &format!("35=5|34=3|43=Y|122={time}|"))), "2");
-    assert_eq!(kinds(&side.say(0, "35=0|34=2|")), "");
-    assert_eq!(side.phase(0), Phase::LoggedOn);
-    assert_eq!(side.numbers(0).unwrap().0, SeqNum(4));
-}
-
-#[test]
-fn a_sequence_number_that_cannot_be_set_halts_nothing() {
-    let mut side = logged_on(|_| {});
-    for numbers in [(None, Some(SeqNum::MAX)), (Some(SeqNum::MAX), None), (Some(SeqNum::ZERO), None)] {
-        let set = side.set_numbers(0, numbers, "typing error");
-        assert!(matches!(set, Err(SendError::Application(_))), "{set:?}");
-        assert_eq!((side.halted(0), side.next(0).close), (None, false));
-    }
 }
 
 fn poisoned(side: &mut Side) {
@@ -144,15 +262,6 @@ fn poisoned(side: &mut Side) {
     }
     side.app.mood = Mood::Done;
     assert!(matches!(side.halted(0), Some(Halt::PoisonMessage { seq: SeqNum(2), .. })));
-}
-
-#[test]
-fn skipping_a_poison_message_does_not_undo_what_an_operator_has_set() {
-    let (mut side, _) = faulty(|_| {});
-    poisoned(&mut side);
-    side.set_numbers(0, (Some(SeqNum(10)), None), "by hand").unwrap();
-    side.skip(0, "desk: seen").unwrap();
-    assert_eq!(side.numbers(0).unwrap().0, SeqNum(10));
 }
 
 #[test]
@@ -244,26 +353,6 @@ fn a_store_that_turns_out_to_be_damaged_at_a_retry_is_reported_with_the_reason()
 }
 
 #[test]
-fn waiting_messages_are_reported_as_not_reached_if_the_store_returns_with_new_sequence_numbers() {
-    let (mut side, faults) = faulty(keep);
-    side.send(0, "a", 1).unwrap();
-    side.send(0, "b", 1).unwrap();
-    faults.lock().unwrap().refuses = Some(A);
-    assert!(side.send(0, "c", 1).is_err());
-    // It was reset meanwhile.
-    *faults.lock().unwrap() = Faults {
-        tells: Some(|recovered| {
-            *recovered = Recovered { generation: Generation(1), ..Recovered::default() };
-        }),
-        ..Faults::default()
-    };
-    // The store below only pretends to have been reset, and refuses the record of the resumption.
-    let resumed = side.resume(0, "desk: repaired");
-    assert!(matches!(resumed, Err(OpenError::Halted(Halt::StoreFailed(_)))), "{resumed:?}");
-    assert_eq!(side.app.unreached, [(SeqNum(1), SeqNum(2), Unreached::Reset)]);
-}
-
-#[test]
 fn a_session_halted_by_another_ones_transaction_is_reported_to_the_driver() {
     let (mut side, faults) = faulty(keep);
     side.log_on(0, 1, "");
@@ -300,54 +389,4 @@ fn a_store_that_fails_on_its_own_is_retried_even_without_a_connection() {
     side.wake(1, &[]);
     assert!(side.can_connect(1));
     assert_eq!(side.next(1).deadline, None);
-}
-
-/// Both sides log out at the same time, and our Logout still waits for a replay: the counterparty
-/// receives it before the connection ends.
-#[test]
-fn logouts_that_cross_during_a_replay_are_both_sent() {
-    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
-    for _ in 0..100 {
-        side.send(0, "x", 900).unwrap();
-        side.take(0);
-    }
-    let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
-    side.hear(0, &bytes);
-    side.log_out(0, "").unwrap();
-    let bytes = side.wire(0, "35=5|34=3|");
-    side.hear(0, &bytes);
-    let out = kinds(&side.take(0));
-    assert!(out.ends_with('5') && out.matches('5').count() == 1, "{out}");
-    assert_eq!(side.phase(0), Phase::LogoutAnswered);
-    assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
-}
-
-#[test]
-fn a_session_whose_application_panics_outside_its_own_calls_is_reported_to_the_driver() {
-    let mut side = logged_on(|_| {});
-    side.take(0);
-    side.polled();
-    let _: Result<(), _> = side.act(0, |_| panic!("application bug"));
-    assert!(side.next(0).close);
-    assert_eq!(side.polled(), [A]);
-    let mut side = logged_on(|_| {});
-    side.take(0);
-    side.polled();
-    side.app.panic_in = "on_event";
-    side.notify(0, &fixbolt_session::Event::Resumed);
-    assert!(side.next(0).close);
-    assert_eq!(side.polled(), [A]);
-}
-
-#[test]
-fn messages_that_no_socket_accepted_are_reported_as_not_reached_after_a_reset() {
-    let mut side = logged_on(|settings| settings.reset_on_disconnect = true);
-    side.take(0);
-    side.send(0, "a", 1).unwrap();
-    side.take(0);
-    for id in ["b", "c"] {
-        side.send(0, id, 1).unwrap();
-    }
-    side.disconnect(0);
-    assert_eq!(side.app.unreached, [(SeqNum(3), SeqNum(4), Unreached::Reset)]);
 }

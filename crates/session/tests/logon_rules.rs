@@ -345,3 +345,18 @@ fn session_status_of_the_answer_to_our_logon_is_told_in_words() {
         assert_eq!(side.disconnect(0), Some(SessionEnd::LogonRefusedByPeer { text: text.to_owned() }));
     }
 }
+
+#[test]
+fn settings_with_a_logon_value_that_no_field_can_have_are_refused_when_the_session_is_opened() {
+    type Wrong = fn(&mut LogonFields);
+    let wrong: [Wrong; 3] = [
+        |logon| logon.username = "a\x01b".into(),
+        |logon| logon.password = "a\x01b".into(),
+        |logon| logon.new_password = "a\x01b".into(),
+    ];
+    for wrong in wrong {
+        let settings = settings("A", Role::Initiator).with(|s| wrong(&mut s.logon));
+        let error = Side::new(vec![]).open(settings).unwrap_err();
+        assert!(error.to_string().contains("SOH"), "{error}");
+    }
+}

@@ -1,17 +1,43 @@
-//! What the application sees of a store that refuses a record, is damaged where it is read, or
-//! holds larger messages than the session accepts now.
+//! What the application sees of a store: one that is new, refuses a record, is damaged where it is
+//! read, or holds passwords, or larger messages than the session accepts now.
 
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::SeqNum;
-use fixbolt_conformance::testing::{App, BEGIN, Side, order, settings};
+use fixbolt_conformance::testing::{App, BEGIN, Side, kinds, order, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::{Generation, Position, Record, RecordKind, Recovered, Store, StoreError};
 use fixbolt_session::{
-    Failure, Halt, Role, SendError, SessionId, SessionKey, SessionReject, SessionRejectReason,
+    Direction, Failure, Halt, Role, SendError, SessionId, SessionKey, SessionReject, SessionRejectReason,
     SessionSettings,
 };
+
+#[test]
+fn a_store_with_passwords_in_its_logons_can_be_shown() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let mut own = settings("A", Role::Acceptor);
+    own.logon.password = "ours".into();
+    own.logon.new_password = "changed".into();
+    own.logon.raw_data = "s\x01554=t".into();
+    let mut side = Side::with_app(App::default(), vec![own]);
+    side.connect(0);
+    assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=30|554=theirs|")), "A");
+    let kept = Arc::clone(&seen);
+    side.app.resume = Box::new(move |resume| {
+        resume.messages(|stored| {
+            let text = String::from_utf8_lossy(stored.message.bytes()).replace('\x01', "|");
+            kept.lock().unwrap().push((stored.direction, text));
+            Ok(())
+        })
+    });
+    side.show_store(0);
+    assert_eq!(side.halted(0), None);
+    let seen = seen.lock().unwrap();
+    let [(Direction::Inbound, theirs), (Direction::Outbound, ours)] = &seen[..] else { panic!("{seen:?}") };
+    assert!(theirs.contains("|554=******|"), "{theirs}");
+    assert!(ours.contains("|95=7|96=*******|554=****|925=*******|"), "{ours}");
+}
 
 /// A store in memory that refuses records of one session, or reading from it, when told to.
 struct Frail {
@@ -132,7 +158,7 @@ fn a_store_that_is_damaged_where_the_application_reads_it_halts_as_damaged_and_i
 #[test]
 fn a_store_with_larger_messages_than_the_session_accepts_now_can_be_shown() {
     let own = settings("A", Role::Acceptor);
-    let directory = std::env::temp_dir().join(format!("fixbolt-door-review-{}", std::process::id()));
+    let directory = std::env::temp_dir().join(format!("fixbolt-larger-messages-{}", std::process::id()));
     let store = || DirectoryStore::new(&directory);
     let mut side = on_store(App::default(), store(), own.clone());
     side.connect(0);
@@ -160,7 +186,7 @@ fn a_store_with_larger_messages_than_the_session_accepts_now_can_be_shown() {
 #[test]
 fn a_new_store_is_an_event_and_one_that_was_used_is_not() {
     let own = settings("A", Role::Acceptor);
-    let directory = std::env::temp_dir().join(format!("fixbolt-door-new-{}", std::process::id()));
+    let directory = std::env::temp_dir().join(format!("fixbolt-new-store-{}", std::process::id()));
     let store = || DirectoryStore::new(&directory);
     let is_new = |side: &Side<App>| side.app.events.iter().any(|e| e.contains("the store is new"));
     let mut side = on_store(App::default(), store(), own.clone());

@@ -1,0 +1,41 @@
+//! SendingTime (52) and OrigSendingTime (122) that end a session: what is said of them.
+
+use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_session::{Compatibility, Misbehavior, Role, SessionEnd, SessionSettings, Utc};
+
+fn logged_on(change: fn(&mut SessionSettings)) -> Side {
+    Side::new(vec![settings("PEER", Role::Acceptor).with(change)]).logged_on()
+}
+
+#[test]
+fn the_end_for_a_sending_time_out_of_the_threshold_says_how_far_off_it_was() {
+    for (logged_on, offset, told) in [
+        (true, 300, "was 300.000 s behind our clock; the limit is 120.000 s"),
+        (true, -300, "was 300.000 s ahead of our clock; the limit is 120.000 s"),
+        (false, 300, "was 300.000 s behind our clock; the limit is 120.000 s"),
+    ] {
+        let mut side = Side::new(vec![settings("PEER", Role::Acceptor)]);
+        let fields = if logged_on {
+            side.log_on(0, 1, "");
+            "35=0|34=2|"
+        } else {
+            side.connect(0);
+            "35=A|34=1|98=0|108=30|"
+        };
+        let bytes = side.wire(0, fields);
+        side.now.utc = Utc(side.now.utc.0.checked_add_signed(offset * 1_000_000_000).unwrap());
+        side.hear(0, &bytes);
+        let end = side.disconnect(0).unwrap();
+        assert!(matches!(end, SessionEnd::PeerMisbehaved(Misbehavior::SendingTime { .. })), "{end:?}");
+        assert!(end.to_string().contains(told), "{end}");
+    }
+}
+
+#[test]
+fn an_orig_sending_time_that_ends_a_session_is_not_blamed_on_the_clocks() {
+    let mut side = logged_on(|s| s.compatibility = Compatibility::QuickFixJ);
+    let out = side.say(0, "35=0|34=1|43=Y|122=20260105-23:59:59|");
+    assert_eq!(kinds(&out), "35");
+    let end = side.disconnect(0);
+    assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::OrigSendingTime)));
+}

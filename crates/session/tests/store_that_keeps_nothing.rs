@@ -1,0 +1,61 @@
+//! Sessions on a store that keeps no messages.
+
+use fixbolt_codec::SeqNum;
+use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_journal::NoStore;
+use fixbolt_session::store::Store;
+use fixbolt_session::{OpenError, Role, SessionSettings, Unreached, WhileLoggedOff};
+
+fn over(store: Box<dyn Store>, change: fn(&mut SessionSettings)) -> Side {
+    let mut settings = settings("PEER", Role::Acceptor);
+    change(&mut settings);
+    Side::on_store(store, vec![settings])
+}
+
+fn orders(side: &mut Side, numbers: std::ops::RangeInclusive<u64>) -> String {
+    numbers.map(|seq| kinds(&side.say(0, &format!("35=D|34={seq}|11=ord{seq}|")))).collect()
+}
+
+#[test]
+fn with_a_store_that_keeps_nothing_a_gap_is_filled_at_once_and_delays_nothing() {
+    let mut side = over(Box::new(NoStore::new()), |settings| settings.outbox_size = 16 * 1024);
+    side.log_on(0, 1, "");
+    // A replay would wait for room: the counterparty reads nothing.
+    while side.send(0, "x", 900).is_ok() {}
+    let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
+    side.hear(0, &bytes);
+    assert!(!side.is_replaying(0));
+    assert!(side.send(0, "after", 1).is_ok());
+    let out = side.take(0);
+    let [.., filled, after] = &out[..] else { panic!("{out:?}") };
+    assert!(filled.contains("|35=4|") && after.contains("|11=after|"), "{filled} {after}");
+}
+
+#[test]
+fn a_store_that_keeps_nothing_cannot_keep_messages_while_logged_off() {
+    let mut settings = settings("PEER", Role::Acceptor);
+    settings.while_logged_off = WhileLoggedOff::Keep;
+    let opened = Side::on_store(Box::new(NoStore::new()), vec![]).open(settings);
+    assert!(matches!(opened, Err(OpenError::Setting(_))));
+}
+
+#[test]
+fn an_answer_after_our_logout_that_the_store_does_not_keep_is_reported_as_not_reached() {
+    let mut side = over(Box::new(NoStore::new()), |_| {});
+    side.log_on(0, 1, "");
+    side.log_out(0, "").unwrap();
+    assert_eq!(orders(&mut side, 2..=2), "5");
+    assert_eq!(side.app.unreached, [(SeqNum(3), SeqNum(3), Unreached::NotStored)]);
+}
+
+#[test]
+fn a_logout_after_a_replay_is_sent_even_if_the_store_keeps_nothing() {
+    let mut side = over(Box::new(NoStore::new()), |settings| settings.outbox_size = 16 * 1024);
+    side.log_on(0, 1, "");
+    while side.send(0, "x", 900).is_ok() {}
+    let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
+    side.hear(0, &bytes);
+    side.log_out(0, "").unwrap();
+    let out = side.take(0);
+    assert!(out.last().unwrap().contains("|35=5|"), "{:?}", out.last());
+}
