@@ -63,7 +63,7 @@ fn what_is_wrong_with_a_setting_names_a_key() {
         WrongSetting::NoResetInSession,
         WrongSetting::TimestampDigits,
         WrongSetting::Watermarks,
-        WrongSetting::LogonFields,
+        WrongSetting::UnwritableLogon,
         WrongSetting::NothingKept,
         WrongSetting::MaskedHeader,
         WrongSetting::MaskedSubId,

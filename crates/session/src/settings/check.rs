@@ -130,7 +130,7 @@ pub enum WrongSetting {
     /// The low watermark is not below the high one.
     Watermarks,
     /// A field of the Logon cannot be written.
-    LogonFields,
+    UnwritableLogon,
     /// Messages are to be kept while logged off, and the store keeps none.
     NothingKept,
     /// A field is to be masked that the session itself writes and reads.
@@ -153,7 +153,7 @@ impl WrongSetting {
             Self::NoResetInSession => "ResetSeqTime",
             Self::TimestampDigits => "TimestampPrecision",
             Self::Watermarks => "OutboundLowWatermark",
-            Self::LogonFields => "LogonTag",
+            Self::UnwritableLogon => "LogonTag",
             Self::NothingKept => "WhileLoggedOff",
             Self::MaskedHeader | Self::MaskedSubId => "MaskedTags",
         }
@@ -191,7 +191,7 @@ impl WrongSetting {
             }
             Self::TimestampDigits => "the times that are sent can have 0, 3, 6, 9 or 12 digits of a second",
             Self::Watermarks => "the low watermark of the outbox must be below the high one",
-            Self::LogonFields => {
+            Self::UnwritableLogon => {
                 "the fields of a Logon must not contain SOH (0x01), except RawData, and LogonFields::others must not have fields that the session writes itself"
             }
             Self::NothingKept => "messages cannot be kept while logged off: the store keeps no messages",
@@ -250,7 +250,7 @@ pub fn wrong_settings(
         if_so(WrongSetting::Watermarks, s.low_watermark_percent >= s.high_watermark_percent),
         not_in(SettingRange::POISON_ATTEMPTS, s.poison_attempts.into()),
         if_any_not_in(SettingRange::RESEND_HORIZON, s.resend_horizon),
-        if_so(WrongSetting::LogonFields, !s.logon.can_be_written()),
+        if_so(WrongSetting::UnwritableLogon, !s.logon.can_be_written()),
         if_so(WrongSetting::NothingKept, s.while_logged_off == WhileLoggedOff::Keep && !keeps_messages),
         if_so(WrongSetting::MaskedHeader, !s.masked.iter().all(|tag| SessionSettings::can_be_masked(*tag))),
         if_so(WrongSetting::MaskedSubId, sub_ids.any(|tag| s.masked.contains(&tag.number()))),
@@ -349,7 +349,7 @@ mod tests {
             ),
             ("FIX.4.4:A->B", |s| s.timestamp_digits = 4, WrongSetting::TimestampDigits),
             ("FIX.4.4:A->B", |s| s.low_watermark_percent = 40, WrongSetting::Watermarks),
-            ("FIX.4.4:A->B", |s| s.logon.username = "\x01".to_owned(), WrongSetting::LogonFields),
+            ("FIX.4.4:A->B", |s| s.logon.username = "\x01".to_owned(), WrongSetting::UnwritableLogon),
             ("FIX.4.4:A->B", |s| s.masked.push(34), WrongSetting::MaskedHeader),
             ("FIX.4.4:A/DESK->B", |s| s.masked.push(50), WrongSetting::MaskedSubId),
         ];
