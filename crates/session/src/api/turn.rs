@@ -73,7 +73,9 @@ impl<'a> Turn<'a> {
     pub(crate) const fn new(now: Now, core: &'a mut Core, own: usize) -> Self {
         Self { now, open: false, inbound: None, cause: None, redelivered: false, resets: false, own, core }
     }
+}
 
+impl Turn<'_> {
     /// Returns the clocks of this turn, which are the SendingTime (52) of everything written in it.
     #[must_use]
     pub const fn now(&self) -> Now {

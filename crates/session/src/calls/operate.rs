@@ -96,10 +96,12 @@ impl Sessions {
     /// Until the counterparty has answered the Logon, application messages that answer nothing fail
     /// with [`SendError::BackPressure`], and what the counterparty sends is not processed, because
     /// its sequence numbers no longer apply: agree on a time at which it is quiet. The end is an
-    /// event: [`Event::SequenceChanged`], or [`Event::ResetAbandoned`] if the counterparty sends an
+    /// event: [`Event::SequenceChanged`](crate::Event::SequenceChanged), or
+    /// [`Event::ResetAbandoned`](crate::Event::ResetAbandoned) if the counterparty sends an
     /// application message, messages are being sent again, or no Heartbeat comes within
     /// [`logon_timeout`](crate::SessionSettings::logon_timeout). If the Logon is not answered for
-    /// as long, the connection ends with [`SessionEnd::ResetUnanswered`].
+    /// as long, the connection ends with
+    /// [`SessionEnd::ResetUnanswered`](crate::SessionEnd::ResetUnanswered).
     ///
     /// # Errors
     /// Returns [`SendError::Unavailable`] if the session is halted or not open,
