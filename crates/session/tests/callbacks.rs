@@ -357,8 +357,6 @@ fn an_application_that_answered_not_now_can_call_the_waker_from_any_thread() {
     assert_eq!(side.wake(0, &order), order.len());
 }
 
-const A: SessionKey = SessionKey::new(0, 0, 0);
-
 fn of_desk(change: fn(&mut SessionSettings)) -> Side {
     Side::new(vec![settings("PEER", Role::Acceptor).with(change)]).logged_on()
 }
@@ -370,12 +368,12 @@ fn a_session_whose_application_panics_outside_its_own_calls_is_reported_to_the_d
     side.polled();
     let _: Result<(), _> = side.act(0, |_| panic!("application bug"));
     assert!(side.next(0).close);
-    assert_eq!(side.polled(), [A]);
+    assert_eq!(side.polled(), [side.key(0)]);
     let mut side = of_desk(|_| {});
     side.take(0);
     side.polled();
     side.app.panic_in = "on_event";
-    side.notify(0, &fixbolt_session::Event::Resumed);
+    side.notify(0, &Event::Resumed);
     assert!(side.next(0).close);
-    assert_eq!(side.polled(), [A]);
+    assert_eq!(side.polled(), [side.key(0)]);
 }

@@ -1,5 +1,5 @@
-//! Stores that fail: the session halts, opens its store again by itself, and loses and repeats no
-//! sequence number.
+//! Stores that fail: the session halts, opens its store again by itself, loses and repeats no
+//! sequence number, and reports the messages that the store has lost.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,9 +9,9 @@ use fixbolt_codec::SeqNum;
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::store::{Position, Record, Recovered, Store, StoreError};
+use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt_session::{
-    Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, WhileLoggedOff,
+    Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, Unreached, WhileLoggedOff,
 };
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
@@ -350,6 +350,26 @@ fn a_store_that_turns_out_to_be_damaged_at_a_retry_is_reported_with_the_reason()
     assert!(matches!(side.halted(0), Some(Halt::StoreDamaged { .. })));
     assert!(side.app.notes[0].contains("segment-000002 is missing"), "{:?}", side.app.notes);
     assert_eq!(side.next(0).deadline, None);
+}
+
+#[test]
+fn waiting_messages_are_reported_as_not_reached_if_the_store_returns_with_new_sequence_numbers() {
+    let (mut side, faults) = faulty(keep);
+    side.send(0, "a", 1).unwrap();
+    side.send(0, "b", 1).unwrap();
+    faults.lock().unwrap().refuses = Some(A);
+    assert!(side.send(0, "c", 1).is_err());
+    // It was reset meanwhile.
+    *faults.lock().unwrap() = Faults {
+        tells: Some(|recovered| {
+            *recovered = Recovered { generation: Generation(1), ..Recovered::default() };
+        }),
+        ..Faults::default()
+    };
+    // The store below only pretends to have been reset, and refuses the record of the resumption.
+    let resumed = side.resume(0, "desk: repaired");
+    assert!(matches!(resumed, Err(OpenError::Halted(Halt::StoreFailed(_)))), "{resumed:?}");
+    assert_eq!(side.app.unreached, [(SeqNum(1), SeqNum(2), Unreached::Reset)]);
 }
 
 #[test]
