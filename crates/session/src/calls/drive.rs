@@ -91,7 +91,7 @@ impl Sessions {
     /// none, and whether it is full now. `now` is read after the bytes were written, if that
     /// [counts](Writable::is_timed).
     pub fn wrote(&mut self, now: Now, key: SessionKey, bytes: usize, socket: Socket) {
-        let Self { core, .. } = self;
+        let core = &mut self.core;
         let Some(session) = core.sessions.get_mut(key) else { return };
         match socket {
             Socket::Full => session.outbox.written(now.mono, bytes),

@@ -75,11 +75,11 @@ pub(crate) fn decide<'m>(
         }
         _ => return session_layer(session, connection, header, message, seq),
     };
-    decision.map_or_else(|refusal| refusal, Reaction::from)
+    decision.map_or_else(core::convert::identity, Reaction::from)
 }
 
 /// Steps 15 and later: the reaction to a message of the session layer that is valid.
-pub(crate) fn session_layer<'m>(
+fn session_layer<'m>(
     session: &Session,
     connection: &Connection,
     header: &Header<'m>,
@@ -106,7 +106,7 @@ pub(crate) fn session_layer<'m>(
 }
 
 /// 11: the reaction to a valid Logout or ResendRequest from after a gap.
-pub(crate) fn ahead<'m>(
+fn ahead<'m>(
     session: &Session,
     connection: &Connection,
     header: &Header<'m>,
@@ -134,7 +134,7 @@ pub(crate) fn ahead<'m>(
 }
 
 /// TestRequest (1): answered at once with a Heartbeat with the same TestReqID (test case 4b).
-pub(crate) fn test_request<'m>(
+fn test_request<'m>(
     session: &Session,
     header: &Header<'m>,
     message: &Message<'m>,
@@ -150,7 +150,7 @@ pub(crate) fn test_request<'m>(
 }
 
 /// ResendRequest (2): begins to send again what was requested (test case 8).
-pub(crate) fn resend_request<'m>(
+fn resend_request<'m>(
     session: &Session,
     header: &Header<'m>,
     message: &Message<'m>,
@@ -177,7 +177,7 @@ pub(crate) fn resend_request<'m>(
 }
 
 /// SequenceReset (4): GapFill (10a to 10e) and Reset (11a to 11c).
-pub(crate) fn sequence_reset<'m>(
+fn sequence_reset<'m>(
     session: &Session,
     header: &Header<'m>,
     message: &Message<'m>,
@@ -215,7 +215,7 @@ pub(crate) fn sequence_reset<'m>(
 }
 
 /// Answers a Logon in the session that does not reset it.
-pub(crate) fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
+fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
     let end = SessionEnd::PeerMisbehaved(Misbehavior::DuplicateLogon);
     match session.fixed.behavior.second_logon {
         Farewell::Silence => Reaction::close(end),
@@ -225,7 +225,7 @@ pub(crate) fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
 
 /// The counterparty logs out or answers our Logout. A Logout of ours that waits for a replay has
 /// not been sent, so this cannot be its answer.
-pub(crate) fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
+fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
     let then = match connection.logon.phase {
         Phase::LogoutSent if connection.logon.backlog.replay.is_none() => Then::LoggedOut,
         _ => Then::AnswerLogout { cause: Some(seq), end: expects_more(message) },

@@ -16,20 +16,16 @@ use crate::wire::admin_message::Reject;
 pub(crate) struct Checker<'c, 'm> {
     /// The memory of the session's validators, if it has any.
     scratch: Option<&'c mut Scratch>,
-    /// Where the places of the message's fields are kept.
+    /// Where the places of the message's fields are kept, if they are.
     places: Option<&'m mut Vec<Place>>,
     /// What the session's policy only warns of.
     pub(crate) warned: Vec<Violation<'m>>,
 }
 
 impl<'c, 'm> Checker<'c, 'm> {
-    pub(crate) const fn new(scratch: Option<&'c mut Scratch>, places: &'m mut Vec<Place>) -> Self {
-        Self { scratch, places: Some(places), warned: Vec::new() }
-    }
-
-    /// Creates a checker that keeps no places.
-    pub(crate) const fn without_places(scratch: Option<&'c mut Scratch>) -> Self {
-        Self { scratch, places: None, warned: Vec::new() }
+    /// Creates a checker, which keeps the places of the message's fields if it has `places`.
+    pub(crate) const fn new(scratch: Option<&'c mut Scratch>, places: Option<&'m mut Vec<Place>>) -> Self {
+        Self { scratch, places, warned: Vec::new() }
     }
 
     /// Gives the message its version, and its fields their places, by the session's dictionary, so

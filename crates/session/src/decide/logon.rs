@@ -103,7 +103,7 @@ pub(crate) fn decide<'m>(
         return refuse(session, header, seq, reject, &text);
     }
     let Some(connection) = &session.state.connection else { return Reaction::Ignore };
-    in_order(session, connection, message, seq).map_or_else(|refusal| refusal, Reaction::from)
+    in_order(session, connection, message, seq).map_or_else(core::convert::identity, Reaction::from)
 }
 
 /// Checks the Logon of an authenticated counterparty as far as possible without a dictionary. `Err`
@@ -254,7 +254,7 @@ pub(crate) fn refuse<'m>(
 
 /// Accepts a valid Logon unless its sequence number is too low, or its ResetSeqNumFlag does not
 /// match ours.
-pub(crate) fn in_order<'m>(
+fn in_order<'m>(
     session: &Session,
     connection: &Connection,
     message: &Message<'m>,

@@ -96,7 +96,7 @@ pub(crate) fn waits<'m>(header: &Header<'_>) -> TooHigh<'m> {
 
 /// Returns whether the replay that a message from after the gap belongs to has passed the gap
 /// without filling it. A replay that was already on its way when we asked has not.
-pub(crate) fn replay_passed(session: &Session, connection: &Connection, seq: SeqNum) -> bool {
+fn replay_passed(session: &Session, connection: &Connection, seq: SeqNum) -> bool {
     connection.logon.missing.is_none_or(|gap| {
         gap.begin != session.state.stored.next_in || gap.replayed.is_none_or(|last| seq <= last)
     })

@@ -40,6 +40,23 @@ const BEFORE_RESET: &str = "a message is not processed: the counterparty sent it
 /// The reason that is recorded when a Logon's sequence number is too low and tolerated.
 const LOWERED: &str = "MsgSeqNum of the Logon is too low, which TolerateLowMsgSeqNumAtLogon allows";
 
+impl Session {
+    /// Runs a decision with a checker that borrows the validators' memory. Returns it, and what the
+    /// session's policy only warns of.
+    fn decide<'m, R>(
+        &mut self,
+        places: Option<&'m mut Vec<Place>>,
+        decide: impl FnOnce(&Self, &mut Checker<'_, 'm>) -> R,
+    ) -> (R, Vec<Violation<'m>>) {
+        let mut scratch = self.tools.scratch.take();
+        let mut checker = Checker::new(scratch.as_deref_mut(), places);
+        let decision = decide(self, &mut checker);
+        let warned = checker.warned;
+        self.tools.scratch = scratch;
+        (decision, warned)
+    }
+}
+
 impl Call<'_> {
     /// Processes one message of the counterparty, complete and with the right checksum. `kept` says
     /// whether it comes from the reorder buffer.
@@ -67,31 +84,19 @@ impl Call<'_> {
                 session.intake.reading.note_sent(sent, now.utc, threshold);
             }
         }
-        let mut scratch = session.tools.scratch.take();
-        let mut checker = Checker::new(scratch.as_deref_mut(), places);
-        let decision = inbound::decide(session, &header, &mut message, &mut checker, kept, now);
-        let warned = checker.warned;
-        session.tools.scratch = scratch;
+        let (decision, warned) = session.decide(Some(places), |session, checker| {
+            inbound::decide(session, &header, &mut message, checker, kept, now)
+        });
         session.decoded();
-        self.tell_warned(&header, &message, warned);
+        if !warned.is_empty() {
+            self.tell_warned(&header, &message, warned);
+        }
         self.carry_out(&header, framed, &message, decision)
     }
 
     /// Notifies the application of violations that the policy only warns of, once for each message.
-    #[inline]
-    fn tell_warned<'m>(&mut self, header: &Header<'_>, message: &Message<'m>, warned: Vec<Violation<'m>>) {
-        if !warned.is_empty() {
-            self.tell_violations(header, message, warned);
-        }
-    }
-
     #[cold]
-    fn tell_violations<'m>(
-        &mut self,
-        header: &Header<'_>,
-        message: &Message<'m>,
-        warned: Vec<Violation<'m>>,
-    ) {
+    fn tell_warned<'m>(&mut self, header: &Header<'_>, message: &Message<'m>, warned: Vec<Violation<'m>>) {
         let Some(seq) = header.seq else { return };
         let reading = &mut self.session_mut().intake.reading;
         let may_be_again = reading.offered || reading.kept.is_some();
@@ -203,13 +208,12 @@ impl Call<'_> {
             LogonDecision::Refuse { text } => logon::refused_by_application(header.seq, Some(text)),
             LogonDecision::Accept => {
                 let now = self.now;
-                let session = self.session_mut();
-                let mut scratch = session.tools.scratch.take();
-                let mut checker = Checker::without_places(scratch.as_deref_mut());
-                let reaction = logon::decide(session, header, &message, &mut checker, now);
-                let warned = checker.warned;
-                session.tools.scratch = scratch;
-                self.tell_warned(header, &message, warned);
+                let (reaction, warned) = self
+                    .session_mut()
+                    .decide(None, |session, checker| logon::decide(session, header, &message, checker, now));
+                if !warned.is_empty() {
+                    self.tell_warned(header, &message, warned);
+                }
                 reaction
             }
         };
