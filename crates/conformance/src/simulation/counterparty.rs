@@ -638,6 +638,8 @@ impl Counterparty {
                 let header = Header { original: Some(now.utc), ..self.header("4", seq, now.utc) };
                 let bytes = text::compose(&header, format!("123=Y\x0136={to}\x01").as_bytes());
                 self.out.push(Emission { bytes, covers: (seq, to), essential: false });
+                // A session that had no room to keep what is wrong never reads it.
+                self.attacks.wrong.retain(|wrong| !(seq..to).contains(&wrong.seq));
                 replay.next = to;
             }
             self.last_sent = now.mono;
