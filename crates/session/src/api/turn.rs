@@ -56,7 +56,7 @@ pub struct Turn<'a> {
     pub(crate) now: Now,
     /// Whether the transaction is open. That of a message is open from the beginning, any other
     /// once something is written.
-    pub(crate) open: bool,
+    pub(crate) in_transaction: bool,
     pub(crate) inbound: Option<Message<'a>>,
     pub(crate) cause: Option<SeqNum>,
     pub(crate) redelivered: bool,
@@ -71,7 +71,16 @@ impl<'a> Turn<'a> {
     /// Creates a turn of the session at place `own`, without an inbound message, whose transaction
     /// is not open.
     pub(crate) const fn new(now: Now, core: &'a mut Core, own: usize) -> Self {
-        Self { now, open: false, inbound: None, cause: None, redelivered: false, resets: false, own, core }
+        Self {
+            now,
+            in_transaction: false,
+            inbound: None,
+            cause: None,
+            redelivered: false,
+            resets: false,
+            own,
+            core,
+        }
     }
 }
 
@@ -186,8 +195,8 @@ impl Turn<'_> {
 
     /// Begins the transaction if it has not begun.
     fn begin(&mut self) {
-        if !self.open {
-            self.open = true;
+        if !self.in_transaction {
+            self.in_transaction = true;
             self.core.begin(self.own);
         }
     }

@@ -50,7 +50,7 @@ impl Sessions {
     /// process, the session reads [`Again`](crate::Read::Again).
     pub fn receive(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
         let Some((mut call, reader)) = self.call_to_read(now, key, app) else { return bytes.len() };
-        call.session_mut().standing.can_go_on = false;
+        call.session_mut().standing.set_can_go_on(false);
         let consumed = call.receive(bytes, reader);
         call.debug_check();
         consumed
@@ -63,7 +63,7 @@ impl Sessions {
     /// No connection is needed: without one, `buffered` is empty.
     pub fn wake(&mut self, now: Now, key: SessionKey, buffered: &[u8], app: &mut dyn Application) -> usize {
         let Some((mut call, reader)) = self.call_to_read(now, key, app) else { return buffered.len() };
-        call.session_mut().standing.can_go_on = false;
+        call.session_mut().standing.set_can_go_on(false);
         let consumed = call.wake(buffered, reader);
         call.debug_check();
         consumed
@@ -83,7 +83,7 @@ impl Sessions {
     pub fn writable(&self, key: SessionKey) -> Writable<'_> {
         self.session(key).map_or(Writable::default(), |session| Writable {
             bytes: session.outbox.writable(),
-            is_timed: session.limits.outbound_places.is_some(),
+            is_timed: session.limits.outbound_permits.is_some(),
         })
     }
 
@@ -98,11 +98,10 @@ impl Sessions {
             Socket::Open => session.outbox.taken(now.mono, bytes),
         }
         if bytes > 0 {
-            if let Some(places) = &mut session.limits.outbound_places {
-                places.accept(session.state.counted, session.outbox.position(), now.mono);
-            }
+            session.limits.note_accepted(session.state.counted, session.outbox.position(), now.mono);
             session.wrote(now.mono);
-            session.standing.can_go_on |= session.awaits_socket();
+            let can_go_on = session.standing.can_go_on || session.awaits_socket();
+            session.standing.set_can_go_on(can_go_on);
             core.work.room_made(&mut core.sessions);
         }
         core.note_change(key.index());
@@ -130,7 +129,7 @@ impl Sessions {
         app: &mut dyn Application,
     ) -> Option<SessionEnd> {
         let mut call = self.call(now, key, app)?;
-        call.session_mut().standing.can_go_on = false;
+        call.session_mut().standing.set_can_go_on(false);
         let end = call.disconnected();
         call.debug_check();
         end
@@ -163,14 +162,14 @@ impl Sessions {
         if now.mono < due {
             return Some(due);
         }
-        let (places, first) = (self.core.sessions.len(), self.warm_up.turn);
+        let (slots, first) = (self.core.sessions.len(), self.warm_up.next);
         let mut warmed = 0;
-        for n in 0..places {
-            let index = (first + n) % places;
+        for n in 0..slots {
+            let index = (first + n) % slots;
             let logged_on = self.core.sessions.at(index).filter(|s| s.state.phase() == Phase::LoggedOn);
             let Some(key) = logged_on.map(|session| session.fixed.key) else { continue };
             if warmed == MOST_WARMED_UP {
-                self.warm_up.turn = index;
+                self.warm_up.next = index;
                 break;
             }
             warmed += 1;

@@ -162,17 +162,20 @@ impl Sessions {
     /// Panics if one does not hold.
     #[doc(hidden)]
     pub fn check(&self) {
-        let Core { sessions, touched, work, turns, .. } = &self.core;
+        let Core { sessions, touched, work, transactions, .. } = &self.core;
         assert!(touched.is_empty(), "sessions {touched:?} are in a transaction that has ended");
-        let (places, others) = (sessions.len(), self.dialects.len());
-        assert!(places == others, "sessions have {places} places, and dictionaries have {others}");
+        let (slots, others) = (sessions.len(), self.dialects.len());
+        assert!(slots == others, "sessions have {slots} slots, and dictionaries have {others}");
         work.check(sessions);
-        for place in 0..places {
-            let Some(session) = sessions.at(place) else { continue };
+        for index in 0..slots {
+            let Some(session) = sessions.at(index) else { continue };
             let key = session.fixed.key;
-            assert!(key.index() == place, "the session with key {key:?} is at {place}");
-            let number = session.turn.number();
-            assert!(number <= *turns, "transaction {number} of {turns} has touched session {place}");
+            assert!(key.index() == index, "the session with key {key:?} is at {index}");
+            let number = session.transaction.number;
+            assert!(
+                number <= *transactions,
+                "transaction {number} of {transactions} has touched session {index}"
+            );
             session.check();
             session.check_between_calls();
             session.check_told();

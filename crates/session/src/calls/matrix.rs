@@ -116,9 +116,9 @@ pub(crate) fn state_of(state: &State) -> MatrixState {
     let logon = &connection.logon;
     if connection.end.is_some() {
         MatrixState::BrokenConnection
-    } else if logon.phase == Phase::AwaitingLogon {
+    } else if logon.phase() == Phase::AwaitingLogon {
         MatrixState::Connected
-    } else if logon.phase == Phase::LogonSent {
+    } else if logon.phase() == Phase::LogonSent {
         MatrixState::AwaitingLogonAnswer
     } else if logon.backlog.replay.is_some() {
         MatrixState::HandlingResendRequest
@@ -127,7 +127,7 @@ pub(crate) fn state_of(state: &State) -> MatrixState {
     } else if connection.test_request.is_some() {
         MatrixState::AwaitingHeartbeat
     } else {
-        match logon.phase {
+        match logon.phase() {
             Phase::LogoutAnswered => MatrixState::LogoutReceived,
             Phase::LogoutSent => MatrixState::LogoutSent,
             _ => MatrixState::ActiveSession,

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::api::application::Application;
 use crate::api::turn::Turn;
 use crate::calls::sessions::Sessions;
-use crate::decide::reaction::Reaction;
+use crate::decide::reaction::SessionReaction;
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
 use crate::events::event::Event;
-use crate::perform::call::{PANIC, Stop};
+use crate::perform::call::PANIC;
 use crate::values::key::SessionKey;
 use crate::values::time::Now;
 
@@ -31,11 +31,11 @@ impl Sessions {
         call.begin();
         let result = {
             let (_, turn) = call.turn();
-            let mut turn = Turn { open: true, ..turn };
+            let mut turn = Turn { in_transaction: true, ..turn };
             catch_unwind(AssertUnwindSafe(|| act(&mut turn)))
         };
         match result {
-            Ok(Ok(value)) => call.commit().map(|()| value).map_err(|Stop| SendError::Unavailable),
+            Ok(Ok(value)) => call.commit().map(|()| value),
             // If the store refused, the rollback has halted its session.
             Ok(Err(error)) => {
                 call.rollback();
@@ -44,7 +44,7 @@ impl Sessions {
             Err(_) => {
                 call.rollback();
                 let end = SessionEnd::CallbackFailed { callback: "act", why: PANIC.to_owned() };
-                let _ = call.react(Reaction::close(end));
+                call.react(SessionReaction::close(end));
                 Err(SendError::Application("panic"))
             }
         }

@@ -15,7 +15,7 @@ use crate::perform::read::Reader;
 use crate::settings::SessionSettings;
 use crate::settings::check::{WrongSetting, wrong_settings};
 use crate::settings::dictionaries::SessionDictionary;
-use crate::state::reorder::Kept;
+use crate::state::reorder::Reordered;
 use crate::state::session::Session;
 use crate::store::stored_message::FieldStorage;
 use crate::store::waker::WorkerWaker;
@@ -79,7 +79,10 @@ impl Sessions {
         Self {
             core: Core::new(store, fields),
             dialects: Vec::new(),
-            reader: Reader { index: FieldStorage::new(fields), again: Kept::with_capacity(max_message_size) },
+            reader: Reader {
+                index: FieldStorage::new(fields),
+                again: Reordered::with_capacity(max_message_size),
+            },
             worker: 0,
             opened: 0,
             warm_up: WarmUp::default(),
@@ -176,9 +179,9 @@ impl Sessions {
             self.dialects.push(SessionDictionary::None);
         }
         self.dialects[free] = dictionary;
-        let places = self.core.sessions.len();
-        self.core.touched.reserve(places);
-        self.core.work.reserve(places);
+        let slots = self.core.sessions.len();
+        self.core.touched.reserve(slots);
+        self.core.work.reserve(slots);
         if let Some(mut call) = self.call(now, key, app) {
             if recovered.since.is_none() && recovered.damage.is_none() {
                 call.notify(&Event::NewStore);
@@ -293,19 +296,22 @@ mod tests {
 
     const DAMAGES: [Damage; 8] = [
         (|it| it.core.touched.push(0), "sessions [0] are in a transaction that has ended"),
-        (|it| it.dialects.clear(), "sessions have 1 places, and dictionaries have 0"),
-        (|it| session_of(it).fixed.key = SessionKey::new(0, 1, 0), "is at 0"),
+        (|it| it.dialects.clear(), "sessions have 1 slots, and dictionaries have 0"),
+        (|it| session_of(it).fixed.of_test().key = SessionKey::new(0, 1, 0), "is at 0"),
         (
             |it| assert!(session_of(it).touch(1), "for the first time"),
             "transaction 1 of 0 has touched session 0",
         ),
-        (|it| session_of(it).standing.is_changed = true, "session 0 has changed: true, and is listed: false"),
         (
-            |it| session_of(it).standing.can_go_on = true,
+            |it| session_of(it).standing.of_test().is_changed = true,
+            "session 0 has changed: true, and is listed: false",
+        ),
+        (
+            |it| session_of(it).standing.of_test().can_go_on = true,
             "the session asks for Next { close: false, read: Bytes, output: false, deadline: Some(Mono(0)) }",
         ),
         (
-            |it| session_of(it).standing.store_is_open = false,
+            |it| session_of(it).standing.of_test().store_is_open = false,
             "the store is closed, and the session is not halted",
         ),
         (|it| session_of(it).state.stored.next_out = SeqNum(3), "other threads see numbers"),

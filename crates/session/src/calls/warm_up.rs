@@ -30,7 +30,7 @@ impl Call<'_> {
         let session = self.session_mut();
         session.tools.encoding.timing = timing;
         // The next message meets what refused this one, and says so.
-        session.turn.refused = None;
+        session.transaction.forget_error();
         self.rollback();
         is_written
     }

@@ -12,13 +12,13 @@ pub(crate) struct WarmUp {
     pub(crate) every: Option<Duration>,
     /// When that is due; `None` before it was asked for.
     pub(crate) due: Option<Mono>,
-    /// The index of the session whose turn is next.
-    pub(crate) turn: usize,
+    /// The index of the session that comes next.
+    pub(crate) next: usize,
 }
 
 impl WarmUp {
     pub(crate) const fn new(every: Option<Duration>) -> Self {
-        Self { is_on: true, every, due: None, turn: 0 }
+        Self { is_on: true, every, due: None, next: 0 }
     }
 
     pub(crate) const fn is_on(&self) -> bool {

@@ -24,10 +24,10 @@ pub(crate) struct Core {
     pub(crate) observer: Option<Arc<dyn WireObserver>>,
     pub(crate) work: WorkLists,
     /// The number of transactions so far; an open one has the last number.
-    pub(crate) turns: u64,
+    pub(crate) transactions: u64,
     /// Places of the sessions that the open transaction has touched.
     pub(crate) touched: Vec<usize>,
-    /// Sessions that are to end because of something that failed beside them, by place.
+    /// Sessions that are to end because of something that failed beside them, by index.
     pub(crate) failed: Vec<(usize, Failed)>,
     /// Storage for the index of a stored message.
     pub(crate) stored: FieldStorage,
@@ -52,34 +52,35 @@ impl Core {
             waker: Arc::new(Unheard),
             observer: None,
             work: WorkLists::with_capacity(16),
-            turns: 0,
+            transactions: 0,
             touched: Vec::with_capacity(16),
             failed: Vec::new(),
             stored: FieldStorage::new(fields),
         }
     }
 
-    /// Returns the session at a place, and the store.
-    pub(crate) fn session_and_store(&mut self, place: usize) -> (&mut Session, &mut dyn Store) {
-        (&mut self.sessions[place], &mut *self.store)
+    /// Returns the session at an index, and the store.
+    pub(crate) fn session_and_store(&mut self, index: usize) -> (&mut Session, &mut dyn Store) {
+        (&mut self.sessions[index], &mut *self.store)
     }
 
-    /// Records that the session at a place may ask its driver for something new.
-    pub(crate) fn note_change(&mut self, place: usize) {
-        self.work.note_change(place, &mut self.sessions[place]);
+    /// Records that the session at an index may ask its driver for something new.
+    pub(crate) fn note_change(&mut self, index: usize) {
+        self.work.note_change(index, &mut self.sessions[index]);
     }
 
     /// Releases the bytes that the store has made durable since.
     pub(crate) fn release(&mut self) {
         let mut waiting = self.work.take_awaiting_store();
-        waiting.retain(|place| {
-            let Some(session) = self.sessions.at_mut(*place) else { return false };
+        waiting.retain(|index| {
+            let Some(session) = self.sessions.at_mut(*index) else { return false };
             session.outbox.advance(self.store.durable(session.fixed.key));
-            session.standing.awaits_store = session.outbox.waits_for_store();
+            let awaits_store = session.outbox.waits_for_store();
+            session.standing.set_awaits_store(awaits_store);
             if !session.outbox.writable().is_empty() {
-                self.work.note_change(*place, session);
+                self.work.note_change(*index, session);
             }
-            session.standing.awaits_store
+            awaits_store
         });
         self.work.put_awaiting_store(waiting);
     }

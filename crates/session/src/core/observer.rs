@@ -74,7 +74,7 @@ pub(crate) fn observe_inbound(
 /// observer did not panic.
 pub(crate) fn observe_outbound(wire: Option<&dyn WireObserver>, session: &mut Session, now: Now) -> bool {
     let Some(observer) = wire else { return true };
-    let mut at = session.turn.snapshot.outbox.tail();
+    let mut at = session.transaction.snapshot.outbox.tail();
     let tail = session.outbox.cursor.tail();
     // Moved out, so that the message can be shown together with its session.
     let memory = core::mem::take(&mut session.outbox.memory);

@@ -1,4 +1,4 @@
-//! The open sessions of a worker, by place.
+//! The open sessions of a worker, by index.
 
 use core::ops::{Index, IndexMut};
 
@@ -6,15 +6,15 @@ use crate::state::session::Session;
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
 
-/// A place for each session, free or taken. [`Index`] returns the session at a place and panics if
-/// it is free: only an open session is ever used.
+/// A slot for each session, free or taken. [`Index`] returns the session in a slot and panics if
+/// the slot is free: only an open session is ever used.
 #[derive(Default)]
 pub(crate) struct Slots {
-    places: Vec<Option<Session>>,
+    slots: Vec<Option<Session>>,
 }
 
 impl Slots {
-    /// Returns the place of the open session with this key.
+    /// Returns the index of the slot of the open session with this key.
     #[inline]
     pub(crate) fn find(&self, key: SessionKey) -> Option<usize> {
         self.get(key).map(|session| session.fixed.key.index())
@@ -29,19 +29,19 @@ impl Slots {
     /// Returns the open session with this key.
     #[inline]
     pub(crate) fn get_mut(&mut self, key: SessionKey) -> Option<&mut Session> {
-        self.places.get_mut(key.index())?.as_mut().filter(|session| session.fixed.key == key)
+        self.slots.get_mut(key.index())?.as_mut().filter(|session| session.fixed.key == key)
     }
 
-    /// Returns the session at a place; `None` if that is free or does not exist.
+    /// Returns the session in a slot; `None` if that is free or does not exist.
     #[inline]
-    pub(crate) fn at(&self, place: usize) -> Option<&Session> {
-        self.places.get(place)?.as_ref()
+    pub(crate) fn at(&self, index: usize) -> Option<&Session> {
+        self.slots.get(index)?.as_ref()
     }
 
-    /// Returns the session at a place; `None` if that is free or does not exist.
+    /// Returns the session in a slot; `None` if that is free or does not exist.
     #[inline]
-    pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut Session> {
-        self.places.get_mut(place)?.as_mut()
+    pub(crate) fn at_mut(&mut self, index: usize) -> Option<&mut Session> {
+        self.slots.get_mut(index)?.as_mut()
     }
 
     /// Returns the open session with this identity.
@@ -49,32 +49,32 @@ impl Slots {
         self.iter().find(|session| session.fixed.settings.id == *id).map(|session| session.fixed.key)
     }
 
-    /// Returns the open sessions in the order of their places.
+    /// Returns the open sessions in the order of their slots.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Session> {
-        self.places.iter().flatten()
+        self.slots.iter().flatten()
     }
 
-    /// Returns the number of places.
+    /// Returns the number of slots.
     pub(crate) const fn len(&self) -> usize {
-        self.places.len()
+        self.slots.len()
     }
 
-    /// Returns the first free place; the number of places if all are taken.
+    /// Returns the index of the first free slot; the number of slots if all are taken.
     pub(crate) fn first_free(&self) -> usize {
-        self.places.iter().position(Option::is_none).unwrap_or(self.places.len())
+        self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len())
     }
 
-    /// Puts a session into a free place, which is at most one after the last.
-    pub(crate) fn put(&mut self, place: usize, session: Session) {
-        if place == self.places.len() {
-            self.places.push(None);
+    /// Puts a session into a free slot, which is at most one after the last.
+    pub(crate) fn put(&mut self, index: usize, session: Session) {
+        if index == self.slots.len() {
+            self.slots.push(None);
         }
-        self.places[place] = Some(session);
+        self.slots[index] = Some(session);
     }
 
-    /// Frees a place.
-    pub(crate) fn free(&mut self, place: usize) {
-        self.places[place] = None;
+    /// Frees a slot.
+    pub(crate) fn free(&mut self, index: usize) {
+        self.slots[index] = None;
     }
 }
 
@@ -82,14 +82,14 @@ impl Index<usize> for Slots {
     type Output = Session;
 
     #[inline]
-    fn index(&self, place: usize) -> &Session {
-        self.places[place].as_ref().expect("a session at work is open")
+    fn index(&self, index: usize) -> &Session {
+        self.slots[index].as_ref().expect("a session at work is open")
     }
 }
 
 impl IndexMut<usize> for Slots {
     #[inline]
-    fn index_mut(&mut self, place: usize) -> &mut Session {
-        self.places[place].as_mut().expect("a session at work is open")
+    fn index_mut(&mut self, index: usize) -> &mut Session {
+        self.slots[index].as_mut().expect("a session at work is open")
     }
 }

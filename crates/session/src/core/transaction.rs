@@ -15,19 +15,19 @@ pub(crate) enum NotCommitted {
 }
 
 impl Core {
-    /// Begins a transaction of the session at place `own`.
+    /// Begins a transaction of the session at index `own`.
     pub(crate) fn begin(&mut self, own: usize) {
-        self.turns += 1;
+        self.transactions += 1;
         self.touched.clear();
         self.store.begin();
-        self.sessions[own].touch(self.turns);
+        self.sessions[own].touch(self.transactions);
         self.touched.push(own);
     }
 
     /// Makes a session part of the open transaction, if it is not.
-    pub(crate) fn touch(&mut self, place: usize) {
-        if self.sessions[place].touch(self.turns) {
-            self.touched.push(place);
+    pub(crate) fn touch(&mut self, index: usize) {
+        if self.sessions[index].touch(self.transactions) {
+            self.touched.push(index);
         }
     }
 
@@ -35,7 +35,7 @@ impl Core {
     /// touched. Returns whether an application is to be told of something; until it is, the
     /// sessions stay in the list of those that were touched.
     pub(crate) fn commit(&mut self, now: Now) -> Result<bool, NotCommitted> {
-        if self.touched.iter().any(|place| self.sessions[*place].turn.refused.is_some()) {
+        if self.touched.iter().any(|index| self.sessions[*index].transaction.store_error.is_some()) {
             // Even if the application ignored that the store refused, the transaction is lost.
             self.rollback();
             return Err(NotCommitted::Refused);
@@ -49,13 +49,13 @@ impl Core {
         };
         kill_point!(Commit);
         let mut is_news = false;
-        for place in &self.touched {
-            let session = &mut self.sessions[*place];
+        for index in &self.touched {
+            let session = &mut self.sessions[*index];
             if !observe_outbound(self.observer.as_deref(), session, now) {
-                self.failed.push((*place, Failed::Observer));
+                self.failed.push((*index, Failed::Observer));
             }
             session.outbox.committed(position, self.store.durable(session.fixed.key));
-            self.work.note_commit(*place, session);
+            self.work.note_commit(*index, session);
             is_news |= session.has_news();
             if cfg!(debug_assertions) {
                 session.check();
@@ -75,12 +75,12 @@ impl Core {
     }
 
     fn restore(&mut self) {
-        for place in self.touched.drain(..) {
-            let session = &mut self.sessions[place];
+        for index in self.touched.drain(..) {
+            let session = &mut self.sessions[index];
             let refused = session.rollback();
-            self.work.note_change(place, session);
+            self.work.note_change(index, session);
             if let Some(error) = refused {
-                self.failed.push((place, Failed::Store(error)));
+                self.failed.push((index, Failed::Store(error)));
             } else if cfg!(debug_assertions) {
                 session.check();
             }

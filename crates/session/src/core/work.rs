@@ -34,11 +34,10 @@ impl WorkLists {
         }
     }
 
-    /// Records that the session at index `place` may ask its driver for something new.
-    pub(crate) fn note_change(&mut self, place: usize, session: &mut Session) {
-        if !session.standing.is_changed {
-            session.standing.is_changed = true;
-            self.changed.push_back(place);
+    /// Records that the session at `index` may ask its driver for something new.
+    pub(crate) fn note_change(&mut self, index: usize, session: &mut Session) {
+        if session.standing.note_change() {
+            self.changed.push_back(index);
         }
     }
 
@@ -47,13 +46,12 @@ impl WorkLists {
         self.changed.pop_front()
     }
 
-    /// Records that the session at index `place` has committed a transaction.
-    pub(crate) fn note_commit(&mut self, place: usize, session: &mut Session) {
+    /// Records that the session at `index` has committed a transaction.
+    pub(crate) fn note_commit(&mut self, index: usize, session: &mut Session) {
         session.publish();
-        self.note_change(place, session);
-        if session.outbox.waits_for_store() && !session.standing.awaits_store {
-            session.standing.awaits_store = true;
-            self.awaiting_store.push(place);
+        self.note_change(index, session);
+        if session.outbox.waits_for_store() && !session.standing.set_awaits_store(true) {
+            self.awaiting_store.push(index);
         }
     }
 
@@ -67,19 +65,19 @@ impl WorkLists {
         self.awaiting_store = list;
     }
 
-    /// Records that the session at index `place` waits for room in another session's outbox.
-    pub(crate) fn note_awaiting_room(&mut self, place: usize) {
-        if !self.awaiting_room.contains(&place) {
-            self.awaiting_room.push(place);
+    /// Records that the session at `index` waits for room in another session's outbox.
+    pub(crate) fn note_awaiting_room(&mut self, index: usize) {
+        if !self.awaiting_room.contains(&index) {
+            self.awaiting_room.push(index);
         }
     }
 
     /// Has the sessions that wait for room continue, because a socket has accepted bytes.
     pub(crate) fn room_made(&mut self, sessions: &mut Slots) {
-        while let Some(place) = self.awaiting_room.pop() {
-            let session = &mut sessions[place];
-            session.standing.can_go_on = true;
-            self.note_change(place, session);
+        while let Some(index) = self.awaiting_room.pop() {
+            let session = &mut sessions[index];
+            session.standing.set_can_go_on(true);
+            self.note_change(index, session);
         }
     }
 
@@ -96,34 +94,34 @@ impl WorkLists {
             (awaiting_store, "that await the store"),
             (awaiting_room, "that await room"),
         ] {
-            let mut places = list.clone();
-            places.sort_unstable();
-            let twice = places.windows(2).find(|pair| pair[0] == pair[1]);
+            let mut indices = list.clone();
+            indices.sort_unstable();
+            let twice = indices.windows(2).find(|pair| pair[0] == pair[1]);
             assert!(twice.is_none(), "a session is twice among those {name}: {twice:?}");
-            let closed = places.iter().find(|place| sessions.at(**place).is_none());
+            let closed = indices.iter().find(|index| sessions.at(**index).is_none());
             assert!(closed.is_none(), "a closed session is among those {name}: {closed:?}");
         }
         for session in sessions.iter() {
-            let place = session.fixed.key.index();
+            let index = session.fixed.key.index();
             let (is_changed, awaits_store) = (session.standing.is_changed, session.standing.awaits_store);
-            let listed = changed.contains(&place);
+            let listed = changed.contains(&index);
             assert!(
                 listed == is_changed,
-                "session {place} has changed: {is_changed}, and is listed: {listed}"
+                "session {index} has changed: {is_changed}, and is listed: {listed}"
             );
-            let listed = awaiting_store.contains(&place);
+            let listed = awaiting_store.contains(&index);
             assert!(
                 listed == awaits_store,
-                "session {place} awaits the store: {awaits_store}, and is listed: {listed}"
+                "session {index} awaits the store: {awaits_store}, and is listed: {listed}"
             );
         }
     }
 
-    /// Removes the session at index `place`, which is closed.
-    pub(crate) fn forget(&mut self, place: usize) {
-        self.changed.retain(|other| *other != place);
+    /// Removes the session at `index`, which is closed.
+    pub(crate) fn forget(&mut self, index: usize) {
+        self.changed.retain(|other| *other != index);
         for list in [&mut self.awaiting_store, &mut self.awaiting_room] {
-            list.retain(|other| *other != place);
+            list.retain(|other| *other != index);
         }
     }
 }
@@ -133,7 +131,7 @@ mod tests {
     use super::*;
     use crate::invariants::{said, session};
 
-    /// Changes the lists, or the session at place 0; place 1 is free. And what `check` says then.
+    /// Changes the lists, or the session at index 0; index 1 is free. And what `check` says then.
     type Damage = (fn(&mut WorkLists, &mut Session), &'static str);
 
     const DAMAGES: [Damage; 7] = [
@@ -145,12 +143,12 @@ mod tests {
         (|it, _| it.awaiting_room = vec![2], "a closed session is among those that await room: Some(2)"),
         (|it, _| it.changed.clear(), "session 0 has changed: true, and is listed: false"),
         (
-            |_, session| session.standing.is_changed = false,
+            |_, session| session.standing.of_test().is_changed = false,
             "session 0 has changed: false, and is listed: true",
         ),
         (|it, _| it.awaiting_store.clear(), "session 0 awaits the store: true, and is listed: false"),
         (
-            |_, session| session.standing.awaits_store = false,
+            |_, session| session.standing.of_test().awaits_store = false,
             "session 0 awaits the store: false, and is listed: true",
         ),
     ];
@@ -162,7 +160,8 @@ mod tests {
         for (damage, says) in DAMAGES {
             let mut lists = WorkLists::with_capacity(2);
             let session = &mut sessions[0];
-            (session.standing.is_changed, session.standing.awaits_store) = (false, true);
+            let standing = session.standing.of_test();
+            (standing.is_changed, standing.awaits_store) = (false, true);
             lists.note_change(0, session);
             lists.awaiting_store.push(0);
             lists.check(&sessions);

@@ -7,9 +7,9 @@ use fixbolt_dictionary::SessionRejectReason;
 
 use crate::decide::answers::{expects_more, logout_received, misbehaved, named, reject_received};
 use crate::decide::check::Checker;
-use crate::decide::fields::{OutOfTurn, Refusal, fault, row_of};
+use crate::decide::fields::{Invalid, Unexpected, fault, row_of};
 use crate::decide::logon;
-use crate::decide::reaction::{Answer, NumberUse, Reaction, Then, Told, TooHigh};
+use crate::decide::reaction::{Answer, NumberUse, Reaction, SessionReaction, Then, Told, TooHigh};
 use crate::decide::sequence::waits;
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
@@ -30,13 +30,13 @@ pub(crate) fn decide<'m>(
     connection: &Connection,
     (header, message): (&Header<'m>, &Message<'m>),
     seq: SeqNum,
-    out_of_turn: Option<OutOfTurn>,
+    unexpected: Option<Unexpected>,
     checker: &mut Checker<'_, 'm>,
     now: Now,
 ) -> Reaction<'m> {
     let row = row_of(header.msg_type);
-    debug_assert!(row.is_some_and(|row| out_of_turn.is_none_or(|why| row.out_of_turn.contains(&why))));
-    let is_reset_logon = header.msg_type == msg_type::LOGON && out_of_turn.is_some();
+    debug_assert!(row.is_some_and(|row| unexpected.is_none_or(|why| row.unexpected.contains(&why))));
+    let is_reset_logon = header.msg_type == msg_type::LOGON && unexpected.is_some();
     if is_reset_logon && let Err(refusal) = logon::check(session, header, message, now) {
         return refusal;
     }
@@ -44,33 +44,33 @@ pub(crate) fn decide<'m>(
         // The answer to our own Logout ends the session whatever is wrong with it.
         if header.msg_type == msg_type::LOGOUT
             && !header.poss_dup
-            && connection.logon.phase == Phase::LogoutSent
+            && connection.logon.phase() == Phase::LogoutSent
             && connection.logon.backlog.replay.is_none()
         {
             return logout(connection, message, seq);
         }
-        return match (out_of_turn, row.map_or(Refusal::Reject, |row| row.refusal)) {
+        return match (unexpected, row.map_or(Invalid::Reject, |row| row.refusal)) {
             // It waits for its turn as any other message does, and is rejected then.
-            (Some(OutOfTurn::TooHigh), _) if connection.logon.phase == Phase::LogoutAnswered => {
+            (Some(Unexpected::TooHigh), _) if connection.logon.phase() == Phase::LogoutAnswered => {
                 Reaction::Ignore
             }
-            (Some(OutOfTurn::TooHigh), _) => Reaction::TooHigh(waits(header)),
-            (Some(OutOfTurn::Resetting), Refusal::Reject) => Reaction::IgnoreBeforeReset,
-            (Some(_), Refusal::InvalidLogon) => {
+            (Some(Unexpected::TooHigh), _) => Reaction::TooHigh(waits(header)),
+            (Some(Unexpected::Resetting), Invalid::Reject) => Reaction::IgnoreBeforeReset,
+            (Some(_), Invalid::LikeFirstLogon) => {
                 let text = reject.text.clone();
                 logon::refuse(session, header, seq, reject, &text)
             }
-            (_, Refusal::Report) => {
+            (_, Invalid::Report) => {
                 Answer { told: Told::Event(reject_received(message)), ..Answer::take() }.into()
             }
             _ => Answer::reject(seq, header.msg_type, reject).into(),
         };
     }
-    let decision = match (out_of_turn, header.msg_type) {
-        (Some(OutOfTurn::Reset), msg_type::LOGON) => logon::reset_in_session(session, message),
-        (Some(OutOfTurn::Resetting), msg_type::LOGON) => logon::reset_answered(session, message, seq),
-        (Some(OutOfTurn::TooHigh), _) => return ahead(session, connection, header, message, seq),
-        (Some(OutOfTurn::TooLow), msg_type::RESEND_REQUEST) => {
+    let decision = match (unexpected, header.msg_type) {
+        (Some(Unexpected::Reset), msg_type::LOGON) => logon::reset_in_session(session, message),
+        (Some(Unexpected::Resetting), msg_type::LOGON) => logon::reset_answered(session, message, seq),
+        (Some(Unexpected::TooHigh), _) => return ahead(session, connection, header, message, seq),
+        (Some(Unexpected::TooLow), msg_type::RESEND_REQUEST) => {
             return resend_request(session, header, message, seq);
         }
         _ => return session_layer(session, connection, header, message, seq),
@@ -117,7 +117,7 @@ fn ahead<'m>(
     if header.msg_type == msg_type::LOGOUT {
         // The answer to our own Logout ends the session whatever is missing.
         let answered = behavior.logout_too_high == LogoutTooHigh::Answered;
-        if answered || connection.logon.phase == Phase::LogoutSent {
+        if answered || connection.logon.phase() == Phase::LogoutSent {
             return logout(connection, message, seq);
         }
         return Reaction::TooHigh(TooHigh { logs_out: true, ..waits(header) });
@@ -218,7 +218,7 @@ fn sequence_reset<'m>(
 fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
     let end = SessionEnd::PeerMisbehaved(Misbehavior::DuplicateLogon);
     match session.fixed.behavior.second_logon {
-        Farewell::Silence => Reaction::close(end),
+        Farewell::Silence => SessionReaction::close(end).into(),
         Farewell::Logout => misbehaved("Logon in a session that is logged on", Some(seq), end).into(),
     }
 }
@@ -226,7 +226,7 @@ fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
 /// The counterparty logs out or answers our Logout. A Logout of ours that waits for a replay has
 /// not been sent, so this cannot be its answer.
 fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
-    let then = match connection.logon.phase {
+    let then = match connection.logon.phase() {
         Phase::LogoutSent if connection.logon.backlog.replay.is_none() => Then::LoggedOut,
         _ => Then::AnswerLogout { cause: Some(seq), end: expects_more(message) },
     };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use fixbolt_codec::{FromField, Message, Redacted, SeqNum, Tag};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
-use crate::decide::reaction::{Answer, LogOut, Reaction, Then};
+use crate::decide::reaction::{Answer, LogOut, Reaction, SessionReaction, Then};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
 use crate::events::rejects::{BusinessReject, BusinessRejectReason};
@@ -54,7 +54,7 @@ pub(crate) fn unprocessed(message: &Message<'_>) -> String {
 pub(crate) fn without_number<'m>(farewell: Farewell) -> Reaction<'m> {
     let end = SessionEnd::PeerMisbehaved(Misbehavior::NoMsgSeqNum);
     match farewell {
-        Farewell::Silence => Reaction::close(end),
+        Farewell::Silence => SessionReaction::close(end).into(),
         Farewell::Logout => misbehaved("Received message without MsgSeqNum", None, end).into(),
     }
 }

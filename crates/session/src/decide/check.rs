@@ -69,7 +69,7 @@ impl<'c, 'm> Checker<'c, 'm> {
         message: &mut Message<'m>,
         keep: impl FnOnce(&[Place]),
     ) -> Option<Reject<'m>> {
-        let Fixed { behavior, settings, secret_tags, .. } = &session.fixed;
+        let Fixed { behavior, settings, secret_tags, .. } = &*session.fixed;
         let chosen = session.dictionaries().of(message, Direction::Inbound);
         let message = &*message;
         let (validator, scratch) = match (chosen, &mut self.scratch) {

@@ -16,7 +16,7 @@ use crate::wire::admin_message::{Reject, missing};
 
 /// When a message of the session layer acts although its number may not be the expected one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum OutOfTurn {
+pub(crate) enum Unexpected {
     /// It sets or resets sequence numbers: a SequenceReset-Reset, or a Logon with
     /// ResetSeqNumFlag=Y.
     Reset,
@@ -37,9 +37,9 @@ pub(crate) struct Row {
     /// The tags of all of them.
     tags: TagBits,
     /// When it acts although its number may not be the expected one.
-    pub(crate) out_of_turn: &'static [OutOfTurn],
+    pub(crate) unexpected: &'static [Unexpected],
     /// What happens to one that is not valid.
-    pub(crate) refusal: Refusal,
+    pub(crate) refusal: Invalid,
 }
 
 /// A set of tags, by one bit for each remainder: those outside are mostly told apart.
@@ -82,7 +82,7 @@ enum Value {
 
 /// What happens to a message that is not valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum Invalid {
     /// It is rejected, and uses its number if that is the expected one.
     Reject,
     /// It is not answered, and uses its number if that is the expected one: two sides could reject
@@ -90,7 +90,7 @@ pub(crate) enum Refusal {
     Report,
     /// If it is to reset sequence numbers, it is refused as the first Logon of a connection is
     /// (`invalid_logon`), and does not use its number. Any other one is rejected.
-    InvalidLogon,
+    LikeFirstLogon,
 }
 
 const fn any(tag: Tag) -> Field {
@@ -115,26 +115,26 @@ const HEADER: [Field; 2] = [required(tag::MSG_SEQ_NUM, Value::Any), flag(tag::PO
 
 /// The table, in the order of MsgTypes.
 const TABLE: [Row; 7] = [
-    row(msg_type::HEARTBEAT, &[any(tag::TEST_REQ_ID)], &[], Refusal::Reject),
-    row(msg_type::TEST_REQUEST, &[required(tag::TEST_REQ_ID, Value::Any)], &[], Refusal::Reject),
+    row(msg_type::HEARTBEAT, &[any(tag::TEST_REQ_ID)], &[], Invalid::Reject),
+    row(msg_type::TEST_REQUEST, &[required(tag::TEST_REQ_ID, Value::Any)], &[], Invalid::Reject),
     row(
         msg_type::RESEND_REQUEST,
         &[required(tag::BEGIN_SEQ_NO, RANGE), required(tag::END_SEQ_NO, RANGE)],
-        &[OutOfTurn::TooLow, OutOfTurn::TooHigh],
-        Refusal::Reject,
+        &[Unexpected::TooLow, Unexpected::TooHigh],
+        Invalid::Reject,
     ),
-    row(msg_type::REJECT, &[], &[], Refusal::Report),
+    row(msg_type::REJECT, &[], &[], Invalid::Report),
     row(
         msg_type::SEQUENCE_RESET,
         &[required(tag::NEW_SEQ_NO, NUMBER), flag(tag::GAP_FILL_FLAG)],
-        &[OutOfTurn::Reset],
-        Refusal::Reject,
+        &[Unexpected::Reset],
+        Invalid::Reject,
     ),
     row(
         msg_type::LOGOUT,
         &[],
-        &[OutOfTurn::TooLow, OutOfTurn::TooHigh, OutOfTurn::Resetting],
-        Refusal::Reject,
+        &[Unexpected::TooLow, Unexpected::TooHigh, Unexpected::Resetting],
+        Invalid::Reject,
     ),
     row(
         msg_type::LOGON,
@@ -147,8 +147,8 @@ const TABLE: [Row; 7] = [
             any(tag::NEXT_EXPECTED_MSG_SEQ_NUM),
             any(tag::DEFAULT_APPL_VER_ID),
         ],
-        &[OutOfTurn::Reset, OutOfTurn::Resetting],
-        Refusal::InvalidLogon,
+        &[Unexpected::Reset, Unexpected::Resetting],
+        Invalid::LikeFirstLogon,
     ),
 ];
 
@@ -158,11 +158,11 @@ const MOST: usize = 7;
 const fn row(
     msg_type: &'static [u8],
     fields: &'static [Field],
-    out_of_turn: &'static [OutOfTurn],
-    refusal: Refusal,
+    unexpected: &'static [Unexpected],
+    refusal: Invalid,
 ) -> Row {
     assert!(fields.len() <= MOST);
-    Row { msg_type, fields, tags: TagBits(0).with(&HEADER).with(fields), out_of_turn, refusal }
+    Row { msg_type, fields, tags: TagBits(0).with(&HEADER).with(fields), unexpected, refusal }
 }
 
 /// Returns the row of a MsgType; `None` if it is not one of the session layer.
@@ -275,7 +275,7 @@ mod tests {
             assert!(written[0].ends_with(&msg_type), "{written:?}");
             let list = |names: Vec<String>| names.join(", ");
             assert_eq!(written[1], list(row.fields.iter().map(field).collect()), "{written:?}");
-            assert_eq!(written[2], list(row.out_of_turn.iter().map(|why| format!("{why:?}")).collect()));
+            assert_eq!(written[2], list(row.unexpected.iter().map(|why| format!("{why:?}")).collect()));
             assert_eq!(written[3], format!("{:?}", row.refusal));
         }
     }

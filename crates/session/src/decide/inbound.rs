@@ -13,7 +13,7 @@ use crate::decide::answers::{
     business_reject, logout_text, named, reject_and_log_out, unprocessed, without_number,
 };
 use crate::decide::check::Checker;
-use crate::decide::fields::OutOfTurn;
+use crate::decide::fields::Unexpected;
 use crate::decide::logon;
 use crate::decide::reaction::{Answer, Decision, LogOut, Reaction, Then, Told};
 use crate::decide::sequence::{Arrived, poss_dup_fault, reject_poss_dup, too_high, too_low};
@@ -21,44 +21,44 @@ use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::rejects::{BusinessReject, BusinessRejectReason};
 use crate::limits::throttle::{InboundThrottle, Rate};
 use crate::settings::behavior::{EmptyCompId, FieldWithoutEquals};
+use crate::state::phase::PhaseState;
 use crate::state::session::Session;
-use crate::state::throttling::Admission;
+use crate::state::throttling::Requested;
 use crate::state::{Connection, Phase, ResetStage};
 use crate::values::fix::{msg_type, tag};
 use crate::values::time::{Mono, Now, Utc};
 use crate::wire::admin_message::{Reject, missing};
 use crate::wire::header::Header;
 
-/// Decides about a message of the counterparty. `kept` says whether it comes from the reorder
-/// buffer. An application message gets its version and the places of its fields.
+/// Decides about a message of the counterparty. `is_reordered` says whether it comes from the
+/// reorder buffer. An application message gets its version and the places of its fields.
 pub(crate) fn decide<'m>(
     session: &Session,
     header: &Header<'m>,
     message: &mut Message<'m>,
     checker: &mut Checker<'_, 'm>,
-    kept: bool,
+    is_reordered: bool,
     now: Now,
 ) -> Decision<'m> {
     let Some(connection) = &session.state.connection else { return Reaction::Ignore.into() };
-    match arrived(session, connection, header, message, kept, now) {
+    match arrived(session, connection, header, message, is_reordered, now) {
         Arrived::Decided(reaction) => reaction.into(),
-        Arrived::Due(seq) if !header.is_session_layer() => match checker.check(session, message) {
+        Arrived::Due(seq, requested) if !header.is_session_layer() => match checker.check(session, message) {
             Some(reject) => Reaction::from(Answer::reject(seq, header.msg_type, reject)).into(),
-            None => due(session, connection, header, message, seq, now.mono),
+            None => due(session, header, message, seq, requested, now.mono),
         },
         Arrived::First => {
             checker.place(session, message);
             logon::first_message(session, header, message).unwrap_or(Reaction::Authenticate).into()
         }
-        Arrived::Due(seq) => {
-            let is_requested = session.is_requested(connection, header, seq);
+        Arrived::Due(seq, requested) => {
             let both = (header, &*message);
             Decision {
                 reaction: admin::decide(session, connection, both, seq, None, checker, now),
-                is_requested,
+                requested,
             }
         }
-        Arrived::OutOfTurn(seq, why) => {
+        Arrived::Unexpected(seq, why) => {
             admin::decide(session, connection, (header, message), seq, Some(why), checker, now).into()
         }
     }
@@ -70,30 +70,29 @@ pub(crate) fn is_garbled(session: &Session, message: &Message<'_>) -> bool {
         && message.fault().is_some_and(|fault| fault.kind == FaultKind::NoEquals)
 }
 
-/// Steps 1 to 11: everything but the message's structure. `kept` says whether it comes from the
-/// reorder buffer.
+/// Steps 1 to 11: everything but the message's structure. `is_reordered` says whether it comes from
+/// the reorder buffer.
 fn arrived<'m>(
     session: &Session,
     connection: &Connection,
     header: &Header<'m>,
     message: &Message<'m>,
-    kept: bool,
+    is_reordered: bool,
     now: Now,
 ) -> Arrived<'m> {
     match connection.logon.phase {
-        Phase::Disconnected => return Arrived::Decided(Reaction::Ignore),
-        Phase::AwaitingLogon | Phase::LogonSent => return Arrived::First,
+        PhaseState::AwaitingLogon { .. } | PhaseState::LogonSent { .. } => return Arrived::First,
         // The counterparty may only request what it missed before our answer. After a reset the
         // sequence numbers belong to the next logon, and nothing of this connection may use them.
-        Phase::LogoutAnswered
+        PhaseState::LogoutAnswered(_)
             if session.fixed.settings.reset_on_logout || header.msg_type != msg_type::RESEND_REQUEST =>
         {
             return Arrived::Decided(Reaction::Ignore);
         }
-        Phase::LogoutSent if session.intake.reading.leaves_rest && !ends_or_requests(header) => {
+        PhaseState::LogoutSent(_) if session.intake.reading.leaves_rest && !ends_or_requests(header) => {
             return Arrived::Decided(Reaction::Ignore);
         }
-        Phase::LogoutAnswered | Phase::LoggedOn | Phase::LogoutSent => {}
+        PhaseState::LogoutAnswered(_) | PhaseState::LoggedOn { .. } | PhaseState::LogoutSent(_) => {}
     }
     // 4: a message without a sequence number cannot be placed.
     let Some(seq) = header.seq else {
@@ -102,26 +101,26 @@ fn arrived<'m>(
     let decided = other_begin_string(session, message)
         .or_else(|| comp_ids(session, header, seq))
         // The SendingTime of a buffered message was checked when it arrived.
-        .or_else(|| if kept { None } else { sending_time(session, header, seq, now) });
+        .or_else(|| if is_reordered { None } else { sending_time(session, header, seq, now) });
     if let Some(reaction) = decided {
         return Arrived::Decided(reaction);
     }
-    if connection.logon.phase != Phase::LogoutAnswered
+    if connection.logon.phase() != Phase::LogoutAnswered
         && session.state.reset_stage() == Some(ResetStage::LogonSent)
     {
         return while_resetting(connection, header, seq);
     }
     // Rule 5.1: a reset by agreement has sequence number 1 whatever is expected.
-    if connection.logon.phase == Phase::LoggedOn
+    if connection.logon.phase() == Phase::LoggedOn
         && !header.poss_dup
         && header.is_reset_logon(message)
         && session.fixed.settings.id.version() >= Version::Fix41
     {
-        return Arrived::OutOfTurn(seq, OutOfTurn::Reset);
+        return Arrived::Unexpected(seq, Unexpected::Reset);
     }
     // 8: a Reset is followed whatever its own sequence number.
     if header.is_reset(message) {
-        return Arrived::OutOfTurn(seq, OutOfTurn::Reset);
+        return Arrived::Unexpected(seq, Unexpected::Reset);
     }
     let next_in = session.state.stored.next_in;
     if seq < next_in {
@@ -132,16 +131,18 @@ fn arrived<'m>(
         return too_high(session, connection, header, seq);
     }
     // 10: PossDupFlag=Y in the message that is expected.
+    let mut requested = None;
     if header.poss_dup {
         if let Some((reject, consequence)) = poss_dup_fault(session, header, message, true) {
             return Arrived::Decided(reject_poss_dup(session, header, seq, reject, consequence));
         }
+        requested = session.requested(connection, header, seq);
         // Before the dictionary: a message that waits is read again.
-        if let Some(until) = session.requested_waits(connection, header, seq, now.mono) {
+        if let Some(until) = requested.and_then(|requested| session.requested_waits(requested, now.mono)) {
             return Arrived::Decided(Reaction::Wait(until));
         }
     }
-    Arrived::Due(seq)
+    Arrived::Due(seq, requested)
 }
 
 /// Returns whether a message is a new Logout or ResendRequest.
@@ -153,10 +154,10 @@ fn ends_or_requests(header: &Header<'_>) -> bool {
 /// that the counterparty sent before it saw our Logon has a number that no longer applies.
 fn while_resetting<'m>(connection: &Connection, header: &Header<'m>, seq: SeqNum) -> Arrived<'m> {
     match header.msg_type {
-        msg_type::LOGON if connection.logon.phase == Phase::LoggedOn => {
-            Arrived::OutOfTurn(seq, OutOfTurn::Resetting)
+        msg_type::LOGON if connection.logon.phase() == Phase::LoggedOn => {
+            Arrived::Unexpected(seq, Unexpected::Resetting)
         }
-        msg_type::LOGOUT => Arrived::OutOfTurn(seq, OutOfTurn::Resetting),
+        msg_type::LOGOUT => Arrived::Unexpected(seq, Unexpected::Resetting),
         _ => Arrived::Decided(Reaction::IgnoreBeforeReset),
     }
 }
@@ -164,17 +165,18 @@ fn while_resetting<'m>(connection: &Connection, header: &Header<'m>, seq: SeqNum
 /// Steps 15 and later: the reaction to an application message that is expected and valid.
 fn due<'m>(
     session: &Session,
-    connection: &Connection,
     header: &Header<'m>,
     message: &Message<'m>,
     seq: SeqNum,
+    requested: Option<Requested>,
     now: Mono,
 ) -> Decision<'m> {
-    match session.admits(connection, header, seq, now) {
-        Admission::Counted => Reaction::Deliver.into(),
-        Admission::Requested => Decision { reaction: Reaction::Deliver, is_requested: true },
-        Admission::Exceeds(rate) => too_many(session, header, message, seq, rate).into(),
+    if requested.is_none()
+        && let Some(rate) = session.exceeded(now)
+    {
+        return too_many(session, header, message, seq, rate).into();
     }
+    Decision { reaction: Reaction::Deliver, requested }
 }
 
 /// Rejects an application message that is one more than the counterparty may send.

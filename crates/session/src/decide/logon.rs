@@ -9,12 +9,13 @@ use crate::decide::answers::{
 };
 use crate::decide::check::Checker;
 use crate::decide::fields::logon_fault;
-use crate::decide::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told};
+use crate::decide::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, SessionReaction, Then, Told};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::settings::behavior::{Farewell, InvalidLogon, OptionalField};
 use crate::settings::heart_bt_int::HEART_BT_INT_MAX;
 use crate::settings::{TestMessageIndicator, TooLowAtLogon};
 use crate::state::Connection;
+use crate::state::phase::PhaseState;
 use crate::state::session::Session;
 use crate::values::fix::{YES, msg_type, session_status, tag};
 use crate::values::time::{Now, Utc};
@@ -44,7 +45,7 @@ pub(crate) fn first_message<'m>(
                 && message.begin_string() == id.version().begin_string().as_bytes()
                 // Acceptors often answer without the initiator's SubIDs.
                 && (!session.is_acceptor() || id.sub_ids_are_in(message));
-            (!known).then_some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::CompId)))
+            (!known).then(|| SessionReaction::close(SessionEnd::PeerMisbehaved(Misbehavior::CompId)).into())
         }
         msg_type::LOGOUT | msg_type::REJECT if !session.is_acceptor() => {
             let is_logout = header.msg_type == msg_type::LOGOUT;
@@ -52,12 +53,14 @@ pub(crate) fn first_message<'m>(
             let text = why_refused(message);
             let end = expects_more(message).unwrap_or(SessionEnd::LogonRefusedByPeer { text });
             if header.seq != Some(session.state.stored.next_in) {
-                return Some(Reaction::close_and_tell(end, event));
+                return Some(SessionReaction::close_and_tell(end, event).into());
             }
             let then = Then::Close(end);
             Some(Answer { then, told: Told::Event(event), ..Answer::take() }.into())
         }
-        _ => Some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon))),
+        _ => {
+            Some(SessionReaction::close(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)).into())
+        }
     }
 }
 
@@ -81,7 +84,7 @@ fn status(message: &Message<'_>) -> Option<(u64, &'static str)> {
 /// chose, if any.
 pub(crate) fn refused_by_application<'m>(seq: Option<SeqNum>, text: Option<String>) -> Reaction<'m> {
     match text {
-        None => Reaction::close(SessionEnd::LogonRefused),
+        None => SessionReaction::close(SessionEnd::LogonRefused).into(),
         Some(text) => misbehaved(text, seq, SessionEnd::LogonRefused).into(),
     }
 }
@@ -122,14 +125,14 @@ pub(crate) fn check<'m>(
     };
     if let Some(end) = session.outside_schedule() {
         return Err(match behavior.logon_outside_schedule {
-            Farewell::Silence => Reaction::close(end),
+            Farewell::Silence => SessionReaction::close(end).into(),
             Farewell::Logout => misbehaved(OUTSIDE_SCHEDULE, Some(seq), end).into(),
         });
     }
     let refused = |text: &str, misbehavior| {
         let end = SessionEnd::PeerMisbehaved(misbehavior);
         match behavior.refused_logon {
-            Farewell::Silence => Reaction::close(end),
+            Farewell::Silence => SessionReaction::close(end).into(),
             Farewell::Logout => misbehaved(text.to_owned(), Some(seq), end).into(),
         }
     };
@@ -145,7 +148,7 @@ pub(crate) fn check<'m>(
         let end = SessionEnd::PeerMisbehaved(fault);
         let text = SessionRejectReason::SendingTimeAccuracyProblem.text();
         return Err(match (behavior.refused_logon, behavior.invalid_logon) {
-            (Farewell::Silence, _) => Reaction::close(end),
+            (Farewell::Silence, _) => SessionReaction::close(end).into(),
             (Farewell::Logout, InvalidLogon::RejectAndLogout) => misbehaved(text, Some(seq), end).into(),
             (Farewell::Logout, InvalidLogon::OneLogout) => {
                 let text = format!("Invalid Logon message: {text}, field={}", tag::SENDING_TIME.number());
@@ -216,7 +219,9 @@ fn without_version<'m>(
     session.fixed.settings.appl_ver_id()?;
     let (reject, text) = match message.get(tag::DEFAULT_APPL_VER_ID) {
         None if session.fixed.behavior.logon_without_appl_ver_id == Farewell::Silence => {
-            return Some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)));
+            return Some(
+                SessionReaction::close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)).into(),
+            );
         }
         None => (missing(tag::DEFAULT_APPL_VER_ID), "DefaultApplVerID (1137) is missing"),
         Some(_) if session.dictionaries().support(message) => return None,
@@ -278,7 +283,8 @@ fn in_order<'m>(
         return Ok(accept(agreed, reset, Some(answer)));
     }
     let invalid = |text| misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
-    match (connection.reset_asked, asked) {
+    let reset = matches!(connection.logon.phase, PhaseState::LogonSent { asks_reset: true, .. });
+    match (reset, asked) {
         (true, false) => return Ok(invalid("the answer to ResetSeqNumFlag=Y does not reset")),
         (true, true) if seq != SeqNum::ONE => {
             return Ok(invalid("the answer to ResetSeqNumFlag=Y does not reset"));
@@ -289,12 +295,11 @@ fn in_order<'m>(
         }
         _ => {}
     }
-    let expected = if connection.reset_asked { SeqNum::ONE } else { next_in };
+    let expected = if reset { SeqNum::ONE } else { next_in };
     let lowered_from = too_low(session, expected, seq)?;
     // The counterparty has counted our Logon, unless messages before it are missing there.
     let ours = connection.logon.ours.unwrap_or(session.state.stored.next_out.previous());
     let replay_from = missed(message, seq, ours, ours.next())?;
-    let reset = connection.reset_asked;
     let agreed = Agreed { reset, lowered_from, ..agreed(session, message, replay_from) };
     let mut answer = accept(agreed, None, None);
     let (ours, theirs) = (session.fixed.settings.heart_bt_int, agreed.heart_bt_int);

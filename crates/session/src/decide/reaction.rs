@@ -7,6 +7,7 @@ use fixbolt_codec::SeqNum;
 
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::event::Event;
+use crate::state::throttling::Requested;
 use crate::values::time::Mono;
 use crate::wire::admin_message::{AdminMessage, Reject};
 
@@ -14,8 +15,8 @@ use crate::wire::admin_message::{AdminMessage, Reject};
 #[derive(Debug)]
 pub(crate) struct Decision<'m> {
     pub(crate) reaction: Reaction<'m>,
-    /// Whether we requested the message: it counts for the pace of what we requested.
-    pub(crate) is_requested: bool,
+    /// Whether we requested the message.
+    pub(crate) requested: Option<Requested>,
 }
 
 /// The reaction to a message. It is small, because each message has one: what few messages need is
@@ -49,6 +50,14 @@ pub(crate) enum Reaction<'m> {
     Authenticate,
     /// Records the message and acts on it in one transaction.
     Answer(Box<Answer<'m>>),
+    /// Does what needs no message.
+    Session(SessionReaction<'m>),
+}
+
+/// A reaction of the session to anything: to a message, a timer, its schedule, an operator, a
+/// flood, or a failure.
+#[derive(Debug)]
+pub(crate) enum SessionReaction<'m> {
     /// Closes the connection without a Logout, and tells the application of the event.
     Close(Box<(SessionEnd, Option<Event<'m>>)>),
     /// Ends the connection with a Logout that says why, if there is room for it.
@@ -176,7 +185,7 @@ pub(crate) struct TooHigh<'m> {
     pub(crate) logs_out: bool,
 }
 
-impl<'m> Reaction<'m> {
+impl<'m> SessionReaction<'m> {
     /// Closes the connection without a Logout.
     pub(crate) fn close(end: SessionEnd) -> Self {
         Self::Close(Box::new((end, None)))
@@ -230,6 +239,12 @@ impl<'m> Answer<'m> {
     }
 }
 
+impl<'m> From<SessionReaction<'m>> for Reaction<'m> {
+    fn from(reaction: SessionReaction<'m>) -> Self {
+        Self::Session(reaction)
+    }
+}
+
 impl<'m> From<Answer<'m>> for Reaction<'m> {
     fn from(answer: Answer<'m>) -> Self {
         Self::Answer(Box::new(answer))
@@ -238,6 +253,6 @@ impl<'m> From<Answer<'m>> for Reaction<'m> {
 
 impl<'m> From<Reaction<'m>> for Decision<'m> {
     fn from(reaction: Reaction<'m>) -> Self {
-        Self { reaction, is_requested: false }
+        Self { reaction, requested: None }
     }
 }

@@ -5,12 +5,13 @@ use fixbolt_codec::{Message, SeqNum};
 use fixbolt_dictionary::SessionRejectReason;
 
 use crate::decide::answers::{logout_received, logout_text, named, number_too_low, reject_and_log_out};
-use crate::decide::fields::OutOfTurn;
+use crate::decide::fields::Unexpected;
 use crate::decide::reaction::{Answer, Reaction, Told, TooHigh};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::settings::behavior::{LogoutTooHigh, PossDupFault, ResendRequestBeyondGap, TooLow};
 use crate::state::Connection;
 use crate::state::session::Session;
+use crate::state::throttling::Requested;
 use crate::values::fix::{msg_type, tag};
 use crate::wire::admin_message::{Reject, missing};
 use crate::wire::header::{Header, unix_nanos};
@@ -19,12 +20,12 @@ use crate::wire::header::{Header, unix_nanos};
 pub(crate) enum Arrived<'m> {
     /// The first message of a connection.
     First,
-    /// The message is the expected one: the dictionary's checks come next, then [`due`] or
-    /// [`session_layer`].
-    Due(SeqNum),
+    /// The message is the expected one, which we may have requested: the dictionary's checks come
+    /// next.
+    Due(SeqNum, Option<Requested>),
     /// A message of the session layer that acts although its number may not be the expected one,
     /// once it is valid.
-    OutOfTurn(SeqNum, OutOfTurn),
+    Unexpected(SeqNum, Unexpected),
     Decided(Reaction<'m>),
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn too_low<'m>(
         _ => false,
     };
     if is_answered && !header.poss_dup {
-        return Arrived::OutOfTurn(seq, OutOfTurn::TooLow);
+        return Arrived::Unexpected(seq, Unexpected::TooLow);
     }
     Arrived::Decided(if is_answered && header.msg_type == msg_type::LOGOUT {
         Reaction::Take
@@ -73,12 +74,12 @@ pub(crate) fn too_high<'m>(
     // A request that was answered before is asked for again with what it has shown to be missing.
     let asks_again = is_request && behavior.resend_request_beyond_gap == ResendRequestBeyondGap::AskedAgain;
     match header.msg_type {
-        msg_type::LOGOUT if !header.poss_dup => return Arrived::OutOfTurn(seq, OutOfTurn::TooHigh),
+        msg_type::LOGOUT if !header.poss_dup => return Arrived::Unexpected(seq, Unexpected::TooHigh),
         msg_type::LOGOUT if behavior.logout_too_high == LogoutTooHigh::Answered => {
             return Arrived::Decided(Reaction::Take);
         }
         msg_type::RESEND_REQUEST if !header.poss_dup && connection.logon.request_answered != Some(seq) => {
-            return Arrived::OutOfTurn(seq, OutOfTurn::TooHigh);
+            return Arrived::Unexpected(seq, Unexpected::TooHigh);
         }
         _ => {}
     }

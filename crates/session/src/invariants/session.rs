@@ -3,8 +3,11 @@
 use crate::events::end::Halt;
 use crate::settings::Role;
 use crate::state::Phase;
+use crate::state::intake::Intake;
+use crate::state::phase::PhaseState;
 use crate::state::reading::BlockedBy;
-use crate::state::session::{Intake, Session, Standing};
+use crate::state::session::Session;
+use crate::state::standing::Standing;
 
 impl Session {
     /// Checks what holds after each transaction, committed or rolled back.
@@ -12,7 +15,8 @@ impl Session {
     /// # Panics
     /// Panics if it does not hold.
     pub(crate) fn check(&self) {
-        let Self { state, outbox, standing: Standing { halted, .. }, .. } = self;
+        let Self { state, outbox, standing, .. } = self;
+        let halted = &standing.halted;
         state.check();
         outbox.check();
         let next_out = state.stored.next_out;
@@ -31,7 +35,7 @@ impl Session {
                 let logon = &connection.logon;
                 let is_acceptor = matches!(self.fixed.settings.role, Role::Acceptor);
                 let other_side = if is_acceptor { Phase::LogonSent } else { Phase::AwaitingLogon };
-                assert!(logon.phase != other_side, "{other_side:?} is a phase of the other side");
+                assert!(logon.phase() != other_side, "{other_side:?} is a phase of the other side");
                 assert!(
                     halted.is_none() || connection.end.is_some(),
                     "a halted session keeps its connection"
@@ -50,7 +54,10 @@ impl Session {
             self.standing.retry.is_none() || matches!(halted, Some(Halt::StoreFailed(_))),
             "a store is tried again that has not failed"
         );
-        assert!(self.turn.refused.is_none(), "the store refused a record of a transaction that has ended");
+        assert!(
+            self.transaction.store_error.is_none(),
+            "the store refused a record of a transaction that has ended"
+        );
     }
 
     /// Checks what holds between two calls, besides [`Session::check`].
@@ -58,12 +65,13 @@ impl Session {
     /// # Panics
     /// Panics if it does not hold.
     pub(crate) fn check_between_calls(&self) {
-        let Self { state, outbox, intake: Intake { reading, reorder }, standing, .. } = self;
-        let Standing { halted, status, .. } = standing;
+        let Self { state, outbox, intake, standing, .. } = self;
+        let Intake { reading, reorder } = &**intake;
+        let Standing { halted, status, .. } = &**standing;
         reorder.check(state.epoch());
         let stored = state.stored;
         let phase = state.phase();
-        if let Some(places) = &self.limits.outbound_places {
+        if let Some(places) = &self.limits.outbound_permits {
             places.check(state.counted, outbox.cursor.end());
         }
         let (attempts, most) = (stored.attempts, self.fixed.settings.poison_attempts);
@@ -75,7 +83,7 @@ impl Session {
             !outbox.waits_for_store() || self.standing.awaits_store,
             "bytes wait for the store, and nobody releases them"
         );
-        assert!(reading.kept.is_none(), "a message of the reorder buffer is being processed");
+        assert!(reading.reordered.is_none(), "a message of the reorder buffer is being processed");
         if let Some(blocked) = reading.blocked
             && blocked.by == BlockedBy::Pace
         {
@@ -83,9 +91,9 @@ impl Session {
         }
         if let Some(connection) = &state.connection
             && connection.end.is_none()
-            && phase == Phase::LogoutSent
+            && let PhaseState::LogoutSent(leave) = &connection.logon.phase
         {
-            assert!(connection.logon.logout.is_some(), "an answer is awaited to a Logout that has no number");
+            assert!(leave.seq.is_some(), "an answer is awaited to a Logout that has no number");
         }
         let published = (status.next_in(), status.next_out());
         assert!(
@@ -114,10 +122,16 @@ mod tests {
     use crate::state::Connection;
     use crate::state::backlog::Unsent;
     use crate::state::missing::Missing;
+    use crate::state::phase::Leave;
     use crate::state::reading::Blocked;
     use crate::store::retry::StoreRetry;
     use crate::store::{Position, StoreError};
     use crate::values::time::{Mono, Now, Utc};
+
+    /// Returns a Logout of ours with this number.
+    fn leave(seq: Option<SeqNum>) -> Leave {
+        Leave { until: Mono(9), seq, is_queued: false, end: None }
+    }
 
     fn connection(session: &mut Session) -> &mut Connection {
         session.state.connection.as_mut().unwrap()
@@ -150,11 +164,18 @@ mod tests {
         (
             |s| {
                 let now = Now { mono: Mono(1), utc: Utc(1) };
-                s.state.connection = Some(Connection::begin(now, Phase::LogonSent, Mono(9), 30));
+                s.state.connection = Some(Connection::begin(
+                    now,
+                    PhaseState::LogonSent { until: Mono(9), asks_reset: false },
+                    30,
+                ));
             },
             "LogonSent is a phase of the other side",
         ),
-        (|s| s.standing.halted = Some(Halt::StoreFailed(FAILED)), "a halted session keeps its connection"),
+        (
+            |s| s.standing.of_test().halted = Some(Halt::StoreFailed(FAILED)),
+            "a halted session keeps its connection",
+        ),
         (
             |s| {
                 let (begin, end, asked) = (SeqNum(1), SeqNum(1), u32::MAX);
@@ -163,9 +184,12 @@ mod tests {
             },
             "a gap was requested 4294967295 times of",
         ),
-        (|s| s.standing.store_is_open = false, "the store is closed, and the session is not halted"),
         (
-            |s| s.standing.retry = Some(StoreRetry::begin(Mono(1))),
+            |s| s.standing.of_test().store_is_open = false,
+            "the store is closed, and the session is not halted",
+        ),
+        (
+            |s| s.standing.of_test().retry = Some(StoreRetry::begin(Mono(1))),
             "a store is tried again that has not failed",
         ),
     ];
@@ -174,25 +198,28 @@ mod tests {
         (|s| s.state.stored.attempts = 99, "the application failed 99 times of"),
         (queue, "bytes wait for the store, and nobody releases them"),
         (
-            |s| s.intake.reading.kept = Some(Arrival { earliest: Mono(1), latest: Mono(1) }),
+            |s| s.intake.of_test().reading.reordered = Some(Arrival { earliest: Mono(1), latest: Mono(1) }),
             "a message of the reorder buffer is being processed",
         ),
         (
-            |s| s.intake.reading.blocked = Some(Blocked { since: Mono(1), by: BlockedBy::Pace, until: None }),
+            |s| {
+                s.intake.of_test().reading.blocked =
+                    Some(Blocked { since: Mono(1), by: BlockedBy::Pace, until: None })
+            },
             "a message waits for its time, and has none",
         ),
         (
-            |s| connection(s).logon.phase = Phase::LogoutSent,
+            |s| connection(s).logon.phase = PhaseState::LogoutSent(leave(None)),
             "an answer is awaited to a Logout that has no number",
         ),
         (|s| s.state.stored.next_out = SeqNum(3), "and the session has 2 and 3"),
         (|s| s.state.stored.next_in = SeqNum(3), "and the session has 3 and 2"),
         (
-            |s| s.standing.halted = Some(Halt::StoreFailed(FAILED)),
+            |s| s.standing.of_test().halted = Some(Halt::StoreFailed(FAILED)),
             "other threads see that the session is halted: false",
         ),
         (
-            |s| connection(s).logon.phase = Phase::LogoutAnswered,
+            |s| connection(s).logon.phase = PhaseState::LogoutAnswered(leave(Some(SeqNum(1)))),
             "other threads see that the session is logged on: true, in LogoutAnswered",
         ),
     ];
@@ -212,7 +239,7 @@ mod tests {
             }
         }
         let mut session = session();
-        session.turn.refused = Some(FAILED);
+        session.transaction.of_test().store_error = Some(FAILED);
         let said = said(|| session.check());
         assert!(said.contains("the store refused a record"), "{said}");
     }

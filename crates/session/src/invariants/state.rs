@@ -41,25 +41,15 @@ impl Unsent {
 
 impl Connection {
     fn check(&self, stored: Stored) {
-        let Self {
-            test_request, test_requests, logged_on, reset_asked, resetting, leaving, end, logon, ..
-        } = self;
-        let phase = logon.phase;
-        assert!(phase != Phase::Disconnected, "there is a connection, and the phase is Disconnected");
+        let Self { test_request, test_requests, logged_on, resetting, logon, .. } = self;
+        let phase = logon.phase();
         let is_after_logon = matches!(phase, Phase::LoggedOn | Phase::LogoutSent);
         let is_before_logon = matches!(phase, Phase::AwaitingLogon | Phase::LogonSent);
         assert!(*logged_on || !is_after_logon, "{phase:?} without an exchange of Logons");
         assert!(!logged_on || !is_before_logon, "{phase:?} after the exchange of Logons");
-        assert!(
-            end.is_some() || phase == Phase::LoggedOn || logon.deadline.is_some(),
-            "{phase:?} would last forever: it has no deadline"
-        );
         if let Some(test) = test_request {
             assert!(test.id <= *test_requests, "TestRequest {} of {test_requests} is awaited", test.id);
         }
-        assert!(!reset_asked || !logged_on, "an answer to ResetSeqNumFlag=Y is awaited after the logon");
-        let is_leaving = matches!(phase, Phase::LogoutSent | Phase::LogoutAnswered);
-        assert!(leaving.is_none() || is_leaving, "a reason to log out, and no Logout: {phase:?}");
         if let Some(resetting) = resetting {
             assert!(logged_on, "a reset in the session began before the logon");
             assert!(
@@ -76,8 +66,10 @@ impl Connection {
 
 impl Logon {
     fn check(&self, stored: Stored) {
-        let Self { phase, deadline, missing, backlog, logout_queued, ours, logout, .. } = *self;
-        let Backlog { replay, kept_from, held_at } = backlog;
+        let Self { missing, backlog, ours, .. } = *self;
+        let phase = self.phase();
+        let (is_queued, logout) = self.phase.leave().map_or((false, None), |it| (it.is_queued, it.seq));
+        let Backlog { replay, withheld_from, .. } = backlog;
         let next_out = stored.next_out;
         if let Some(missing) = missing {
             missing.check(stored);
@@ -85,26 +77,20 @@ impl Logon {
         if let Some(replay) = replay {
             replay.check(stored);
         }
-        for (seq, what) in [(kept_from, "a withheld message"), (ours, "our Logon"), (logout, "our Logout")] {
+        for (seq, what) in
+            [(withheld_from, "a withheld message"), (ours, "our Logon"), (logout, "our Logout")]
+        {
             if let Some(seq) = seq {
                 assert!(seq >= SeqNum::ONE && seq < next_out, "{what} has number {seq} of {next_out}");
             }
         }
         assert!(phase != Phase::LoggedOn || ours.is_some(), "logged on without a Logon of ours");
-        if kept_from.is_some() {
+        if withheld_from.is_some() {
             let may_withhold = matches!(phase, Phase::LogonSent | Phase::LoggedOn);
             assert!(may_withhold, "messages are withheld in {phase:?}");
             assert!(replay.is_none(), "messages are withheld that would follow the replay");
         }
-        assert!(
-            phase != Phase::LoggedOn || held_at.is_none() || deadline.is_some(),
-            "messages would be withheld forever: there is no deadline"
-        );
-        if logout_queued {
-            assert!(logout.is_some(), "a Logout is queued that has no number");
-            let is_sent = matches!(phase, Phase::LogoutSent | Phase::LogoutAnswered);
-            assert!(is_sent, "our Logout is queued in {phase:?}");
-        }
+        assert!(!is_queued || logout.is_some(), "a Logout is queued that has no number");
     }
 }
 
@@ -140,8 +126,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::events::end::SessionEnd;
     use crate::invariants::said;
+    use crate::state::phase::{Leave, PhaseState};
     use crate::state::{Resetting, TestRequest};
     use crate::store::{ConnectionNumber, Generation};
     use crate::values::time::{Mono, Now, Utc};
@@ -158,7 +144,7 @@ mod tests {
             began: Some(Utc(1)),
         };
         let now = Now { mono: Mono(1), utc: Utc(1) };
-        let mut connection = Connection::begin(now, Phase::LoggedOn, Mono(9), 30);
+        let mut connection = Connection::begin(now, PhaseState::LoggedOn { held: None }, 30);
         connection.logged_on = true;
         connection.test_requests = 2;
         connection.test_request = Some(TestRequest { id: 2, sent: Mono(1) });
@@ -180,6 +166,10 @@ mod tests {
         });
         let unsent = Some(Unsent { first: SeqNum(18), last: SeqNum(19) });
         State { unsent, connection: Some(connection), ..State::new(stored) }
+    }
+
+    fn leave() -> Leave {
+        Leave { until: Mono(9), seq: Some(SeqNum(19)), is_queued: false, end: None }
     }
 
     fn connection(state: &mut State) -> &mut Connection {
@@ -211,29 +201,22 @@ mod tests {
     type Damage = (fn(&mut State), &'static str);
 
     /// One for each condition.
-    const DAMAGES: [Damage; 31] = [
+    const DAMAGES: [Damage; 25] = [
         (|s| s.stored.next_in = SeqNum::ZERO, "NextNumIn is 0"),
         (|s| s.stored.next_out = SeqNum::ZERO, "NextNumOut is 0"),
         (|s| unsent(s).first = SeqNum::ZERO, "unsent messages begin at 0"),
         (|s| unsent(s).last = SeqNum(17), "unsent messages 18 to 17 are none"),
-        (|s| logon(s).phase = Phase::Disconnected, "the phase is Disconnected"),
         (|s| connection(s).logged_on = false, "LoggedOn without an exchange of Logons"),
-        (|s| logon(s).phase = Phase::LogonSent, "LogonSent after the exchange of Logons"),
         (
-            |s| (logon(s).phase, logon(s).deadline) = (Phase::LogoutSent, None),
-            "LogoutSent would last forever",
+            |s| logon(s).phase = PhaseState::LogonSent { until: Mono(9), asks_reset: false },
+            "LogonSent after the exchange of Logons",
         ),
         (|s| connection(s).test_requests = 1, "TestRequest 2 of 1 is awaited"),
-        (|s| connection(s).reset_asked = true, "an answer to ResetSeqNumFlag=Y is awaited after the logon"),
-        (
-            |s| connection(s).leaving = Some(Arc::new(SessionEnd::LogoutTimedOut)),
-            "a reason to log out, and no Logout: LoggedOn",
-        ),
         (
             |s| {
                 resets(s);
                 connection(s).logged_on = false;
-                (logon(s).phase, logon(s).deadline) = (Phase::LogoutAnswered, Some(Mono(9)));
+                logon(s).phase = PhaseState::LogoutAnswered(leave());
             },
             "a reset in the session began before the logon",
         ),
@@ -245,28 +228,26 @@ mod tests {
             "our Logon with ResetSeqNumFlag=Y has number Some(",
         ),
         (|s| logon(s).ours = Some(SeqNum(20)), "our Logon has number 20 of 20"),
-        (|s| logon(s).logout = Some(SeqNum::ZERO), "our Logout has number 0 of 20"),
-        (|s| logon(s).backlog.kept_from = Some(SeqNum(20)), "a withheld message has number 20 of 20"),
+        (
+            |s| logon(s).phase = PhaseState::LogoutSent(Leave { seq: Some(SeqNum::ZERO), ..leave() }),
+            "our Logout has number 0 of 20",
+        ),
+        (|s| logon(s).backlog.withheld_from = Some(SeqNum(20)), "a withheld message has number 20 of 20"),
         (|s| logon(s).ours = None, "logged on without a Logon of ours"),
         (
             |s| {
-                (logon(s).phase, logon(s).deadline) = (Phase::LogoutSent, Some(Mono(9)));
-                logon(s).backlog.kept_from = Some(SeqNum(19));
+                logon(s).phase = PhaseState::LogoutSent(leave());
+                logon(s).backlog.withheld_from = Some(SeqNum(19));
             },
             "messages are withheld in LogoutSent",
         ),
         (
-            |s| logon(s).backlog.kept_from = Some(SeqNum(19)),
+            |s| logon(s).backlog.withheld_from = Some(SeqNum(19)),
             "messages are withheld that would follow the replay",
         ),
         (
-            |s| (logon(s).backlog.held_at, logon(s).deadline) = (Some(SeqNum(5)), None),
-            "messages would be withheld forever",
-        ),
-        (|s| logon(s).logout_queued = true, "a Logout is queued that has no number"),
-        (
-            |s| (logon(s).logout, logon(s).logout_queued) = (Some(SeqNum(19)), true),
-            "our Logout is queued in LoggedOn",
+            |s| logon(s).phase = PhaseState::LogoutSent(Leave { seq: None, is_queued: true, ..leave() }),
+            "a Logout is queued that has no number",
         ),
         (|s| gap(s).end = SeqNum(3), "the gap 4 to 3 is none"),
         (|s| gap(s).begin = SeqNum(6), "the gap begins at 6, and 5 is expected"),
@@ -300,8 +281,10 @@ mod tests {
     fn the_lifetimes_begin_in_order() {
         let mut state = state();
         let now = Now { mono: Mono(1), utc: Utc(1) };
-        for phase in [Phase::AwaitingLogon, Phase::LogonSent] {
-            state.connection = Some(Connection::begin(now, phase, Mono(9), 30));
+        let until = Mono(9);
+        for phase in [PhaseState::AwaitingLogon { until }, PhaseState::LogonSent { until, asks_reset: false }]
+        {
+            state.connection = Some(Connection::begin(now, phase, 30));
             state.check();
             state.reset();
             state.check();

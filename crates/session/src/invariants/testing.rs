@@ -5,7 +5,7 @@ use core::ops::{ControlFlow, RangeInclusive};
 use fixbolt_codec::{Envelope, SeqNum, Version};
 
 use crate::settings::{Role, SessionSettings};
-use crate::state::Phase;
+use crate::state::phase::PhaseState;
 use crate::state::session::Session;
 use crate::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use crate::values::id::SessionId;
@@ -34,7 +34,7 @@ pub(crate) fn session() -> Session {
     let connection = session.state.connection.as_mut().unwrap();
     connection.logged_on = true;
     let logon = &mut connection.logon;
-    (logon.phase, logon.deadline, logon.ours) = (Phase::LoggedOn, None, Some(SeqNum(1)));
+    (logon.phase, logon.ours) = (PhaseState::LoggedOn { held: None }, Some(SeqNum(1)));
     session.publish();
     session
 }

@@ -13,12 +13,12 @@ const ONE_MORE_AFTER: Duration = Duration::from_secs(6);
 /// The number of refusals of a session that were answered lately. After too many, the connection is
 /// closed without a Logout.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Refusals {
+pub(crate) struct RefusedLogons {
     answered: u32,
     since: Mono,
 }
 
-impl Refusals {
+impl RefusedLogons {
     pub(crate) const fn new() -> Self {
         Self { answered: 0, since: Mono(0) }
     }
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn ten_refusals_are_answered_and_then_ten_a_minute() {
         let at = |n: u64| Mono(n * 1_000_000_000);
-        let mut refusals = Refusals::new();
+        let mut refusals = RefusedLogons::new();
         let mut answered = |seconds| (0..100).filter(|_| refusals.answer(at(seconds))).count();
         assert_eq!(answered(1000), 10);
         assert_eq!(answered(1005), 0);

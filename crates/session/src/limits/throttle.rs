@@ -1,8 +1,8 @@
 //! How many application messages may be sent or received in a period of time.
 //!
-//! Each of the last N messages has a place, which is free again one window after the message. So
+//! Each of the last N messages has a permit, which is free again one window after the message. So
 //! every window is exact, not only those that begin at a full second, and a message costs the same
-//! however large N is. The places are allocated when the session is opened.
+//! however large N is. The permits are allocated when the session is opened.
 
 use core::error::Error;
 use core::fmt;
@@ -173,96 +173,96 @@ impl Kind {
     }
 }
 
-/// The place of one message.
+/// The permit of one message.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Permit {
     /// The number of messages before it, which tells it from one whose transaction was rolled back.
     number: u64,
-    state: PlaceState,
+    state: PermitState,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum PlaceState {
+enum PermitState {
     /// The message waits in the outbox, where it ends here, counted from the session's first byte.
     Queued { end: u64 },
     /// The window of the message began.
     Began(Mono),
 }
 
-impl Place {
-    const UNUSED: Self = Self { number: u64::MAX, state: PlaceState::Began(Mono(0)) };
+impl Permit {
+    const UNUSED: Self = Self { number: u64::MAX, state: PermitState::Began(Mono(0)) };
 }
 
-/// One place for each message of a rate.
+/// One permit for each message of a rate.
 #[derive(Debug)]
-struct Places {
+struct Permits {
     rate: Rate,
-    places: Box<[Place]>,
+    permits: Box<[Permit]>,
 }
 
-impl Places {
+impl Permits {
     fn new(rate: Rate) -> Self {
-        Self { rate, places: vec![Place::UNUSED; rate.messages as usize].into() }
+        Self { rate, permits: vec![Permit::UNUSED; rate.messages as usize].into() }
     }
 
-    fn at(&mut self, number: u64) -> &mut Place {
-        let index = (number % self.places.len() as u64) as usize;
-        &mut self.places[index]
+    fn at(&mut self, number: u64) -> &mut Permit {
+        let index = (number % self.permits.len() as u64) as usize;
+        &mut self.permits[index]
     }
 
-    /// Returns when there is a place for a message with `number` messages before it; the end of
-    /// time if that depends on the socket. A place of which another transaction was rolled back was
-    /// free.
+    /// Returns when there is a permit for a message with `number` messages before it; the end of
+    /// time if that depends on the socket. A permit of which another transaction was rolled back
+    /// was free.
     fn free_at(&self, number: u64) -> Mono {
-        let count = self.places.len() as u64;
-        let place = self.places[(number % count) as usize];
-        match place.state {
-            _ if number.checked_sub(count) != Some(place.number) => Mono(0),
-            PlaceState::Began(at) => at + self.rate.window,
-            PlaceState::Queued { .. } => Mono(u64::MAX),
+        let count = self.permits.len() as u64;
+        let permit = self.permits[(number % count) as usize];
+        match permit.state {
+            _ if number.checked_sub(count) != Some(permit.number) => Mono(0),
+            PermitState::Began(at) => at + self.rate.window,
+            PermitState::Queued { .. } => Mono(u64::MAX),
         }
     }
 
-    /// Returns when the place of the message with `number` messages before it began; 0 if it has
+    /// Returns when the permit of the message with `number` messages before it began; 0 if it has
     /// none any more.
     fn began(&self, number: u64) -> Mono {
-        match self.places[(number % self.places.len() as u64) as usize] {
-            Place { number: of, state: PlaceState::Began(at) } if of == number => at,
+        match self.permits[(number % self.permits.len() as u64) as usize] {
+            Permit { number: of, state: PermitState::Began(at) } if of == number => at,
             _ => Mono(0),
         }
     }
 }
 
-/// The places of messages that are sent. The window of each begins when the socket has accepted its
-/// last byte.
+/// The permits of messages that are sent. The window of each begins when the socket has accepted
+/// its last byte.
 #[derive(Debug)]
 struct Outgoing {
-    places: Places,
+    permits: Permits,
     /// The number of messages before the first that waits in the outbox.
     accepted: u64,
 }
 
 impl Outgoing {
     fn new(rate: Rate) -> Self {
-        Self { places: Places::new(rate), accepted: 0 }
+        Self { permits: Permits::new(rate), accepted: 0 }
     }
 
     fn take(&mut self, number: u64, end: u64) {
-        *self.places.at(number) = Place { number, state: PlaceState::Queued { end } };
+        *self.permits.at(number) = Permit { number, state: PermitState::Queued { end } };
     }
 
     /// Checks that each message between the first that waits in the outbox and the last that was
-    /// counted has its place, and ends in the outbox, at `end` at the latest.
+    /// counted has its permit, and ends in the outbox, at `end` at the latest.
     fn check(&self, counted: u64, end: u64) {
-        let Self { places, accepted } = self;
+        let Self { permits, accepted } = self;
         assert!(*accepted <= counted, "{accepted} messages of {counted} have been accepted");
-        let (queued, most) = (counted - accepted, places.places.len() as u64);
-        assert!(queued <= most, "{queued} messages wait in the outbox, and {most} have a place");
+        let (queued, most) = (counted - accepted, permits.permits.len() as u64);
+        assert!(queued <= most, "{queued} messages wait in the outbox, and {most} have a permit");
         let mut before = 0;
         for number in *accepted..counted {
-            let place = places.places[(number % most) as usize];
-            assert!(place.number == number, "message {number} has lost its place to {}", place.number);
-            let PlaceState::Queued { end: its_end } = place.state else {
+            let permit = permits.permits[(number % most) as usize];
+            assert!(permit.number == number, "message {number} has lost its permit to {}", permit.number);
+            let PermitState::Queued { end: its_end } = permit.state else {
                 panic!("the window of message {number} began before the socket had it");
             };
             assert!(
@@ -275,10 +275,10 @@ impl Outgoing {
 
     fn accept(&mut self, counted: u64, position: u64, now: Mono) {
         while self.accepted < counted {
-            let place = self.places.at(self.accepted);
-            match place.state {
-                PlaceState::Queued { end } if end > position => break,
-                _ => place.state = PlaceState::Began(now),
+            let permit = self.permits.at(self.accepted);
+            match permit.state {
+                PermitState::Queued { end } if end > position => break,
+                _ => permit.state = PermitState::Began(now),
             }
             self.accepted += 1;
         }
@@ -287,7 +287,7 @@ impl Outgoing {
 
 /// The outbound throttles of a session that has any.
 #[derive(Debug)]
-pub(crate) struct OutboundPlaces {
+pub(crate) struct OutboundPermits {
     messages: Option<Outgoing>,
     orders: Option<Outgoing>,
     /// Whether an order, or another message, was refused and is to be asked again.
@@ -296,7 +296,7 @@ pub(crate) struct OutboundPlaces {
     follows: Option<Kind>,
 }
 
-impl OutboundPlaces {
+impl OutboundPermits {
     pub(crate) fn new(messages: Option<Rate>, orders: Option<Rate>) -> Option<Box<Self>> {
         if messages.is_none() && orders.is_none() {
             return None;
@@ -305,36 +305,36 @@ impl OutboundPlaces {
         Some(Box::new(Self { messages, orders, awaited: [false; 2], follows: None }))
     }
 
-    /// Returns the throttles that a message of this kind needs a place of, with what each has
+    /// Returns the throttles that a message of this kind needs a permit of, with what each has
     /// counted.
-    fn of(&self, counted: Counted, kind: Kind) -> impl Iterator<Item = (&Places, u64)> {
+    fn of(&self, counted: Counted, kind: Kind) -> impl Iterator<Item = (&Permits, u64)> {
         let orders = self.orders.as_ref().filter(|_| kind == Kind::Order);
         let both = [(self.messages.as_ref(), counted.messages), (orders, counted.orders)];
-        both.into_iter().filter_map(|(throttle, counted)| Some((&throttle?.places, counted)))
+        both.into_iter().filter_map(|(throttle, counted)| Some((&throttle?.permits, counted)))
     }
 
-    /// Returns when there is a place for a message; the end of time if that depends on the socket.
+    /// Returns when there is a permit for a message; the end of time if that depends on the socket.
     pub(crate) fn free_at(&self, counted: Counted, kind: Kind) -> Mono {
-        self.of(counted, kind).map(|(places, counted)| places.free_at(counted)).max().unwrap_or(Mono(0))
+        self.of(counted, kind).map(|(permits, counted)| permits.free_at(counted)).max().unwrap_or(Mono(0))
     }
 
     /// Returns the most messages of this kind in a window, and the longest window.
     pub(crate) fn limit(&self, kind: Kind) -> Option<Rate> {
-        let rates = || self.of(Counted::default(), kind).map(|(places, _)| places.rate);
+        let rates = || self.of(Counted::default(), kind).map(|(permits, _)| permits.rate);
         let window = rates().map(Rate::window).max()?;
         Rate::new(rates().map(Rate::messages).min()?, window)
     }
 
-    /// Returns whether the messages counted since `before` need all places of this kind, so that
-    /// one more never has a place with them.
+    /// Returns whether the messages counted since `before` need all permits of this kind, so that
+    /// one more never has a permit with them.
     pub(crate) fn is_full_since(&self, before: Counted, counted: Counted, kind: Kind) -> bool {
-        let is_full = |places: &Places, since: u64| since >= u64::from(places.rate.messages);
+        let is_full = |permits: &Permits, since: u64| since >= u64::from(permits.rate.messages);
         let counted = Counted {
             messages: counted.messages - before.messages,
             orders: counted.orders - before.orders,
             inbound: 0,
         };
-        self.of(counted, kind).any(|(places, since)| is_full(places, since))
+        self.of(counted, kind).any(|(permits, since)| is_full(permits, since))
     }
 
     /// Counts a message that ends at `end` in the outbox.
@@ -372,7 +372,7 @@ impl OutboundPlaces {
         }
     }
 
-    /// Gives up the places of what waits in the outbox, because the connection has ended.
+    /// Gives up the permits of what waits in the outbox, because the connection has ended.
     pub(crate) fn forget_queued(&mut self, counted: &mut Counted) {
         if let Some(messages) = &self.messages {
             counted.messages = messages.accepted;
@@ -384,7 +384,7 @@ impl OutboundPlaces {
     }
 
     /// Records that a message was refused and is to be asked again.
-    pub(crate) fn await_place(&mut self, kind: Kind) {
+    pub(crate) fn await_permit(&mut self, kind: Kind) {
         self.awaited[kind as usize] = true;
     }
 
@@ -393,7 +393,7 @@ impl OutboundPlaces {
         self.follows = kind;
     }
 
-    /// Returns whether a message at the head of those written during a replay waits for a place.
+    /// Returns whether a message at the head of those written during a replay waits for a permit.
     pub(crate) fn is_following(&self) -> bool {
         self.follows.is_some()
     }
@@ -435,10 +435,10 @@ pub(crate) struct Arrival {
 ///
 /// A message is judged by when it can have arrived: while a session does not read, messages wait
 /// through nobody's fault, and one may be as old as that. One that is kept after a gap has arrived
-/// when it was read: a gap saves up no places.
+/// when it was read: a gap saves up no permits.
 #[derive(Debug)]
-pub(crate) struct InboundPlaces {
-    places: Places,
+pub(crate) struct InboundPermits {
+    permits: Permits,
     /// When the messages that are processed now can have arrived at the earliest.
     earliest: Mono,
     /// Whether messages that have arrived wait to be processed.
@@ -447,12 +447,12 @@ pub(crate) struct InboundPlaces {
     pub(crate) requested: Box<Pace>,
 }
 
-impl InboundPlaces {
+impl InboundPermits {
     /// `factor` says how many times as fast those may come that we requested.
     pub(crate) fn new(rate: Option<Rate>, factor: u32) -> Option<Box<Self>> {
         rate.map(|rate| {
-            let (places, requested) = (Places::new(rate), Pace::new(rate.messages, rate.window, factor));
-            Box::new(Self { places, earliest: Mono(0), is_behind: false, requested })
+            let (permits, requested) = (Permits::new(rate), Pace::new(rate.messages, rate.window, factor));
+            Box::new(Self { permits, earliest: Mono(0), is_behind: false, requested })
         })
     }
 
@@ -473,12 +473,12 @@ impl InboundPlaces {
         Arrival { earliest: self.earliest, latest: now }
     }
 
-    /// Returns when a message can have arrived so that there is a place for it; `None` if there is
+    /// Returns when a message can have arrived so that there is a permit for it; `None` if there is
     /// none. Messages that arrived before it in the counterparty's order, and later in fact, count
     /// before it.
     fn arrived_at(&self, counted: Counted, arrival: Arrival) -> Option<Mono> {
-        let at = self.places.free_at(counted.inbound).max(arrival.earliest);
-        let last = counted.inbound.checked_sub(1).map_or(Mono(0), |last| self.places.began(last));
+        let at = self.permits.free_at(counted.inbound).max(arrival.earliest);
+        let last = counted.inbound.checked_sub(1).map_or(Mono(0), |last| self.permits.began(last));
         (at <= arrival.latest.max(last)).then_some(at)
     }
 
@@ -489,14 +489,14 @@ impl InboundPlaces {
 
     /// Counts a message.
     pub(crate) fn take(&mut self, counted: &mut Counted, arrival: Arrival) {
-        let state = PlaceState::Began(self.arrived_at(*counted, arrival).unwrap_or(arrival.latest));
+        let state = PermitState::Began(self.arrived_at(*counted, arrival).unwrap_or(arrival.latest));
         let number = counted.inbound;
-        *self.places.at(number) = Place { number, state };
+        *self.permits.at(number) = Permit { number, state };
         counted.inbound += 1;
     }
 
     pub(crate) fn rate(&self) -> Rate {
-        self.places.rate
+        self.permits.rate
     }
 }
 
@@ -564,20 +564,20 @@ mod tests {
     const DAMAGES: [Damage; 6] = [
         (|it| it.accepted = 4, "4 messages of 3 have been accepted"),
         (
-            |it| it.places.places = vec![Place::UNUSED].into(),
-            "2 messages wait in the outbox, and 1 have a place",
+            |it| it.permits.permits = vec![Permit::UNUSED].into(),
+            "2 messages wait in the outbox, and 1 have a permit",
         ),
-        (|it| it.places.places[1].number = 4, "message 1 has lost its place to 4"),
+        (|it| it.permits.permits[1].number = 4, "message 1 has lost its permit to 4"),
         (
-            |it| it.places.places[2].state = PlaceState::Began(Mono(1)),
+            |it| it.permits.permits[2].state = PermitState::Began(Mono(1)),
             "the window of message 2 began before the socket had it",
         ),
         (
-            |it| it.places.places[2].state = PlaceState::Queued { end: 20 },
+            |it| it.permits.permits[2].state = PermitState::Queued { end: 20 },
             "message 2 ends at 20, the one before at 20, the outbox at 30",
         ),
         (
-            |it| it.places.places[2].state = PlaceState::Queued { end: 31 },
+            |it| it.permits.permits[2].state = PermitState::Queued { end: 31 },
             "message 2 ends at 31, the one before at 20, the outbox at 30",
         ),
     ];
@@ -585,15 +585,15 @@ mod tests {
     #[test]
     fn each_condition_is_seen_to_fail() {
         for (damage, says) in DAMAGES {
-            let mut places = OutboundPlaces::new(Some(rate(3, 1)), None).unwrap();
+            let mut permits = OutboundPermits::new(Some(rate(3, 1)), None).unwrap();
             let mut counted = Counted::default();
             for end in [10, 20, 30] {
-                places.take(&mut counted, Kind::Other, end);
+                permits.take(&mut counted, Kind::Other, end);
             }
-            places.accept(counted, 10, Mono(1));
-            places.check(counted, 30);
-            damage(places.messages.as_mut().unwrap());
-            let said = crate::invariants::said(|| places.check(counted, 30));
+            permits.accept(counted, 10, Mono(1));
+            permits.check(counted, 30);
+            damage(permits.messages.as_mut().unwrap());
+            let said = crate::invariants::said(|| permits.check(counted, 30));
             assert!(said.contains(says), "{said}, not {says}");
         }
     }
@@ -604,7 +604,7 @@ mod tests {
             let mut random = Random(seed);
             let messages = rate(1 + random.below(6) as u32, 1 + random.below(20));
             let orders = rate(1 + random.below(6) as u32, 1 + random.below(20));
-            let mut places = OutboundPlaces::new(Some(messages), Some(orders)).unwrap();
+            let mut permits = OutboundPermits::new(Some(messages), Some(orders)).unwrap();
             let mut counted = Counted::default();
             // What has been accepted, of all and of orders; what is queued, with its end.
             let mut accepted = [Vec::new(), Vec::new()];
@@ -615,18 +615,18 @@ mod tests {
                 let kind = Kind::ALL[random.below(2) as usize];
                 let (before, len) = (counted, queued.len());
                 for _ in 0..random.below(3) {
-                    let free_at = places.free_at(counted, kind);
+                    let free_at = permits.free_at(counted, kind);
                     let of_orders = queued.iter().filter(|(_, kind)| *kind == Kind::Order).count();
                     let full = is_full(messages, &accepted[0], queued.len(), now)
                         || kind == Kind::Order && is_full(orders, &accepted[1], of_orders, now);
                     assert_eq!(free_at > now, full, "seed {seed}: free at {free_at}, now {now}");
                     if !full {
                         end += 10;
-                        places.take(&mut counted, kind, end);
+                        permits.take(&mut counted, kind, end);
                         queued.push((end, kind));
                     }
                 }
-                places.check(counted, end);
+                permits.check(counted, end);
                 match random.below(8) {
                     0 => {
                         // Rolled back.
@@ -636,13 +636,13 @@ mod tests {
                     }
                     1 => {
                         // The connection ends, and its queue with it.
-                        places.forget_queued(&mut counted);
+                        permits.forget_queued(&mut counted);
                         queued.clear();
                         position = end;
                     }
                     2..=5 => {
                         position = (position + random.below(25)).min(end);
-                        places.accept(counted, position, now);
+                        permits.accept(counted, position, now);
                         queued.retain(|(end, kind)| {
                             let is_accepted = *end <= position;
                             if is_accepted {
@@ -665,59 +665,59 @@ mod tests {
 
     #[test]
     fn a_place_is_free_exactly_one_window_after_its_message() {
-        let mut places = InboundPlaces::new(Some(rate(2, 10)), 20).unwrap();
+        let mut permits = InboundPermits::new(Some(rate(2, 10)), 20).unwrap();
         let mut counted = Counted::default();
         let at = |micros: u64| Mono(1_000_000_000 + micros * 1000);
-        let arrives = |places: &mut InboundPlaces, counted: &mut Counted, now: Mono| {
-            places.begin(now);
-            let excess = places.is_excess(*counted, places.arrival(now));
+        let arrives = |permits: &mut InboundPermits, counted: &mut Counted, now: Mono| {
+            permits.begin(now);
+            let excess = permits.is_excess(*counted, permits.arrival(now));
             if !excess {
-                places.take(counted, places.arrival(now));
+                permits.take(counted, permits.arrival(now));
             }
-            places.end(false);
+            permits.end(false);
             !excess
         };
         let times = [0, 4_000, 9_999, 10_000, 10_001, 13_999, 14_000, 20_000, 20_000];
-        let accepted = times.map(|micros| arrives(&mut places, &mut counted, at(micros)));
+        let accepted = times.map(|micros| arrives(&mut permits, &mut counted, at(micros)));
         assert_eq!(accepted, [true, true, false, true, false, false, true, true, false]);
     }
 
     #[test]
     fn what_waited_unread_is_judged_by_when_it_can_have_arrived() {
-        let mut places = InboundPlaces::new(Some(rate(2, 10)), 20).unwrap();
+        let mut permits = InboundPermits::new(Some(rate(2, 10)), 20).unwrap();
         let mut counted = Counted::default();
         let at = |millis: u64| Mono(1_000_000_000 + millis * 1_000_000);
-        places.begin(at(0));
-        places.end(true);
+        permits.begin(at(0));
+        permits.end(true);
         // Read 35 ms later: two in each 10 ms can have arrived since, and no more.
-        places.begin(at(35));
+        permits.begin(at(35));
         let accepted = (0..20).filter(|_| {
-            let may = !places.is_excess(counted, places.arrival(at(35)));
+            let may = !permits.is_excess(counted, permits.arrival(at(35)));
             if may {
-                places.take(&mut counted, places.arrival(at(35)));
+                permits.take(&mut counted, permits.arrival(at(35)));
             }
             may
         });
         assert_eq!(accepted.count(), 8);
-        places.end(false);
-        places.begin(at(39));
-        assert!(places.is_excess(counted, places.arrival(at(39))));
-        places.begin(at(40));
-        assert!(!places.is_excess(counted, places.arrival(at(40))), "the last two can have arrived at 30");
+        permits.end(false);
+        permits.begin(at(39));
+        assert!(permits.is_excess(counted, permits.arrival(at(39))));
+        permits.begin(at(40));
+        assert!(!permits.is_excess(counted, permits.arrival(at(40))), "the last two can have arrived at 30");
     }
 
     #[test]
     fn times_at_the_end_of_the_clock_do_not_overflow() {
-        let mut places = OutboundPlaces::new(Some(rate(1, 3_600_000)), None).unwrap();
+        let mut permits = OutboundPermits::new(Some(rate(1, 3_600_000)), None).unwrap();
         let mut counted = Counted { messages: u64::MAX - 3, ..Counted::default() };
-        places.messages.as_mut().unwrap().accepted = counted.messages;
+        permits.messages.as_mut().unwrap().accepted = counted.messages;
         for _ in 0..2 {
-            assert_eq!(places.free_at(counted, Kind::Order), Mono(0));
-            places.take(&mut counted, Kind::Order, 1);
-            assert_eq!(places.free_at(counted, Kind::Order), Mono(u64::MAX));
-            places.accept(counted, 1, Mono(u64::MAX));
-            assert_eq!(places.free_at(counted, Kind::Order), Mono(u64::MAX));
-            places.messages.as_mut().unwrap().places.places.fill(Place::UNUSED);
+            assert_eq!(permits.free_at(counted, Kind::Order), Mono(0));
+            permits.take(&mut counted, Kind::Order, 1);
+            assert_eq!(permits.free_at(counted, Kind::Order), Mono(u64::MAX));
+            permits.accept(counted, 1, Mono(u64::MAX));
+            assert_eq!(permits.free_at(counted, Kind::Order), Mono(u64::MAX));
+            permits.messages.as_mut().unwrap().permits.permits.fill(Permit::UNUSED);
         }
     }
 }

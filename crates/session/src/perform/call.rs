@@ -11,7 +11,7 @@ use crate::api::application::{Application, Delivery};
 use crate::api::turn::Turn;
 use crate::core::transaction::NotCommitted;
 use crate::core::{Core, Failed};
-use crate::decide::reaction::Reaction;
+use crate::decide::reaction::SessionReaction;
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
@@ -22,7 +22,8 @@ use crate::settings::behavior::VersionOfRejected;
 use crate::settings::dictionaries::SessionDictionary;
 use crate::state::Connection;
 use crate::state::reading::BlockedBy;
-use crate::state::session::{News, Session};
+use crate::state::session::Session;
+use crate::state::transaction::News;
 use crate::store::{RecordFlags, RecordKind};
 use crate::values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::values::fix::{msg_type, tag};
@@ -37,7 +38,7 @@ pub(crate) struct Call<'c> {
     pub(crate) dialects: &'c [SessionDictionary],
     pub(crate) app: &'c mut (dyn Application + 'c),
     pub(crate) now: Now,
-    /// The place of the session at work.
+    /// The index of the session at work.
     pub(crate) own: usize,
     /// How many transactions wait for their news to be told: the callback that hears of one wrote
     /// the next.
@@ -47,9 +48,6 @@ pub(crate) struct Call<'c> {
 /// An event callback may write because of a message that an event callback wrote, but not a third
 /// time: that would never end.
 const TELLING_MOST: u32 = 2;
-
-/// The session cannot continue with this buffer now: it is closing, halted, or waits.
-pub(crate) struct Stop;
 
 /// The result of an application's callback.
 pub(crate) enum Outcome {
@@ -78,6 +76,13 @@ impl<'c> Call<'c> {
         self.session_mut().state.connection.as_mut()
     }
 
+    /// Returns whether the session can continue with the message in hand: it is not closing, and
+    /// waits for nothing.
+    pub(crate) fn goes_on(&self) -> bool {
+        let session = self.session();
+        session.state.is_open() && session.intake.reading.blocked.is_none()
+    }
+
     /// Returns the data fields of the session's dialect.
     pub(crate) fn data_fields(&self) -> &'c DataFields {
         self.dialects[self.own].data_fields()
@@ -86,24 +91,27 @@ impl<'c> Call<'c> {
     /// Notifies the application of an event, in a separate transaction if it writes. Must not be
     /// called while one is open.
     pub(crate) fn notify(&mut self, event: &Event<'_>) {
-        // The session records that it is ending; the caller continues.
-        let _ = self.run_callback("on_event", |app, turn| app.on_event(event, turn));
+        self.run_callback("on_event", |app, turn| app.on_event(event, turn));
     }
 
     /// Calls a callback that processes no message: what it writes is a separate transaction. If it
-    /// fails, the connection ends, but the worker continues (property 4).
+    /// fails, the connection ends, but the worker continues (property 4). Returns the callback's
+    /// answer, if it did not fail.
     fn run_callback<R>(
         &mut self,
         callback: &'static str,
         act: impl FnOnce(&mut (dyn Application + 'c), &mut Turn<'_>) -> Result<R, Failure>,
-    ) -> Result<R, Stop> {
+    ) -> Option<R> {
         let (app, mut turn) = self.turn();
         let result = catch_unwind(AssertUnwindSafe(|| act(app, &mut turn)));
-        let open = turn.open;
-        self.settle(open, result).map_err(|why| {
-            self.callback_failed(callback, why);
-            Stop
-        })
+        let open = turn.in_transaction;
+        match self.settle(open, result) {
+            Ok(answer) => Some(answer),
+            Err(why) => {
+                self.callback_failed(callback, why);
+                None
+            }
+        }
     }
 
     /// Commits what a callback wrote, or rolls it back if the callback failed. Returns the
@@ -116,7 +124,7 @@ impl<'c> Call<'c> {
         let why = match result {
             Ok(Ok(answer)) if !open => return Ok(answer),
             Ok(Ok(_)) if self.telling > TELLING_MOST => ENDLESS.to_owned(),
-            Ok(Ok(answer)) => return self.commit().map(|()| answer).map_err(|Stop| NOT_STORED.to_owned()),
+            Ok(Ok(answer)) => return self.commit().map(|()| answer).map_err(|_| NOT_STORED.to_owned()),
             Ok(Err(failure)) => failure.to_string(),
             Err(_) => PANIC.to_owned(),
         };
@@ -126,23 +134,21 @@ impl<'c> Call<'c> {
         Err(why)
     }
 
-    /// Calls a callback that decides how a connection continues. If what it wrote has ended the
-    /// connection, its answer no longer matters.
+    /// Calls a callback that decides how a connection continues. Returns its answer, unless it
+    /// failed or what it wrote has ended the connection.
     pub(crate) fn ask<R>(
         &mut self,
         callback: &'static str,
         act: impl FnOnce(&mut (dyn Application + 'c), &mut Turn<'_>) -> Result<R, Failure>,
-    ) -> Result<R, Stop> {
-        let answer = self.run_callback(callback, act)?;
-        if self.session().state.is_open() { Ok(answer) } else { Err(Stop) }
+    ) -> Option<R> {
+        self.run_callback(callback, act).filter(|_| self.session().state.is_open())
     }
 
     /// Ends the connection because a callback failed. Without a connection, the application is
     /// notified.
     fn callback_failed(&mut self, callback: &'static str, why: String) {
         if self.session().state.connection.is_some() {
-            let reaction = Reaction::close(SessionEnd::CallbackFailed { callback, why });
-            let _ = self.react(reaction);
+            self.react(SessionReaction::close(SessionEnd::CallbackFailed { callback, why }));
             return;
         }
         let event = Event::CallbackFailed { callback, why: &why };
@@ -150,7 +156,7 @@ impl<'c> Call<'c> {
         // If the application fails here as well, nothing more is reported; nor is anything kept
         // that it writes here.
         let _ = catch_unwind(AssertUnwindSafe(|| app.on_event(&event, &mut turn)));
-        if turn.open {
+        if turn.in_transaction {
             self.rollback();
         }
     }
@@ -182,7 +188,11 @@ impl<'c> Call<'c> {
 
     /// Makes the transaction visible, in every session it touched, and tells the application what
     /// has come of it.
-    pub(crate) fn commit(&mut self) -> Result<(), Stop> {
+    ///
+    /// # Errors
+    /// Returns [`SendError::Unavailable`] if the store does not take it: the session waits or is
+    /// halted.
+    pub(crate) fn commit(&mut self) -> Result<(), SendError> {
         let committed = self.core.commit(self.now);
         self.end_failed();
         match committed {
@@ -192,8 +202,14 @@ impl<'c> Call<'c> {
                 }
                 Ok(())
             }
-            Err(NotCommitted::Refused) => Err(self.wait(BlockedBy::OtherSession)),
-            Err(NotCommitted::Failed(error)) => self.react(Reaction::halt(Halt::StoreFailed(error))),
+            Err(NotCommitted::Refused) => {
+                self.wait(BlockedBy::OtherSession);
+                Err(SendError::Unavailable)
+            }
+            Err(NotCommitted::Failed(error)) => {
+                self.react(SessionReaction::halt(Halt::StoreFailed(error)));
+                Err(SendError::Unavailable)
+            }
         }
     }
 
@@ -206,14 +222,13 @@ impl<'c> Call<'c> {
     /// Ends the sessions beside which something has failed.
     #[inline]
     pub(crate) fn end_failed(&mut self) {
-        while let Some((place, failed)) = self.core.failed.pop() {
-            let own = core::mem::replace(&mut self.own, place);
-            // The session records why it stopped.
-            let _ = self.react(match failed {
-                Failed::Store(error) => Reaction::halt(Halt::StoreFailed(error)),
+        while let Some((index, failed)) = self.core.failed.pop() {
+            let own = core::mem::replace(&mut self.own, index);
+            self.react(match failed {
+                Failed::Store(error) => SessionReaction::halt(Halt::StoreFailed(error)),
                 Failed::Observer => {
                     let (callback, why) = ("on_wire", PANIC.to_owned());
-                    Reaction::close(SessionEnd::CallbackFailed { callback, why })
+                    SessionReaction::close(SessionEnd::CallbackFailed { callback, why })
                 }
             });
             self.own = own;
@@ -221,53 +236,48 @@ impl<'c> Call<'c> {
     }
 
     /// Stops reading until the socket has accepted what is queued, or another session can continue.
-    pub(crate) fn wait(&mut self, by: BlockedBy) -> Stop {
-        let now = self.now;
-        self.session_mut().block(now, by);
-        if by == BlockedBy::OtherSession {
-            self.core.work.note_awaiting_room(self.own);
-        }
-        Stop
+    pub(crate) fn wait(&mut self, by: BlockedBy) {
+        self.wait_until(by, None);
     }
 
     /// Stops reading as [`Call::wait`] does, but until `until` at the latest, if there is such a
     /// time.
-    pub(crate) fn wait_until(&mut self, by: BlockedBy, until: Option<Mono>) -> Stop {
-        let stop = self.wait(by);
-        if let Some(blocked) = &mut self.session_mut().intake.reading.blocked {
-            blocked.until = until;
+    pub(crate) fn wait_until(&mut self, by: BlockedBy, until: Option<Mono>) {
+        let now = self.now;
+        self.session_mut().block_until(now, by, until);
+        if by == BlockedBy::OtherSession {
+            self.core.work.note_awaiting_room(self.own);
         }
-        stop
     }
 
     /// Returns when a throttle of a session that the open transaction has touched has room for what
     /// it refused.
     pub(crate) fn throttled_until(&self) -> Option<Mono> {
         let touched = self.core.touched.iter();
-        touched.filter_map(|place| self.core.sessions[*place].throttled_until()).min()
+        touched.filter_map(|index| self.core.sessions[*index].throttled_until()).min()
     }
 
     /// Runs `act` as one transaction, which is committed if `act` succeeds and rolled back
-    /// otherwise.
-    pub(crate) fn run(&mut self, act: impl FnOnce(&mut Self) -> Result<(), SendError>) -> Result<(), Stop> {
+    /// otherwise. Returns whether it was committed; if not, the session waits or ends.
+    pub(crate) fn run(&mut self, act: impl FnOnce(&mut Self) -> Result<(), SendError>) -> bool {
         self.begin();
         match act(self) {
-            Ok(()) => self.commit(),
-            Err(error) => Err(self.abandon(error)),
+            Ok(()) => self.commit().is_ok(),
+            Err(error) => {
+                self.abandon(error);
+                false
+            }
         }
     }
 
-    /// Rolls the transaction back because of `error`, and reacts to it.
-    pub(crate) fn abandon(&mut self, error: SendError) -> Stop {
+    /// Rolls the transaction back because of `error`, and waits or ends the connection.
+    pub(crate) fn abandon(&mut self, error: SendError) {
         self.rollback();
         match error {
             // The session whose store refused is halted. If it was another one, the message is
             // processed without it.
             SendError::Store(_) | SendError::BackPressure => self.wait(BlockedBy::OtherSession),
-            other => {
-                let _ = self.react(Reaction::close(SessionEnd::Unanswerable(Box::new(other))));
-                Stop
-            }
+            other => self.react(SessionReaction::close(SessionEnd::Unanswerable(Box::new(other)))),
         }
     }
 
@@ -327,12 +337,10 @@ impl<'c> Call<'c> {
             }
             written => written,
         }?;
-        if let Some(connection) = self.connection_mut() {
-            match admin {
-                AdminMessage::Logon(_) => connection.logon.ours = Some(seq),
-                AdminMessage::Logout { .. } => connection.logon.logout = Some(seq),
-                _ => {}
-            }
+        if matches!(admin, AdminMessage::Logon(_))
+            && let Some(connection) = self.connection_mut()
+        {
+            connection.logon.ours = Some(seq);
         }
         Ok(seq)
     }
@@ -357,14 +365,10 @@ impl<'c> Call<'c> {
     }
 
     /// Adds the application's fields to a Logon that is about to be sent; does nothing with any
-    /// other message.
-    pub(crate) fn complete_logon(
-        &mut self,
-        message: &mut AdminMessage<'_>,
-        resets: bool,
-    ) -> Result<(), Stop> {
+    /// other message. Returns whether the message can be sent; if not, the connection ends.
+    pub(crate) fn complete_logon(&mut self, message: &mut AdminMessage<'_>, resets: bool) -> bool {
         if !matches!(message, AdminMessage::Logon(_)) {
-            return Ok(());
+            return true;
         }
         // A Logon cannot be larger: before the logon a counterparty accepts no more.
         let mut memory = vec![0; MAX_MESSAGE_SIZE_BEFORE_LOGON];
@@ -373,25 +377,30 @@ impl<'c> Call<'c> {
         let limits = message.limits(session.fixed.settings.id.version(), &session.fixed.behavior, None);
         message.write(&mut writer, limits, Extent::Full);
         session.fixed.settings.logon.write(&mut writer);
-        self.ask("on_sending_logon", |app, turn| {
+        let completed = self.ask("on_sending_logon", |app, turn| {
             turn.resets = resets;
             app.on_sending_logon(&mut writer, turn)
-        })?;
+        });
+        if completed.is_none() {
+            return false;
+        }
         match (writer.finish(), message) {
             (Ok(written), AdminMessage::Logon(logon)) => logon.body = written.bytes.to_vec(),
             (Err(error), _) => {
-                return self.react(Reaction::close(SessionEnd::Unanswerable(Box::new(error.into()))));
+                self.react(SessionReaction::close(SessionEnd::Unanswerable(Box::new(error.into()))));
+                return false;
             }
             (Ok(_), _) => {}
         }
-        Ok(())
+        true
     }
 
     /// Offers an application message in the open transaction. A panic is caught: it ends this
     /// transaction, not the worker.
     pub(crate) fn offer(&mut self, message: Message<'_>, seq: SeqNum, redelivered: bool) -> Outcome {
         let (app, turn) = self.turn();
-        let mut turn = Turn { open: true, inbound: Some(message), cause: Some(seq), redelivered, ..turn };
+        let mut turn =
+            Turn { in_transaction: true, inbound: Some(message), cause: Some(seq), redelivered, ..turn };
         match catch_unwind(AssertUnwindSafe(|| app.on_message(message, &mut turn))) {
             Ok(Ok(delivery)) => Outcome::Delivered(delivery),
             Ok(Err(failure)) => Outcome::Failed(failure),
@@ -413,10 +422,10 @@ impl<'c> Call<'c> {
         // still to be told.
         let mut touched = core::mem::take(&mut self.core.touched);
         let news: Vec<_> =
-            touched.drain(..).map(|place| (place, self.core.sessions[place].take_news())).collect();
+            touched.drain(..).map(|index| (index, self.core.sessions[index].take_news())).collect();
         self.telling += 1;
-        for (place, News { unreached, warned }) in news {
-            self.own = place;
+        for (index, News { unreached, warned }) in news {
+            self.own = index;
             if let Some((lost, why)) = unreached {
                 self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
             }

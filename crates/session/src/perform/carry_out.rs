@@ -13,20 +13,24 @@ use crate::decide::check::Checker;
 use crate::decide::gaps::{self, Ahead, GapStep, Progress};
 use crate::decide::inbound;
 use crate::decide::logon;
-use crate::decide::reaction::{Agreed, Answer, Decision, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
+use crate::decide::reaction::{
+    Agreed, Answer, Decision, LogOut, NumberUse, Reaction, SessionReaction, Then, Told, TooHigh,
+};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
-use crate::perform::call::{Call, Stop};
+use crate::perform::call::Call;
 use crate::send::seal::SendKind;
 use crate::settings::ReplayInterleave;
 use crate::settings::behavior::{AfterLogout, SendingAfterGap};
 use crate::state::backlog::Replay;
 use crate::state::missing::Missing;
+use crate::state::phase::{Held, Leave, PhaseState};
 use crate::state::reading::{BlockedBy, Counts};
 use crate::state::session::Session;
+use crate::state::throttling::Requested;
 use crate::state::timers::PEER_CLOSES_WITHIN;
-use crate::state::{Logon, Phase, ResetStage};
+use crate::state::{Phase, ResetStage};
 use crate::store::RecordKind;
 use crate::values::fix::{YES, msg_type, tag};
 use crate::values::time::Mono;
@@ -58,22 +62,22 @@ impl Session {
 }
 
 impl Call<'_> {
-    /// Processes one message of the counterparty, complete and with the right checksum. `kept` says
-    /// whether it comes from the reorder buffer.
+    /// Processes one message of the counterparty, complete and with the right checksum.
+    /// `is_reordered` says whether it comes from the reorder buffer.
     pub(crate) fn process<'m>(
         &mut self,
         framed: Framed<'_>,
         mut message: Message<'m>,
-        kept: bool,
+        is_reordered: bool,
         places: &'m mut Vec<Place>,
-    ) -> Result<(), Stop> {
+    ) {
         places.clear();
         let header = Header::read(&message);
         let now = self.now;
         let session = self.session_mut();
         // A message that was offered or buffered before has already counted as a sign of life.
         if let Some(connection) = &mut session.state.connection
-            && !kept
+            && !is_reordered
             && !session.intake.reading.offered
         {
             connection.hear(now.mono);
@@ -81,35 +85,36 @@ impl Call<'_> {
                 && let (Some(sent), Some(threshold)) =
                     (header.sent(), session.fixed.settings.sending_time_threshold)
             {
-                session.intake.reading.note_sent(sent, now.utc, threshold);
+                session.intake.note_sent(sent, now.utc, threshold);
             }
         }
         let (decision, warned) = session.decide(Some(places), |session, checker| {
-            inbound::decide(session, &header, &mut message, checker, kept, now)
+            inbound::decide(session, &header, &mut message, checker, is_reordered, now)
         });
         session.decoded();
         if !warned.is_empty() {
             self.tell_warned(&header, &message, warned);
         }
-        self.carry_out(&header, framed, &message, decision)
+        self.carry_out(&header, framed, &message, decision);
     }
 
     /// Notifies the application of violations that the policy only warns of, once for each message.
     #[cold]
     fn tell_warned<'m>(&mut self, header: &Header<'_>, message: &Message<'m>, warned: Vec<Violation<'m>>) {
         let Some(seq) = header.seq else { return };
-        let reading = &mut self.session_mut().intake.reading;
-        let may_be_again = reading.offered || reading.kept.is_some();
+        let session = self.session_mut();
+        let reading = &session.intake.reading;
+        let may_be_again = reading.offered || reading.reordered.is_some();
         let is_offered_again = may_be_again && reading.warned_of == Some(seq);
         // A new Logout or ResendRequest from after a gap was checked when it arrived, and acted
         // then.
-        let has_acted = reading.kept.is_some()
+        let has_acted = reading.reordered.is_some()
             && [msg_type::LOGOUT, msg_type::RESEND_REQUEST].contains(&message.msg_type())
             && message.get(tag::POSS_DUP_FLAG) != Some(YES);
         if is_offered_again || has_acted {
             return;
         }
-        reading.warned_of = Some(seq);
+        session.intake.note_warned(seq);
         for violation in warned {
             self.notify(&Event::Warned { seq, violation });
         }
@@ -121,52 +126,56 @@ impl Call<'_> {
         framed: Framed<'_>,
         message: &Message<'m>,
         decision: Decision<'m>,
-    ) -> Result<(), Stop> {
-        let Decision { reaction, is_requested } = decision;
-        if is_requested && header.is_session_layer() {
-            self.count_requested();
+    ) {
+        let Decision { reaction, requested } = decision;
+        let now = self.now.mono;
+        if let Some(requested @ Requested::SessionLayer) = requested {
+            let session = self.session_mut();
+            session.intake.set_counts(Counts::Growth);
+            session.count_requested(requested, now);
         }
         let answer = match reaction {
             Reaction::Deliver => {
-                let Some(seq) = header.seq else { return Err(Stop) };
+                let Some(seq) = header.seq else { return };
                 if self.session().state.reset_stage().is_some() {
                     self.abandon_reset("the counterparty sends application messages");
                 }
-                self.session_mut().intake.reading.counts = Counts::Nowhere;
-                self.deliver(header, seq, *message)?;
-                if is_requested {
-                    let now = self.now.mono;
-                    self.session_mut().count_requested(now);
+                self.session_mut().intake.set_counts(Counts::Nowhere);
+                if !self.deliver(header, seq, *message, requested.is_some()) {
+                    return;
+                }
+                if let Some(requested) = requested {
+                    self.session_mut().count_requested(requested, now);
                 }
                 return self.progress(false);
             }
-            Reaction::Ignore => return Ok(()),
-            Reaction::IgnoreDuplicate(seq) => {
-                self.notify(&Event::DuplicateIgnored { seq });
-                return Ok(());
-            }
-            Reaction::IgnoreBeforeReset => {
-                self.notify(&Event::Note(BEFORE_RESET));
-                return Ok(());
-            }
+            Reaction::Ignore => return,
+            Reaction::IgnoreDuplicate(seq) => return self.notify(&Event::DuplicateIgnored { seq }),
+            Reaction::IgnoreBeforeReset => return self.notify(&Event::Note(BEFORE_RESET)),
             Reaction::TooHigh(action) => return self.too_high(header, framed, message, action),
             Reaction::Wait(until) => return self.wait_for_pace(header, until),
-            Reaction::Authenticate => match self.authenticate(header, *message)? {
-                Reaction::Answer(answer) => *answer,
-                reaction => return self.carry_out(header, framed, message, reaction.into()),
+            Reaction::Authenticate => match self.authenticate(header, *message) {
+                Some(Reaction::Answer(answer)) => *answer,
+                Some(reaction) => return self.carry_out(header, framed, message, reaction.into()),
+                None => return,
             },
             Reaction::Take => Answer::take(),
             Reaction::Beat(id) => Answer::reply(AdminMessage::Heartbeat { id: Some(id) }),
             Reaction::MoveTo(new) => Answer { number: NumberUse::MovesTo(new), ..Answer::take() },
             Reaction::Replay { begin, end } => Answer::replay(begin, end),
             Reaction::Answer(answer) => *answer,
-            reaction => return self.react(reaction),
+            Reaction::Session(reaction) => return self.react(reaction),
         };
         let is_gap_fill = matches!(answer.number, NumberUse::MovesTo(_));
         let is_heartbeat = header.msg_type == msg_type::HEARTBEAT && answer.reply.is_none();
-        self.answer(header, message, answer)?;
-        self.progress(is_gap_fill)?;
-        if is_heartbeat { self.tested(message) } else { Ok(()) }
+        let logs_out = matches!(answer.then, Then::AnswerLogout { .. });
+        self.answer(header, message, answer);
+        if !logs_out && self.goes_on() {
+            self.progress(is_gap_fill);
+        }
+        if is_heartbeat && self.goes_on() {
+            self.tested(message);
+        }
     }
 
     /// Leaves a message unread until its time, because we requested it and it comes too fast. Once
@@ -174,35 +183,24 @@ impl Call<'_> {
     /// this message and those after it do not use their numbers, and are requested in the next
     /// connection, unless the sequence numbers are reset before it.
     #[cold]
-    fn wait_for_pace(&mut self, header: &Header<'_>, until: Mono) -> Result<(), Stop> {
+    fn wait_for_pace(&mut self, header: &Header<'_>, until: Mono) {
         let session = self.session_mut();
-        session.intake.reading.counts = Counts::Nowhere;
+        session.intake.set_counts(Counts::Nowhere);
         if !session.leaves_rest() {
-            return Err(self.wait_until(BlockedBy::Pace, Some(until)));
+            return self.wait_until(BlockedBy::Pace, Some(until));
         }
-        session.intake.reading.leaves_rest = true;
+        session.intake.leave_rest();
         let seq = header.seq.unwrap_or(SeqNum::ZERO);
         let note = format!(
             "message {seq} and those after it are left for the next connection: they were requested, and come too fast for the logout"
         );
         self.notify(&Event::Note(&note));
-        Ok(())
-    }
-
-    /// Counts a message of the session layer that we requested. That it does not wait has been
-    /// checked.
-    fn count_requested(&mut self) {
-        let now = self.now.mono;
-        let session = self.session_mut();
-        session.intake.reading.counts = Counts::Growth;
-        if let Some(pace) = &mut session.limits.session_layer_pace {
-            pace.take(now);
-        }
     }
 
     /// Asks the application about the Logon, and decides with its answer and the dictionary. A
-    /// counterparty that is not authenticated learns nothing about what else is wrong.
-    fn authenticate<'m>(&mut self, header: &Header<'m>, message: Message<'m>) -> Result<Reaction<'m>, Stop> {
+    /// counterparty that is not authenticated learns nothing about what else is wrong. Returns
+    /// nothing if the application has ended the connection.
+    fn authenticate<'m>(&mut self, header: &Header<'m>, message: Message<'m>) -> Option<Reaction<'m>> {
         let reaction = match self.ask("on_logon", |app, turn| app.on_logon(message, turn))? {
             LogonDecision::RefuseSilently => logon::refused_by_application(header.seq, None),
             LogonDecision::Refuse { text } => logon::refused_by_application(header.seq, Some(text)),
@@ -219,12 +217,12 @@ impl Call<'_> {
         };
         // A stranger must not fill the journal with our Logouts.
         let now = self.now.mono;
-        Ok(match reaction {
+        Some(match reaction {
             Reaction::Answer(answer) => match *answer {
                 Answer { then: Then::LogOut(LogOut { end, .. }), .. }
-                    if !self.session_mut().limits.refusals.answer(now) =>
+                    if !self.session_mut().limits.answer_refused(now) =>
                 {
-                    Reaction::close(end)
+                    SessionReaction::close(end).into()
                 }
                 answer => answer.into(),
             },
@@ -233,7 +231,7 @@ impl Call<'_> {
     }
 
     /// Records the message and acts on it in one transaction.
-    fn answer(&mut self, header: &Header<'_>, message: &Message<'_>, answer: Answer<'_>) -> Result<(), Stop> {
+    fn answer(&mut self, header: &Header<'_>, message: &Message<'_>, answer: Answer<'_>) {
         let Answer { reset, number, mut reply, mut then, told } = answer;
         let seq = header.seq.unwrap_or(SeqNum::ZERO);
         if let (Then::GoOn, Some(AdminMessage::Reject { seq, reject, .. })) = (&then, &reply) {
@@ -246,10 +244,12 @@ impl Call<'_> {
             }) if reply.is_none() => Some(format!("the Logon is refused: {text}")),
             _ => None,
         };
-        if let Some(reply) = &mut reply {
-            self.complete_logon(reply, reset.is_some())?;
+        if let Some(reply) = &mut reply
+            && !self.complete_logon(reply, reset.is_some())
+        {
+            return;
         }
-        self.run(|call| {
+        let is_committed = self.run(|call| {
             if let Some(why) = reset {
                 call.reset(why)?;
             }
@@ -280,7 +280,10 @@ impl Call<'_> {
                 call.send(SendKind::New { cause: header.seq }, Some(message), reply)?;
             }
             call.follow_up(&mut then)
-        })?;
+        });
+        if !is_committed {
+            return;
+        }
         // A replay may have begun, or ended.
         self.tell_horizon();
         if let Some(reply) = &reply {
@@ -295,22 +298,19 @@ impl Call<'_> {
             self.notify(&Event::Note(&refused));
         }
         match then {
-            Then::GoOn => Ok(()),
-            Then::LogOut(log_out) if log_out.await_answer => Ok(()),
-            Then::LogOut(_) => Err(Stop),
+            Then::GoOn | Then::LogOut(_) => {}
             // Whatever fits is written now, before anything else. It is as much as one call may do.
             Then::Replay { .. } => {
-                self.session_mut().intake.reading.budget.spend_all();
-                self.pump()
+                self.session_mut().intake.end_call();
+                self.pump();
             }
             Then::AnswerLogout { .. } => self.logout_answered(),
             Then::LoggedOut => {
                 self.notify_reset_after_logout();
-                let leaving = self.connection_mut().and_then(|connection| connection.leaving.take());
-                self.react(Reaction::close(leaving.map_or(SessionEnd::LoggedOutByUs, Arc::unwrap_or_clone)))
+                self.close_after_logout(SessionEnd::LoggedOutByUs);
             }
             Then::LoggedOn(agreed) => self.logged_on(seq, agreed),
-            Then::Close(end) => self.react(Reaction::close(end)),
+            Then::Close(end) => self.react(SessionReaction::close(end)),
         }
     }
 }
@@ -345,14 +345,7 @@ impl Call<'_> {
                 self.begin_replay(*begin, *end);
                 Ok(())
             }
-            Then::AnswerLogout { cause, end } => {
-                if let Some(connection) = self.connection_mut()
-                    && let Some(end) = end.take()
-                {
-                    connection.leaving = Some(Arc::new(end));
-                }
-                self.answer_logout(*cause)
-            }
+            Then::AnswerLogout { cause, end } => self.answer_logout(*cause, end.take()),
             Then::LoggedOut => self.reset_after_logout(),
         }
     }
@@ -389,8 +382,8 @@ impl Call<'_> {
     }
 
     /// Answers a Logout in the open transaction. The side that sent the first Logout closes the
-    /// connection.
-    fn answer_logout(&mut self, cause: Option<SeqNum>) -> Result<(), SendError> {
+    /// connection. `end` is how it ends if this is not an ordinary logout.
+    fn answer_logout(&mut self, cause: Option<SeqNum>, end: Option<SessionEnd>) -> Result<(), SendError> {
         let until = self.now.mono + PEER_CLOSES_WITHIN;
         let session = self.session();
         // Sequence numbers from before the reset no longer apply; and a connection that is closed
@@ -398,7 +391,11 @@ impl Call<'_> {
         let ends_replay = session.fixed.settings.reset_on_logout
             || session.fixed.behavior.after_logout == AfterLogout::Close;
         // The Logout that waits for the replay serves as the answer.
-        let on_its_way = session.state.phase() == Phase::LogoutSent && !ends_replay;
+        let leave = session.state.connection.as_ref().and_then(|connection| connection.logon.phase.leave());
+        let leave = leave.cloned();
+        let on_its_way =
+            leave.as_ref().filter(|_| !ends_replay && session.state.phase() == Phase::LogoutSent).cloned();
+        let end = end.map(Arc::new).or(leave.and_then(|leave| leave.end));
         self.session_mut().state.release();
         if let Some(connection) = self.connection_mut() {
             connection.logon.logout_waits = None;
@@ -406,29 +403,36 @@ impl Call<'_> {
                 connection.logon.backlog.replay = None;
             }
         }
-        if !on_its_way {
-            self.send(
-                SendKind::New { cause },
-                None,
-                &AdminMessage::Logout { text: Cow::Borrowed(""), status: None },
-            )?;
-        }
+        let leave = match on_its_way {
+            Some(leave) => Leave { until, end, ..leave },
+            None => {
+                let logout = AdminMessage::Logout { text: Cow::Borrowed(""), status: None };
+                let seq = self.send(SendKind::New { cause }, None, &logout)?;
+                Leave { until, seq: Some(seq), is_queued: false, end }
+            }
+        };
         if let Some(connection) = self.connection_mut() {
-            (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutAnswered, Some(until));
+            connection.logon.phase = PhaseState::LogoutAnswered(leave);
         }
         self.reset_after_logout()
     }
 
     /// After the answer to a Logout is committed, either the counterparty closes the connection or
     /// we do.
-    fn logout_answered(&mut self) -> Result<(), Stop> {
+    fn logout_answered(&mut self) {
         self.notify_reset_after_logout();
         if self.session().fixed.behavior.after_logout == AfterLogout::Close {
-            let leaving = self.connection_mut().and_then(|connection| connection.leaving.take());
-            return self
-                .react(Reaction::close(leaving.map_or(SessionEnd::LoggedOutByPeer, Arc::unwrap_or_clone)));
+            self.close_after_logout(SessionEnd::LoggedOutByPeer);
         }
-        Err(Stop)
+    }
+
+    /// Closes the connection after both Logouts: because of what our Logout was sent for, or with
+    /// `end` if that was an ordinary one.
+    fn close_after_logout(&mut self, end: SessionEnd) {
+        let connection = self.session().state.connection.as_ref();
+        let leave = connection.and_then(|connection| connection.logon.phase.leave());
+        let end = leave.and_then(|leave| leave.end.as_deref()).cloned().unwrap_or(end);
+        self.react(SessionReaction::close(end));
     }
 
     fn reset_after_logout(&mut self) -> Result<(), SendError> {
@@ -447,25 +451,23 @@ impl Call<'_> {
         let Some(connection) = &mut state.connection else { return };
         connection.heart_bt_int = agreed.heart_bt_int;
         connection.peer_max_message_size = agreed.max_message_size;
-        connection.reset_asked = false;
         connection.resetting = None;
         connection.logged_on = true;
         // What was written between our Logon and its answer follows now.
         state.release();
         if let Some(connection) = &mut state.connection {
-            connection.logon = Logon { phase: Phase::LoggedOn, deadline: None, ..connection.logon };
+            connection.logon.phase = PhaseState::LoggedOn { held: None };
         }
     }
 
     /// Called once the exchange of Logons is committed.
-    fn logged_on(&mut self, seq: SeqNum, agreed: Agreed) -> Result<(), Stop> {
+    fn logged_on(&mut self, seq: SeqNum, agreed: Agreed) {
         if agreed.in_session {
-            self.notify_numbers("reset in the session");
-            return Ok(());
+            return self.notify_numbers("reset in the session");
         }
         let ours = self.connection_mut().and_then(|connection| connection.logon.ours);
         let session = self.session_mut();
-        session.intake.reading.framer.set_max_message_size(session.fixed.settings.max_message_size);
+        session.intake.accept_up_to(session.fixed.settings.max_message_size);
         let next_in = session.state.stored.next_in;
         if agreed.reset {
             self.notify_numbers("reset at logon");
@@ -481,7 +483,7 @@ impl Call<'_> {
         // A Logon whose sequence number is too high is answered first, then the gap is requested
         // (1S-a), and then the application may send (rule 4.7).
         let is_gap = seq > next_in;
-        let holds = is_gap && self.hold_back(seq, agreed)?;
+        let Some(holds) = (if is_gap { self.hold_back(seq, agreed) } else { Some(false) }) else { return };
         self.notify(&Event::LoggedOn);
         if let (Some(begin), Some(end)) = (agreed.replay_from, ours) {
             self.notify(&Event::ResendRequested { begin, end });
@@ -494,24 +496,24 @@ impl Call<'_> {
         } else if is_gap && holds {
             self.notify(&Event::GapDetected { expected: next_in, received: seq });
         } else if is_gap {
-            self.ask_for_gap(Ahead::new(seq))?;
+            self.ask_for_gap(Ahead::new(seq));
         }
-        if agreed.replay_from.is_some() {
-            self.session_mut().intake.reading.budget.spend_all();
-            self.pump()?;
+        if agreed.replay_from.is_some() && self.goes_on() {
+            self.session_mut().intake.end_call();
+            self.pump();
         }
-        Ok(())
     }
 
     /// Withholds application messages while messages are missing before the counterparty's Logon,
-    /// if the session does that; they are requested before. Returns whether it does.
+    /// if the session does that; they are requested before. Returns whether it does; `None` if they
+    /// cannot be requested now.
     ///
     /// By NextExpectedMsgSeqNum (789) in both Logons the counterparty sends them unasked: they are
     /// requested only if they do not come (rule 5.2).
-    fn hold_back(&mut self, received: SeqNum, agreed: Agreed) -> Result<bool, Stop> {
+    fn hold_back(&mut self, received: SeqNum, agreed: Agreed) -> Option<bool> {
         let session = self.session();
         let next_in = session.state.stored.next_in;
-        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        let connection = session.state.connection.as_ref()?;
         let holds = session.fixed.keeps_messages
             && session.fixed.behavior.sending_after_logon_gap == SendingAfterGap::HeldBack;
         let now = self.now.mono;
@@ -521,15 +523,20 @@ impl Call<'_> {
             if let Some(connection) = self.connection_mut() {
                 connection.logon.missing = Some(gap);
             }
-        } else if holds && let GapStep::Ask(gap) = gaps::step(session, connection, Ahead::new(received), now)
+        } else if holds
+            && let GapStep::Ask(gap) = gaps::step(session, connection, Ahead::new(received), now)
+            && !self.request_missing(gap, received)
         {
-            self.request_missing(gap, received)?;
+            return None;
         }
-        if holds && let Some(connection) = self.connection_mut() {
-            (connection.logon.backlog.held_at, connection.logon.deadline) = (Some(next_in), Some(until));
+        if holds
+            && let Some(connection) = self.connection_mut()
+            && let PhaseState::LoggedOn { held } = &mut connection.logon.phase
+        {
+            *held = Some(Held { at: next_in, until });
             self.tell_horizon();
         }
-        Ok(holds)
+        Some(holds)
     }
 
     /// 11: the message waits until the gap before it is filled; the missing messages are requested.
@@ -539,20 +546,23 @@ impl Call<'_> {
         framed: Framed<'_>,
         message: &Message<'_>,
         action: TooHigh<'_>,
-    ) -> Result<(), Stop> {
-        let Some(seq) = header.seq else { return Err(Stop) };
+    ) {
+        let Some(seq) = header.seq else { return };
         if let Some(first) = action.first {
-            self.answer(header, message, *first)?;
-            let Some(connection) = self.connection_mut() else { return Err(Stop) };
+            self.answer(header, message, *first);
+            if !self.goes_on() {
+                return;
+            }
+            let Some(connection) = self.connection_mut() else { return };
             connection.logon.request_answered = Some(seq);
-            if connection.logon.phase == Phase::LogoutAnswered {
-                return Ok(());
+            if connection.logon.phase() == Phase::LogoutAnswered {
+                return;
             }
         }
         let now = self.now.mono;
         let session = self.session_mut();
         if session.intake.reading.leaves_rest {
-            return Ok(());
+            return;
         }
         let (epoch, arrival) = (session.state.epoch(), session.arrival(now));
         if action.logs_out
@@ -560,7 +570,7 @@ impl Call<'_> {
         {
             connection.logon.logout_waits = Some(seq);
         }
-        let is_kept = action.keep && session.intake.reorder.keep(epoch, seq, framed, arrival);
+        let is_kept = action.keep && session.intake.keep(epoch, seq, framed, arrival);
         if action.keep && !is_kept {
             self.notify(&Event::Note(
                 "a message that arrived after a gap was dropped: the reorder buffer is full",
@@ -577,20 +587,19 @@ impl Call<'_> {
             gap.replayed = Some(seq);
         }
         let is_request = header.msg_type == msg_type::RESEND_REQUEST;
-        self.ask_for_gap(Ahead { seq, replayed: header.poss_dup, passed: action.ask_again, is_request })?;
-        if action.keep && !is_kept {
+        self.ask_for_gap(Ahead { seq, replayed: header.poss_dup, passed: action.ask_again, is_request });
+        if action.keep && !is_kept && self.goes_on() {
             self.session_mut().note_dropped(seq);
         }
-        Ok(())
     }
 
     /// Rejects a message that is larger than the session accepts and was read past: its number is
     /// used, so that the counterparty does not send it again and again.
-    pub(crate) fn too_large(&mut self, header: OversizedHeader<'_>, size: usize) -> Result<(), Stop> {
+    pub(crate) fn too_large(&mut self, header: OversizedHeader<'_>, size: usize) {
         let OversizedHeader { msg_type, seq, poss_dup } = header;
         // The sequence numbers before the answer to our reset no longer apply.
         if self.session().state.reset_stage() == Some(ResetStage::LogonSent) {
-            return Ok(());
+            return;
         }
         let session = self.session();
         let next_in = session.state.stored.next_in;
@@ -599,27 +608,20 @@ impl Call<'_> {
             return self.ask_for_gap(Ahead { replayed: poss_dup, ..Ahead::new(seq) });
         }
         if seq < next_in {
-            if poss_dup {
-                return Ok(());
+            if !poss_dup {
+                let Answer { mut then, .. } = answers::number_too_low(next_in, seq);
+                self.run(|call| call.follow_up(&mut then));
             }
-            let Answer { mut then, .. } = answers::number_too_low(next_in, seq);
-            self.run(|call| call.follow_up(&mut then))?;
-            return Err(Stop);
+            return;
         }
         let why = format!("the message has {size} bytes, and at most {max_message_size} are accepted");
-        self.reject_unread(seq, msg_type, &why, Some(&format!("message {seq} is rejected: {why}")))
+        self.reject_unread(seq, msg_type, &why, Some(&format!("message {seq} is rejected: {why}")));
     }
 
     /// Rejects a message that could not be read, so that none is recorded. `used` is the record of
     /// the use of its number, if that is used. If there is no room for the Reject, the message is
     /// ignored.
-    pub(crate) fn reject_unread(
-        &mut self,
-        seq: SeqNum,
-        msg_type: &[u8],
-        text: &str,
-        used: Option<&str>,
-    ) -> Result<(), Stop> {
+    pub(crate) fn reject_unread(&mut self, seq: SeqNum, msg_type: &[u8], text: &str, used: Option<&str>) {
         let reject = Reject { text: text.into(), ..Reject::of(SessionRejectReason::Other, None) };
         let reply = AdminMessage::Reject { seq, msg_type, reject };
         let mut then = after_reject(self.session(), seq, text.into());
@@ -631,27 +633,26 @@ impl Call<'_> {
             }
             call.send(SendKind::New { cause: Some(seq) }, None, &reply)?;
             call.follow_up(&mut then)
-        })?;
+        });
         if !sent {
-            return Ok(());
+            return;
         }
         self.tell_horizon();
         self.notify_rejected(&reply);
-        self.progress(false)
+        self.progress(false);
     }
 
     /// Requests the messages missing before `ahead`, once while the gap is open.
-    fn ask_for_gap(&mut self, ahead: Ahead) -> Result<(), Stop> {
+    fn ask_for_gap(&mut self, ahead: Ahead) {
         let session = self.session();
         let next_in = session.state.stored.next_in;
-        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        let Some(connection) = &session.state.connection else { return };
         match gaps::step(session, connection, ahead, self.now.mono) {
-            GapStep::Patience => Ok(()),
+            GapStep::Patience => {}
             GapStep::Coming(gap) => {
                 if let Some(connection) = self.connection_mut() {
                     connection.logon.missing = Some(gap);
                 }
-                Ok(())
             }
             GapStep::GiveUp => {
                 let times = connection.logon.missing.map_or(0, |gap| gap.asked);
@@ -662,19 +663,18 @@ impl Call<'_> {
                 };
                 let end = SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled);
                 self.session_mut().give_up();
-                self.run(|call| call.log_out(text.into(), None, end, false))?;
-                Err(Stop)
+                self.run(|call| call.log_out(text.into(), None, end, false));
             }
             GapStep::Ask(gap) => {
-                self.request_missing(gap, ahead.seq)?;
-                self.notify(&Event::GapDetected { expected: next_in, received: ahead.seq });
-                Ok(())
+                if self.request_missing(gap, ahead.seq) {
+                    self.notify(&Event::GapDetected { expected: next_in, received: ahead.seq });
+                }
             }
         }
     }
 
-    /// Requests the missing messages.
-    fn request_missing(&mut self, gap: Missing, received: SeqNum) -> Result<(), Stop> {
+    /// Requests the missing messages. Returns whether it could.
+    fn request_missing(&mut self, gap: Missing, received: SeqNum) -> bool {
         self.run(|call| {
             if let Some(connection) = call.connection_mut() {
                 connection.logon.missing = Some(gap);
@@ -686,30 +686,33 @@ impl Call<'_> {
 
     /// Called after NextNumIn has advanced, by a gap fill or by one: forgets a gap that is filled,
     /// answers a Logout that waited for it, and requests the next part of the gap, or the next gap.
-    fn progress(&mut self, by_gap_fill: bool) -> Result<(), Stop> {
+    fn progress(&mut self, by_gap_fill: bool) {
         let now = self.now.mono;
         let session = self.session_mut();
         let next_in = session.state.stored.next_in;
-        let Some(connection) = &mut session.state.connection else { return Err(Stop) };
+        let Some(connection) = &mut session.state.connection else { return };
         if connection.logon.missing.is_some_and(|gap| next_in > gap.end) {
             connection.logon.missing = None;
         }
-        if connection.logon.backlog.held_at.is_some_and(|held_at| held_at != next_in) {
+        if connection.logon.phase.held().is_some_and(|held| held.at != next_in) {
             session.state.release();
             self.tell_horizon();
         }
         let session = self.session();
-        let Some(connection) = &session.state.connection else { return Err(Stop) };
-        if let Some(gap) = gaps::next_part(session, connection, by_gap_fill, now) {
-            self.request_missing(gap, gap.end.next())?;
+        let Some(connection) = &session.state.connection else { return };
+        if let Some(gap) = gaps::next_part(session, connection, by_gap_fill, now)
+            && !self.request_missing(gap, gap.end.next())
+        {
+            return;
         }
         let session = self.session();
-        let Some(connection) = &session.state.connection else { return Err(Stop) };
+        let Some(connection) = &session.state.connection else { return };
         match gaps::progress(session, connection) {
-            Progress::Nothing => Ok(()),
+            Progress::Nothing => {}
             Progress::AnswerLogout => {
-                self.run(|call| call.answer_logout(None))?;
-                self.logout_answered()
+                if self.run(|call| call.answer_logout(None, None)) {
+                    self.logout_answered();
+                }
             }
             Progress::Gap { ahead } => self.ask_for_gap(Ahead::new(ahead)),
         }

@@ -1,25 +1,25 @@
 //! What the clock does to a session: heartbeats, TestRequests, and timeouts.
 
 use crate::decide::due;
-use crate::perform::call::{Call, Stop};
+use crate::perform::call::Call;
 use crate::state::timers::Timer;
 
 impl Call<'_> {
-    /// Fires the timers that are due.
-    pub(crate) fn fire_timers(&mut self) -> Result<(), Stop> {
+    /// Fires the timers that are due, until one of them ends the connection.
+    pub(crate) fn fire_timers(&mut self) {
         for timer in Timer::ALL {
             let session = self.session();
             if let Some(connection) = &session.state.connection
                 && session.is_due(*timer, self.now.mono)
             {
-                let reaction = due::timer(session, connection, *timer);
-                self.react(reaction)?;
-                if *timer == Timer::Reset {
+                if let Some(reaction) = due::timer(session, connection, *timer) {
+                    self.react(reaction);
+                }
+                if *timer == Timer::Reset || !self.session().state.is_open() {
                     break;
                 }
             }
         }
-        Ok(())
     }
 }
 
@@ -37,15 +37,15 @@ mod tests {
     use crate::events::end::{Misbehavior, SessionEnd};
     use crate::events::failure::Failure;
     use crate::invariants::{NoStore, session};
-    use crate::limits::throttle::{Kind, OutboundPlaces, Rate};
+    use crate::limits::throttle::{Kind, OutboundPermits, Rate};
     use crate::perform::read::Reader;
     use crate::schedule::Schedule;
     use crate::schedule::calendar::Calendar;
     use crate::settings::dictionaries::SessionDictionary;
-    use crate::state::Phase;
     use crate::state::backlog::Replay;
+    use crate::state::phase::{Leave, PhaseState};
     use crate::state::reading::{Blocked, BlockedBy, Incomplete};
-    use crate::state::reorder::Kept;
+    use crate::state::reorder::Reordered;
     use crate::state::session::Session;
     use crate::state::{Connection, ResetStage, Resetting, TestRequest};
     use crate::store::Position;
@@ -96,7 +96,7 @@ mod tests {
                 let mut calendar = Calendar::new(Arc::new(Schedule::non_stop()));
                 calendar.look(now(1));
                 calendar.next_look = at(50_000);
-                s.standing.calendar = Some(calendar);
+                s.standing.of_test().calendar = Some(calendar);
             },
             at(50_000),
             |s| s.standing.calendar.as_ref().unwrap().next_look > at(50_000),
@@ -104,9 +104,9 @@ mod tests {
         (
             Timer::Phase,
             |s| {
-                let logon = &mut connection(s).logon;
-                (logon.phase, logon.deadline, logon.logout) =
-                    (Phase::LogoutSent, Some(at(2000)), Some(SeqNum(1)));
+                let (until, seq) = (at(2000), Some(SeqNum(1)));
+                let leave = Leave { until, seq, is_queued: false, end: None };
+                connection(s).logon.phase = PhaseState::LogoutSent(leave);
             },
             at(2000),
             |s| has_end(s, &SessionEnd::LogoutTimedOut),
@@ -123,7 +123,7 @@ mod tests {
         (
             Timer::Unread,
             |s| {
-                s.fixed.settings.send_timeout = Duration::from_secs(5);
+                s.fixed.of_test().settings.send_timeout = Duration::from_secs(5);
                 refuse(s, 9, at(1));
             },
             at(5001),
@@ -138,7 +138,7 @@ mod tests {
         (
             Timer::SlowConsumer,
             |s| {
-                s.fixed.settings.slow_consumer_timeout = Some(Duration::from_secs(4));
+                s.fixed.of_test().settings.slow_consumer_timeout = Some(Duration::from_secs(4));
                 refuse(s, s.outbox.size() * 95 / 100, at(1));
                 s.outbox.pass_watermark(at(1));
             },
@@ -147,7 +147,7 @@ mod tests {
         ),
         (
             Timer::Oversized,
-            |s| s.intake.reading.oversized = Some(Box::new(oversized::Oversized::new(at(1)))),
+            |s| s.intake.of_test().reading.oversized = Some(Box::new(oversized::Oversized::new(at(1)))),
             Mono(at(1).0 + oversized::WITHIN.as_nanos() as u64),
             |s| {
                 let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
@@ -187,14 +187,14 @@ mod tests {
         ),
         (
             Timer::Incomplete,
-            |s| s.intake.reading.incomplete = Some(Incomplete { since: at(1), bytes: 4 }),
+            |s| s.intake.of_test().reading.incomplete = Some(Incomplete { since: at(1), bytes: 4 }),
             at(30_001),
             |s| s.intake.reading.incomplete.is_none(),
         ),
         (
             Timer::Replay,
             |s| {
-                s.limits.replay_due = at(700);
+                s.limits.of_test().replay_due = at(700);
                 let (next, end, live) = (SeqNum(1), SeqNum(1), SeqNum(2));
                 connection(s).logon.backlog.replay =
                     Some(Replay { next, end, gap_from: None, live, began: live });
@@ -206,7 +206,7 @@ mod tests {
             Timer::Offer,
             |s| {
                 let (since, by) = (at(1), BlockedBy::Application);
-                s.intake.reading.blocked = Some(Blocked { since, by, until: None });
+                s.intake.of_test().reading.blocked = Some(Blocked { since, by, until: None });
             },
             at(251),
             |s| s.intake.reading.blocked.is_none(),
@@ -215,21 +215,21 @@ mod tests {
             Timer::Room,
             |s| {
                 let rate = Rate::new(1, Duration::from_secs(2)).unwrap();
-                let mut places = OutboundPlaces::new(Some(rate), None).unwrap();
-                places.take(&mut s.state.counted, Kind::Order, 0);
-                places.accept(s.state.counted, 0, at(1));
-                places.await_place(Kind::Order);
-                s.limits.outbound_places = Some(places);
+                let mut permits = OutboundPermits::new(Some(rate), None).unwrap();
+                permits.take(&mut s.state.counted, Kind::Order, 0);
+                permits.accept(s.state.counted, 0, at(1));
+                permits.await_permit(Kind::Order);
+                s.limits.of_test().outbound_permits = Some(permits);
             },
             at(2001),
-            |s| !s.limits.outbound_places.as_ref().unwrap().is_awaited(),
+            |s| !s.limits.outbound_permits.as_ref().unwrap().is_awaited(),
         ),
     ];
 
     fn wake(core: &mut Core, now: Now) {
         let dialects = [SessionDictionary::None];
         let mut call = Call { core, dialects: &dialects, app: &mut Idle, now, own: 0, telling: 0 };
-        let mut reader = Reader { index: FieldStorage::new(64), again: Kept::with_capacity(1024) };
+        let mut reader = Reader { index: FieldStorage::new(64), again: Reordered::with_capacity(1024) };
         call.wake(b"8=FI", &mut reader);
     }
 

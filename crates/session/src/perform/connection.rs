@@ -7,11 +7,12 @@ use fixbolt_codec::{SeqNum, Version};
 use crate::decide::logon;
 use crate::events::end::SessionEnd;
 use crate::events::event::{Event, Unreached};
-use crate::perform::call::{Call, Stop};
+use crate::perform::call::Call;
 use crate::perform::read::Reader;
 use crate::send::seal::SendKind;
 use crate::state::Phase;
 use crate::state::backlog::Unsent;
+use crate::state::phase::PhaseState;
 use crate::wire::admin_message::AdminMessage;
 
 impl Call<'_> {
@@ -21,8 +22,7 @@ impl Call<'_> {
         self.session_mut().connect(now);
         self.tell_horizon();
         if !self.session().is_acceptor() {
-            // A failure ends the connection or halts the session, and the caller can see both.
-            let _ = self.log_on();
+            self.log_on();
         }
     }
 
@@ -41,11 +41,8 @@ impl Call<'_> {
         if !session.state.is_open() {
             return buffered.len();
         }
-        if let Some(places) = &mut session.limits.outbound_places {
-            places.asked(session.state.counted, now);
-        }
-        // The session records why a step stopped.
-        let _ = self.fire_timers();
+        session.limits.note_asked(session.state.counted, now);
+        self.fire_timers();
         self.receive_late(buffered, reader)
     }
 
@@ -56,14 +53,13 @@ impl Call<'_> {
         if let Some(Unsent { first, last }) = lost {
             self.notify(&Event::Unreached { begin: first, end: last, why: Unreached::Reset });
         }
-        if let Some(resetting) = connection.resetting {
-            self.reset_is_cut_off(&resetting);
+        if let Some(resetting) = &connection.resetting {
+            self.reset_is_cut_off(resetting);
         }
         // A counterparty that closes instead of answering our Logout does not hide why it was sent.
-        let end = connection.end.or(connection.leaving).map(Arc::unwrap_or_clone).unwrap_or(match connection
-            .logon
-            .phase
-        {
+        let left = || connection.logon.phase.leave().and_then(|leave| leave.end.clone());
+        let end = connection.end.clone().or_else(left).map(Arc::unwrap_or_clone);
+        let end = end.unwrap_or(match connection.logon.phase() {
             Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
             Phase::LogonSent => SessionEnd::LogonUnanswered,
             _ => SessionEnd::ConnectionLost,
@@ -97,7 +93,7 @@ impl Call<'_> {
             return;
         }
         let before = session.state.added;
-        if self.run(|call| call.reset(why)).is_ok() {
+        if self.run(|call| call.reset(why)) {
             self.notify_numbers(why);
         }
         // Too much of it is noticed at the next Logon.
@@ -107,28 +103,32 @@ impl Call<'_> {
 
     /// Logs on as an initiator, with a reset of the sequence numbers if the session resets at each
     /// logon.
-    fn log_on(&mut self) -> Result<(), Stop> {
+    fn log_on(&mut self) {
         let reset = self.session().fixed.settings.reset_on_logon;
         let heart_bt_int = self.session().fixed.settings.heart_bt_int;
         let next_in = if reset { SeqNum::ONE } else { self.session().state.stored.next_in };
         let mut logon = AdminMessage::Logon(logon::ours(self.session(), heart_bt_int, reset, next_in));
-        self.complete_logon(&mut logon, reset)?;
+        if !self.complete_logon(&mut logon, reset) {
+            return;
+        }
         self.run(|call| {
             if reset {
                 call.reset("ResetOnLogon")?;
                 // FIX.4.0 has no ResetSeqNumFlag: the counterparty resets because it was agreed.
                 let asks = call.session().fixed.settings.id.version() >= Version::Fix41;
-                if let Some(connection) = call.connection_mut() {
-                    connection.reset_asked = asks;
+                if let Some(connection) = call.connection_mut()
+                    && let PhaseState::LogonSent { asks_reset, .. } = &mut connection.logon.phase
+                {
+                    *asks_reset = asks;
                 }
             }
             call.send(SendKind::New { cause: None }, None, &logon)?;
             if let Some(connection) = call.connection_mut() {
                 // What was written before our Logon has a lower number: the counterparty asks for
                 // it.
-                connection.logon.backlog.kept_from = None;
+                connection.logon.backlog.withheld_from = None;
             }
             Ok(())
-        })
+        });
     }
 }

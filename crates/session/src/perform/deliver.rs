@@ -6,13 +6,13 @@ use fixbolt_dictionary::RefTag;
 
 use crate::api::application::Delivery;
 use crate::decide::answers::{business_reject, unprocessed};
-use crate::decide::reaction::Reaction;
+use crate::decide::reaction::SessionReaction;
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
 use crate::events::failure::Failure;
 use crate::events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
-use crate::perform::call::{Call, Outcome, PANIC, Stop};
+use crate::perform::call::{Call, Outcome, PANIC};
 use crate::send::seal::SendKind;
 use crate::state::Phase;
 use crate::state::reading::BlockedBy;
@@ -22,70 +22,74 @@ use crate::wire::header::Header;
 
 impl Call<'_> {
     /// Offers the message that is expected next to the application, and acts on the result.
+    /// `is_requested` says whether we requested it. Returns whether the message has been processed.
     pub(crate) fn deliver(
         &mut self,
         header: &Header<'_>,
         seq: SeqNum,
         message: Message<'_>,
-    ) -> Result<(), Stop> {
+        is_requested: bool,
+    ) -> bool {
         if !matches!(self.session().state.phase(), Phase::LoggedOn | Phase::LogoutSent) {
-            return Err(Stop);
+            return false;
         }
         let session = self.session();
         let redelivered = session.state.stored.attempts > 0
             || session.standing.offered == Some((session.state.stored.generation, seq))
             || header.poss_dup && seq == session.standing.opened_at;
-        self.begin_message(header, seq, &message)?;
-        let mut failure = None;
+        if !self.begin_message(header, seq, &message, is_requested) {
+            return false;
+        }
+        // Whether what the application wrote is rolled back, so that the message counts as
+        // processed and is answered with a reject; and what is reported of it.
+        let (mut is_undone, mut failure) = (true, None);
         let reply = match self.offer(message, seq, redelivered) {
             Outcome::Delivered(Delivery::Done) => {
-                let committed = self.commit();
-                if committed.is_err() {
+                let is_committed = self.commit().is_ok();
+                if !is_committed {
                     self.note_offered(seq);
                 }
-                return committed;
+                return is_committed;
             }
             Outcome::Delivered(Delivery::NotNow) => {
                 self.rollback();
-                return Err(self.wait(BlockedBy::Application));
+                self.wait(BlockedBy::Application);
+                return false;
             }
             Outcome::Failed(Failure::Send(SendError::BackPressure | SendError::Throttled { .. })) => {
                 let until = self.throttled_until();
                 self.rollback();
-                return Err(self.wait_until(BlockedBy::OtherSession, until));
+                self.wait_until(BlockedBy::OtherSession, until);
+                return false;
             }
-            Outcome::Delivered(Delivery::Reject(rejected)) => Some(reject(header, seq, rejected)),
-            Outcome::Delivered(Delivery::BusinessReject(rejected)) => {
-                business_reject(self.session(), header, seq, rejected)
+            Outcome::Failed(Failure::Send(SendError::Store(error))) => {
+                self.note_offered(seq);
+                self.abandon(SendError::Store(error));
+                return false;
             }
-            Outcome::Failed(Failure::Reject(rejected)) => {
-                self.begin_anew(header, seq, &message)?;
+            Outcome::Delivered(Delivery::Reject(rejected)) => {
+                is_undone = false;
                 Some(reject(header, seq, rejected))
             }
-            Outcome::Failed(Failure::BusinessReject(rejected)) => {
-                self.begin_anew(header, seq, &message)?;
+            Outcome::Delivered(Delivery::BusinessReject(rejected)) => {
+                is_undone = false;
                 business_reject(self.session(), header, seq, rejected)
             }
-            // An answer that does not fit is not the message's fault: the message counts as
-            // processed, and the counterparty is told that there is no answer.
+            Outcome::Failed(Failure::Reject(rejected)) => Some(reject(header, seq, rejected)),
+            Outcome::Failed(Failure::BusinessReject(rejected)) => {
+                business_reject(self.session(), header, seq, rejected)
+            }
+            // An answer that does not fit is not the message's fault: the counterparty is told that
+            // there is no answer.
             Outcome::Failed(Failure::Send(
                 error @ (SendError::TooLarge { .. } | SendError::TooMany { .. }),
             )) => {
-                self.begin_anew(header, seq, &message)?;
                 let text = match error {
                     SendError::TooLarge { limit } => format!("the answer is larger than {limit} bytes"),
                     error => format!("the answer is {error}"),
                 };
-                business_reject(
-                    self.session(),
-                    header,
-                    seq,
-                    BusinessReject::new(BusinessRejectReason::OTHER).text(text),
-                )
-            }
-            Outcome::Failed(Failure::Send(SendError::Store(error))) => {
-                self.note_offered(seq);
-                return Err(self.abandon(SendError::Store(error)));
+                let rejected = BusinessReject::new(BusinessRejectReason::OTHER).text(text);
+                business_reject(self.session(), header, seq, rejected)
             }
             outcome @ (Outcome::Failed(_) | Outcome::Panicked) => {
                 let why = match outcome {
@@ -93,24 +97,31 @@ impl Call<'_> {
                     _ => PANIC.to_owned(),
                 };
                 if !self.session().fixed.settings.reject_on_failure {
-                    return Err(self.application_failed(seq, &why));
+                    self.application_failed(seq, &why);
+                    return false;
                 }
-                self.begin_anew(header, seq, &message)?;
                 failure = Some(format!("the application failed on message {seq}, which is rejected: {why}"));
-                business_reject(
-                    self.session(),
-                    header,
-                    seq,
-                    BusinessReject::new(BusinessRejectReason::APPLICATION_NOT_AVAILABLE),
-                )
+                let rejected = BusinessReject::new(BusinessRejectReason::APPLICATION_NOT_AVAILABLE);
+                business_reject(self.session(), header, seq, rejected)
             }
         };
+        if is_undone {
+            self.rollback();
+            // Its store may have refused what the application wrote.
+            let is_halted = self.session().standing.halted.is_some();
+            if is_halted || !self.begin_message(header, seq, &message, is_requested) {
+                return false;
+            }
+        }
         if let Some(reply) = &reply
             && let Err(error) = self.send(SendKind::New { cause: Some(seq) }, Some(&message), reply)
         {
-            return Err(self.abandon(error));
+            self.abandon(error);
+            return false;
         }
-        self.commit()?;
+        if self.commit().is_err() {
+            return false;
+        }
         if let Some(failure) = failure {
             self.notify(&Event::Note(&failure));
         }
@@ -118,34 +129,39 @@ impl Call<'_> {
             Some(reply) => self.notify_rejected(reply),
             None => self.notify(&Event::Note(&unprocessed(&message))),
         }
-        Ok(())
+        true
     }
 
     /// Notes that the application has seen the message of a transaction that a store did not take.
     fn note_offered(&mut self, seq: SeqNum) {
         let session = self.session_mut();
-        session.standing.offered = Some((session.state.stored.generation, seq));
+        session.standing.note_offered(session.state.stored.generation, seq);
     }
 
-    /// Begins the message's transaction: uses its sequence number and records it.
-    fn begin_message(&mut self, header: &Header<'_>, seq: SeqNum, message: &Message<'_>) -> Result<(), Stop> {
+    /// Begins the message's transaction: uses its sequence number and records it. Returns whether
+    /// the store took that.
+    fn begin_message(
+        &mut self,
+        header: &Header<'_>,
+        seq: SeqNum,
+        message: &Message<'_>,
+        is_requested: bool,
+    ) -> bool {
         self.begin();
         let now = self.now.mono;
-        self.session_mut().state.advance();
-        self.session_mut().count_delivered(header, seq, now);
-        let flags = header.flags.with(RecordFlags::DELIVERED);
-        self.record(seq, message, flags).map_err(|error| self.abandon(error))
-    }
-
-    /// Rolls back what the application wrote. The message counts as processed and is answered with
-    /// a reject.
-    fn begin_anew(&mut self, header: &Header<'_>, seq: SeqNum, message: &Message<'_>) -> Result<(), Stop> {
-        self.rollback();
-        if self.session().standing.halted.is_some() {
-            // Its store refused what the application wrote.
-            return Err(Stop);
+        let session = self.session_mut();
+        session.state.advance();
+        if !is_requested {
+            session.count_delivered(now);
         }
-        self.begin_message(header, seq, message)
+        let flags = header.flags.with(RecordFlags::DELIVERED);
+        match self.record(seq, message, flags) {
+            Ok(()) => true,
+            Err(error) => {
+                self.abandon(error);
+                false
+            }
+        }
     }
 }
 
@@ -158,7 +174,7 @@ fn reject<'m>(header: &Header<'m>, seq: SeqNum, rejected: SessionReject) -> Admi
 impl Call<'_> {
     /// Rolls the transaction back. The store counts the attempt, and the session is disconnected,
     /// or halted if it was the last attempt (property 4).
-    fn application_failed(&mut self, seq: SeqNum, why: &str) -> Stop {
+    fn application_failed(&mut self, seq: SeqNum, why: &str) {
         self.rollback();
         self.begin();
         let session = self.session_mut();
@@ -168,15 +184,14 @@ impl Call<'_> {
             return self.abandon(error);
         }
         if self.commit().is_err() {
-            return Stop;
+            return;
         }
         let text = format!("the application failed on message {seq} (attempt {attempts}): {why}");
         self.notify(&Event::Note(&text));
-        let _ = self.react(if attempts >= most {
-            Reaction::halt(Halt::PoisonMessage { seq, attempts })
+        self.react(if attempts >= most {
+            SessionReaction::halt(Halt::PoisonMessage { seq, attempts })
         } else {
-            Reaction::close(SessionEnd::ApplicationFailed { seq })
+            SessionReaction::close(SessionEnd::ApplicationFailed { seq })
         });
-        Stop
     }
 }

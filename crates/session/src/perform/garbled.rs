@@ -8,7 +8,7 @@
 use fixbolt_codec::{Message, SeqNum};
 
 use crate::events::event::Event;
-use crate::perform::call::{Call, Stop};
+use crate::perform::call::Call;
 use crate::settings::SessionSettings;
 use crate::state::session::Session;
 use crate::state::{Phase, ResetStage};
@@ -61,19 +61,16 @@ impl<'m> GarbledHeader<'m> {
 impl Call<'_> {
     /// Rejects or ignores a message that is garbled because a field has no `=` (14k).
     #[cold]
-    pub(crate) fn without_equals(&mut self, message: &Message<'_>) -> Result<(), Stop> {
+    pub(crate) fn without_equals(&mut self, message: &Message<'_>) {
         match GarbledHeader::read(self.session(), message.bytes()) {
             Some(header) => self.reject_garbled(header),
-            None => {
-                self.notify(&Event::Note("a message with a field without = is ignored"));
-                Ok(())
-            }
+            None => self.notify(&Event::Note("a message with a field without = is ignored")),
         }
     }
 
     /// Rejects a garbled message.
-    pub(crate) fn reject_garbled(&mut self, header: GarbledHeader<'_>) -> Result<(), Stop> {
+    pub(crate) fn reject_garbled(&mut self, header: GarbledHeader<'_>) {
         let is_used = header.uses(self.session().state.stored.next_in);
-        self.reject_unread(header.seq, header.msg_type, TEXT, is_used.then_some(REJECTED))
+        self.reject_unread(header.seq, header.msg_type, TEXT, is_used.then_some(REJECTED));
     }
 }

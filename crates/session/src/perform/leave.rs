@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 
-use crate::decide::reaction::Reaction;
-use crate::events::end::{Halt, SessionEnd};
+use crate::decide::reaction::SessionReaction;
+use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
 use crate::events::event::Event;
-use crate::perform::call::{Call, Stop};
+use crate::perform::call::Call;
 use crate::send::seal::SendKind;
 use crate::settings::behavior::TestReqId;
+use crate::state::phase::{Leave, PhaseState};
 use crate::state::{Phase, TestRequest};
-use crate::store::retry::StoreRetry;
 use crate::wire::admin_message::{AdminMessage, LogoutStatus, TestReqIdValue};
 
 /// What is reported of a silent counterparty whose connection is kept.
@@ -23,73 +23,49 @@ const UNANSWERED: &str =
 
 impl Call<'_> {
     /// Carries out a reaction that needs no message.
-    pub(crate) fn react(&mut self, reaction: Reaction<'_>) -> Result<(), Stop> {
+    pub(crate) fn react(&mut self, reaction: SessionReaction<'_>) {
         match reaction {
-            Reaction::Close(close) => {
+            SessionReaction::Close(close) => {
                 let (end, event) = *close;
                 if let Some(event) = event {
                     self.notify(&event);
                 }
                 self.close(end);
-                Err(Stop)
             }
-            Reaction::EndWith(ending) => {
+            SessionReaction::EndWith(ending) => {
                 let (text, end) = *ending;
-                self.with_room(|call| call.log_out(text, None, end.clone(), false))?;
+                self.with_room(|call| call.log_out(text, None, end.clone(), false));
                 self.close(end);
-                Err(Stop)
             }
-            Reaction::Leave(leaving) => {
+            SessionReaction::Leave(leaving) => {
                 let (text, end) = *leaving;
-                if !self.with_room(|call| call.send_logout(text, None, Some(end.clone())))? {
+                if !self.with_room(|call| call.send_logout(text, None, Some(end.clone()))) {
                     self.close(end);
                 }
-                Ok(())
             }
-            Reaction::Halt(halt) => {
+            SessionReaction::Halt(halt) => {
                 let now = self.now.mono;
                 let session = self.session_mut();
-                // Another halt replaces one that its store would have ended.
-                session.standing.retry =
-                    matches!(*halt, Halt::StoreFailed(_)).then(|| StoreRetry::begin(now));
-                session.standing.halted = Some((*halt).clone());
+                session.standing.halt((*halt).clone(), now);
                 session.publish();
                 self.close(SessionEnd::Halted(*halt));
-                Err(Stop)
             }
-            Reaction::Release => {
+            SessionReaction::Release => {
                 self.session_mut().state.release();
                 self.tell_horizon();
-                Ok(())
             }
-            Reaction::AbandonReset(why) => {
-                self.abandon_reset(why);
-                Ok(())
-            }
-            Reaction::Test => self.test_request().map(drop),
-            Reaction::KeepSilent => {
+            SessionReaction::AbandonReset(why) => self.abandon_reset(why),
+            // Without room, what the counterparty has not read serves the same purpose.
+            SessionReaction::Test => drop(self.test_request()),
+            SessionReaction::KeepSilent => {
                 let now = self.now.mono;
                 if let Some(connection) = self.connection_mut() {
                     connection.hear(now);
                 }
                 self.notify(&Event::Note(UNANSWERED));
-                Ok(())
             }
-            Reaction::Heartbeat => self.beat(),
-            Reaction::TellWatermark => self.tell_watermark(),
-            // These are about a message.
-            Reaction::Deliver
-            | Reaction::Take
-            | Reaction::Ignore
-            | Reaction::IgnoreDuplicate(_)
-            | Reaction::IgnoreBeforeReset
-            | Reaction::Beat(_)
-            | Reaction::MoveTo(_)
-            | Reaction::Replay { .. }
-            | Reaction::TooHigh(_)
-            | Reaction::Wait(_)
-            | Reaction::Authenticate
-            | Reaction::Answer(_) => Ok(()),
+            SessionReaction::Heartbeat => self.beat(),
+            SessionReaction::TellWatermark => self.tell_watermark(),
         }
     }
 
@@ -102,21 +78,20 @@ impl Call<'_> {
         self.core.note_change(self.own);
     }
 
-    fn beat(&mut self) -> Result<(), Stop> {
+    fn beat(&mut self) {
         let now = self.now.mono;
         let heartbeat = AdminMessage::Heartbeat { id: None };
-        self.with_room(|call| call.send(SendKind::New { cause: None }, None, &heartbeat).map(drop))?;
+        self.with_room(|call| call.send(SendKind::New { cause: None }, None, &heartbeat).map(drop));
         // Counts as sent even if it waits for a replay, which itself proves that we are alive, or
         // if there was no room: the bytes that wait for the counterparty to read them do the same.
         if let Some(connection) = self.connection_mut() {
             connection.last_sent = now;
         }
-        Ok(())
     }
 
     /// Notifies the application of a counterparty that reads too slowly, or has caught up.
     #[cold]
-    fn tell_watermark(&mut self) -> Result<(), Stop> {
+    fn tell_watermark(&mut self) {
         let now = self.now.mono;
         let outbox = &mut self.session_mut().outbox;
         let (queued, size) = (outbox.queued(), outbox.size());
@@ -124,33 +99,34 @@ impl Call<'_> {
             None => self.notify(&Event::SlowConsumer { queued, size }),
             Some(since) => self.notify(&Event::SlowConsumerRecovered { queued, after: now - since }),
         }
-        // What the callback wrote may have ended the connection.
-        if self.session().state.is_open() { Ok(()) } else { Err(Stop) }
     }
 
-    /// Runs a transaction that no message caused and that may be omitted. Returns whether there was
-    /// room for it.
-    pub(crate) fn with_room(
-        &mut self,
-        act: impl FnOnce(&mut Call<'_>) -> Result<(), SendError>,
-    ) -> Result<bool, Stop> {
+    /// Runs a transaction that no message caused and that is omitted if there is no room for it.
+    /// Returns whether it was committed; if not, and there was room, the session ends.
+    pub(crate) fn with_room(&mut self, act: impl FnOnce(&mut Call<'_>) -> Result<(), SendError>) -> bool {
         self.begin();
         match act(self) {
-            Ok(()) => self.commit().map(|()| true),
+            Ok(()) => self.commit().is_ok(),
             Err(SendError::BackPressure) => {
                 self.rollback();
-                Ok(false)
+                false
             }
-            Err(error) => Err(self.abandon(error)),
+            Err(error) => {
+                self.abandon(error);
+                false
+            }
         }
     }
 
-    /// Sends a TestRequest to a silent counterparty; returns its TestReqID. If there is no room,
-    /// the bytes it has not read serve the same purpose.
-    pub(crate) fn test_request(&mut self) -> Result<Option<TestReqIdValue>, Stop> {
+    /// Sends a TestRequest to the counterparty; returns its TestReqID.
+    ///
+    /// # Errors
+    /// Returns [`SendError::BackPressure`] if there is no room, and [`SendError::Unavailable`] if
+    /// the session ends.
+    pub(crate) fn test_request(&mut self) -> Result<TestReqIdValue, SendError> {
         let now = self.now.mono;
         let kind = self.session().fixed.behavior.test_req_id;
-        let Some(connection) = self.connection_mut() else { return Err(Stop) };
+        let Some(connection) = self.connection_mut() else { return Err(SendError::Unavailable) };
         let last = connection.test_requests;
         let number = last + 1;
         let id = match kind {
@@ -162,11 +138,17 @@ impl Call<'_> {
             connection.test_requests = number;
             connection.test_request = Some(TestRequest { id: number, sent: now });
             call.send(SendKind::New { cause: None }, None, &AdminMessage::TestRequest { id }).map(drop)
-        })?;
-        if !sent && let Some(connection) = self.connection_mut() {
+        });
+        if sent {
+            return Ok(id);
+        }
+        if !self.session().state.is_open() {
+            return Err(SendError::Unavailable);
+        }
+        if let Some(connection) = self.connection_mut() {
             connection.test_request = Some(TestRequest { id: last, sent: now });
         }
-        Ok(sent.then_some(id))
+        Err(SendError::BackPressure)
     }
 
     /// Sends a Logout. If an answer is awaited, the connection is closed once it has come or its
@@ -180,7 +162,7 @@ impl Call<'_> {
     ) -> Result<(), SendError> {
         let Some(connection) = self.connection_mut() else { return Err(SendError::NotLoggedOn) };
         if await_answer {
-            if connection.logon.phase == Phase::LogoutSent {
+            if connection.logon.phase() == Phase::LogoutSent {
                 // A counterparty that violates another rule in the meantime is no longer listened
                 // to.
                 self.close(end);
@@ -189,11 +171,13 @@ impl Call<'_> {
             return self.send_logout(text, cause, Some(end));
         }
         // Nothing else is sent afterwards.
-        (connection.logon.backlog.replay, connection.logon.backlog.kept_from) = (None, None);
+        (connection.logon.backlog.replay, connection.logon.backlog.withheld_from) = (None, None);
         let status = LogoutStatus::of(&end);
-        self.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status })?;
+        let until = self.now.mono;
+        let seq = self.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status })?;
         if let Some(connection) = self.connection_mut() {
-            connection.logon.phase = Phase::LogoutAnswered;
+            let leave = Leave { until, seq: Some(seq), is_queued: false, end: None };
+            connection.logon.phase = PhaseState::LogoutAnswered(leave);
         }
         self.close(end);
         Ok(())
@@ -208,13 +192,12 @@ impl Call<'_> {
         leaving: Option<SessionEnd>,
     ) -> Result<(), SendError> {
         self.session_mut().state.release();
-        self.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status: None })?;
+        let seq = self.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status: None })?;
         let session = self.session();
         let until = session.writes_again_at(self.now.mono) + session.fixed.settings.logout_timeout;
         if let Some(connection) = self.connection_mut() {
-            (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutSent, Some(until));
-            connection.logon.logout_queued = true;
-            connection.leaving = leaving.map(Arc::new);
+            let leave = Leave { until, seq: Some(seq), is_queued: true, end: leaving.map(Arc::new) };
+            connection.logon.phase = PhaseState::LogoutSent(leave);
         }
         Ok(())
     }

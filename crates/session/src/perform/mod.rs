@@ -13,3 +13,14 @@ pub(crate) mod replay;
 pub(crate) mod reset;
 pub(crate) mod scheduling;
 pub(crate) mod store;
+
+/// Tries to change what no rollback restores ([`Guarded`](crate::state::guarded::Guarded)).
+#[cfg(must_not_build = "perform")]
+fn change_what_is_guarded(call: &mut call::Call<'_>) {
+    let session = call.session_mut();
+    session.fixed.keeps_messages = true; // must not build
+    session.standing.halted = None; // must not build
+    session.intake.reading.blocked = None; // must not build
+    session.limits.outbound_permits = None; // must not build
+    session.transaction.unreached = None; // must not build
+}

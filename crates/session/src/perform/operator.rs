@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use fixbolt_codec::SeqNum;
 
-use crate::decide::due;
+use crate::decide::due::{self, LogOutByUs};
+use crate::decide::reaction::SessionReaction;
 use crate::events::end::Halt;
 use crate::events::error::SendError;
 use crate::events::event::Event;
-use crate::perform::call::{Call, Stop};
+use crate::perform::call::Call;
 use crate::state::Phase;
 use crate::state::session::Session;
 use crate::store::RecordKind;
@@ -16,10 +17,13 @@ use crate::store::RecordKind;
 impl Call<'_> {
     /// Logs out: sends a Logout with `text` and waits for the answer.
     pub(crate) fn log_out_by_us(&mut self, text: &str) -> Result<(), SendError> {
-        if let Some(reaction) = due::log_out(self.session())? {
-            // The session records why it stopped.
-            let _ = self.react(reaction);
-            return Ok(());
+        match due::log_out(self.session())? {
+            LogOutByUs::Send => {}
+            LogOutByUs::Close(end) => {
+                self.react(SessionReaction::close(end));
+                return Ok(());
+            }
+            LogOutByUs::Nothing => return Ok(()),
         }
         self.begin();
         match self.send_logout(Cow::Borrowed(text), None, None) {
@@ -49,7 +53,7 @@ impl Call<'_> {
             self.rollback();
             return Err(error);
         }
-        self.commit().map_err(|Stop| SendError::Unavailable)?;
+        self.commit()?;
         self.session_mut().state.accepted_too_low = false;
         self.notify_numbers(why);
         Ok(())
@@ -60,15 +64,14 @@ impl Call<'_> {
         if self.session().state.phase() != Phase::LoggedOn {
             return Err(SendError::NotLoggedOn);
         }
-        let sent = self.test_request().map_err(|Stop| SendError::Unavailable)?;
-        sent.map(drop).ok_or(SendError::BackPressure)
+        self.test_request().map(drop)
     }
 
     /// Disables or enables the session.
     pub(crate) fn enable(&mut self, enabled: bool, why: &str) -> Result<(), SendError> {
         self.record_why(why)?;
         let session = self.session_mut();
-        session.standing.enabled = enabled;
+        session.standing.enable(enabled);
         session.publish();
         Ok(())
     }
@@ -122,7 +125,7 @@ impl Call<'_> {
             }
         })?;
         let session = self.session_mut();
-        session.standing.halted = None;
+        session.standing.end_halt();
         session.publish();
         Ok(())
     }
@@ -138,6 +141,6 @@ impl Call<'_> {
             self.rollback();
             return Err(error);
         }
-        self.commit().map_err(|Stop| SendError::Unavailable)
+        self.commit()
     }
 }

@@ -1,25 +1,26 @@
 //! Reading: bytes become messages, and each message is checked and carried out.
 
-use fixbolt_codec::{Frame, FrameError, Framed, Framer, Index, IndexError, Redacted, is_admin};
+use fixbolt_codec::{Frame, FrameError, Framed, Index, IndexError, Redacted, is_admin};
 
 use crate::core::Failed;
 use crate::core::observer::observe_inbound;
 use crate::decide::due;
 use crate::decide::inbound;
-use crate::decide::reaction::Reaction;
+use crate::decide::reaction::SessionReaction;
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::{Event, GarbledError};
 use crate::limits::flood::Added;
-use crate::perform::call::{Call, Stop};
+use crate::perform::call::Call;
 use crate::perform::garbled::GarbledHeader;
 use crate::state::Phase;
-use crate::state::reading::{BlockedBy, Budget, Counts, Incomplete};
-use crate::state::reorder::Kept;
+use crate::state::intake::Past;
+use crate::state::reading::{BlockedBy, Counts};
+use crate::state::reorder::Reordered;
 use crate::state::session::recovery;
 use crate::state::timers::Timer;
 use crate::store::stored_message::FieldStorage;
 use crate::wire::mask::mask_garbled;
-use crate::wire::oversized::{self, Oversized, Verdict};
+use crate::wire::oversized::{self, Verdict};
 
 /// Memory for the message that is read, outside the core: the message borrows it while the sessions
 /// are in use.
@@ -27,7 +28,7 @@ pub(crate) struct Reader {
     /// Storage for the message's index.
     pub(crate) index: FieldStorage,
     /// The buffer that a message from the reorder buffer is copied to before it is processed.
-    pub(crate) again: Kept,
+    pub(crate) again: Reordered,
 }
 
 impl Call<'_> {
@@ -38,9 +39,9 @@ impl Call<'_> {
         if !state.is_open() {
             return bytes.len();
         }
-        // A replay continues even while nothing is read. The session records why a step stopped.
+        // A replay continues even while nothing is read.
         if state.replay().is_some() {
-            let _ = self.pump();
+            self.pump();
         }
         consumed
     }
@@ -50,20 +51,11 @@ impl Call<'_> {
     pub(crate) fn receive_late(&mut self, buffered: &[u8], reader: &mut Reader) -> usize {
         let now = self.now.mono;
         let session = self.session_mut();
-        if session.is_due(Timer::Incomplete, now) {
-            let reading = &mut session.intake.reading;
-            reading.incomplete = None;
-            // Bytes may have arrived that were not read yet.
-            let still = matches!(reading.framer.clone().next(buffered), Frame::Incomplete { .. });
-            if still
-                && !buffered.is_empty()
-                && let Frame::Garbled { bytes, error } = reading.framer.give_up(buffered)
-            {
-                let dropped = bytes.len();
-                let error = error.map_or(GarbledError::Continued, GarbledError::Frame);
-                self.garbled(bytes, error);
-                return dropped + self.receive(&buffered[dropped..], reader);
-            }
+        if session.is_due(Timer::Incomplete, now)
+            && let Some((dropped, error)) = session.intake.give_up(buffered)
+        {
+            self.garbled(dropped, error.map_or(GarbledError::Continued, GarbledError::Frame));
+            return dropped.len() + self.receive(&buffered[dropped.len()..], reader);
         }
         self.receive(buffered, reader)
     }
@@ -72,9 +64,7 @@ impl Call<'_> {
     /// of bytes consumed.
     fn read(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
         let now = self.now.mono;
-        if let Some(places) = &mut self.session_mut().limits.inbound_places {
-            places.begin(now);
-        }
+        self.session_mut().limits.begin_read(now);
         let consumed = self.read_messages(bytes, reader);
         let session = self.session_mut();
         let leaves_some =
@@ -87,11 +77,10 @@ impl Call<'_> {
         let now = self.now;
         let session = self.session_mut();
         session.unblock(now.mono);
-        session.intake.reading.budget = Budget::FULL;
+        session.intake.begin_call();
         let mut at = 0;
         loop {
-            // The session records why a step stopped: it is closing, or waits.
-            let _ = self.process_kept(reader);
+            self.process_reordered(reader);
             let session = self.session_mut();
             let reading = &session.intake.reading;
             if !session.state.is_open() || reading.blocked.is_some() || reading.budget.is_spent() {
@@ -102,13 +91,13 @@ impl Call<'_> {
                 return at;
             }
             if at == bytes.len() {
-                session.intake.reading.incomplete = None;
+                session.intake.note_empty();
                 return at;
             }
             if let Some(timing) = &mut session.tools.encoding.timing {
                 timing.begin();
             }
-            let frame = session.intake.reading.framer.next(&bytes[at..]);
+            let frame = session.intake.next_frame(&bytes[at..]);
             if session.intake.reading.oversized.is_some() {
                 match self.read_past(frame, &bytes[at..]) {
                     0 => {}
@@ -121,33 +110,26 @@ impl Call<'_> {
             match frame {
                 Frame::Message(framed) => {
                     let session = self.session_mut();
-                    session.intake.reading.incomplete = None;
-                    session.intake.reading.budget.spend(framed.bytes().len());
+                    session.intake.note_whole(framed.bytes().len());
                     let next_in = session.state.stored.next_in;
-                    let _ = self.message(framed, false, true, &mut reader.index);
+                    self.message(framed, false, true, &mut reader.index);
                     let session = self.session_mut();
                     // A message that was processed is not passed in again, even if what follows
                     // from it has to wait.
                     let taken =
                         session.intake.reading.blocked.is_none() || session.state.stored.next_in > next_in;
-                    session.intake.reading.offered = !taken;
+                    session.intake.set_offered(!taken);
                     if taken {
                         at += framed.bytes().len();
                     }
                 }
                 Frame::Garbled { bytes: dropped, error } => {
                     let session = self.session_mut();
-                    session.intake.reading.incomplete = None;
-                    session.intake.reading.budget.spend(dropped.len());
+                    session.intake.note_whole(dropped.len());
                     at += dropped.len();
                     let is_too_large = matches!(error, Some(FrameError::TooLarge { .. }));
                     if is_too_large && matches!(session.state.phase(), Phase::LoggedOn | Phase::LogoutSent) {
-                        session
-                            .intake
-                            .reading
-                            .oversized
-                            .insert(Box::new(Oversized::new(now.mono)))
-                            .pass(dropped);
+                        session.intake.begin_oversized(now.mono, dropped);
                         self.judge_oversized(false);
                         continue;
                     }
@@ -155,11 +137,7 @@ impl Call<'_> {
                     self.garbled(dropped, error);
                 }
                 Frame::Incomplete { .. } => {
-                    let left = bytes.len() - at;
-                    let reading = &mut self.session_mut().intake.reading;
-                    if reading.incomplete.is_none_or(|known| known.bytes != left) {
-                        reading.incomplete = Some(Incomplete { since: now.mono, bytes: left });
-                    }
+                    self.session_mut().intake.note_incomplete(now.mono, bytes.len() - at);
                     return at;
                 }
             }
@@ -171,27 +149,13 @@ impl Call<'_> {
     #[cold]
     fn read_past(&mut self, frame: Frame<'_>, bytes: &[u8]) -> usize {
         let session = self.session_mut();
-        let reading = &mut session.intake.reading;
-        let Some(oversized) = &mut reading.oversized else { return 0 };
-        let passed = match frame {
-            Frame::Garbled { bytes: dropped, error: None } => dropped,
-            // The framer keeps its last SOH, which may belong to the next message.
-            Frame::Incomplete { .. } if oversized.ends_with(bytes) => {
-                let size = reading.framer.max_message_size();
-                reading.framer = Framer::new(size).with_recovery(recovery(&session.fixed.behavior));
-                bytes
-            }
-            Frame::Incomplete { .. } if !bytes.starts_with(b"8") => return 0,
-            _ => {
-                self.judge_oversized(true);
-                return 0;
-            }
+        let passed = match session.intake.read_past(frame, bytes, recovery(&session.fixed.behavior)) {
+            Past::More(passed) => passed.len(),
+            Past::Unclear => return 0,
+            Past::Other => 0,
         };
-        reading.incomplete = None;
-        reading.budget.spend(passed.len());
-        oversized.pass(passed);
-        self.judge_oversized(false);
-        passed.len()
+        self.judge_oversized(passed == 0);
+        passed
     }
 
     /// Decides about the message that is being read past. `begins` says whether another one begins
@@ -201,16 +165,15 @@ impl Call<'_> {
         let session = self.session_mut();
         let verdict = session.intake.reading.oversized.as_ref().map(|oversized| oversized.verdict(begins));
         let Some(verdict) = verdict.filter(|verdict| *verdict != Verdict::Partial) else { return };
-        let Some(oversized) = session.intake.reading.oversized.take() else { return };
+        let Some(oversized) = session.intake.take_oversized() else { return };
         match (verdict, oversized.header(&session.fixed.settings)) {
             (Verdict::Whole, Some(header)) => {
-                session.intake.reading.flood.well_formed();
+                session.intake.count_well_formed();
                 if let Some(connection) = &mut session.state.connection {
                     connection.hear(now);
                 }
                 let before = session.state.added;
-                // The session records why it stopped.
-                let _ = self.too_large(header, oversized.len());
+                self.too_large(header, oversized.len());
                 self.count_cost(false, before);
             }
             (Verdict::TooLarge, _) => {
@@ -224,15 +187,9 @@ impl Call<'_> {
         }
     }
 
-    /// Indexes one framed message and runs the session's checks. `kept` says whether it comes from
-    /// the reorder buffer, `verified` whether CheckSum is verified.
-    fn message(
-        &mut self,
-        framed: Framed<'_>,
-        kept: bool,
-        verified: bool,
-        memory: &mut FieldStorage,
-    ) -> Result<(), Stop> {
+    /// Indexes one framed message and runs the session's checks. `is_reordered` says whether it
+    /// comes from the reorder buffer, `verified` whether CheckSum is verified.
+    fn message(&mut self, framed: Framed<'_>, is_reordered: bool, verified: bool, memory: &mut FieldStorage) {
         let FieldStorage { tags, spans, places } = &mut *memory;
         let mut index =
             Index::new(tags, spans).with_data_fields(self.data_fields()).with_checksum_verified(verified);
@@ -240,8 +197,8 @@ impl Call<'_> {
             Ok(message) => {
                 let now = self.now;
                 let session = &mut self.core.sessions[self.own];
-                if !kept && !session.intake.reading.offered {
-                    session.intake.reading.flood.well_formed();
+                if !is_reordered && !session.intake.reading.offered {
+                    session.intake.count_well_formed();
                     let observer = self.core.observer.as_deref();
                     if !observe_inbound(observer, session, now, framed.bytes(), None) {
                         self.core.failed.push((self.own, Failed::Observer));
@@ -251,52 +208,50 @@ impl Call<'_> {
                 let session = self.session_mut();
                 let limit = session.fixed.settings.max_session_journal_growth;
                 if session.state.phase() == Phase::AwaitingLogon
-                    && session.limits.growth.is_over(now.mono, limit)
+                    && session.limits.is_growth_over(now.mono, limit)
                 {
                     let limit = limit.unwrap_or_default();
                     let end = SessionEnd::PeerMisbehaved(Misbehavior::JournalGrowth { limit });
-                    return self.react(Reaction::close(end));
+                    return self.react(SessionReaction::close(end));
                 }
-                session.intake.reading.counts = Counts::Fully;
+                session.intake.set_counts(Counts::Fully);
                 let before = session.state.added;
                 let msg_type = message.msg_type();
-                let result = if inbound::is_garbled(session, &message) {
-                    self.without_equals(&message)
+                if inbound::is_garbled(session, &message) {
+                    self.without_equals(&message);
                 } else {
-                    self.process(framed, message, kept, places)
-                };
+                    self.process(framed, message, is_reordered, places);
+                }
                 let reading = &self.session().intake.reading;
                 if reading.counts != Counts::Nowhere {
-                    let is_new = !kept && !reading.offered && reading.counts == Counts::Fully;
+                    let is_new = !is_reordered && !reading.offered && reading.counts == Counts::Fully;
                     self.count_cost(is_new && is_admin(msg_type), before);
                 }
-                result
             }
             // A right CheckSum costs no look at the settings.
             Err(IndexError::CheckSum { .. }) if !self.session().fixed.settings.validate_checksum => {
-                self.message(framed, kept, false, memory)
+                self.message(framed, is_reordered, false, memory);
             }
             // Some are shorter than any that are right, and their message is not garbled.
             Err(IndexError::TooManyFields { limit }) if limit < framed.bytes().len() => {
                 memory.grow(framed.bytes().len());
-                self.message(framed, kept, verified, memory)
+                self.message(framed, is_reordered, verified, memory);
             }
             Err(error) => {
                 self.garbled(framed.bytes(), GarbledError::Index(error));
-                self.answer_garbled(framed)
+                self.answer_garbled(framed);
             }
         }
     }
 
     /// Answers a garbled message, if the session does that.
     #[cold]
-    fn answer_garbled(&mut self, framed: Framed<'_>) -> Result<(), Stop> {
+    fn answer_garbled(&mut self, framed: Framed<'_>) {
         let session = self.session();
-        let Some(header) = GarbledHeader::read(session, framed.bytes()) else { return Ok(()) };
+        let Some(header) = GarbledHeader::read(session, framed.bytes()) else { return };
         let before = session.state.added;
-        let result = self.reject_garbled(header);
+        self.reject_garbled(header);
         self.count_cost(true, before);
-        result
     }
 
     /// Counts what a message that was not for the application has added to the store, and the
@@ -313,7 +268,7 @@ impl Call<'_> {
         let why = if grew_too_much {
             let limit = session.fixed.settings.max_session_journal_growth.unwrap_or_default();
             Misbehavior::JournalGrowth { limit }
-        } else if counts && session.intake.reading.flood.session_layer(now.mono, rate) {
+        } else if counts && session.intake.count_session_layer(now.mono, rate) {
             Misbehavior::SessionMessageRate { limit: rate.unwrap_or_default() }
         } else {
             return;
@@ -337,12 +292,10 @@ impl Call<'_> {
         self.notify(&Event::Garbled { bytes: shown, error });
         let session = self.session_mut();
         if session.state.phase() == Phase::AwaitingLogon {
-            let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
-            let _ = self.react(Reaction::close(end));
-            return;
+            return self.react(SessionReaction::close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)));
         }
         let limit = session.fixed.settings.max_garbled_messages;
-        if session.intake.reading.flood.garbled(limit) {
+        if session.intake.count_garbled(limit) {
             self.end_flood(Misbehavior::Garbled { limit: limit.unwrap_or_default() });
         }
     }
@@ -351,35 +304,35 @@ impl Call<'_> {
     #[cold]
     fn end_flood(&mut self, why: Misbehavior) {
         let reaction = due::flood(self.session(), why);
-        // The session records why it stopped.
-        let _ = self.react(reaction);
+        self.react(reaction);
     }
 
     /// Processes messages in the reorder buffer that are now expected.
-    fn process_kept(&mut self, reader: &mut Reader) -> Result<(), Stop> {
+    fn process_reordered(&mut self, reader: &mut Reader) {
         loop {
             let session = self.session_mut();
             let (due, epoch) = (session.state.stored.next_in, session.state.epoch());
+            let phase = session.state.phase();
             if !session.state.is_open() || session.intake.reading.budget.is_spent() {
-                return Ok(());
+                return;
             }
-            let Some(arrival) = session.intake.reorder.copy(epoch, due, &mut reader.again) else {
-                return Ok(());
-            };
-            session.intake.reading.kept = Some(arrival);
-            session.intake.reading.budget.spend(reader.again.len());
+            if !session.intake.begin_reordered(epoch, due, &mut reader.again) {
+                return;
+            }
             if let Some(timing) = &mut session.tools.encoding.timing {
                 timing.begin();
             }
-            let result = match reader.again.framed() {
-                Some(framed) => self.message(framed, true, true, &mut reader.index),
-                None => Ok(()),
-            };
+            if let Some(framed) = reader.again.framed() {
+                self.message(framed, true, true, &mut reader.index);
+            }
             let session = self.session_mut();
-            session.intake.reading.kept = None;
-            result?;
-            if session.state.stored.next_in == due {
-                return Ok(());
+            session.intake.end_reordered();
+            // What is buffered behind a Logout that was just answered is read in the next call.
+            let is_answered =
+                phase != Phase::LogoutAnswered && session.state.phase() == Phase::LogoutAnswered;
+            let waits = session.intake.reading.blocked.is_some();
+            if is_answered || waits || session.state.stored.next_in == due {
+                return;
             }
         }
     }

@@ -6,17 +6,17 @@
 //! SequenceReset-GapFill. New messages of the session are numbered and stored at once, and are sent
 //! from the store afterwards.
 
-use core::time::Duration;
+use core::ops::RangeInclusive;
 
 use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
 use fixbolt_dictionary::Direction;
 
 use crate::api::application::Resend;
-use crate::decide::reaction::Reaction;
+use crate::decide::reaction::SessionReaction;
 use crate::events::end::Halt;
 use crate::events::error::SendError;
 use crate::events::event::{Event, Unreached};
-use crate::perform::call::{Call, Stop};
+use crate::perform::call::Call;
 use crate::send::seal::SendKind;
 use crate::settings::ReplayInterleave;
 use crate::state::Phase;
@@ -26,15 +26,11 @@ use crate::store::stored_message::{NO_MESSAGE, with_message};
 use crate::store::{RecordFlags, StoreError};
 use crate::values::fix::number::WRITTEN_ANEW;
 use crate::values::fix::tag;
-use crate::values::time::Mono;
 use crate::wire::admin_message::AdminMessage;
 use crate::wire::raw_header::RawHeader;
 
 /// The most messages per call.
 const AT_ONCE: usize = 16;
-
-/// How late a slowed-down replay may be without being slower.
-const LATE: Duration = Duration::from_millis(10);
 
 /// The most bytes by which a message grows when it is sent again: PossDupFlag and OrigSendingTime,
 /// and BodyLength's digits.
@@ -52,12 +48,11 @@ enum Stored {
 
 impl Call<'_> {
     /// Sends some more of an open replay. Does nothing if there is none, or no room.
-    pub(crate) fn pump(&mut self) -> Result<(), Stop> {
+    pub(crate) fn pump(&mut self) {
         if self.session().state.replay().is_none() {
-            return Ok(());
+            return;
         }
         let mut buffer = core::mem::take(&mut self.session_mut().tools.replay_buffer);
-        let mut result = Ok(());
         for _ in 0..AT_ONCE {
             let session = self.session();
             let Some(replay) = session.state.replay() else { break };
@@ -71,28 +66,16 @@ impl Call<'_> {
             {
                 break;
             }
-            result = match replay.gap_from {
+            let goes_on = match replay.gap_from {
                 _ if replay.next <= replay.end => self.replay_one(replay, &mut buffer),
                 Some(from) => self.fill_the_rest(replay, from),
                 None => self.follow(replay, &mut buffer),
             };
-            if result.is_err() {
+            if !goes_on {
                 break;
             }
         }
         self.session_mut().tools.replay_buffer = buffer;
-        result
-    }
-}
-
-impl Session {
-    /// Counts a message that is sent again, if there are limits to how many are. A timer that is a
-    /// little late does not make the replay slower.
-    fn pace(&mut self, now: Mono) {
-        if let Some(rate) = self.fixed.settings.max_replay_rate {
-            let due = if now - self.limits.replay_due > LATE { now } else { self.limits.replay_due };
-            self.limits.replay_due = due + Duration::from_secs(1) / rate.max(1);
-        }
     }
 }
 
@@ -104,35 +87,39 @@ impl Call<'_> {
         }
     }
 
-    /// Takes one step through the requested sequence numbers.
-    fn replay_one(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
+    /// Takes one step through the requested sequence numbers. Returns whether the replay goes on.
+    fn replay_one(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> bool {
         let gap_from = replay.gap_from.unwrap_or(replay.next);
         let skipped = |last: SeqNum| Some(Replay { next: last.next(), gap_from: Some(gap_from), ..replay });
-        let seq = match self.look_up(replay, buffer)? {
-            Stored::Message(seq) => seq,
-            Stored::Skip(last) => {
+        let seq = match self.look_up(replay, buffer) {
+            None => return false,
+            Some(Stored::Message(seq)) => seq,
+            Some(Stored::Skip(last)) => {
                 self.note_replay(skipped(last));
-                return Ok(());
+                return true;
             }
-            Stored::Lost(last, why) => {
+            Some(Stored::Lost(last, why)) => {
                 self.note_replay(skipped(last));
                 self.tell_unreached(replay.next, last, why);
-                return Ok(());
+                return true;
             }
         };
         self.begin();
         let filled = if gap_from < seq { self.fill(gap_from, seq, true) } else { Ok(()) };
         self.note_replay(Some(Replay { next: seq.next(), gap_from: None, ..replay }));
         match filled.and_then(|()| self.send_again(seq, buffer)) {
-            Ok(()) => self.commit(),
+            Ok(()) => self.commit().is_ok(),
             // PossDupFlag and OrigSendingTime made it larger than the counterparty accepts.
             Err(SendError::TooLarge { limit }) => {
                 self.rollback();
                 self.note_replay(skipped(seq));
                 self.tell_unreached(seq, seq, Unreached::TooLarge { limit });
-                Ok(())
+                true
             }
-            Err(error) => Err(self.abandon(error)),
+            Err(error) => {
+                self.abandon(error);
+                false
+            }
         }
     }
 
@@ -141,44 +128,63 @@ impl Call<'_> {
         self.notify(&Event::Unreached { begin, end, why });
     }
 
-    /// Ends the range with a gap fill for the last run; new messages follow.
-    fn fill_the_rest(&mut self, replay: Replay, from: SeqNum) -> Result<(), Stop> {
+    /// Ends the range with a gap fill for the last run; new messages follow. Returns whether the
+    /// replay goes on.
+    fn fill_the_rest(&mut self, replay: Replay, from: SeqNum) -> bool {
         self.run(|call| {
             call.note_replay(Some(Replay { gap_from: None, ..replay }));
             call.fill(from, replay.end.next(), true)
         })
     }
 
-    /// Finds the next message to be sent again, and asks the application about it.
-    fn look_up(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> Result<Stored, Stop> {
+    /// Reads the first message of a range from the store into the buffer. Returns its sequence
+    /// number and its record's flags, if there is one.
+    fn load(
+        &mut self,
+        range: RangeInclusive<SeqNum>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Option<(SeqNum, RecordFlags)>, StoreError> {
+        let session = self.session();
+        let (key, generation) = (session.fixed.key, session.state.stored.generation);
+        let found = self.core.store.read(key, generation, range)?;
+        Ok(found.map(|record| {
+            buffer.clear();
+            buffer.extend_from_slice(record.body);
+            (record.seq, record.flags)
+        }))
+    }
+
+    /// Halts the session, because its store does not have what it had.
+    fn halt_by_store(&mut self, error: StoreError) {
+        self.react(SessionReaction::halt(Halt::by_store(error)));
+    }
+
+    /// Finds the next message to be sent again, and asks the application about it. Returns nothing
+    /// if that ends the connection.
+    fn look_up(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> Option<Stored> {
         let Replay { next, end, .. } = replay;
         let session = self.session();
         if let Some((last, why)) = session.beyond_horizon(replay)
             && next <= last
         {
-            return Ok(Stored::Lost(end.min(last), why));
+            return Some(Stored::Lost(end.min(last), why));
         }
-        let (key, generation) = (session.fixed.key, session.state.stored.generation);
-        let found = match self.core.store.read(key, generation, next..=end) {
-            Ok(found) => found.map(|record| {
-                buffer.clear();
-                buffer.extend_from_slice(record.body);
-                (record.seq, record.flags)
-            }),
+        let (seq, flags) = match self.load(next..=end, buffer) {
+            Ok(Some((seq, _))) if seq > next => {
+                return Some(Stored::Lost(seq.previous(), Unreached::NotStored));
+            }
+            Ok(Some(found)) => found,
+            Ok(None) => return Some(Stored::Lost(end, Unreached::NotStored)),
             Err(error) => {
-                let _ = self.react(Reaction::halt(Halt::by_store(error)));
-                return Err(Stop);
+                self.halt_by_store(error);
+                return None;
             }
         };
-        let Some((seq, flags)) = found else { return Ok(Stored::Lost(end, Unreached::NotStored)) };
-        if seq > next {
-            return Ok(Stored::Lost(seq.previous(), Unreached::NotStored));
-        }
         if flags.contains(RecordFlags::ADMIN) || flags.contains(RecordFlags::NO_RESEND) {
-            return Ok(Stored::Skip(seq));
+            return Some(Stored::Skip(seq));
         }
         if flags.contains(RecordFlags::MASKED) {
-            return Ok(Stored::Lost(seq, Unreached::Masked));
+            return Some(Stored::Lost(seq, Unreached::Masked));
         }
         let mut fields = core::mem::take(&mut self.core.stored);
         let wanted =
@@ -187,16 +193,14 @@ impl Call<'_> {
                 self.ask("on_resend", |app, turn| app.on_resend(message, turn))
             });
         self.core.stored = fields;
-        Ok(match wanted.transpose()? {
-            Some(Resend::Send) => Stored::Message(seq),
-            Some(Resend::GapFill) => Stored::Skip(seq),
-            None => {
-                let _ = self.react(Reaction::halt(Halt::by_store(StoreError::Damaged {
-                    place: format!("message {seq}"),
-                    reason: NO_MESSAGE.into(),
-                })));
-                return Err(Stop);
-            }
+        let Some(wanted) = wanted else {
+            let place = format!("message {seq}");
+            self.halt_by_store(StoreError::Damaged { place, reason: NO_MESSAGE.into() });
+            return None;
+        };
+        Some(match wanted? {
+            Resend::Send => Stored::Message(seq),
+            Resend::GapFill => Stored::Skip(seq),
         })
     }
 
@@ -217,8 +221,11 @@ impl Call<'_> {
         match result {
             Some(Ok(_)) => {
                 let now = self.now.mono;
-                self.session_mut().pace(now);
-                self.session_mut().state.went_out(seq);
+                let session = self.session_mut();
+                if let Some(rate) = session.fixed.settings.max_replay_rate {
+                    session.limits.pace_replay(rate, now);
+                }
+                session.state.went_out(seq);
                 Ok(())
             }
             Some(Err(error)) => Err(error),
@@ -234,29 +241,25 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Sends one new message that was queued after the replay, unchanged, from the store.
-    fn follow(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
+    /// Sends one new message that was queued after the replay, unchanged, from the store. Returns
+    /// whether the replay goes on.
+    fn follow(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> bool {
         let session = self.session();
-        let stored = session.state.stored;
         let interleave = session.fixed.settings.replay_interleave;
         // A Logout waits, even where everything else has been sent.
         let nothing_waits = interleave == ReplayInterleave::All && session.state.phase() == Phase::LoggedOn;
-        let end = if nothing_waits { replay.began } else { stored.next_out };
-        let (key, last) = (session.fixed.key, end.previous());
+        let end = if nothing_waits { replay.began } else { session.state.stored.next_out };
+        let last = end.previous();
         if replay.live > last {
             self.note_replay(None);
             self.tell_horizon();
-            return Ok(());
+            return false;
         }
-        let found = match self.core.store.read(key, stored.generation, replay.live..=last) {
-            Ok(found) => found.map(|record| {
-                buffer.clear();
-                buffer.extend_from_slice(record.body);
-                (record.seq, record.flags)
-            }),
+        let found = match self.load(replay.live..=last, buffer) {
+            Ok(found) => found,
             Err(error) => {
-                let _ = self.react(Reaction::halt(Halt::by_store(error)));
-                return Err(Stop);
+                self.halt_by_store(error);
+                return false;
             }
         };
         let msg_type = RawHeader::read(buffer).msg_type.unwrap_or_default();
@@ -266,7 +269,7 @@ impl Call<'_> {
         if let Some(Verdict::Sent) = verdict
             && !self.session_mut().may_follow(msg_type, now)
         {
-            return Ok(());
+            return false;
         }
         let (filled_to, next) = match (found, &verdict) {
             (Some((seq, _)), Some(Verdict::Refused(_))) => (seq.next(), seq.next()),
@@ -274,7 +277,7 @@ impl Call<'_> {
             (None, _) => (last.next(), last.next()),
         };
         let lost = self.session().state.unsent;
-        self.run(|call| {
+        let is_committed = self.run(|call| {
             if filled_to > replay.live {
                 call.fill(replay.live, filled_to, false)?;
             }
@@ -285,7 +288,10 @@ impl Call<'_> {
                 call.session_mut().state.went_out(next.previous());
             }
             Ok(())
-        })?;
+        });
+        if !is_committed {
+            return false;
+        }
         if let (Some((seq, flags)), Some(Verdict::Refused(why))) = (found, verdict)
             && !flags.contains(RecordFlags::ADMIN)
         {
@@ -298,7 +304,7 @@ impl Call<'_> {
         {
             self.tell_unreached(first.max(replay.live), missing.min(last), Unreached::NotStored);
         }
-        Ok(())
+        true
     }
 }
 
@@ -319,7 +325,7 @@ fn verdict(session: &Session, replay: Replay, seq: SeqNum, flags: RecordFlags, m
         && seq >= replay.began
         && RawHeader::read(message).msg_type.is_some_and(|msg_type| interleave.sends(msg_type));
     // Nothing of the application follows our Logout (rule 11).
-    let logout = session.state.connection.as_ref().and_then(|connection| connection.logon.logout);
+    let logout = session.state.connection.as_ref().and_then(|connection| connection.logon.phase.leave()?.seq);
     let is_after_logout = logout.is_some_and(|logout| seq > logout) && !flags.contains(RecordFlags::ADMIN);
     if was_sent || is_after_logout {
         return Verdict::Passed;

@@ -12,7 +12,7 @@ use fixbolt_codec::{Message, SeqNum, Version};
 use crate::decide::logon;
 use crate::events::error::SendError;
 use crate::events::event::Event;
-use crate::perform::call::{Call, Stop};
+use crate::perform::call::Call;
 use crate::send::seal::SendKind;
 use crate::state::session::Session;
 use crate::state::{Phase, ResetStage, Resetting};
@@ -32,7 +32,7 @@ impl Call<'_> {
             ));
         }
         let Some(connection) = &session.state.connection else { return Err(SendError::NotLoggedOn) };
-        if connection.logon.phase != Phase::LoggedOn || connection.end.is_some() {
+        if connection.logon.phase() != Phase::LoggedOn || connection.end.is_some() {
             return Err(SendError::NotLoggedOn);
         }
         if connection.resetting.is_some() {
@@ -42,8 +42,7 @@ impl Call<'_> {
             return Err(SendError::Application("messages are missing or are being sent again"));
         }
         let until = self.now.mono + session.fixed.settings.logon_timeout;
-        let sent = self.test_request().map_err(|Stop| SendError::Unavailable)?;
-        let stage = ResetStage::Testing(sent.ok_or(SendError::BackPressure)?);
+        let stage = ResetStage::Testing(self.test_request()?);
         let Some(connection) = self.connection_mut() else { return Err(SendError::NotLoggedOn) };
         connection.resetting = Some(Arc::new(Resetting { stage, until, why: why.to_owned() }));
         Ok(())
@@ -56,7 +55,7 @@ fn is_busy(session: &Session) -> bool {
         let logon = &connection.logon;
         logon.missing.is_some()
             || logon.backlog.replay.is_some()
-            || logon.backlog.kept_from.is_some()
+            || logon.backlog.withheld_from.is_some()
             || logon.logout_waits.is_some()
     })
 }
@@ -64,29 +63,34 @@ fn is_busy(session: &Session) -> bool {
 impl Call<'_> {
     /// Sends our Logon if a reset waits for this Heartbeat.
     #[inline]
-    pub(crate) fn tested(&mut self, heartbeat: &Message<'_>) -> Result<(), Stop> {
-        if self.session().state.reset_stage().is_none() { Ok(()) } else { self.may_reset(heartbeat) }
+    pub(crate) fn tested(&mut self, heartbeat: &Message<'_>) {
+        if self.session().state.reset_stage().is_some() {
+            self.may_reset(heartbeat);
+        }
     }
 
-    fn may_reset(&mut self, heartbeat: &Message<'_>) -> Result<(), Stop> {
+    fn may_reset(&mut self, heartbeat: &Message<'_>) {
         let session = self.session();
         let id = heartbeat.get(tag::TEST_REQ_ID).unwrap_or_default();
         match session.state.reset_stage() {
             Some(ResetStage::Testing(awaited)) if awaited.is(id) => {}
-            _ => return Ok(()),
+            _ => return,
         }
-        let Some(connection) = &session.state.connection else { return Err(Stop) };
-        if connection.logon.phase != Phase::LoggedOn {
-            self.abandon_reset("a Logout was sent");
-            return Ok(());
+        let Some(connection) = &session.state.connection else { return };
+        match connection.logon.phase() {
+            Phase::LoggedOn => {}
+            Phase::LogoutSent => return self.abandon_reset("a Logout was sent"),
+            // The Heartbeat filled the gap before the counterparty's Logout.
+            _ => return,
         }
         if is_busy(session) {
-            self.abandon_reset("messages are missing or are being sent again");
-            return Ok(());
+            return self.abandon_reset("messages are missing or are being sent again");
         }
         let mut ours = AdminMessage::Logon(logon::ours(session, connection.heart_bt_int, true, SeqNum::ONE));
         let until = self.now.mono + session.fixed.settings.logon_timeout;
-        self.complete_logon(&mut ours, true)?;
+        if !self.complete_logon(&mut ours, true) {
+            return;
+        }
         self.run(|call| {
             let resetting = call.connection_mut().and_then(|connection| connection.resetting.take());
             let why = resetting.map_or_else(String::new, |resetting| resetting.why.clone());
@@ -97,7 +101,7 @@ impl Call<'_> {
                 connection.resetting = Some(Arc::new(Resetting { stage, until, why }));
             }
             Ok(())
-        })
+        });
     }
 
     /// Gives the reset up before our Logon; the session continues.

@@ -16,13 +16,11 @@ impl Call<'_> {
     pub(crate) fn follow_schedule(&mut self) {
         let now = self.now;
         let session = self.session_mut();
-        let Some(calendar) = &mut session.standing.calendar else { return };
-        let before = calendar.looked();
-        calendar.look(now);
+        let Some(before) = session.standing.look_at_clock(now) else { return };
         if session.state.connection.is_some() {
-            // The session records why it stopped.
-            let reaction = due::edge(self.session());
-            let _ = self.react(reaction);
+            if let Some(reaction) = due::edge(self.session()) {
+                self.react(reaction);
+            }
             self.reset_if_due_in_session();
             return;
         }
@@ -32,7 +30,8 @@ impl Call<'_> {
             // last edge at the earliest.
             stored.began = Some(before);
         }
-        let due = stored.began.and_then(|began| calendar.reset_due(began, now.utc));
+        let calendar = session.standing.calendar.as_ref();
+        let due = stored.began.and_then(|began| calendar?.reset_due(began, now.utc));
         if let Some(edge) = due
             && session.standing.halted.is_none()
             && session.standing.store_is_open
@@ -56,7 +55,7 @@ impl Call<'_> {
     fn reset_at_edge(&mut self, edge: Utc) {
         let why = format!("schedule: the sequence numbers are reset at {edge}");
         // A store that refuses halts the session; the reset is due again when the halt has ended.
-        if self.run(|call| call.reset(&why)).is_ok() {
+        if self.run(|call| call.reset(&why)) {
             self.notify_numbers(&why);
         }
     }

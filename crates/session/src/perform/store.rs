@@ -7,7 +7,7 @@ use fixbolt_codec::SeqNum;
 
 use crate::api::resume::Resume;
 use crate::api::turn::Turn;
-use crate::decide::reaction::Reaction;
+use crate::decide::reaction::SessionReaction;
 use crate::events::end::Halt;
 use crate::events::event::{Event, Unreached};
 use crate::events::open_error::OpenError;
@@ -37,13 +37,13 @@ impl Call<'_> {
         let (app, turn) = self.turn();
         let mut resume = Resume { turn, data_fields, fields: &mut fields, fault: None };
         let shown = catch_unwind(AssertUnwindSafe(|| app.on_resume(&mut resume)));
-        let Resume { turn: Turn { open, .. }, fault, .. } = resume;
+        let Resume { turn: Turn { in_transaction, .. }, fault, .. } = resume;
         self.core.stored = fields;
-        if let Err(why) = self.settle(open, shown)
+        if let Err(why) = self.settle(in_transaction, shown)
             && self.session().standing.halted.is_none()
         {
             let halt = fault.map_or(Halt::CallbackFailed { callback: "on_resume", why }, Halt::by_store);
-            let _ = self.react(Reaction::halt(halt));
+            self.react(SessionReaction::halt(halt));
         }
         self.close_halted_store();
     }
@@ -63,7 +63,7 @@ impl Call<'_> {
     pub(crate) fn store_failed(&mut self, error: StoreError) {
         let halt = Halt::StoreFailed(error);
         let note = format!("the session is halted: {halt}");
-        let _ = self.react(Reaction::halt(halt));
+        self.react(SessionReaction::halt(halt));
         let lost = self.session_mut().drop_output();
         self.notify(&Event::Note(&note));
         if let Some(Unsent { first, last }) = lost {
@@ -86,10 +86,10 @@ impl Call<'_> {
         }
         let recovered =
             store.open(session.fixed.key, &session.fixed.settings.id).map_err(OpenError::Store)?;
-        (session.standing.store_is_open, session.standing.told_horizon) = (true, None);
+        session.standing.store_opened();
         let mut lost = None;
         // A store that has lost something may number the next connection as an earlier one.
-        session.intake.reorder.clear();
+        session.intake.forget_reordered();
         let was_new = session.standing.store_is_new;
         if was_new {
             // The counterparty has not heard of anything that was committed.
@@ -101,20 +101,18 @@ impl Call<'_> {
             let older = recovered.generation < known.generation;
             older.then(|| "the store has lost a reset of the sequence numbers".to_owned())
         });
-        session.standing.retry = None;
+        session.standing.end_retry();
         if let Some(reason) = damage {
             let halt = Halt::StoreDamaged { reason };
-            session.standing.halted = Some(halt.clone());
+            session.standing.halt(halt.clone(), self.now.mono);
             session.publish();
             self.close_halted_store();
             return Err(OpenError::Halted(halt));
         }
         session.tell_horizon(store);
-        if let Some(by_reset) = session.recover(&recovered) {
+        if let Some(by_reset) = session.recover(&recovered, was_new) {
             lost = Some((by_reset, Unreached::Reset));
         }
-        // A store that has lost everything does not undo what was sent.
-        session.standing.store_is_new &= was_new;
         if let Some((lost, why)) = lost {
             self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
         }
@@ -172,7 +170,7 @@ impl Call<'_> {
         }
         let session = self.session_mut();
         match &session.standing.halted {
-            Some(Halt::StoreFailed(_)) => session.standing.retry = Some(retry.again(now)),
+            Some(Halt::StoreFailed(_)) => session.standing.retry_later(retry, now),
             // It is not tried again, and nobody else has heard the reason.
             Some(halt @ Halt::StoreDamaged { .. }) => {
                 let note = format!("the session is halted: {halt}");

@@ -9,8 +9,10 @@ use crate::events::error::SendError;
 use crate::send::seal::{SendKind, headroom};
 use crate::state::Phase;
 use crate::state::State;
+use crate::state::guarded::Guarded;
 use crate::state::outbox::{Outbox, OutboxCursor};
-use crate::state::session::{Fixed, Limits, OpenTurn, Session, Tools};
+use crate::state::session::{Fixed, Limits, Session, Tools};
+use crate::state::transaction::Transaction;
 use crate::store::Store;
 use crate::values::fix::number::is_routing;
 use crate::values::fix::{key, tag};
@@ -32,9 +34,9 @@ pub struct Handle<'a> {
 }
 
 impl<'a> Handle<'a> {
-    /// Creates a handle on the session at a place, for messages of the application.
-    pub(crate) fn new(now: Now, core: &'a mut Core, place: usize) -> Self {
-        let (session, store) = core.session_and_store(place);
+    /// Creates a handle on the session at an index, for messages of the application.
+    pub(crate) fn new(now: Now, core: &'a mut Core, index: usize) -> Self {
+        let (session, store) = core.session_and_store(index);
         Self {
             now,
             session,
@@ -89,7 +91,7 @@ impl<'a> Handle<'a> {
             && session.dictionaries().must_be_named(msg_type.as_bytes());
         let version = version.or_else(|| session.fixed.settings.appl_ver_id().filter(|_| is_named));
         // If nothing was queued before this turn, what does not fit now never will.
-        let alone = !session.outbox.was_queued(session.turn.snapshot.outbox);
+        let alone = !session.outbox.was_queued(session.transaction.snapshot.outbox);
         let refused = if !session_layer && msg_type.is_admin() {
             Some(SendError::SessionMessage)
         } else if session_layer {
@@ -103,7 +105,7 @@ impl<'a> Handle<'a> {
         // still read, or two of them wait for each other.
         let unasked = cause.is_none() && !session_layer && !session.outbox.is_empty();
         let most = if unasked { session.outbox.half() } else { usize::MAX };
-        let Session { fixed, state, turn, outbox, limits, tools, .. } = session;
+        let Session { fixed, state, transaction, outbox, limits, tools, .. } = session;
         let Outbox { memory, cursor, .. } = outbox;
         let tail = cursor.tail();
         let body_start = tail + headroom(fixed, state, cursor, msg_type, kind, original.is_some());
@@ -139,7 +141,7 @@ impl<'a> Handle<'a> {
             by_application: !session_layer,
             fixed,
             state,
-            turn,
+            transaction,
             cursor,
             limits,
             tools,
@@ -234,9 +236,9 @@ pub struct Draft<'d> {
     // The session, but for the memory of its outbox, into which the body is written.
     pub(super) fixed: &'d Fixed,
     pub(super) state: &'d mut State,
-    pub(super) turn: &'d mut OpenTurn,
+    pub(super) transaction: &'d mut Guarded<Transaction>,
     pub(super) cursor: &'d mut OutboxCursor,
-    pub(super) limits: &'d mut Limits,
+    pub(super) limits: &'d mut Guarded<Limits>,
     pub(super) tools: &'d mut Tools,
     pub(super) store: &'d mut (dyn Store + 'd),
 }

@@ -5,7 +5,6 @@ use fixbolt_codec::{Body, BodyWriter, EncodeError, EncodeErrorKind, SecondCache,
 
 use crate::events::error::SendError;
 use crate::events::event::Unreached;
-use crate::limits::throttle::Kind;
 use crate::send::draft::Draft;
 use crate::send::record::{append, record};
 use crate::send::seal::{SendKind, last_processed, seal};
@@ -29,7 +28,7 @@ impl Draft<'_> {
             by_application,
             fixed,
             state,
-            turn,
+            transaction,
             cursor,
             limits,
             tools,
@@ -101,7 +100,7 @@ impl Draft<'_> {
             let record = record(now, state, RecordKind::Outbound, flags, seq, cause, bytes);
             state.added.record(bytes.len());
             kill_point!(Encode);
-            append(store, fixed.key, &record, &mut turn.refused)?;
+            append(store, fixed.key, &record, transaction)?;
             kill_point!(Append);
             state.stored.next_out = seq.next();
             if state.keeps_back(settings, msg_type) {
@@ -109,16 +108,16 @@ impl Draft<'_> {
                     if fixed.keeps_messages {
                         state.keep_back(Unsent { first: seq, last: seq });
                     } else {
-                        let first = turn.unreached.map_or(seq, |(unsent, _)| unsent.first);
-                        turn.unreached = Some((Unsent { first, last: seq }, Unreached::NotStored));
+                        let first = transaction.unreached.map_or(seq, |(unsent, _)| unsent.first);
+                        transaction.lose(Unsent { first, last: seq }, Unreached::NotStored);
                     }
                 }
                 let holds = state.holds();
                 if let Some(connection) = &mut state.connection
-                    && (connection.logon.phase == Phase::LogonSent
+                    && (connection.logon.phase() == Phase::LogonSent
                         || holds && connection.logon.backlog.replay.is_none())
                 {
-                    connection.logon.backlog.kept_from.get_or_insert(seq);
+                    connection.logon.backlog.withheld_from.get_or_insert(seq);
                 }
                 if settings.replay_interleave == ReplayInterleave::All && is_admin {
                     state.logout_waits(seq);
@@ -130,11 +129,8 @@ impl Draft<'_> {
             connection.last_sent = now.mono;
         }
         cursor.push(message.end, length_digits);
-        if let Some(places) = &mut limits.outbound_places
-            && matches!(kind, SendKind::New { .. })
-            && let Some(kind) = Kind::of(msg_type.as_bytes())
-        {
-            places.take(&mut state.counted, kind, cursor.end());
+        if matches!(kind, SendKind::New { .. }) {
+            limits.take(&mut state.counted, msg_type.as_bytes(), cursor.end());
         }
         Ok(seq)
     }

@@ -5,8 +5,10 @@ use fixbolt_codec::{Message, SeqNum};
 use crate::events::error::SendError;
 use crate::events::event::Unreached;
 use crate::state::State;
+use crate::state::guarded::Guarded;
 use crate::state::session::Session;
-use crate::store::{Record, RecordFlags, RecordKind, Store, StoreError};
+use crate::state::transaction::Transaction;
+use crate::store::{Record, RecordFlags, RecordKind, Store};
 use crate::values::key::SessionKey;
 use crate::values::time::Now;
 use crate::wire::mask::mask_message;
@@ -31,7 +33,7 @@ impl Session {
         }
         let record = record(now, &self.state, RecordKind::Inbound, flags, seq, None, body);
         self.state.added.record(body.len());
-        append(store, self.fixed.key, &record, &mut self.turn.refused)
+        append(store, self.fixed.key, &record, &mut self.transaction)
     }
 
     /// Records a change of sequence numbers without a message; the text says who made it and why.
@@ -47,13 +49,13 @@ impl Session {
         let stored = self.state.stored;
         let seq = if kind == RecordKind::Attempt { stored.next_in } else { stored.next_out };
         let record = record(now, &self.state, kind, RecordFlags::default(), seq, None, why.as_bytes());
-        append(store, self.fixed.key, &record, &mut self.turn.refused)
+        append(store, self.fixed.key, &record, &mut self.transaction)
     }
 
     /// Resets both sequence numbers to 1, in a new generation.
     pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
         if let Some(lost) = self.state.reset() {
-            self.turn.unreached = Some((lost, Unreached::Reset));
+            self.transaction.lose(lost, Unreached::Reset);
         }
         self.outbox.reset();
         self.state.stored.began = Some(now.utc);
@@ -81,10 +83,10 @@ pub(crate) fn append(
     store: &mut dyn Store,
     key: SessionKey,
     record: &Record<'_>,
-    refused: &mut Option<StoreError>,
+    transaction: &mut Guarded<Transaction>,
 ) -> Result<(), SendError> {
     store.append(key, record).map_err(|error| {
-        *refused = Some(error.clone());
+        transaction.refuse(error.clone());
         SendError::Store(error)
     })
 }

@@ -8,12 +8,9 @@ use fixbolt_codec::SeqNum;
 pub(crate) struct Backlog {
     /// Messages that are being sent again; what was written meanwhile follows.
     pub(crate) replay: Option<Replay>,
-    /// The first message that was withheld between our Logon and its answer, or because of
-    /// `held_at`.
-    pub(crate) kept_from: Option<SeqNum>,
-    /// NextNumIn at the logon, if messages are missing before the counterparty's Logon: as long as
-    /// it stays the same, new application messages are withheld.
-    pub(crate) held_at: Option<SeqNum>,
+    /// The first message that was withheld between our Logon and its answer, or while messages are
+    /// missing before the counterparty's Logon.
+    pub(crate) withheld_from: Option<SeqNum>,
 }
 
 /// A range of sequence numbers whose messages wait for a request of the counterparty, for the end

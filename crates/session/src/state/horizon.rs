@@ -29,14 +29,14 @@ impl Session {
     /// are sent later. Must not be called while a transaction is open.
     pub(crate) fn tell_horizon(&mut self, store: &mut dyn Store) {
         let withholds = |connection: &Connection| {
-            connection.logon.backlog.held_at.is_some() || connection.logon.backlog.kept_from.is_some()
+            connection.logon.phase.held().is_some() || connection.logon.backlog.withheld_from.is_some()
         };
         let needs_all = self.state.phase() == Phase::LogonSent
             || self.state.replay().is_some()
             || self.state.connection.as_ref().is_some_and(withholds);
         let horizon = if needs_all { None } else { self.fixed.settings.resend_horizon };
         if self.standing.store_is_open && horizon != self.standing.told_horizon {
-            self.standing.told_horizon = horizon;
+            self.standing.change().told_horizon = horizon;
             store.set_resend_horizon(self.fixed.key, horizon.unwrap_or(u64::MAX));
         }
     }

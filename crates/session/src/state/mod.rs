@@ -4,17 +4,22 @@
 //! A lifetime ends when its value is replaced. What belongs to none of them stands in [`State`].
 
 pub(crate) mod backlog;
+pub(crate) mod guarded;
 pub(crate) mod horizon;
+pub(crate) mod intake;
 pub(crate) mod missing;
 pub(crate) mod next;
 pub(crate) mod outbound_check;
 pub(crate) mod outbox;
+pub(crate) mod phase;
 pub(crate) mod reading;
 pub(crate) mod reorder;
 pub(crate) mod session;
+pub(crate) mod standing;
 pub(crate) mod status;
 pub(crate) mod throttling;
 pub(crate) mod timers;
+pub(crate) mod transaction;
 pub(crate) mod withheld;
 
 use std::sync::Arc;
@@ -27,9 +32,12 @@ use crate::limits::throttle::Counted;
 use crate::settings::dictionaries::NamedVersions;
 use crate::state::backlog::{Backlog, Unsent};
 use crate::state::missing::Missing;
+use crate::state::phase::PhaseState;
 use crate::store::{ConnectionNumber, Generation};
 use crate::values::time::{Mono, Now, Utc};
 use crate::wire::admin_message::TestReqIdValue;
+
+pub use crate::state::phase::Phase;
 
 /// Everything in a session that a transaction may change and a rollback restores.
 #[derive(PartialEq, Eq, Debug)]
@@ -109,13 +117,10 @@ pub(crate) struct Connection {
     pub(crate) test_requests: u64,
     /// Whether the Logons were exchanged in this connection.
     pub(crate) logged_on: bool,
-    /// Whether our Logon had ResetSeqNumFlag=Y, so that the answer must have it, too.
-    pub(crate) reset_asked: bool,
-    /// The reset of the sequence numbers in the session that we have begun. Replaced whole, so that
-    /// a snapshot of the state costs no copy; so are the next two.
+    /// The reset of the sequence numbers in the session that we have begun, which outlives the
+    /// phase in which it began. Replaced whole, so that a snapshot of the state costs no copy; so
+    /// is the next one.
     pub(crate) resetting: Option<Arc<Resetting>>,
-    /// The reason for the end once our Logout is answered, if this is not an ordinary logout.
-    pub(crate) leaving: Option<Arc<SessionEnd>>,
     /// Why the connection is being closed, if it is.
     pub(crate) end: Option<Arc<SessionEnd>>,
     pub(crate) logon: Logon,
@@ -124,8 +129,8 @@ pub(crate) struct Connection {
 /// `clone_from` copies in place, as that of [`State`] does.
 impl Clone for Connection {
     fn clone(&self) -> Self {
-        let Self { resetting, leaving, end, .. } = self;
-        Self { resetting: resetting.clone(), leaving: leaving.clone(), end: end.clone(), ..*self }
+        let Self { resetting, end, logon, .. } = self;
+        Self { resetting: resetting.clone(), end: end.clone(), logon: logon.clone(), ..*self }
     }
 
     #[inline]
@@ -138,9 +143,7 @@ impl Clone for Connection {
             test_request,
             test_requests,
             logged_on,
-            reset_asked,
             resetting,
-            leaving,
             end,
             logon,
         } = source;
@@ -151,54 +154,42 @@ impl Clone for Connection {
         self.test_request = *test_request;
         self.test_requests = *test_requests;
         self.logged_on = *logged_on;
-        self.reset_asked = *reset_asked;
         self.resetting.clone_from(resetting);
-        self.leaving.clone_from(leaving);
         self.end.clone_from(end);
-        self.logon = *logon;
+        self.logon.clone_from(logon);
     }
 }
 
 /// The state of a logon. A reset of the sequence numbers begins a new one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Logon {
-    pub(crate) phase: Phase,
-    /// When the phase ends if nothing happens.
-    pub(crate) deadline: Option<Mono>,
+    pub(crate) phase: PhaseState,
     /// What we have asked for.
     pub(crate) missing: Option<Missing>,
     /// What is numbered and not yet on the wire.
     pub(crate) backlog: Backlog,
     /// A ResendRequest that arrived after a gap and was answered at once.
     pub(crate) request_answered: Option<SeqNum>,
-    /// Whether our Logout, or a part of it, waits for the socket.
-    pub(crate) logout_queued: bool,
     /// A Logout with this sequence number arrived after a gap; it is answered when the gap is
     /// filled.
     pub(crate) logout_waits: Option<SeqNum>,
     /// MsgSeqNum of our Logon.
     pub(crate) ours: Option<SeqNum>,
-    /// MsgSeqNum of our Logout.
-    pub(crate) logout: Option<SeqNum>,
 }
 
-/// The phase of a session between two transport connections and within one (the standard's state
-/// matrix, condensed).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Phase {
-    /// No connection.
-    Disconnected,
-    /// Acceptor: connected, waiting for the first Logon.
-    AwaitingLogon,
-    /// Initiator: our Logon was sent, waiting for its answer.
-    LogonSent,
-    /// The Logons have been exchanged.
-    LoggedOn,
-    /// Our Logout was sent, waiting for its answer.
-    LogoutSent,
-    /// The counterparty logged out and was answered; it should close the connection now.
-    LogoutAnswered,
+/// `clone_from` copies in place, as that of [`State`] does.
+impl Clone for Logon {
+    fn clone(&self) -> Self {
+        Self { phase: self.phase.clone(), ..*self }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, source: &Self) {
+        let Self { phase, missing, backlog, request_answered, logout_waits, ours } = source;
+        self.phase.copy_from(phase);
+        (self.missing, self.backlog) = (*missing, *backlog);
+        (self.request_answered, self.logout_waits, self.ours) = (*request_answered, *logout_waits, *ours);
+    }
 }
 
 /// A TestRequest of ours that is not answered.
@@ -243,7 +234,7 @@ impl State {
     }
 
     pub(crate) fn phase(&self) -> Phase {
-        self.connection.as_ref().map_or(Phase::Disconnected, |connection| connection.logon.phase)
+        self.connection.as_ref().map_or(Phase::Disconnected, |connection| connection.logon.phase())
     }
 
     /// Returns what the reset that we have begun waits for.
@@ -282,16 +273,15 @@ impl State {
         self.stored = Stored { next_in, next_out, generation, connection, attempts: 0, began: None };
         self.gave_up_at = SeqNum::ZERO;
         if let Some(connection) = &mut self.connection {
-            let Logon { phase, deadline, .. } = connection.logon;
-            connection.logon = Logon::begin(phase, deadline);
+            connection.logon = Logon::begin(connection.logon.phase.clone().renumbered());
         }
         self.unsent.take()
     }
 }
 
 impl Connection {
-    /// Begins a connection, which is in its first phase until `deadline`.
-    pub(crate) fn begin(now: Now, phase: Phase, deadline: Mono, heart_bt_int: u32) -> Self {
+    /// Begins a connection in its first phase.
+    pub(crate) fn begin(now: Now, phase: PhaseState, heart_bt_int: u32) -> Self {
         Self {
             heart_bt_int,
             peer_max_message_size: usize::MAX,
@@ -300,11 +290,9 @@ impl Connection {
             test_request: None,
             test_requests: 0,
             logged_on: false,
-            reset_asked: false,
             resetting: None,
-            leaving: None,
             end: None,
-            logon: Logon::begin(phase, Some(deadline)),
+            logon: Logon::begin(phase),
         }
     }
 
@@ -323,17 +311,12 @@ impl Connection {
 }
 
 impl Logon {
-    pub(crate) const fn begin(phase: Phase, deadline: Option<Mono>) -> Self {
-        Self {
-            phase,
-            deadline,
-            missing: None,
-            backlog: Backlog { replay: None, kept_from: None, held_at: None },
-            request_answered: None,
-            logout_queued: false,
-            logout_waits: None,
-            ours: None,
-            logout: None,
-        }
+    pub(crate) fn begin(phase: PhaseState) -> Self {
+        let (missing, backlog) = (None, Backlog::default());
+        Self { phase, missing, backlog, request_answered: None, logout_waits: None, ours: None }
+    }
+
+    pub(crate) const fn phase(&self) -> Phase {
+        self.phase.phase()
     }
 }

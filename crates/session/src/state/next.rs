@@ -31,9 +31,10 @@ impl Session {
 
     /// Returns what the session asks for, which its driver is told.
     pub(crate) fn tell_next(&mut self) -> Next {
-        self.standing.told = self.next();
-        self.standing.is_changed = false;
-        self.standing.told
+        let next = self.next();
+        let standing = self.standing.change();
+        (standing.told, standing.is_changed) = (next, false);
+        next
     }
 
     /// Returns whether the session can continue once its socket has accepted more bytes, or has
@@ -42,7 +43,7 @@ impl Session {
         self.state.is_open() && self.state.replay().is_some()
             || self.intake.reading.blocked.is_some_and(|blocked| blocked.by == BlockedBy::Outbox)
             || self.outbox.has_passed_watermark()
-            || self.limits.outbound_places.as_ref().is_some_and(|places| places.is_awaited())
+            || self.limits.outbound_permits.as_ref().is_some_and(|permits| permits.is_awaited())
     }
 
     /// Checks that its driver knows what the session asks for, or is about to be told.

@@ -29,7 +29,7 @@ pub(crate) struct Reading {
     /// sign of life.
     pub(crate) offered: bool,
     /// When the message that is being processed arrived, if it is one of the reorder buffer.
-    pub(crate) kept: Option<Arrival>,
+    pub(crate) reordered: Option<Arrival>,
     /// The last message that the application was warned of.
     pub(crate) warned_of: Option<SeqNum>,
     /// The last message from after a gap that was not kept although an open-ended request for what
@@ -123,7 +123,7 @@ impl Reading {
             blocked: None,
             backlog: None,
             offered: false,
-            kept: None,
+            reordered: None,
             warned_of: None,
             dropped: None,
             leaves_rest: false,

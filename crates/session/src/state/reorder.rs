@@ -15,7 +15,7 @@ use crate::values::fix::SOH;
 const SMALLEST_MESSAGE: usize = 64;
 
 /// What the buffered messages belong to.
-type Epoch = (Generation, ConnectionNumber);
+pub(crate) type Epoch = (Generation, ConnectionNumber);
 
 /// Messages by sequence number, adjacent in one buffer.
 #[derive(Debug)]
@@ -37,11 +37,11 @@ struct Entry {
 
 /// A message that was copied out of the buffer.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct Reordered {
     bytes: Vec<u8>,
 }
 
-impl Kept {
+impl Reordered {
     pub(crate) fn with_capacity(bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(bytes) }
     }
@@ -94,11 +94,11 @@ impl ReorderBuffer {
     /// Copies the message with this sequence number and returns when it arrived; `None` if it is
     /// not in the buffer. Clears the buffer once every entry is below it.
     #[inline]
-    pub(crate) fn copy(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Kept) -> Option<Arrival> {
+    pub(crate) fn copy(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Reordered) -> Option<Arrival> {
         if self.entries.is_empty() { None } else { self.copy_one(epoch, seq, to) }
     }
 
-    fn copy_one(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Kept) -> Option<Arrival> {
+    fn copy_one(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Reordered) -> Option<Arrival> {
         if self.epoch != epoch || self.entries.last().is_some_and(|last| last.seq < seq) {
             self.clear();
             return None;
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn copied(buffer: &mut ReorderBuffer, epoch: Epoch, seq: u64) -> Option<Vec<u8>> {
-        let mut kept = Kept::default();
+        let mut kept = Reordered::default();
         let found = buffer.copy(epoch, SeqNum(seq), &mut kept);
         assert!(found.is_none_or(|at| at == arrival(seq)));
         found.map(|_| kept.framed().expect("framed before").bytes().to_vec())

@@ -5,49 +5,49 @@
 //! messages.
 
 use core::time::Duration;
-use std::sync::Arc;
 
 use fixbolt_codec::{Envelope, Message, Place, Precision, Recovery, SecondCache, SeqNum, Version};
-use fixbolt_dictionary::{Direction, Scratch, Violation};
+use fixbolt_dictionary::{Direction, Scratch};
 
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
-use crate::events::event::Unreached;
 use crate::limits::flood::{Added, Growth};
 use crate::limits::pace::Pace;
-use crate::limits::refusals::Refusals;
-use crate::limits::throttle::{InboundPlaces, OutboundPlaces};
+use crate::limits::refusals::RefusedLogons;
+use crate::limits::throttle::{InboundPermits, OutboundPermits};
 use crate::schedule::calendar::Calendar;
 use crate::settings::behavior::{Behavior, WrongBodyLength};
 use crate::settings::dictionaries::Dictionaries;
 use crate::settings::{Role, SessionSettings, WhileLoggedOff};
 use crate::state::backlog::Unsent;
+use crate::state::guarded::Guarded;
+use crate::state::intake::Intake;
 use crate::state::outbound_check::OutboundCheck;
-use crate::state::outbox::{Outbox, OutboxMark, Watermarks};
+use crate::state::outbox::{Outbox, Watermarks};
+use crate::state::phase::PhaseState;
 use crate::state::reading::{BlockedBy, Reading};
 use crate::state::reorder::ReorderBuffer;
-use crate::state::status::StatusCell;
+use crate::state::standing::Standing;
+use crate::state::transaction::{News, Snapshot, Transaction};
 use crate::state::{Connection, Phase, ResetStage, State, Stored};
-use crate::store::retry::StoreRetry;
-use crate::store::{Generation, Position, Recovered, Store, StoreError};
+use crate::store::{Position, Recovered, Store, StoreError};
 use crate::values::codec_timing::{CodecTiming, EncodingTime};
 use crate::values::fix;
 use crate::values::key::SessionKey;
-use crate::values::next::Next;
 use crate::values::time::{Mono, Now};
 use crate::wire::mask::SecretTags;
 use crate::wire::raw_header::RawHeader;
 
 /// A session.
 pub(crate) struct Session {
-    pub(crate) fixed: Fixed,
+    pub(crate) fixed: Guarded<Fixed>,
     pub(crate) state: State,
     /// What the open transaction has found.
-    pub(crate) turn: OpenTurn,
+    pub(crate) transaction: Guarded<Transaction>,
     pub(crate) outbox: Outbox,
-    pub(crate) intake: Intake,
-    pub(crate) standing: Standing,
-    pub(crate) limits: Limits,
+    pub(crate) intake: Guarded<Intake>,
+    pub(crate) standing: Guarded<Standing>,
+    pub(crate) limits: Guarded<Limits>,
     pub(crate) tools: Tools,
 }
 
@@ -86,57 +86,14 @@ impl Fixed {
     }
 }
 
-/// What comes in: bytes, and messages that wait for those before them.
-pub(crate) struct Intake {
-    /// Belongs to the connection and is replaced with it.
-    pub(crate) reading: Reading,
-    pub(crate) reorder: ReorderBuffer,
-}
-
-/// Whether the session may work: what operators, the clock and the store say.
-pub(crate) struct Standing {
-    /// Why the session is halted, if it is.
-    pub(crate) halted: Option<Halt>,
-    /// Whether it may have a connection.
-    pub(crate) enabled: bool,
-    /// Its schedule, if it has one.
-    pub(crate) calendar: Option<Calendar>,
-    /// When a store that failed is tried again.
-    pub(crate) retry: Option<StoreRetry>,
-    /// Whether the store has the session open: a damaged store is closed, so that it can be
-    /// repaired.
-    pub(crate) store_is_open: bool,
-    /// Whether the store was new when it was opened; once it has failed and is closed, whether
-    /// nothing has become durable since: whatever was committed was never sent.
-    pub(crate) store_is_new: bool,
-    /// How far back the store was told that messages are read; `None` for all of them.
-    pub(crate) told_horizon: Option<u64>,
-    /// NextNumIn when the store was opened: the application may have been processing this message
-    /// when the process ended.
-    pub(crate) opened_at: SeqNum,
-    /// The generation and number of a message that the application has processed in a transaction
-    /// that a store did not take.
-    pub(crate) offered: Option<(Generation, SeqNum)>,
-    /// Whether the session is in the worker's list of those that have changed, and in that of those
-    /// that wait for the store.
-    pub(crate) is_changed: bool,
-    pub(crate) awaits_store: bool,
-    /// Whether it has waited for what has come since, and can continue when it is woken.
-    pub(crate) can_go_on: bool,
-    /// What its driver knows that it asks for.
-    pub(crate) told: Next,
-    /// The status that other threads read.
-    pub(crate) status: Arc<StatusCell>,
-}
-
 /// What is counted against limits over time. It outlives connections, and no rollback takes it
 /// back.
 pub(crate) struct Limits {
-    pub(crate) refusals: Refusals,
+    pub(crate) refusals: RefusedLogons,
     pub(crate) growth: Growth,
     /// What limits how many messages are sent and received, if anything does.
-    pub(crate) outbound_places: Option<Box<OutboundPlaces>>,
-    pub(crate) inbound_places: Option<Box<InboundPlaces>>,
+    pub(crate) outbound_permits: Option<Box<OutboundPermits>>,
+    pub(crate) inbound_permits: Option<Box<InboundPermits>>,
     /// How fast messages of the session layer are read that we requested.
     pub(crate) session_layer_pace: Option<Box<Pace>>,
     /// When a replay that is slowed down may send its next message.
@@ -154,40 +111,6 @@ pub(crate) struct Tools {
     /// The buffer that a message is copied to before it is masked.
     pub(crate) masked: Vec<u8>,
     pub(crate) encoding: EncodingTime,
-}
-
-/// What the open transaction remembers about a session that it touched.
-#[derive(Debug)]
-pub(crate) struct OpenTurn {
-    /// The transaction that took the snapshot; 0 before the first.
-    number: u64,
-    pub(crate) snapshot: Snapshot,
-    /// Why the store refused a record: the transaction can no longer be committed.
-    pub(crate) refused: Option<StoreError>,
-    /// Messages that will not reach the counterparty once the transaction is committed.
-    pub(crate) unreached: Option<(Unsent, Unreached)>,
-}
-
-impl OpenTurn {
-    /// Returns the number of the last transaction that has touched the session; 0 before the first.
-    pub(crate) const fn number(&self) -> u64 {
-        self.number
-    }
-}
-
-/// What the application hears of a session once a transaction is committed.
-pub(crate) struct News {
-    /// Messages that will not reach the counterparty.
-    pub(crate) unreached: Option<(Unsent, Unreached)>,
-    /// What the outbound policy warns of.
-    pub(crate) warned: Vec<(SeqNum, Violation<'static>)>,
-}
-
-/// A session as it was before the open transaction: all that a rollback restores.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Snapshot {
-    pub(crate) state: State,
-    pub(crate) outbox: OutboxMark,
 }
 
 impl Session {
@@ -208,27 +131,13 @@ impl Session {
         let stored = Stored::of(recovered);
         let state = State::new(stored);
         let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark() };
-        let standing = Standing {
-            halted: None,
-            enabled: true,
-            calendar: settings.schedule.clone().map(Calendar::new),
-            retry: None,
-            store_is_open: true,
-            store_is_new: true,
-            told_horizon: None,
-            opened_at: recovered.next_in,
-            offered: None,
-            is_changed: false,
-            awaits_store: false,
-            can_go_on: false,
-            told: Next::default(),
-            status: Arc::new(StatusCell::new(settings.while_logged_off == WhileLoggedOff::Keep)),
-        };
+        let calendar = settings.schedule.clone().map(Calendar::new);
+        let standing = Standing::begin(calendar, settings.while_logged_off == WhileLoggedOff::Keep);
         let limits = Limits {
-            refusals: Refusals::new(),
+            refusals: RefusedLogons::new(),
             growth: Growth::default(),
-            outbound_places: OutboundPlaces::new(settings.max_outbound_rate, settings.max_order_rate),
-            inbound_places: InboundPlaces::new(settings.max_inbound_rate, settings.max_resent_rate_factor),
+            outbound_permits: OutboundPermits::new(settings.max_outbound_rate, settings.max_order_rate),
+            inbound_permits: InboundPermits::new(settings.max_inbound_rate, settings.max_resent_rate_factor),
             session_layer_pace: settings
                 .max_session_message_rate
                 .map(|rate| Pace::new(rate, Duration::from_secs(1), settings.max_resent_rate_factor)),
@@ -250,24 +159,35 @@ impl Session {
         };
         let secret_tags = SecretTags::new(&settings.masked);
         let fixed = Fixed { key, settings, behavior, envelope, dictionaries, secret_tags, keeps_messages };
-        let turn = OpenTurn { number: 0, snapshot, refused: None, unreached: None };
-        let mut session = Self { fixed, state, turn, outbox, intake, standing, limits, tools };
-        session.recover(recovered);
+        let transaction = Transaction { number: 0, snapshot, store_error: None, unreached: None };
+        let mut session = Self {
+            fixed: Guarded::new(fixed),
+            state,
+            transaction: Guarded::new(transaction),
+            outbox,
+            intake: Guarded::new(intake),
+            standing: Guarded::new(standing),
+            limits: Guarded::new(limits),
+            tools,
+        };
+        session.recover(recovered, true);
         session
     }
 
     /// Continues from the contents of the store, halted if they require it. Returns the messages
-    /// that can no longer be sent, because the sequence numbers were reset since.
-    pub(crate) fn recover(&mut self, recovered: &Recovered) -> Option<Unsent> {
+    /// that can no longer be sent, because the sequence numbers were reset since. `was_new` says
+    /// whether nothing had been sent before: a store that has lost everything does not undo that.
+    pub(crate) fn recover(&mut self, recovered: &Recovered, was_new: bool) -> Option<Unsent> {
         let same = self.state.stored.generation == recovered.generation;
         let lost = if same { None } else { self.state.unsent.take() };
         if !same {
             self.state.gave_up_at = SeqNum::ZERO;
         }
         self.state.stored = Stored::of(recovered);
-        self.standing.store_is_new = recovered.since.is_none();
-        self.standing.opened_at = recovered.next_in;
-        self.standing.halted = if let Some(reason) = &recovered.damage {
+        let standing = self.standing.change();
+        standing.store_is_new = was_new && recovered.since.is_none();
+        standing.opened_at = recovered.next_in;
+        standing.halted = if let Some(reason) = &recovered.damage {
             Some(Halt::StoreDamaged { reason: reason.clone() })
         } else if recovered.attempts >= self.fixed.settings.poison_attempts {
             Some(Halt::PoisonMessage { seq: recovered.next_in, attempts: recovered.attempts })
@@ -318,27 +238,30 @@ impl Session {
 
     /// Begins a transport connection.
     pub(crate) fn connect(&mut self, now: Now) {
-        let phase = if self.is_acceptor() { Phase::AwaitingLogon } else { Phase::LogonSent };
-        let deadline = now.mono + self.fixed.settings.logon_timeout;
+        let until = now.mono + self.fixed.settings.logon_timeout;
+        let phase = if self.is_acceptor() {
+            PhaseState::AwaitingLogon { until }
+        } else {
+            PhaseState::LogonSent { until, asks_reset: false }
+        };
         let number = &mut self.state.stored.connection;
         number.0 = number.0.wrapping_add(1);
         self.state.stored.began.get_or_insert(now.utc);
-        if let Some(calendar) = &mut self.standing.calendar {
+        if let Some(calendar) = &mut self.standing.change().calendar {
             calendar.connected();
         }
         self.state.versions = None;
-        self.intake.reading = Reading::new(recovery(&self.fixed.behavior));
+        self.intake.change().reading = Reading::new(recovery(&self.fixed.behavior));
         self.tools.encoding.timing = self.fixed.settings.codec_timing.map(CodecTiming::new);
         self.note_read(false);
-        self.state.connection =
-            Some(Connection::begin(now, phase, deadline, self.fixed.settings.heart_bt_int));
+        self.state.connection = Some(Connection::begin(now, phase, self.fixed.settings.heart_bt_int));
         self.publish();
     }
 
     /// Ends the transport connection with everything it holds; `None` if there is none. Returns it,
     /// and the messages that can no longer be sent, because the sequence numbers were reset since.
     pub(crate) fn disconnect(&mut self) -> Option<(Connection, Option<Unsent>)> {
-        self.intake.reading = Reading::new(recovery(&self.fixed.behavior));
+        self.intake.change().reading = Reading::new(recovery(&self.fixed.behavior));
         let lost = self.drop_output();
         let connection = self.state.connection.take();
         self.publish();
@@ -359,8 +282,8 @@ impl Session {
                 self.state.keep_back(one);
             }
         }
-        if let Some(places) = &mut self.limits.outbound_places {
-            places.forget_queued(&mut self.state.counted);
+        if let Some(permits) = &mut self.limits.change().outbound_permits {
+            permits.forget_queued(&mut self.state.counted);
         }
         self.outbox.clear();
         lost
@@ -443,14 +366,23 @@ impl Session {
     /// Stops reading: because the outbox is full, or else because of `by`.
     pub(crate) fn block(&mut self, now: Now, by: BlockedBy) {
         let by = if self.is_full() { BlockedBy::Outbox } else { by };
-        self.intake.reading.block(now, by);
+        self.intake.change().reading.block(now, by);
+    }
+
+    /// Stops reading as [`Session::block`] does, but until `until` at the latest, if there is such
+    /// a time.
+    pub(crate) fn block_until(&mut self, now: Now, by: BlockedBy, until: Option<Mono>) {
+        self.block(now, by);
+        if let Some(blocked) = &mut self.intake.change().reading.blocked {
+            blocked.until = until;
+        }
     }
 
     /// Counts what was added to the store since `before` and no application asked for. Returns
     /// whether it is more than the session allows.
     pub(crate) fn count_growth(&mut self, now: Now, before: Added) -> bool {
         let added = self.state.added.since(before);
-        self.limits.growth.add(added, now.mono, self.fixed.settings.max_session_journal_growth)
+        self.limits.change().growth.add(added, now.mono, self.fixed.settings.max_session_journal_growth)
     }
 
     /// Returns why there may be no logon now, if the schedule allows none.
@@ -472,31 +404,33 @@ impl Session {
     /// Closes the session's store. Opening it again will report its state; there is nobody to tell
     /// of an error now.
     pub(crate) fn close_store(&mut self, store: &mut dyn Store) {
-        self.standing.store_is_open = false;
-        self.standing.store_is_new &= store.durable(self.fixed.key) == Position::default();
+        let standing = self.standing.change();
+        standing.store_is_open = false;
+        standing.store_is_new &= store.durable(self.fixed.key) == Position::default();
         let _ = store.close(self.fixed.key);
     }
 
     /// Returns whether the application must be notified of the transaction that was committed here.
     pub(crate) fn has_news(&self) -> bool {
-        self.turn.unreached.is_some() || self.tools.outbound.as_ref().is_some_and(OutboundCheck::has_warnings)
+        self.transaction.unreached.is_some()
+            || self.tools.outbound.as_ref().is_some_and(OutboundCheck::has_warnings)
     }
 
     /// Takes the events that the application has not been notified of.
     pub(crate) fn take_news(&mut self) -> News {
         let warned = self.tools.outbound.as_mut().map(OutboundCheck::take_warnings).unwrap_or_default();
-        News { unreached: self.turn.unreached.take(), warned }
+        News { unreached: self.transaction.change().unreached.take(), warned }
     }
 
     /// Takes the snapshot of a session that the transaction touches for the first time; `false` if
     /// it was touched before.
-    pub(crate) fn touch(&mut self, turn: u64) -> bool {
-        if self.turn.number == turn {
+    pub(crate) fn touch(&mut self, number: u64) -> bool {
+        if self.transaction.number == number {
             return false;
         }
         self.outbox.compact();
-        let OpenTurn { number, snapshot, refused, unreached } = &mut self.turn;
-        (*number, *refused, *unreached) = (turn, None, None);
+        let Transaction { number: last, snapshot, store_error, unreached } = self.transaction.change();
+        (*last, *store_error, *unreached) = (number, None, None);
         snapshot.state.clone_from(&self.state);
         snapshot.outbox = self.outbox.mark();
         true
@@ -505,13 +439,13 @@ impl Session {
     /// Restores the snapshot. Returns why the store refused a record, if it did: the session is to
     /// be halted.
     pub(crate) fn rollback(&mut self) -> Option<StoreError> {
-        self.state.clone_from(&self.turn.snapshot.state);
-        self.outbox.rollback(self.turn.snapshot.outbox);
-        self.turn.unreached = None;
+        self.state.clone_from(&self.transaction.snapshot.state);
+        self.outbox.rollback(self.transaction.snapshot.outbox);
+        self.transaction.change().unreached = None;
         if let Some(check) = &mut self.tools.outbound {
             check.forget();
         }
-        self.turn.refused.take()
+        self.transaction.change().store_error.take()
     }
 }
 
@@ -535,11 +469,14 @@ impl Stored {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::limits::throttle::Counted;
     use crate::settings::dictionaries::SessionDictionary;
     use crate::state::backlog::{Backlog, Replay};
     use crate::state::missing::Missing;
+    use crate::state::phase::Leave;
     use crate::state::{Logon, Resetting, TestRequest};
     use crate::store::{ConnectionNumber, Generation};
     use crate::values::id::SessionId;
@@ -569,9 +506,9 @@ mod tests {
             attempts: 7,
             began: Some(Utc(7)),
         };
+        let end = Some(Arc::new(SessionEnd::LogoutTimedOut));
         let logon = Logon {
-            phase: Phase::LoggedOn,
-            deadline: Some(Mono(7)),
+            phase: PhaseState::LogoutSent(Leave { until: Mono(7), seq: Some(seq), is_queued: true, end }),
             missing: Some(Missing {
                 begin: seq,
                 end: seq,
@@ -582,14 +519,11 @@ mod tests {
             }),
             backlog: Backlog {
                 replay: Some(Replay { next: seq, end: seq, gap_from: Some(seq), live: seq, began: seq }),
-                kept_from: Some(seq),
-                held_at: Some(seq),
+                withheld_from: Some(seq),
             },
             request_answered: Some(seq),
-            logout_queued: true,
             logout_waits: Some(seq),
             ours: Some(seq),
-            logout: Some(seq),
         };
         let connection = Connection {
             heart_bt_int: 7,
@@ -598,14 +532,12 @@ mod tests {
             last_received: Mono(7),
             test_request: Some(TestRequest { id: 7, sent: Mono(7) }),
             test_requests: 7,
-            reset_asked: true,
             resetting: Some(Arc::new(Resetting {
                 stage: ResetStage::LogonSent,
                 until: Mono(7),
                 why: "7".into(),
             })),
             logged_on: true,
-            leaving: Some(Arc::new(SessionEnd::LogoutTimedOut)),
             end: Some(Arc::new(SessionEnd::LogonTimedOut)),
             logon,
         };
@@ -630,7 +562,7 @@ mod tests {
     }
 
     /// One change for each field: of the store, of a connection, of a logon.
-    const CHANGES: [Change; 35] = [
+    const CHANGES: [Change; 30] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,
         |s, o| s.stored.generation = o.stored.generation,
@@ -651,24 +583,16 @@ mod tests {
         |s, o| connection(s).last_received = connection(&mut o.clone()).last_received,
         |s, o| connection(s).test_request = connection(&mut o.clone()).test_request,
         |s, o| connection(s).test_requests = connection(&mut o.clone()).test_requests,
-        |s, o| connection(s).reset_asked = connection(&mut o.clone()).reset_asked,
         |s, o| connection(s).resetting = connection(&mut o.clone()).resetting.clone(),
         |s, o| connection(s).logged_on = connection(&mut o.clone()).logged_on,
-        |s, o| connection(s).leaving = connection(&mut o.clone()).leaving.clone(),
         |s, o| connection(s).end = connection(&mut o.clone()).end.clone(),
-        |s, o| {
-            (logon(s).phase, logon(s).deadline) =
-                (logon(&mut o.clone()).phase, logon(&mut o.clone()).deadline)
-        },
+        |s, o| logon(s).phase = logon(&mut o.clone()).phase.clone(),
         |s, o| logon(s).missing = logon(&mut o.clone()).missing,
         |s, o| logon(s).backlog.replay = logon(&mut o.clone()).backlog.replay,
         |s, o| logon(s).request_answered = logon(&mut o.clone()).request_answered,
-        |s, o| logon(s).logout_queued = logon(&mut o.clone()).logout_queued,
         |s, o| logon(s).logout_waits = logon(&mut o.clone()).logout_waits,
-        |s, o| logon(s).backlog.kept_from = logon(&mut o.clone()).backlog.kept_from,
-        |s, o| logon(s).backlog.held_at = logon(&mut o.clone()).backlog.held_at,
+        |s, o| logon(s).backlog.withheld_from = logon(&mut o.clone()).backlog.withheld_from,
         |s, o| logon(s).ours = logon(&mut o.clone()).ours,
-        |s, o| logon(s).logout = logon(&mut o.clone()).logout,
     ];
 
     fn connection(state: &mut State) -> &mut Connection {
@@ -682,7 +606,7 @@ mod tests {
         for (n, change) in CHANGES.iter().enumerate() {
             let mut session = session();
             assert!(session.touch(1) && !session.touch(1));
-            let before = session.turn.snapshot.clone();
+            let before = session.transaction.snapshot.clone();
             change(&mut session.state, &other);
             session.outbox.cursor.push(9, 9);
             assert_ne!(session.state, before.state, "change {n} changes nothing");
@@ -708,7 +632,9 @@ mod tests {
             began: None,
         };
         expected.gave_up_at = SeqNum::ZERO;
-        connection(&mut expected).logon = Logon::begin(Phase::LoggedOn, Some(Mono(7)));
+        let end = Some(Arc::new(SessionEnd::LogoutTimedOut));
+        let leave = Leave { until: Mono(7), seq: None, is_queued: false, end };
+        connection(&mut expected).logon = Logon::begin(PhaseState::LogoutSent(leave));
         assert_eq!(lost, expected.unsent.take());
         assert_eq!(state, expected);
     }

@@ -48,7 +48,7 @@ pub struct StatusCell {
 /// [`SessionState`] as a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-enum Standing {
+enum StateNumber {
     Disconnected,
     Disabled,
     LoggingOn,
@@ -58,7 +58,7 @@ enum Standing {
     Closed,
 }
 
-impl Standing {
+impl StateNumber {
     /// In the order of their numbers.
     const ALL: [Self; 7] = [
         Self::Disconnected,
@@ -81,7 +81,7 @@ impl Default for StatusCell {
 impl StatusCell {
     pub(crate) fn new(keeps_messages: bool) -> Self {
         Self {
-            standing: AtomicU8::new(Standing::Disconnected as u8),
+            standing: AtomicU8::new(StateNumber::Disconnected as u8),
             next_in: AtomicU64::new(1),
             next_out: AtomicU64::new(1),
             halt: Mutex::new(None),
@@ -89,22 +89,22 @@ impl StatusCell {
         }
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> StateNumber {
         let number = usize::from(self.standing.load(Ordering::Acquire));
-        Standing::ALL.get(number).copied().unwrap_or(Standing::Closed)
+        StateNumber::ALL.get(number).copied().unwrap_or(StateNumber::Closed)
     }
 
     /// Returns the state of the session. Takes a lock if it is halted.
     #[must_use]
     pub fn state(&self) -> SessionState {
         match self.standing() {
-            Standing::Disconnected => SessionState::Disconnected,
-            Standing::Disabled => SessionState::Disabled,
-            Standing::LoggingOn => SessionState::LoggingOn,
-            Standing::LoggedOn => SessionState::LoggedOn,
-            Standing::LoggingOut => SessionState::LoggingOut,
-            Standing::Closed => SessionState::Closed,
-            Standing::Halted => {
+            StateNumber::Disconnected => SessionState::Disconnected,
+            StateNumber::Disabled => SessionState::Disabled,
+            StateNumber::LoggingOn => SessionState::LoggingOn,
+            StateNumber::LoggedOn => SessionState::LoggedOn,
+            StateNumber::LoggingOut => SessionState::LoggingOut,
+            StateNumber::Closed => SessionState::Closed,
+            StateNumber::Halted => {
                 let halt = self.halt.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 // The halt has ended in the meantime.
                 halt.map_or(SessionState::Disconnected, SessionState::Halted)
@@ -115,19 +115,19 @@ impl StatusCell {
     /// Returns whether the session is logged on.
     #[must_use]
     pub fn is_logged_on(&self) -> bool {
-        self.standing() == Standing::LoggedOn
+        self.standing() == StateNumber::LoggedOn
     }
 
     /// Returns whether the session is halted. Takes no lock.
     #[must_use]
     pub fn is_halted(&self) -> bool {
-        self.standing() == Standing::Halted
+        self.standing() == StateNumber::Halted
     }
 
     /// Returns whether the session is closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.standing() == Standing::Closed
+        self.standing() == StateNumber::Closed
     }
 
     /// Returns whether the session accepts messages while it is not logged on
@@ -161,16 +161,16 @@ impl StatusCell {
         self.next_in.store(next_in.0, Ordering::Relaxed);
         self.next_out.store(next_out.0, Ordering::Relaxed);
         let standing = match (halted, phase) {
-            (Some(_), _) => Standing::Halted,
-            (None, Phase::Disconnected) if enabled => Standing::Disconnected,
-            (None, Phase::Disconnected) => Standing::Disabled,
-            (None, Phase::AwaitingLogon | Phase::LogonSent) => Standing::LoggingOn,
-            (None, Phase::LoggedOn) => Standing::LoggedOn,
-            (None, Phase::LogoutSent | Phase::LogoutAnswered) => Standing::LoggingOut,
+            (Some(_), _) => StateNumber::Halted,
+            (None, Phase::Disconnected) if enabled => StateNumber::Disconnected,
+            (None, Phase::Disconnected) => StateNumber::Disabled,
+            (None, Phase::AwaitingLogon | Phase::LogonSent) => StateNumber::LoggingOn,
+            (None, Phase::LoggedOn) => StateNumber::LoggedOn,
+            (None, Phase::LogoutSent | Phase::LogoutAnswered) => StateNumber::LoggingOut,
         };
         // The lock is taken only when a halt begins or ends.
         let before = self.standing();
-        if standing == Standing::Halted || before == Standing::Halted {
+        if standing == StateNumber::Halted || before == StateNumber::Halted {
             *self.halt.lock().unwrap_or_else(PoisonError::into_inner) = halted.cloned();
         }
         if standing != before {
@@ -180,7 +180,7 @@ impl StatusCell {
 
     /// Marks the session as closed; called by the worker.
     pub(crate) fn close(&self) {
-        self.standing.store(Standing::Closed as u8, Ordering::Release);
+        self.standing.store(StateNumber::Closed as u8, Ordering::Release);
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_number_is_read_as_what_was_written() {
-        for (number, standing) in Standing::ALL.into_iter().enumerate() {
+        for (number, standing) in StateNumber::ALL.into_iter().enumerate() {
             assert_eq!(usize::from(standing as u8), number);
         }
     }

@@ -1,38 +1,43 @@
 //! What the throttles of a session do to its messages: which one waits or is refused, until when,
 //! and which one of the counterparty is too many.
 
+use core::time::Duration;
+
 use fixbolt_codec::{MsgType, SeqNum};
 
 use crate::events::error::SendError;
-use crate::limits::throttle::{Arrival, Kind, OutboundThrottle, Rate};
-
-use crate::state::session::Session;
+use crate::limits::throttle::{Arrival, Counted, Kind, OutboundThrottle, Rate};
+use crate::state::guarded::Guarded;
+use crate::state::session::{Limits, Session};
 use crate::state::{Connection, Phase};
 use crate::values::fix::msg_type;
 use crate::values::time::Mono;
 use crate::wire::header::Header;
 
+/// How late a slowed-down replay may be without being slower.
+const LATE: Duration = Duration::from_millis(10);
+
 impl Session {
     /// Returns why a new message of the application is not sent now, if a throttle is the reason.
     pub(crate) fn throttled(&mut self, msg_type: MsgType, now: Mono) -> Option<SendError> {
-        let throttle = self.limits.outbound_places.as_mut()?;
+        let throttle = self.limits.change().outbound_permits.as_mut()?;
         let kind = Kind::of(msg_type.as_bytes())?;
         let rate = throttle.limit(kind)?;
         let counted = self.state.counted;
         let again_in = if self.state.keeps_back(&self.fixed.settings, msg_type) {
-            // It has no place until its turn: as many as have a place may wait for theirs.
+            // It has no permit until its turn: as many as have a permit may wait for theirs.
             if self.state.waiting() < u64::from(rate.messages()) {
                 return None;
             }
             rate.window()
-        } else if throttle.is_full_since(self.turn.snapshot.state.counted, counted, kind) {
+        } else if throttle.is_full_since(self.transaction.snapshot.state.counted, counted, kind) {
             return Some(SendError::TooMany { limit: rate.messages() });
         } else {
             let at = throttle.free_at(counted, kind);
             if at <= now {
                 return None;
             }
-            throttle.await_place(kind);
+            throttle.await_permit(kind);
             (at - now).min(rate.window())
         };
         Some(match self.fixed.settings.outbound_throttle {
@@ -44,13 +49,13 @@ impl Session {
     /// Returns when a message that a throttle has refused is to be asked again, unless that depends
     /// on the socket.
     pub(crate) fn throttled_until(&self) -> Option<Mono> {
-        self.limits.outbound_places.as_ref()?.due(self.state.counted)
+        self.limits.outbound_permits.as_ref()?.due(self.state.counted)
     }
 
     /// Returns whether a new message that was written during a replay may be sent, and otherwise
     /// remembers that it waits.
     pub(crate) fn may_follow(&mut self, msg_type: &[u8], now: Mono) -> bool {
-        let Some(throttle) = &mut self.limits.outbound_places else { return true };
+        let Some(throttle) = &mut self.limits.change().outbound_permits else { return true };
         let Some(kind) = Kind::of(msg_type) else { return true };
         let may = throttle.free_at(self.state.counted, kind) <= now;
         throttle.set_follows((!may).then_some(kind));
@@ -59,52 +64,60 @@ impl Session {
 
     /// Counts a new message that was just queued.
     pub(crate) fn count_followed(&mut self, msg_type: &[u8]) {
-        if let Some(throttle) = &mut self.limits.outbound_places
-            && let Some(kind) = Kind::of(msg_type)
-        {
-            throttle.take(&mut self.state.counted, kind, self.outbox.cursor.end());
-        }
+        self.limits.take(&mut self.state.counted, msg_type, self.outbox.cursor.end());
     }
 
-    /// Returns whether an application message of the counterparty that is expected next may be
-    /// delivered; that one that we requested does not wait has been checked.
+    /// Returns the rate that an application message of the counterparty exceeds that is expected
+    /// next and that we did not request, if it exceeds one.
     #[inline]
-    pub(crate) fn admits(
-        &self,
-        connection: &Connection,
-        header: &Header<'_>,
-        seq: SeqNum,
-        now: Mono,
-    ) -> Admission {
-        let Some(throttle) = &self.limits.inbound_places else { return Admission::Counted };
-        if self.is_requested(connection, header, seq) {
-            Admission::Requested
-        } else if throttle.is_excess(self.state.counted, self.arrival(now)) {
-            Admission::Exceeds(throttle.rate())
-        } else {
-            Admission::Counted
-        }
+    pub(crate) fn exceeded(&self, now: Mono) -> Option<Rate> {
+        let throttle = self.limits.inbound_permits.as_ref()?;
+        throttle.is_excess(self.state.counted, self.arrival(now)).then(|| throttle.rate())
     }
 
-    /// Returns until when a message that is expected next stays unread, because we requested it and
-    /// it comes too fast.
-    #[cold]
-    pub(crate) fn requested_waits(
+    /// Returns whether the message that is expected next is sent again because we requested it: an
+    /// application message, a gap fill or a Reject, the only ones of the session layer that are
+    /// sent again. Each number is requested once: once it is used, the next one is expected.
+    pub(crate) fn requested(
         &self,
         connection: &Connection,
         header: &Header<'_>,
         seq: SeqNum,
-        now: Mono,
-    ) -> Option<Mono> {
-        if !self.is_requested(connection, header, seq) {
+    ) -> Option<Requested> {
+        let is_within = connection.logon.missing.is_some_and(|gap| seq <= gap.end) || self.was_dropped(seq);
+        if !header.poss_dup || !is_within {
             return None;
         }
-        let pace = if header.is_session_layer() {
-            self.limits.session_layer_pace.as_ref()?
-        } else {
-            &self.limits.inbound_places.as_ref()?.requested
+        if !header.is_session_layer() {
+            return Some(Requested::Application);
+        }
+        [msg_type::SEQUENCE_RESET, msg_type::REJECT]
+            .contains(&header.msg_type)
+            .then_some(Requested::SessionLayer)
+    }
+
+    /// Returns until when a message that we requested stays unread, because it comes too fast.
+    #[cold]
+    pub(crate) fn requested_waits(&self, requested: Requested, now: Mono) -> Option<Mono> {
+        let pace = match requested {
+            Requested::SessionLayer => self.limits.session_layer_pace.as_ref()?,
+            Requested::Application => &self.limits.inbound_permits.as_ref()?.requested,
         };
         pace.waits_until(now)
+    }
+
+    /// Counts a message that we requested and that did not wait.
+    #[cold]
+    pub(crate) fn count_requested(&mut self, requested: Requested, now: Mono) {
+        let pace = match requested {
+            Requested::SessionLayer => self.limits.change().session_layer_pace.as_deref_mut(),
+            Requested::Application => {
+                self.limits.change().inbound_permits.as_mut().map(|throttle| &mut *throttle.requested)
+            }
+        };
+        if let Some(pace) = pace {
+            pace.take(now);
+        }
     }
 
     /// Returns whether requested messages that come too fast are left for the next connection,
@@ -120,51 +133,29 @@ impl Session {
     pub(crate) fn arrival(&self, now: Mono) -> Arrival {
         let read_now = || {
             let exact = Arrival { earliest: now, latest: now };
-            self.limits.inbound_places.as_ref().map_or(exact, |places| places.arrival(now))
+            self.limits.inbound_permits.as_ref().map_or(exact, |permits| permits.arrival(now))
         };
-        self.intake.reading.kept.unwrap_or_else(read_now)
+        self.intake.reading.reordered.unwrap_or_else(read_now)
     }
 
-    /// Counts an application message of the counterparty that is about to be delivered, unless we
-    /// requested it.
+    /// Counts an application message of the counterparty that is about to be delivered and that we
+    /// did not request.
     #[inline]
-    pub(crate) fn count_delivered(&mut self, header: &Header<'_>, seq: SeqNum, now: Mono) {
-        if self.limits.inbound_places.is_none() {
-            return;
-        }
-        let connection = self.state.connection.as_ref();
-        if connection.is_some_and(|connection| self.is_requested(connection, header, seq)) {
+    pub(crate) fn count_delivered(&mut self, now: Mono) {
+        if self.limits.inbound_permits.is_none() {
             return;
         }
         let arrival = self.arrival(now);
-        if let Some(throttle) = &mut self.limits.inbound_places {
+        if let Some(throttle) = &mut self.limits.change().inbound_permits {
             throttle.take(&mut self.state.counted, arrival);
-        }
-    }
-
-    /// Counts an application message that we requested and that was delivered.
-    #[cold]
-    pub(crate) fn count_requested(&mut self, now: Mono) {
-        if let Some(throttle) = &mut self.limits.inbound_places {
-            throttle.requested.take(now);
         }
     }
 
     /// Called after bytes were passed to the session, with whether some are left.
     pub(crate) fn note_read(&mut self, leaves_some: bool) {
-        if let Some(throttle) = &mut self.limits.inbound_places {
+        if let Some(throttle) = &mut self.limits.change().inbound_permits {
             throttle.end(leaves_some);
         }
-    }
-
-    /// Returns whether the message that is expected next is sent again because we requested it: an
-    /// application message, a gap fill or a Reject, the only ones of the session layer that are
-    /// sent again. Each number is requested once: once it is used, the next one is expected.
-    pub(crate) fn is_requested(&self, connection: &Connection, header: &Header<'_>, seq: SeqNum) -> bool {
-        header.poss_dup
-            && (connection.logon.missing.is_some_and(|gap| seq <= gap.end) || self.was_dropped(seq))
-            && (!header.is_session_layer()
-                || [msg_type::SEQUENCE_RESET, msg_type::REJECT].contains(&header.msg_type))
     }
 
     fn was_dropped(&self, seq: SeqNum) -> bool {
@@ -178,18 +169,65 @@ impl Session {
         let connection = self.state.connection.as_ref();
         let gap = connection.and_then(|connection| connection.logon.missing);
         if gap.is_some_and(|gap| gap.asked_to.is_none()) && !self.was_dropped(seq) {
-            self.intake.reading.dropped = Some((self.state.stored.generation, seq));
+            self.intake.change().reading.dropped = Some((self.state.stored.generation, seq));
         }
     }
 }
 
-/// What happens to an application message of the counterparty that is expected next.
+impl Guarded<Limits> {
+    /// Begins to read what has come.
+    pub(crate) fn begin_read(&mut self, now: Mono) {
+        if let Some(permits) = &mut self.change().inbound_permits {
+            permits.begin(now);
+        }
+    }
+
+    /// Counts a new message that was just queued and ends in the outbox at `end`.
+    #[inline]
+    pub(crate) fn take(&mut self, counted: &mut Counted, msg_type: &[u8], end: u64) {
+        if let Some(permits) = &mut self.change().outbound_permits
+            && let Some(kind) = Kind::of(msg_type)
+        {
+            permits.take(counted, kind, end);
+        }
+    }
+
+    /// Records that the socket has accepted what is before `position` in the outbox.
+    pub(crate) fn note_accepted(&mut self, counted: Counted, position: u64, now: Mono) {
+        if let Some(permits) = &mut self.change().outbound_permits {
+            permits.accept(counted, position, now);
+        }
+    }
+
+    /// Records that a message is asked for again that waits for a permit.
+    pub(crate) fn note_asked(&mut self, counted: Counted, now: Mono) {
+        if let Some(permits) = &mut self.change().outbound_permits {
+            permits.asked(counted, now);
+        }
+    }
+
+    /// Returns whether one more refused Logon may be answered, and counts it if so.
+    pub(crate) fn answer_refused(&mut self, now: Mono) -> bool {
+        self.change().refusals.answer(now)
+    }
+
+    /// Returns whether more was added to the store than the session allows.
+    pub(crate) fn is_growth_over(&mut self, now: Mono, limit: Option<u64>) -> bool {
+        self.change().growth.is_over(now, limit)
+    }
+
+    /// Counts a message that is sent again, of which `rate` may be in a second. A timer that is a
+    /// little late does not make the replay slower.
+    pub(crate) fn pace_replay(&mut self, rate: u32, now: Mono) {
+        let due = &mut self.change().replay_due;
+        let from = if now - *due > LATE { now } else { *due };
+        *due = from + Duration::from_secs(1) / rate.max(1);
+    }
+}
+
+/// A message that is sent again because we requested it, for whose pace it counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Admission {
-    /// It is delivered, and counts if anything is counted.
-    Counted,
-    /// It is delivered, and counts for the pace of what we requested.
-    Requested,
-    /// It is one more than this rate allows.
-    Exceeds(Rate),
+pub(crate) enum Requested {
+    Application,
+    SessionLayer,
 }

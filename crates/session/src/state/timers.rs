@@ -9,6 +9,7 @@ use core::time::Duration;
 use crate::settings::SessionSettings;
 use crate::settings::behavior::HeartbeatWhileTesting;
 use crate::state::backlog::Replay;
+use crate::state::phase::PhaseState;
 use crate::state::reading::BlockedBy;
 use crate::state::session::Session;
 use crate::state::{Connection, Phase};
@@ -127,7 +128,7 @@ impl Session {
 
     #[expect(clippy::unused_self)] // a row
     fn phase_due(&self, connection: &Connection) -> Option<Mono> {
-        connection.logon.deadline
+        connection.logon.phase.until()
     }
 
     #[expect(clippy::unused_self)] // a row
@@ -174,7 +175,7 @@ impl Session {
         let replay = connection.logon.backlog.replay?;
         let reading = &self.intake.reading;
         let is_throttled =
-            || self.limits.outbound_places.as_ref().is_some_and(|places| places.is_following());
+            || self.limits.outbound_permits.as_ref().is_some_and(|permits| permits.is_following());
         let goes_on =
             self.outbox.is_empty() && (reading.blocked.is_none() || reading.is_paced() || is_throttled());
         goes_on.then(|| self.resumes_at(replay))
@@ -209,9 +210,9 @@ impl Session {
             self.limits.replay_due
         } else {
             self.limits
-                .outbound_places
+                .outbound_permits
                 .as_ref()
-                .map_or(Mono(0), |places| places.follows_at(self.state.counted))
+                .map_or(Mono(0), |permits| permits.follows_at(self.state.counted))
         }
     }
 
@@ -254,7 +255,7 @@ impl Session {
     /// Returns how long a message may stay incomplete before it counts as broken: half a
     /// TestRequest interval.
     pub(crate) fn patience_inside_a_message(&self, connection: &Connection) -> Duration {
-        if connection.heart_bt_int == 0 || connection.logon.phase != Phase::LoggedOn {
+        if connection.heart_bt_int == 0 || connection.logon.phase() != Phase::LoggedOn {
             SILENCE_WITHOUT_HEARTBEATS
         } else {
             self.test_request_interval(connection) / 2
@@ -264,7 +265,7 @@ impl Session {
     /// Resumes reading. The answer to our TestRequest may be among the unread bytes, so the
     /// counterparty has as long as after a new one.
     pub(crate) fn unblock(&mut self, now: Mono) {
-        let Some(blocked) = self.intake.reading.blocked.take() else { return };
+        let Some(blocked) = self.intake.change().reading.blocked.take() else { return };
         let Some(connection) = &mut self.state.connection else { return };
         if blocked.by != BlockedBy::Outbox
             && let Some(test) = &mut connection.test_request
@@ -283,14 +284,12 @@ impl Session {
         let all_taken = self.outbox.is_empty();
         let Some(connection) = &mut self.state.connection else { return };
         let logon = &mut connection.logon;
-        match logon.phase {
-            Phase::LogoutSent if logon.logout_queued => {
-                logon.deadline = Some(answered_by);
-                logon.logout_queued = !all_taken || logon.backlog.replay.is_some();
+        let is_replaying = logon.backlog.replay.is_some();
+        match &mut logon.phase {
+            PhaseState::LogoutSent(leave) if leave.is_queued => {
+                (leave.until, leave.is_queued) = (answered_by, !all_taken || is_replaying);
             }
-            Phase::LogoutAnswered if logon.backlog.replay.is_some() => {
-                logon.deadline = Some(now + PEER_CLOSES_WITHIN);
-            }
+            PhaseState::LogoutAnswered(leave) if is_replaying => leave.until = now + PEER_CLOSES_WITHIN,
             _ => {}
         }
     }
@@ -298,7 +297,7 @@ impl Session {
 
 /// Returns whether heartbeats are exchanged now.
 fn beats(connection: &Connection) -> bool {
-    connection.heart_bt_int > 0 && connection.logon.phase == Phase::LoggedOn
+    connection.heart_bt_int > 0 && connection.logon.phase() == Phase::LoggedOn
 }
 
 fn heartbeat(connection: &Connection) -> Duration {

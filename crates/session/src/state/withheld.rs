@@ -15,10 +15,8 @@ impl State {
     /// Returns whether new application messages are withheld until the counterparty has begun to
     /// send what is missing before its Logon.
     pub(crate) fn holds(&self) -> bool {
-        self.connection.as_ref().is_some_and(|connection| {
-            connection.logon.phase == Phase::LoggedOn
-                && connection.logon.backlog.held_at == Some(self.stored.next_in)
-        })
+        let held = self.connection.as_ref().and_then(|connection| connection.logon.phase.held());
+        held.is_some_and(|held| held.at == self.stored.next_in)
     }
 
     /// Returns whether a new message gets its sequence number and is stored, but not queued: during
@@ -36,14 +34,14 @@ impl State {
             Some(connection) => {
                 let logon = &connection.logon;
                 if logon.backlog.replay.is_some()
-                    && (msg_type.is_admin() || logon.phase == Phase::LoggedOn)
+                    && (msg_type.is_admin() || logon.phase() == Phase::LoggedOn)
                     && settings.replay_interleave.sends(msg_type.as_bytes())
                 {
                     return false;
                 }
                 logon.backlog.replay.is_some()
-                    || logon.backlog.kept_from.is_some() && logon.phase == Phase::LoggedOn
-                    || !msg_type.is_admin() && (logon.phase != Phase::LoggedOn || self.holds())
+                    || logon.backlog.withheld_from.is_some() && logon.phase() == Phase::LoggedOn
+                    || !msg_type.is_admin() && (logon.phase() != Phase::LoggedOn || self.holds())
             }
         }
     }
@@ -51,8 +49,8 @@ impl State {
     /// Returns the number of messages that wait for the end of a replay, or are withheld.
     pub(crate) fn waiting(&self) -> u64 {
         let first = self.connection.as_ref().and_then(|connection| {
-            let Backlog { replay, kept_from, .. } = connection.logon.backlog;
-            replay.map(|replay| replay.live).or(kept_from)
+            let Backlog { replay, withheld_from, .. } = connection.logon.backlog;
+            replay.map(|replay| replay.live).or(withheld_from)
         });
         first.map_or(0, |first| self.stored.next_out.0.saturating_sub(first.0))
     }
@@ -62,11 +60,8 @@ impl State {
     pub(crate) fn release(&mut self) {
         let began = self.stored.next_out;
         let Some(Connection { logon, .. }) = &mut self.connection else { return };
-        if logon.phase == Phase::LoggedOn {
-            logon.deadline = None;
-        }
-        logon.backlog.held_at = None;
-        if let Some(live) = logon.backlog.kept_from.take() {
+        logon.phase.release();
+        if let Some(live) = logon.backlog.withheld_from.take() {
             let kept = Replay { next: live, end: live.previous(), gap_from: None, live, began };
             logon.backlog.replay.get_or_insert(kept);
         }
