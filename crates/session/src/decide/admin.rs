@@ -7,7 +7,7 @@ use fixbolt_dictionary::SessionRejectReason;
 
 use crate::decide::answers::{expects_more, logout_received, misbehaved, named, reject_received};
 use crate::decide::check::Checker;
-use crate::decide::fields::{Invalid, Unexpected, fault, row_of};
+use crate::decide::fields::{OnFault, Unexpected, fault, row_of};
 use crate::decide::logon;
 use crate::decide::reaction::{Answer, NumberUse, Reaction, SessionReaction, Then, Told, TooHigh};
 use crate::decide::sequence::waits;
@@ -49,18 +49,18 @@ pub(crate) fn decide<'m>(
         {
             return logout(connection, message, seq);
         }
-        return match (unexpected, row.map_or(Invalid::Reject, |row| row.refusal)) {
+        return match (unexpected, row.map_or(OnFault::Reject, |row| row.refusal)) {
             // It waits for its turn as any other message does, and is rejected then.
             (Some(Unexpected::TooHigh), _) if connection.logon.phase() == Phase::LogoutAnswered => {
                 Reaction::Ignore
             }
             (Some(Unexpected::TooHigh), _) => Reaction::TooHigh(waits(header)),
-            (Some(Unexpected::Resetting), Invalid::Reject) => Reaction::IgnoreBeforeReset,
-            (Some(_), Invalid::LikeFirstLogon) => {
+            (Some(Unexpected::Resetting), OnFault::Reject) => Reaction::IgnoreBeforeReset,
+            (Some(_), OnFault::InvalidLogon) => {
                 let text = reject.text.clone();
                 logon::refuse(session, header, seq, reject, &text)
             }
-            (_, Invalid::Report) => {
+            (_, OnFault::Report) => {
                 Answer { told: Told::Event(reject_received(message)), ..Answer::take() }.into()
             }
             _ => Answer::reject(seq, header.msg_type, reject).into(),

@@ -39,7 +39,7 @@ pub(crate) struct Row {
     /// When it acts although its number may not be the expected one.
     pub(crate) unexpected: &'static [Unexpected],
     /// What happens to one that is not valid.
-    pub(crate) refusal: Invalid,
+    pub(crate) refusal: OnFault,
 }
 
 /// A set of tags, by one bit for each remainder: those outside are mostly told apart.
@@ -82,7 +82,7 @@ enum Value {
 
 /// What happens to a message that is not valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Invalid {
+pub(crate) enum OnFault {
     /// It is rejected, and uses its number if that is the expected one.
     Reject,
     /// It is not answered, and uses its number if that is the expected one: two sides could reject
@@ -90,7 +90,7 @@ pub(crate) enum Invalid {
     Report,
     /// If it is to reset sequence numbers, it is refused as the first Logon of a connection is
     /// (`invalid_logon`), and does not use its number. Any other one is rejected.
-    LikeFirstLogon,
+    InvalidLogon,
 }
 
 const fn any(tag: Tag) -> Field {
@@ -115,26 +115,26 @@ const HEADER: [Field; 2] = [required(tag::MSG_SEQ_NUM, Value::Any), flag(tag::PO
 
 /// The table, in the order of MsgTypes.
 const TABLE: [Row; 7] = [
-    row(msg_type::HEARTBEAT, &[any(tag::TEST_REQ_ID)], &[], Invalid::Reject),
-    row(msg_type::TEST_REQUEST, &[required(tag::TEST_REQ_ID, Value::Any)], &[], Invalid::Reject),
+    row(msg_type::HEARTBEAT, &[any(tag::TEST_REQ_ID)], &[], OnFault::Reject),
+    row(msg_type::TEST_REQUEST, &[required(tag::TEST_REQ_ID, Value::Any)], &[], OnFault::Reject),
     row(
         msg_type::RESEND_REQUEST,
         &[required(tag::BEGIN_SEQ_NO, RANGE), required(tag::END_SEQ_NO, RANGE)],
         &[Unexpected::TooLow, Unexpected::TooHigh],
-        Invalid::Reject,
+        OnFault::Reject,
     ),
-    row(msg_type::REJECT, &[], &[], Invalid::Report),
+    row(msg_type::REJECT, &[], &[], OnFault::Report),
     row(
         msg_type::SEQUENCE_RESET,
         &[required(tag::NEW_SEQ_NO, NUMBER), flag(tag::GAP_FILL_FLAG)],
         &[Unexpected::Reset],
-        Invalid::Reject,
+        OnFault::Reject,
     ),
     row(
         msg_type::LOGOUT,
         &[],
         &[Unexpected::TooLow, Unexpected::TooHigh, Unexpected::Resetting],
-        Invalid::Reject,
+        OnFault::Reject,
     ),
     row(
         msg_type::LOGON,
@@ -148,7 +148,7 @@ const TABLE: [Row; 7] = [
             any(tag::DEFAULT_APPL_VER_ID),
         ],
         &[Unexpected::Reset, Unexpected::Resetting],
-        Invalid::LikeFirstLogon,
+        OnFault::InvalidLogon,
     ),
 ];
 
@@ -159,7 +159,7 @@ const fn row(
     msg_type: &'static [u8],
     fields: &'static [Field],
     unexpected: &'static [Unexpected],
-    refusal: Invalid,
+    refusal: OnFault,
 ) -> Row {
     assert!(fields.len() <= MOST);
     Row { msg_type, fields, tags: TagBits(0).with(&HEADER).with(fields), unexpected, refusal }
