@@ -50,7 +50,6 @@ impl Sessions {
     /// process, the session reads [`Again`](crate::Read::Again).
     pub fn receive(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
         let Some((mut call, reader)) = self.call_to_read(now, key, app) else { return bytes.len() };
-        call.session_mut().standing.set_can_go_on(false);
         let consumed = call.receive(bytes, reader);
         call.debug_check();
         consumed
@@ -63,7 +62,6 @@ impl Sessions {
     /// No connection is needed: without one, `buffered` is empty.
     pub fn wake(&mut self, now: Now, key: SessionKey, buffered: &[u8], app: &mut dyn Application) -> usize {
         let Some((mut call, reader)) = self.call_to_read(now, key, app) else { return buffered.len() };
-        call.session_mut().standing.set_can_go_on(false);
         let consumed = call.wake(buffered, reader);
         call.debug_check();
         consumed

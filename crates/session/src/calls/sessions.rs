@@ -262,10 +262,14 @@ impl Sessions {
         key: SessionKey,
         app: &'c mut dyn Application,
     ) -> Option<Call<'c>> {
-        self.call_to_read(now, key, app).map(|(call, _)| call)
+        let Self { core, dialects, .. } = self;
+        let own = core.sessions.find(key)?;
+        // It is polled after the call.
+        core.note_change(own);
+        Some(Call { core, dialects, app, now, own, telling: 0 })
     }
 
-    /// Begins a call that reads bytes.
+    /// Begins a call that reads bytes, for which the session may have been woken.
     pub(crate) fn call_to_read<'c>(
         &'c mut self,
         now: Now,
@@ -273,9 +277,10 @@ impl Sessions {
         app: &'c mut dyn Application,
     ) -> Option<(Call<'c>, &'c mut Reader)> {
         let Self { core, dialects, reader, .. } = self;
-        let own = core.sessions.find(key)?;
+        let (own, session) = (key.index(), core.sessions.get_mut(key)?);
+        session.standing.set_can_go_on(false);
         // It is polled after the call.
-        core.note_change(own);
+        core.work.note_change(own, session);
         Some((Call { core, dialects, app, now, own, telling: 0 }, reader))
     }
 }

@@ -137,10 +137,11 @@ impl Call<'_> {
         let answer = match reaction {
             Reaction::Deliver => {
                 let Some(seq) = header.seq else { return };
-                if self.session().state.reset_stage().is_some() {
+                let session = self.session_mut();
+                session.intake.set_counts(Counts::Nowhere);
+                if session.state.reset_stage().is_some() {
                     self.abandon_reset("the counterparty sends application messages");
                 }
-                self.session_mut().intake.set_counts(Counts::Nowhere);
                 if !self.deliver(header, seq, *message, requested.is_some()) {
                     return;
                 }
@@ -688,7 +689,7 @@ impl Call<'_> {
     /// answers a Logout that waited for it, and requests the next part of the gap, or the next gap.
     fn progress(&mut self, by_gap_fill: bool) {
         let now = self.now.mono;
-        let session = self.session_mut();
+        let mut session = self.session_mut();
         let next_in = session.state.stored.next_in;
         let Some(connection) = &mut session.state.connection else { return };
         if connection.logon.missing.is_some_and(|gap| next_in > gap.end) {
@@ -697,15 +698,15 @@ impl Call<'_> {
         if connection.logon.phase.held().is_some_and(|held| held.at != next_in) {
             session.state.release();
             self.tell_horizon();
+            session = self.session_mut();
         }
-        let session = self.session();
         let Some(connection) = &session.state.connection else { return };
-        if let Some(gap) = gaps::next_part(session, connection, by_gap_fill, now)
-            && !self.request_missing(gap, gap.end.next())
-        {
-            return;
+        if let Some(gap) = gaps::next_part(session, connection, by_gap_fill, now) {
+            if !self.request_missing(gap, gap.end.next()) {
+                return;
+            }
+            session = self.session_mut();
         }
-        let session = self.session();
         let Some(connection) = &session.state.connection else { return };
         match gaps::progress(session, connection) {
             Progress::Nothing => {}

@@ -30,10 +30,10 @@ impl Call<'_> {
         message: Message<'_>,
         is_requested: bool,
     ) -> bool {
-        if !matches!(self.session().state.phase(), Phase::LoggedOn | Phase::LogoutSent) {
+        let session = self.session();
+        if !matches!(session.state.phase(), Phase::LoggedOn | Phase::LogoutSent) {
             return false;
         }
-        let session = self.session();
         let redelivered = session.state.stored.attempts > 0
             || session.standing.offered == Some((session.state.stored.generation, seq))
             || header.poss_dup && seq == session.standing.opened_at;
@@ -148,14 +148,13 @@ impl Call<'_> {
         is_requested: bool,
     ) -> bool {
         self.begin();
-        let now = self.now.mono;
-        let session = self.session_mut();
+        let (session, store) = self.core.session_and_store(self.own);
         session.state.advance();
         if !is_requested {
-            session.count_delivered(now);
+            session.count_delivered(self.now.mono);
         }
         let flags = header.flags.with(RecordFlags::DELIVERED);
-        match self.record(seq, message, flags) {
+        match session.record_inbound(self.now, store, seq, message, flags) {
             Ok(()) => true,
             Err(error) => {
                 self.abandon(error);

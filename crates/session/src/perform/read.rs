@@ -35,12 +35,15 @@ impl Call<'_> {
     /// Processes bytes of the counterparty. Returns the number of bytes consumed.
     pub(crate) fn receive(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
         let consumed = self.read(bytes, reader);
-        let state = &self.session().state;
-        if !state.is_open() {
+        let session = self.session_mut();
+        let reading = &session.intake.reading;
+        let leaves_some = reading.blocked.is_some() || reading.budget.is_spent();
+        session.note_read(leaves_some);
+        if !session.state.is_open() {
             return bytes.len();
         }
         // A replay continues even while nothing is read.
-        if state.replay().is_some() {
+        if session.state.replay().is_some() {
             self.pump();
         }
         consumed
@@ -63,25 +66,17 @@ impl Call<'_> {
     /// Processes messages until there are no more, or the session ends or waits. Returns the number
     /// of bytes consumed.
     fn read(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
-        let now = self.now.mono;
-        self.session_mut().limits.begin_read(now);
-        let consumed = self.read_messages(bytes, reader);
-        let session = self.session_mut();
-        let leaves_some =
-            session.intake.reading.blocked.is_some() || session.intake.reading.budget.is_spent();
-        session.note_read(leaves_some);
-        consumed
-    }
-
-    fn read_messages(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
         let now = self.now;
-        let session = self.session_mut();
+        let mut session = self.session_mut();
+        session.limits.begin_read(now.mono);
         session.unblock(now.mono);
         session.intake.begin_call();
         let mut at = 0;
         loop {
-            self.process_reordered(reader);
-            let session = self.session_mut();
+            if !session.intake.reorder.is_empty() {
+                self.process_reordered(reader);
+                session = self.session_mut();
+            }
             let reading = &session.intake.reading;
             if !session.state.is_open() || reading.blocked.is_some() || reading.budget.is_spent() {
                 return at;
@@ -99,21 +94,19 @@ impl Call<'_> {
             }
             let frame = session.intake.next_frame(&bytes[at..]);
             if session.intake.reading.oversized.is_some() {
-                match self.read_past(frame, &bytes[at..]) {
-                    0 => {}
-                    passed => {
-                        at += passed;
-                        continue;
-                    }
+                let passed = self.read_past(frame, &bytes[at..]);
+                session = self.session_mut();
+                if passed > 0 {
+                    at += passed;
+                    continue;
                 }
             }
             match frame {
                 Frame::Message(framed) => {
-                    let session = self.session_mut();
                     session.intake.note_whole(framed.bytes().len());
                     let next_in = session.state.stored.next_in;
                     self.message(framed, false, true, &mut reader.index);
-                    let session = self.session_mut();
+                    session = self.session_mut();
                     // A message that was processed is not passed in again, even if what follows
                     // from it has to wait.
                     let taken =
@@ -124,20 +117,20 @@ impl Call<'_> {
                     }
                 }
                 Frame::Garbled { bytes: dropped, error } => {
-                    let session = self.session_mut();
                     session.intake.note_whole(dropped.len());
                     at += dropped.len();
                     let is_too_large = matches!(error, Some(FrameError::TooLarge { .. }));
                     if is_too_large && matches!(session.state.phase(), Phase::LoggedOn | Phase::LogoutSent) {
                         session.intake.begin_oversized(now.mono, dropped);
                         self.judge_oversized(false);
-                        continue;
+                    } else {
+                        let error = error.map_or(GarbledError::Continued, GarbledError::Frame);
+                        self.garbled(dropped, error);
                     }
-                    let error = error.map_or(GarbledError::Continued, GarbledError::Frame);
-                    self.garbled(dropped, error);
+                    session = self.session_mut();
                 }
                 Frame::Incomplete { .. } => {
-                    self.session_mut().intake.note_incomplete(now.mono, bytes.len() - at);
+                    session.intake.note_incomplete(now.mono, bytes.len() - at);
                     return at;
                 }
             }
@@ -196,16 +189,16 @@ impl Call<'_> {
         match index.build(framed) {
             Ok(message) => {
                 let now = self.now;
-                let session = &mut self.core.sessions[self.own];
+                let mut session = &mut self.core.sessions[self.own];
                 if !is_reordered && !session.intake.reading.offered {
                     session.intake.count_well_formed();
                     let observer = self.core.observer.as_deref();
                     if !observe_inbound(observer, session, now, framed.bytes(), None) {
                         self.core.failed.push((self.own, Failed::Observer));
                         self.end_failed();
+                        session = self.session_mut();
                     }
                 }
-                let session = self.session_mut();
                 let limit = session.fixed.settings.max_session_journal_growth;
                 if session.state.phase() == Phase::AwaitingLogon
                     && session.limits.is_growth_over(now.mono, limit)

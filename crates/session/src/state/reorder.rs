@@ -80,6 +80,11 @@ impl ReorderBuffer {
         true
     }
 
+    /// Returns whether the buffer has no messages.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Returns whether the message with this sequence number is in the buffer.
     pub(crate) fn has(&self, epoch: Epoch, seq: SeqNum) -> bool {
         self.epoch == epoch && self.place(seq).is_ok()
