@@ -104,8 +104,7 @@ impl Call<'_> {
         session.standing.end_retry();
         if let Some(reason) = damage {
             let halt = Halt::StoreDamaged { reason };
-            session.standing.halt(halt.clone(), self.now.mono);
-            session.publish();
+            self.react(SessionReaction::halt(halt.clone()));
             self.close_halted_store();
             return Err(OpenError::Halted(halt));
         }
