@@ -179,13 +179,15 @@ impl World {
             6 if !self.link.attached && !self.link.peer_attached => {
                 let Some((next_in, _)) = sessions.numbers(key) else { return };
                 let to = (next_in.0 + step).min(self.link.peer.next_out);
-                if to > next_in.0
-                    && sessions
-                        .set_numbers(now, key, (Some(SeqNum(to)), None), "both operators: skip", app)
-                        .is_ok()
-                {
+                if to > next_in.0 {
+                    // The process may die when the change is recorded and before the call returns.
                     self.link.diary.skipped.push((next_in.0, to));
-                    self.link.arrived.add((0, to));
+                    let up = Some(SeqNum(to));
+                    if sessions.set_numbers(now, key, (up, None), "both operators: skip", app).is_ok() {
+                        self.link.arrived.add((0, to));
+                    } else {
+                        self.link.diary.skipped.pop();
+                    }
                 }
             }
             _ if !self.link.attached && !self.link.peer_attached => {
