@@ -47,8 +47,12 @@ impl World {
 
     /// What is wrong is rejected or ends the connection, and so does silence.
     pub(super) fn judge_attacks(&mut self) -> Result<(), Stop> {
-        let link = &self.link;
         let Some(sessions) = &self.sessions else { return Ok(()) };
+        let state = sessions.matrix_state(self.link.key);
+        if state == Some(MatrixState::HandlingResendRequest) {
+            self.link.replaying_at = self.mono;
+        }
+        let link = &self.link;
         let it = link.diary.now;
         if !link.attached || it.is_rough() || self.faults.store || self.faults.slow || self.faults.application
         {
@@ -59,14 +63,15 @@ impl World {
             && link.settings.check_heartbeats
         {
             let heart = link.peer.heart.max(u64::from(link.settings.heart_bt_int) * SECOND);
-            let silent = silent.max(link.read_at);
+            // A TestRequest waits for the end of a replay.
+            let silent = silent.max(link.read_at).max(link.replaying_at);
             let all_read = link.to_us.is_empty() && link.next.read != Read::Nothing;
             if all_read && self.mono > silent + 6 * heart + PATIENCE {
                 return failed("silence does not end the connection".to_owned());
             }
         }
-        let busy = sessions.phase(link.key) != Phase::LoggedOn
-            || sessions.matrix_state(link.key) == Some(MatrixState::HandlingResendRequest);
+        let busy =
+            sessions.phase(link.key) != Phase::LoggedOn || state == Some(MatrixState::HandlingResendRequest);
         let held = link.settings.max_inbound_rate.is_some() || link.settings.max_replay_rate.is_some();
         if busy || held || link.peer.is_mute() {
             return Ok(());

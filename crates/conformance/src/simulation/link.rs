@@ -64,6 +64,8 @@ pub(super) struct Link {
     /// When bytes of the counterparty were read last, and the time before that.
     pub(super) read_at: u64,
     pub(super) read_before: u64,
+    /// When messages were last being sent again.
+    pub(super) replaying_at: u64,
     pub(super) unreached: Vec<(u32, u64, u64)>,
     pub(super) rejected: Vec<(u32, u64)>,
     pub(super) pending_tests: Vec<(u64, u64, u64)>,
@@ -138,6 +140,7 @@ impl Link {
             written_at: Vec::new(),
             delivered_at: Vec::new(),
             read_at: 0,
+            replaying_at: 0,
             read_before: 0,
             unreached: Vec::new(),
             rejected: Vec::new(),
