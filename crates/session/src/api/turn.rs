@@ -186,11 +186,11 @@ impl Turn<'_> {
     /// Returns a handle that writes to any session of this worker, without routing fields; `None`
     /// if no such session is open.
     pub fn to(&mut self, session: SessionKey) -> Option<Handle<'_>> {
-        let place = self.core.sessions.find(session)?;
+        let index = self.core.sessions.find(session)?;
         self.begin();
-        self.core.touch(place);
-        let cause = if place == self.own { self.cause } else { None };
-        Some(Handle { cause, ..Handle::new(self.now, self.core, place) })
+        self.core.touch(index);
+        let cause = if index == self.own { self.cause } else { None };
+        Some(Handle { cause, ..Handle::new(self.now, self.core, index) })
     }
 
     /// Begins the transaction if it has not begun.

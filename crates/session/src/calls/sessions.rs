@@ -263,10 +263,8 @@ impl Sessions {
         app: &'c mut dyn Application,
     ) -> Option<Call<'c>> {
         let Self { core, dialects, .. } = self;
-        let own = core.sessions.find(key)?;
-        // It is polled after the call.
-        core.note_change(own);
-        Some(Call { core, dialects, app, now, own, telling: 0 })
+        core.begin_call(key)?;
+        Some(Call { core, dialects, app, now, own: key.index(), telling: 0 })
     }
 
     /// Begins a call that reads bytes, for which the session may have been woken.
@@ -277,11 +275,8 @@ impl Sessions {
         app: &'c mut dyn Application,
     ) -> Option<(Call<'c>, &'c mut Reader)> {
         let Self { core, dialects, reader, .. } = self;
-        let (own, session) = (key.index(), core.sessions.get_mut(key)?);
-        session.standing.set_can_go_on(false);
-        // It is polled after the call.
-        core.work.note_change(own, session);
-        Some((Call { core, dialects, app, now, own, telling: 0 }, reader))
+        core.begin_call(key)?.standing.set_can_go_on(false);
+        Some((Call { core, dialects, app, now, own: key.index(), telling: 0 }, reader))
     }
 }
 

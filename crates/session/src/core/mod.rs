@@ -15,6 +15,7 @@ use crate::state::session::Session;
 use crate::store::stored_message::FieldStorage;
 use crate::store::waker::{Unheard, WorkerWaker};
 use crate::store::{Store, StoreError};
+use crate::values::key::SessionKey;
 
 /// What the sessions of a worker share.
 pub(crate) struct Core {
@@ -25,7 +26,7 @@ pub(crate) struct Core {
     pub(crate) work: WorkLists,
     /// The number of transactions so far; an open one has the last number.
     pub(crate) transactions: u64,
-    /// Places of the sessions that the open transaction has touched.
+    /// Indices of the sessions that the open transaction has touched.
     pub(crate) touched: Vec<usize>,
     /// Sessions that are to end because of something that failed beside them, by index.
     pub(crate) failed: Vec<(usize, Failed)>,
@@ -62,6 +63,14 @@ impl Core {
     /// Returns the session at an index, and the store.
     pub(crate) fn session_and_store(&mut self, index: usize) -> (&mut Session, &mut dyn Store) {
         (&mut self.sessions[index], &mut *self.store)
+    }
+
+    /// Returns the session that a call is about, and polls it after the call; `None` if it is not
+    /// open.
+    pub(crate) fn begin_call(&mut self, key: SessionKey) -> Option<&mut Session> {
+        let session = self.sessions.get_mut(key)?;
+        self.work.note_change(key.index(), session);
+        Some(session)
     }
 
     /// Records that the session at an index may ask its driver for something new.

@@ -43,7 +43,7 @@ fn phase(connection: &Connection) -> SessionReaction<'static> {
         // What is missing before the counterparty's Logon has not come.
         PhaseState::LoggedOn { .. } => return SessionReaction::Release,
         PhaseState::AwaitingLogon { .. } | PhaseState::LogonSent { .. } => SessionEnd::LogonTimedOut,
-        PhaseState::LogoutSent(leave) => leave.end.as_deref().cloned().unwrap_or(SessionEnd::LogoutTimedOut),
+        PhaseState::LogoutSent(leave) => leave.end_or(SessionEnd::LogoutTimedOut),
         PhaseState::LogoutAnswered(_) => SessionEnd::PeerDidNotClose,
     })
 }

@@ -392,11 +392,11 @@ impl Call<'_> {
         let ends_replay = session.fixed.settings.reset_on_logout
             || session.fixed.behavior.after_logout == AfterLogout::Close;
         // The Logout that waits for the replay serves as the answer.
-        let leave = session.state.connection.as_ref().and_then(|connection| connection.logon.phase.leave());
-        let leave = leave.cloned();
-        let on_its_way =
-            leave.as_ref().filter(|_| !ends_replay && session.state.phase() == Phase::LogoutSent).cloned();
-        let end = end.map(Arc::new).or(leave.and_then(|leave| leave.end));
+        let on_its_way = session.state.phase() == Phase::LogoutSent && !ends_replay;
+        let connection = session.state.connection.as_ref();
+        let leave = connection.and_then(|connection| connection.logon.phase.leave()).cloned();
+        let before = leave.as_ref().and_then(|leave| leave.end.clone());
+        let end = end.map(Arc::new).or(before);
         self.session_mut().state.release();
         if let Some(connection) = self.connection_mut() {
             connection.logon.logout_waits = None;
@@ -404,9 +404,9 @@ impl Call<'_> {
                 connection.logon.backlog.replay = None;
             }
         }
-        let leave = match on_its_way {
-            Some(leave) => Leave { until, end, ..leave },
-            None => {
+        let leave = match leave {
+            Some(leave) if on_its_way => Leave { until, end, ..leave },
+            _ => {
                 let logout = AdminMessage::Logout { text: Cow::Borrowed(""), status: None };
                 let seq = self.send(SendKind::New { cause }, None, &logout)?;
                 Leave { until, seq: Some(seq), is_queued: false, end }
@@ -432,7 +432,10 @@ impl Call<'_> {
     fn close_after_logout(&mut self, end: SessionEnd) {
         let connection = self.session().state.connection.as_ref();
         let leave = connection.and_then(|connection| connection.logon.phase.leave());
-        let end = leave.and_then(|leave| leave.end.as_deref()).cloned().unwrap_or(end);
+        let end = match leave {
+            Some(leave) => leave.end_or(end),
+            None => end,
+        };
         self.react(SessionReaction::close(end));
     }
 

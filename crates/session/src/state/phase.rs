@@ -68,6 +68,14 @@ pub(crate) struct Leave {
     pub(crate) end: Option<Arc<SessionEnd>>,
 }
 
+impl Leave {
+    /// Returns how the connection ends after this Logout: as it was sent for, or with `ordinary` if
+    /// it is an ordinary one.
+    pub(crate) fn end_or(&self, ordinary: SessionEnd) -> SessionEnd {
+        self.end.as_deref().cloned().unwrap_or(ordinary)
+    }
+}
+
 impl PhaseState {
     pub(crate) const fn phase(&self) -> Phase {
         match self {
