@@ -73,7 +73,7 @@ impl World {
         let busy =
             sessions.phase(link.key) != Phase::LoggedOn || state == Some(MatrixState::HandlingResendRequest);
         let held = link.settings.max_inbound_rate.is_some() || link.settings.max_replay_rate.is_some();
-        if busy || held || link.peer.is_mute() {
+        if busy || held || !link.peer.listens() {
             return Ok(());
         }
         let next_in = sessions.numbers(link.key).map_or(0, |(next_in, _)| next_in.0);

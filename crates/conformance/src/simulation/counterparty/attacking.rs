@@ -129,10 +129,6 @@ impl Counterparty {
         })
     }
 
-    pub(in super::super) fn is_mute(&self) -> bool {
-        self.attacks.is_mute()
-    }
-
     /// Returns since when it has said nothing, if it says nothing on purpose.
     pub(in super::super) fn silent_since(&self) -> Option<u64> {
         self.attacks.is_mute().then_some(self.attacks.mute_since)

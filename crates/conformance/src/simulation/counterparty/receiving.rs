@@ -8,9 +8,15 @@ use super::{
 use fixbolt_codec::Version;
 
 impl Counterparty {
+    /// Returns whether it processes what it receives: it is connected, does not want to close, and
+    /// is not silent on purpose.
+    pub(in super::super) fn listens(&self) -> bool {
+        self.phase != Phase::Down && !self.closing && !self.attacks.is_mute()
+    }
+
     /// Processes a whole message, or what is left of one.
     pub(in super::super) fn receive(&mut self, now: Moment, bytes: Vec<u8>) {
-        if self.phase == Phase::Down || self.closing || self.attacks.is_mute() {
+        if !self.listens() {
             return;
         }
         let Some(message) = Text::read(bytes) else { return };
