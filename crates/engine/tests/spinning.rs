@@ -211,8 +211,8 @@ fn workers_run_on_their_cores_and_the_threads_that_they_start_on_all() {
         assert!(workers.contains(&core.to_string()), "{workers:?}");
         connected.push(peer);
     }
-    // The journals of new counterparties were opened by the workers. A thread has its name before it
-    // leaves the core of the worker that started it.
+    // The journals of new counterparties were opened by the workers. A thread has its name before
+    // it leaves the core of the worker that started it.
     for name in ["fixbolt-files", "fixbolt-store", "fixbolt-sync", "fixbolt-history"] {
         eventually(|| {
             let threads = threads(name);

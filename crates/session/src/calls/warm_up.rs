@@ -16,8 +16,8 @@ impl Call<'_> {
         if self.session().standing.halted.is_some() {
             return false;
         }
-        self.begin();
-        let timing = self.session_mut().tools.encoding.timing.take();
+        let (session, _) = self.begin();
+        let timing = session.tools.encoding.timing.take();
         let mut draft = Handle::new(self.now, self.core, self.own).draft(MsgType::new(b"D"));
         for (tag, value) in ORDER {
             draft.writer().bytes(Key::new(tag), value);

@@ -3,7 +3,8 @@
 
 use crate::core::observer::observe_outbound;
 use crate::core::{Core, Failed};
-use crate::store::StoreError;
+use crate::state::session::Session;
+use crate::store::{Store, StoreError};
 use crate::values::time::Now;
 
 /// Why a transaction was not committed; it is rolled back.
@@ -15,13 +16,15 @@ pub(crate) enum NotCommitted {
 }
 
 impl Core {
-    /// Begins a transaction of the session at index `own`.
-    pub(crate) fn begin(&mut self, own: usize) {
+    /// Begins a transaction of the session at index `own`. Returns it, and the store.
+    pub(crate) fn begin(&mut self, own: usize) -> (&mut Session, &mut dyn Store) {
         self.transactions += 1;
         self.touched.clear();
-        self.store.begin();
-        self.sessions[own].touch(self.transactions);
         self.touched.push(own);
+        self.store.begin();
+        let session = &mut self.sessions[own];
+        session.touch(self.transactions);
+        (session, &mut *self.store)
     }
 
     /// Makes a session part of the open transaction, if it is not.

@@ -19,6 +19,28 @@ pub(crate) struct Decision<'m> {
     pub(crate) requested: Option<Requested>,
 }
 
+/// What a message counts for that the counterparty may not send without end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Counts {
+    /// For the rate of session-layer messages, if it is one, and for what is added to the store.
+    Fully,
+    /// For what is added to the store: we requested it.
+    Growth,
+    /// For nothing: it is for the application, or stays unread.
+    Nowhere,
+}
+
+impl Decision<'_> {
+    /// Returns what the message counts for.
+    pub(crate) const fn counts(&self) -> Counts {
+        match (&self.reaction, self.requested) {
+            (Reaction::Deliver | Reaction::Wait(_), _) => Counts::Nowhere,
+            (_, Some(Requested::SessionLayer)) => Counts::Growth,
+            _ => Counts::Fully,
+        }
+    }
+}
+
 /// The reaction to a message. It is small, because each message has one: what few messages need is
 /// boxed.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ use crate::state::Connection;
 use crate::state::reading::BlockedBy;
 use crate::state::session::Session;
 use crate::state::transaction::News;
-use crate::store::{RecordFlags, RecordKind};
+use crate::store::{RecordFlags, RecordKind, Store};
 use crate::values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::values::fix::{msg_type, tag};
 use crate::values::time::{Mono, Now};
@@ -182,8 +182,9 @@ impl<'c> Call<'c> {
         self.notify(&Event::SequenceChanged { next_in, next_out, reason });
     }
 
-    pub(crate) fn begin(&mut self) {
-        self.core.begin(self.own);
+    /// Begins a transaction. Returns the session, and the store.
+    pub(crate) fn begin(&mut self) -> (&mut Session, &mut dyn Store) {
+        self.core.begin(self.own)
     }
 
     /// Makes the transaction visible, in every session it touched, and tells the application what

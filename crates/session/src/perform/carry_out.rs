@@ -14,7 +14,7 @@ use crate::decide::gaps::{self, Ahead, GapStep, Progress};
 use crate::decide::inbound;
 use crate::decide::logon;
 use crate::decide::reaction::{
-    Agreed, Answer, Decision, LogOut, NumberUse, Reaction, SessionReaction, Then, Told, TooHigh,
+    Agreed, Answer, Counts, Decision, LogOut, NumberUse, Reaction, SessionReaction, Then, Told, TooHigh,
 };
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::error::SendError;
@@ -26,7 +26,7 @@ use crate::settings::behavior::{AfterLogout, SendingAfterGap};
 use crate::state::backlog::Replay;
 use crate::state::missing::Missing;
 use crate::state::phase::{Held, Leave, PhaseState};
-use crate::state::reading::{BlockedBy, Counts};
+use crate::state::reading::BlockedBy;
 use crate::state::session::Session;
 use crate::state::throttling::Requested;
 use crate::state::timers::PEER_CLOSES_WITHIN;
@@ -63,14 +63,14 @@ impl Session {
 
 impl Call<'_> {
     /// Processes one message of the counterparty, complete and with the right checksum.
-    /// `is_reordered` says whether it comes from the reorder buffer.
+    /// `is_reordered` says whether it comes from the reorder buffer. Returns what it counts for.
     pub(crate) fn process<'m>(
         &mut self,
         framed: Framed<'_>,
         mut message: Message<'m>,
         is_reordered: bool,
         places: &'m mut Vec<Place>,
-    ) {
+    ) -> Counts {
         places.clear();
         let header = Header::read(&message);
         let now = self.now;
@@ -95,7 +95,9 @@ impl Call<'_> {
         if !warned.is_empty() {
             self.tell_warned(&header, &message, warned);
         }
+        let counts = decision.counts();
         self.carry_out(&header, framed, &message, decision);
+        counts
     }
 
     /// Notifies the application of violations that the policy only warns of, once for each message.
@@ -130,18 +132,11 @@ impl Call<'_> {
         let Decision { reaction, requested } = decision;
         let now = self.now.mono;
         if let Some(requested @ Requested::SessionLayer) = requested {
-            let session = self.session_mut();
-            session.intake.set_counts(Counts::Growth);
-            session.count_requested(requested, now);
+            self.session_mut().count_requested(requested, now);
         }
         let answer = match reaction {
             Reaction::Deliver => {
                 let Some(seq) = header.seq else { return };
-                let session = self.session_mut();
-                session.intake.set_counts(Counts::Nowhere);
-                if session.state.reset_stage().is_some() {
-                    self.abandon_reset("the counterparty sends application messages");
-                }
                 if !self.deliver(header, seq, *message, requested.is_some()) {
                     return;
                 }
@@ -186,7 +181,6 @@ impl Call<'_> {
     #[cold]
     fn wait_for_pace(&mut self, header: &Header<'_>, until: Mono) {
         let session = self.session_mut();
-        session.intake.set_counts(Counts::Nowhere);
         if !session.leaves_rest() {
             return self.wait_until(BlockedBy::Pace, Some(until));
         }

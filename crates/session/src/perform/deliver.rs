@@ -30,7 +30,11 @@ impl Call<'_> {
         message: Message<'_>,
         is_requested: bool,
     ) -> bool {
-        let session = self.session();
+        let mut session = self.session_mut();
+        if session.state.reset_stage().is_some() {
+            self.abandon_reset("the counterparty sends application messages");
+            session = self.session_mut();
+        }
         if !matches!(session.state.phase(), Phase::LoggedOn | Phase::LogoutSent) {
             return false;
         }
@@ -147,14 +151,14 @@ impl Call<'_> {
         message: &Message<'_>,
         is_requested: bool,
     ) -> bool {
-        self.begin();
-        let (session, store) = self.core.session_and_store(self.own);
+        let now = self.now;
+        let (session, store) = self.begin();
         session.state.advance();
         if !is_requested {
-            session.count_delivered(self.now.mono);
+            session.count_delivered(now.mono);
         }
         let flags = header.flags.with(RecordFlags::DELIVERED);
-        match session.record_inbound(self.now, store, seq, message, flags) {
+        match session.record_inbound(now, store, seq, message, flags) {
             Ok(()) => true,
             Err(error) => {
                 self.abandon(error);
@@ -175,8 +179,7 @@ impl Call<'_> {
     /// or halted if it was the last attempt (property 4).
     fn application_failed(&mut self, seq: SeqNum, why: &str) {
         self.rollback();
-        self.begin();
-        let session = self.session_mut();
+        let (session, _) = self.begin();
         session.state.stored.attempts += 1;
         let (attempts, most) = (session.state.stored.attempts, session.fixed.settings.poison_attempts);
         if let Err(error) = self.record_change(RecordKind::Attempt, why) {

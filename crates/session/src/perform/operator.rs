@@ -135,8 +135,8 @@ impl Call<'_> {
         if !self.session().standing.store_is_open {
             return Err(SendError::Unavailable);
         }
-        self.begin();
-        change(self.session_mut());
+        let (session, _) = self.begin();
+        change(session);
         if let Err(error) = self.record_change(RecordKind::Adjust, why) {
             self.rollback();
             return Err(error);

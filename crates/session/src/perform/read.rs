@@ -6,7 +6,7 @@ use crate::core::Failed;
 use crate::core::observer::observe_inbound;
 use crate::decide::due;
 use crate::decide::inbound;
-use crate::decide::reaction::SessionReaction;
+use crate::decide::reaction::{Counts, SessionReaction};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::{Event, GarbledError};
 use crate::limits::flood::Added;
@@ -14,7 +14,7 @@ use crate::perform::call::Call;
 use crate::perform::garbled::GarbledHeader;
 use crate::state::Phase;
 use crate::state::intake::Past;
-use crate::state::reading::{BlockedBy, Counts};
+use crate::state::reading::BlockedBy;
 use crate::state::reorder::Reordered;
 use crate::state::session::recovery;
 use crate::state::timers::Timer;
@@ -32,40 +32,9 @@ pub(crate) struct Reader {
 }
 
 impl Call<'_> {
-    /// Processes bytes of the counterparty. Returns the number of bytes consumed.
+    /// Processes bytes of the counterparty, until there are no more messages, or the session ends
+    /// or waits. Returns the number of bytes consumed.
     pub(crate) fn receive(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
-        let consumed = self.read(bytes, reader);
-        let session = self.session_mut();
-        let reading = &session.intake.reading;
-        let leaves_some = reading.blocked.is_some() || reading.budget.is_spent();
-        session.note_read(leaves_some);
-        if !session.state.is_open() {
-            return bytes.len();
-        }
-        // A replay continues even while nothing is read.
-        if session.state.replay().is_some() {
-            self.pump();
-        }
-        consumed
-    }
-
-    /// Gives up an incomplete message that has not become whole for too long; the bytes after its
-    /// beginning are processed. Returns the number of bytes consumed.
-    pub(crate) fn receive_late(&mut self, buffered: &[u8], reader: &mut Reader) -> usize {
-        let now = self.now.mono;
-        let session = self.session_mut();
-        if session.is_due(Timer::Incomplete, now)
-            && let Some((dropped, error)) = session.intake.give_up(buffered)
-        {
-            self.garbled(dropped, error.map_or(GarbledError::Continued, GarbledError::Frame));
-            return dropped.len() + self.receive(&buffered[dropped.len()..], reader);
-        }
-        self.receive(buffered, reader)
-    }
-
-    /// Processes messages until there are no more, or the session ends or waits. Returns the number
-    /// of bytes consumed.
-    fn read(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
         let now = self.now;
         let mut session = self.session_mut();
         session.limits.begin_read(now.mono);
@@ -79,15 +48,15 @@ impl Call<'_> {
             }
             let reading = &session.intake.reading;
             if !session.state.is_open() || reading.blocked.is_some() || reading.budget.is_spent() {
-                return at;
+                break;
             }
             if session.is_full() {
                 session.block(now, BlockedBy::Outbox);
-                return at;
+                break;
             }
             if at == bytes.len() {
                 session.intake.note_empty();
-                return at;
+                break;
             }
             if let Some(timing) = &mut session.tools.encoding.timing {
                 timing.begin();
@@ -131,10 +100,35 @@ impl Call<'_> {
                 }
                 Frame::Incomplete { .. } => {
                     session.intake.note_incomplete(now.mono, bytes.len() - at);
-                    return at;
+                    break;
                 }
             }
         }
+        let reading = &session.intake.reading;
+        let leaves_some = reading.blocked.is_some() || reading.budget.is_spent();
+        session.note_read(leaves_some);
+        if !session.state.is_open() {
+            return bytes.len();
+        }
+        // A replay continues even while nothing is read.
+        if session.state.replay().is_some() {
+            self.pump();
+        }
+        at
+    }
+
+    /// Gives up an incomplete message that has not become whole for too long; the bytes after its
+    /// beginning are processed. Returns the number of bytes consumed.
+    pub(crate) fn receive_late(&mut self, buffered: &[u8], reader: &mut Reader) -> usize {
+        let now = self.now.mono;
+        let session = self.session_mut();
+        if session.is_due(Timer::Incomplete, now)
+            && let Some((dropped, error)) = session.intake.give_up(buffered)
+        {
+            self.garbled(dropped, error.map_or(GarbledError::Continued, GarbledError::Frame));
+            return dropped.len() + self.receive(&buffered[dropped.len()..], reader);
+        }
+        self.receive(buffered, reader)
     }
 
     /// Reads past what the framer has found of a message that is larger than the session accepts,
@@ -207,18 +201,17 @@ impl Call<'_> {
                     let end = SessionEnd::PeerMisbehaved(Misbehavior::JournalGrowth { limit });
                     return self.react(SessionReaction::close(end));
                 }
-                session.intake.set_counts(Counts::Fully);
+                let is_new = !is_reordered && !session.intake.reading.offered;
                 let before = session.state.added;
                 let msg_type = message.msg_type();
-                if inbound::is_garbled(session, &message) {
+                let counts = if inbound::is_garbled(session, &message) {
                     self.without_equals(&message);
+                    Counts::Fully
                 } else {
-                    self.process(framed, message, is_reordered, places);
-                }
-                let reading = &self.session().intake.reading;
-                if reading.counts != Counts::Nowhere {
-                    let is_new = !is_reordered && !reading.offered && reading.counts == Counts::Fully;
-                    self.count_cost(is_new && is_admin(msg_type), before);
+                    self.process(framed, message, is_reordered, places)
+                };
+                if counts != Counts::Nowhere {
+                    self.count_cost(is_new && counts == Counts::Fully && is_admin(msg_type), before);
                 }
             }
             // A right CheckSum costs no look at the settings.

@@ -6,7 +6,7 @@ use fixbolt_codec::{Frame, FrameError, Framed, Framer, Recovery, SeqNum};
 
 use crate::limits::throttle::Arrival;
 use crate::state::guarded::Guarded;
-use crate::state::reading::{Budget, Counts, Incomplete, Reading};
+use crate::state::reading::{Budget, Incomplete, Reading};
 use crate::state::reorder::{Epoch, ReorderBuffer, Reordered};
 use crate::values::time::{Mono, Utc};
 use crate::wire::oversized::Oversized;
@@ -108,12 +108,6 @@ impl Guarded<Intake> {
     /// Leaves the messages that come for the next connection.
     pub(crate) fn leave_rest(&mut self) {
         self.change().reading.leaves_rest = true;
-    }
-
-    /// Records what the message that is being processed counts for.
-    #[inline]
-    pub(crate) fn set_counts(&mut self, counts: Counts) {
-        self.change().reading.counts = counts;
     }
 
     /// Begins to read past a message that is larger than the session accepts.

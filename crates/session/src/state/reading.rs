@@ -38,8 +38,6 @@ pub(crate) struct Reading {
     /// Whether messages are left for the next connection because they came too fast for our Logout:
     /// nothing but the answer to it, or a ResendRequest, is processed any more.
     pub(crate) leaves_rest: bool,
-    /// What the message that is being processed counts for.
-    pub(crate) counts: Counts,
     pub(crate) budget: Budget,
     pub(crate) flood: Flood,
 }
@@ -94,17 +92,6 @@ pub(crate) enum BlockedBy {
     Pace,
 }
 
-/// What a message counts for that the counterparty may not send without end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Counts {
-    /// For the rate of session-layer messages, if it is one, and for what is added to the store.
-    Fully,
-    /// For what is added to the store: we requested it.
-    Growth,
-    /// For nothing: it was for the application.
-    Nowhere,
-}
-
 /// An incomplete message at the beginning of the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Incomplete {
@@ -127,7 +114,6 @@ impl Reading {
             warned_of: None,
             dropped: None,
             leaves_rest: false,
-            counts: Counts::Fully,
             budget: Budget::FULL,
             flood: Flood::default(),
         }
