@@ -49,10 +49,11 @@ enum Stored {
 impl Call<'_> {
     /// Sends some more of an open replay. Does nothing if there is none, or no room.
     pub(crate) fn pump(&mut self) {
-        if self.session().state.replay().is_none() {
+        let session = self.session_mut();
+        if session.state.replay().is_none() {
             return;
         }
-        let mut buffer = core::mem::take(&mut self.session_mut().tools.replay_buffer);
+        let mut buffer = core::mem::take(&mut session.tools.replay_buffer);
         for _ in 0..AT_ONCE {
             let session = self.session();
             let Some(replay) = session.state.replay() else { break };
@@ -79,14 +80,16 @@ impl Call<'_> {
     }
 }
 
-impl Call<'_> {
+impl Session {
     /// Records how far the replay has come.
     fn note_replay(&mut self, replay: Option<Replay>) {
-        if let Some(connection) = self.connection_mut() {
+        if let Some(connection) = &mut self.state.connection {
             connection.logon.backlog.replay = replay;
         }
     }
+}
 
+impl Call<'_> {
     /// Takes one step through the requested sequence numbers. Returns whether the replay goes on.
     fn replay_one(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> bool {
         let gap_from = replay.gap_from.unwrap_or(replay.next);
@@ -95,24 +98,24 @@ impl Call<'_> {
             None => return false,
             Some(Stored::Message(seq)) => seq,
             Some(Stored::Skip(last)) => {
-                self.note_replay(skipped(last));
+                self.session_mut().note_replay(skipped(last));
                 return true;
             }
             Some(Stored::Lost(last, why)) => {
-                self.note_replay(skipped(last));
+                self.session_mut().note_replay(skipped(last));
                 self.tell_unreached(replay.next, last, why);
                 return true;
             }
         };
-        self.begin();
+        let (session, _) = self.begin();
+        session.note_replay(Some(Replay { next: seq.next(), gap_from: None, ..replay }));
         let filled = if gap_from < seq { self.fill(gap_from, seq, true) } else { Ok(()) };
-        self.note_replay(Some(Replay { next: seq.next(), gap_from: None, ..replay }));
         match filled.and_then(|()| self.send_again(seq, buffer)) {
             Ok(()) => self.commit().is_ok(),
             // PossDupFlag and OrigSendingTime made it larger than the counterparty accepts.
             Err(SendError::TooLarge { limit }) => {
                 self.rollback();
-                self.note_replay(skipped(seq));
+                self.session_mut().note_replay(skipped(seq));
                 self.tell_unreached(seq, seq, Unreached::TooLarge { limit });
                 true
             }
@@ -132,7 +135,7 @@ impl Call<'_> {
     /// replay goes on.
     fn fill_the_rest(&mut self, replay: Replay, from: SeqNum) -> bool {
         self.run(|call| {
-            call.note_replay(Some(Replay { gap_from: None, ..replay }));
+            call.session_mut().note_replay(Some(Replay { gap_from: None, ..replay }));
             call.fill(from, replay.end.next(), true)
         })
     }
@@ -251,7 +254,7 @@ impl Call<'_> {
         let end = if nothing_waits { replay.began } else { session.state.stored.next_out };
         let last = end.previous();
         if replay.live > last {
-            self.note_replay(None);
+            self.session_mut().note_replay(None);
             self.tell_horizon();
             return false;
         }
@@ -281,7 +284,7 @@ impl Call<'_> {
             if filled_to > replay.live {
                 call.fill(replay.live, filled_to, false)?;
             }
-            call.note_replay(Some(Replay { live: next, ..replay }));
+            call.session_mut().note_replay(Some(Replay { live: next, ..replay }));
             if let Some(Verdict::Sent) = verdict {
                 call.queue(buffer)?;
                 call.session_mut().count_followed(msg_type);
