@@ -385,7 +385,13 @@ impl World {
         if !in_connection {
             self.link.must_reset_peer = true;
         }
-        if self.link.peer.own_resets != self.link.peer_resets {
+        let at_edge = self.edge_has_come()
+            && !self.link.diary.edge_reset
+            && self.app.hears_of_the_schedule(self.link.place);
+        // After its Logout the session takes no reset of the counterparty, which may have begun one
+        // all the same.
+        let left = self.link.diary.now.logout_written && !in_connection;
+        if self.link.peer.own_resets != self.link.peer_resets && !(at_edge && left) {
             // It was the counterparty's.
             self.link.peer_resets = self.link.peer.own_resets;
             // Another one of ours may have followed at the same moment.
@@ -394,10 +400,7 @@ impl World {
             self.link.diary.half_reset |= std::mem::take(&mut self.link.diary.reset_ordered);
             return Ok(());
         }
-        if self.edge_has_come()
-            && !self.link.diary.edge_reset
-            && self.app.hears_of_the_schedule(self.link.place)
-        {
+        if at_edge {
             self.link.diary.edge_reset = true;
             self.link.must_reset_peer = false;
             return Ok(());
