@@ -365,11 +365,13 @@ impl Call<'_> {
 
 /// Copies the fields of a message that is sent again, except those that the session writes.
 fn copy_body(body: &mut BodyWriter<'_>, message: &Message<'_>, sub_ids: &[Option<Tag>; 4]) {
+    let has_sub_ids = sub_ids.iter().any(Option::is_some);
     for position in 0..message.len() {
         let field = message.field(position);
-        let Some(tag) = field.tag else { continue };
-        if !WRITTEN_ANEW.contains(&tag.number()) && !sub_ids.contains(&Some(Tag::new(tag.number()))) {
-            body.raw().field(Key::of(Tag::new(tag.number())), field.value);
+        let Some(tag) = field.tag.map(|tag| Tag::new(tag.number())) else { continue };
+        let is_written = WRITTEN_ANEW.contains(&tag.number()) || has_sub_ids && sub_ids.contains(&Some(tag));
+        if !is_written {
+            body.raw().field(Key::of(tag), field.value);
         }
     }
 }
