@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_conformance::store::{Intercept, Intercepted};
-use fixbolt_conformance::testing::{Mood, Side, kinds, report, settings};
+use fixbolt_conformance::testing::{App, BEGIN, Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Position, Record, RecordKind, Store, StoreError};
-use fixbolt_session::{Halt, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings, TooLowAtLogon};
+use fixbolt_session::{
+    Delivery, Halt, Phase, Role, SendError, SessionEnd, SessionKey, SessionReject, SessionRejectReason,
+    SessionSettings, TooLowAtLogon,
+};
 
 const A: SessionKey = SessionKey::new(0, 0, 0);
 const B: SessionKey = SessionKey::new(0, 1, 1);
@@ -174,6 +177,40 @@ fn another_sessions_store_failure_halts_only_that_one_and_the_message_is_process
         assert_eq!(bench.side.hear(0, &bytes), bytes.len());
         assert_eq!(kinds(&bench.side.take(0)), "8");
         assert_eq!(bench.side.app.redelivered, [SeqNum(3)], "{mood:?}: the application has seen it");
+    }
+}
+
+/// What the application makes of a message whose copy another session's store refuses: whether it
+/// was told each time that it may have seen the message before.
+fn offered(delivers: fn() -> Delivery) -> Vec<bool> {
+    let (refuses, seen) = (Arc::default(), Arc::new(Mutex::new(Vec::new())));
+    let store = Refusing { refuses: Arc::clone(&refuses), committed: Arc::default(), turn: Vec::new() };
+    let store = Box::new(Intercepted::new(MemoryStore::new(), store));
+    let mut app = App::default();
+    let told = Arc::clone(&seen);
+    app.message = Box::new(move |_, turn| {
+        told.lock().unwrap().push(turn.redelivered());
+        if let Some(copy) = turn.to(B) {
+            let _ = report(copy, b"copy");
+        }
+        Ok(delivers())
+    });
+    let all = ["A", "B"].map(|name| settings(name, Role::Acceptor));
+    let mut side = Side::begin(BEGIN, app, store, all.to_vec()).logged_on();
+    *refuses.lock().unwrap() = Some(B);
+    let bytes = side.wire(0, "35=D|34=2|11=a|");
+    assert_eq!(side.hear(0, &bytes), 0, "the turn could not be committed");
+    assert_eq!(side.hear(0, &bytes), bytes.len());
+    assert!(side.halted(1).is_some() && side.halted(0).is_none());
+    let seen = seen.lock().unwrap();
+    seen.clone()
+}
+
+#[test]
+fn a_message_that_the_application_has_seen_is_offered_again_as_such_whatever_became_of_it() {
+    let reject = || Delivery::Reject(SessionReject::new(SessionRejectReason::Other));
+    for delivers in [|| Delivery::Done, reject, || Delivery::UNSUPPORTED] {
+        assert_eq!(offered(delivers), [false, true], "{:?}", delivers());
     }
 }
 

@@ -120,10 +120,12 @@ impl Call<'_> {
         if let Some(reply) = &reply
             && let Err(error) = self.send(SendKind::New { cause: Some(seq) }, Some(&message), reply)
         {
+            self.note_offered(seq);
             self.abandon(error);
             return false;
         }
         if self.commit().is_err() {
+            self.note_offered(seq);
             return false;
         }
         if let Some(failure) = failure {
