@@ -410,3 +410,48 @@ fn a_store_that_fails_on_its_own_is_retried_even_without_a_connection() {
     assert!(side.can_connect(1));
     assert_eq!(side.next(1).deadline, None);
 }
+
+/// Forgets what it had each time it is opened, and is damaged then, and fails, if it is told to.
+#[derive(Clone, Default)]
+struct Forgetful(Arc<Mutex<(bool, Option<SessionKey>)>>);
+impl Intercept<MemoryStore> for Forgetful {
+    fn open(
+        &mut self,
+        store: &mut MemoryStore,
+        key: SessionKey,
+        id: &SessionId,
+    ) -> Result<Recovered, StoreError> {
+        *store = MemoryStore::new();
+        let found = store.open(key, id)?;
+        let damage = self.0.lock().unwrap().0.then(|| "broken".to_owned());
+        Ok(Recovered { damage, ..found })
+    }
+    fn durable(&mut self, _: &mut MemoryStore, _: SessionKey) -> Position {
+        Position::default()
+    }
+    fn take_failure(&mut self, _: &mut MemoryStore) -> Option<(SessionKey, StoreError)> {
+        let key = self.0.lock().unwrap().1.take()?;
+        Some((key, StoreError::Full { place: "test".into() }))
+    }
+}
+
+/// What a store has lost is told, whatever else is wrong with it.
+#[test]
+fn messages_that_a_damaged_store_has_lost_are_told() {
+    for damaged in [false, true] {
+        let forgetful = Forgetful::default();
+        let store = Intercepted::new(MemoryStore::new(), forgetful.clone());
+        let all = vec![settings("A", Role::Acceptor).with(|s| s.while_logged_off = WhileLoggedOff::Keep)];
+        let mut side = Side::on_store(Box::new(store), all);
+        side.send(0, "a", 1).unwrap();
+        side.send(0, "b", 1).unwrap();
+        *forgetful.0.lock().unwrap() = (damaged, Some(side.key(0)));
+        side.store_advanced();
+        assert!(side.halted(0).is_some());
+        side.pass(Duration::from_secs(1));
+        side.wake(0, &[]);
+        forgetful.0.lock().unwrap().0 = false;
+        drop(side.resume(0, "repaired"));
+        assert_eq!(side.app.unreached, [(SeqNum(1), SeqNum(2), Unreached::NotStored)], "damaged: {damaged}");
+    }
+}

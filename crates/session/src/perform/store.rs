@@ -103,6 +103,7 @@ impl Call<'_> {
         });
         session.standing.end_retry();
         if let Some(reason) = damage {
+            self.tell_lost(lost);
             let halt = Halt::StoreDamaged { reason };
             self.react(SessionReaction::halt(halt.clone()));
             self.close_halted_store();
@@ -112,14 +113,19 @@ impl Call<'_> {
         if let Some(by_reset) = session.recover(&recovered, was_new) {
             lost = Some((by_reset, Unreached::Reset));
         }
-        if let Some((lost, why)) = lost {
-            self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
-        }
+        self.tell_lost(lost);
         if self.session().standing.halted.is_none() && recovered.generation == known.generation {
             self.raise_numbers(known.next_in, known.next_out);
         }
         self.begin_work(&recovered);
         Ok(())
+    }
+
+    /// Notifies the application of messages that its counterparty will not get.
+    fn tell_lost(&mut self, lost: Option<(Unsent, Unreached)>) {
+        if let Some((lost, why)) = lost {
+            self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
+        }
     }
 
     /// Tells the application that a halt has ended, unless another one has begun.
