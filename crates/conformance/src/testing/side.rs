@@ -180,10 +180,10 @@ impl<A: Application> Side<A> {
 
 /// The transport.
 impl<A: Application> Side<A> {
-    /// Begins a connection of session `n`.
-    pub fn connect(&mut self, n: usize) {
+    /// Begins a connection of session `n`. Returns whether it has begun.
+    pub fn connect(&mut self, n: usize) -> bool {
         let key = self.keys[n];
-        self.call(|sessions, now, app| sessions.connected(now, key, app));
+        self.call(|sessions, now, app| sessions.connected(now, key, app))
     }
 
     /// Ends the connection of session `n`. Returns how it ended, if there was one.

@@ -280,7 +280,10 @@ impl SessionDriver {
             dynamic.idle_since = None;
         }
         self.connections.assign(slot, key, entry.is_dynamic(), entry.max_message_size);
-        self.sessions.connected(cycle.now, key, app);
+        if !self.sessions.connected(cycle.now, key, app) {
+            // Its window has ended since the last look.
+            return self.disconnect(key, cycle, app);
+        }
         self.process_received(slot, key, cycle, app);
         self.count_dynamic(key, cycle, app);
     }

@@ -28,18 +28,22 @@ impl Sessions {
     }
 
     /// Begins a transport connection of the session. An initiator logs on; an acceptor waits for
-    /// the Logon.
-    pub fn connected(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
+    /// the Logon. Returns whether it has begun: a session that is not open, is halted or disabled,
+    /// or whose window has ended since [`can_connect`](Self::can_connect) was asked takes none, and
+    /// the transport is to be closed.
+    pub fn connected(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> bool {
         let warms_up = self.warm_up.is_on();
-        let Some(mut call) = self.call(now, key, app) else { return };
+        let Some(mut call) = self.call(now, key, app) else { return false };
         call.follow_schedule();
-        if call.session().can_connect() {
+        let begins = call.session().can_connect();
+        if begins {
             if warms_up {
                 call.warm_up();
             }
             call.connect();
         }
         call.debug_check();
+        begins
     }
 
     /// Processes bytes of the counterparty, starting at the first that was not consumed before.

@@ -204,6 +204,40 @@ mod tests {
         ),
     ];
 
+    /// A connection is attached in the cycle in which the window of its session ends, before the
+    /// session has looked at the clock.
+    #[test]
+    fn a_connection_that_its_session_does_not_begin_is_closed() {
+        use fixbolt_session::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
+
+        const SECOND: u64 = 1_000_000_000;
+        // 2026-01-05 08:59:59, a Monday.
+        const BEFORE: u64 = (1_767_603_600 - 1) * SECOND;
+        let mut scene = Scene::new();
+        let edge = |hour| Edge::new(TimeOfDay::new(hour, 0, 0).unwrap(), Zone::utc());
+        let mut settings = SessionSettings::new("FIX.4.4:US->C".parse().unwrap(), Role::Initiator);
+        settings.dictionary = SessionDictionary::None;
+        settings.schedule = Some(Arc::new(Schedule::new([Window::daily(Weekdays::ALL, edge(8), edge(9))])));
+        let entry =
+            SessionEntry::new(&settings, Side::Initiator { initiator: 0 }, SocketOptions::default(), None);
+        let Scene { driver, cycle, _others: others, .. } = &mut scene;
+        cycle.begin(Now { mono: Mono(SECOND), utc: Utc(BEFORE) });
+        let key = driver.open(settings, entry, cycle, &mut Quiet).unwrap();
+        assert!(driver.can_connect(key));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let address = stream.peer_addr().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let stage = Stage::Connecting { initiator: 0, until: Mono(20 * SECOND) };
+        let connection = Connection::new(TcpStream::from_std(stream), address, stage);
+        let slot = driver.connections.insert(Mono(SECOND), connection, others.0.registry()).unwrap();
+        // The connection is established in the cycle that begins as the window ends.
+        cycle.begin(Now { mono: Mono(2 * SECOND), utc: Utc(BEFORE + SECOND) });
+        assert!(driver.can_connect(key), "by the last look, at which the worker decides");
+        driver.attach(slot, key, cycle, &mut Quiet);
+        assert_eq!(driver.peer_of(key), None);
+    }
+
     #[test]
     fn each_condition_is_seen_to_fail() {
         for (damage, says) in DAMAGES {
