@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use fixbolt_conformance::testing::{Side, kinds, settings};
-use fixbolt_session::{Phase, Role, SessionEnd, SessionSettings};
+use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
+use fixbolt_conformance::testing::{App, Side, kinds, settings};
+use fixbolt_session::{Delivery, Phase, Role, SendError, SessionEnd, SessionSettings};
 
 /// A session whose HeartBtInt is 30 seconds.
 fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
@@ -55,4 +56,54 @@ fn the_connection_of_a_silent_counterparty_is_kept_where_its_heartbeats_are_not_
     let notes = side.app.notes.iter().filter(|note| note.contains("DisableHeartBeatCheck")).count();
     assert_eq!(notes, 10);
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=x|")), "0");
+}
+
+/// Returns an acceptor whose outbox is full, and whose counterparty has just been heard. It may be
+/// silent for 42 seconds, and has 6 seconds to answer a TestRequest.
+fn full() -> Side<App> {
+    let settings = settings("PEER", Role::Acceptor).with(|s| {
+        s.heartbeat_timeout_percent = Some(140);
+        s.max_message_size = 8192;
+        s.outbox_size = 40_000;
+    });
+    let mut side = Side::with_app(App::default(), vec![settings]).logged_on();
+    side.app.message = Box::new(|_, turn| {
+        for size in [3000, 300, 30, 10, 3, 1] {
+            loop {
+                let mut draft = turn.reply().draft(MsgType::new(b"D"));
+                draft.writer().bytes(Key::new(58), &vec![b'x'; size]);
+                if draft.send().is_err() {
+                    break;
+                }
+            }
+        }
+        Ok(Delivery::Done)
+    });
+    let bytes = side.wire(0, "35=D|34=2|11=b|");
+    assert_eq!(side.receive(0, &bytes), bytes.len());
+    side
+}
+
+/// Has the counterparty read everything, and checks that nothing is expected of it before its
+/// Heartbeat is due.
+fn goes_on(mut side: Side<App>) {
+    let out = kinds(&side.take(0));
+    assert!(!out.contains('1'), "it was asked nothing");
+    side.pass(Duration::from_secs(29));
+    side.wake(0, &[]);
+    assert!(!side.next(0).close, "the connection ends: {}", kinds(&side.take(0)));
+}
+
+#[test]
+fn a_test_request_of_an_operator_that_finds_no_room_needs_no_answer() {
+    let mut side = full();
+    assert_eq!(side.test_request(0), Err(SendError::BackPressure));
+    goes_on(side);
+}
+
+#[test]
+fn the_test_request_of_a_reset_in_the_session_that_finds_no_room_needs_no_answer() {
+    let mut side = full();
+    assert_eq!(side.reset_in_session(0, "a test"), Err(SendError::BackPressure));
+    goes_on(side);
 }

@@ -472,3 +472,78 @@ fn the_socket_never_accepts_more_in_a_window_whatever_happens() {
     let sent: usize = (0..60).map(run).sum();
     assert!(sent > 5000, "{sent}");
 }
+
+/// An answer of two messages needs two permits, and one is free: it is asked again when the second
+/// is, not at once and again and again.
+#[test]
+fn an_answer_of_two_messages_for_which_one_permit_is_free_is_not_asked_for_without_end() {
+    for throttle in [OutboundThrottle::Wait, OutboundThrottle::Refuse] {
+        let all = vec![settings("TRADER", Role::Acceptor).with(|s| {
+            (s.max_outbound_rate, s.outbound_throttle) = (Some("2/10000".parse().unwrap()), throttle);
+        })];
+        let mut side = Side::new(all).logged_on();
+        // Each message is answered with two.
+        side.app.copies_to = Some(SessionKey::new(0, 0, 0));
+        side.act(0, |turn| {
+            let mut draft = turn.reply().draft(MsgType::new(b"8"));
+            draft.writer().bytes(Key::new(58), b"text");
+            draft.send()
+        })
+        .unwrap();
+        assert_eq!(kinds(&side.take(0)), "8");
+        let order = side.wire(0, "35=D|34=2|11=a|");
+        assert_eq!(side.hear(0, &order), 0, "it waits");
+        let mut woken = 0;
+        while side.next(0).deadline.is_some_and(|at| at <= side.now.mono) && woken < 1000 {
+            assert_eq!(side.wake(0, &order), 0);
+            woken += 1;
+        }
+        assert!(woken < 3, "it was asked {woken} times at once, and asks for {:?}", side.next(0));
+    }
+}
+
+/// A drop copy's session is closing with a full outbox, after an order of it was refused by a
+/// throttle that has room by now: the session that writes to it does not ask without end.
+#[test]
+fn a_session_that_is_closing_is_not_asked_for_room_without_end() {
+    let all = vec![
+        settings("TRADER", Role::Acceptor),
+        settings("COPY", Role::Acceptor).with(|s| {
+            (s.max_order_rate, s.outbox_size) = (Some("1/100".parse().unwrap()), 16 << 10);
+        }),
+    ];
+    let mut side = Side::new(all).logged_on();
+    side.app.copies_to = Some(SessionKey::new(0, 1, 1));
+    side.send(1, "a", 10).unwrap();
+    side.take(1);
+    assert_eq!(side.send(1, "b", 10), Err(SendError::BackPressure), "a window of 100 ms");
+    for size in [1000, 1] {
+        while side
+            .act(1, |turn| {
+                let mut draft = turn.reply().draft(MsgType::new(b"8"));
+                draft.writer().bytes(Key::new(58), &vec![b'x'; size]);
+                draft.send()
+            })
+            .is_ok()
+        {}
+    }
+    // Its application fails, and its counterparty reads nothing.
+    let _: Result<(), _> = side.act(1, |_| panic!("application bug"));
+    assert!(side.next(1).close && side.next(1).output);
+    side.pass(Duration::from_millis(200));
+    let order = side.wire(0, "35=D|34=2|11=a|");
+    assert_eq!(side.hear(0, &order), 0, "the copy has no room");
+    let mut woken = 0;
+    while woken < 1000 {
+        let due: Vec<_> =
+            (0..2).filter(|n| side.next(*n).deadline.is_some_and(|at| at <= side.now.mono)).collect();
+        if due.is_empty() {
+            break;
+        }
+        woken += 1;
+        for n in due {
+            side.wake(n, if n == 0 { &order } else { &[] });
+        }
+    }
+    assert!(woken < 3, "woken {woken} times at once: {:?}", side.next(0));
+}

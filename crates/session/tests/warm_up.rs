@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt_conformance::store::{Intercept, Intercepted};
-use fixbolt_conformance::testing::{Side, settings};
+use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::{Record, SessionKey, Store, StoreError};
-use fixbolt_session::{CodecClock, Mono, Role, SessionSettings, WireMessage, WireObserver};
+use fixbolt_session::{CodecClock, Mono, Rate, Role, SessionSettings, WireMessage, WireObserver};
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
@@ -125,6 +125,17 @@ fn a_store_that_refuses_a_warm_up_does_not_halt_the_session() {
     side.log_on(0, 1, "");
     assert!(side.halted(0).is_some());
     assert!(!side.warm_up(0));
+}
+
+#[test]
+fn a_warm_up_of_a_session_whose_throttle_is_full_leaves_no_timer() {
+    let mut side = Side::new(acceptor(|s| s.max_outbound_rate = Rate::per_second(1))).logged_on();
+    side.send(0, "one", 1).unwrap();
+    assert_eq!(kinds(&side.take(0)), "D");
+    side.wake(0, &[]);
+    let before = side.next(0);
+    assert!(!side.warm_up(0), "no permit is left");
+    assert_eq!(side.next(0), before);
 }
 
 #[test]

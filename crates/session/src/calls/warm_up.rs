@@ -18,6 +18,7 @@ impl Call<'_> {
         }
         let (session, _) = self.begin();
         let timing = session.tools.encoding.timing.take();
+        let awaited = session.limits.awaited();
         let mut draft = Handle::new(self.now, self.core, self.own).draft(MsgType::new(b"D"));
         for (tag, value) in ORDER {
             draft.writer().bytes(Key::new(tag), value);
@@ -29,6 +30,7 @@ impl Call<'_> {
         let is_written = draft.send().is_ok();
         let session = self.session_mut();
         session.tools.encoding.timing = timing;
+        session.limits.set_awaited(awaited);
         // The next message meets what refused this one, and says so.
         session.transaction.forget_error();
         self.rollback();

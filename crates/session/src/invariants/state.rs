@@ -41,15 +41,12 @@ impl Unsent {
 
 impl Connection {
     fn check(&self, stored: Stored) {
-        let Self { test_request, test_requests, logged_on, resetting, logon, .. } = self;
+        let Self { logged_on, resetting, logon, .. } = self;
         let phase = logon.phase();
         let is_after_logon = matches!(phase, Phase::LoggedOn | Phase::LogoutSent);
         let is_before_logon = matches!(phase, Phase::AwaitingLogon | Phase::LogonSent);
         assert!(*logged_on || !is_after_logon, "{phase:?} without an exchange of Logons");
         assert!(!logged_on || !is_before_logon, "{phase:?} after the exchange of Logons");
-        if let Some(test) = test_request {
-            assert!(test.id <= *test_requests, "TestRequest {} of {test_requests} is awaited", test.id);
-        }
         if let Some(resetting) = resetting {
             assert!(logged_on, "a reset in the session began before the logon");
             assert!(
@@ -127,8 +124,8 @@ mod tests {
 
     use super::*;
     use crate::invariants::said;
+    use crate::state::Resetting;
     use crate::state::phase::{Leave, PhaseState};
-    use crate::state::{Resetting, TestRequest};
     use crate::store::{ConnectionNumber, Generation};
     use crate::values::time::{Mono, Now, Utc};
 
@@ -147,7 +144,7 @@ mod tests {
         let mut connection = Connection::begin(now, PhaseState::LoggedOn { held: None }, 30);
         connection.logged_on = true;
         connection.test_requests = 2;
-        connection.test_request = Some(TestRequest { id: 2, sent: Mono(1) });
+        connection.test_request = Some(Mono(1));
         connection.logon.ours = Some(SeqNum(1));
         connection.logon.missing = Some(Missing {
             begin: SeqNum(4),
@@ -201,7 +198,7 @@ mod tests {
     type Damage = (fn(&mut State), &'static str);
 
     /// One for each condition.
-    const DAMAGES: [Damage; 25] = [
+    const DAMAGES: [Damage; 24] = [
         (|s| s.stored.next_in = SeqNum::ZERO, "NextNumIn is 0"),
         (|s| s.stored.next_out = SeqNum::ZERO, "NextNumOut is 0"),
         (|s| unsent(s).first = SeqNum::ZERO, "unsent messages begin at 0"),
@@ -211,7 +208,6 @@ mod tests {
             |s| logon(s).phase = PhaseState::LogonSent { until: Mono(9), asks_reset: false },
             "LogonSent after the exchange of Logons",
         ),
-        (|s| connection(s).test_requests = 1, "TestRequest 2 of 1 is awaited"),
         (
             |s| {
                 resets(s);

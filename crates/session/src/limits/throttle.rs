@@ -285,13 +285,16 @@ impl Outgoing {
     }
 }
 
+/// For an order and for another message, what had been counted when one was refused that is to be
+/// asked again, with what the same transaction had written before it.
+pub(crate) type Awaited = [Option<Counted>; 2];
+
 /// The outbound throttles of a session that has any.
 #[derive(Debug)]
 pub(crate) struct OutboundPermits {
     messages: Option<Outgoing>,
     orders: Option<Outgoing>,
-    /// Whether an order, or another message, was refused and is to be asked again.
-    awaited: [bool; 2],
+    awaited: Awaited,
     /// The kind of the message that waits at the head of those written during a replay.
     follows: Option<Kind>,
 }
@@ -302,7 +305,7 @@ impl OutboundPermits {
             return None;
         }
         let (messages, orders) = (messages.map(Outgoing::new), orders.map(Outgoing::new));
-        Some(Box::new(Self { messages, orders, awaited: [false; 2], follows: None }))
+        Some(Box::new(Self { messages, orders, awaited: Awaited::default(), follows: None }))
     }
 
     /// Returns the throttles that a message of this kind needs a permit of, with what each has
@@ -380,12 +383,22 @@ impl OutboundPermits {
         if let Some(orders) = &self.orders {
             counted.orders = orders.accepted;
         }
-        (self.awaited, self.follows) = ([false; 2], None);
+        (self.awaited, self.follows) = (Awaited::default(), None);
     }
 
     /// Records that a message was refused and is to be asked again.
-    pub(crate) fn await_permit(&mut self, kind: Kind) {
-        self.awaited[kind as usize] = true;
+    pub(crate) fn await_permit(&mut self, counted: Counted, kind: Kind) {
+        self.awaited[kind as usize] = Some(counted);
+    }
+
+    /// Returns what was refused and is to be asked again.
+    pub(crate) const fn awaited(&self) -> Awaited {
+        self.awaited
+    }
+
+    /// Goes back to an earlier [`Self::awaited`].
+    pub(crate) const fn set_awaited(&mut self, awaited: Awaited) {
+        self.awaited = awaited;
     }
 
     /// Records which kind of message waits at the head of those written during a replay.
@@ -405,22 +418,27 @@ impl OutboundPermits {
 
     /// Returns whether a refused message is to be asked again.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.awaited.contains(&true)
+        self.awaited.iter().any(Option::is_some)
     }
 
     /// Returns when a refused message is to be asked again, unless that depends on the socket.
-    pub(crate) fn due(&self, counted: Counted) -> Option<Mono> {
-        let awaited = Kind::ALL.into_iter().filter(|kind| self.awaited[*kind as usize]);
-        awaited.map(|kind| self.free_at(counted, kind)).min().filter(|at| *at < Mono(u64::MAX))
+    pub(crate) fn due(&self) -> Option<Mono> {
+        let free = Kind::ALL.into_iter().filter_map(|kind| self.awaited_at(kind));
+        free.min().filter(|at| *at < Mono(u64::MAX))
     }
 
     /// Called when refused messages are asked again.
-    pub(crate) fn asked(&mut self, counted: Counted, now: Mono) {
+    pub(crate) fn asked(&mut self, now: Mono) {
         for kind in Kind::ALL {
-            if self.awaited[kind as usize] && self.free_at(counted, kind) <= now {
-                self.awaited[kind as usize] = false;
+            if self.awaited_at(kind).is_some_and(|at| at <= now) {
+                self.awaited[kind as usize] = None;
             }
         }
+    }
+
+    /// Returns when there is a permit for the refused message of this kind, if there is one.
+    fn awaited_at(&self, kind: Kind) -> Option<Mono> {
+        self.awaited[kind as usize].map(|counted| self.free_at(counted, kind))
     }
 }
 

@@ -255,7 +255,9 @@ impl<'c> Call<'c> {
     /// it refused.
     pub(crate) fn throttled_until(&self) -> Option<Mono> {
         let touched = self.core.touched.iter();
-        touched.filter_map(|index| self.core.sessions[*index].throttled_until()).min()
+        let until = touched.filter_map(|index| self.core.sessions[*index].throttled_until());
+        // What has room already was refused for another reason, or is of a session that is closing.
+        until.filter(|until| *until > self.now.mono).min()
     }
 
     /// Runs `act` as one transaction, which is committed if `act` succeeds and rolled back

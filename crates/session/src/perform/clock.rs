@@ -47,7 +47,7 @@ mod tests {
     use crate::state::reading::{Blocked, BlockedBy, Incomplete};
     use crate::state::reorder::Reordered;
     use crate::state::session::Session;
-    use crate::state::{Connection, ResetStage, Resetting, TestRequest};
+    use crate::state::{Connection, ResetStage, Resetting};
     use crate::store::Position;
     use crate::store::stored_message::FieldStorage;
     use crate::values::time::{Mono, Now, Utc};
@@ -170,7 +170,7 @@ mod tests {
                 let connection = connection(s);
                 (connection.heart_bt_int, connection.last_sent) = (10, at(12_000));
                 connection.test_requests = 1;
-                connection.test_request = Some(TestRequest { id: 1, sent: at(1) });
+                connection.test_request = Some(at(1));
             },
             at(12_001),
             |s| s.state.connection.as_ref().unwrap().end.is_some(),
@@ -218,7 +218,7 @@ mod tests {
                 let mut permits = OutboundPermits::new(Some(rate), None).unwrap();
                 permits.take(&mut s.state.counted, Kind::Order, 0);
                 permits.accept(s.state.counted, 0, at(1));
-                permits.await_permit(Kind::Order);
+                permits.await_permit(s.state.counted, Kind::Order);
                 s.limits.of_test().outbound_permits = Some(permits);
             },
             at(2001),

@@ -41,7 +41,7 @@ impl Call<'_> {
         if !session.state.is_open() {
             return buffered.len();
         }
-        session.limits.note_asked(session.state.counted, now);
+        session.limits.note_asked(now);
         self.fire_timers();
         self.receive_late(buffered, reader)
     }

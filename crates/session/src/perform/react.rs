@@ -13,8 +13,8 @@ use crate::events::event::Event;
 use crate::perform::call::Call;
 use crate::send::seal::SendKind;
 use crate::settings::behavior::TestReqId;
+use crate::state::Phase;
 use crate::state::phase::{Leave, PhaseState};
-use crate::state::{Phase, TestRequest};
 use crate::wire::admin_message::{AdminMessage, LogoutStatus, TestReqIdValue};
 
 /// What is reported of a silent counterparty whose connection is kept.
@@ -55,8 +55,15 @@ impl Call<'_> {
                 self.tell_horizon();
             }
             SessionReaction::AbandonReset(why) => self.abandon_reset(why),
-            // Without room, what the counterparty has not read serves the same purpose.
-            SessionReaction::Test => drop(self.test_request()),
+            SessionReaction::Test => {
+                let now = self.now.mono;
+                // Without room, what the counterparty has not read serves the same purpose.
+                if self.test_request() == Err(SendError::BackPressure)
+                    && let Some(connection) = self.connection_mut()
+                {
+                    connection.test_request = Some(now);
+                }
+            }
             SessionReaction::KeepSilent => {
                 let now = self.now.mono;
                 if let Some(connection) = self.connection_mut() {
@@ -127,8 +134,7 @@ impl Call<'_> {
         let now = self.now.mono;
         let kind = self.session().fixed.behavior.test_req_id;
         let Some(connection) = self.connection_mut() else { return Err(SendError::Unavailable) };
-        let last = connection.test_requests;
-        let number = last + 1;
+        let number = connection.test_requests + 1;
         let id = match kind {
             TestReqId::Counted => TestReqIdValue::Number(number),
             TestReqId::Fixed => TestReqIdValue::Test,
@@ -136,7 +142,7 @@ impl Call<'_> {
         let sent = self.with_room(|call| {
             let Some(connection) = call.connection_mut() else { return Err(SendError::NotLoggedOn) };
             connection.test_requests = number;
-            connection.test_request = Some(TestRequest { id: number, sent: now });
+            connection.test_request = Some(now);
             call.send(SendKind::New { cause: None }, None, &AdminMessage::TestRequest { id }).map(drop)
         });
         if sent {
@@ -144,9 +150,6 @@ impl Call<'_> {
         }
         if !self.session().state.is_open() {
             return Err(SendError::Unavailable);
-        }
-        if let Some(connection) = self.connection_mut() {
-            connection.test_request = Some(TestRequest { id: last, sent: now });
         }
         Err(SendError::BackPressure)
     }

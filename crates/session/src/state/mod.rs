@@ -111,8 +111,8 @@ pub(crate) struct Connection {
     pub(crate) peer_max_message_size: usize,
     pub(crate) last_sent: Mono,
     pub(crate) last_received: Mono,
-    /// Our TestRequest that has not been answered yet.
-    pub(crate) test_request: Option<TestRequest>,
+    /// When our TestRequest that has not been answered yet was sent.
+    pub(crate) test_request: Option<Mono>,
     /// The number of TestRequests sent, from which the next TestReqID (112) follows.
     pub(crate) test_requests: u64,
     /// Whether the Logons were exchanged in this connection.
@@ -190,13 +190,6 @@ impl Clone for Logon {
         (self.missing, self.backlog) = (*missing, *backlog);
         (self.request_answered, self.logout_waits, self.ours) = (*request_answered, *logout_waits, *ours);
     }
-}
-
-/// A TestRequest of ours that is not answered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct TestRequest {
-    pub(crate) id: u64,
-    pub(crate) sent: Mono,
 }
 
 /// A reset of the sequence numbers in the session that we have begun (rule 5.1).

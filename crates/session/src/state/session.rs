@@ -477,7 +477,7 @@ mod tests {
     use crate::state::backlog::{Backlog, Replay};
     use crate::state::missing::Missing;
     use crate::state::phase::Leave;
-    use crate::state::{Logon, Resetting, TestRequest};
+    use crate::state::{Logon, Resetting};
     use crate::store::{ConnectionNumber, Generation};
     use crate::values::id::SessionId;
     use crate::values::time::Utc;
@@ -530,7 +530,7 @@ mod tests {
             peer_max_message_size: 7,
             last_sent: Mono(7),
             last_received: Mono(7),
-            test_request: Some(TestRequest { id: 7, sent: Mono(7) }),
+            test_request: Some(Mono(7)),
             test_requests: 7,
             resetting: Some(Arc::new(Resetting {
                 stage: ResetStage::LogonSent,

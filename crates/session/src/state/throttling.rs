@@ -6,7 +6,7 @@ use core::time::Duration;
 use fixbolt_codec::{MsgType, SeqNum};
 
 use crate::events::error::SendError;
-use crate::limits::throttle::{Arrival, Counted, Kind, OutboundThrottle, Rate};
+use crate::limits::throttle::{Arrival, Awaited, Counted, Kind, OutboundThrottle, Rate};
 use crate::state::guarded::Guarded;
 use crate::state::session::{Limits, Session};
 use crate::state::{Connection, Phase};
@@ -37,7 +37,7 @@ impl Session {
             if at <= now {
                 return None;
             }
-            throttle.await_permit(kind);
+            throttle.await_permit(counted, kind);
             (at - now).min(rate.window())
         };
         Some(match self.fixed.settings.outbound_throttle {
@@ -49,7 +49,7 @@ impl Session {
     /// Returns when a message that a throttle has refused is to be asked again, unless that depends
     /// on the socket.
     pub(crate) fn throttled_until(&self) -> Option<Mono> {
-        self.limits.outbound_permits.as_ref()?.due(self.state.counted)
+        self.limits.outbound_permits.as_ref()?.due()
     }
 
     /// Returns whether a new message that was written during a replay may be sent, and otherwise
@@ -200,9 +200,21 @@ impl Guarded<Limits> {
     }
 
     /// Records that a message is asked for again that waits for a permit.
-    pub(crate) fn note_asked(&mut self, counted: Counted, now: Mono) {
+    pub(crate) fn note_asked(&mut self, now: Mono) {
         if let Some(permits) = &mut self.change().outbound_permits {
-            permits.asked(counted, now);
+            permits.asked(now);
+        }
+    }
+
+    /// Returns what a throttle has refused and is to be asked again.
+    pub(crate) fn awaited(&self) -> Awaited {
+        self.outbound_permits.as_ref().map(|permits| permits.awaited()).unwrap_or_default()
+    }
+
+    /// Goes back to an earlier [`Self::awaited`].
+    pub(crate) fn set_awaited(&mut self, awaited: Awaited) {
+        if let Some(permits) = &mut self.change().outbound_permits {
+            permits.set_awaited(awaited);
         }
     }
 

@@ -239,7 +239,7 @@ impl Session {
                 None
             }
             None => Some(connection.last_received + self.test_request_interval(connection)),
-            Some(test) => Some(test.sent + self.answer_interval(connection)),
+            Some(sent) => Some(sent + self.answer_interval(connection)),
         }
     }
 
@@ -268,9 +268,9 @@ impl Session {
         let Some(blocked) = self.intake.change().reading.blocked.take() else { return };
         let Some(connection) = &mut self.state.connection else { return };
         if blocked.by != BlockedBy::Outbox
-            && let Some(test) = &mut connection.test_request
+            && let Some(sent) = &mut connection.test_request
         {
-            test.sent = now;
+            *sent = now;
         }
         if blocked.by == BlockedBy::Pace {
             connection.last_received = now;
