@@ -2,7 +2,7 @@
 //! connection and by a reset.
 
 use fixbolt_conformance::testing::{Side, kinds, settings};
-use fixbolt_session::{Phase, Role, SessionSettings};
+use fixbolt_session::{Compatibility, Phase, Role, SessionSettings};
 
 fn logged_on(change: fn(&mut SessionSettings)) -> Side {
     Side::new(vec![settings("PEER", Role::Acceptor).with(change)]).logged_on()
@@ -56,4 +56,79 @@ fn a_poss_dup_that_arrives_too_early_is_checked_when_its_sequence_number_is_due(
     assert_eq!(kinds(&out), "83", "the one that arrived early has no OrigSendingTime");
     assert!(out[1].contains("|45=4|") && out[1].contains("|371=122|"), "{out:?}");
     assert_eq!(numbers(&side).0, 5);
+}
+
+/// Requests of ours among what the session has written, each by its range.
+fn requests(out: &[String]) -> Vec<String> {
+    let field = |message: &String, tag: &str| {
+        message.split(&format!("|{tag}=")).nth(1).and_then(|rest| rest.split('|').next()).map(str::to_owned)
+    };
+    let asked = out.iter().filter(|message| message.contains("|35=2|"));
+    asked
+        .map(|message| format!("{}-{}", field(message, "7").unwrap(), field(message, "16").unwrap()))
+        .collect()
+}
+
+/// Sends messages one after the other; returns the ranges that the session has requested.
+fn requested(side: &mut Side, messages: &[impl AsRef<str>]) -> Vec<String> {
+    messages.iter().flat_map(|fields| requests(&side.say(0, fields.as_ref()))).collect()
+}
+
+/// A message that is sent again, with the OrigSendingTime that it needs.
+fn again(side: &Side, seq: u64) -> String {
+    format!("35=D|34={seq}|43=Y|122={}|11=ord{seq}|", side.time())
+}
+
+#[test]
+fn what_is_missing_before_later_messages_is_in_the_answer_to_the_request_and_not_requested_once_more() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(requested(&mut side, &["35=0|34=3|", "35=D|34=5|11=ord5|"]), ["2-0"]);
+    let dups = [again(&side, 2), "35=4|34=3|43=Y|123=Y|36=5|".to_owned(), again(&side, 5)];
+    assert_eq!(requested(&mut side, &dups), [""; 0]);
+    assert_eq!(numbers(&side).0, 6);
+}
+
+#[test]
+fn a_gap_fill_that_begins_before_the_number_that_is_due_counts_for_the_rest() {
+    for compatibility in [Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ] {
+        let settings = settings("PEER", Role::Acceptor).with(|s| s.compatibility = compatibility);
+        let mut side = Side::new(vec![settings]).logged_on();
+        assert_eq!(requested(&mut side, &["35=0|34=3|", "35=0|34=6|"]), ["2-0"]);
+        // 3 was buffered and is processed with 2; the gap fill for 3 to 5 comes after that.
+        side.say(0, &again(&side, 2));
+        assert_eq!(numbers(&side).0, 4, "{compatibility:?}");
+        assert_eq!(requested(&mut side, &["35=4|34=3|43=Y|123=Y|36=6|"]), [""; 0]);
+        assert_eq!(numbers(&side).0, 7, "{compatibility:?}");
+        // Nothing is asked for any more, so that it counts for nothing.
+        assert_eq!(requested(&mut side, &["35=4|34=3|43=Y|123=Y|36=9|"]), [""; 0]);
+        assert_eq!(numbers(&side).0, 7, "{compatibility:?}");
+    }
+}
+
+#[test]
+fn a_gap_fill_counts_for_no_more_than_was_requested() {
+    let mut side = logged_on(|s| s.closed_resend_requests = true);
+    assert_eq!(requested(&mut side, &["35=0|34=3|", "35=0|34=5|"]), ["2-2"]);
+    side.say(0, &again(&side, 2));
+    assert_eq!(numbers(&side).0, 4);
+    // 4 was requested, and 5 is at hand.
+    side.say(0, "35=4|34=2|43=Y|123=Y|36=9|");
+    assert_eq!(numbers(&side).0, 4);
+    side.say(0, "35=4|34=2|43=Y|123=Y|36=5|");
+    assert_eq!(numbers(&side).0, 6);
+}
+
+#[test]
+fn the_answer_to_an_earlier_request_that_passes_a_gap_is_no_failure_of_the_later_one() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(requested(&mut side, &["35=D|34=9|11=ord9|"]), ["2-0"]);
+    // The answer loses 3 and 5.
+    let dups = [2, 4, 6, 7, 8, 9].map(|seq| again(&side, seq));
+    assert_eq!(requested(&mut side, &dups), ["3-0"]);
+    // That to the second request loses 5 once more.
+    let dups = [3, 4, 6, 7, 8, 9].map(|seq| again(&side, seq));
+    assert_eq!(requested(&mut side, &dups), ["5-0"]);
+    let dups = [5, 6, 7, 8, 9].map(|seq| again(&side, seq));
+    assert_eq!(requested(&mut side, &dups), [""; 0]);
+    assert_eq!((numbers(&side).0, side.phase(0)), (10, Phase::LoggedOn));
 }

@@ -127,7 +127,7 @@ const TABLE: [Row; 7] = [
     row(
         msg_type::SEQUENCE_RESET,
         &[required(tag::NEW_SEQ_NO, NUMBER), flag(tag::GAP_FILL_FLAG)],
-        &[Unexpected::Reset],
+        &[Unexpected::TooLow, Unexpected::Reset],
         OnFault::Reject,
     ),
     row(

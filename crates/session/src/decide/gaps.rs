@@ -7,7 +7,7 @@ use fixbolt_codec::SeqNum;
 
 use crate::settings::SessionSettings;
 use crate::state::Connection;
-use crate::state::missing::Missing;
+use crate::state::missing::{Missing, Resent};
 use crate::state::session::Session;
 use crate::values::time::Mono;
 
@@ -17,10 +17,8 @@ const SHORTEST_PATIENCE: u32 = 10;
 /// What to do about missing messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GapStep {
-    /// They were requested and are arriving: the time to wait starts again with each of them.
+    /// They were requested, and are on their way: the time to wait starts again with each of them.
     Coming(Missing),
-    /// They were requested a moment ago.
-    Patience,
     /// Requests them.
     Ask(Missing),
     /// They were requested too many times.
@@ -53,25 +51,28 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
     let next_in = session.state.stored.next_in;
     let most = session.fixed.settings.max_resend_requests;
     let (mut asked, mut end) = (requested_before(session) + 1, received.previous());
-    let ask = |begin, end, asked, asked_at, replayed| {
+    let ask = |begin, end, asked, asked_at, resent| {
         // Where both sides miss messages, each request is one more that the other misses: small
         // parts might grow slower than what is missing.
         let closed = session.fixed.settings.closed_resend_requests.then_some(end);
         let asked_to = if passed { closed } else { end_of_request(session, begin, end) };
-        GapStep::Ask(Missing { begin, end, asked_to, asked, asked_at, replayed })
+        let end = if asked_to.is_none() { waited_for(session, end) } else { end };
+        GapStep::Ask(Missing { begin, end, asked_to, asked, asked_at, resent })
     };
-    if let Some(gap) = connection.logon.missing {
+    if let Some(mut gap) = connection.logon.missing {
         let stuck = gap.begin == next_in;
+        // A new message that comes before the answer was sent before it, as were those missing
+        // before that message: the answer has them.
+        if !replayed && gap.asked_to.is_none() && gap.resent != Resent::Begun {
+            gap.end = waited_for(session, gap.end);
+        }
         if !passed && (!stuck || now - gap.asked_at < patience(connection)) {
             if session.fixed.settings.redundant_resend_requests && !replayed && !is_request {
                 let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
-                return ask(next_in, end.max(gap.end), asked, asked_at, gap.replayed);
+                return ask(next_in, end.max(gap.end), asked, asked_at, gap.resent);
             }
-            return if stuck {
-                GapStep::Patience
-            } else {
-                GapStep::Coming(Missing { begin: next_in, asked: 1, asked_at: now, ..gap })
-            };
+            let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
+            return GapStep::Coming(Missing { begin: next_in, asked, asked_at, ..gap });
         }
         // If the counterparty's own request makes us ask again, it has not failed to fill the gap.
         let failed = u32::from(replayed || !passed);
@@ -81,7 +82,13 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
     if asked > most {
         return GapStep::GiveUp;
     }
-    ask(next_in, end, asked, now, replayed.then_some(received))
+    ask(next_in, end, asked, now, Resent::Nothing)
+}
+
+/// Returns the last number that is missing before a buffered message, at least `end`: an open-ended
+/// request asks for all of them.
+fn waited_for(session: &Session, end: SeqNum) -> SeqNum {
+    session.intake.reorder.last(session.state.epoch()).map_or(end, |last| last.previous().max(end))
 }
 
 /// Returns how often what is missing next counts as requested before the first request of a
@@ -124,7 +131,8 @@ pub(crate) fn patience(connection: &Connection) -> Duration {
 /// Returns the gap before `received` that the counterparty fills without being asked.
 pub(crate) fn announced(session: &Session, received: SeqNum, now: Mono) -> Missing {
     let (begin, end) = (session.state.stored.next_in, received.previous());
-    Missing { begin, end, asked_to: None, asked: requested_before(session), asked_at: now, replayed: None }
+    let (asked, resent) = (requested_before(session), Resent::Nothing);
+    Missing { begin, end, asked_to: None, asked, asked_at: now, resent }
 }
 
 /// What follows after NextNumIn has advanced.

@@ -124,7 +124,7 @@ fn arrived<'m>(
     }
     let next_in = session.state.stored.next_in;
     if seq < next_in {
-        return too_low(session, header, message, seq);
+        return too_low(session, connection, header, message, seq);
     }
     // 11, test case 2b.
     if seq > next_in {

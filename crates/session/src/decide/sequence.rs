@@ -10,11 +10,12 @@ use crate::decide::reaction::{Answer, Reaction, Told, TooHigh};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::settings::behavior::{LogoutTooHigh, PossDupFault, ResendRequestBeyondGap, TooLow};
 use crate::state::Connection;
+use crate::state::missing::Resent;
 use crate::state::session::Session;
 use crate::state::throttling::Requested;
 use crate::values::fix::{msg_type, tag};
 use crate::wire::admin_message::{Reject, missing};
-use crate::wire::header::{Header, unix_nanos};
+use crate::wire::header::{Header, number, unix_nanos};
 
 /// The result of the checks that need no dictionary.
 pub(crate) enum Arrived<'m> {
@@ -32,11 +33,15 @@ pub(crate) enum Arrived<'m> {
 /// 9 and 10: the sequence number is too low.
 pub(crate) fn too_low<'m>(
     session: &Session,
+    connection: &Connection,
     header: &Header<'m>,
     message: &Message<'m>,
     seq: SeqNum,
 ) -> Arrived<'m> {
     let behavior = &session.fixed.behavior;
+    if fills_the_rest(session, connection, header, message) {
+        return Arrived::Unexpected(seq, Unexpected::TooLow);
+    }
     let is_answered = match header.msg_type {
         msg_type::LOGOUT => behavior.logout_too_low == TooLow::Answered,
         msg_type::RESEND_REQUEST => behavior.resend_request_too_low == TooLow::Answered,
@@ -62,6 +67,23 @@ pub(crate) fn too_low<'m>(
     })
 }
 
+/// 10c: returns whether a gap fill that is sent again begins before NextNumIn and fills what we
+/// have asked for from there on. What came since we asked was buffered then.
+fn fills_the_rest(
+    session: &Session,
+    connection: &Connection,
+    header: &Header<'_>,
+    message: &Message<'_>,
+) -> bool {
+    let next_in = session.state.stored.next_in;
+    header.msg_type == msg_type::SEQUENCE_RESET
+        && header.poss_dup
+        && connection.logon.missing.is_some_and(|gap| {
+            let new = number(message, tag::NEW_SEQ_NO).map_or(SeqNum::ZERO, SeqNum);
+            new > next_in && gap.asked_to.is_none_or(|last| new <= last.next())
+        })
+}
+
 /// 11: messages are missing before this one.
 pub(crate) fn too_high<'m>(
     session: &Session,
@@ -84,7 +106,7 @@ pub(crate) fn too_high<'m>(
         _ => {}
     }
     let first = is_request.then(|| Box::new(Answer::take()));
-    let ask_again = if header.poss_dup { replay_passed(session, connection, seq) } else { asks_again };
+    let ask_again = if header.poss_dup { answer_passed(session, connection, seq) } else { asks_again };
     Arrived::Decided(Reaction::TooHigh(TooHigh { first, ask_again, ..waits(header) }))
 }
 
@@ -95,12 +117,13 @@ pub(crate) fn waits<'m>(header: &Header<'_>) -> TooHigh<'m> {
     TooHigh { first: None, keep, ask_again: false, logs_out: false }
 }
 
-/// Returns whether the replay that a message from after the gap belongs to has passed the gap
-/// without filling it. A replay that was already on its way when we asked has not.
-fn replay_passed(session: &Session, connection: &Connection, seq: SeqNum) -> bool {
-    connection.logon.missing.is_none_or(|gap| {
-        gap.begin != session.state.stored.next_in || gap.replayed.is_none_or(|last| seq <= last)
-    })
+/// Returns whether the answer to our request, which a message from after the gap belongs to, has
+/// passed the gap without filling it. The answer to an earlier request has not.
+fn answer_passed(session: &Session, connection: &Connection, seq: SeqNum) -> bool {
+    connection
+        .logon
+        .missing
+        .is_none_or(|gap| gap.begin != session.state.stored.next_in || gap.resent.with(seq) == Resent::Begun)
 }
 
 /// 2f and 2g: returns what is wrong with a message that claims to be sent again, and the reaction.

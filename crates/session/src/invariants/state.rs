@@ -125,6 +125,7 @@ mod tests {
     use super::*;
     use crate::invariants::said;
     use crate::state::Resetting;
+    use crate::state::missing::Resent;
     use crate::state::phase::{Leave, PhaseState};
     use crate::store::{ConnectionNumber, Generation};
     use crate::values::time::{Mono, Now, Utc};
@@ -152,7 +153,7 @@ mod tests {
             asked_to: Some(SeqNum(6)),
             asked: 1,
             asked_at: Mono(1),
-            replayed: None,
+            resent: Resent::Nothing,
         });
         connection.logon.backlog.replay = Some(Replay {
             next: SeqNum(7),

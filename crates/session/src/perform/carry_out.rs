@@ -96,7 +96,14 @@ impl Call<'_> {
             self.tell_warned(&header, &message, warned);
         }
         let counts = decision.counts();
+        let resent = header.seq.filter(|_| header.poss_dup && !is_reordered);
+        if let Some(seq) = resent {
+            self.with_missing(|gap| gap.resent = gap.resent.with(seq));
+        }
         self.carry_out(&header, framed, &message, decision);
+        if let Some(seq) = resent {
+            self.with_missing(|gap| gap.requested_after(seq));
+        }
         counts
     }
 
@@ -578,12 +585,6 @@ impl Call<'_> {
             // The counterparty may close the connection before the gap is filled.
             self.notify(&answers::logout_received(message));
         }
-        if header.poss_dup
-            && let Some(connection) = self.connection_mut()
-            && let Some(gap) = &mut connection.logon.missing
-        {
-            gap.replayed = Some(seq);
-        }
         let is_request = header.msg_type == msg_type::RESEND_REQUEST;
         self.ask_for_gap(Ahead { seq, replayed: header.poss_dup, passed: action.ask_again, is_request });
         if action.keep && !is_kept && self.goes_on() {
@@ -646,7 +647,6 @@ impl Call<'_> {
         let next_in = session.state.stored.next_in;
         let Some(connection) = &session.state.connection else { return };
         match gaps::step(session, connection, ahead, self.now.mono) {
-            GapStep::Patience => {}
             GapStep::Coming(gap) => {
                 if let Some(connection) = self.connection_mut() {
                     connection.logon.missing = Some(gap);
@@ -668,6 +668,14 @@ impl Call<'_> {
                     self.notify(&Event::GapDetected { expected: next_in, received: ahead.seq });
                 }
             }
+        }
+    }
+
+    /// Changes what is known of the messages that were requested.
+    #[cold]
+    fn with_missing(&mut self, change: impl FnOnce(&mut Missing)) {
+        if let Some(gap) = self.connection_mut().and_then(|connection| connection.logon.missing.as_mut()) {
+            change(gap);
         }
     }
 

@@ -7,16 +7,47 @@ use crate::values::time::Mono;
 /// Missing messages that were requested, or that the counterparty sends unasked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Missing {
-    /// NextNumIn at the time of the request.
+    /// NextNumIn at the time of the request, or of the last progress since.
     pub(crate) begin: SeqNum,
-    /// The last missing sequence number.
+    /// The last sequence number that is known to be missing and that the request asks for.
     pub(crate) end: SeqNum,
     /// The last sequence number that was requested; `None` if the request was open-ended.
     pub(crate) asked_to: Option<SeqNum>,
     /// How many times these were requested without progress.
     pub(crate) asked: u32,
     pub(crate) asked_at: Mono,
-    /// The last sequence number after the gap that was sent again. A lower one belongs to the next
-    /// replay.
-    pub(crate) replayed: Option<SeqNum>,
+    pub(crate) resent: Resent,
+}
+
+/// How far the counterparty has come with the answer to a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Resent {
+    /// Nothing of it has come. An earlier request is still being answered, and this is the last
+    /// sequence number that was sent again because of it.
+    AfterAnother(SeqNum),
+    /// Nothing of it has come.
+    Nothing,
+    /// It has begun.
+    Begun,
+}
+
+impl Resent {
+    /// Returns what this becomes with a message that was sent again. The messages of an answer come
+    /// in their order, and those of the next one after them: it begins with a lower number.
+    pub(crate) fn with(self, seq: SeqNum) -> Self {
+        match self {
+            Self::AfterAnother(last) if seq > last => Self::AfterAnother(seq),
+            _ => Self::Begun,
+        }
+    }
+}
+
+impl Missing {
+    /// Records that message `seq` was sent again and has been processed. A request that was made
+    /// because of it is answered after the one that it belongs to.
+    pub(crate) const fn requested_after(&mut self, seq: SeqNum) {
+        if matches!(self.resent, Resent::Nothing) {
+            self.resent = Resent::AfterAnother(seq);
+        }
+    }
 }

@@ -90,6 +90,11 @@ impl ReorderBuffer {
         self.epoch == epoch && self.place(seq).is_ok()
     }
 
+    /// Returns the highest sequence number in the buffer.
+    pub(crate) fn last(&self, epoch: Epoch) -> Option<SeqNum> {
+        self.entries.last().filter(|_| self.epoch == epoch).map(|entry| entry.seq)
+    }
+
     /// Returns the lowest sequence number in the buffer that is not below `next_in`.
     pub(crate) fn first_from(&self, epoch: Epoch, next_in: SeqNum) -> Option<SeqNum> {
         let place = self.place(next_in).unwrap_or_else(|place| place);

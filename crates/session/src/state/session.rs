@@ -475,7 +475,7 @@ mod tests {
     use crate::limits::throttle::Counted;
     use crate::settings::dictionaries::SessionDictionary;
     use crate::state::backlog::{Backlog, Replay};
-    use crate::state::missing::Missing;
+    use crate::state::missing::{Missing, Resent};
     use crate::state::phase::Leave;
     use crate::state::{Logon, Resetting};
     use crate::store::{ConnectionNumber, Generation};
@@ -515,7 +515,7 @@ mod tests {
                 asked_to: Some(seq),
                 asked: 7,
                 asked_at: Mono(7),
-                replayed: Some(seq),
+                resent: Resent::Begun,
             }),
             backlog: Backlog {
                 replay: Some(Replay { next: seq, end: seq, gap_from: Some(seq), live: seq, began: seq }),
