@@ -414,6 +414,7 @@ fn a_store_that_fails_on_its_own_is_retried_even_without_a_connection() {
 /// Forgets what it had each time it is opened, and is damaged then, and fails, if it is told to.
 #[derive(Clone, Default)]
 struct Forgetful(Arc<Mutex<(bool, Option<SessionKey>)>>);
+
 impl Intercept<MemoryStore> for Forgetful {
     fn open(
         &mut self,

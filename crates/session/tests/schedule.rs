@@ -540,11 +540,8 @@ fn numbers_that_begin_with_an_operators_record_are_reset_once_at_the_next_edge()
 fn a_connection_after_the_end_of_a_window_is_not_taken_although_it_was_allowed_before() {
     let edge = |hour| Edge::new(TimeOfDay::new(hour, 0, 0).unwrap(), Zone::utc());
     let schedule = Schedule::new([Window::daily(Weekdays::ALL, edge(8), edge(10))]);
-    let all = vec![
-        fixbolt_conformance::testing::settings("A", Role::Initiator)
-            .with(|s| s.schedule = Some(Arc::new(schedule))),
-    ];
-    let mut side = Side::new(all);
+    let settings = fixbolt_conformance::testing::settings("A", Role::Initiator);
+    let mut side = Side::new(vec![settings.with(|s| s.schedule = Some(Arc::new(schedule)))]);
     side.pass(Duration::from_secs(3600));
     assert!(side.can_connect(0), "its driver asks before the session has looked at the clock");
     assert!(!side.connect(0));

@@ -478,18 +478,11 @@ fn the_socket_never_accepts_more_in_a_window_whatever_happens() {
 #[test]
 fn an_answer_of_two_messages_for_which_one_permit_is_free_is_not_asked_for_without_end() {
     for throttle in [OutboundThrottle::Wait, OutboundThrottle::Refuse] {
-        let all = vec![settings("TRADER", Role::Acceptor).with(|s| {
-            (s.max_outbound_rate, s.outbound_throttle) = (Some("2/10000".parse().unwrap()), throttle);
-        })];
-        let mut side = Side::new(all).logged_on();
+        let mut side =
+            logged_on(|s| (s.max_outbound_rate, s.outbound_throttle) = (rate("2/10000"), throttle));
         // Each message is answered with two.
         side.app.copies_to = Some(SessionKey::new(0, 0, 0));
-        side.act(0, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"8"));
-            draft.writer().bytes(Key::new(58), b"text");
-            draft.send()
-        })
-        .unwrap();
+        send(&mut side, b"8").unwrap();
         assert_eq!(kinds(&side.take(0)), "8");
         let order = side.wire(0, "35=D|34=2|11=a|");
         assert_eq!(side.hear(0, &order), 0, "it waits");
@@ -509,7 +502,7 @@ fn a_session_that_is_closing_is_not_asked_for_room_without_end() {
     let all = vec![
         settings("TRADER", Role::Acceptor),
         settings("COPY", Role::Acceptor).with(|s| {
-            (s.max_order_rate, s.outbox_size) = (Some("1/100".parse().unwrap()), 16 << 10);
+            (s.max_order_rate, s.outbox_size) = (rate("1/100"), 16 << 10);
         }),
     ];
     let mut side = Side::new(all).logged_on();

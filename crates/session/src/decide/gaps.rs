@@ -67,11 +67,10 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
             gap.end = waited_for(session, gap.end);
         }
         if !passed && (!stuck || now - gap.asked_at < patience(connection)) {
+            let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
             if session.fixed.settings.redundant_resend_requests && !replayed && !is_request {
-                let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
                 return ask(next_in, end.max(gap.end), asked, asked_at, gap.resent);
             }
-            let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
             return GapStep::Coming(Missing { begin: next_in, asked, asked_at, ..gap });
         }
         // If the counterparty's own request makes us ask again, it has not failed to fill the gap.

@@ -14,13 +14,14 @@ use crate::core::{Core, Failed};
 use crate::decide::reaction::SessionReaction;
 use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
-use crate::events::event::Event;
+use crate::events::event::{Event, Unreached};
 use crate::events::failure::Failure;
 use crate::send::draft::Handle;
 use crate::send::seal::SendKind;
 use crate::settings::behavior::VersionOfRejected;
 use crate::settings::dictionaries::SessionDictionary;
 use crate::state::Connection;
+use crate::state::backlog::Unsent;
 use crate::state::reading::BlockedBy;
 use crate::state::session::Session;
 use crate::state::transaction::News;
@@ -180,6 +181,13 @@ impl<'c> Call<'c> {
         let stored = self.session().state.stored;
         let (next_in, next_out) = (stored.next_in, stored.next_out);
         self.notify(&Event::SequenceChanged { next_in, next_out, reason });
+    }
+
+    /// Notifies the application of messages that its counterparty will not get.
+    pub(crate) fn tell_lost(&mut self, lost: Option<(Unsent, Unreached)>) {
+        if let Some((lost, why)) = lost {
+            self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
+        }
     }
 
     /// Begins a transaction. Returns the session, and the store.
@@ -429,9 +437,7 @@ impl<'c> Call<'c> {
         self.telling += 1;
         for (index, News { unreached, warned }) in news {
             self.own = index;
-            if let Some((lost, why)) = unreached {
-                self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
-            }
+            self.tell_lost(unreached);
             for (seq, violation) in warned {
                 self.notify(&Event::WarnedOutbound { seq, violation });
             }

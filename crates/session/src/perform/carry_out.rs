@@ -76,9 +76,9 @@ impl Call<'_> {
         let now = self.now;
         let session = self.session_mut();
         // A message that was offered or buffered before has already counted as a sign of life.
+        let is_new = !is_reordered && !session.intake.reading.offered;
         if let Some(connection) = &mut session.state.connection
-            && !is_reordered
-            && !session.intake.reading.offered
+            && is_new
         {
             connection.hear(now.mono);
             if session.intake.reading.backlog.is_some()
@@ -97,7 +97,7 @@ impl Call<'_> {
         }
         let counts = decision.counts();
         let resent = header.seq.filter(|_| header.poss_dup && !is_reordered);
-        if let Some(seq) = resent {
+        if let Some(seq) = resent.filter(|_| is_new) {
             self.with_missing(|gap| gap.resent = gap.resent.with(seq));
         }
         self.carry_out(&header, framed, &message, decision);

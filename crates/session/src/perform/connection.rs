@@ -11,7 +11,6 @@ use crate::perform::call::Call;
 use crate::perform::read::Reader;
 use crate::send::seal::SendKind;
 use crate::state::Phase;
-use crate::state::backlog::Unsent;
 use crate::state::phase::PhaseState;
 use crate::wire::admin_message::AdminMessage;
 
@@ -50,9 +49,7 @@ impl Call<'_> {
     pub(crate) fn disconnected(&mut self) -> Option<SessionEnd> {
         let (connection, lost) = self.session_mut().disconnect()?;
         self.tell_horizon();
-        if let Some(Unsent { first, last }) = lost {
-            self.notify(&Event::Unreached { begin: first, end: last, why: Unreached::Reset });
-        }
+        self.tell_lost(lost.map(|lost| (lost, Unreached::Reset)));
         if let Some(resetting) = &connection.resetting {
             self.reset_is_cut_off(resetting);
         }

@@ -184,7 +184,8 @@ impl Call<'_> {
             Ok(message) => {
                 let now = self.now;
                 let mut session = &mut self.core.sessions[self.own];
-                if !is_reordered && !session.intake.reading.offered {
+                let is_new = !is_reordered && !session.intake.reading.offered;
+                if is_new {
                     session.intake.count_well_formed();
                     let observer = self.core.observer.as_deref();
                     if !observe_inbound(observer, session, now, framed.bytes(), None) {
@@ -201,7 +202,6 @@ impl Call<'_> {
                     let end = SessionEnd::PeerMisbehaved(Misbehavior::JournalGrowth { limit });
                     return self.react(SessionReaction::close(end));
                 }
-                let is_new = !is_reordered && !session.intake.reading.offered;
                 let before = session.state.added;
                 let msg_type = message.msg_type();
                 let counts = if inbound::is_garbled(session, &message) {

@@ -13,7 +13,6 @@ use crate::events::event::{Event, Unreached};
 use crate::events::open_error::OpenError;
 use crate::perform::call::Call;
 use crate::state::Stored;
-use crate::state::backlog::Unsent;
 use crate::store::{Recovered, StoreError};
 
 impl Call<'_> {
@@ -66,9 +65,7 @@ impl Call<'_> {
         self.react(SessionReaction::halt(halt));
         let lost = self.session_mut().drop_output();
         self.notify(&Event::Note(&note));
-        if let Some(Unsent { first, last }) = lost {
-            self.notify(&Event::Unreached { begin: first, end: last, why: Unreached::Reset });
-        }
+        self.tell_lost(lost.map(|lost| (lost, Unreached::Reset)));
         self.close_halted_store();
     }
 
@@ -119,13 +116,6 @@ impl Call<'_> {
         }
         self.begin_work(&recovered);
         Ok(())
-    }
-
-    /// Notifies the application of messages that its counterparty will not get.
-    fn tell_lost(&mut self, lost: Option<(Unsent, Unreached)>) {
-        if let Some((lost, why)) = lost {
-            self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
-        }
     }
 
     /// Tells the application that a halt has ended, unless another one has begun.
