@@ -13,7 +13,10 @@ mod process;
 #[path = "simulation/world.rs"]
 mod world;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use world::{Counts, World};
 
@@ -31,9 +34,24 @@ fn every_order_arrives_once_and_in_order_whatever_happens() {
     };
     let several = seeds.end - seeds.start >= SEEDS;
     let mut all = Counts::default();
-    for seed in seeds {
-        all.add(&run(seed));
-    }
+    let next = AtomicU64::new(seeds.start);
+    let until_the_end = || {
+        let mut counts = Counts::default();
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds.end {
+                return counts;
+            }
+            counts.add(&run(seed));
+        }
+    };
+    thread::scope(|scope| {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(until_the_end)).collect();
+        for thread in threads {
+            all.add(&thread.join().unwrap_or_else(|cause| resume_unwind(cause)));
+        }
+    });
     println!("{all:?}");
     if several {
         all.assert_everything_happened();
@@ -45,7 +63,7 @@ fn run(seed: u64) -> Counts {
         Ok(counts) => counts,
         Err(cause) => {
             eprintln!("seed {seed} failed: FIXBOLT_SIM_SEED={seed} repeats it");
-            std::panic::resume_unwind(cause)
+            resume_unwind(cause)
         }
     }
 }
