@@ -1,6 +1,8 @@
 //! Gaps: messages that arrive too early are checked when they are due, and are discarded with the
 //! connection and by a reset.
 
+use std::time::Duration;
+
 use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_session::{Compatibility, Phase, Role, SessionSettings};
 
@@ -132,3 +134,83 @@ fn the_answer_to_an_earlier_request_that_passes_a_gap_is_no_failure_of_the_later
     assert_eq!(requested(&mut side, &dups), [""; 0]);
     assert_eq!((numbers(&side).0, side.phase(0)), (10, Phase::LoggedOn));
 }
+
+#[test]
+fn an_answer_that_goes_on_after_a_request_of_the_counterparty_is_no_failure() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(requested(&mut side, &["35=D|34=9|11=ord9|"]), ["2-0"]);
+    let dups = [2, 4].map(|seq| again(&side, seq));
+    assert_eq!(requested(&mut side, &dups), ["3-0"]);
+    assert_eq!(requested(&mut side, &["35=2|34=10|7=1|16=0|"]), ["3-0"]);
+    let dups = [5, 6, 7, 8, 9].map(|seq| again(&side, seq));
+    assert_eq!(requested(&mut side, &dups), [""; 0]);
+    let dup = again(&side, 4);
+    assert_eq!(requested(&mut side, &[dup]), ["3-0"], "the next answer does not have 3, either");
+}
+
+/// A session that sends one message a second again and was asked for 30: its own requests wait.
+fn asked_for_thirty() -> Side {
+    let mut side = logged_on(|s| s.max_replay_rate = Some(1));
+    assert_eq!(orders(&mut side, 2..=31).len(), 30);
+    hear(&mut side, "35=2|34=32|7=2|16=31|");
+    side
+}
+
+fn hear(side: &mut Side, fields: &str) {
+    let bytes = side.wire(0, fields);
+    side.hear(0, &bytes);
+}
+
+/// Lets time pass; returns what the session has requested meanwhile.
+fn seconds(side: &mut Side, count: u64) -> Vec<String> {
+    let mut requested = Vec::new();
+    for _ in 0..count {
+        side.pass(Duration::from_secs(1));
+        for _ in 0..3 {
+            requested.extend(requests(&side.step(0)));
+        }
+    }
+    requested
+}
+
+#[test]
+fn the_time_to_answer_a_request_starts_when_it_leaves() {
+    let mut side = asked_for_thirty();
+    let mut requested = Vec::new();
+    for seq in 40..80 {
+        hear(&mut side, &format!("35=0|34={seq}|"));
+        requested.extend(seconds(&mut side, 1));
+    }
+    assert_eq!((requested, side.phase(0)), (vec!["33-0".to_owned()], Phase::LoggedOn));
+    seconds(&mut side, 30);
+    assert_eq!(requests(&side.say(0, "35=0|34=80|")), ["33-0"], "the first request was not answered");
+}
+
+#[test]
+fn the_answer_to_another_request_is_no_failure_of_one_that_has_not_left() {
+    let mut side = asked_for_thirty();
+    hear(&mut side, "35=0|34=40|");
+    for seq in [36, 34, 37, 35, 38] {
+        let fields = again(&side, seq);
+        hear(&mut side, &fields);
+    }
+    assert_eq!((seconds(&mut side, 60), side.phase(0)), (vec!["33-0".to_owned()], Phase::LoggedOn));
+    let fields = again(&side, 33);
+    side.say(0, &fields);
+    assert_eq!(numbers(&side).0, 39);
+}
+#[test]
+fn a_request_that_the_counterparty_has_not_read_is_not_unanswered() {
+    let mut side = logged_on(|_| {});
+    hear(&mut side, "35=0|34=5|");
+    for seq in 6..9 {
+        side.pass(Duration::from_secs(31));
+        hear(&mut side, &format!("35=0|34={seq}|"));
+    }
+    assert_eq!(requests(&side.take(0)), ["2-0"]);
+    side.pass(Duration::from_secs(29));
+    assert_eq!(requests(&side.say(0, "35=0|34=9|")), [""; 0]);
+    side.pass(Duration::from_secs(1));
+    assert_eq!(requests(&side.say(0, "35=0|34=10|")), ["2-0"]);
+}
+

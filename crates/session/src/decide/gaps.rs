@@ -7,7 +7,7 @@ use fixbolt_codec::SeqNum;
 
 use crate::settings::SessionSettings;
 use crate::state::Connection;
-use crate::state::missing::{Missing, Resent};
+use crate::state::missing::{Missing, Request, Resent};
 use crate::state::session::Session;
 use crate::values::time::Mono;
 
@@ -51,13 +51,15 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
     let next_in = session.state.stored.next_in;
     let most = session.fixed.settings.max_resend_requests;
     let (mut asked, mut end) = (requested_before(session) + 1, received.previous());
+    let mut resent = Resent::Nothing;
     let ask = |begin, end, asked, asked_at, resent| {
         // Where both sides miss messages, each request is one more that the other misses: small
         // parts might grow slower than what is missing.
         let closed = session.fixed.settings.closed_resend_requests.then_some(end);
         let asked_to = if passed { closed } else { end_of_request(session, begin, end) };
         let end = if asked_to.is_none() { waited_for(session, end) } else { end };
-        GapStep::Ask(Missing { begin, end, asked_to, asked, asked_at, resent })
+        let request = Request::Waits(session.state.stored.next_out);
+        GapStep::Ask(Missing { begin, end, asked_to, asked, asked_at, request, resent })
     };
     if let Some(mut gap) = connection.logon.missing {
         let stuck = gap.begin == next_in;
@@ -66,9 +68,10 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
         if !replayed && gap.asked_to.is_none() && gap.resent != Resent::Begun {
             gap.end = waited_for(session, gap.end);
         }
-        if !passed && (!stuck || now - gap.asked_at < patience(connection)) {
+        let is_sent = gap.request == Request::Sent;
+        if !is_sent || !passed && (!stuck || now - gap.asked_at < patience(connection)) {
             let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
-            if session.fixed.settings.redundant_resend_requests && !replayed && !is_request {
+            if session.fixed.settings.redundant_resend_requests && !replayed && !is_request && is_sent {
                 return ask(next_in, end.max(gap.end), asked, asked_at, gap.resent);
             }
             return GapStep::Coming(Missing { begin: next_in, asked, asked_at, ..gap });
@@ -77,11 +80,15 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
         let failed = u32::from(replayed || !passed);
         asked = if stuck { gap.asked + failed } else { 1 };
         end = end.max(gap.end);
+        // The answer to an earlier request goes on.
+        if !replayed && matches!(gap.resent, Resent::AfterAnother(_)) {
+            resent = gap.resent;
+        }
     }
     if asked > most {
         return GapStep::GiveUp;
     }
-    ask(next_in, end, asked, now, Resent::Nothing)
+    ask(next_in, end, asked, now, resent)
 }
 
 /// Returns the last number that is missing before a buffered message, at least `end`: an open-ended
@@ -118,7 +125,8 @@ pub(crate) fn next_part(
     let has_come = begin > asked_to || by_gap_fill && begin == asked_to && begin > gap.begin;
     (has_come && begin <= gap.end).then(|| {
         let asked_to = end_of_request(session, begin, gap.end);
-        Missing { begin, asked_to, asked: 1, asked_at: now, ..gap }
+        let request = Request::Waits(session.state.stored.next_out);
+        Missing { begin, asked_to, asked: 1, asked_at: now, request, ..gap }
     })
 }
 
@@ -130,8 +138,8 @@ pub(crate) fn patience(connection: &Connection) -> Duration {
 /// Returns the gap before `received` that the counterparty fills without being asked.
 pub(crate) fn announced(session: &Session, received: SeqNum, now: Mono) -> Missing {
     let (begin, end) = (session.state.stored.next_in, received.previous());
-    let (asked, resent) = (requested_before(session), Resent::Nothing);
-    Missing { begin, end, asked_to: None, asked, asked_at: now, resent }
+    let (asked, request, resent) = (requested_before(session), Request::Sent, Resent::Nothing);
+    Missing { begin, end, asked_to: None, asked, asked_at: now, request, resent }
 }
 
 /// What follows after NextNumIn has advanced.

@@ -121,7 +121,7 @@ mod tests {
     use crate::limits::throttle::Arrival;
     use crate::state::Connection;
     use crate::state::backlog::Unsent;
-    use crate::state::missing::{Missing, Resent};
+    use crate::state::missing::{Missing, Request, Resent};
     use crate::state::phase::Leave;
     use crate::state::reading::Blocked;
     use crate::store::retry::StoreRetry;
@@ -179,8 +179,8 @@ mod tests {
         (
             |s| {
                 let (begin, end, asked) = (SeqNum(1), SeqNum(1), u32::MAX);
-                let resent = Resent::Nothing;
-                let gap = Missing { begin, end, asked_to: None, asked, asked_at: Mono(1), resent };
+                let (request, resent) = (Request::Sent, Resent::Nothing);
+                let gap = Missing { begin, end, asked_to: None, asked, asked_at: Mono(1), request, resent };
                 connection(s).logon.missing = Some(gap);
             },
             "a gap was requested 4294967295 times of",

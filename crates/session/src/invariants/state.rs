@@ -3,7 +3,7 @@
 use fixbolt_codec::SeqNum;
 
 use crate::state::backlog::{Backlog, Replay, Unsent};
-use crate::state::missing::Missing;
+use crate::state::missing::{Missing, Request};
 use crate::state::{Connection, Logon, Phase, ResetStage, State, Stored};
 
 impl State {
@@ -93,8 +93,11 @@ impl Logon {
 
 impl Missing {
     fn check(&self, stored: Stored) {
-        let Self { begin, end, asked_to, .. } = *self;
-        let next_in = stored.next_in;
+        let Self { begin, end, asked_to, request, .. } = *self;
+        let (next_in, next_out) = (stored.next_in, stored.next_out);
+        if let Request::Waits(request) = request {
+            assert!(request < next_out, "our ResendRequest has number {request} of {next_out}");
+        }
         assert!(begin >= SeqNum::ONE && begin <= end, "the gap {begin} to {end} is none");
         assert!(begin <= next_in, "the gap begins at {begin}, and {next_in} is expected");
         if let Some(last) = asked_to {
@@ -153,6 +156,7 @@ mod tests {
             asked_to: Some(SeqNum(6)),
             asked: 1,
             asked_at: Mono(1),
+            request: Request::Waits(SeqNum(19)),
             resent: Resent::Nothing,
         });
         connection.logon.backlog.replay = Some(Replay {
@@ -199,7 +203,7 @@ mod tests {
     type Damage = (fn(&mut State), &'static str);
 
     /// One for each condition.
-    const DAMAGES: [Damage; 24] = [
+    const DAMAGES: [Damage; 25] = [
         (|s| s.stored.next_in = SeqNum::ZERO, "NextNumIn is 0"),
         (|s| s.stored.next_out = SeqNum::ZERO, "NextNumOut is 0"),
         (|s| unsent(s).first = SeqNum::ZERO, "unsent messages begin at 0"),
@@ -247,6 +251,7 @@ mod tests {
             "a Logout is queued that has no number",
         ),
         (|s| gap(s).end = SeqNum(3), "the gap 4 to 3 is none"),
+        (|s| gap(s).request = Request::Waits(SeqNum(20)), "our ResendRequest has number 20 of 20"),
         (|s| gap(s).begin = SeqNum(6), "the gap begins at 6, and 5 is expected"),
         (|s| gap(s).asked_to = Some(SeqNum(9)), "9 was requested, and the gap ends with 8"),
         (|s| replay(s).next = SeqNum(12), "the replay is at 12, and it ends with 10"),

@@ -98,7 +98,7 @@ impl Call<'_> {
         let counts = decision.counts();
         let resent = header.seq.filter(|_| header.poss_dup && !is_reordered);
         if let Some(seq) = resent.filter(|_| is_new) {
-            self.with_missing(|gap| gap.resent = gap.resent.with(seq));
+            self.with_missing(|gap| gap.resent = gap.resent.with(seq, gap.request));
         }
         self.carry_out(&header, framed, &message, decision);
         if let Some(seq) = resent {
@@ -686,7 +686,14 @@ impl Call<'_> {
                 connection.logon.missing = Some(gap);
             }
             let request = AdminMessage::ResendRequest { begin: gap.begin, end: gap.asked_to };
-            call.send(SendKind::New { cause: Some(received) }, None, &request).map(drop)
+            let queued = call.session().outbox.cursor.end();
+            let seq = call.send(SendKind::New { cause: Some(received) }, None, &request)?;
+            let session = call.session_mut();
+            let end = session.outbox.cursor.end();
+            if end > queued {
+                session.state.request_queued(seq, end);
+            }
+            Ok(())
         })
     }
 

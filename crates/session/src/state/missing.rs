@@ -15,8 +15,21 @@ pub(crate) struct Missing {
     pub(crate) asked_to: Option<SeqNum>,
     /// How many times these were requested without progress.
     pub(crate) asked: u32,
+    /// When the socket accepted our request, or when it was written if the socket has not yet.
     pub(crate) asked_at: Mono,
+    pub(crate) request: Request,
     pub(crate) resent: Resent,
+}
+
+/// Where our last request is. One that the counterparty does not have, it has not failed to answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Request {
+    /// It has this sequence number, and waits for the end of a replay or is withheld.
+    Waits(SeqNum),
+    /// It is in the outbox, and ends at this position.
+    Queued(u64),
+    /// The socket has accepted it, or none was needed.
+    Sent,
 }
 
 /// How far the counterparty has come with the answer to a request.
@@ -32,10 +45,12 @@ pub(crate) enum Resent {
 }
 
 impl Resent {
-    /// Returns what this becomes with a message that was sent again. The messages of an answer come
-    /// in their order, and those of the next one after them: it begins with a lower number.
-    pub(crate) fn with(self, seq: SeqNum) -> Self {
+    /// Returns what this becomes with a message that was sent again, which belongs to the answer to
+    /// an earlier request unless ours is sent. The messages of an answer come in their order, and
+    /// those of the next one after them: it begins with a lower number.
+    pub(crate) fn with(self, seq: SeqNum, request: Request) -> Self {
         match self {
+            Self::Nothing | Self::AfterAnother(_) if request != Request::Sent => Self::AfterAnother(seq),
             Self::AfterAnother(last) if seq > last => Self::AfterAnother(seq),
             _ => Self::Begun,
         }

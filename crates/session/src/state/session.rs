@@ -475,7 +475,7 @@ mod tests {
     use crate::limits::throttle::Counted;
     use crate::settings::dictionaries::SessionDictionary;
     use crate::state::backlog::{Backlog, Replay};
-    use crate::state::missing::{Missing, Resent};
+    use crate::state::missing::{Missing, Request, Resent};
     use crate::state::phase::Leave;
     use crate::state::{Logon, Resetting};
     use crate::store::{ConnectionNumber, Generation};
@@ -515,6 +515,7 @@ mod tests {
                 asked_to: Some(seq),
                 asked: 7,
                 asked_at: Mono(7),
+                request: Request::Waits(seq),
                 resent: Resent::Begun,
             }),
             backlog: Backlog {

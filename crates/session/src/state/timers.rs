@@ -9,6 +9,7 @@ use core::time::Duration;
 use crate::settings::SessionSettings;
 use crate::settings::behavior::HeartbeatWhileTesting;
 use crate::state::backlog::Replay;
+use crate::state::missing::Request;
 use crate::state::phase::PhaseState;
 use crate::state::reading::BlockedBy;
 use crate::state::session::Session;
@@ -277,8 +278,9 @@ impl Session {
         }
     }
 
-    /// Called when the socket has accepted bytes. The time for the answer to our Logout starts at
-    /// its last byte, and a counterparty that logged out may still receive the rest of its replay.
+    /// Called when the socket has accepted bytes. The time for the answer to our Logout, or to our
+    /// request for missing messages, starts at its last byte, and a counterparty that logged out may
+    /// still receive the rest of its replay.
     pub(crate) fn wrote(&mut self, now: Mono) {
         let answered_by = self.writes_again_at(now) + self.fixed.settings.logout_timeout;
         let all_taken = self.outbox.is_empty();
@@ -291,6 +293,12 @@ impl Session {
             }
             PhaseState::LogoutAnswered(leave) if is_replaying => leave.until = now + PEER_CLOSES_WITHIN,
             _ => {}
+        }
+        if let Some(gap) = &mut logon.missing
+            && let Request::Queued(end) = gap.request
+            && end <= self.outbox.position()
+        {
+            (gap.request, gap.asked_at) = (Request::Sent, now);
         }
     }
 }

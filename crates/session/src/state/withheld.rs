@@ -4,6 +4,7 @@ use fixbolt_codec::{MsgType, SeqNum};
 
 use crate::settings::SessionSettings;
 use crate::state::backlog::{Backlog, Replay, Unsent};
+use crate::state::missing::Request;
 use crate::state::{Connection, Phase, State};
 use crate::values::fix::msg_type;
 
@@ -43,6 +44,18 @@ impl State {
                     || logon.backlog.withheld_from.is_some() && logon.phase() == Phase::LoggedOn
                     || !msg_type.is_admin() && (logon.phase() != Phase::LoggedOn || self.holds())
             }
+        }
+    }
+
+    /// Called when every message up to `seq` was queued or gap-filled, and the last one ends at this
+    /// position of the outbox.
+    pub(crate) fn request_queued(&mut self, seq: SeqNum, end: u64) {
+        if let Some(Connection { logon, .. }) = &mut self.connection
+            && let Some(gap) = &mut logon.missing
+            && let Request::Waits(request) = gap.request
+            && request <= seq
+        {
+            gap.request = Request::Queued(end);
         }
     }
 
