@@ -40,6 +40,59 @@ fn a_reset_discards_a_logout_that_arrived_too_early() {
 }
 
 #[test]
+fn a_sequence_reset_discards_what_waits_under_the_numbers_from_there_on() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(kinds(&side.say(0, "35=D|34=4|11=old|")), "2");
+    assert_eq!(kinds(&side.say(0, "35=D|34=5|11=old|")), "");
+    assert_eq!(kinds(&side.say(0, "35=4|34=9|36=4|")), "");
+    assert_eq!(orders(&mut side, 4..=5), "88");
+    assert_eq!(side.app.got, ["ord4", "ord5"]);
+}
+
+#[test]
+fn a_sequence_reset_to_the_number_that_is_due_discards_what_waits_behind_a_gap() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(kinds(&side.say(0, "35=D|34=3|11=old|")), "2");
+    assert_eq!(kinds(&side.say(0, "35=4|34=9|36=2|")), "");
+    assert_eq!(orders(&mut side, 2..=4), "888");
+    assert_eq!(side.app.got, ["ord2", "ord3", "ord4"]);
+}
+
+#[test]
+fn a_sequence_reset_ends_the_wait_for_what_is_missing_before_a_logout() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(kinds(&side.say(0, "35=5|34=5|")), "2");
+    assert_eq!(kinds(&side.say(0, "35=4|34=9|36=3|")), "5");
+}
+
+#[test]
+fn what_is_missing_after_a_sequence_reset_is_requested_as_often_as_anything_else() {
+    let mut side = logged_on(|_| {});
+    let mut gap = |seq: u64| {
+        let mut requested = requested(&mut side, &[format!("35=D|34={seq}|11=ord{seq}|")]);
+        for _ in 0..2 {
+            side.pass(Duration::from_secs(31));
+            requested.extend(requests(&side.say(0, &format!("35=0|34={}|", seq + 1))));
+        }
+        requested
+    };
+    assert_eq!(gap(5), ["2-0", "2-0", "2-0"]);
+    assert_eq!(kinds(&side.say(0, "35=4|34=9|36=2|")), "");
+    assert_eq!(requested(&mut side, &["35=D|34=5|11=ord5|"]), ["2-0"]);
+    side.pass(Duration::from_secs(31));
+    assert_eq!(requested(&mut side, &["35=0|34=6|"]), ["2-0"]);
+    assert_eq!(side.phase(0), Phase::LoggedOn);
+}
+
+#[test]
+fn a_request_answered_before_a_sequence_reset_does_not_silence_the_one_after_it() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(kinds(&side.say(0, "35=2|34=5|7=1|16=0|")), "42");
+    assert_eq!(kinds(&side.say(0, "35=4|34=9|36=5|")), "");
+    assert_eq!(kinds(&side.say(0, "35=2|34=5|7=1|16=0|")), "4");
+}
+
+#[test]
 fn a_gap_and_the_messages_after_it_are_discarded_with_the_connection() {
     let mut side = logged_on(|_| {});
     assert_eq!(kinds(&side.say(0, "35=5|34=5|")), "2");
@@ -187,19 +240,6 @@ fn the_time_to_answer_a_request_starts_when_it_leaves() {
 }
 
 #[test]
-fn the_answer_to_another_request_is_no_failure_of_one_that_has_not_left() {
-    let mut side = asked_for_thirty();
-    hear(&mut side, "35=0|34=40|");
-    for seq in [36, 34, 37, 35, 38] {
-        let fields = again(&side, seq);
-        hear(&mut side, &fields);
-    }
-    assert_eq!((seconds(&mut side, 60), side.phase(0)), (vec!["33-0".to_owned()], Phase::LoggedOn));
-    let fields = again(&side, 33);
-    side.say(0, &fields);
-    assert_eq!(numbers(&side).0, 39);
-}
-#[test]
 fn a_request_that_the_counterparty_has_not_read_is_not_unanswered() {
     let mut side = logged_on(|_| {});
     hear(&mut side, "35=0|34=5|");
@@ -214,3 +254,16 @@ fn a_request_that_the_counterparty_has_not_read_is_not_unanswered() {
     assert_eq!(requests(&side.say(0, "35=0|34=10|")), ["2-0"]);
 }
 
+#[test]
+fn the_answer_to_another_request_is_no_failure_of_one_that_has_not_left() {
+    let mut side = asked_for_thirty();
+    hear(&mut side, "35=0|34=40|");
+    for seq in [36, 34, 37, 35, 38] {
+        let fields = again(&side, seq);
+        hear(&mut side, &fields);
+    }
+    assert_eq!((seconds(&mut side, 60), side.phase(0)), (vec!["33-0".to_owned()], Phase::LoggedOn));
+    let fields = again(&side, 33);
+    side.say(0, &fields);
+    assert_eq!(numbers(&side).0, 39);
+}

@@ -211,7 +211,7 @@ fn sequence_reset<'m>(
     let (next_in, next_out) = (new, stored.next_out);
     let reason = if new == stored.next_in { "SequenceReset to the same number" } else { "SequenceReset" };
     let told = Told::Event(Event::SequenceChanged { next_in, next_out, reason });
-    Answer { number: NumberUse::MovesTo(new), told, ..Answer::take() }.into()
+    Answer { number: NumberUse::RestartsAt(new), told, ..Answer::take() }.into()
 }
 
 /// Answers a Logon in the session that does not reset it.

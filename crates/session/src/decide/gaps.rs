@@ -94,7 +94,7 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
 /// Returns the last number that is missing before a buffered message, at least `end`: an open-ended
 /// request asks for all of them.
 fn waited_for(session: &Session, end: SeqNum) -> SeqNum {
-    session.intake.reorder.last(session.state.epoch()).map_or(end, |last| last.previous().max(end))
+    session.intake.reorder.last(session.state.series()).map_or(end, |last| last.previous().max(end))
 }
 
 /// Returns how often what is missing next counts as requested before the first request of a
@@ -157,17 +157,17 @@ pub(crate) enum Progress {
 
 /// Decides what follows after NextNumIn has advanced; a gap that is filled is already forgotten.
 pub(crate) fn progress(session: &Session, connection: &Connection) -> Progress {
-    let (next_in, epoch) = (session.state.stored.next_in, session.state.epoch());
+    let (next_in, series) = (session.state.stored.next_in, session.state.series());
     // A Logout that is expected next is read from the reorder buffer, unless that was full;
     // otherwise a gap fill has skipped it.
     if connection
         .logon
         .logout_waits
-        .is_some_and(|seq| next_in > seq || next_in == seq && !session.intake.reorder.has(epoch, seq))
+        .is_some_and(|seq| next_in > seq || next_in == seq && !session.intake.reorder.has(series, seq))
     {
         return Progress::AnswerLogout;
     }
-    match session.intake.reorder.first_from(epoch, next_in) {
+    match session.intake.reorder.first_from(series, next_in) {
         Some(ahead) if connection.logon.missing.is_none() && ahead > next_in => Progress::Gap { ahead },
         _ => Progress::Nothing,
     }

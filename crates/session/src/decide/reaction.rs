@@ -126,8 +126,10 @@ pub(crate) enum NumberUse {
     WhenDue,
     /// It does not change.
     Kept,
-    /// It is set to this sequence number.
+    /// It is set to this sequence number, because the ones before it are filled.
     MovesTo(SeqNum),
+    /// It is set to this sequence number, with which the counterparty begins again.
+    RestartsAt(SeqNum),
 }
 
 /// What the session does after a message.

@@ -68,7 +68,7 @@ impl Session {
         let Self { state, outbox, intake, standing, .. } = self;
         let Intake { reading, reorder } = &**intake;
         let Standing { halted, status, .. } = &**standing;
-        reorder.check(state.epoch());
+        reorder.check(state.series());
         let stored = state.stored;
         let phase = state.phase();
         if let Some(places) = &self.limits.outbound_permits {

@@ -276,6 +276,7 @@ impl Call<'_> {
                     state.stored.next_in = new;
                     state.stored.attempts = 0;
                 }
+                NumberUse::RestartsAt(new) => state.restart_inbound(new),
             }
             call.record(seq, message, header.flags)?;
             if let Some(reply) = &reply {
@@ -569,13 +570,13 @@ impl Call<'_> {
         if session.intake.reading.leaves_rest {
             return;
         }
-        let (epoch, arrival) = (session.state.epoch(), session.arrival(now));
+        let (series, arrival) = (session.state.series(), session.arrival(now));
         if action.logs_out
             && let Some(connection) = &mut session.state.connection
         {
             connection.logon.logout_waits = Some(seq);
         }
-        let is_kept = action.keep && session.intake.keep(epoch, seq, framed, arrival);
+        let is_kept = action.keep && session.intake.keep(series, seq, framed, arrival);
         if action.keep && !is_kept {
             self.notify(&Event::Note(
                 "a message that arrived after a gap was dropped: the reorder buffer is full",

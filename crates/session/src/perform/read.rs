@@ -297,12 +297,12 @@ impl Call<'_> {
     fn process_reordered(&mut self, reader: &mut Reader) {
         loop {
             let session = self.session_mut();
-            let (due, epoch) = (session.state.stored.next_in, session.state.epoch());
+            let (due, series) = (session.state.stored.next_in, session.state.series());
             let phase = session.state.phase();
             if !session.state.is_open() || session.intake.reading.budget.is_spent() {
                 return;
             }
-            if !session.intake.begin_reordered(epoch, due, &mut reader.again) {
+            if !session.intake.begin_reordered(series, due, &mut reader.again) {
                 return;
             }
             if let Some(timing) = &mut session.tools.encoding.timing {

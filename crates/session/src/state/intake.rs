@@ -7,7 +7,7 @@ use fixbolt_codec::{Frame, FrameError, Framed, Framer, Recovery, SeqNum};
 use crate::limits::throttle::Arrival;
 use crate::state::guarded::Guarded;
 use crate::state::reading::{Budget, Incomplete, Reading};
-use crate::state::reorder::{Epoch, ReorderBuffer, Reordered};
+use crate::state::reorder::{ReorderBuffer, Reordered, Series};
 use crate::values::time::{Mono, Utc};
 use crate::wire::oversized::Oversized;
 
@@ -163,16 +163,22 @@ impl Guarded<Intake> {
     }
 
     /// Adds a message to the reorder buffer; `false` if there is no room.
-    pub(crate) fn keep(&mut self, epoch: Epoch, seq: SeqNum, message: Framed<'_>, arrival: Arrival) -> bool {
-        self.change().reorder.keep(epoch, seq, message, arrival)
+    pub(crate) fn keep(
+        &mut self,
+        series: Series,
+        seq: SeqNum,
+        message: Framed<'_>,
+        arrival: Arrival,
+    ) -> bool {
+        self.change().reorder.keep(series, seq, message, arrival)
     }
 
     /// Begins to process the message with this sequence number, if it is in the reorder buffer: it
     /// is copied. Returns whether it is.
     #[inline]
-    pub(crate) fn begin_reordered(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Reordered) -> bool {
+    pub(crate) fn begin_reordered(&mut self, series: Series, seq: SeqNum, to: &mut Reordered) -> bool {
         let Intake { reading, reorder } = self.change();
-        let Some(arrival) = reorder.copy(epoch, seq, to) else { return false };
+        let Some(arrival) = reorder.copy(series, seq, to) else { return false };
         reading.reordered = Some(arrival);
         reading.budget.spend(to.len());
         true

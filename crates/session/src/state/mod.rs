@@ -33,6 +33,7 @@ use crate::settings::dictionaries::NamedVersions;
 use crate::state::backlog::{Backlog, Unsent};
 use crate::state::missing::Missing;
 use crate::state::phase::PhaseState;
+use crate::state::reorder::Series;
 use crate::store::{ConnectionNumber, Generation};
 use crate::values::time::{Mono, Now, Utc};
 use crate::wire::admin_message::TestReqIdValue;
@@ -175,6 +176,8 @@ pub(crate) struct Logon {
     pub(crate) logout_waits: Option<SeqNum>,
     /// MsgSeqNum of our Logon.
     pub(crate) ours: Option<SeqNum>,
+    /// The number of SequenceReset-Resets.
+    pub(crate) resets: u32,
 }
 
 /// `clone_from` copies in place, as that of [`State`] does.
@@ -185,10 +188,11 @@ impl Clone for Logon {
 
     #[inline]
     fn clone_from(&mut self, source: &Self) {
-        let Self { phase, missing, backlog, request_answered, logout_waits, ours } = source;
+        let Self { phase, missing, backlog, request_answered, logout_waits, ours, resets } = source;
         self.phase.copy_from(phase);
         (self.missing, self.backlog) = (*missing, *backlog);
         (self.request_answered, self.logout_waits, self.ours) = (*request_answered, *logout_waits, *ours);
+        self.resets = *resets;
     }
 }
 
@@ -245,10 +249,24 @@ impl State {
         self.connection.as_ref().map_or(usize::MAX, |connection| connection.peer_max_message_size)
     }
 
-    /// Returns what buffered messages belong to: sequence numbers from before a reset and bytes of
-    /// an earlier connection no longer apply.
-    pub(crate) const fn epoch(&self) -> (Generation, ConnectionNumber) {
-        (self.stored.generation, self.stored.connection)
+    /// Returns the sequence numbers to which buffered messages must belong.
+    pub(crate) fn series(&self) -> Series {
+        let Stored { generation, connection, .. } = self.stored;
+        // After a connection, nothing that it left applies.
+        let resets = self.connection.as_ref().map_or(u32::MAX, |connection| connection.logon.resets);
+        Series { generation, connection, resets }
+    }
+
+    /// Follows a SequenceReset-Reset: `new` is the number of the counterparty's next message. What
+    /// came or was requested under the numbers from there on no longer applies.
+    pub(crate) fn restart_inbound(&mut self, new: SeqNum) {
+        (self.stored.next_in, self.stored.attempts, self.gave_up_at) = (new, 0, SeqNum::ZERO);
+        if let Some(Connection { logon, .. }) = &mut self.connection {
+            logon.resets = logon.resets.wrapping_add(1);
+            (logon.missing, logon.request_answered) = (None, None);
+            // The counterparty waits for the answer.
+            logon.logout_waits = logon.logout_waits.map(|_| new);
+        }
     }
 
     /// Counts the expected message as processed.
@@ -306,7 +324,7 @@ impl Connection {
 impl Logon {
     pub(crate) fn begin(phase: PhaseState) -> Self {
         let (missing, backlog) = (None, Backlog::default());
-        Self { phase, missing, backlog, request_answered: None, logout_waits: None, ours: None }
+        Self { phase, missing, backlog, request_answered: None, logout_waits: None, ours: None, resets: 0 }
     }
 
     pub(crate) const fn phase(&self) -> Phase {

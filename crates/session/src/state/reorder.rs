@@ -2,8 +2,7 @@
 //!
 //! The size is bounded: what does not fit is dropped and requested again. All memory is reserved at
 //! the start, so that a gap allocates nothing; pages that were never written cost no memory. The
-//! messages belong to one generation of sequence numbers and one connection: for any other the
-//! buffer is empty.
+//! messages belong to one series of sequence numbers: for any other the buffer is empty.
 
 use fixbolt_codec::{Framed, SeqNum};
 
@@ -14,8 +13,15 @@ use crate::values::fix::SOH;
 /// A message with only the seven required fields, and 49 and 56 of a few letters.
 const SMALLEST_MESSAGE: usize = 64;
 
-/// What the buffered messages belong to.
-pub(crate) type Epoch = (Generation, ConnectionNumber);
+/// The sequence numbers of the counterparty's messages from one reset to the next: a new connection
+/// and a SequenceReset-Reset begin others, too. Later ones are greater.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct Series {
+    pub(crate) generation: Generation,
+    pub(crate) connection: ConnectionNumber,
+    /// How many SequenceReset-Resets the logon has had.
+    pub(crate) resets: u32,
+}
 
 /// Messages by sequence number, adjacent in one buffer.
 #[derive(Debug)]
@@ -24,7 +30,7 @@ pub(crate) struct ReorderBuffer {
     /// Ascending by sequence number.
     entries: Vec<Entry>,
     limit: usize,
-    epoch: Epoch,
+    series: Series,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -60,15 +66,21 @@ impl Reordered {
 impl ReorderBuffer {
     pub(crate) fn new(limit: usize) -> Self {
         let (bytes, entries) = (Vec::with_capacity(limit), Vec::with_capacity(limit / SMALLEST_MESSAGE));
-        Self { bytes, entries, limit, epoch: Epoch::default() }
+        Self { bytes, entries, limit, series: Series::default() }
     }
 
     /// Adds a message; `false` if there is no room. A message that is already in the buffer is not
     /// added again.
-    pub(crate) fn keep(&mut self, epoch: Epoch, seq: SeqNum, message: Framed<'_>, arrival: Arrival) -> bool {
-        if self.epoch != epoch {
+    pub(crate) fn keep(
+        &mut self,
+        series: Series,
+        seq: SeqNum,
+        message: Framed<'_>,
+        arrival: Arrival,
+    ) -> bool {
+        if self.series != series {
             self.clear();
-            self.epoch = epoch;
+            self.series = series;
         }
         let Err(place) = self.place(seq) else { return true };
         let (start, len) = (self.bytes.len(), message.bytes().len());
@@ -86,30 +98,30 @@ impl ReorderBuffer {
     }
 
     /// Returns whether the message with this sequence number is in the buffer.
-    pub(crate) fn has(&self, epoch: Epoch, seq: SeqNum) -> bool {
-        self.epoch == epoch && self.place(seq).is_ok()
+    pub(crate) fn has(&self, series: Series, seq: SeqNum) -> bool {
+        self.series == series && self.place(seq).is_ok()
     }
 
     /// Returns the highest sequence number in the buffer.
-    pub(crate) fn last(&self, epoch: Epoch) -> Option<SeqNum> {
-        self.entries.last().filter(|_| self.epoch == epoch).map(|entry| entry.seq)
+    pub(crate) fn last(&self, series: Series) -> Option<SeqNum> {
+        self.entries.last().filter(|_| self.series == series).map(|entry| entry.seq)
     }
 
     /// Returns the lowest sequence number in the buffer that is not below `next_in`.
-    pub(crate) fn first_from(&self, epoch: Epoch, next_in: SeqNum) -> Option<SeqNum> {
+    pub(crate) fn first_from(&self, series: Series, next_in: SeqNum) -> Option<SeqNum> {
         let place = self.place(next_in).unwrap_or_else(|place| place);
-        self.entries.get(place).filter(|_| self.epoch == epoch).map(|entry| entry.seq)
+        self.entries.get(place).filter(|_| self.series == series).map(|entry| entry.seq)
     }
 
     /// Copies the message with this sequence number and returns when it arrived; `None` if it is
     /// not in the buffer. Clears the buffer once every entry is below it.
     #[inline]
-    pub(crate) fn copy(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Reordered) -> Option<Arrival> {
-        if self.entries.is_empty() { None } else { self.copy_one(epoch, seq, to) }
+    pub(crate) fn copy(&mut self, series: Series, seq: SeqNum, to: &mut Reordered) -> Option<Arrival> {
+        if self.entries.is_empty() { None } else { self.copy_one(series, seq, to) }
     }
 
-    fn copy_one(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Reordered) -> Option<Arrival> {
-        if self.epoch != epoch || self.entries.last().is_some_and(|last| last.seq < seq) {
+    fn copy_one(&mut self, series: Series, seq: SeqNum, to: &mut Reordered) -> Option<Arrival> {
+        if self.series != series || self.entries.last().is_some_and(|last| last.seq < seq) {
             self.clear();
             return None;
         }
@@ -124,9 +136,9 @@ impl ReorderBuffer {
     ///
     /// # Panics
     /// Panics if it does not hold.
-    pub(crate) fn check(&self, now: Epoch) {
-        let Self { bytes, entries, limit, epoch } = self;
-        assert!(entries.is_empty() || *epoch <= now, "messages of {epoch:?} are buffered in {now:?}");
+    pub(crate) fn check(&self, now: Series) {
+        let Self { bytes, entries, limit, series } = self;
+        assert!(entries.is_empty() || *series <= now, "messages of {series:?} are buffered in {now:?}");
         assert!(bytes.len() <= *limit, "{} bytes are buffered, and at most {limit} may be", bytes.len());
         let (mut total, mut before) = (0, SeqNum::ZERO);
         for Entry { seq, start, len, arrival } in entries {
@@ -163,7 +175,7 @@ mod tests {
     use crate::values::time::Mono;
     use fixbolt_codec::{Frame, Framer};
 
-    const EPOCH: Epoch = (Generation(1), ConnectionNumber(2));
+    const SERIES: Series = Series { generation: Generation(1), connection: ConnectionNumber(2), resets: 3 };
 
     fn arrival(seq: u64) -> Arrival {
         Arrival { earliest: Mono(seq), latest: Mono(seq + 1) }
@@ -174,15 +186,15 @@ mod tests {
         format!("8=FIX.4.4\x019={}\x01{body}10=000\x01", body.len()).into_bytes()
     }
 
-    fn keep(buffer: &mut ReorderBuffer, epoch: Epoch, seq: u64) -> bool {
+    fn keep(buffer: &mut ReorderBuffer, series: Series, seq: u64) -> bool {
         let bytes = message(seq);
         let Frame::Message(framed) = Framer::new(1000).next(&bytes) else { panic!("no message") };
-        buffer.keep(epoch, SeqNum(seq), framed, arrival(seq))
+        buffer.keep(series, SeqNum(seq), framed, arrival(seq))
     }
 
-    fn copied(buffer: &mut ReorderBuffer, epoch: Epoch, seq: u64) -> Option<Vec<u8>> {
+    fn copied(buffer: &mut ReorderBuffer, series: Series, seq: u64) -> Option<Vec<u8>> {
         let mut kept = Reordered::default();
-        let found = buffer.copy(epoch, SeqNum(seq), &mut kept);
+        let found = buffer.copy(series, SeqNum(seq), &mut kept);
         assert!(found.is_none_or(|at| at == arrival(seq)));
         found.map(|_| kept.framed().expect("framed before").bytes().to_vec())
     }
@@ -192,8 +204,8 @@ mod tests {
 
     const DAMAGES: [Damage; 7] = [
         (
-            |it| it.epoch.1 = ConnectionNumber(3),
-            "messages of (Generation(1), ConnectionNumber(3)) are buffered",
+            |it| it.series.connection = ConnectionNumber(3),
+            "messages of Series { generation: Generation(1), connection: ConnectionNumber(3), resets: 3 } are buffered",
         ),
         (|it| it.limit = 1, "bytes are buffered, and at most 1 may be"),
         (|it| it.entries.swap(0, 1), "message 7 is buffered after 9"),
@@ -207,11 +219,11 @@ mod tests {
     fn each_condition_is_seen_to_fail() {
         for (damage, says) in DAMAGES {
             let mut buffer = ReorderBuffer::new(1000);
-            buffer.check(EPOCH);
-            assert!(keep(&mut buffer, EPOCH, 9) && keep(&mut buffer, EPOCH, 7));
-            buffer.check(EPOCH);
+            buffer.check(SERIES);
+            assert!(keep(&mut buffer, SERIES, 9) && keep(&mut buffer, SERIES, 7));
+            buffer.check(SERIES);
             damage(&mut buffer);
-            let said = said(|| buffer.check(EPOCH));
+            let said = said(|| buffer.check(SERIES));
             assert!(said.contains(says), "{said}, not {says}");
         }
     }
@@ -219,27 +231,32 @@ mod tests {
     #[test]
     fn a_full_buffer_drops_and_a_repeated_message_is_kept_once() {
         let mut buffer = ReorderBuffer::new(2 * message(7).len());
-        assert!(keep(&mut buffer, EPOCH, 9));
-        assert!(keep(&mut buffer, EPOCH, 7));
-        assert!(keep(&mut buffer, EPOCH, 7));
-        assert!(!keep(&mut buffer, EPOCH, 8));
-        assert_eq!(copied(&mut buffer, EPOCH, 9), Some(message(9)));
-        assert_eq!(copied(&mut buffer, EPOCH, 8), None);
-        assert_eq!(buffer.first_from(EPOCH, SeqNum(8)), Some(SeqNum(9)));
-        assert_eq!(copied(&mut buffer, EPOCH, 10), None);
-        assert!(keep(&mut buffer, EPOCH, 11), "forgotten bytes leave their room");
+        assert!(keep(&mut buffer, SERIES, 9));
+        assert!(keep(&mut buffer, SERIES, 7));
+        assert!(keep(&mut buffer, SERIES, 7));
+        assert!(!keep(&mut buffer, SERIES, 8));
+        assert_eq!(copied(&mut buffer, SERIES, 9), Some(message(9)));
+        assert_eq!(copied(&mut buffer, SERIES, 8), None);
+        assert_eq!(buffer.first_from(SERIES, SeqNum(8)), Some(SeqNum(9)));
+        assert_eq!(copied(&mut buffer, SERIES, 10), None);
+        assert!(keep(&mut buffer, SERIES, 11), "forgotten bytes leave their room");
     }
 
     #[test]
-    fn a_reset_and_a_new_connection_find_the_buffer_empty() {
-        for epoch in [(Generation(2), ConnectionNumber(2)), (Generation(1), ConnectionNumber(3))] {
+    fn resets_and_a_new_connection_find_the_buffer_empty() {
+        let of = |generation, connection, resets| Series {
+            generation: Generation(generation),
+            connection: ConnectionNumber(connection),
+            resets,
+        };
+        for series in [of(2, 2, 0), of(1, 3, 0), of(1, 2, 4)] {
             let mut buffer = ReorderBuffer::new(1000);
-            assert!(keep(&mut buffer, EPOCH, 7));
-            assert!(!buffer.has(epoch, SeqNum(7)));
-            assert_eq!(buffer.first_from(epoch, SeqNum(1)), None);
-            assert!(buffer.has(EPOCH, SeqNum(7)), "a reset that is rolled back loses nothing");
-            assert!(keep(&mut buffer, epoch, 8));
-            assert_eq!(copied(&mut buffer, epoch, 7), None);
+            assert!(keep(&mut buffer, SERIES, 7));
+            assert!(!buffer.has(series, SeqNum(7)));
+            assert_eq!(buffer.first_from(series, SeqNum(1)), None);
+            assert!(buffer.has(SERIES, SeqNum(7)), "a reset that is rolled back loses nothing");
+            assert!(keep(&mut buffer, series, 8));
+            assert_eq!(copied(&mut buffer, series, 7), None);
         }
     }
 }

@@ -525,6 +525,7 @@ mod tests {
             request_answered: Some(seq),
             logout_waits: Some(seq),
             ours: Some(seq),
+            resets: 7,
         };
         let connection = Connection {
             heart_bt_int: 7,
@@ -563,7 +564,7 @@ mod tests {
     }
 
     /// One change for each field: of the store, of a connection, of a logon.
-    const CHANGES: [Change; 30] = [
+    const CHANGES: [Change; 31] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,
         |s, o| s.stored.generation = o.stored.generation,
@@ -594,6 +595,7 @@ mod tests {
         |s, o| logon(s).logout_waits = logon(&mut o.clone()).logout_waits,
         |s, o| logon(s).backlog.withheld_from = logon(&mut o.clone()).backlog.withheld_from,
         |s, o| logon(s).ours = logon(&mut o.clone()).ours,
+        |s, o| logon(s).resets = logon(&mut o.clone()).resets,
     ];
 
     fn connection(state: &mut State) -> &mut Connection {
