@@ -56,8 +56,6 @@ const MOST: u64 = 2000;
 
 /// Each class, and the faults of worlds that run into it.
 const FOUND: &[(Class, &str)] = &[
-    (Class::GapsWithinGaps, "inbound=60"),
-    (Class::Overtaken, "inbound=60,resets"),
     (Class::HeldBack, "inbound=60,throttles"),
     (Class::Prolonged, "outbound=60,operators,settings"),
     (Class::SilentLeave, "outbound=60,operators,settings,application"),
@@ -118,7 +116,7 @@ fn faults_and_classes_have_names_that_are_read_again() {
     assert!(
         "rain".parse::<Faults>().unwrap_err().starts_with("\"rain\" is no fault of a world: inbound=RATE")
     );
-    assert!("rain".parse::<Class>().unwrap_err().starts_with("\"rain\" is no known fault: gaps-within-gaps"));
+    assert!("rain".parse::<Class>().unwrap_err().starts_with("\"rain\" is no known fault: held-back"));
 }
 
 /// Each defect that the core once had, and what is said of it in hostile worlds.

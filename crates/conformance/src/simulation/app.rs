@@ -44,7 +44,6 @@ pub(super) struct Known {
     /// ones.
     pub(super) overtaken: Vec<(u64, u64)>,
     overtaken_now: Option<(u64, u64)>,
-    ever_overtaken: bool,
     has_failed: bool,
 }
 
@@ -89,7 +88,6 @@ impl App {
             answered: BTreeMap::new(),
             overtaken: Vec::new(),
             overtaken_now: None,
-            ever_overtaken: false,
             has_failed: false,
         });
         Self { random, answers, fails, known: known.collect() }
@@ -112,16 +110,6 @@ impl App {
     /// Returns whether it has failed in a callback of the session.
     pub(super) fn has_failed(&self, place: usize) -> bool {
         self.known[place].has_failed
-    }
-
-    /// Returns whether a SequenceReset that overtakes messages was sent and is not accepted yet.
-    pub(super) fn is_being_overtaken(&self, place: usize) -> bool {
-        !self.known[place].overtaken.is_empty()
-    }
-
-    /// Returns whether a SequenceReset has overtaken messages.
-    pub(super) fn was_overtaken(&self, place: usize) -> bool {
-        self.known[place].ever_overtaken
     }
 
     /// The numbers begin again.
@@ -239,7 +227,6 @@ impl Application for App {
             Event::SequenceChanged { next_in, next_out, reason } => {
                 if let Some(at) = known.overtaken.iter().position(|(to, _)| *to == next_in.0) {
                     known.overtaken_now = Some(known.overtaken.remove(at));
-                    known.ever_overtaken = true;
                 } else {
                     known.overtaken_now = None;
                 }

@@ -202,10 +202,6 @@ macro_rules! classes {
 }
 
 classes! {
-    /// Messages that are lost within a replay end the session, or are requested too often.
-    GapsWithinGaps "gaps-within-gaps";
-    /// Messages that waited for a replay are delivered after a SequenceReset has overtaken it.
-    Overtaken "overtaken";
     /// A limit on application messages holds back the session layer's.
     HeldBack "held-back";
     /// A planned end waits longer than LogoutTimeout for a replay.

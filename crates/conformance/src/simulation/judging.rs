@@ -71,7 +71,7 @@ impl World {
                 if after_reset {
                     let why =
                         format!("message {seq} (ID {id}) belongs to the numbers before a SequenceReset");
-                    return Err(self.known(Class::Overtaken, why));
+                    return Err(Stop::Failed(why));
                 }
                 let edge = self.window_has_ended().filter(|_| self.link.plan.resets_at().is_some());
                 if let Some(edge) = edge
@@ -96,13 +96,7 @@ impl World {
                     || reason == 5 && (self.totals.resets > 0 || self.link.diary.disturbed);
                 if !has_cause {
                     let why = format!("message {seq} of a legal counterparty is rejected: {reason} {text}");
-                    // What waited behind the SequenceReset was processed first: so it is too low.
-                    let overtakes = reason == 5 && self.app.is_being_overtaken(self.link.place);
-                    return Err(if overtakes {
-                        self.known(Class::Overtaken, why)
-                    } else {
-                        Stop::Failed(why)
-                    });
+                    return Err(Stop::Failed(why));
                 }
             }
             Heard::RejectReceived(message) => {
@@ -183,12 +177,15 @@ impl World {
                     .judge_numbers(format!("the session refuses a legal counterparty's number: {end}"));
             }
             E::PeerMisbehaved(Misbehavior::GapNeverFilled) => {
-                if self.link.diary.most_lost() < self.link.settings.max_resend_requests && !it.cut {
+                if self.link.diary.most_lost() < self.link.settings.max_resend_requests
+                    && !it.cut
+                    && !it.paused
+                {
                     let why = format!(
                         "no number was lost more than {} times, yet: {end}",
                         self.link.diary.most_lost()
                     );
-                    return Err(self.known(Class::GapsWithinGaps, why));
+                    return Err(Stop::Failed(why));
                 }
                 true
             }
@@ -202,10 +199,9 @@ impl World {
             E::PeerMisbehaved(Misbehavior::MessageRate { .. }) => faults.throttles,
             // Its limit may be low in a hostile world, and each loss makes it ask again.
             E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. }) if faults.hostile => true,
-            // Each request, which comes after a gap itself, makes the other side ask again.
+            // Each message from after a gap makes the session ask for all of it once more.
             E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. } | Misbehavior::JournalGrowth { .. })
-                if self.link.settings.redundant_resend_requests
-                    && self.link.peer.habits.redundant_requests =>
+                if self.link.settings.redundant_resend_requests =>
             {
                 true
             }
@@ -214,7 +210,7 @@ impl World {
             {
                 let why =
                     format!("what was requested again and again counts against the counterparty: {end}");
-                return Err(self.known(Class::GapsWithinGaps, why));
+                return Err(Stop::Failed(why));
             }
             E::PeerMisbehaved(Misbehavior::FirstMessageNotLogon | Misbehavior::InvalidLogon) => {
                 it.lost_in > 0
@@ -237,9 +233,6 @@ impl World {
             self.link.diary.now.leave.is_some() && self.link.peer.own_resets != self.link.peer_resets;
         if self.link.diary.half_reset || crossed {
             return Err(self.known(Class::HalfReset, why));
-        }
-        if self.app.was_overtaken(self.link.place) {
-            return Err(self.known(Class::Overtaken, why));
         }
         Err(Stop::Failed(why))
     }
@@ -336,7 +329,7 @@ impl World {
                 .map_or(0, |(next_in, _)| next_in.0);
             if !rough && it.gap && next_in < self.link.arrived.next {
                 let why = format!("a TestRequest waits for messages that have arrived: {}", self.describe());
-                return Err(self.known(Class::GapsWithinGaps, why));
+                return Err(Stop::Failed(why));
             }
             if !rough && !self.faults.throttles {
                 return Err(Stop::Failed(format!("the session was silent: {}", self.describe())));
@@ -540,11 +533,6 @@ impl World {
         if self.link.diary.clock_jumped && self.faults.schedule {
             return self.known(Class::ClockJump, why);
         }
-        let next_in =
-            self.sessions.as_ref().and_then(|s| s.numbers(self.link.key)).map_or(0, |(next_in, _)| next_in.0);
-        if self.link.diary.was_lost(next_in) {
-            return self.known(Class::GapsWithinGaps, why);
-        }
         Stop::Failed(why)
     }
 
@@ -555,9 +543,6 @@ impl World {
             Err(Stop::Failed(why)) if self.link.diary.half_reset => Err(self.known(Class::HalfReset, why)),
             Err(Stop::Failed(why)) if self.link.diary.clock_jumped && self.faults.schedule => {
                 Err(self.known(Class::ClockJump, why))
-            }
-            Err(Stop::Failed(why)) if self.app.was_overtaken(self.link.place) => {
-                Err(self.known(Class::Overtaken, why))
             }
             judged => judged,
         }
@@ -680,7 +665,7 @@ impl World {
         if self.link.peer.requests > most {
             let why =
                 format!("{} ResendRequests for {} lost runs", self.link.peer.requests, self.link.diary.runs);
-            return Err(self.known(Class::GapsWithinGaps, why));
+            return Err(Stop::Failed(why));
         }
         Ok(())
     }
