@@ -189,6 +189,21 @@ fn the_answer_to_an_earlier_request_that_passes_a_gap_is_no_failure_of_the_later
 }
 
 #[test]
+fn a_slow_answer_to_an_earlier_request_is_no_failure_of_the_later_one() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(requested(&mut side, &["35=D|34=99|11=ord99|"]), ["2-0"]);
+    let dups = [2, 4].map(|seq| again(&side, seq));
+    assert_eq!(requested(&mut side, &dups), ["3-0"]);
+    for seq in 5..20 {
+        side.pass(Duration::from_secs(29));
+        let dup = again(&side, seq);
+        assert_eq!(requested(&mut side, &[dup, format!("35=0|34={}|", 95 + seq)]), [""; 0], "{seq}");
+    }
+    side.pass(Duration::from_secs(30));
+    assert_eq!(requested(&mut side, &["35=0|34=115|"]), ["3-0"], "the answer has stopped");
+}
+
+#[test]
 fn an_answer_that_goes_on_after_a_request_of_the_counterparty_is_no_failure() {
     let mut side = logged_on(|_| {});
     assert_eq!(requested(&mut side, &["35=D|34=9|11=ord9|"]), ["2-0"]);

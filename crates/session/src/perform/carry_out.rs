@@ -98,7 +98,7 @@ impl Call<'_> {
         let counts = decision.counts();
         let resent = header.seq.filter(|_| header.poss_dup && !is_reordered);
         if let Some(seq) = resent.filter(|_| is_new) {
-            self.with_missing(|gap| gap.resent = gap.resent.with(seq, gap.request));
+            self.with_missing(|gap| gap.sent_again(seq, now.mono));
         }
         self.carry_out(&header, framed, &message, decision);
         if let Some(seq) = resent {

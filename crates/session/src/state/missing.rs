@@ -58,6 +58,15 @@ impl Resent {
 }
 
 impl Missing {
+    /// Records that message `seq` was sent again. As long as it belongs to the answer to an earlier
+    /// request, ours has not been answered too late.
+    pub(crate) fn sent_again(&mut self, seq: SeqNum, now: Mono) {
+        self.resent = self.resent.with(seq, self.request);
+        if matches!(self.resent, Resent::AfterAnother(_)) {
+            self.asked_at = now;
+        }
+    }
+
     /// Records that message `seq` was sent again and has been processed. A request that was made
     /// because of it is answered after the one that it belongs to.
     pub(crate) const fn requested_after(&mut self, seq: SeqNum) {
