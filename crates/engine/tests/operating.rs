@@ -397,3 +397,30 @@ fn a_dropped_engine_logs_out_and_is_gone_when_drop_returns() {
     let (app, _log) = Recorder::venue();
     Engine::builder().accept(address, acceptor()).start(app).unwrap().stop().unwrap();
 }
+
+#[test]
+fn an_engine_that_is_dropped_during_a_slow_replay_sends_its_logout_and_waits_for_no_more() {
+    let (app, log) = Recorder::venue();
+    let settings = acceptor().with(|s| s.max_replay_rate = Some(1));
+    let venue = Engine::builder().accept(anywhere(), settings).start(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    log.logged_on();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
+    for _ in 0..60 {
+        report(&mut sender).unwrap();
+        assert!(peer.receive().contains("|35=8|"));
+    }
+    peer.send("2", "7=2|16=0");
+    assert!(peer.receive().contains("|34=2|43=Y|"));
+    let counterparty = std::thread::spawn(move || {
+        let replayed = (0..60).take_while(|_| !peer.receive().contains("|35=5|")).count();
+        peer.send("5", "");
+        assert_eq!(peer.try_receive(), None);
+        replayed
+    });
+    drop(venue);
+    assert_eq!(log.ended(), "LoggedOutByUs");
+    // A second each: LogoutTimeout is two, and half of it is for the replay.
+    assert!(counterparty.join().unwrap() < 10);
+}

@@ -10,32 +10,101 @@ fn logged_on(change: fn(&mut SessionSettings)) -> Side {
     Side::new(vec![settings("PEER", Role::Acceptor).with(change)]).logged_on()
 }
 
-#[test]
-fn a_logout_during_a_replay_is_sent_after_it_and_its_timeout_begins_then() {
-    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
-    for _ in 0..200 {
-        side.send(0, "x", 900).unwrap();
+/// A session that has sent `orders` orders and sends one message a second again, whose counterparty
+/// requests all of them.
+fn asked_again(orders: u32) -> Side {
+    let mut side = logged_on(|settings| settings.max_replay_rate = Some(1));
+    for _ in 0..orders {
+        side.send(0, "x", 1).unwrap();
         side.take(0);
     }
-    let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
+    hear(&mut side, "35=2|34=2|7=2|16=0|");
+    side
+}
+
+fn hear(side: &mut Side, fields: &str) {
+    let bytes = side.wire(0, fields);
     side.hear(0, &bytes);
-    assert!(side.is_replaying(0));
-    side.log_out(0, "").unwrap();
-    // A second for each piece that the socket accepts: in total far more than LogoutTimeout.
-    let (mut bytes, mut seconds) = (0, 0);
-    while side.is_replaying(0) || side.next(0).output {
-        let taken = side.writable(0).len().min(4000);
-        bytes += taken;
-        side.written(0, taken);
-        side.pass(Duration::from_secs(1));
-        seconds += 1;
-        side.wake(0, &[]);
-        assert!(!side.next(0).close, "after {bytes} bytes and {seconds} seconds");
+}
+
+/// Lets a tenth of a second pass; returns what the session has sent.
+fn tenth(side: &mut Side) -> Vec<String> {
+    side.pass(Duration::from_millis(100));
+    (0..3).flat_map(|_| side.step(0)).collect()
+}
+
+#[test]
+fn a_logout_waits_for_a_replay_for_half_of_its_timeout_and_the_connection_ends_at_it() {
+    let mut side = asked_again(200);
+    side.log_out(0, "bye").unwrap();
+    let mut sent = Vec::new();
+    for tenths in 0..20 {
+        assert!(!side.next(0).close, "after {tenths} tenths of a second");
+        sent.push(kinds(&tenth(&mut side)));
     }
-    assert!(seconds > 20);
-    assert_eq!(side.phase(0), Phase::LogoutSent);
-    side.say(0, "35=5|34=3|");
+    assert_eq!(sent.concat(), "D5");
+    assert_eq!(sent.iter().position(|kinds| kinds.contains('5')), Some(9), "{sent:?}");
+    assert!(side.next(0).close);
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
+}
+
+#[test]
+fn what_a_logout_has_cut_off_is_sent_again_until_it_is_answered() {
+    let mut side = asked_again(200);
+    side.log_out(0, "bye").unwrap();
+    for _ in 0..10 {
+        tenth(&mut side);
+    }
+    hear(&mut side, "35=2|34=3|7=4|16=5|");
+    side.pass(Duration::from_millis(400));
+    assert!(kinds(&tenth(&mut side)).contains('D'));
+    hear(&mut side, "35=5|34=4|");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
+}
+
+#[test]
+fn new_resend_requests_do_not_delay_a_logout() {
+    let mut side = asked_again(200);
+    side.log_out(0, "bye").unwrap();
+    let mut sent = String::new();
+    for seq in 3..13 {
+        sent += &kinds(&tenth(&mut side));
+        hear(&mut side, &format!("35=2|34={seq}|7=2|16=0|"));
+    }
+    assert!(sent.ends_with('5'), "{sent}");
+    for _ in 0..10 {
+        tenth(&mut side);
+    }
+    assert!(side.next(0).close);
+}
+
+#[test]
+fn who_logs_out_while_the_counterparty_waits_for_a_replay_waits_no_longer_than_otherwise() {
+    let mut side = asked_again(200);
+    hear(&mut side, "35=5|34=3|");
+    for _ in 0..30 {
+        tenth(&mut side);
+    }
+    assert_eq!(side.phase(0), Phase::LogoutAnswered);
+    side.log_out(0, "bye").unwrap();
+    let sent: String = (0..20).map(|_| kinds(&tenth(&mut side))).collect();
+    assert!(sent.contains('5'), "{sent}");
+    assert!(side.next(0).close);
+}
+
+#[test]
+fn what_waits_behind_a_logout_that_was_cut_off_is_sent_with_the_next_connection() {
+    let mut side = asked_again(200);
+    let seq = side.send(0, "waits", 1).unwrap();
+    side.log_out(0, "bye").unwrap();
+    let sent: Vec<_> = (0..20).flat_map(|_| tenth(&mut side)).collect();
+    assert!(!sent.iter().any(|message| message.contains("waits")), "{sent:?}");
+    side.disconnect(0);
+    assert_eq!(side.app.unreached, []);
+    let mut side = side;
+    assert_eq!(kinds(&side.log_on(0, 3, "")), "A");
+    hear(&mut side, &format!("35=2|34=4|7={seq}|16={seq}|"));
+    assert!(tenth(&mut side).iter().any(|message| message.contains("waits")));
 }
 
 #[test]

@@ -184,28 +184,6 @@ fn a_logout_that_waits_for_a_replay_is_sent_however_often_messages_are_requested
 }
 
 #[test]
-fn a_logout_waits_for_the_slowest_replay_whatever_its_own_time_is() {
-    let mut side = side(5, |s| {
-        s.max_replay_rate = Some(1);
-        s.logout_timeout = Duration::from_secs(1);
-    });
-    hear(&mut side, "35=2|34=2|7=2|16=0|");
-    side.log_out(0, "bye").unwrap();
-    let mut all = Vec::new();
-    for _ in 0..1000 {
-        all.extend(side.step(0));
-        if !side.next(0).output {
-            if !side.is_replaying(0) {
-                break;
-            }
-            let due = side.next(0).deadline.unwrap();
-            side.pass((due - side.now.mono).max(Duration::from_millis(1)));
-        }
-    }
-    assert_eq!(brief(&all), "D2 D3 D4 D5 D6 57!");
-}
-
-#[test]
 fn a_gap_at_the_same_number_after_a_reset_is_requested_as_often_as_the_first() {
     let mut side = side(0, |_| {});
     assert_eq!(requests(&mut side, 9), 3);

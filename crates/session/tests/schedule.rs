@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Version};
-use fixbolt_conformance::testing::Side;
+use fixbolt_conformance::testing::{Side, kinds, settings_of};
 use fixbolt_journal::{DirectoryStore, JournalReader, MemoryStore};
 use fixbolt_session::schedule::{Edge, Schedule, ScheduleReset, TimeOfDay, Weekdays, Window, Zone};
 use fixbolt_session::store::{RecordKind, Store};
@@ -546,4 +546,60 @@ fn a_connection_after_the_end_of_a_window_is_not_taken_although_it_was_allowed_b
     assert!(side.can_connect(0), "its driver asks before the session has looked at the clock");
     assert!(!side.connect(0));
     assert_eq!(side.phase(0), Phase::Disconnected);
+}
+
+/// A side with a counterparty that the test writes, in a window that ends at 09:00:10.
+fn before_the_edge(id: &str, reset: ScheduleReset) -> Side {
+    let edge = |hour, second| Edge::new(TimeOfDay::new(hour, 0, second).unwrap(), Zone::utc());
+    let window = Window::daily(Weekdays::ALL, edge(8, 0), edge(9, 10));
+    let schedule = Schedule::new([window]).with_reset(reset);
+    let settings = settings_of(id, Role::Acceptor).with(|s| s.schedule = Some(Arc::new(schedule)));
+    let mut side = Side::new(vec![settings]).logged_on();
+    side.say(0, "35=D|34=2|11=before|");
+    side.pass(Duration::from_secs(10));
+    side
+}
+
+fn not_taken(side: &Side, seq: u64) -> bool {
+    let told = format!("message {seq} (35=D) came after the end of the session and was not taken");
+    side.app.notes.contains(&told)
+}
+
+#[test]
+fn an_order_after_the_edge_is_rejected_before_our_logout_if_the_numbers_are_reset() {
+    for (id, answer) in [("FIX.4.1:US->PEER", "|35=3|"), ("FIX.4.4:US->PEER", "|35=j|")] {
+        let mut side = before_the_edge(id, ScheduleReset::AtStart);
+        let out = side.say(0, "35=D|34=3|11=after|");
+        assert!(out[0].contains(answer) && out[0].contains("|45=3|"), "{out:?}");
+        assert!(out[0].contains("|58=session end|"), "{out:?}");
+        assert_eq!(out[0].contains("|380=4|"), id.contains("4.4"));
+        assert!(out[1].contains("|35=5|"), "{out:?}");
+        assert_eq!(side.app.got, ["before"]);
+        assert_eq!(side.numbers(0).unwrap().0, SeqNum(4));
+        assert!(not_taken(&side, 3), "{:?}", side.app.notes);
+    }
+}
+
+#[test]
+fn an_order_after_our_logout_is_not_executed_if_the_numbers_are_reset() {
+    for reset in [ScheduleReset::AtStart, ScheduleReset::AtEnd] {
+        let mut side = before_the_edge("FIX.4.4:US->PEER", reset);
+        side.wake(0, &[]);
+        assert_eq!(kinds(&side.take(0)), "5");
+        assert_eq!(kinds(&side.say(0, "35=D|34=3|11=after|")), "");
+        assert_eq!(kinds(&side.say(0, "35=1|34=4|112=x|")), "0");
+        assert_eq!(side.app.got, ["before"]);
+        assert!(not_taken(&side, 3), "{:?}", side.app.notes);
+        side.say(0, "35=5|34=5|");
+        assert!(matches!(side.disconnect(0), Some(SessionEnd::ScheduleEnded { next: Some(_) })));
+    }
+}
+
+#[test]
+fn an_order_after_an_edge_that_does_not_reset_is_executed() {
+    let mut side = before_the_edge("FIX.4.4:US->PEER", ScheduleReset::Never);
+    side.wake(0, &[]);
+    assert_eq!(kinds(&side.take(0)), "5");
+    side.say(0, "35=D|34=3|11=after|");
+    assert_eq!(side.app.got, ["before", "after"]);
 }

@@ -73,6 +73,7 @@ fn kind(event: &Event<'_>) -> Option<(Severity, &'static str)> {
         Event::SlowConsumer { .. } => (Warning, "slow_consumer"),
         Event::SlowConsumerRecovered { .. } => (Info, "slow_consumer_recovered"),
         Event::DuplicateIgnored { .. } => (Info, "duplicate_ignored"),
+        Event::NotTaken { .. } => (Warning, "not_taken"),
         Event::NotSent { .. } => (Warning, "not_sent"),
         Event::Unreached { .. } => (Warning, "unreached"),
         Event::Resumed => (Info, "resumed"),
@@ -131,7 +132,7 @@ fn line(severity: Severity, kind: &'static str, session: &SessionId, event: &Eve
             let millis = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
             line.number("queued", *queued as u64).number("slow_ms", millis)
         }
-        Event::DuplicateIgnored { seq } => line.number("seq", seq.0),
+        Event::DuplicateIgnored { seq } | Event::NotTaken { seq, .. } => line.number("seq", seq.0),
         Event::NotSent { ticket, why } => line.number("ticket", ticket.0).told("reason", why.to_string()),
         Event::CallbackFailed { callback, why } => line.told("callback", *callback).told("reason", *why),
         Event::ResetAbandoned { why } => line.told("reason", *why),

@@ -100,7 +100,9 @@ impl Application for Desk {
     fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         match event {
             Event::CodecTime(time) => self.codec_times.push(*time),
-            Event::Note(_) | Event::LogoutReceived { .. } => self.notes.push(event.to_string()),
+            Event::Note(_) | Event::LogoutReceived { .. } | Event::NotTaken { .. } => {
+                self.notes.push(event.to_string())
+            }
             Event::SequenceChanged { .. } | Event::ResetAbandoned { .. } => {
                 self.panic_if("on_event");
                 self.resets.push(event.to_string());

@@ -279,7 +279,7 @@ pub(super) static ROWS: &[Row] = &[
     row("LogonTimeout", Both, seconds(1, |d, n| d.settings.logon_timeout = Duration::from_secs(n)),
         "10", "how long to wait for the Logon or its answer; an acceptor waits for the Logon as long as the longest value among its sessions"),
     row("LogoutTimeout", Both, seconds(1, |d, n| d.settings.logout_timeout = Duration::from_secs(n)),
-        "2", "how long to wait for the answer to a Logout"),
+        "2", "how long to wait for the answer to a Logout; half of it may pass with the rest of a replay before the Logout is sent"),
     row("SendTimeout", Both, seconds(1, |d, n| d.settings.send_timeout = Duration::from_secs(n)),
         "30", "how long a counterparty may take to read what was sent to it before it is disconnected"),
     row("OutboundHighWatermark", Both, Number { from: SettingRange::HIGH_WATERMARK_PERCENT.from, to: SettingRange::HIGH_WATERMARK_PERCENT.to, unit: "percent", set: |d, n| d.high_watermark(n as u32) },

@@ -54,7 +54,7 @@ impl Sessions {
     /// process, the session reads [`Again`](crate::Read::Again).
     pub fn receive(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
         let Some((mut call, reader)) = self.call_to_read(now, key, app) else { return bytes.len() };
-        let consumed = call.receive(bytes, reader);
+        let consumed = call.receive_on_time(bytes, reader);
         call.debug_check();
         consumed
     }

@@ -45,7 +45,7 @@ pub(crate) fn decide<'m>(
         if header.msg_type == msg_type::LOGOUT
             && !header.poss_dup
             && connection.logon.phase() == Phase::LogoutSent
-            && connection.logon.backlog.replay.is_none()
+            && !connection.logon.logout_is_held()
         {
             return logout(connection, message, seq);
         }
@@ -227,7 +227,7 @@ fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
 /// not been sent, so this cannot be its answer.
 fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
     let then = match connection.logon.phase() {
-        Phase::LogoutSent if connection.logon.backlog.replay.is_none() => Then::LoggedOut,
+        Phase::LogoutSent if !connection.logon.logout_is_held() => Then::LoggedOut,
         _ => Then::AnswerLogout { cause: Some(seq), end: expects_more(message) },
     };
     // One that waited behind a gap was reported when it arrived.

@@ -11,8 +11,8 @@ use crate::state::timers::Timer;
 use crate::state::{Connection, Phase, ResetStage};
 use crate::wire::oversized;
 
-/// Text (58) of the Logout at the end of a window.
-const SESSION_END: &str = "session end";
+/// Text (58) of the Logout at the end of a window, and of what rejects an order that comes then.
+pub(crate) const SESSION_END: &str = "session end";
 
 /// Decides what a timer does that is due, if it does anything.
 pub(crate) fn timer(
@@ -22,6 +22,7 @@ pub(crate) fn timer(
 ) -> Option<SessionReaction<'static>> {
     Some(match timer {
         Timer::Phase => phase(connection),
+        Timer::Cut => SessionReaction::CutReplay,
         Timer::Reset => reset(session),
         Timer::Unread => SessionReaction::close(SessionEnd::PeerDidNotRead),
         Timer::Watermark => SessionReaction::TellWatermark,
@@ -85,7 +86,8 @@ pub(crate) fn edge(session: &Session) -> Option<SessionReaction<'static>> {
     match phase {
         Phase::LoggedOn => Some(SessionReaction::Leave(Box::new((SESSION_END.into(), end)))),
         Phase::AwaitingLogon | Phase::LogonSent => Some(SessionReaction::close(end)),
-        Phase::Disconnected | Phase::LogoutSent | Phase::LogoutAnswered => None,
+        Phase::LogoutAnswered => Some(SessionReaction::Hurry),
+        Phase::Disconnected | Phase::LogoutSent => None,
     }
 }
 
@@ -94,8 +96,8 @@ pub(crate) fn edge(session: &Session) -> Option<SessionReaction<'static>> {
 pub(crate) enum LogOutByUs {
     /// A Logout is sent.
     Send,
-    /// The connection is closed without one.
-    Close(SessionEnd),
+    /// The connection ends without another one.
+    End(SessionReaction<'static>),
     /// Nothing: the end is under way.
     Nothing,
 }
@@ -109,13 +111,16 @@ pub(crate) fn log_out(session: &Session) -> Result<LogOutByUs, SendError> {
         Phase::LoggedOn => Ok(LogOutByUs::Send),
         Phase::Disconnected => Err(SendError::NotLoggedOn),
         // Nothing has been agreed.
-        Phase::AwaitingLogon | Phase::LogonSent => Ok(LogOutByUs::Close(SessionEnd::LoggedOutByUs)),
+        Phase::AwaitingLogon | Phase::LogonSent => {
+            Ok(LogOutByUs::End(SessionReaction::close(SessionEnd::LoggedOutByUs)))
+        }
         // The counterparty should close, but whoever logs out now does not wait for that: only for
         // the rest of a replay, which goes before our answer.
         Phase::LogoutAnswered if session.state.replay().is_none() => {
-            Ok(LogOutByUs::Close(SessionEnd::LoggedOutByPeer))
+            Ok(LogOutByUs::End(SessionReaction::close(SessionEnd::LoggedOutByPeer)))
         }
-        Phase::LogoutSent | Phase::LogoutAnswered => Ok(LogOutByUs::Nothing),
+        Phase::LogoutAnswered => Ok(LogOutByUs::End(SessionReaction::Hurry)),
+        Phase::LogoutSent => Ok(LogOutByUs::Nothing),
     }
 }
 

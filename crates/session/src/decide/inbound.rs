@@ -13,11 +13,13 @@ use crate::decide::answers::{
     business_reject, logout_text, named, reject_and_log_out, unprocessed, without_number,
 };
 use crate::decide::check::Checker;
+use crate::decide::due::SESSION_END;
 use crate::decide::fields::Unexpected;
 use crate::decide::logon;
 use crate::decide::reaction::{Answer, Decision, LogOut, Reaction, Then, Told};
 use crate::decide::sequence::{Arrived, poss_dup_fault, reject_poss_dup, too_high, too_low};
 use crate::events::end::{Misbehavior, SessionEnd};
+use crate::events::event::Event;
 use crate::events::rejects::{BusinessReject, BusinessRejectReason};
 use crate::limits::throttle::{InboundThrottle, Rate};
 use crate::settings::behavior::{EmptyCompId, FieldWithoutEquals};
@@ -171,12 +173,28 @@ fn due<'m>(
     requested: Option<Requested>,
     now: Mono,
 ) -> Decision<'m> {
+    if session.standing.calendar.as_ref().is_some_and(|calendar| calendar.resets_next) {
+        return not_taken(session, header, message, seq).into();
+    }
     if requested.is_none()
         && let Some(rate) = session.exceeded(now)
     {
         return too_many(session, header, message, seq, rate).into();
     }
     Decision { reaction: Reaction::Deliver, requested }
+}
+
+/// Only uses the number of an application message that came after the end of the session, if the
+/// numbers are reset before the next connection: whatever the application did with it, its report
+/// would not reach the counterparty. Before our Logout the counterparty is told; nothing new follows
+/// that (rule 11).
+#[cold]
+fn not_taken<'m>(session: &Session, header: &Header<'m>, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
+    let reject = BusinessReject::new(BusinessRejectReason::APPLICATION_NOT_AVAILABLE).text(SESSION_END);
+    let is_logged_on = session.state.phase() == Phase::LoggedOn;
+    let reply = if is_logged_on { business_reject(session, header, seq, reject) } else { None };
+    let told = Told::Event(Event::NotTaken { message: *message, seq });
+    Answer { reply, told, ..Answer::take() }.into()
 }
 
 /// Rejects an application message that is one more than the counterparty may send.

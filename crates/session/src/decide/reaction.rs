@@ -87,6 +87,10 @@ pub(crate) enum SessionReaction<'m> {
     /// Sends a Logout with this Text, whose answer is awaited, or closes the connection if there is
     /// no room for it. The connection ends with this end.
     Leave(Box<(Cow<'m, str>, SessionEnd)>),
+    /// Leaves a counterparty that has logged out and was answered, too.
+    Hurry,
+    /// Sends our Logout, and not what it waits for.
+    CutReplay,
     /// Halts the session until somebody intervenes.
     Halt(Box<Halt>),
     /// Ends the withholding of messages.

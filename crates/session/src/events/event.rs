@@ -153,6 +153,16 @@ pub enum Event<'e> {
         /// Its MsgSeqNum.
         seq: SeqNum,
     },
+    /// An application message of the counterparty came after the end of the session by its
+    /// schedule, the sequence numbers are reset before the next connection, and so no answer to it
+    /// could reach the counterparty. The application does not get it; it is in the journal, as one
+    /// that was not delivered.
+    NotTaken {
+        /// The message.
+        message: Message<'e>,
+        /// Its MsgSeqNum.
+        seq: SeqNum,
+    },
     /// A message that another thread posted has a sequence number, is journalled, and is sent.
     Sent {
         /// The ticket that the other thread received for it.
@@ -265,6 +275,10 @@ impl fmt::Display for Event<'_> {
             }
             Self::DuplicateIgnored { seq } => {
                 write!(f, "message {seq} was processed before and is ignored")
+            }
+            Self::NotTaken { message, seq } => {
+                let msg_type = Redacted(message.msg_type());
+                write!(f, "message {seq} (35={msg_type}) came after the end of the session and was not taken")
             }
             Self::Sent { ticket, seq } => write!(f, "ticket {} was sent as message {seq}", ticket.0),
             Self::NotSent { ticket, why } => write!(f, "ticket {} was not sent: {why}", ticket.0),

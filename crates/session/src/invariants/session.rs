@@ -130,7 +130,7 @@ mod tests {
 
     /// Returns a Logout of ours with this number.
     fn leave(seq: Option<SeqNum>) -> Leave {
-        Leave { until: Mono(9), seq, is_queued: false, end: None }
+        Leave { until: Mono(9), seq, is_ours: false, end: None }
     }
 
     fn connection(session: &mut Session) -> &mut Connection {

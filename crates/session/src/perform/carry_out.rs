@@ -407,11 +407,11 @@ impl Call<'_> {
             }
         }
         let leave = match leave {
-            Some(leave) if on_its_way => Leave { until, end, ..leave },
+            Some(leave) if on_its_way => Leave { until: until.min(leave.until), end, ..leave },
             _ => {
                 let logout = AdminMessage::Logout { text: Cow::Borrowed(""), status: None };
                 let seq = self.send(SendKind::New { cause }, None, &logout)?;
-                Leave { until, seq: Some(seq), is_queued: false, end }
+                Leave { until, seq: Some(seq), is_ours: false, end }
             }
         };
         if let Some(connection) = self.connection_mut() {

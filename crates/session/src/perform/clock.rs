@@ -105,11 +105,27 @@ mod tests {
             Timer::Phase,
             |s| {
                 let (until, seq) = (at(2000), Some(SeqNum(1)));
-                let leave = Leave { until, seq, is_queued: false, end: None };
+                let leave = Leave { until, seq, is_ours: true, end: None };
                 connection(s).logon.phase = PhaseState::LogoutSent(leave);
             },
             at(2000),
             |s| has_end(s, &SessionEnd::LogoutTimedOut),
+        ),
+        (
+            Timer::Cut,
+            |s| {
+                s.fixed.of_test().settings.logout_timeout = Duration::from_secs(4);
+                s.limits.of_test().replay_due = at(90_000);
+                s.state.stored.next_out = SeqNum(3);
+                s.publish();
+                let (next, end, live) = (SeqNum(1), SeqNum(1), SeqNum(2));
+                let logon = &mut connection(s).logon;
+                logon.backlog.replay = Some(Replay { next, end, gap_from: None, live, began: live });
+                let leave = Leave { until: at(5000), seq: Some(live), is_ours: true, end: None };
+                logon.phase = PhaseState::LogoutSent(leave);
+            },
+            at(3000),
+            |s| s.state.replay().is_none(),
         ),
         (
             Timer::Reset,

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use fixbolt_codec::SeqNum;
 
 use crate::decide::due::{self, LogOutByUs};
-use crate::decide::reaction::SessionReaction;
 use crate::events::end::Halt;
 use crate::events::error::SendError;
 use crate::events::event::Event;
@@ -19,8 +18,8 @@ impl Call<'_> {
     pub(crate) fn log_out_by_us(&mut self, text: &str) -> Result<(), SendError> {
         match due::log_out(self.session())? {
             LogOutByUs::Send => {}
-            LogOutByUs::Close(end) => {
-                self.react(SessionReaction::close(end));
+            LogOutByUs::End(reaction) => {
+                self.react(reaction);
                 return Ok(());
             }
             LogOutByUs::Nothing => return Ok(()),

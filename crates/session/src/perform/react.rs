@@ -15,6 +15,7 @@ use crate::send::seal::SendKind;
 use crate::settings::behavior::TestReqId;
 use crate::state::Phase;
 use crate::state::phase::{Leave, PhaseState};
+use crate::values::time::Mono;
 use crate::wire::admin_message::{AdminMessage, LogoutStatus, TestReqIdValue};
 
 /// What is reported of a silent counterparty whose connection is kept.
@@ -43,6 +44,16 @@ impl Call<'_> {
                     self.close(end);
                 }
             }
+            SessionReaction::Hurry => {
+                let until = self.leaves_until();
+                if let Some(connection) = self.connection_mut()
+                    && let PhaseState::LogoutAnswered(leave) = &mut connection.logon.phase
+                    && !leave.is_ours
+                {
+                    (leave.until, leave.is_ours) = (until.min(leave.until), true);
+                }
+            }
+            SessionReaction::CutReplay => self.cut_replay(),
             SessionReaction::Halt(halt) => {
                 let now = self.now.mono;
                 let session = self.session_mut();
@@ -179,11 +190,16 @@ impl Call<'_> {
         let until = self.now.mono;
         let seq = self.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status })?;
         if let Some(connection) = self.connection_mut() {
-            let leave = Leave { until, seq: Some(seq), is_queued: false, end: None };
+            let leave = Leave { until, seq: Some(seq), is_ours: true, end: None };
             connection.logon.phase = PhaseState::LogoutAnswered(leave);
         }
         self.close(end);
         Ok(())
+    }
+
+    /// Returns when a connection that is left now has ended, whatever the counterparty does.
+    fn leaves_until(&self) -> Mono {
+        self.now.mono + self.session().fixed.settings.logout_timeout
     }
 
     /// Sends a Logout whose answer is awaited. `leaving` is the reason for the end if this is not
@@ -196,10 +212,9 @@ impl Call<'_> {
     ) -> Result<(), SendError> {
         self.session_mut().state.release();
         let seq = self.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status: None })?;
-        let session = self.session();
-        let until = session.writes_again_at(self.now.mono) + session.fixed.settings.logout_timeout;
+        let until = self.leaves_until();
         if let Some(connection) = self.connection_mut() {
-            let leave = Leave { until, seq: Some(seq), is_queued: true, end: leaving.map(Arc::new) };
+            let leave = Leave { until, seq: Some(seq), is_ours: true, end: leaving.map(Arc::new) };
             connection.logon.phase = PhaseState::LogoutSent(leave);
         }
         Ok(())

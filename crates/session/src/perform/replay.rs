@@ -25,7 +25,7 @@ use crate::state::session::Session;
 use crate::store::stored_message::{NO_MESSAGE, with_message};
 use crate::store::{RecordFlags, StoreError};
 use crate::values::fix::number::WRITTEN_ANEW;
-use crate::values::fix::tag;
+use crate::values::fix::{msg_type, tag};
 use crate::wire::admin_message::AdminMessage;
 use crate::wire::raw_header::RawHeader;
 
@@ -242,6 +242,30 @@ impl Call<'_> {
         self.send(SendKind::Fill { seq: from, again }, None, &AdminMessage::GapFill { new })?;
         self.session_mut().state.went_out(new.previous());
         Ok(())
+    }
+
+    /// Ends a replay before its time, and sends the Logout that waits for it. The counterparty
+    /// requests what it has not received once more, now or with its next connection.
+    pub(crate) fn cut_replay(&mut self) {
+        let session = self.session_mut();
+        let leave = session.state.connection.as_ref().and_then(|connection| connection.logon.phase.leave());
+        let Some(logout) = leave.and_then(|leave| leave.seq) else { return };
+        let mut buffer = core::mem::take(&mut session.tools.replay_buffer);
+        match self.load(logout..=logout, &mut buffer) {
+            Ok(found) => {
+                self.with_room(|call| {
+                    call.session_mut().note_replay(None);
+                    if found.is_some() {
+                        call.queue(&buffer)?;
+                        call.session_mut().count_followed(msg_type::LOGOUT);
+                    }
+                    Ok(())
+                });
+                self.tell_horizon();
+            }
+            Err(error) => self.halt_by_store(error),
+        }
+        self.session_mut().tools.replay_buffer = buffer;
     }
 
     /// Sends one new message that was queued after the replay, unchanged, from the store. Returns

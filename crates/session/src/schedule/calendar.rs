@@ -31,6 +31,9 @@ pub(crate) struct Calendar {
     pub(crate) next_look: Mono,
     /// The window of the session in which the connection began.
     connected_in: Option<Position>,
+    /// Whether an edge has passed during the connection, and the sequence numbers are reset before
+    /// the next one.
+    pub(crate) resets_next: bool,
 }
 
 impl Calendar {
@@ -45,6 +48,7 @@ impl Calendar {
             looked: Utc(0),
             next_look: Mono(0),
             connected_in: None,
+            resets_next: false,
         }
     }
 
@@ -75,7 +79,16 @@ impl Calendar {
 
     /// Notes that a connection begins.
     pub(crate) const fn connected(&mut self) {
-        self.connected_in = Some(self.session);
+        (self.connected_in, self.resets_next) = (Some(self.session), false);
+    }
+
+    /// Notes whether the connection's edge has passed, if there is one and the sequence numbers were
+    /// last reset at `began`.
+    pub(crate) fn note_edge(&mut self, began: Option<Utc>, now: Utc) {
+        let next = if self.allows_connection() { Some(now) } else { self.next_connection() };
+        let ends = self.has_changed() || !self.allows_connection();
+        let due = |began| next.and_then(|next| self.reset_due(began, next));
+        self.resets_next = ends && began.and_then(due).is_some();
     }
 
     /// Returns whether there may be a connection, by the last look.

@@ -178,7 +178,8 @@ pub struct SessionSettings {
     pub sending_time_threshold: Option<Duration>,
     /// How long to wait for the first Logon, or for its answer.
     pub logon_timeout: Duration,
-    /// How long to wait for the answer to a Logout.
+    /// How long a connection lasts at most once we leave it: half of that time is for the rest of a
+    /// replay, and the whole for the answer to our Logout.
     pub logout_timeout: Duration,
     /// How long the counterparty may take to read what was sent to it. Then the connection ends
     /// with [`SessionEnd::PeerDidNotRead`](crate::SessionEnd::PeerDidNotRead), so that a

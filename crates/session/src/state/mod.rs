@@ -330,4 +330,10 @@ impl Logon {
     pub(crate) const fn phase(&self) -> Phase {
         self.phase.phase()
     }
+
+    /// Returns whether our Logout waits for the end of a replay.
+    pub(crate) fn logout_is_held(&self) -> bool {
+        let logout = self.phase.leave().and_then(|leave| leave.seq);
+        self.backlog.replay.is_some_and(|replay| logout.is_some_and(|seq| seq >= replay.live))
+    }
 }

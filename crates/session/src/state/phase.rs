@@ -61,8 +61,9 @@ pub(crate) struct Leave {
     pub(crate) until: Mono,
     /// Its MsgSeqNum; `None` once the sequence numbers were reset.
     pub(crate) seq: Option<SeqNum>,
-    /// Whether it, or a part of it, waits for the socket.
-    pub(crate) is_queued: bool,
+    /// Whether we leave, so that `until` stands: a replay is cut in time for the counterparty's
+    /// answer. Otherwise the counterparty leaves, and has time for the rest of a replay.
+    pub(crate) is_ours: bool,
     /// The reason for the end once it is answered, if this is not an ordinary logout. Replaced
     /// whole, so that a snapshot of the state costs no copy.
     pub(crate) end: Option<Arc<SessionEnd>>,
@@ -132,7 +133,7 @@ impl PhaseState {
     pub(crate) fn renumbered(mut self) -> Self {
         self.release();
         if let Self::LogoutSent(leave) | Self::LogoutAnswered(leave) = &mut self {
-            (leave.seq, leave.is_queued) = (None, false);
+            leave.seq = None;
         }
         self
     }

@@ -508,7 +508,7 @@ mod tests {
         };
         let end = Some(Arc::new(SessionEnd::LogoutTimedOut));
         let logon = Logon {
-            phase: PhaseState::LogoutSent(Leave { until: Mono(7), seq: Some(seq), is_queued: true, end }),
+            phase: PhaseState::LogoutSent(Leave { until: Mono(7), seq: Some(seq), is_ours: true, end }),
             missing: Some(Missing {
                 begin: seq,
                 end: seq,
@@ -636,7 +636,7 @@ mod tests {
         };
         expected.gave_up_at = SeqNum::ZERO;
         let end = Some(Arc::new(SessionEnd::LogoutTimedOut));
-        let leave = Leave { until: Mono(7), seq: None, is_queued: false, end };
+        let leave = Leave { until: Mono(7), seq: None, is_ours: true, end };
         connection(&mut expected).logon = Logon::begin(PhaseState::LogoutSent(leave));
         assert_eq!(lost, expected.unsent.take());
         assert_eq!(state, expected);

@@ -64,6 +64,8 @@ timers! {
     Schedule: schedule_due;
     /// Ends the phase: what it waits for has not come.
     Phase: phase_due;
+    /// Cuts a replay that our Logout waits for.
+    Cut: cut_due;
     /// Gives a reset in the session up.
     Reset: reset_due;
     /// Ends a connection whose counterparty reads nothing.
@@ -132,6 +134,17 @@ impl Session {
         connection.logon.phase.until()
     }
 
+    /// Half of the time to leave is for the rest of a replay, the other half for the answer to our
+    /// Logout. A store that keeps nothing has a gap fill to send, for which nothing waits long.
+    fn cut_due(&self, connection: &Connection) -> Option<Mono> {
+        let leave = connection.logon.phase.leave().filter(|leave| leave.is_ours)?;
+        let waits = connection.logon.logout_is_held() && self.fixed.keeps_messages;
+        // Half of the outbox is for other messages than those of a replay.
+        let has_room = self.outbox.room() >= self.outbox.size() / 2;
+        let half = self.fixed.settings.logout_timeout / 2;
+        (waits && has_room).then(|| Mono(0) + (leave.until - Mono(0)).saturating_sub(half))
+    }
+
     #[expect(clippy::unused_self)] // a row
     fn reset_due(&self, connection: &Connection) -> Option<Mono> {
         connection.resetting.as_ref().map(|resetting| resetting.until)
@@ -196,12 +209,6 @@ impl Session {
 
     fn room_due(&self, _: &Connection) -> Option<Mono> {
         self.throttled_until()
-    }
-
-    /// Returns when the session may write more: now, or once a replay that is slowed down may
-    /// continue. A timeout of the counterparty's answer counts from then.
-    pub(crate) fn writes_again_at(&self, now: Mono) -> Mono {
-        self.state.replay().map_or(now, |replay| self.resumes_at(replay).max(now))
     }
 
     /// Returns when the replay may continue, if it is slowed down, or what was written during it,
@@ -278,21 +285,17 @@ impl Session {
         }
     }
 
-    /// Called when the socket has accepted bytes. The time for the answer to our Logout, or to our
-    /// request for missing messages, starts at its last byte, and a counterparty that logged out may
-    /// still receive the rest of its replay.
+    /// Called when the socket has accepted bytes. The time for the answer to our request for missing
+    /// messages starts at its last byte, and a counterparty that logged out may still receive the
+    /// rest of its replay.
     pub(crate) fn wrote(&mut self, now: Mono) {
-        let answered_by = self.writes_again_at(now) + self.fixed.settings.logout_timeout;
-        let all_taken = self.outbox.is_empty();
         let Some(connection) = &mut self.state.connection else { return };
         let logon = &mut connection.logon;
-        let is_replaying = logon.backlog.replay.is_some();
-        match &mut logon.phase {
-            PhaseState::LogoutSent(leave) if leave.is_queued => {
-                (leave.until, leave.is_queued) = (answered_by, !all_taken || is_replaying);
-            }
-            PhaseState::LogoutAnswered(leave) if is_replaying => leave.until = now + PEER_CLOSES_WITHIN,
-            _ => {}
+        if logon.backlog.replay.is_some()
+            && let PhaseState::LogoutAnswered(leave) = &mut logon.phase
+            && !leave.is_ours
+        {
+            leave.until = now + PEER_CLOSES_WITHIN;
         }
         if let Some(gap) = &mut logon.missing
             && let Request::Queued(end) = gap.request
