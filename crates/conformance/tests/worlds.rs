@@ -57,9 +57,6 @@ const MOST: u64 = 2000;
 /// Each class, and the faults of worlds that run into it.
 const FOUND: &[(Class, &str)] = &[
     (Class::HeldBack, "inbound=60,throttles"),
-    (Class::Prolonged, "outbound=60,operators,settings"),
-    (Class::SilentLeave, "outbound=60,operators,settings,application"),
-    (Class::LateExecution, "schedule"),
     (Class::ClockJump, "schedule,clock"),
     (Class::HalfReset, "outbound=150,operators"),
 ];

@@ -22,6 +22,7 @@ pub(super) enum Heard {
     Ended(SessionEnd),
     Delivered { id: u64, seq: u64, twice: bool, utc: u64, after_reset: bool },
     Rejected { seq: u64, reason: u16, text: String },
+    NotTaken { seq: u64 },
     RejectReceived(String),
     Unreached { begin: u64, end: u64, why: Unreached },
     Changed { next_in: u64, next_out: u64, why: String },
@@ -220,6 +221,7 @@ impl Application for App {
             Event::Rejected { seq, reason, text, .. } => {
                 Heard::Rejected { seq: seq.0, reason: *reason, text: (*text).to_owned() }
             }
+            Event::NotTaken { seq, .. } => Heard::NotTaken { seq: seq.0 },
             Event::RejectReceived { message, .. } => Heard::RejectReceived(format!("{message:?}")),
             Event::Unreached { begin, end, why } => {
                 Heard::Unreached { begin: begin.0, end: end.0, why: *why }

@@ -17,6 +17,9 @@ pub(super) struct InConnection {
     pub(super) lost_in: u32,
     pub(super) lost_out: u32,
     pub(super) paused: bool,
+    /// Whether the session has dropped a message from after a gap, for which it had no room: the
+    /// answer to its request may not have it.
+    pub(super) dropped: bool,
     pub(super) stalled: bool,
     /// The counterparty's Logout, or the end of its connection, was on its way.
     pub(super) peer_left: bool,
@@ -61,6 +64,8 @@ pub(super) struct Diary {
     pub(super) edge_reset: bool,
     /// Whether the counterparty has carried it out.
     pub(super) peer_edge_reset: bool,
+    /// Whether the session has given up on a number: it is requested once in each connection.
+    pub(super) gave_up: bool,
     /// Numbers of the counterparty that an operator has skipped.
     pub(super) skipped: Vec<(u64, u64)>,
 }

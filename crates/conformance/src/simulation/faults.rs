@@ -204,12 +204,6 @@ macro_rules! classes {
 classes! {
     /// A limit on application messages holds back the session layer's.
     HeldBack "held-back";
-    /// A planned end waits longer than LogoutTimeout for a replay.
-    Prolonged "prolonged";
-    /// A planned end sends no Logout.
-    SilentLeave "silent-leave";
-    /// A message is executed after an edge at which the sequence numbers are reset.
-    LateExecution "late-execution";
     /// A clock that jumps makes a reset that its window does not have, or makes one twice.
     ClockJump "clock-jump";
     /// A connection that ends during a reset in the session leaves the two sides with different

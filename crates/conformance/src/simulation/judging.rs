@@ -43,7 +43,9 @@ impl World {
     pub(super) fn hear_the_last(&mut self) {
         for heard in self.app.take_heard(self.link.place) {
             match heard {
-                Heard::Rejected { seq, .. } => self.link.rejected.push((self.link.peer_series, seq)),
+                Heard::Rejected { seq, .. } | Heard::NotTaken { seq } => {
+                    self.link.rejected.push((self.link.peer_series, seq));
+                }
                 Heard::Unreached { begin, end, .. } => {
                     self.link.unreached.push((self.link.generation, begin, end))
                 }
@@ -82,7 +84,18 @@ impl World {
                     let late = (utc - edge) / MILLI;
                     let why =
                         format!("message {seq} (ID {id}) was executed {late} ms after the window's end");
-                    return Err(self.known(Class::LateExecution, why));
+                    return Err(if self.link.diary.clock_jumped {
+                        self.known(Class::ClockJump, why)
+                    } else {
+                        Stop::Failed(why)
+                    });
+                }
+            }
+            Heard::NotTaken { seq } => {
+                self.link.rejected.push((self.link.peer_series, seq));
+                if !self.resets_next() {
+                    let why = format!("message {seq} was not taken, and its window has not ended");
+                    return Err(Stop::Failed(why));
                 }
             }
             Heard::Rejected { seq, reason, text } => {
@@ -93,7 +106,8 @@ impl World {
                     || reason == 10 && (self.faults.clock || self.faults.pauses)
                     || self.link.settings.reject_garbled_message
                         && (self.faults.hostile || self.link.diary.now.lost_in > 0)
-                    || reason == 5 && (self.totals.resets > 0 || self.link.diary.disturbed);
+                    || reason == 5 && (self.totals.resets > 0 || self.link.diary.disturbed)
+                    || text == "session end" && self.resets_next();
                 if !has_cause {
                     let why = format!("message {seq} of a legal counterparty is rejected: {reason} {text}");
                     return Err(Stop::Failed(why));
@@ -128,7 +142,8 @@ impl World {
                 self.link.diary.now.gap = true;
                 self.link.delivered_at.clear();
             }
-            Heard::Changed { .. } | Heard::Note(_) => {}
+            Heard::Note(note) => self.link.diary.now.dropped |= note.ends_with("the reorder buffer is full"),
+            Heard::Changed { .. } => {}
         }
         Ok(())
     }
@@ -147,12 +162,10 @@ impl World {
             E::ConnectionLost | E::LogonUnanswered => it.cut || it.peer_left || rough,
             E::LoggedOutByPeer => it.peer_left || self.link.peer.left,
             E::LoggedOutByUs => planned || it.peer_left,
-            // Its answer was not read, as the replay is paced.
-            E::LogoutTimedOut if planned && self.link.settings.max_replay_rate.is_some() && !rough => {
-                return Err(self.known(Class::Prolonged, format!("a replay is waited for, and then: {end}")));
-            }
+            // The counterparty may wait for the rest of a slow replay before it answers.
             E::LogoutTimedOut => {
-                planned && (rough || it.peer_left)
+                let slow = self.link.settings.max_replay_rate.is_some() || faults.throttles;
+                planned && (rough || it.peer_left || slow)
                     || faults.application
                     || self.link.peer.habits.logout_answer != LogoutAnswer::AtOnce
             }
@@ -177,16 +190,13 @@ impl World {
                     .judge_numbers(format!("the session refuses a legal counterparty's number: {end}"));
             }
             E::PeerMisbehaved(Misbehavior::GapNeverFilled) => {
-                if self.link.diary.most_lost() < self.link.settings.max_resend_requests
-                    && !it.cut
-                    && !it.paused
-                {
-                    let why = format!(
-                        "no number was lost more than {} times, yet: {end}",
-                        self.link.diary.most_lost()
-                    );
+                let lost = self.link.diary.most_lost();
+                let times = if self.link.diary.gave_up { 1 } else { self.link.settings.max_resend_requests };
+                if lost < times && !it.cut && !it.paused && !it.dropped {
+                    let why = format!("no number was lost more than {lost} times, yet: {end}");
                     return Err(Stop::Failed(why));
                 }
+                self.link.diary.gave_up = true;
                 true
             }
             E::PeerMisbehaved(Misbehavior::SendingTime { .. }) => {
@@ -237,6 +247,12 @@ impl World {
         Err(Stop::Failed(why))
     }
 
+    /// Returns whether the session's window has ended, and its numbers are reset before the next.
+    fn resets_next(&self) -> bool {
+        let resets = self.link.plan.resets_at().is_some();
+        resets && self.window_has_ended().is_some() || self.link.diary.clock_jumped
+    }
+
     /// A planned end comes by its deadline, and sends a Logout.
     fn judge_the_leave(&mut self) -> Result<(), Stop> {
         if self.link.attached
@@ -269,11 +285,12 @@ impl World {
                 leave.reason,
                 self.describe()
             );
-            return Err(self.known(Class::Prolonged, why));
+            return Err(Stop::Failed(why));
         }
-        let other_end = it.cut || it.peer_left || self.link.peer.left || it.lost_in > 0;
+        let failed = self.app.has_failed(self.link.place);
+        let other_end = it.cut || it.peer_left || self.link.peer.left || it.lost_in > 0 || failed;
         if !self.link.attached && !it.logout_written && !other_end {
-            return Err(self.known(Class::SilentLeave, format!("{}: no Logout was sent", leave.reason)));
+            return Err(Stop::Failed(format!("{}: no Logout was sent", leave.reason)));
         }
         Ok(())
     }
