@@ -1,6 +1,6 @@
 //! Messages are lost, those that answer our ResendRequests among them: while no number is lost
-//! MaxResendRequests times, the session ends in step, with one request for each run of lost messages
-//! and one more. A number that is always lost ends it.
+//! MaxResendRequests times, the session ends in step, with one request for each run of lost
+//! messages and one more. A number that is always lost ends it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

@@ -209,6 +209,12 @@ impl World {
             E::PeerMisbehaved(Misbehavior::MessageRate { .. }) => faults.throttles,
             // Its limit may be low in a hostile world, and each loss makes it ask again.
             E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. }) if faults.hostile => true,
+            // Gap fills one by one, of everything that it has sent, for each loss within an answer.
+            E::PeerMisbehaved(Misbehavior::SessionMessageRate { limit })
+                if self.link.peer.requests * self.link.peer.next_out > 5 * u64::from(*limit) =>
+            {
+                true
+            }
             // Each message from after a gap makes the session ask for all of it once more.
             E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. } | Misbehavior::JournalGrowth { .. })
                 if self.link.settings.redundant_resend_requests =>

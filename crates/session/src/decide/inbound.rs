@@ -186,8 +186,8 @@ fn due<'m>(
 
 /// Only uses the number of an application message that came after the end of the session, if the
 /// numbers are reset before the next connection: whatever the application did with it, its report
-/// would not reach the counterparty. Before our Logout the counterparty is told; nothing new follows
-/// that (rule 11).
+/// would not reach the counterparty. Before our Logout the counterparty is told; nothing new
+/// follows that (rule 11).
 #[cold]
 fn not_taken<'m>(session: &Session, header: &Header<'m>, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
     let reject = BusinessReject::new(BusinessRejectReason::APPLICATION_NOT_AVAILABLE).text(SESSION_END);

@@ -41,8 +41,8 @@ impl Call<'_> {
         }
     }
 
-    /// Processes bytes that have come. If an edge has passed meanwhile, orders among them are answered
-    /// as what comes after it, and our Logout follows the answers.
+    /// Processes bytes that have come. If an edge has passed meanwhile, orders among them are
+    /// answered as what comes after it, and our Logout follows the answers.
     pub(crate) fn receive_on_time(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
         let now = self.now;
         let session = self.session_mut();

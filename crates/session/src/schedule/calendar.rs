@@ -82,8 +82,8 @@ impl Calendar {
         (self.connected_in, self.resets_next) = (Some(self.session), false);
     }
 
-    /// Notes whether the connection's edge has passed, if there is one and the sequence numbers were
-    /// last reset at `began`.
+    /// Notes whether the connection's edge has passed, if there is one and the sequence numbers
+    /// were last reset at `began`.
     pub(crate) fn note_edge(&mut self, began: Option<Utc>, now: Utc) {
         let next = if self.allows_connection() { Some(now) } else { self.next_connection() };
         let ends = self.has_changed() || !self.allows_connection();

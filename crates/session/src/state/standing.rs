@@ -106,8 +106,8 @@ impl Guarded<Standing> {
         self.change().retry = Some(retry.again(now));
     }
 
-    /// Looks at the wall clock, by the session's schedule. `began` is when the sequence numbers were
-    /// last reset. Returns when that was done before; `None` without a schedule.
+    /// Looks at the wall clock, by the session's schedule. `began` is when the sequence numbers
+    /// were last reset. Returns when that was done before; `None` without a schedule.
     pub(crate) fn look_at_clock(&mut self, now: Now, began: Option<Utc>) -> Option<Utc> {
         let calendar = self.change().calendar.as_mut()?;
         let before = calendar.looked();

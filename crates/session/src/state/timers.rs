@@ -285,9 +285,9 @@ impl Session {
         }
     }
 
-    /// Called when the socket has accepted bytes. The time for the answer to our request for missing
-    /// messages starts at its last byte, and a counterparty that logged out may still receive the
-    /// rest of its replay.
+    /// Called when the socket has accepted bytes. The time for the answer to our request for
+    /// missing messages starts at its last byte, and a counterparty that logged out may still
+    /// receive the rest of its replay.
     pub(crate) fn wrote(&mut self, now: Mono) {
         let Some(connection) = &mut self.state.connection else { return };
         let logon = &mut connection.logon;

@@ -47,8 +47,8 @@ impl State {
         }
     }
 
-    /// Called when every message up to `seq` was queued or gap-filled, and the last one ends at this
-    /// position of the outbox.
+    /// Called when every message up to `seq` was queued or gap-filled, and the last one ends at
+    /// this position of the outbox.
     pub(crate) fn request_queued(&mut self, seq: SeqNum, end: u64) {
         if let Some(Connection { logon, .. }) = &mut self.connection
             && let Some(gap) = &mut logon.missing
