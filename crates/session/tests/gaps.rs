@@ -282,3 +282,42 @@ fn the_answer_to_another_request_is_no_failure_of_one_that_has_not_left() {
     side.say(0, &fields);
     assert_eq!(numbers(&side).0, 39);
 }
+
+#[test]
+fn redundant_requests_do_not_prolong_the_time_for_the_answer() {
+    let mut side = logged_on(|s| s.redundant_resend_requests = true);
+    let mut asked = 0;
+    for seq in 5..50 {
+        side.pass(Duration::from_secs(5));
+        asked += requests(&side.say(0, &format!("35=0|34={seq}|"))).len();
+        if side.phase(0) != Phase::LoggedOn {
+            break;
+        }
+    }
+    assert_eq!((asked, side.phase(0)), (18, Phase::LogoutAnswered));
+}
+
+#[test]
+fn messages_that_nobody_requested_do_not_put_off_a_request() {
+    let mut side = logged_on(|_| {});
+    let mut bytes = side.wire(0, "35=D|34=3|11=ord3|");
+    bytes.extend(side.wire(0, &again(&side, 4)));
+    side.hear(0, &bytes);
+    assert_eq!(requests(&side.take(0)), ["2-0"]);
+    let mut asked = 0;
+    for seq in 5..9 {
+        side.pass(Duration::from_secs(16));
+        let dup = again(&side, 100 + seq);
+        asked += requested(&mut side, &[dup, format!("35=0|34={seq}|")]).len();
+    }
+    assert!(asked >= 1 || side.phase(0) != Phase::LoggedOn, "{asked}");
+}
+
+#[test]
+fn a_sequence_reset_ends_the_withholding_of_messages_behind_a_gap_before_the_logon() {
+    let mut side = Side::new(vec![settings("PEER", Role::Acceptor)]);
+    assert_eq!(kinds(&side.log_on(0, 5, "")), "A2");
+    side.send(0, "x", 1).unwrap();
+    assert_eq!(kinds(&side.take(0)), "");
+    assert_eq!(kinds(&side.say(0, "35=4|34=9|36=1|")), "D");
+}

@@ -13,7 +13,12 @@ fn logged_on(change: fn(&mut SessionSettings)) -> Side {
 /// A session that has sent `orders` orders and sends one message a second again, whose counterparty
 /// requests all of them.
 fn asked_again(orders: u32) -> Side {
-    let mut side = logged_on(|settings| settings.max_replay_rate = Some(1));
+    asked_again_with(orders, |_| {})
+}
+
+fn asked_again_with(orders: u32, change: fn(&mut SessionSettings)) -> Side {
+    let settings = settings("PEER", Role::Acceptor).with(|s| s.max_replay_rate = Some(1)).with(change);
+    let mut side = Side::new(vec![settings]).logged_on();
     for _ in 0..orders {
         side.send(0, "x", 1).unwrap();
         side.take(0);
@@ -173,4 +178,57 @@ fn logouts_that_cross_during_a_replay_are_both_sent() {
     assert!(out.ends_with('5') && out.matches('5').count() == 1, "{out}");
     assert_eq!(side.phase(0), Phase::LogoutAnswered);
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
+}
+
+#[test]
+fn half_of_a_long_timeout_is_for_the_rest_of_a_replay_whoever_logs_out_first() {
+    for crosses in [false, true] {
+        let mut side = logged_on(|s| {
+            (s.max_replay_rate, s.logout_timeout) = (Some(10), Duration::from_secs(60));
+        });
+        for _ in 0..1000 {
+            side.send(0, "x", 1).unwrap();
+            side.take(0);
+        }
+        hear(&mut side, "35=2|34=2|7=2|16=0|");
+        if crosses {
+            side.log_out(0, "bye").unwrap();
+            tenth(&mut side);
+        }
+        hear(&mut side, "35=5|34=3|");
+        if !crosses {
+            side.log_out(0, "bye").unwrap();
+        }
+        let at = (1..600).find(|_| kinds(&tenth(&mut side)).contains('5'));
+        assert!(at.is_some_and(|tenths| (250..=310).contains(&tenths)), "{crosses} {at:?}");
+    }
+}
+
+#[test]
+fn a_reset_at_the_logout_does_not_prolong_it() {
+    let mut side = asked_again_with(50, |s| s.reset_on_logout = true);
+    side.log_out(0, "bye").unwrap();
+    hear(&mut side, "35=5|34=3|");
+    let closed = (1..200).find(|_| {
+        tenth(&mut side);
+        side.next(0).close
+    });
+    assert!(closed.is_some_and(|tenths| tenths <= 20), "{closed:?}");
+}
+
+#[test]
+fn a_logout_that_waited_behind_a_gap_is_the_answer_to_one_of_ours() {
+    for resets in [false, true] {
+        for fill in ["35=4|34=9|36=3|", "35=4|34=2|43=Y|123=Y|36=6|"] {
+            let mut side = logged_on(|_| {});
+            if resets {
+                side = logged_on(|s| s.reset_on_logout = true);
+            }
+            assert_eq!(kinds(&side.say(0, "35=5|34=5|")), "2");
+            side.log_out(0, "bye").unwrap();
+            assert_eq!(kinds(&side.take(0)), "5");
+            assert_eq!(kinds(&side.say(0, fill)), "", "{resets} {fill}");
+            assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs), "{resets} {fill}");
+        }
+    }
 }

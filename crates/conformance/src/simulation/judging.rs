@@ -255,7 +255,11 @@ impl World {
 
     /// Returns whether the session's window has ended, and its numbers are reset before the next.
     fn resets_next(&self) -> bool {
-        let resets = self.link.plan.resets_at().is_some();
+        let settings = &self.link.settings;
+        let resets = self.link.plan.resets_at().is_some()
+            || settings.reset_on_logon
+            || settings.reset_on_logout
+            || settings.reset_on_disconnect;
         resets && self.window_has_ended().is_some() || self.link.diary.clock_jumped
     }
 

@@ -6,9 +6,9 @@ use core::time::Duration;
 use fixbolt_codec::SeqNum;
 
 use crate::settings::SessionSettings;
-use crate::state::Connection;
 use crate::state::missing::{Missing, Request, Resent};
 use crate::state::session::Session;
+use crate::state::{Connection, Phase};
 use crate::values::time::Mono;
 
 /// How long requested messages may take to arrive, unless HeartBtInt is longer, in seconds.
@@ -52,13 +52,12 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
     let most = session.fixed.settings.max_resend_requests;
     let (mut asked, mut end) = (requested_before(session) + 1, received.previous());
     let mut resent = Resent::Nothing;
-    let ask = |begin, end, asked, asked_at, resent| {
+    let ask = |begin, end, asked, asked_at, request, resent| {
         // Where both sides miss messages, each request is one more that the other misses: small
         // parts might grow slower than what is missing.
         let closed = session.fixed.settings.closed_resend_requests.then_some(end);
         let asked_to = if passed { closed } else { end_of_request(session, begin, end) };
         let end = if asked_to.is_none() { waited_for(session, end) } else { end };
-        let request = Request::Waits(session.state.stored.next_out);
         GapStep::Ask(Missing { begin, end, asked_to, asked, asked_at, request, resent })
     };
     if let Some(mut gap) = connection.logon.missing {
@@ -71,8 +70,10 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
         let is_sent = gap.request == Request::Sent;
         if !is_sent || !passed && (!stuck || now - gap.asked_at < patience(connection)) {
             let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
-            if session.fixed.settings.redundant_resend_requests && !replayed && !is_request && is_sent {
-                return ask(next_in, end.max(gap.end), asked, asked_at, gap.resent);
+            if session.fixed.settings.redundant_resend_requests && !replayed && !is_request {
+                // The time for the answer is that of the first one.
+                let request = gap.request;
+                return ask(next_in, end.max(gap.end), asked, asked_at, request, gap.resent);
             }
             return GapStep::Coming(Missing { begin: next_in, asked, asked_at, ..gap });
         }
@@ -88,7 +89,7 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
     if asked > most {
         return GapStep::GiveUp;
     }
-    ask(next_in, end, asked, now, resent)
+    ask(next_in, end, asked, now, Request::Waits(session.state.stored.next_out), resent)
 }
 
 /// Returns the last number that is missing before a buffered message, at least `end`: an open-ended
@@ -148,6 +149,8 @@ pub(crate) enum Progress {
     Nothing,
     /// A Logout waited for the gap to be filled.
     AnswerLogout,
+    /// It did, and is the answer to ours.
+    LoggedOut,
     /// Buffered messages show another gap, so it can be requested without waiting for the next
     /// message.
     Gap {
@@ -165,7 +168,8 @@ pub(crate) fn progress(session: &Session, connection: &Connection) -> Progress {
         .logout_waits
         .is_some_and(|seq| next_in > seq || next_in == seq && !session.intake.reorder.has(series, seq))
     {
-        return Progress::AnswerLogout;
+        let is_answer = connection.logon.phase() == Phase::LogoutSent && !connection.logon.logout_is_held();
+        return if is_answer { Progress::LoggedOut } else { Progress::AnswerLogout };
     }
     match session.intake.reorder.first_from(series, next_in) {
         Some(ahead) if connection.logon.missing.is_none() && ahead > next_in => Progress::Gap { ahead },

@@ -173,7 +173,7 @@ fn due<'m>(
     requested: Option<Requested>,
     now: Mono,
 ) -> Decision<'m> {
-    if session.standing.calendar.as_ref().is_some_and(|calendar| calendar.resets_next) {
+    if session.standing.calendar.as_ref().is_some_and(|calendar| calendar.is_over) && session.resets_next() {
         return not_taken(session, header, message, seq).into();
     }
     if requested.is_none()
@@ -184,7 +184,7 @@ fn due<'m>(
     Decision { reaction: Reaction::Deliver, requested }
 }
 
-/// Only uses the number of an application message that came after the end of the session, if the
+/// Only uses the number of an application message that is due after the end of the session, if the
 /// numbers are reset before the next connection: whatever the application did with it, its report
 /// would not reach the counterparty. Before our Logout the counterparty is told; nothing new
 /// follows that (rule 11).
@@ -194,7 +194,7 @@ fn not_taken<'m>(session: &Session, header: &Header<'m>, message: &Message<'m>, 
     let is_logged_on = session.state.phase() == Phase::LoggedOn;
     let reply = if is_logged_on { business_reject(session, header, seq, reject) } else { None };
     let told = Told::Event(Event::NotTaken { message: *message, seq });
-    Answer { reply, told, ..Answer::take() }.into()
+    Answer { reply, told, then: Then::Pardon, ..Answer::take() }.into()
 }
 
 /// Rejects an application message that is one more than the counterparty may send.
@@ -215,7 +215,7 @@ fn too_many<'m>(
         let end = SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit: rate });
         Then::LogOut(LogOut { text: text.into(), cause: Some(seq), end, await_answer: true })
     } else {
-        Then::GoOn
+        Then::Pardon
     };
     let told = if reply.is_none() { Told::Note(unprocessed(message)) } else { Told::Nothing };
     Answer { reply, then, told, ..Answer::take() }.into()

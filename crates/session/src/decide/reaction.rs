@@ -140,6 +140,8 @@ pub(crate) enum NumberUse {
 #[derive(Debug)]
 pub(crate) enum Then<'m> {
     GoOn,
+    /// Goes on, also after a Reject (3) that says nothing against the message.
+    Pardon,
     /// Ends the session with a Logout of ours.
     LogOut(LogOut<'m>),
     /// Sends messages again.

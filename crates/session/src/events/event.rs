@@ -153,10 +153,10 @@ pub enum Event<'e> {
         /// Its MsgSeqNum.
         seq: SeqNum,
     },
-    /// An application message of the counterparty came after the end of the session by its
-    /// schedule, the sequence numbers are reset before the next connection, and so no answer to it
-    /// could reach the counterparty. The application does not get it; it is in the journal, as one
-    /// that was not delivered.
+    /// The turn of an application message of the counterparty came after the end of the session by
+    /// its schedule, the sequence numbers are reset before the next connection, and so no answer to
+    /// it could reach the counterparty. The application does not get it; it is in the journal, as
+    /// one that was not delivered.
     NotTaken {
         /// The message.
         message: Message<'e>,
@@ -278,7 +278,7 @@ impl fmt::Display for Event<'_> {
             }
             Self::NotTaken { message, seq } => {
                 let msg_type = Redacted(message.msg_type());
-                write!(f, "message {seq} (35={msg_type}) came after the end of the session and was not taken")
+                write!(f, "message {seq} (35={msg_type}) was not taken: the session has ended")
             }
             Self::Sent { ticket, seq } => write!(f, "ticket {} was sent as message {seq}", ticket.0),
             Self::NotSent { ticket, why } => write!(f, "ticket {} was not sent: {why}", ticket.0),

@@ -301,17 +301,14 @@ impl Call<'_> {
             self.notify(&Event::Note(&refused));
         }
         match then {
-            Then::GoOn | Then::LogOut(_) => {}
+            Then::GoOn | Then::Pardon | Then::LogOut(_) => {}
             // Whatever fits is written now, before anything else. It is as much as one call may do.
             Then::Replay { .. } => {
                 self.session_mut().intake.end_call();
                 self.pump();
             }
             Then::AnswerLogout { .. } => self.logout_answered(),
-            Then::LoggedOut => {
-                self.notify_reset_after_logout();
-                self.close_after_logout(SessionEnd::LoggedOutByUs);
-            }
+            Then::LoggedOut => self.logged_out(),
             Then::LoggedOn(agreed) => self.logged_on(seq, agreed),
             Then::Close(end) => self.react(SessionReaction::close(end)),
         }
@@ -331,7 +328,7 @@ impl Call<'_> {
     /// Adds what belongs to the transaction of a message besides its answer.
     fn follow_up(&mut self, then: &mut Then<'_>) -> Result<(), SendError> {
         match then {
-            Then::GoOn | Then::Close(_) => Ok(()),
+            Then::GoOn | Then::Pardon | Then::Close(_) => Ok(()),
             Then::LoggedOn(agreed) => {
                 if let Some(begin) = agreed.replay_from
                     && let Some(ours) = self.connection_mut().and_then(|connection| connection.logon.ours)
@@ -407,11 +404,14 @@ impl Call<'_> {
             }
         }
         let leave = match leave {
-            Some(leave) if on_its_way => Leave { until: until.min(leave.until), end, ..leave },
-            _ => {
+            Some(leave) if on_its_way => Leave { end, ..leave },
+            leave => {
                 let logout = AdminMessage::Logout { text: Cow::Borrowed(""), status: None };
-                let seq = self.send(SendKind::New { cause }, None, &logout)?;
-                Leave { until, seq: Some(seq), is_ours: false, end }
+                let seq = Some(self.send(SendKind::New { cause }, None, &logout)?);
+                match leave {
+                    Some(leave) => Leave { seq, end, until: until.min(leave.until), ..leave },
+                    None => Leave { until, seq, is_ours: false, end },
+                }
             }
         };
         if let Some(connection) = self.connection_mut() {
@@ -427,6 +427,12 @@ impl Call<'_> {
         if self.session().fixed.behavior.after_logout == AfterLogout::Close {
             self.close_after_logout(SessionEnd::LoggedOutByPeer);
         }
+    }
+
+    /// Called when our Logout was answered.
+    fn logged_out(&mut self) {
+        self.notify_reset_after_logout();
+        self.close_after_logout(SessionEnd::LoggedOutByUs);
     }
 
     /// Closes the connection after both Logouts: because of what our Logout was sent for, or with
@@ -723,6 +729,11 @@ impl Call<'_> {
         let Some(connection) = &session.state.connection else { return };
         match gaps::progress(session, connection) {
             Progress::Nothing => {}
+            Progress::LoggedOut => {
+                if self.run(Call::reset_after_logout) {
+                    self.logged_out();
+                }
+            }
             Progress::AnswerLogout => {
                 if self.run(|call| call.answer_logout(None, None)) {
                     self.logout_answered();

@@ -29,7 +29,12 @@ impl Call<'_> {
     /// bytes consumed.
     pub(crate) fn wake(&mut self, buffered: &[u8], reader: &mut Reader) -> usize {
         let now = self.now.mono;
-        if self.session().next_look().is_some_and(|at| at <= now) {
+        let session = self.session();
+        let is_due = session.next_look().is_some_and(|at| at <= now);
+        let has_come = !buffered.is_empty() || !session.intake.reorder.is_empty();
+        // What has come is answered before our Logout.
+        let comes_first = is_due && has_come && session.state.is_open();
+        if is_due && !comes_first {
             self.follow_schedule();
         }
         let session = self.session_mut();
@@ -41,8 +46,15 @@ impl Call<'_> {
             return buffered.len();
         }
         session.limits.note_asked(now);
+        if comes_first {
+            self.edge_may_have_passed();
+        }
         self.fire_timers();
-        self.receive_late(buffered, reader)
+        let consumed = self.receive_late(buffered, reader);
+        if comes_first {
+            self.follow_schedule();
+        }
+        consumed
     }
 
     /// Ends the transport connection. Returns how it ended, if there was one.

@@ -47,10 +47,13 @@ impl Call<'_> {
             SessionReaction::Hurry => {
                 let until = self.leaves_until();
                 if let Some(connection) = self.connection_mut()
+                    && let is_held = connection.logon.logout_is_held()
                     && let PhaseState::LogoutAnswered(leave) = &mut connection.logon.phase
                     && !leave.is_ours
                 {
-                    (leave.until, leave.is_ours) = (until.min(leave.until), true);
+                    // Before the rest of a replay the counterparty does not close.
+                    let until = if is_held { until } else { until.min(leave.until) };
+                    (leave.until, leave.is_ours) = (until, true);
                 }
             }
             SessionReaction::CutReplay => self.cut_replay(),

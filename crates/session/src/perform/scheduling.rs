@@ -17,7 +17,7 @@ impl Call<'_> {
     pub(crate) fn follow_schedule(&mut self) {
         let now = self.now;
         let session = self.session_mut();
-        let Some(before) = session.standing.look_at_clock(now, session.state.stored.began) else { return };
+        let Some(before) = session.standing.look_at_clock(now) else { return };
         if session.state.connection.is_some() {
             if let Some(reaction) = due::edge(self.session()) {
                 self.react(reaction);
@@ -44,17 +44,24 @@ impl Call<'_> {
     /// Processes bytes that have come. If an edge has passed meanwhile, orders among them are
     /// answered as what comes after it, and our Logout follows the answers.
     pub(crate) fn receive_on_time(&mut self, bytes: &[u8], reader: &mut Reader) -> usize {
-        let now = self.now;
-        let session = self.session_mut();
-        let passes = session.next_look().is_some_and(|at| at <= now.mono);
-        if passes {
-            session.standing.look_at_clock(now, session.state.stored.began);
-        }
+        let passes = self.edge_may_have_passed();
         let consumed = self.receive(bytes, reader);
         if passes {
             self.follow_schedule();
         }
         consumed
+    }
+
+    /// Looks at the wall clock if it is time to. Returns whether it was: the schedule is to be
+    /// followed.
+    pub(crate) fn edge_may_have_passed(&mut self) -> bool {
+        let now = self.now;
+        let session = self.session_mut();
+        let passes = session.next_look().is_some_and(|at| at <= now.mono);
+        if passes {
+            session.standing.look_at_clock(now);
+        }
+        passes
     }
 
     /// Begins the in-session reset that is due. One that cannot begin now, because messages are

@@ -31,9 +31,8 @@ pub(crate) struct Calendar {
     pub(crate) next_look: Mono,
     /// The window of the session in which the connection began.
     connected_in: Option<Position>,
-    /// Whether an edge has passed during the connection, and the sequence numbers are reset before
-    /// the next one.
-    pub(crate) resets_next: bool,
+    /// Whether the connection's edge has passed, by the last look.
+    pub(crate) is_over: bool,
 }
 
 impl Calendar {
@@ -48,7 +47,7 @@ impl Calendar {
             looked: Utc(0),
             next_look: Mono(0),
             connected_in: None,
-            resets_next: false,
+            is_over: false,
         }
     }
 
@@ -62,6 +61,7 @@ impl Calendar {
             self.computed = now.utc;
         }
         self.looked = now.utc;
+        self.is_over = self.has_changed() || !self.allows_connection();
         let reset = self.in_session_resets.and_then(|resets| resets.changes());
         let change = [self.connection.changes(), self.session.changes(), reset].into_iter().flatten().min();
         let wait = change.map_or(LOOK_INTERVAL, |at| at.abs_diff(now.utc).min(LOOK_INTERVAL));
@@ -79,16 +79,7 @@ impl Calendar {
 
     /// Notes that a connection begins.
     pub(crate) const fn connected(&mut self) {
-        (self.connected_in, self.resets_next) = (Some(self.session), false);
-    }
-
-    /// Notes whether the connection's edge has passed, if there is one and the sequence numbers
-    /// were last reset at `began`.
-    pub(crate) fn note_edge(&mut self, began: Option<Utc>, now: Utc) {
-        let next = if self.allows_connection() { Some(now) } else { self.next_connection() };
-        let ends = self.has_changed() || !self.allows_connection();
-        let due = |began| next.and_then(|next| self.reset_due(began, next));
-        self.resets_next = ends && began.and_then(due).is_some();
+        (self.connected_in, self.is_over) = (Some(self.session), false);
     }
 
     /// Returns whether there may be a connection, by the last look.
@@ -113,6 +104,13 @@ impl Calendar {
     /// `began`.
     pub(crate) fn reset_due(&self, began: Utc, now: Utc) -> Option<Utc> {
         self.schedule.reset_due(began, now)
+    }
+
+    /// Returns whether the sequence numbers, last reset at `began`, are reset by the schedule
+    /// before the next connection.
+    pub(crate) fn resets_next(&self, began: Utc) -> bool {
+        let next = if self.allows_connection() { Some(self.looked) } else { self.next_connection() };
+        next.is_some_and(|next| self.reset_due(began, next).is_some())
     }
 
     /// Returns the time of the in-session reset that is due, if the sequence numbers were last

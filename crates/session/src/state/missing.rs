@@ -59,10 +59,10 @@ impl Resent {
 
 impl Missing {
     /// Records that message `seq` was sent again. As long as it belongs to the answer to an earlier
-    /// request, ours has not been answered too late.
+    /// request, to which these messages belonged, ours is not answered too late.
     pub(crate) fn sent_again(&mut self, seq: SeqNum, now: Mono) {
         self.resent = self.resent.with(seq, self.request);
-        if matches!(self.resent, Resent::AfterAnother(_)) {
+        if matches!(self.resent, Resent::AfterAnother(_)) && seq <= self.end {
             self.asked_at = now;
         }
     }

@@ -261,6 +261,9 @@ impl State {
     /// came or was requested under the numbers from there on no longer applies.
     pub(crate) fn restart_inbound(&mut self, new: SeqNum) {
         (self.stored.next_in, self.stored.attempts, self.gave_up_at) = (new, 0, SeqNum::ZERO);
+        if self.connection.as_ref().is_some_and(|connection| connection.logon.phase.held().is_some()) {
+            self.release();
+        }
         if let Some(Connection { logon, .. }) = &mut self.connection {
             logon.resets = logon.resets.wrapping_add(1);
             (logon.missing, logon.request_answered) = (None, None);

@@ -174,6 +174,18 @@ impl Session {
         session
     }
 
+    /// Returns whether the sequence numbers are reset before the next connection, if this one ends.
+    #[cold]
+    pub(crate) fn resets_next(&self) -> bool {
+        let settings = &self.fixed.settings;
+        let calendar = self.standing.calendar.as_ref();
+        let by_schedule = |began| calendar.is_some_and(|calendar| calendar.resets_next(began));
+        settings.reset_on_logon
+            || settings.reset_on_logout
+            || settings.reset_on_disconnect
+            || self.state.stored.began.is_some_and(by_schedule)
+    }
+
     /// Continues from the contents of the store, halted if they require it. Returns the messages
     /// that can no longer be sent, because the sequence numbers were reset since. `was_new` says
     /// whether nothing had been sent before: a store that has lost everything does not undo that.

@@ -106,13 +106,12 @@ impl Guarded<Standing> {
         self.change().retry = Some(retry.again(now));
     }
 
-    /// Looks at the wall clock, by the session's schedule. `began` is when the sequence numbers
-    /// were last reset. Returns when that was done before; `None` without a schedule.
-    pub(crate) fn look_at_clock(&mut self, now: Now, began: Option<Utc>) -> Option<Utc> {
+    /// Looks at the wall clock, by the session's schedule. Returns when that was done before;
+    /// `None` without a schedule.
+    pub(crate) fn look_at_clock(&mut self, now: Now) -> Option<Utc> {
         let calendar = self.change().calendar.as_mut()?;
         let before = calendar.looked();
         calendar.look(now);
-        calendar.note_edge(began, now.utc);
         Some(before)
     }
 
