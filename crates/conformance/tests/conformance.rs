@@ -9,11 +9,11 @@ use fixbolt_conformance::{
     Action, BrokenCore, Defect, Echo, Edition, Family, Order, Report, Script, VirtualTime, run, run_folder,
     run_scripts, run_suite,
 };
-use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Policy, Validator, fix42, fix44, fixt11};
+use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Policy, Validator, fixt11, shipped};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    AcceptedHeartBtInt, Compatibility, FixtDictionaries, Role, SessionDictionary, SessionSettings,
+    AcceptedHeartBtInt, Compatibility, FixtDictionaries, Role, SessionDictionary, SessionId, SessionSettings,
 };
 
 fn repository() -> PathBuf {
@@ -32,13 +32,17 @@ fn reference(folder: &str) -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-const OWN: [&str; 8] = [
+const OWN: [&str; 12] = [
     "fix42",
     "fix44",
     "fix42-continued",
     "fix44-continued",
     "fix44-next-expected",
     "fix44-sub-ids",
+    "fix40-quickfix",
+    "fix41-quickfix",
+    "fix42-quickfix",
+    "fix43-quickfix",
     "fix44-quickfix",
     "fix44-quickfixj",
 ];
@@ -145,7 +149,7 @@ fn of_edition(edition: Edition, family: Family) -> SessionSettings {
     SessionSettings::new(edition.session().unwrap(), Role::Acceptor).with(|s| {
         s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         s.reset_on_logon = family == Family::Reset;
-        let dictionary = fixbolt_dictionary::shipped(edition.version());
+        let dictionary = shipped(edition.version());
         s.dictionary = match edition.version().appl_ver_id().filter(|_| edition.version().is_application()) {
             None => SessionDictionary::Own(Arc::new(Validator::new(dictionary))),
             Some(id) => {
@@ -158,22 +162,17 @@ fn of_edition(edition: Edition, family: Family) -> SessionSettings {
     })
 }
 
-/// VENUE accepting TRADER42 or TRADER44, under Compatibility=standard.
+/// VENUE accepting TRADER40 to TRADER44, under Compatibility=standard.
 fn venue(version: &str, reset_on_logon: bool) -> SessionSettings {
-    let id = match version {
-        "fix42" => "FIX.4.2:VENUE->TRADER42",
-        _ => "FIX.4.4:VENUE->TRADER44",
-    };
-    SessionSettings::new(id.parse().unwrap(), Role::Acceptor).with(|s| {
+    let minor = version.strip_prefix("fix4").unwrap();
+    let id = format!("FIX.4.{minor}:VENUE->TRADER4{minor}");
+    let id: SessionId = id.parse().unwrap();
+    let dictionary = shipped(id.version());
+    SessionSettings::new(id, Role::Acceptor).with(|s| {
         s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         s.reset_on_logon = reset_on_logon;
-        s.dictionary = SessionDictionary::Own(shipped(version));
+        s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(dictionary)));
     })
-}
-
-/// Returns the shipped dictionary of a version.
-fn shipped(version: &str) -> Arc<Validator> {
-    Arc::new(Validator::new(if version == "fix42" { fix42() } else { fix44() }))
 }
 
 /// Returns the session for the reference suites: ISLD accepting TW42 or TW44.
@@ -182,11 +181,13 @@ fn island(version: &str) -> SessionSettings {
         "fix42" => "FIX.4.2:ISLD->TW42",
         _ => "FIX.4.4:ISLD->TW44",
     };
-    SessionSettings::new(id.parse().unwrap(), Role::Acceptor).with(|s| {
+    let id: SessionId = id.parse().unwrap();
+    let dictionary = shipped(id.version());
+    SessionSettings::new(id, Role::Acceptor).with(|s| {
         s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         s.reset_on_logon = true;
         s.compatibility = Compatibility::QuickFix;
-        s.dictionary = SessionDictionary::Own(shipped(version));
+        s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(dictionary)));
         s.policy = Policy::quickfix();
     })
 }

@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fixbolt::codec::SeqNum;
-use fixbolt::dictionary::{Policy, Validator, fix42, fix44};
+use fixbolt::dictionary::{Policy, Validator, shipped};
 use fixbolt::session::{
     AcceptedHeartBtInt, Compatibility, Role, SessionDictionary, SessionId, SessionSettings, SessionState, Utc,
 };
@@ -134,8 +134,9 @@ struct Suite {
 }
 
 fn settings(id: &str, reset_on_logon: bool) -> SessionSettings {
-    let dictionary = if id.starts_with("FIX.4.2") { fix42() } else { fix44() };
-    SessionSettings::new(id.parse().unwrap(), Role::Acceptor).with(|s| {
+    let id: SessionId = id.parse().unwrap();
+    let dictionary = shipped(id.version());
+    SessionSettings::new(id, Role::Acceptor).with(|s| {
         s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         s.reset_on_logon = reset_on_logon;
         s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(dictionary)));
@@ -174,6 +175,10 @@ fn suites() -> Vec<Suite> {
             "fix44-next-expected",
             settings("FIX.4.4:VENUE->TRADER44", false).with(|s| s.next_expected_msg_seq_num = true),
         ),
+        own("fix40-quickfix", quickfix("FIX.4.0:VENUE->TRADER40")),
+        own("fix41-quickfix", quickfix("FIX.4.1:VENUE->TRADER41")),
+        own("fix42-quickfix", quickfix("FIX.4.2:VENUE->TRADER42")),
+        own("fix43-quickfix", quickfix("FIX.4.3:VENUE->TRADER43")),
         own("fix44-quickfix", quickfix("FIX.4.4:VENUE->TRADER44")),
         own("fix44-quickfixj", quickfixj("FIX.4.4:VENUE->TRADER44")),
     ];

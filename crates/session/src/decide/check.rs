@@ -2,7 +2,7 @@
 
 use core::ops::{ControlFlow, Range};
 
-use fixbolt_codec::{FaultKind, Message, Place, Secrets};
+use fixbolt_codec::{FaultKind, Message, Place, Secrets, Section};
 use fixbolt_dictionary::{
     Action, Check, Direction, Policy, RefTag, Scratch, SessionRejectReason, UnsupportedApplicationVersion,
     Validator, Violation,
@@ -160,19 +160,59 @@ fn walk<'m, 's>(
     before: &mut Before<'m, '_>,
 ) -> Walked<'m, 's> {
     let mut found = None;
+    let mut least = Rank::LAST;
     let mut warned = Vec::new();
     let places = validator.for_each(message, policy, scratch, |violation| {
         if violation.action == Action::Warn {
             warned.push(without_secret(violation, before));
             return ControlFlow::Continue(());
         }
-        let ends = first == FirstViolation::InWireOrder || is_structure(message, &violation);
-        if ends || found.is_none() {
-            found = Some(Found::of(&violation, before));
+        let rank = match first {
+            FirstViolation::InWireOrder => Rank::FIRST,
+            FirstViolation::StructureFirst if is_structure(message, &violation) => Rank::FIRST,
+            FirstViolation::StructureFirst => Rank::REQUIRED,
+            FirstViolation::ByTag => Rank::by_tag(validator, message, &violation),
+        };
+        if rank < least {
+            (found, least) = (Some(Found::of(&violation, before)), rank);
         }
-        if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if least == Rank::FIRST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     Walked { places, found, warned }
+}
+
+/// The place of a violation among those of its message: the least one is rejected, the first one of
+/// several that are equal.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    stage: u8,
+    /// Among the fields of a stage: header, trailer and body, then the tag.
+    field: (u8, u32),
+}
+
+impl Rank {
+    const FIRST: Self = Self { stage: 0, field: (0, 0) };
+    const MSG_TYPE: Self = Self { stage: 1, field: (0, 0) };
+    const REQUIRED: Self = Self { stage: 2, field: (0, 0) };
+    const LAST: Self = Self { stage: u8::MAX, field: (0, 0) };
+
+    fn by_tag(validator: &Validator, message: &Message<'_>, violation: &Violation<'_>) -> Self {
+        match violation.check {
+            Check::SectionOrder => Self::FIRST,
+            Check::DataLength if is_structure(message, violation) => Self::FIRST,
+            Check::MsgType | Check::ApplicationVersion => Self::MSG_TYPE,
+            Check::RequiredField | Check::RequiredInGroup => Self::REQUIRED,
+            _ => {
+                let tag = violation.position.map_or(0, |at| message.tags()[at]);
+                let section = match validator.section(tag) {
+                    Section::Header => 0,
+                    Section::Trailer => 1,
+                    Section::Body => 2,
+                };
+                Self { stage: 3, field: (section, tag) }
+            }
+        }
+    }
 }
 
 /// A violation that is rejected.
@@ -333,7 +373,8 @@ mod tests {
             warning(Policy::ignoring()),
             warning(Policy::quickfix()),
         ] {
-            for first in [FirstViolation::InWireOrder, FirstViolation::StructureFirst] {
+            for first in [FirstViolation::InWireOrder, FirstViolation::StructureFirst, FirstViolation::ByTag]
+            {
                 for (start, broken) in [("", "x=1|"), ("", "x|"), ("554=a|", "x=1|"), ("", "554=a|x=1|")] {
                     for count in [1_000, 2_000] {
                         let fields = format!("{start}{}", broken.repeat(count));

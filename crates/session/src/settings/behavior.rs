@@ -210,6 +210,9 @@ reactions! {
         /// Duplicate tags, wrong order of header, body and trailer, and wrong group members before
         /// all other violations.
         StructureFirst,
+        /// Wrong order of header, body and trailer, then MsgType, then required fields that are
+        /// missing, then the other fields of the header, the trailer and the body, by their tags.
+        ByTag,
     }
     /// What is lost after a wrong BodyLength (9).
     WrongBodyLength {
@@ -319,7 +322,7 @@ behavior! {
     /// 14: how a Reject before FIX.4.2 names the field in error in its Text.
     tag_in_text: TagInText = InBrackets, InBrackets, AsField;
     /// 14j: which of several violations is rejected.
-    first_violation: FirstViolation = InWireOrder, InWireOrder, StructureFirst;
+    first_violation: FirstViolation = InWireOrder, ByTag, StructureFirst;
     /// 14k: a field without `=`.
     field_without_equals: FieldWithoutEquals = Rejected, Ignored, Ignored;
     /// 20: a ResendRequest that arrives after a gap that was already asked for.
