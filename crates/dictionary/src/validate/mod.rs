@@ -24,7 +24,7 @@ pub use fixbolt_codec::Section;
 use fixbolt_codec::{DataFields, FaultKind, Message, Place, Redacted, Version};
 
 use crate::model::Dictionary;
-use plan::{HEADER, Plan, TRAILER};
+use plan::Plan;
 pub use policy::{Action, Check, CodeRules, Policy, Requirements, TypeRules};
 pub use reason::SessionRejectReason;
 #[cfg(feature = "sample-messages")]
@@ -175,18 +175,6 @@ impl Validator {
     pub fn has_code(&self, tag: u32, value: &[u8]) -> bool {
         let rule = self.plan.slot(tag).map(|slot| self.plan.field(slot));
         rule.and_then(|rule| self.plan.codes(rule)).is_some_and(|codes| codes.admits(value, None))
-    }
-
-    /// Returns whether a field is of the header, the trailer, or the body, which has all others.
-    pub fn section(&self, tag: u32) -> Section {
-        let Some(slot) = self.plan.slot(tag) else { return Section::Body };
-        if self.plan.member(HEADER, slot).is_some() {
-            Section::Header
-        } else if self.plan.member(TRAILER, slot).is_some() {
-            Section::Trailer
-        } else {
-            Section::Body
-        }
     }
 
     /// Returns the memory for checking, which is allocated once per worker (or session) and used

@@ -160,57 +160,55 @@ fn walk<'m, 's>(
     before: &mut Before<'m, '_>,
 ) -> Walked<'m, 's> {
     let mut found = None;
-    let mut least = Rank::LAST;
     let mut warned = Vec::new();
+    // Those of which the least is rejected, once the place of each field is known.
+    let mut single = Vec::new();
     let places = validator.for_each(message, policy, scratch, |violation| {
         if violation.action == Action::Warn {
             warned.push(without_secret(violation, before));
             return ControlFlow::Continue(());
         }
-        let rank = match first {
-            FirstViolation::InWireOrder => Rank::FIRST,
-            FirstViolation::StructureFirst if is_structure(message, &violation) => Rank::FIRST,
-            FirstViolation::StructureFirst => Rank::REQUIRED,
-            FirstViolation::ByTag => Rank::by_tag(validator, message, &violation),
+        let ends = match first {
+            FirstViolation::InWireOrder => true,
+            FirstViolation::StructureFirst => is_structure(message, &violation),
+            FirstViolation::ByTag => {
+                violation.check == Check::SectionOrder
+                    || violation.check == Check::DataLength && is_structure(message, &violation)
+            }
         };
-        if rank < least {
-            (found, least) = (Some(Found::of(&violation, before)), rank);
+        if ends || found.is_none() {
+            found = Some(Found::of(&violation, before));
         }
-        if least == Rank::FIRST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if first == FirstViolation::ByTag && single.len() < MOST_COMPARED {
+            single.push(violation);
+        }
+        if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
+    if let Some(places) = places
+        && let Some(least) = single.iter().min_by_key(|violation| rank(violation, places))
+    {
+        found = Some(Found::of(least, before));
+    }
     Walked { places, found, warned }
 }
 
-/// The place of a violation among those of its message: the least one is rejected, the first one of
-/// several that are equal.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    stage: u8,
-    /// Among the fields of a stage: header, trailer and body, then the tag.
-    field: (u8, u32),
-}
+/// The most violations of a message that are compared with each other.
+const MOST_COMPARED: usize = 64;
 
-impl Rank {
-    const FIRST: Self = Self { stage: 0, field: (0, 0) };
-    const MSG_TYPE: Self = Self { stage: 1, field: (0, 0) };
-    const REQUIRED: Self = Self { stage: 2, field: (0, 0) };
-    const LAST: Self = Self { stage: u8::MAX, field: (0, 0) };
-
-    fn by_tag(validator: &Validator, message: &Message<'_>, violation: &Violation<'_>) -> Self {
-        match violation.check {
-            Check::SectionOrder => Self::FIRST,
-            Check::DataLength if is_structure(message, violation) => Self::FIRST,
-            Check::MsgType | Check::ApplicationVersion => Self::MSG_TYPE,
-            Check::RequiredField | Check::RequiredInGroup => Self::REQUIRED,
-            _ => {
-                let tag = violation.position.map_or(0, |at| message.tags()[at]);
-                let section = match validator.section(tag) {
-                    Section::Header => 0,
-                    Section::Trailer => 1,
-                    Section::Body => 2,
-                };
-                Self { stage: 3, field: (section, tag) }
-            }
+/// Returns the place of a violation among those of its message: MsgType, required fields, then
+/// header, trailer and body by their tags, and the members of groups last.
+fn rank(violation: &Violation<'_>, places: &[Place]) -> (u8, u8, u32) {
+    match violation.check {
+        Check::MsgType | Check::ApplicationVersion => (0, 0, 0),
+        Check::RequiredField | Check::RequiredInGroup => (1, 0, 0),
+        _ => {
+            let Some(place) = violation.position.and_then(|at| places.get(at)) else { return (2, 0, 0) };
+            let section = match place.section() {
+                Section::Header => 0,
+                Section::Trailer => 1,
+                Section::Body => 2,
+            };
+            (if place.depth() == 0 { 2 } else { 3 }, section, place.tag())
         }
     }
 }

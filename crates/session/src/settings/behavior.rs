@@ -211,7 +211,8 @@ reactions! {
         /// all other violations.
         StructureFirst,
         /// Wrong order of header, body and trailer, then MsgType, then required fields that are
-        /// missing, then the other fields of the header, the trailer and the body, by their tags.
+        /// missing, then the other fields of the header, the trailer and the body, by their tags,
+        /// and the members of groups last.
         ByTag,
     }
     /// What is lost after a wrong BodyLength (9).
