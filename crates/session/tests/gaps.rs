@@ -255,21 +255,6 @@ fn the_time_to_answer_a_request_starts_when_it_leaves() {
 }
 
 #[test]
-fn a_request_that_the_counterparty_has_not_read_is_not_unanswered() {
-    let mut side = logged_on(|_| {});
-    hear(&mut side, "35=0|34=5|");
-    for seq in 6..9 {
-        side.pass(Duration::from_secs(31));
-        hear(&mut side, &format!("35=0|34={seq}|"));
-    }
-    assert_eq!(requests(&side.take(0)), ["2-0"]);
-    side.pass(Duration::from_secs(29));
-    assert_eq!(requests(&side.say(0, "35=0|34=9|")), [""; 0]);
-    side.pass(Duration::from_secs(1));
-    assert_eq!(requests(&side.say(0, "35=0|34=10|")), ["2-0"]);
-}
-
-#[test]
 fn the_answer_to_another_request_is_no_failure_of_one_that_has_not_left() {
     let mut side = asked_for_thirty();
     hear(&mut side, "35=0|34=40|");
@@ -295,22 +280,6 @@ fn redundant_requests_do_not_prolong_the_time_for_the_answer() {
         }
     }
     assert_eq!((asked, side.phase(0)), (18, Phase::LogoutAnswered));
-}
-
-#[test]
-fn messages_that_nobody_requested_do_not_put_off_a_request() {
-    let mut side = logged_on(|_| {});
-    let mut bytes = side.wire(0, "35=D|34=3|11=ord3|");
-    bytes.extend(side.wire(0, &again(&side, 4)));
-    side.hear(0, &bytes);
-    assert_eq!(requests(&side.take(0)), ["2-0"]);
-    let mut asked = 0;
-    for seq in 5..9 {
-        side.pass(Duration::from_secs(16));
-        let dup = again(&side, 100 + seq);
-        asked += requested(&mut side, &[dup, format!("35=0|34={seq}|")]).len();
-    }
-    assert!(asked >= 1 || side.phase(0) != Phase::LoggedOn, "{asked}");
 }
 
 #[test]

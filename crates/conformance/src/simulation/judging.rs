@@ -192,7 +192,7 @@ impl World {
             E::PeerMisbehaved(Misbehavior::GapNeverFilled) => {
                 let lost = self.link.diary.most_lost();
                 let times = if self.link.diary.gave_up { 1 } else { self.link.settings.max_resend_requests };
-                if lost < times && !it.cut && !it.paused && !it.dropped {
+                if lost < times && !it.cut && !it.paused && !it.dropped && !it.stalled {
                     let why = format!("no number was lost more than {lost} times, yet: {end}");
                     return Err(Stop::Failed(why));
                 }

@@ -695,10 +695,10 @@ impl Call<'_> {
             let request = AdminMessage::ResendRequest { begin: gap.begin, end: gap.asked_to };
             let queued = call.session().outbox.cursor.end();
             let seq = call.send(SendKind::New { cause: Some(received) }, None, &request)?;
+            let now = call.now.mono;
             let session = call.session_mut();
-            let end = session.outbox.cursor.end();
-            if end > queued {
-                session.state.request_queued(seq, end);
+            if session.outbox.cursor.end() > queued {
+                session.state.request_queued(seq, now);
             }
             Ok(())
         })

@@ -314,8 +314,7 @@ impl Call<'_> {
                 call.session_mut().count_followed(msg_type);
                 call.session_mut().state.went_out(next.previous());
             }
-            let session = call.session_mut();
-            session.state.request_queued(next.previous(), session.outbox.cursor.end());
+            call.session_mut().state.request_queued(next.previous(), now);
             Ok(())
         });
         if !is_committed {

@@ -15,7 +15,7 @@ pub(crate) struct Missing {
     pub(crate) asked_to: Option<SeqNum>,
     /// How many times these were requested without progress.
     pub(crate) asked: u32,
-    /// When the socket accepted our request, or when it was written if the socket has not yet.
+    /// When our request was queued for the socket.
     pub(crate) asked_at: Mono,
     pub(crate) request: Request,
     pub(crate) resent: Resent,
@@ -26,9 +26,8 @@ pub(crate) struct Missing {
 pub(crate) enum Request {
     /// It has this sequence number, and waits for the end of a replay or is withheld.
     Waits(SeqNum),
-    /// It is in the outbox, and ends at this position.
-    Queued(u64),
-    /// The socket has accepted it, or none was needed.
+    /// It was queued for the socket, or none was needed. A journal does not say when the socket
+    /// accepts it, and what follows from a journal is the same again.
     Sent,
 }
 

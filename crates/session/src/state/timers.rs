@@ -9,7 +9,6 @@ use core::time::Duration;
 use crate::settings::SessionSettings;
 use crate::settings::behavior::HeartbeatWhileTesting;
 use crate::state::backlog::Replay;
-use crate::state::missing::Request;
 use crate::state::phase::PhaseState;
 use crate::state::reading::BlockedBy;
 use crate::state::session::Session;
@@ -285,9 +284,8 @@ impl Session {
         }
     }
 
-    /// Called when the socket has accepted bytes. The time for the answer to our request for
-    /// missing messages starts at its last byte, and a counterparty that logged out may still
-    /// receive the rest of its replay.
+    /// Called when the socket has accepted bytes: a counterparty that logged out may still receive
+    /// the rest of its replay.
     pub(crate) fn wrote(&mut self, now: Mono) {
         let Some(connection) = &mut self.state.connection else { return };
         let logon = &mut connection.logon;
@@ -296,12 +294,6 @@ impl Session {
             && !leave.is_ours
         {
             leave.until = now + PEER_CLOSES_WITHIN;
-        }
-        if let Some(gap) = &mut logon.missing
-            && let Request::Queued(end) = gap.request
-            && end <= self.outbox.position()
-        {
-            (gap.request, gap.asked_at) = (Request::Sent, now);
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::state::backlog::{Backlog, Replay, Unsent};
 use crate::state::missing::Request;
 use crate::state::{Connection, Phase, State};
 use crate::values::fix::msg_type;
+use crate::values::time::Mono;
 
 impl State {
     pub(crate) fn replay(&self) -> Option<Replay> {
@@ -47,15 +48,14 @@ impl State {
         }
     }
 
-    /// Called when every message up to `seq` was queued or gap-filled, and the last one ends at
-    /// this position of the outbox.
-    pub(crate) fn request_queued(&mut self, seq: SeqNum, end: u64) {
+    /// Called when every message up to `seq` was queued or gap-filled.
+    pub(crate) fn request_queued(&mut self, seq: SeqNum, now: Mono) {
         if let Some(Connection { logon, .. }) = &mut self.connection
             && let Some(gap) = &mut logon.missing
             && let Request::Waits(request) = gap.request
             && request <= seq
         {
-            gap.request = Request::Queued(end);
+            (gap.request, gap.asked_at) = (Request::Sent, now);
         }
     }
 
