@@ -297,7 +297,8 @@ impl World {
             );
             return Err(Stop::Failed(why));
         }
-        let failed = self.app.has_failed(self.link.place);
+        // An attack may end the connection while the Logout waits.
+        let failed = self.app.has_failed(self.link.place) || self.faults.hostile;
         let other_end = it.cut || it.peer_left || self.link.peer.left || it.lost_in > 0 || failed;
         if !self.link.attached && !it.logout_written && !other_end {
             return Err(Stop::Failed(format!("{}: no Logout was sent", leave.reason)));
