@@ -3,12 +3,13 @@
 
 use core::time::Duration;
 
-use fixbolt_codec::SeqNum;
+use fixbolt_codec::{MsgType, SeqNum};
 
 use crate::settings::SessionSettings;
 use crate::state::missing::{Missing, Request, Resent};
 use crate::state::session::Session;
 use crate::state::{Connection, Phase};
+use crate::values::fix::msg_type;
 use crate::values::time::Mono;
 
 /// How long requested messages may take to arrive, unless HeartBtInt is longer, in seconds.
@@ -89,7 +90,14 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
     if asked > most {
         return GapStep::GiveUp;
     }
-    ask(next_in, end, asked, now, Request::Waits(session.state.stored.next_out), resent)
+    ask(next_in, end, asked, now, request(session), resent)
+}
+
+/// Returns where a request is that is written now.
+fn request(session: &Session) -> Request {
+    let Session { state, fixed, .. } = session;
+    let waits = state.keeps_back(&fixed.settings, MsgType::new(msg_type::RESEND_REQUEST));
+    if waits { Request::Waits(state.stored.next_out) } else { Request::Sent }
 }
 
 /// Returns the last number that is missing before a buffered message, at least `end`: an open-ended
@@ -126,8 +134,7 @@ pub(crate) fn next_part(
     let has_come = begin > asked_to || by_gap_fill && begin == asked_to && begin > gap.begin;
     (has_come && begin <= gap.end).then(|| {
         let asked_to = end_of_request(session, begin, gap.end);
-        let request = Request::Waits(session.state.stored.next_out);
-        Missing { begin, asked_to, asked: 1, asked_at: now, request, ..gap }
+        Missing { begin, asked_to, asked: 1, asked_at: now, request: request(session), ..gap }
     })
 }
 

@@ -693,14 +693,7 @@ impl Call<'_> {
                 connection.logon.missing = Some(gap);
             }
             let request = AdminMessage::ResendRequest { begin: gap.begin, end: gap.asked_to };
-            let queued = call.session().outbox.cursor.end();
-            let seq = call.send(SendKind::New { cause: Some(received) }, None, &request)?;
-            let now = call.now.mono;
-            let session = call.session_mut();
-            if session.outbox.cursor.end() > queued {
-                session.state.request_queued(seq, now);
-            }
-            Ok(())
+            call.send(SendKind::New { cause: Some(received) }, None, &request).map(drop)
         })
     }
 
