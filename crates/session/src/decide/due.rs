@@ -77,7 +77,7 @@ pub(crate) fn edge(session: &Session) -> Option<SessionReaction<'static>> {
     let phase = session.state.phase();
     let calendar = session.standing.calendar.as_ref()?;
     // A connection that waits for its Logon outside the windows is told then.
-    let ends = calendar.has_changed() || !calendar.allows_connection() && phase != Phase::AwaitingLogon;
+    let ends = calendar.is_over() && (calendar.has_changed() || phase != Phase::AwaitingLogon);
     if !ends || !session.state.is_open() {
         return None;
     }

@@ -22,6 +22,7 @@ use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
 use crate::events::rejects::{BusinessReject, BusinessRejectReason};
 use crate::limits::throttle::{InboundThrottle, Rate};
+use crate::schedule::calendar::Calendar;
 use crate::settings::behavior::{EmptyCompId, FieldWithoutEquals};
 use crate::state::phase::PhaseState;
 use crate::state::session::Session;
@@ -173,7 +174,7 @@ fn due<'m>(
     requested: Option<Requested>,
     now: Mono,
 ) -> Decision<'m> {
-    if session.standing.calendar.as_ref().is_some_and(|calendar| calendar.is_over) && session.resets_next() {
+    if session.standing.calendar.as_ref().is_some_and(Calendar::is_over) && session.resets_next() {
         return not_taken(session, header, message, seq).into();
     }
     if requested.is_none()

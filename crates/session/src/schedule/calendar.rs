@@ -31,8 +31,6 @@ pub(crate) struct Calendar {
     pub(crate) next_look: Mono,
     /// The window of the session in which the connection began.
     connected_in: Option<Position>,
-    /// Whether the connection's edge has passed, by the last look.
-    pub(crate) is_over: bool,
 }
 
 impl Calendar {
@@ -47,7 +45,6 @@ impl Calendar {
             looked: Utc(0),
             next_look: Mono(0),
             connected_in: None,
-            is_over: false,
         }
     }
 
@@ -61,7 +58,6 @@ impl Calendar {
             self.computed = now.utc;
         }
         self.looked = now.utc;
-        self.is_over = self.has_changed() || !self.allows_connection();
         let reset = self.in_session_resets.and_then(|resets| resets.changes());
         let change = [self.connection.changes(), self.session.changes(), reset].into_iter().flatten().min();
         let wait = change.map_or(LOOK_INTERVAL, |at| at.abs_diff(now.utc).min(LOOK_INTERVAL));
@@ -79,7 +75,7 @@ impl Calendar {
 
     /// Notes that a connection begins.
     pub(crate) const fn connected(&mut self) {
-        (self.connected_in, self.is_over) = (Some(self.session), false);
+        self.connected_in = Some(self.session);
     }
 
     /// Returns whether there may be a connection, by the last look.
@@ -98,6 +94,11 @@ impl Calendar {
     /// Returns whether the connection began in another window of the session.
     pub(crate) fn has_changed(&self) -> bool {
         self.connected_in.is_some_and(|window| window != self.session)
+    }
+
+    /// Returns whether the connection's edge has passed, by the last look.
+    pub(crate) fn is_over(&self) -> bool {
+        self.has_changed() || !self.allows_connection()
     }
 
     /// Returns the edge for which the sequence numbers are to be reset, if they were last reset at
