@@ -220,13 +220,8 @@ fn an_answer_that_goes_on_after_a_request_of_the_counterparty_is_no_failure() {
 fn asked_for_thirty() -> Side {
     let mut side = logged_on(|s| s.max_replay_rate = Some(1));
     assert_eq!(orders(&mut side, 2..=31).len(), 30);
-    hear(&mut side, "35=2|34=32|7=2|16=31|");
+    side.tell(0, "35=2|34=32|7=2|16=31|");
     side
-}
-
-fn hear(side: &mut Side, fields: &str) {
-    let bytes = side.wire(0, fields);
-    side.hear(0, &bytes);
 }
 
 /// Lets time pass; returns what the session has requested meanwhile.
@@ -246,7 +241,7 @@ fn the_time_to_answer_a_request_starts_when_it_leaves() {
     let mut side = asked_for_thirty();
     let mut requested = Vec::new();
     for seq in 40..80 {
-        hear(&mut side, &format!("35=0|34={seq}|"));
+        side.tell(0, &format!("35=0|34={seq}|"));
         requested.extend(seconds(&mut side, 1));
     }
     assert_eq!((requested, side.phase(0)), (vec!["33-0".to_owned()], Phase::LoggedOn));
@@ -257,10 +252,10 @@ fn the_time_to_answer_a_request_starts_when_it_leaves() {
 #[test]
 fn the_answer_to_another_request_is_no_failure_of_one_that_has_not_left() {
     let mut side = asked_for_thirty();
-    hear(&mut side, "35=0|34=40|");
+    side.tell(0, "35=0|34=40|");
     for seq in [36, 34, 37, 35, 38] {
         let fields = again(&side, seq);
-        hear(&mut side, &fields);
+        side.tell(0, &fields);
     }
     assert_eq!((seconds(&mut side, 60), side.phase(0)), (vec!["33-0".to_owned()], Phase::LoggedOn));
     let fields = again(&side, 33);

@@ -23,13 +23,8 @@ fn asked_again_with(orders: u32, change: fn(&mut SessionSettings)) -> Side {
         side.send(0, "x", 1).unwrap();
         side.take(0);
     }
-    hear(&mut side, "35=2|34=2|7=2|16=0|");
+    side.tell(0, "35=2|34=2|7=2|16=0|");
     side
-}
-
-fn hear(side: &mut Side, fields: &str) {
-    let bytes = side.wire(0, fields);
-    side.hear(0, &bytes);
 }
 
 /// Lets a tenth of a second pass; returns what the session has sent.
@@ -60,10 +55,10 @@ fn what_a_logout_has_cut_off_is_sent_again_until_it_is_answered() {
     for _ in 0..10 {
         tenth(&mut side);
     }
-    hear(&mut side, "35=2|34=3|7=4|16=5|");
+    side.tell(0, "35=2|34=3|7=4|16=5|");
     side.pass(Duration::from_millis(400));
     assert!(kinds(&tenth(&mut side)).contains('D'));
-    hear(&mut side, "35=5|34=4|");
+    side.tell(0, "35=5|34=4|");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
 }
 
@@ -74,7 +69,7 @@ fn new_resend_requests_do_not_delay_a_logout() {
     let mut sent = String::new();
     for seq in 3..13 {
         sent += &kinds(&tenth(&mut side));
-        hear(&mut side, &format!("35=2|34={seq}|7=2|16=0|"));
+        side.tell(0, &format!("35=2|34={seq}|7=2|16=0|"));
     }
     assert!(sent.ends_with('5'), "{sent}");
     for _ in 0..10 {
@@ -86,7 +81,7 @@ fn new_resend_requests_do_not_delay_a_logout() {
 #[test]
 fn who_logs_out_while_the_counterparty_waits_for_a_replay_waits_no_longer_than_otherwise() {
     let mut side = asked_again(200);
-    hear(&mut side, "35=5|34=3|");
+    side.tell(0, "35=5|34=3|");
     for _ in 0..30 {
         tenth(&mut side);
     }
@@ -106,9 +101,8 @@ fn what_waits_behind_a_logout_that_was_cut_off_is_sent_with_the_next_connection(
     assert!(!sent.iter().any(|message| message.contains("waits")), "{sent:?}");
     side.disconnect(0);
     assert_eq!(side.app.unreached, []);
-    let mut side = side;
     assert_eq!(kinds(&side.log_on(0, 3, "")), "A");
-    hear(&mut side, &format!("35=2|34=4|7={seq}|16={seq}|"));
+    side.tell(0, &format!("35=2|34=4|7={seq}|16={seq}|"));
     assert!(tenth(&mut side).iter().any(|message| message.contains("waits")));
 }
 
@@ -190,12 +184,12 @@ fn half_of_a_long_timeout_is_for_the_rest_of_a_replay_whoever_logs_out_first() {
             side.send(0, "x", 1).unwrap();
             side.take(0);
         }
-        hear(&mut side, "35=2|34=2|7=2|16=0|");
+        side.tell(0, "35=2|34=2|7=2|16=0|");
         if crosses {
             side.log_out(0, "bye").unwrap();
             tenth(&mut side);
         }
-        hear(&mut side, "35=5|34=3|");
+        side.tell(0, "35=5|34=3|");
         if !crosses {
             side.log_out(0, "bye").unwrap();
         }
@@ -208,7 +202,7 @@ fn half_of_a_long_timeout_is_for_the_rest_of_a_replay_whoever_logs_out_first() {
 fn a_reset_at_the_logout_does_not_prolong_it() {
     let mut side = asked_again_with(50, |s| s.reset_on_logout = true);
     side.log_out(0, "bye").unwrap();
-    hear(&mut side, "35=5|34=3|");
+    side.tell(0, "35=5|34=3|");
     let closed = (1..200).find(|_| {
         tenth(&mut side);
         side.next(0).close

@@ -18,12 +18,6 @@ fn side(orders: u32, change: impl FnOnce(&mut SessionSettings)) -> Side {
     side
 }
 
-/// Passes a message to the session without asking it to continue what it has begun.
-fn hear(side: &mut Side, fields: &str) {
-    let bytes = side.wire(0, fields);
-    assert_eq!(side.hear(0, &bytes), bytes.len());
-}
-
 /// Returns MsgType and MsgSeqNum of each message; a `!` follows one that is not sent again.
 fn brief(messages: &[String]) -> String {
     let value = |message: &str, tag: &str| {
@@ -40,11 +34,11 @@ fn brief(messages: &[String]) -> String {
 /// meanwhile. Returns all that is sent.
 fn interleaved(interleave: ReplayInterleave) -> String {
     let mut side = side(200, |s| s.replay_interleave = interleave);
-    hear(&mut side, "35=2|34=2|7=2|16=0|");
+    side.tell(0, "35=2|34=2|7=2|16=0|");
     let mut all = side.step(0);
     assert!(side.is_replaying(0));
     side.send(0, "new", 1).unwrap();
-    hear(&mut side, "35=1|34=3|112=x|");
+    side.tell(0, "35=1|34=3|112=x|");
     side.send(0, "newer", 1).unwrap();
     all.extend(side.take(0));
     // Every number is sent once, and none is left behind.
@@ -70,7 +64,7 @@ fn new_messages_follow_a_replay_unless_the_session_lets_them_through() {
 fn a_logout_never_overtakes_a_replay() {
     for interleave in [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All] {
         let mut side = side(40, |s| s.replay_interleave = interleave);
-        hear(&mut side, "35=2|34=2|7=2|16=0|");
+        side.tell(0, "35=2|34=2|7=2|16=0|");
         let mut all = side.step(0);
         side.send(0, "new", 1).unwrap();
         side.log_out(0, "bye").unwrap();
@@ -84,11 +78,11 @@ fn a_logout_never_overtakes_a_replay() {
 #[test]
 fn what_was_let_through_is_sent_again_like_any_other_message() {
     let mut side = side(40, |s| s.replay_interleave = ReplayInterleave::All);
-    hear(&mut side, "35=2|34=2|7=2|16=0|");
+    side.tell(0, "35=2|34=2|7=2|16=0|");
     side.step(0);
     side.send(0, "new", 1).unwrap();
     // The counterparty had no room to keep the message that arrived before its turn.
-    hear(&mut side, "35=2|34=3|7=30|16=0|");
+    side.tell(0, "35=2|34=3|7=30|16=0|");
     let all = brief(&side.take(0));
     assert!(all.ends_with("D40 D41 D42"), "{all}");
 }
@@ -96,7 +90,7 @@ fn what_was_let_through_is_sent_again_like_any_other_message() {
 #[test]
 fn a_replay_is_as_fast_as_it_may_be_and_other_messages_do_not_wait_for_it() {
     let mut side = side(400, |s| s.max_replay_rate = Some(100));
-    hear(&mut side, "35=2|34=2|7=2|16=201|");
+    side.tell(0, "35=2|34=2|7=2|16=201|");
     let mut sent = 0;
     let began = side.now.mono;
     for _ in 0..10_000 {
@@ -115,7 +109,7 @@ fn a_replay_is_as_fast_as_it_may_be_and_other_messages_do_not_wait_for_it() {
     let took = side.now.mono - began;
     assert!((Duration::from_millis(1950)..Duration::from_millis(2050)).contains(&took), "{took:?}");
     // Messages that waited for the replay are not slowed down: 300 follow at once.
-    hear(&mut side, "35=2|34=3|7=2|16=2|");
+    side.tell(0, "35=2|34=3|7=2|16=2|");
     for _ in 0..300 {
         side.send(0, "new", 1).unwrap();
     }
@@ -168,13 +162,13 @@ fn how_often_a_gap_is_requested_is_a_setting() {
 fn a_logout_that_waits_for_a_replay_is_sent_however_often_messages_are_requested_again() {
     for interleave in [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All] {
         let mut side = side(400, |s| s.replay_interleave = interleave);
-        hear(&mut side, "35=2|34=2|7=2|16=0|");
+        side.tell(0, "35=2|34=2|7=2|16=0|");
         let mut all = side.step(0);
         side.send(0, "new", 1).unwrap();
         side.log_out(0, "bye").unwrap();
-        hear(&mut side, "35=2|34=3|7=300|16=0|");
-        hear(&mut side, "35=1|34=4|112=x|");
-        hear(&mut side, "35=2|34=5|7=300|16=0|");
+        side.tell(0, "35=2|34=3|7=300|16=0|");
+        side.tell(0, "35=1|34=4|112=x|");
+        side.tell(0, "35=2|34=5|7=300|16=0|");
         all.extend(side.take(0));
         let all = brief(&all);
         assert_eq!(all.matches("5403!").count(), 1, "{interleave:?}: {all}");
@@ -219,10 +213,10 @@ fn a_test_request_is_answered_at_once_in_the_slowest_replay_if_heartbeats_are_le
             s.replay_interleave = interleave;
             s.max_replay_rate = Some(1);
         });
-        hear(&mut side, "35=2|34=2|7=2|16=0|");
+        side.tell(0, "35=2|34=2|7=2|16=0|");
         side.step(0);
         side.pass(Duration::from_millis(300));
-        hear(&mut side, "35=1|34=3|112=x|");
+        side.tell(0, "35=1|34=3|112=x|");
         assert_eq!(brief(&side.step(0)), "042!", "{interleave:?}");
     }
 }
@@ -236,12 +230,12 @@ fn an_answer_to_what_arrives_after_our_logout_waits_for_the_next_connection() {
                 side.log_out(0, "bye").unwrap();
                 assert_eq!(brief(&side.take(0)), "5402!");
             }
-            hear(&mut side, "35=2|34=2|7=2|16=0|");
+            side.tell(0, "35=2|34=2|7=2|16=0|");
             let mut all = side.step(0);
             if !logs_out_first {
                 side.log_out(0, "bye").unwrap();
             }
-            hear(&mut side, "35=D|34=3|11=late|");
+            side.tell(0, "35=D|34=3|11=late|");
             assert_eq!(side.app.got, ["late"]);
             all.extend(side.take(0));
             let all = brief(&all);
@@ -263,7 +257,7 @@ fn what_was_sent_before_its_turn_is_not_reported_as_lost() {
     for _ in 0..40 {
         side.send(0, "held", 1).unwrap();
     }
-    hear(&mut side, "35=4|34=2|43=Y|123=Y|36=6|");
+    side.tell(0, "35=4|34=2|43=Y|123=Y|36=6|");
     assert!(side.is_replaying(0));
     let sent = side.act(0, |turn| {
         let mut draft = turn.reply().draft(MsgType::new(b"BE"));
@@ -282,7 +276,7 @@ fn what_was_sent_before_its_turn_is_not_reported_as_lost() {
 /// how its connection ended, if it did within 110 s.
 fn asked_during_a_slow_replay(interleave: ReplayInterleave) -> (usize, Option<SessionEnd>) {
     let mut side = side(100, |s| (s.replay_interleave, s.max_replay_rate) = (interleave, Some(1)));
-    hear(&mut side, "35=2|34=2|7=2|16=0|");
+    side.tell(0, "35=2|34=2|7=2|16=0|");
     let mut all = Vec::new();
     for _ in 0..110 {
         side.pass(Duration::from_secs(1));

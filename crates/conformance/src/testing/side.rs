@@ -295,6 +295,16 @@ impl<A: Application> Side<A> {
         self.take(n)
     }
 
+    /// Passes a message of the counterparty to session `n`, see [`wire`](Self::wire), and takes
+    /// nothing that the session sends.
+    ///
+    /// # Panics
+    /// Panics if the session does not read the whole message.
+    pub fn tell(&mut self, n: usize, fields: &str) {
+        let bytes = self.wire(n, fields);
+        assert_eq!(self.hear(n, &bytes), bytes.len(), "{fields} is not read");
+    }
+
     /// Passes received bytes to session `n`, in as many calls as it takes. Returns the number of
     /// bytes consumed.
     pub fn hear(&mut self, n: usize, bytes: &[u8]) -> usize {
