@@ -390,8 +390,9 @@ impl<'r, 'm> Walk<'r, 'm> {
             let frame = &self.scratch.frames[level];
             let Some(member) = self.plan.member(frame.scope, slot) else { continue };
             let is_full = frame.announced.is_some_and(|announced| frame.entries >= announced);
-            let is_delimiter = slot == self.plan.scope(frame.scope).delimiter;
-            if !is_full || !(is_delimiter || self.is_marked(self.seen_of(level), member)) {
+            // Before the first entry nothing has been seen: the bits are those of another group.
+            let begins = frame.entries == 0 || slot == self.plan.scope(frame.scope).delimiter;
+            if !is_full || !(begins || self.is_marked(self.seen_of(level), member)) {
                 return Some((level, member));
             }
             crowded = crowded.or(Some((level, member)));

@@ -287,6 +287,26 @@ fn groups_nest_to_any_depth_and_entries_are_checked_one_by_one() {
 }
 
 #[test]
+fn a_field_after_a_count_of_zero_belongs_to_the_message_if_that_has_it() {
+    const TABLE: &str = "table 1\nversion FIX.4.4\nfield 8 B String\nfield 9 L Length\nfield 10 C String\n\
+        field 35 M String\nfield 50 NoIDs NumInGroup\nfield 51 ID String\nfield 52 Note String\n\
+        group IDs 50 51! 52\nheader 8 9 35\ntrailer 10\nmessage U1 One *IDs 52\n";
+    let dictionary = load(Source::text(TABLE)).expect("it is right").0;
+    let validator = Validator::new(&dictionary);
+    let mut scratch = validator.scratch();
+    // The message between them must not matter: its entry has the field.
+    for fields in ["35=U1|50=0|52=note|", "35=U1|50=1|51=a|52=b|52=note|", "35=U1|50=0|52=note|"] {
+        let found = with(&message("FIX.4.4", fields), |message| {
+            scratch.forget();
+            let count = validator.all(message, &Policy::standard(), &mut scratch).len();
+            let places = validator.places(message, &mut scratch);
+            (count, places[message.len() - 2].depth())
+        });
+        assert_eq!(found, Some((0, 0)), "{fields}");
+    }
+}
+
+#[test]
 fn required_members_of_groups_are_rejected_warned_about_or_ignored() {
     let bytes = message("FIX.4.4", "35=U1|100=1|101=a|");
     for action in [Action::Reject, Action::Warn] {
