@@ -149,8 +149,8 @@ fn an_initiator_refused_twice_then_logs_on_with_its_next_sequence_number_and_los
     assert_eq!((pair.trader.numbers(), pair.venue.numbers()), ((2, 3), (1, 2)));
     let refused = [SessionEnd::LogonRefused, SessionEnd::LogonRefused];
     assert_eq!((&pair.venue.side.ends[..], pair.trader.side.ends.len()), (&refused[..], 2));
-    let refused = SessionEnd::LogonRefusedByPeer { text: "password expired".to_owned() };
-    assert_eq!(pair.trader.side.ends[0], refused);
+    let refused = pair.trader.side.ends[0].to_string();
+    assert_eq!(refused, "the counterparty refused the logon: password expired");
     // Accepted: the acceptor requests the two Logons that it did not count, and the initiator fills
     // the gap.
     assert_eq!(pair.connect(), "tAvAv2t4");

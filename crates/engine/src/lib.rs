@@ -209,12 +209,12 @@ pub mod session {
     pub use fixbolt_session::{
         AcceptedHeartBtInt, Application, BusinessReject, BusinessRejectReason, CodecClock, CodecOperation,
         CodecTime, Compatibility, Delivery, Direction, Draft, Event, Failure, GarbledError, Halt, Handle,
-        InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFields,
-        Misbehavior, Mono, Now, ORDER_MSG_TYPES, OpenError, OutboundThrottle, Party, Phase, Rate,
-        ReplayInterleave, Resend, Resume, Role, Secret, SendError, SessionDictionary, SessionEnd, SessionId,
-        SessionKey, SessionReject, SessionRejectReason, SessionSettings, SessionState, SessionWaker,
-        StoredMessage, TestMessageIndicator, Ticket, TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff,
-        WireMessage, WireObserver,
+        InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault,
+        LogonFields, LogonRefusal, Misbehavior, Mono, Now, ORDER_MSG_TYPES, OpenError, OutboundThrottle,
+        Party, Phase, Rate, RefusingAnswer, ReplayInterleave, Resend, Resume, Role, Secret, SendError,
+        SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
+        SessionSettings, SessionState, SessionWaker, StoredMessage, TestMessageIndicator, Ticket,
+        TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff, WireMessage, WireObserver,
     };
 }
 

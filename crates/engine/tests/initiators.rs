@@ -89,8 +89,14 @@ fn a_backup_host_is_reached_in_the_same_attempt_however_the_first_one_fails() {
     type Fail = fn(&Host);
     let fails: [(&str, Fail); 5] = [
         ("LogonUnanswered", Host::close),
-        (r#"LogonRefusedByPeer { text: "not here" }"#, |primary| primary.logon().send("5", "58=not here")),
-        (r#"LogonRefusedByPeer { text: "no 98" }"#, |primary| primary.logon().send("3", "45=1|58=no 98")),
+        (
+            r#"LogonRefusedByPeer(LogonRefusal { answer: Logout { status: None }, text: "not here" })"#,
+            |primary| primary.logon().send("5", "58=not here"),
+        ),
+        (
+            r#"LogonRefusedByPeer(LogonRefusal { answer: Reject { reason: None, tag: None }, text: "no 98" })"#,
+            |primary| primary.logon().send("3", "45=1|58=no 98"),
+        ),
         ("LogonTimedOut", |primary| drop(primary.logon().try_receive())),
         ("PeerMisbehaved(FirstMessageNotLogon)", |primary| primary.logon().send("0", "")),
     ];

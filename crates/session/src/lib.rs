@@ -38,6 +38,7 @@ pub use events::end::{Halt, Misbehavior, SessionEnd};
 pub use events::error::SendError;
 pub use events::event::{Event, GarbledError, Ticket, Unreached};
 pub use events::failure::Failure;
+pub use events::logon::{LogonFault, LogonRefusal, RefusingAnswer};
 pub use events::open_error::OpenError;
 pub use events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 pub use fixbolt_dictionary::SessionRejectReason;

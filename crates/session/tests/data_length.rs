@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use fixbolt_codec::Version;
+use fixbolt_codec::{Tag, Version};
 use fixbolt_conformance::testing::{Side, kinds, message, settings};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
 use fixbolt_session::{
-    Compatibility, Identity, Misbehavior, Role, SessionDictionary, SessionEnd, SessionId, SessionSettings,
-    identify,
+    Compatibility, Identity, LogonFault, Misbehavior, Role, SessionDictionary, SessionEnd, SessionId,
+    SessionRejectReason, SessionSettings, identify,
 };
 
 const COMPATIBILITIES: [Compatibility; 3] =
@@ -184,7 +184,10 @@ fn a_logon_with_a_wrong_data_length_is_an_invalid_logon_for_both_roles() {
                     assert_eq!(kinds(&sent), [ours, expected].concat(), "{about}");
                     assert!(side.next(0).close);
                     let end = side.disconnect(0);
-                    assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)), "{about}");
+                    let reason = SessionRejectReason::ValueIsIncorrect;
+                    let fault = LogonFault::Field { reason, tag: Some(Tag::new(95)) };
+                    let misbehavior = Misbehavior::InvalidLogon(fault);
+                    assert_eq!(end, Some(SessionEnd::PeerMisbehaved(misbehavior)), "{about}");
                     assert_eq!(next_in(&side), 1, "a refused Logon uses no number");
                 }
             }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::sync::OnceLock;
 
-use fixbolt_codec::{BodySink, Key, MsgType, NewBody, Version};
+use fixbolt_codec::{BodySink, Key, MsgType, NewBody, Tag, Version};
 use fixbolt_conformance::testing::{Side, kinds};
 use fixbolt_dictionary::{
     Action, ApplicationVersion, Check, DictionarySet, Policy, SessionRejectReason, Validator, fix_latest,
     fix44, fix50, fix50sp1, fix50sp2, fixt11,
 };
 use fixbolt_session::{
-    Compatibility, FixtDictionaries, OpenError, Phase, Role, SendError, SessionDictionary, SessionId,
-    SessionSettings,
+    Compatibility, FixtDictionaries, LogonFault, Misbehavior, OpenError, Phase, Role, SendError,
+    SessionDictionary, SessionEnd, SessionId, SessionSettings,
 };
 
 /// FIX.5.0SP2, FIX.5.0SP1 and FIX.4.4 over FIXT.1.1.
@@ -76,10 +76,15 @@ fn a_logon_without_a_default_version_or_with_one_that_has_no_dictionary_is_refus
     assert!(
         out[0].contains("|371=1137|372=A|373=1|") && out[1].contains("DefaultApplVerID (1137) is missing")
     );
+    let invalid = |fault| Some(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(fault)));
+    let reason = SessionRejectReason::RequiredTagMissing;
+    let absent = LogonFault::Field { reason, tag: Some(Tag::new(1137)) };
+    assert_eq!(missing.disconnect(0), invalid(absent));
     let mut unsupported = side(|_| {});
     let out = log_on(&mut unsupported, "1137=7|");
     assert_eq!(kinds(&out), "35", "{out:?}");
     assert!(out[0].contains("|371=1137|372=A|373=18|"), "{out:?}");
+    assert_eq!(unsupported.disconnect(0), invalid(LogonFault::DefaultApplVerId));
     let mut custom = side(|_| {});
     assert_eq!(kinds(&log_on(&mut custom, "1137=9|1408=VENUE|")), "35");
     let mut extended = side(|_| {});

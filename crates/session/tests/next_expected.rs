@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_conformance::testing::{Side, kinds, message, settings};
-use fixbolt_session::{Misbehavior, Phase, Role, SessionEnd, SessionSettings, WhileLoggedOff};
+use fixbolt_session::{LogonFault, Misbehavior, Phase, Role, SessionEnd, SessionSettings, WhileLoggedOff};
 
 fn side(role: Role, change: impl FnOnce(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", role).with(change);
@@ -106,7 +106,8 @@ fn a_next_expected_msg_seq_num_that_is_no_number_is_refused() {
             out[0].contains("|58=NextExpectedMsgSeqNum (789) must be a number of at least 1|"),
             "{out:?}"
         );
-        assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)));
+        let fault = Misbehavior::InvalidLogon(LogonFault::NextExpectedMsgSeqNum);
+        assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(fault)));
     }
 }
 

@@ -143,8 +143,8 @@ fn an_initiator_counts_the_logout_that_refuses_it_and_logs_on_afterwards() {
     side.connect(0);
     assert_eq!(kinds(&side.take(0)), "A");
     side.say(0, "35=5|34=1|58=password expired|");
-    let end = SessionEnd::LogonRefusedByPeer { text: "password expired".to_owned() };
-    assert_eq!(side.disconnect(0), Some(end));
+    let end = side.disconnect(0).unwrap();
+    assert_eq!(end.to_string(), "the counterparty refused the logon: password expired");
     assert!(side.app.notes.last().unwrap().contains("password expired"));
     assert_eq!(numbers(&side), (2, 2));
     // Refused silently, then accepted.

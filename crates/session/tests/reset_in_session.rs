@@ -6,7 +6,7 @@ use std::time::Duration;
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_session::{
-    Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionSettings, Unreached,
+    LogonFault, Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionSettings, Unreached,
 };
 
 const ANSWER: &str = "35=A|34=1|98=0|108=30|141=Y|";
@@ -117,11 +117,15 @@ fn a_logon_that_is_not_answered_ends_the_connection() {
 
 #[test]
 fn an_answer_that_does_not_reset_is_refused() {
-    for answer in ["35=A|34=1|98=0|108=30|", "35=A|34=4|98=0|108=30|141=Y|"] {
+    for (answer, fault) in [
+        ("35=A|34=1|98=0|108=30|", LogonFault::ResetUnanswered),
+        ("35=A|34=4|98=0|108=30|141=Y|", LogonFault::ResetSeqNumFlag),
+    ] {
         let mut side = logon_sent();
         let out = side.say(0, answer);
         assert_eq!(kinds(&out), "5", "{answer}: {out:?}");
-        assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)));
+        let invalid = Misbehavior::InvalidLogon(fault);
+        assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(invalid)));
     }
 }
 

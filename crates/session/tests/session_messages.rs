@@ -3,9 +3,13 @@
 
 use std::sync::Arc;
 
+use fixbolt_codec::Tag;
 use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
-use fixbolt_session::{Compatibility, Misbehavior, Role, SessionDictionary, SessionEnd, SessionSettings};
+use fixbolt_session::{
+    Compatibility, LogonFault, Misbehavior, Role, SessionDictionary, SessionEnd, SessionRejectReason,
+    SessionSettings,
+};
 
 fn with_dictionary(s: &mut SessionSettings) {
     s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
@@ -102,7 +106,9 @@ fn a_logon_in_the_session_that_is_not_valid_resets_nothing_and_is_answered_as_in
             let after = side.numbers(0).unwrap();
             assert_eq!(after.0, before.0, "{fields}");
             assert_eq!(after.1.0, before.1.0 + answer.len() as u64, "{fields}");
-            let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
+            let reason = SessionRejectReason::from_number(reason);
+            let fault = LogonFault::Field { reason, tag: Some(Tag::new(tag)) };
+            let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(fault));
             assert_eq!(side.disconnect(0), Some(end));
             assert!(kinds(&side.log_on(0, 3, "")).starts_with('A'));
         }

@@ -35,7 +35,7 @@ impl World {
                     | E::ConnectionLost
                     | E::LogonTimedOut
                     | E::LogonUnanswered
-                    | E::LogonRefusedByPeer { .. }
+                    | E::LogonRefusedByPeer(_)
                     | E::LoggedOutByPeer
                     | E::LogoutTimedOut
                     | E::PeerDidNotClose

@@ -181,8 +181,8 @@ impl World {
             E::ApplicationFailed { .. } | E::CallbackFailed { .. } => self.app.has_failed(self.link.place),
             E::Halted(_) => faults.application || faults.store,
             // Its answer to our Logon was lost before it logged out.
-            E::LogonRefusedByPeer { text } if !text.contains("too low") && self.link.peer.left => true,
-            E::LogonRefusedByPeer { .. } | E::PeerExpectsMore { .. } => {
+            E::LogonRefusedByPeer(why) if !why.text.contains("too low") && self.link.peer.left => true,
+            E::LogonRefusedByPeer(_) | E::PeerExpectsMore { .. } => {
                 return self.judge_numbers(format!("the counterparty refuses the session's numbers: {end}"));
             }
             E::PeerMisbehaved(Misbehavior::MsgSeqNumTooLow { .. }) => {
@@ -228,7 +228,7 @@ impl World {
                     format!("what was requested again and again counts against the counterparty: {end}");
                 return Err(Stop::Failed(why));
             }
-            E::PeerMisbehaved(Misbehavior::FirstMessageNotLogon | Misbehavior::InvalidLogon) => {
+            E::PeerMisbehaved(Misbehavior::FirstMessageNotLogon | Misbehavior::InvalidLogon(_)) => {
                 it.lost_in > 0
             }
             _ => false,

@@ -52,7 +52,7 @@ pub(crate) fn is_caused(end: &SessionEnd, causes: Causes) -> bool {
         | SessionEnd::LogonTimedOut
         | SessionEnd::HeartbeatTimedOut
         | SessionEnd::ResetUnanswered => waited,
-        SessionEnd::LogonRefusedByPeer { .. }
+        SessionEnd::LogonRefusedByPeer(_)
         | SessionEnd::PeerExpectsMore { .. }
         | SessionEnd::PeerMisbehaved(Misbehavior::MsgSeqNumTooLow { .. }) => unsettled,
         _ => false,

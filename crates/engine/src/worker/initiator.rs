@@ -428,7 +428,7 @@ fn in_words(wait: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use fixbolt_session::{Role, SessionSettings};
+    use fixbolt_session::{Misbehavior, Role, SessionSettings};
 
     use super::*;
     use crate::config::{Configuration, ConnectionType};
@@ -514,7 +514,7 @@ mod tests {
         for end in [
             SessionEnd::LogonUnanswered,
             SessionEnd::LogonTimedOut,
-            SessionEnd::LogonRefusedByPeer { text: "not here".to_owned() },
+            SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon),
             SessionEnd::ConnectionLost,
             SessionEnd::LogonRefused,
         ] {

@@ -57,8 +57,8 @@ pub(crate) fn decide<'m>(
             (Some(Unexpected::TooHigh), _) => Reaction::TooHigh(waits(header)),
             (Some(Unexpected::Resetting), OnFault::Reject) => Reaction::IgnoreBeforeReset,
             (Some(_), OnFault::InvalidLogon) => {
-                let text = reject.text.clone();
-                logon::refuse(session, header, seq, reject, &text)
+                let (text, fault) = (reject.text.clone(), reject.logon_fault());
+                logon::refuse(session, header, seq, (reject, &text), fault)
             }
             (_, OnFault::Report) => {
                 Answer { told: Told::Event(reject_received(message)), ..Answer::take() }.into()

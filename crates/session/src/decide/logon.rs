@@ -1,7 +1,7 @@
 //! Decides what to do about a Logon: whether the counterparty may log on, and whether the Logon is
 //! valid. Nothing is changed here.
 
-use fixbolt_codec::{FromField, Message, SeqNum, Version};
+use fixbolt_codec::{FromField, Message, SeqNum, Tag, Version};
 use fixbolt_dictionary::SessionRejectReason;
 
 use crate::decide::answers::{
@@ -11,6 +11,7 @@ use crate::decide::check::Checker;
 use crate::decide::fields::logon_fault;
 use crate::decide::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, SessionReaction, Then, Told};
 use crate::events::end::{Misbehavior, SessionEnd};
+use crate::events::logon::{LogonFault, LogonRefusal, RefusingAnswer};
 use crate::settings::behavior::{Farewell, InvalidLogon, OptionalField};
 use crate::settings::heart_bt_int::HEART_BT_INT_MAX;
 use crate::settings::{TestMessageIndicator, TooLowAtLogon};
@@ -28,6 +29,9 @@ pub(crate) const SMALLEST_MAX_MESSAGE_SIZE: u64 = 512;
 
 /// Text (58) of the Logout that answers a Logon outside the session's schedule.
 const OUTSIDE_SCHEDULE: &str = "Logon attempt not within session time";
+
+/// Text (58) of the Logout that answers a Logon which does not reset although ours does.
+const NO_RESET: &str = "the answer to ResetSeqNumFlag=Y does not reset";
 
 /// Decides about the first message of a connection; `None` if it is a Logon of the session's
 /// counterparty, which must still be authenticated and checked.
@@ -50,8 +54,8 @@ pub(crate) fn first_message<'m>(
         msg_type::LOGOUT | msg_type::REJECT if !session.is_acceptor() => {
             let is_logout = header.msg_type == msg_type::LOGOUT;
             let event = if is_logout { logout_received(message) } else { reject_received(message) };
-            let text = why_refused(message);
-            let end = expects_more(message).unwrap_or(SessionEnd::LogonRefusedByPeer { text });
+            let end = expects_more(message)
+                .unwrap_or_else(|| SessionEnd::LogonRefusedByPeer(Box::new(why_refused(message, is_logout))));
             if header.seq != Some(session.state.stored.next_in) {
                 return Some(SessionReaction::close_and_tell(end, event).into());
             }
@@ -64,14 +68,15 @@ pub(crate) fn first_message<'m>(
     }
 }
 
-/// Returns why the counterparty refuses our Logon: Text (58), or else what SessionStatus (1409) of
-/// its Logout means; empty if it says nothing.
-fn why_refused(message: &Message<'_>) -> String {
-    let text = text_of(message);
-    match status(message) {
-        Some((number, meaning)) if text.0.is_empty() => format!("{meaning} (SessionStatus 1409 is {number})"),
-        _ => text.to_string(),
-    }
+/// Returns why the counterparty refuses our Logon, as its Logout or its Reject says.
+fn why_refused(message: &Message<'_>, is_logout: bool) -> LogonRefusal {
+    let answer = if is_logout {
+        RefusingAnswer::Logout { status: number(message, tag::SESSION_STATUS) }
+    } else {
+        let named = message.get(tag::REF_TAG_ID).and_then(|tag| Tag::from_field(tag).ok());
+        RefusingAnswer::Reject { reason: number(message, tag::SESSION_REJECT_REASON), tag: named }
+    };
+    LogonRefusal::new(answer, text_of(message))
 }
 
 /// Returns SessionStatus (1409) and what it means, if it has one of the standard's values.
@@ -102,8 +107,8 @@ pub(crate) fn decide<'m>(
         Err(refusal) => return refusal,
     };
     if let Some(reject) = logon_fault(session, message, checker) {
-        let text = reject.text.clone();
-        return refuse(session, header, seq, reject, &text);
+        let (text, fault) = (reject.text.clone(), reject.logon_fault());
+        return refuse(session, header, seq, (reject, &text), fault);
     }
     let Some(connection) = &session.state.connection else { return Reaction::Ignore };
     in_order(session, connection, message, seq).map_or_else(core::convert::identity, Reaction::from)
@@ -136,9 +141,9 @@ pub(crate) fn check<'m>(
             Farewell::Logout => misbehaved(text.to_owned(), Some(seq), end).into(),
         }
     };
-    let invalid = |text: &str| refused(text, Misbehavior::InvalidLogon);
+    let invalid = |text: &str, fault| refused(text, Misbehavior::InvalidLogon(fault));
     let fault = match (header.sent(), session.fixed.settings.sending_time_threshold) {
-        (None, _) => Some(Misbehavior::InvalidLogon),
+        (None, _) => Some(Misbehavior::InvalidLogon(LogonFault::SendingTime)),
         (Some(sent), Some(limit)) if !session.intake.reading.sent_within(sent, now.utc, limit) => {
             Some(Misbehavior::SendingTime { sent: Utc(sent), now: now.utc, limit })
         }
@@ -161,19 +166,24 @@ pub(crate) fn check<'m>(
         Some(_) => {
             let reject = Reject::naming(SessionRejectReason::DecryptionProblem, tag::ENCRYPT_METHOD);
             let reject = Reject { text: "EncryptMethod is not supported".into(), ..reject };
-            return Err(refuse(session, header, seq, reject, "EncryptMethod (98) must be 0"));
+            let text = "EncryptMethod (98) must be 0";
+            return Err(refuse(session, header, seq, (reject, text), LogonFault::EncryptMethod));
         }
         None => {
             let reject = missing(tag::ENCRYPT_METHOD);
-            return Err(refuse(session, header, seq, reject, "EncryptMethod (98) is missing"));
+            let fault = reject.logon_fault();
+            return Err(refuse(session, header, seq, (reject, "EncryptMethod (98) is missing"), fault));
         }
     }
     match message.get(tag::HEART_BT_INT).map(i64::from_field) {
         None => {
             let reject = missing(tag::HEART_BT_INT);
-            return Err(refuse(session, header, seq, reject, "HeartBtInt (108) is missing"));
+            let fault = reject.logon_fault();
+            return Err(refuse(session, header, seq, (reject, "HeartBtInt (108) is missing"), fault));
         }
-        Some(Ok(seconds)) if seconds < 0 => return Err(invalid("HeartBtInt must not be negative")),
+        Some(Ok(seconds)) if seconds < 0 => {
+            return Err(invalid("HeartBtInt must not be negative", LogonFault::HeartBtInt));
+        }
         Some(Ok(seconds))
             if let Ok(received) = u32::try_from(seconds)
                 && received <= HEART_BT_INT_MAX =>
@@ -187,7 +197,7 @@ pub(crate) fn check<'m>(
         }
         Some(_) => {
             let text = format!("HeartBtInt (108) must be a number of 0 to {HEART_BT_INT_MAX}");
-            return Err(invalid(&text));
+            return Err(invalid(&text, LogonFault::HeartBtInt));
         }
     }
     if let Some(refusal) = without_version(session, header, message, seq) {
@@ -195,7 +205,7 @@ pub(crate) fn check<'m>(
     }
     if number(message, tag::MAX_MESSAGE_SIZE).is_some_and(|n| (1..SMALLEST_MAX_MESSAGE_SIZE).contains(&n)) {
         let text = format!("MaxMessageSize (383) must be at least {SMALLEST_MAX_MESSAGE_SIZE}");
-        return Err(invalid(&text));
+        return Err(invalid(&text, LogonFault::MaxMessageSize));
     }
     let is_test = message.get(tag::TEST_MESSAGE_INDICATOR) == Some(YES);
     if let Some(text) = session.fixed.settings.test_message_indicator.refuses(is_test) {
@@ -203,7 +213,8 @@ pub(crate) fn check<'m>(
         return Err(misbehaved(text, Some(seq), end).into());
     }
     if header.is_reset_logon(message) && seq != SeqNum::ONE {
-        return Err(invalid("ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1"));
+        let text = "ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1";
+        return Err(invalid(text, LogonFault::ResetSeqNumFlag));
     }
     Ok(seq)
 }
@@ -217,21 +228,21 @@ fn without_version<'m>(
     seq: SeqNum,
 ) -> Option<Reaction<'m>> {
     session.fixed.settings.appl_ver_id()?;
-    let (reject, text) = match message.get(tag::DEFAULT_APPL_VER_ID) {
+    let absent = missing(tag::DEFAULT_APPL_VER_ID);
+    let (fault, reject, text) = match message.get(tag::DEFAULT_APPL_VER_ID) {
         None if session.fixed.behavior.logon_without_appl_ver_id == Farewell::Silence => {
-            return Some(
-                SessionReaction::close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)).into(),
-            );
+            let misbehavior = Misbehavior::InvalidLogon(absent.logon_fault());
+            return Some(SessionReaction::close(SessionEnd::PeerMisbehaved(misbehavior)).into());
         }
-        None => (missing(tag::DEFAULT_APPL_VER_ID), "DefaultApplVerID (1137) is missing"),
+        None => (absent.logon_fault(), absent, "DefaultApplVerID (1137) is missing"),
         Some(_) if session.dictionaries().support(message) => return None,
         Some(_) => {
             let reason = SessionRejectReason::InvalidApplicationVersion;
             let text = "DefaultApplVerID (1137) is a version that this session has no dictionary of";
-            (Reject::naming(reason, tag::DEFAULT_APPL_VER_ID), text)
+            (LogonFault::DefaultApplVerId, Reject::naming(reason, tag::DEFAULT_APPL_VER_ID), text)
         }
     };
-    Some(refuse(session, header, seq, reject, text))
+    Some(refuse(session, header, seq, (reject, text), fault))
 }
 
 /// Refuses a Logon because of one of its fields: with a Reject and a Logout, or with a Logout
@@ -240,10 +251,10 @@ pub(crate) fn refuse<'m>(
     session: &Session,
     header: &Header<'m>,
     seq: SeqNum,
-    reject: Reject<'m>,
-    text: &str,
+    (reject, text): (Reject<'m>, &str),
+    fault: LogonFault,
 ) -> Reaction<'m> {
-    let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(fault));
     let (reply, text) = match session.fixed.behavior.invalid_logon {
         InvalidLogon::OneLogout => {
             let field = reject.tag_text().map(|tag| format!(", field={tag}")).unwrap_or_default();
@@ -282,16 +293,18 @@ fn in_order<'m>(
         let answer = self::ours(session, agreed.heart_bt_int, asked, counted);
         return Ok(accept(agreed, reset, Some(answer)));
     }
-    let invalid = |text| misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
+    let invalid = |text, fault| {
+        misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(fault)))
+    };
     let reset = matches!(connection.logon.phase, PhaseState::LogonSent { asks_reset: true, .. });
     match (reset, asked) {
-        (true, false) => return Ok(invalid("the answer to ResetSeqNumFlag=Y does not reset")),
+        (true, false) => return Ok(invalid(NO_RESET, LogonFault::ResetUnanswered)),
         (true, true) if seq != SeqNum::ONE => {
-            return Ok(invalid("the answer to ResetSeqNumFlag=Y does not reset"));
+            return Ok(invalid(NO_RESET, LogonFault::ResetUnanswered));
         }
         (false, true) => {
             let text = "ResetSeqNumFlag=Y in the answer to a Logon that did not ask for it";
-            return Ok(invalid(text));
+            return Ok(invalid(text, LogonFault::ResetUnasked));
         }
         _ => {}
     }
@@ -349,9 +362,8 @@ pub(crate) fn reset_answered<'m>(
     seq: SeqNum,
 ) -> Result<Answer<'m>, Reaction<'m>> {
     if message.get(tag::RESET_SEQ_NUM_FLAG) != Some(YES) || seq != SeqNum::ONE {
-        let text = "the answer to ResetSeqNumFlag=Y does not reset";
-        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
-        return Ok(misbehaved(text, Some(seq), end));
+        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(LogonFault::ResetUnanswered));
+        return Ok(misbehaved(NO_RESET, Some(seq), end));
     }
     let replay_from = missed(message, seq, SeqNum::ONE, SeqNum(2))?;
     let agreed = Agreed { in_session: true, reset: true, ..self::agreed(session, message, replay_from) };
@@ -395,7 +407,7 @@ pub(crate) fn missed<'m>(
     let Some(expected) = number(message, tag::NEXT_EXPECTED_MSG_SEQ_NUM).filter(|n| *n > 0).map(SeqNum)
     else {
         let text = "NextExpectedMsgSeqNum (789) must be a number of at least 1";
-        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
+        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(LogonFault::NextExpectedMsgSeqNum));
         return Err(misbehaved(text, Some(seq), end).into());
     };
     if expected > highest {

@@ -6,6 +6,7 @@ use core::time::Duration;
 use fixbolt_codec::SeqNum;
 
 use crate::events::error::SendError;
+use crate::events::logon::{LogonFault, LogonRefusal};
 use crate::limits::throttle::Rate;
 use crate::settings::heart_bt_int::AcceptedHeartBtInt;
 use crate::store::StoreError;
@@ -21,10 +22,7 @@ pub enum SessionEnd {
     /// session with this BeginString and these CompIDs.
     LogonUnanswered,
     /// The counterparty answered our Logon with a Logout or a Reject.
-    LogonRefusedByPeer {
-        /// Its Text (58), with control characters escaped; empty if there is none.
-        text: String,
-    },
+    LogonRefusedByPeer(Box<LogonRefusal>),
     /// The counterparty logged out, and we answered.
     LoggedOutByPeer,
     /// We logged out, and the counterparty answered.
@@ -99,7 +97,7 @@ pub enum Misbehavior {
     /// The first message was not a Logon (test case 1B-e).
     FirstMessageNotLogon,
     /// The Logon violates a rule (1S-d).
-    InvalidLogon,
+    InvalidLogon(LogonFault),
     /// A Logon arrived while the session was logged on.
     DuplicateLogon,
     /// MsgSeqNum too low without PossDupFlag (2c).
@@ -227,10 +225,7 @@ impl fmt::Display for SessionEnd {
             Self::LogonUnanswered => f.write_str(
                 "the counterparty closed the connection instead of answering our Logon; compare BeginString and both CompIDs with its configuration, and read its log",
             ),
-            Self::LogonRefusedByPeer { text } if text.is_empty() => {
-                f.write_str("the counterparty refused the logon without saying why; read its log")
-            }
-            Self::LogonRefusedByPeer { text } => write!(f, "the counterparty refused the logon: {text}"),
+            Self::LogonRefusedByPeer(refusal) => refusal.fmt(f),
             Self::LoggedOutByPeer => f.write_str("the counterparty logged out"),
             Self::LoggedOutByUs => f.write_str("logged out"),
             Self::LogoutTimedOut => f.write_str("the counterparty did not answer our Logout in time"),
@@ -278,7 +273,7 @@ impl fmt::Display for Misbehavior {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FirstMessageNotLogon => f.write_str("the counterparty's first message was not a Logon"),
-            Self::InvalidLogon => f.write_str("the counterparty's Logon was not valid"),
+            Self::InvalidLogon(fault) => write!(f, "the counterparty's Logon was not valid: {fault}"),
             Self::DuplicateLogon => f.write_str("the counterparty sent a Logon while it was logged on"),
             Self::MsgSeqNumTooLow { expected, received } => write!(
                 f,

@@ -4,5 +4,6 @@ pub(crate) mod end;
 pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod failure;
+pub(crate) mod logon;
 pub(crate) mod open_error;
 pub(crate) mod rejects;

@@ -242,7 +242,9 @@ impl Call<'_> {
         // A Reject has an event of its own, which says the same.
         let refused = match &then {
             Then::LogOut(LogOut {
-                end: SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon), text, ..
+                end: SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(_)),
+                text,
+                ..
             }) if reply.is_none() => Some(format!("the Logon is refused: {text}")),
             _ => None,
         };

@@ -9,6 +9,7 @@ use crate::decide::inbound;
 use crate::decide::reaction::{Counts, SessionReaction};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::{Event, GarbledError};
+use crate::events::logon::LogonFault;
 use crate::limits::flood::Added;
 use crate::perform::call::Call;
 use crate::perform::garbled::GarbledHeader;
@@ -278,7 +279,8 @@ impl Call<'_> {
         self.notify(&Event::Garbled { bytes: shown, error });
         let session = self.session_mut();
         if session.state.phase() == Phase::AwaitingLogon {
-            return self.react(SessionReaction::close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)));
+            let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(LogonFault::Garbled));
+            return self.react(SessionReaction::close(end));
         }
         let limit = session.fixed.settings.max_garbled_messages;
         if session.intake.count_garbled(limit) {

@@ -17,6 +17,8 @@ pub(crate) mod tag {
     pub(crate) const TARGET_SUB_ID: Tag = Tag::new(57);
     pub(crate) const REF_SEQ_NUM: Tag = Tag::new(45);
     pub(crate) const TEXT: Tag = Tag::new(58);
+    pub(crate) const REF_TAG_ID: Tag = Tag::new(371);
+    pub(crate) const SESSION_REJECT_REASON: Tag = Tag::new(373);
     pub(crate) const ENCRYPT_METHOD: Tag = Tag::new(98);
     pub(crate) const HEART_BT_INT: Tag = Tag::new(108);
     pub(crate) const TEST_REQ_ID: Tag = Tag::new(112);
@@ -54,9 +56,9 @@ pub(crate) mod key {
     pub(crate) const TEST_REQ_ID: Key = Key::of(tag::TEST_REQ_ID);
     pub(crate) const GAP_FILL_FLAG: Key = Key::of(tag::GAP_FILL_FLAG);
     pub(crate) const RESET_SEQ_NUM_FLAG: Key = Key::of(tag::RESET_SEQ_NUM_FLAG);
-    pub(crate) const REF_TAG_ID: Key = Key::new(371);
+    pub(crate) const REF_TAG_ID: Key = Key::of(tag::REF_TAG_ID);
     pub(crate) const REF_MSG_TYPE: Key = Key::new(372);
-    pub(crate) const SESSION_REJECT_REASON: Key = Key::new(373);
+    pub(crate) const SESSION_REJECT_REASON: Key = Key::of(tag::SESSION_REJECT_REASON);
     pub(crate) const BUSINESS_REJECT_REF_ID: Key = Key::new(379);
     pub(crate) const BUSINESS_REJECT_REASON: Key = Key::new(380);
     pub(crate) const MAX_MESSAGE_SIZE: Key = Key::of(tag::MAX_MESSAGE_SIZE);

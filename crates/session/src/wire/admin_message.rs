@@ -7,6 +7,7 @@ use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
+use crate::events::logon::LogonFault;
 use crate::events::rejects::BusinessReject;
 use crate::settings::behavior::{Behavior, OptionalField, TagInText, ViolationText};
 use crate::values::fix::{YES, key, msg_type, session_status};
@@ -141,6 +142,15 @@ impl<'r> Reject<'r> {
                 }
             }
         }
+    }
+
+    /// Returns what is wrong with the Logon that it rejects.
+    pub(crate) fn logon_fault(&self) -> LogonFault {
+        let tag = match self.tag {
+            Some(RefTag::Number(tag)) => Some(Tag::new(tag)),
+            Some(RefTag::AsSent(_)) | None => None,
+        };
+        LogonFault::Field { reason: self.reason, tag }
     }
 
     /// Returns the tag in error as text.
