@@ -124,6 +124,23 @@ fn on_logon_and_on_resend_can_write_to_other_sessions() {
 }
 
 #[test]
+fn a_message_that_the_application_does_not_want_to_be_sent_again_joins_the_gap_fill() {
+    let mut side = logged_on("FIX.4.4");
+    side.app.message = Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done));
+    for seq in 2..=4 {
+        side.say(0, &format!("35=D|34={seq}|11=a|"));
+    }
+    side.app.resend = Box::new(|message, _| {
+        let is_wanted = message.windows(6).any(|field| field == b"\x0134=4\x01");
+        Ok(if is_wanted { Resend::Send } else { Resend::GapFill })
+    });
+    let again = side.say(0, "35=2|34=5|7=1|16=0|");
+    assert_eq!(kinds(&again), "4D", "{again:?}");
+    assert!(again[0].contains("|34=1|") && again[0].contains("|36=4|123=Y|"), "{again:?}");
+    assert!(again[1].contains("|34=4|") && again[1].contains("|43=Y|"), "{again:?}");
+}
+
+#[test]
 fn a_logon_carries_the_settings_fields_and_the_applications_own_in_both_roles() {
     for role in [Role::Initiator, Role::Acceptor] {
         let mut logon = LogonFields::default();

@@ -226,3 +226,26 @@ fn a_logout_that_waited_behind_a_gap_is_the_answer_to_one_of_ours() {
         }
     }
 }
+
+#[test]
+fn a_logout_with_a_number_that_is_too_low_is_answered_with_both_numbers() {
+    let mut side = logged_on(|_| {});
+    let out = side.say(0, "35=5|34=1|");
+    assert!(
+        kinds(&out) == "5" && out[0].contains("MsgSeqNum too low, expecting 2 but received 1"),
+        "{out:?}"
+    );
+    assert!(side.next(0).close);
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(2));
+}
+
+#[test]
+fn the_answer_to_our_logout_ends_the_session_whatever_is_wrong_with_it() {
+    for fields in ["35=5|34=2|43=X|", "35=5|34=9|", "35=5|34=9|43=X|"] {
+        let mut side = logged_on(|_| {});
+        side.log_out(0, "bye").unwrap();
+        assert_eq!(kinds(&side.take(0)), "5");
+        assert_eq!(kinds(&side.say(0, fields)), "", "{fields}");
+        assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs), "{fields}");
+    }
+}

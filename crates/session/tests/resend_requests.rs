@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_conformance::testing::{Side, kinds, settings, settings_of};
 use fixbolt_session::{Compatibility, Misbehavior, Role, SessionEnd, SessionSettings};
 
 fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
@@ -114,4 +114,18 @@ fn where_both_sides_miss_messages_a_request_asks_for_all_of_them() {
     assert_eq!(range(&side.say(0, "35=0|34=9|")), (2, 2));
     let out = side.say(0, "35=2|34=10|7=1|16=0|");
     assert_eq!((kinds(&out[..1]), range(&out[1..])), ("4".to_owned(), (2, 0)));
+}
+
+#[test]
+fn infinity_is_999999_before_fix_4_2_and_both_forms_of_it_are_understood_in_every_version() {
+    for (version, infinity) in [("FIX.4.0", 999_999), ("FIX.4.1", 999_999), ("FIX.4.2", 0), ("FIX.4.4", 0)] {
+        let mut side = Side::new(vec![settings_of(&format!("{version}:US->PEER"), Role::Acceptor)]);
+        side.log_on(0, 1, "");
+        assert_eq!(range(&side.say(0, "35=0|34=5|")), (2, infinity), "{version}");
+        assert_eq!(kinds(&side.say(0, "35=4|34=2|43=Y|123=Y|36=6|")), "");
+        for (seq, end) in [(6, 0), (7, 999_999)] {
+            let out = side.say(0, &format!("35=2|34={seq}|7=1|16={end}|"));
+            assert!(kinds(&out) == "4" && out[0].contains("|36=3|"), "{version} {end}: {out:?}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! SendingTime (52) and OrigSendingTime (122) that end a session: what is said of them.
 
-use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_conformance::testing::{Side, kinds, settings, settings_of};
 use fixbolt_session::{Compatibility, Misbehavior, Role, SessionEnd, SessionSettings, Utc};
 
 fn logged_on(change: fn(&mut SessionSettings)) -> Side {
@@ -38,4 +38,24 @@ fn an_orig_sending_time_that_ends_a_session_is_not_blamed_on_the_clocks() {
     assert_eq!(kinds(&out), "35");
     let end = side.disconnect(0);
     assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::OrigSendingTime)));
+}
+
+#[test]
+fn times_have_as_many_digits_of_a_second_as_is_set_and_none_before_fix_4_2() {
+    for (version, set, sent) in [
+        ("FIX.4.0", 9, 0),
+        ("FIX.4.1", 3, 0),
+        ("FIX.4.2", 0, 0),
+        ("FIX.4.2", 3, 3),
+        ("FIX.4.4", 6, 6),
+        ("FIX.4.4", 12, 12),
+    ] {
+        let settings = settings_of(&format!("{version}:US->PEER"), Role::Initiator);
+        let mut side = Side::new(vec![settings.with(|s| s.timestamp_digits = set)]);
+        side.connect(0);
+        let logon = side.take(0).remove(0);
+        let time = logon.split("|52=").nth(1).unwrap().split('|').next().unwrap();
+        let digits = time.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+        assert_eq!(digits, sent, "{version}: {time}");
+    }
 }

@@ -58,6 +58,31 @@ fn the_connection_of_a_silent_counterparty_is_kept_where_its_heartbeats_are_not_
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=x|")), "0");
 }
 
+#[test]
+fn any_message_that_is_not_garbled_is_a_sign_of_life() {
+    // Rejected, after a gap, processed before; then garbled.
+    for (fields, is_heard) in [
+        ("35=1|34=2|", true),
+        ("35=0|34=9|", true),
+        ("35=0|34=1|43=Y|122=20260105-09:00:00|", true),
+        ("35=0|34=2|", false),
+    ] {
+        let mut side = side(|_| {});
+        side.pass(Duration::from_secs(35));
+        side.wake(0, &[]);
+        let mut bytes = side.wire(0, fields);
+        if !is_heard {
+            let sum = bytes.len() - 2;
+            bytes[sum] = if bytes[sum] == b'0' { b'1' } else { b'0' };
+        }
+        side.hear(0, &bytes);
+        side.take(0);
+        side.pass(Duration::from_secs(2));
+        side.wake(0, &[]);
+        assert_eq!(!kinds(&side.take(0)).contains('1'), is_heard, "{fields}");
+    }
+}
+
 /// Returns an acceptor whose outbox is full, and whose counterparty has just been heard. It may be
 /// silent for 42 seconds, and has 6 seconds to answer a TestRequest.
 fn full() -> Side<App> {
