@@ -190,6 +190,7 @@ impl Envelope {
     ///
     /// # Panics
     /// Panics if `memory` has fewer than seven bytes after the body.
+    // R-SEND-1
     pub fn seal(
         &self,
         memory: &mut [u8],

@@ -100,6 +100,7 @@ impl Framer {
                 let at = end - TRAILER_LEN;
                 // BodyLength counts up to and including the SOH before CheckSum.
                 match &buffer[at - 1..end] {
+                    // R-FRAME-4
                     [1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', 1] => {
                         Frame::Message(Framed { bytes: &buffer[..end], body_start })
                     }
@@ -114,6 +115,7 @@ impl Framer {
                     }
                     [1, b'1', b'0', b'=', ..] => self.skip(buffer, 1, Some(FrameError::CheckSumField { at })),
                     _ => {
+                        // R-FRAME-2
                         let error = FrameError::BodyLength { announced_end: at };
                         match self.recovery {
                             Recovery::NextMessage => self.skip(buffer, 1, Some(error)),

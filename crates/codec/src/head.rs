@@ -74,6 +74,7 @@ const fn is_digit(text: u64) -> bool {
 }
 
 /// Reads `8=FIX.n.m SOH 9=ddd SOH`.
+// R-FRAME-1
 pub(crate) fn head(buffer: &[u8], max_message_size: usize) -> Head {
     if !buffer.starts_with(START) {
         return if START.starts_with(buffer) {

@@ -183,6 +183,7 @@ impl<'s> Index<'s> {
         } else {
             scan(bytes, found.place, self.data_fields, self.tags, self.spans)?
         };
+        // R-FRAME-3
         if count < 3 || self.tags[2] != 35 || self.spans[2].is_empty() {
             return Err(IndexError::MsgTypeNotThird);
         }
@@ -222,6 +223,7 @@ const LAST: [u8; 32] = {
     last
 };
 
+// R-FRAME-5
 #[inline]
 fn verify_check_sum(bytes: &[u8], computed: u8) -> Result<(), IndexError> {
     let digits = &bytes[bytes.len() - 4..bytes.len() - 1];
@@ -367,6 +369,7 @@ mod tests {
         }
     }
 
+    // R-FRAME-3
     #[test]
     fn msg_type_is_the_third_field_or_the_message_is_garbled() {
         with(&frame(b"34=2\x0135=0\x01"), |m| assert_eq!(m.unwrap_err(), IndexError::MsgTypeNotThird));

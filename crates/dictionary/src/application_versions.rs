@@ -234,6 +234,7 @@ impl<T> ApplicationVersions<T> {
         if is_admin(message.msg_type()) {
             return Ok(Chosen { value: &self.transport, version: None, by_default: false });
         }
+        // R-FIXT-3
         if let Some(version) = named(message, OWN) {
             let at = self.find(version).ok_or(UnsupportedApplicationVersion { ref_tag: 1128 })?;
             return Ok(self.chosen(at, false));

@@ -1,4 +1,4 @@
-//! Sending after a Logon before which messages are missing: rule 7 of the standard's Logon.
+//! Sending after a Logon before which messages are missing: R-LOGON-21.
 
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ fn orders(out: &[String], from: u64) -> String {
     out.iter().filter_map(id).collect::<Vec<_>>().join(" ")
 }
 
+// R-LOGON-21
 #[test]
 fn application_messages_wait_for_the_first_message_that_was_missing() {
     let mut side = after_a_gap(|_| {});
@@ -77,6 +78,7 @@ fn a_heartbeat_that_is_due_keeps_its_place_after_what_waits() {
     assert_eq!(kinds(&out), "D0");
 }
 
+// R-LOGON-21
 #[test]
 fn the_wait_ends_after_ten_seconds_or_heart_bt_int() {
     for (heart_bt_int, seconds) in [(5, 10), (20, 20)] {

@@ -123,6 +123,7 @@ fn on_logon_and_on_resend_can_write_to_other_sessions() {
     assert!(side.take(1)[0].contains("|148=resend|"));
 }
 
+// R-RESEND-5
 #[test]
 fn a_message_that_the_application_does_not_want_to_be_sent_again_joins_the_gap_fill() {
     let mut side = logged_on("FIX.4.4");
@@ -268,6 +269,7 @@ fn an_event_reads_as_a_sentence_and_a_debug_text_has_no_password() {
     assert!(debug.contains("FIX.4.4:US->A") && !debug.contains("swordfish"), "{debug}");
 }
 
+// R-LOGON-6
 #[test]
 fn a_refusal_with_any_text_logs_out() {
     for text in ["a\x01b".to_owned(), String::new(), "x".repeat(100_000)] {

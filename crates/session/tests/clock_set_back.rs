@@ -116,6 +116,7 @@ fn of(begin_string: &str, digits: u8) -> SessionSettings {
     })
 }
 
+// R-RESEND-3, R-SEND-3
 #[test]
 fn a_message_that_is_sent_again_after_a_restart_is_not_later_originally_than_now() {
     let back = |time: Duration| Utc(FIRST.0 - u64::try_from(time.as_nanos()).unwrap());
@@ -176,6 +177,7 @@ fn a_message_that_was_written_during_a_replay_and_lost_with_the_connection_is_no
     }
 }
 
+// R-SEND-5
 #[test]
 fn header_fields_of_the_application_change_nothing_and_it_cannot_write_the_times_itself() {
     let mut run = Run::begin(Box::new(MemoryStore::new()), FIRST, of("FIX.4.4", 3));

@@ -130,6 +130,7 @@ fn a_wrong_data_length_in_header_or_trailer_of_any_message_is_rejected() {
     }
 }
 
+// R-REJECT-19
 #[test]
 fn a_message_with_a_wrong_data_length_reaches_the_application_if_the_policy_does_not_reject_it() {
     for (name, dictionary) in dictionaries() {
@@ -156,6 +157,7 @@ fn a_message_with_a_wrong_data_length_reaches_the_application_if_the_policy_does
     }
 }
 
+// R-LOGON-15
 #[test]
 fn a_logon_with_a_wrong_data_length_is_an_invalid_logon_for_both_roles() {
     for compatibility in COMPATIBILITIES {
@@ -198,6 +200,7 @@ fn a_logon_with_a_wrong_data_length_is_an_invalid_logon_for_both_roles() {
     assert_eq!(identify(&message("FIX.4.4", logon)), Identity::Logon(id));
 }
 
+// R-CHECK-9
 #[test]
 fn a_message_after_a_gap_with_a_wrong_data_length_waits_and_is_rejected_when_it_is_due() {
     for mut side in logged_on(|_| {}) {

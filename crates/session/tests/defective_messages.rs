@@ -295,6 +295,7 @@ fn worlds() -> Vec<World> {
     worlds
 }
 
+// R-CHECK-8
 #[test]
 fn ten_thousand_defective_session_messages_move_no_sequence_number_but_their_own() {
     let mut random = Random(31);

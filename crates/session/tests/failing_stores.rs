@@ -68,6 +68,7 @@ impl Intercept<MemoryStore> for Frail {
     }
 }
 
+// R-STORE-2
 #[test]
 fn a_store_that_failed_is_retried_automatically_and_its_sequence_numbers_never_decrease() {
     let refuses = Arc::new(AtomicBool::new(false));
@@ -437,6 +438,7 @@ impl Intercept<MemoryStore> for Forgetful {
 }
 
 /// What a store has lost is told, whatever else is wrong with it.
+// R-RESEND-5
 #[test]
 fn messages_that_a_damaged_store_has_lost_are_told() {
     for damaged in [false, true] {

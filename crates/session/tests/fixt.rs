@@ -50,6 +50,7 @@ fn order(side: &Side, seq: u64, header: &str, more: &str) -> String {
     format!("35=D|34={seq}|{header}11=x|55=IBM|54=1|60={time}|38=100|40=1|{more}")
 }
 
+// R-FIXT-6
 #[test]
 fn both_logons_name_the_default_version() {
     let mut acceptor = side(|_| {});
@@ -68,6 +69,7 @@ fn both_logons_name_the_default_version() {
     assert_eq!(initiator.phase(0), Phase::LoggedOn);
 }
 
+// R-FIXT-2
 #[test]
 fn a_logon_without_a_default_version_or_with_one_that_has_no_dictionary_is_refused() {
     let mut missing = side(|_| {});
@@ -109,6 +111,7 @@ fn a_logon_without_a_default_version_or_with_one_that_has_no_dictionary_is_refus
     }
 }
 
+// R-FIXT-3
 #[test]
 fn each_message_is_checked_against_the_dictionary_of_its_own_version() {
     let mut side = side(|_| {});
@@ -163,6 +166,7 @@ fn messages_that_are_checked_as_fix_latest_are_of_it_whatever_they_name() {
     }
 }
 
+// R-FIXT-3
 #[test]
 fn a_logon_sets_the_version_of_a_message_type_and_the_next_connection_forgets_it() {
     let mut side = side(|_| {});
@@ -179,6 +183,7 @@ fn a_logon_sets_the_version_of_a_message_type_and_the_next_connection_forgets_it
     assert_eq!(kinds(&side.say(0, &order(&side, 6, "", "1138=10|"))), "8");
 }
 
+// R-FIXT-5
 #[test]
 fn a_reject_says_as_which_version_a_message_was_read_that_did_not_name_it() {
     let rejected = |change: fn(&mut SessionSettings), header: &str| {
@@ -211,6 +216,7 @@ fn an_unsupported_version_is_only_warned_of_if_the_policy_says_so() {
     assert_eq!(kinds(&side.say(0, &order(&side, 2, "1128=7|", ""))), "8");
 }
 
+// R-FIXT-6
 #[test]
 fn a_message_of_another_version_names_it_when_it_is_sent_and_when_it_is_sent_again() {
     let mut side = side(|s| s.outbound_policy = Some(Policy::standard()));
@@ -263,6 +269,7 @@ fn settings_whose_versions_do_not_fit_open_no_session() {
     assert!(refused(&|s| s.id = id.clone()).contains("only a session of FIXT.1.1"));
 }
 
+// R-FIXT-6
 #[test]
 fn a_counterparty_that_reads_a_type_as_another_version_is_told_which_one_it_has() {
     for entry in ["1130=6", "1130=7"] {

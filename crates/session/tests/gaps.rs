@@ -39,6 +39,7 @@ fn a_reset_discards_a_logout_that_arrived_too_early() {
     assert_eq!(side.phase(0), Phase::LoggedOn);
 }
 
+// R-GAP-8
 #[test]
 fn a_sequence_reset_discards_what_waits_under_the_numbers_from_there_on() {
     let mut side = logged_on(|_| {});
@@ -92,6 +93,7 @@ fn a_request_answered_before_a_sequence_reset_does_not_silence_the_one_after_it(
     assert_eq!(kinds(&side.say(0, "35=2|34=5|7=1|16=0|")), "4");
 }
 
+// R-GAP-8
 #[test]
 fn a_gap_and_the_messages_after_it_are_discarded_with_the_connection() {
     let mut side = logged_on(|_| {});
@@ -102,6 +104,7 @@ fn a_gap_and_the_messages_after_it_are_discarded_with_the_connection() {
     assert_eq!(side.phase(0), Phase::LoggedOn);
 }
 
+// R-POSSDUP-4
 #[test]
 fn a_poss_dup_that_arrives_too_early_is_checked_when_its_sequence_number_is_due() {
     let mut side = logged_on(|_| {});
@@ -143,6 +146,7 @@ fn what_is_missing_before_later_messages_is_in_the_answer_to_the_request_and_not
     assert_eq!(numbers(&side).0, 6);
 }
 
+// R-SEQRESET-3, R-POSSDUP-3
 #[test]
 fn a_gap_fill_that_begins_before_the_number_that_is_due_counts_for_the_rest() {
     for compatibility in [Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ] {
@@ -160,6 +164,7 @@ fn a_gap_fill_that_begins_before_the_number_that_is_due_counts_for_the_rest() {
     }
 }
 
+// R-SEQRESET-3
 #[test]
 fn a_gap_fill_counts_for_no_more_than_was_requested() {
     let mut side = logged_on(|s| s.closed_resend_requests = true);

@@ -178,6 +178,7 @@ proptest! {
     }
 }
 
+// R-GAP-7
 #[test]
 fn a_number_that_is_always_lost_ends_the_session() {
     let mut peer = peer(|_| false, false, 0, 0);

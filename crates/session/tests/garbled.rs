@@ -51,6 +51,7 @@ fn body(message: &str) -> &str {
     message.split_once("|52=").unwrap().1.split_once('|').unwrap().1.rsplit_once("10=").unwrap().0
 }
 
+// R-FRAME-6
 #[test]
 fn a_garbled_message_is_ignored_by_default() {
     let mut side = logged_on(|_| {});
@@ -59,6 +60,7 @@ fn a_garbled_message_is_ignored_by_default() {
     assert!(side.app.got.is_empty());
 }
 
+// R-FRAME-6
 #[test]
 fn a_garbled_message_is_rejected_and_its_sequence_number_used() {
     let mut side = rejecting(|_| {});
@@ -151,6 +153,7 @@ fn a_garbled_message_before_the_logon_is_not_answered() {
     assert!(side.next(0).close);
 }
 
+// R-REJECT-1
 #[test]
 fn a_reject_of_a_garbled_message_has_the_fields_of_its_version() {
     for (version, fields) in [
@@ -222,6 +225,7 @@ fn a_garbled_message_that_is_rejected_ends_the_connection_if_any_rejected_messag
     );
 }
 
+// R-FRAME-5
 #[test]
 fn a_wrong_checksum_counts_as_right_if_it_is_not_checked() {
     let mut side = logged_on(|s| {

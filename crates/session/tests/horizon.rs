@@ -74,6 +74,7 @@ fn beyond(begin: u64, end: u64, horizon: u64) -> (SeqNum, SeqNum, Unreached) {
     (SeqNum(begin), SeqNum(end), Unreached::BeyondHorizon { horizon })
 }
 
+// R-RESEND-5
 #[test]
 fn the_messages_within_the_horizon_are_sent_again_and_older_ones_are_gap_filled_and_reported() {
     // NextNumOut is 21: with a horizon of 5, messages 16 to 20 are sent again.
@@ -152,6 +153,7 @@ fn masked_messages_at_the_boundary_join_the_gap_fill_and_each_reason_is_reported
     assert_eq!(side.app.unreached, [beyond(4, 6, 4), masked(7)]);
 }
 
+// R-RESET-12
 #[test]
 fn a_reset_begins_to_count_again() {
     let mut side = logged_on(3, |_| {});
@@ -224,6 +226,7 @@ fn a_second_request_during_a_replay_is_answered_by_the_horizon_of_the_first() {
     assert!(brief(&all).ends_with(&format!("12-16 17 18 19 20 {}", new.join(" "))), "{}", brief(&all));
 }
 
+// R-STORE-4
 #[test]
 fn messages_kept_while_logged_off_are_sent_within_the_horizon_and_reported_beyond_it() {
     let mut side = over(Box::new(MemoryStore::new()), 4, |s| s.while_logged_off = WhileLoggedOff::Keep);

@@ -44,6 +44,7 @@ fn a_message_garbled_in_a_replay_is_requested_again_once_and_not_for_each_messag
     assert_eq!(side.app.got, all);
 }
 
+// R-RESET-11
 #[test]
 fn a_counterparty_that_never_logs_on_resets_nothing_at_the_end_of_its_connection() {
     let mut side = logged_on(|settings| settings.reset_on_disconnect = true);
@@ -63,6 +64,7 @@ fn a_counterparty_that_never_logs_on_resets_nothing_at_the_end_of_its_connection
     }
 }
 
+// R-GAP-7
 #[test]
 fn a_gap_that_no_replay_fills_ends_the_session() {
     let mut side = logged_on(|_| {});
@@ -75,6 +77,7 @@ fn a_gap_that_no_replay_fills_ends_the_session() {
     assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled)));
 }
 
+// R-HEARTBEAT-2
 #[test]
 fn a_test_request_whose_answer_does_not_fit_is_rejected_and_the_session_continues() {
     let mut side = acceptor(|_| {});
@@ -88,6 +91,7 @@ fn a_test_request_whose_answer_does_not_fit_is_rejected_and_the_session_continue
     assert_eq!(side.numbers(0).unwrap().0, SeqNum(4), "a refused Logon uses no number");
 }
 
+// R-LOGON-17
 #[test]
 fn every_answer_of_the_session_layer_fits_into_the_smallest_message_size() {
     let mut side = acceptor(|_| {});
@@ -106,6 +110,7 @@ fn every_answer_of_the_session_layer_fits_into_the_smallest_message_size() {
     assert!(out[0].len() <= 512 && out[0].contains("|380="), "{out:?}");
 }
 
+// R-REJECT-1
 #[test]
 fn what_a_reject_quotes_is_bounded() {
     let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
@@ -120,6 +125,7 @@ fn what_a_reject_quotes_is_bounded() {
     assert!(out[0].len() < 400);
 }
 
+// R-RESEND-5
 #[test]
 fn a_message_that_is_too_large_when_resent_is_gap_filled() {
     let mut side = acceptor(|_| {});
@@ -142,6 +148,7 @@ fn the_first_of_two_poss_dup_flags_says_whether_a_message_is_a_duplicate() {
     }
 }
 
+// R-LOGON-17
 #[test]
 fn a_max_message_size_of_zero_limits_nothing() {
     let mut side = acceptor(|_| {});
@@ -157,6 +164,7 @@ fn our_own_limit_holds_for_what_we_send() {
     assert_eq!(side.send(0, "a", 8000), Ok(SeqNum(2)));
 }
 
+// R-LIMIT-4
 #[test]
 fn the_connection_of_a_counterparty_that_reads_nothing_ends_without_a_busy_loop() {
     let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
@@ -180,6 +188,7 @@ fn the_connection_of_a_counterparty_that_reads_nothing_ends_without_a_busy_loop(
     assert_eq!(side.disconnect(0), Some(SessionEnd::HeartbeatTimedOut));
 }
 
+// R-HEARTBEAT-10
 #[test]
 fn an_application_that_is_not_ready_for_minutes_loses_no_session_and_no_message() {
     let mut side = logged_on(|_| {});
@@ -249,6 +258,7 @@ fn a_message_answered_with_not_now_is_offered_four_times_a_second_or_when_the_wa
     assert_eq!(side.app.got, ["late"]);
 }
 
+// R-FRAME-8
 #[test]
 fn a_slow_message_is_given_up_only_when_its_bytes_stop_arriving() {
     let mut side = logged_on(|_| {});
@@ -278,6 +288,7 @@ fn the_rest_of_the_bytes_is_as_old_after_the_message_before_it_was_consumed() {
     assert_eq!(side.wake(0, &broken), broken.len());
 }
 
+// R-GAP-5
 #[test]
 fn messages_that_waited_for_a_gap_free_their_room() {
     let mut side = logged_on(|settings| settings.reorder_buffer_size = 300);
@@ -288,6 +299,7 @@ fn messages_that_waited_for_a_gap_free_their_room() {
     assert!(side.app.notes.is_empty(), "{:?}", side.app.notes);
 }
 
+// R-TIME-3
 #[test]
 fn messages_that_waited_long_for_a_gap_are_not_late() {
     let mut side = logged_on(|_| {});
@@ -296,6 +308,7 @@ fn messages_that_waited_long_for_a_gap_are_not_late() {
     assert_eq!(order(&mut side, 2, true), "88");
 }
 
+// R-RESEND-8
 #[test]
 fn a_second_requested_range_does_not_replace_the_first() {
     let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
@@ -327,6 +340,7 @@ fn a_logout_that_ends_the_session_does_not_wait_for_a_replay() {
     assert!(out.last().unwrap().contains("|35=5|"), "{:?}", kinds(&out));
 }
 
+// R-LOGOUT-8
 #[test]
 fn nothing_new_follows_our_logout_and_answers_come_with_the_next_connection() {
     let mut side = logged_on(|_| {});
@@ -355,6 +369,7 @@ fn after_an_answered_logout_our_own_closes_the_connection_at_once() {
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
 }
 
+// R-LOGOUT-6
 #[test]
 fn after_an_answered_logout_only_resend_requests_are_served() {
     let mut side = logged_on(|_| {});
@@ -371,6 +386,7 @@ fn after_an_answered_logout_only_resend_requests_are_served() {
     assert_eq!(side.disconnect(0), Some(SessionEnd::PeerDidNotClose));
 }
 
+// R-LOGOUT-4
 #[test]
 fn a_logout_that_arrives_too_early_waits_for_everything_before_it() {
     let mut side = logged_on(|settings| settings.reorder_buffer_size = 250);
@@ -383,6 +399,7 @@ fn a_logout_that_arrives_too_early_waits_for_everything_before_it() {
     assert_eq!(order(&mut side, 4, true), "85");
 }
 
+// R-SEQ-6
 #[test]
 fn the_largest_sequence_numbers_are_refused() {
     let mut side = logged_on(|_| {});
@@ -395,6 +412,7 @@ fn the_largest_sequence_numbers_are_refused() {
     assert_eq!(kinds(&side.say(0, &format!("35=0|34={max}|"))), "5");
 }
 
+// R-SEND-3
 #[test]
 fn a_wall_clock_set_back_does_not_make_resent_messages_invalid() {
     let mut side = logged_on(|_| {});
@@ -430,6 +448,7 @@ fn sends_at_full_speed_leave_room_for_answers() {
     assert_eq!(side.app.got, ["a"]);
 }
 
+// R-REJECT-4
 #[test]
 fn a_reject_is_never_rejected() {
     let validator = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
@@ -438,6 +457,7 @@ fn a_reject_is_never_rejected() {
     assert_eq!(side.numbers(0).unwrap().0, SeqNum(3));
 }
 
+// R-HEARTBEAT-8
 #[test]
 fn without_heartbeats_nothing_is_due_and_a_test_request_is_answered() {
     let mut side = acceptor(|s| s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
@@ -450,6 +470,7 @@ fn without_heartbeats_nothing_is_due_and_a_test_request_is_answered() {
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=t|")), "0");
 }
 
+// R-LOGON-24, R-STORE-4
 #[test]
 fn a_session_without_connection_or_without_logon_does_not_send() {
     let mut side = acceptor(|_| {});
@@ -502,6 +523,7 @@ fn settings_that_cannot_work_are_refused() {
     }
 }
 
+// R-RESET-6
 #[test]
 fn a_reset_in_the_session_discards_the_gap_and_the_messages_after_it() {
     let mut side = logged_on(|_| {});
@@ -519,6 +541,7 @@ fn a_reset_in_the_session_discards_the_gap_and_the_messages_after_it() {
     assert_eq!(kinds(&side.say(0, "35=2|34=5|7=1|16=0|")), "4888", "nothing from before the reset is resent");
 }
 
+// R-LOGON-22
 #[test]
 fn a_logon_in_the_session_without_reset_ends_it() {
     let mut side = logged_on(|_| {});

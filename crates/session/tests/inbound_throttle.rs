@@ -36,6 +36,7 @@ fn orders(side: &Side, from: u64, to: u64) -> Vec<u8> {
     (from..=to).flat_map(|n| side.wire(0, &format!("35=D|34={n}|11=o{n}|"))).collect()
 }
 
+// R-LIMIT-6
 #[test]
 fn each_message_more_than_a_window_allows_is_rejected_and_not_delivered() {
     let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("3/100")));
@@ -95,6 +96,7 @@ fn the_reason_is_8_where_the_version_or_the_dictionary_has_it() {
     }
 }
 
+// R-BUSINESS-2
 #[test]
 fn a_business_message_reject_is_not_answered_with_another_one() {
     let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("1")));
@@ -226,6 +228,7 @@ fn a_flood_is_answered_only_as_long_as_the_journal_may_grow_for_it() {
     ));
 }
 
+// R-LIMIT-6
 #[test]
 fn in_no_window_are_more_delivered_and_nothing_below_the_limit_is_rejected() {
     let mut random = 7u64;

@@ -114,6 +114,7 @@ fn a_resend_request_ends_the_call() {
     assert!(side.next(0).read == Read::Again);
 }
 
+// R-LIMIT-1
 #[test]
 fn a_hundred_garbled_messages_in_succession_end_the_connection_with_that_reason() {
     let mut side = logged_on(|_| {});
@@ -131,6 +132,7 @@ fn a_hundred_garbled_messages_in_succession_end_the_connection_with_that_reason(
     assert_eq!(ended(&mut side), Some(SessionEnd::PeerMisbehaved(Misbehavior::Garbled { limit: 100 })));
 }
 
+// R-LOGOUT-12
 #[test]
 fn a_flood_after_our_logout_ends_the_connection_without_a_second_logout() {
     let mut side = logged_on(|_| {});
@@ -162,6 +164,7 @@ fn test_requests(side: &mut Side, from: u64, count: u64) {
     side.take(0);
 }
 
+// R-LIMIT-2
 #[test]
 fn more_than_a_thousand_session_layer_messages_a_second_for_five_seconds_end_the_connection() {
     let mut side = logged_on(|_| {});
@@ -207,6 +210,7 @@ fn gap_fills_that_we_requested_do_not_count_as_a_flood() {
     assert!(!side.next(0).close);
 }
 
+// R-LIMIT-3
 #[test]
 fn journal_growth_because_of_session_layer_messages_is_bounded_over_connections() {
     let mut side = logged_on(|s| s.max_session_journal_growth = Some(1 << 20));
@@ -294,6 +298,7 @@ fn messages_that_the_session_rejects_count_and_those_for_the_application_do_not(
     assert_eq!(ended(&mut side), Some(SessionEnd::PeerMisbehaved(why)));
 }
 
+// R-LOGON-12
 #[test]
 fn heart_bt_int_must_be_accepted() {
     for (accepted, good, bad) in [
@@ -316,6 +321,7 @@ fn heart_bt_int_must_be_accepted() {
     }
 }
 
+// R-LOGON-12
 #[test]
 fn an_initiator_accepts_its_own_heart_bt_int_in_the_answer() {
     for (answer, out) in [("0", ""), ("60", ""), ("2", "5")] {

@@ -1,4 +1,4 @@
-//! What a Logon may have, and what ours has: rules 4 and 5 of the session standard.
+//! What a Logon may have, and what ours has: the rules R-LOGON of docs/session.md.
 
 use std::time::Duration;
 
@@ -36,6 +36,7 @@ fn connect(side: &mut Side) -> String {
     side.take(0).remove(0)
 }
 
+// R-LOGON-18
 #[test]
 fn our_logons_have_max_message_size_since_fix_4_2_except_where_engines_compare_their_fields() {
     for (of, compatibility, sent) in [
@@ -65,6 +66,7 @@ fn our_logons_have_max_message_size_since_fix_4_2_except_where_engines_compare_t
     }
 }
 
+// R-LOGON-16
 #[test]
 fn a_logon_for_tests_is_refused_in_production_and_the_reverse() {
     use TestMessageIndicator::{Any, Production, Test};
@@ -113,6 +115,7 @@ fn too_low(side: &mut Side, role: Role) -> String {
     }
 }
 
+// R-LOGON-19
 #[test]
 fn a_logon_with_a_number_that_is_too_low_is_tolerated_never_once_or_always() {
     use TooLowAtLogon::{Accepted, AcceptedOnce, Refused};
@@ -196,6 +199,7 @@ fn a_logon_has_no_other_field_that_the_session_writes_itself() {
     }
 }
 
+// R-REJECT-20
 #[test]
 fn a_message_that_is_rejected_ends_the_connection_and_resets_if_the_settings_say_so() {
     let invalid = "35=4|34=2|123=Y|36=x|";
@@ -220,6 +224,7 @@ fn a_message_that_is_rejected_ends_the_connection_and_resets_if_the_settings_say
     }
 }
 
+// R-RESET-11
 #[test]
 fn reset_on_error_resets_after_any_mistake_that_ends_a_session_but_not_for_a_stranger() {
     let on = |s: &mut SessionSettings| s.reset_on_error = true;
@@ -240,6 +245,7 @@ fn reset_on_error_resets_after_any_mistake_that_ends_a_session_but_not_for_a_str
     assert_eq!(numbers(&lost), (2, 2));
 }
 
+// R-SEND-4
 #[test]
 fn each_message_says_what_was_processed_before_it_if_the_session_wants_that() {
     let mut side = side(Role::Acceptor, |s| s.last_msg_seq_num_processed = true);
@@ -255,6 +261,7 @@ fn each_message_says_what_was_processed_before_it_if_the_session_wants_that() {
     assert!(!off.log_on(0, 1, "")[0].contains("|369="));
 }
 
+// R-SEND-4
 #[test]
 fn what_was_processed_is_not_said_before_fix_4_2_which_does_not_have_the_field() {
     for (begin_string, has_it) in [
@@ -272,6 +279,7 @@ fn what_was_processed_is_not_said_before_fix_4_2_which_does_not_have_the_field()
     }
 }
 
+// R-LOGON-13
 #[test]
 fn an_acceptor_that_decides_heart_bt_int_answers_with_its_own_and_beats_by_it() {
     for theirs in ["1", "30", "9000"] {
@@ -294,6 +302,7 @@ fn an_acceptor_that_decides_heart_bt_int_answers_with_its_own_and_beats_by_it() 
     assert_eq!(kinds(&initiator.say(0, "35=A|34=1|98=0|108=4000|")), "5", "it is of acceptors");
 }
 
+// R-LOGON-23
 #[test]
 fn a_reject_that_answers_our_logon_ends_the_connection_with_its_text_and_is_counted_if_it_is_due() {
     for (seq, next_in) in [(1, 2), (7, 1)] {
@@ -311,6 +320,7 @@ fn a_reject_that_answers_our_logon_ends_the_connection_with_its_text_and_is_coun
     assert_eq!(end, "the counterparty refused the logon without saying why; read its log");
 }
 
+// R-LOGON-23
 #[test]
 fn session_status_of_the_answer_to_our_logon_is_told_in_words() {
     let fixt = |s: &mut SessionSettings| version(s, Version::Fixt11);

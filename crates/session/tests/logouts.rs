@@ -33,6 +33,7 @@ fn tenth(side: &mut Side) -> Vec<String> {
     (0..3).flat_map(|_| side.step(0)).collect()
 }
 
+// R-LOGOUT-7
 #[test]
 fn a_logout_waits_for_a_replay_for_half_of_its_timeout_and_the_connection_ends_at_it() {
     let mut side = asked_again(200);
@@ -92,6 +93,7 @@ fn who_logs_out_while_the_counterparty_waits_for_a_replay_waits_no_longer_than_o
     assert!(side.next(0).close);
 }
 
+// R-LOGOUT-7
 #[test]
 fn what_waits_behind_a_logout_that_was_cut_off_is_sent_with_the_next_connection() {
     let mut side = asked_again(200);
@@ -115,6 +117,7 @@ fn a_logout_that_the_counterparty_does_not_read_ends_at_its_timeout() {
     assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
 }
 
+// R-LOGOUT-5
 #[test]
 fn why_the_counterparty_logs_out_is_reported_once_whatever_its_sequence_number() {
     for seq in [1, 2, 5] {
@@ -144,6 +147,7 @@ fn a_counterparty_that_keeps_sending_does_not_delay_the_end_of_a_logout() {
     assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
 }
 
+// R-POSSDUP-5
 #[test]
 fn a_resent_logout_is_not_answered_when_its_sequence_number_is_due() {
     let mut side = logged_on(|_| {});
@@ -156,6 +160,7 @@ fn a_resent_logout_is_not_answered_when_its_sequence_number_is_due() {
 
 /// Both sides log out at the same time, and our Logout still waits for a replay: the counterparty
 /// receives it before the connection ends.
+// R-LOGOUT-10
 #[test]
 fn logouts_that_cross_during_a_replay_are_both_sent() {
     let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
@@ -227,6 +232,7 @@ fn a_logout_that_waited_behind_a_gap_is_the_answer_to_one_of_ours() {
     }
 }
 
+// R-LOGOUT-5
 #[test]
 fn a_logout_with_a_number_that_is_too_low_is_answered_with_both_numbers() {
     let mut side = logged_on(|_| {});
@@ -239,6 +245,7 @@ fn a_logout_with_a_number_that_is_too_low_is_answered_with_both_numbers() {
     assert_eq!(side.numbers(0).unwrap().0, SeqNum(2));
 }
 
+// R-LOGOUT-2
 #[test]
 fn the_answer_to_our_logout_ends_the_session_whatever_is_wrong_with_it() {
     for fields in ["35=5|34=2|43=X|", "35=5|34=9|", "35=5|34=9|43=X|"] {

@@ -1,4 +1,4 @@
-//! NextExpectedMsgSeqNum (789): rule 5.2 of the session standard.
+//! NextExpectedMsgSeqNum (789): the rules R-NEXT of docs/session.md.
 
 use std::time::Duration;
 
@@ -35,6 +35,7 @@ fn with_a_past(next_expected: bool) -> Side {
     side
 }
 
+// R-NEXT-2
 #[test]
 fn what_the_counterparty_misses_by_its_logon_is_sent_unasked_whether_or_not_ours_has_the_field() {
     for ours in [false, true] {
@@ -70,6 +71,7 @@ fn what_the_application_sends_at_the_logon_follows_what_is_sent_again() {
     assert!(out[3].contains("|34=3|") && !out[3].contains("|43=Y|"), "{out:?}");
 }
 
+// R-NEXT-3
 #[test]
 fn a_counterparty_that_expects_more_than_was_sent_is_logged_out_with_both_numbers() {
     for role in [Role::Acceptor, Role::Initiator] {
@@ -96,6 +98,7 @@ fn a_counterparty_that_expects_more_than_was_sent_is_logged_out_with_both_number
     }
 }
 
+// R-NEXT-4
 #[test]
 fn a_next_expected_msg_seq_num_that_is_no_number_is_refused() {
     for value in ["0", "x", "-1", "99999999999999999999999"] {
@@ -111,6 +114,7 @@ fn a_next_expected_msg_seq_num_that_is_no_number_is_refused() {
     }
 }
 
+// R-NEXT-6
 #[test]
 fn a_reset_at_logon_expects_the_first_message_after_both_logons() {
     let mut side = side(Role::Acceptor, |s| s.next_expected_msg_seq_num = true);
@@ -122,6 +126,7 @@ fn a_reset_at_logon_expects_the_first_message_after_both_logons() {
     assert!(again[0].contains("|34=1|") && again[0].contains("|141=Y|789=2|"), "{again:?}");
 }
 
+// R-NEXT-1
 #[test]
 fn an_initiator_says_what_it_expects_and_sends_what_its_counterparty_misses() {
     let mut side = side(Role::Initiator, |s| s.next_expected_msg_seq_num = true);
@@ -142,6 +147,7 @@ fn an_initiator_says_what_it_expects_and_sends_what_its_counterparty_misses() {
     assert!(logon.contains("|34=1|") && logon.contains("|141=Y|789=1|"), "{logon}");
 }
 
+// R-NEXT-1
 #[test]
 fn before_fix_4_4_the_field_is_not_sent() {
     let id = "FIX.4.3:US->PEER".parse().unwrap();
@@ -157,6 +163,7 @@ fn after_a_gap(side: &mut Side, ours: &str) -> String {
     kinds(&side.log_on(0, 5, ours))
 }
 
+// R-NEXT-5
 #[test]
 fn with_both_fields_nothing_is_requested_because_of_the_logon_until_patience_ends() {
     let on = |s: &mut SessionSettings| s.next_expected_msg_seq_num = true;
@@ -177,6 +184,7 @@ fn with_both_fields_nothing_is_requested_because_of_the_logon_until_patience_end
     assert_eq!(silent.phase(0), Phase::LoggedOn);
 }
 
+// R-NEXT-5
 #[test]
 fn with_one_of_the_fields_missing_the_gap_before_a_logon_is_requested() {
     let mut ours_only = side(Role::Acceptor, |s| s.next_expected_msg_seq_num = true);
@@ -185,6 +193,7 @@ fn with_one_of_the_fields_missing_the_gap_before_a_logon_is_requested() {
     assert_eq!(after_a_gap(&mut theirs_only, "789=1|"), "A2");
 }
 
+// R-LOGOUT-9
 #[test]
 fn a_logout_that_calls_our_number_too_low_ends_the_connection_with_both_numbers() {
     let text = "58=MsgSeqNum too low, expecting 12 but received 3|";
@@ -219,6 +228,7 @@ fn log_on_as(side: &mut Side, begin_string: &str, fields: &str) -> Vec<String> {
     side.take(0)
 }
 
+// R-SEQ-5
 #[test]
 fn a_logout_of_fixt_says_why_as_session_status() {
     for (version, fixt) in [("FIXT.1.1", true), ("FIX.4.4", false)] {

@@ -8,6 +8,7 @@ fn logged_on(change: fn(&mut SessionSettings)) -> Side {
     Side::new(vec![settings("PEER", Role::Acceptor).with(change)]).logged_on()
 }
 
+// R-SEQ-8
 #[test]
 fn a_sequence_number_that_cannot_be_set_halts_nothing() {
     let mut side = logged_on(|_| {});

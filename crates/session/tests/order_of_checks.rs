@@ -16,6 +16,7 @@ fn heartbeat(side: &mut Side, begin_string: &str, header: &str) -> Vec<String> {
 }
 
 /// Each message has the faults of all those after it, too.
+// R-CHECK-1, R-LOGOUT-12
 #[test]
 fn the_first_check_that_fails_decides() {
     use Misbehavior::{BeginString, CompId, MsgSeqNumTooLow, NoMsgSeqNum, SendingTime};
@@ -49,6 +50,7 @@ fn the_first_check_that_fails_decides() {
     is(5, |why| matches!(why, MsgSeqNumTooLow { .. }));
 }
 
+// R-CHECK-5, R-TIME-1
 #[test]
 fn a_message_without_a_comp_id_or_sending_time_is_rejected_and_the_session_continues() {
     let mut side = logged_on();
@@ -66,6 +68,7 @@ fn a_message_without_a_comp_id_or_sending_time_is_rejected_and_the_session_conti
     assert_eq!((side.phase(0), side.numbers(0).unwrap().0), (Phase::LoggedOn, SeqNum(6)));
 }
 
+// R-CHECK-6
 #[test]
 fn a_comp_id_without_a_value_is_a_wrong_one() {
     let mut side = logged_on();
@@ -74,6 +77,7 @@ fn a_comp_id_without_a_value_is_a_wrong_one() {
     assert!(kinds(&out) == "35" && out[0].contains("|371=49|372=0|373=9|"), "{out:?}");
 }
 
+// R-CHECK-2, R-SEQ-7
 #[test]
 fn a_sequence_number_may_have_leading_zeros_and_must_be_a_number() {
     let mut side = logged_on();

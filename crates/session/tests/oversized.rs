@@ -28,6 +28,7 @@ fn hear(side: &mut Side, bytes: &[u8], piece: usize) {
     }
 }
 
+// R-FRAME-9
 #[test]
 fn a_message_that_is_too_large_is_rejected_under_its_own_number_and_the_session_goes_on() {
     for piece in [1, 13, 1000, 1_000_000] {
@@ -94,6 +95,7 @@ fn bytes_that_are_no_message_cost_no_more_than_up_to_the_next_one() {
     assert_eq!(side.phase(0), Phase::LoggedOn);
 }
 
+// R-FRAME-9
 #[test]
 fn a_message_beyond_what_is_read_past_ends_the_connection_and_so_does_one_that_never_ends() {
     let end = Some(SessionEnd::PeerMisbehaved(Misbehavior::MessageTooLarge { limit: 16 << 20 }));

@@ -22,6 +22,7 @@ fn pass_on(side: &mut Side, original: Utc) -> Result<SeqNum, SendError> {
     })
 }
 
+// R-POSSDUP-7
 #[test]
 fn a_possible_duplicate_of_the_application_has_its_original_time_and_a_number_of_its_own() {
     let mut side = logged_on(true);
@@ -44,6 +45,7 @@ fn a_possible_duplicate_of_the_application_has_its_original_time_and_a_number_of
     assert!(again[0].contains(&format!("|122={}.000|", side.time())), "{again:?}");
 }
 
+// R-POSSDUP-7
 #[test]
 fn without_permission_a_possible_duplicate_is_refused_and_uses_no_number() {
     let mut side = logged_on(false);

@@ -42,6 +42,7 @@ fn orders(side: &mut Side, numbers: std::ops::RangeInclusive<u64>) -> String {
     numbers.map(|seq| kinds(&side.say(0, &format!("35=D|34={seq}|11=ord{seq}|")))).collect()
 }
 
+// R-LOGON-19
 #[test]
 fn a_logon_with_a_low_sequence_number_is_too_low_whatever_its_poss_dup_flag_says() {
     for compatibility in [Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ] {
@@ -61,6 +62,7 @@ fn a_logon_with_a_low_sequence_number_is_too_low_whatever_its_poss_dup_flag_says
     }
 }
 
+// R-LOGON-11
 #[test]
 fn a_refused_logon_is_reported_once_with_what_is_wrong_with_it() {
     let mut side = Side::new(vec![settings("PEER", Role::Acceptor)]);
@@ -71,6 +73,7 @@ fn a_refused_logon_is_reported_once_with_what_is_wrong_with_it() {
     assert_eq!(side.app.notes, ["the Logon is refused: HeartBtInt must not be negative"]);
 }
 
+// R-LOGON-9
 #[test]
 fn a_logon_that_is_refused_with_a_reject_is_reported_by_the_reject_alone() {
     let mut side = Side::new(vec![settings("PEER", Role::Acceptor)]);
@@ -81,6 +84,7 @@ fn a_logon_that_is_refused_with_a_reject_is_reported_by_the_reject_alone() {
     assert!(!side.app.notes.iter().any(|note| note.contains("is refused")), "{:?}", side.app.notes);
 }
 
+// R-LOGON-7, R-LOGON-17
 #[test]
 fn no_refused_logon_moves_next_num_in_or_resets_anything() {
     let refused = [
@@ -120,6 +124,7 @@ fn no_refused_logon_moves_next_num_in_or_resets_anything() {
     }
 }
 
+// R-LOGON-8
 #[test]
 fn ten_refusals_are_answered_and_further_ones_closed_silently_for_a_while() {
     let mut side = Side::new(vec![settings("PEER", Role::Acceptor)]);

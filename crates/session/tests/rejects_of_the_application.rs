@@ -35,6 +35,7 @@ fn answer_to(fails: impl Fn() -> Failure + Clone + 'static, begin_string: &str) 
     answers
 }
 
+// R-BUSINESS-3
 #[test]
 fn a_missing_field_is_a_business_message_reject_5_that_names_it() {
     let fails = || Failure::from(field_error(55, FieldErrorKind::Missing));
@@ -170,6 +171,7 @@ fn numbers(side: &Side) -> (u64, u64) {
     (next_in.0, next_out.0)
 }
 
+// R-BUSINESS-2
 #[test]
 fn a_business_message_reject_is_never_answered_with_another_one() {
     let mut side = of_desk(|_| {});
@@ -225,6 +227,7 @@ fn a_message_of_any_size_that_is_accepted_can_be_answered() {
     assert_eq!((side.phase(0), side.halted(0)), (Phase::LoggedOn, None));
 }
 
+// R-BUSINESS-4
 #[test]
 fn a_message_on_which_the_application_fails_is_rejected_if_the_session_says_so() {
     for mood in [Mood::Fails, Mood::Panics] {

@@ -46,6 +46,7 @@ fn interleaved(interleave: ReplayInterleave) -> String {
     brief(&all)
 }
 
+// R-RESEND-7
 #[test]
 fn new_messages_follow_a_replay_unless_the_session_lets_them_through() {
     let run = |from: u32, to: u32| (from..=to).map(|seq| format!("D{seq}")).collect::<Vec<_>>().join(" ");
@@ -60,6 +61,7 @@ fn new_messages_follow_a_replay_unless_the_session_lets_them_through() {
     assert_eq!(format!("{before} {}", after.replace("0203! ", "").replace("D204! ", "")), run(2, 201));
 }
 
+// R-RESEND-7
 #[test]
 fn a_logout_never_overtakes_a_replay() {
     for interleave in [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All] {
@@ -87,6 +89,7 @@ fn what_was_let_through_is_sent_again_like_any_other_message() {
     assert!(all.ends_with("D40 D41 D42"), "{all}");
 }
 
+// R-RESEND-10
 #[test]
 fn a_replay_is_as_fast_as_it_may_be_and_other_messages_do_not_wait_for_it() {
     let mut side = side(400, |s| s.max_replay_rate = Some(100));
@@ -133,6 +136,7 @@ fn requests(side: &mut Side, first: u64) -> usize {
     asked
 }
 
+// R-GAP-7
 #[test]
 fn what_never_comes_is_requested_three_times_and_then_once_in_each_connection() {
     let mut side = side(0, |_| {});
@@ -289,6 +293,7 @@ fn asked_during_a_slow_replay(interleave: ReplayInterleave) -> (usize, Option<Se
     (before, side.next(0).close.then(|| side.disconnect(0).unwrap()))
 }
 
+// R-HEARTBEAT-10
 #[test]
 fn a_silent_counterparty_is_asked_when_the_question_can_reach_it_and_never_ended_without_it() {
     assert_eq!(asked_during_a_slow_replay(ReplayInterleave::None), (100, None));

@@ -88,6 +88,7 @@ fn again(side: &Side, numbers: impl Iterator<Item = u64>) -> Vec<u8> {
     numbers.flat_map(|n| side.wire(0, &format!("35=D|34={n}|43=Y|122={time}|11=o{n}|"))).collect()
 }
 
+// R-LIMIT-7
 #[test]
 fn new_orders_that_only_claim_to_be_sent_again_are_delivered_at_twenty_times_the_limit_at_most() {
     for factor in [20, 1, 7] {
@@ -104,6 +105,7 @@ fn new_orders_that_only_claim_to_be_sent_again_are_delivered_at_twenty_times_the
     }
 }
 
+// R-LIMIT-7
 #[test]
 fn an_honest_replay_arrives_whole_and_in_order_without_a_heartbeat_lost() {
     for compatibility in [Compatibility::Standard, Compatibility::QuickFix] {

@@ -31,6 +31,7 @@ fn again(side: &Side, seq: u64) -> String {
     format!("35=D|34={seq}|43=Y|122={}|11=o{seq}|", side.time())
 }
 
+// R-GAP-4
 #[test]
 fn a_gap_is_requested_in_parts_each_once_the_part_before_has_come() {
     let mut side = side(|s| s.resend_request_chunk_size = Some(5));
@@ -74,6 +75,7 @@ fn a_part_that_does_not_come_is_requested_again_and_given_up_like_a_gap() {
     assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled)));
 }
 
+// R-GAP-3
 #[test]
 fn a_closed_request_ends_with_the_last_missing_message() {
     let mut closed = side(|s| s.closed_resend_requests = true);
@@ -86,6 +88,7 @@ fn a_closed_request_ends_with_the_last_missing_message() {
     assert_eq!(kinds(&both.say(0, "35=4|34=6|43=Y|123=Y|36=9|")), "");
 }
 
+// R-GAP-2
 #[test]
 fn each_message_after_a_gap_causes_a_request_only_if_that_is_wanted() {
     let mut once = side(|_| {});
@@ -116,6 +119,7 @@ fn where_both_sides_miss_messages_a_request_asks_for_all_of_them() {
     assert_eq!((kinds(&out[..1]), range(&out[1..])), ("4".to_owned(), (2, 0)));
 }
 
+// R-GAP-3, R-RESEND-1
 #[test]
 fn infinity_is_999999_before_fix_4_2_and_both_forms_of_it_are_understood_in_every_version() {
     for (version, infinity) in [("FIX.4.0", 999_999), ("FIX.4.1", 999_999), ("FIX.4.2", 0), ("FIX.4.4", 0)] {

@@ -1,5 +1,5 @@
-//! A reset of the sequence numbers in a session that is logged on (24-hour reset): rule 5.1 of the
-//! session standard.
+//! A reset of the sequence numbers in a session that is logged on (24-hour reset): R-RESET-6 to
+//! R-RESET-10.
 
 use std::time::Duration;
 
@@ -40,6 +40,7 @@ fn logon_sent() -> Side {
     side
 }
 
+// R-RESET-7
 #[test]
 fn a_reset_is_a_test_request_then_both_logons_and_both_sides_continue_with_2() {
     let mut side = logon_sent();
@@ -61,6 +62,7 @@ fn a_version_without_reset_seq_num_flag_has_no_reset_in_the_session() {
     assert_eq!(numbers(&side), (3, 3));
 }
 
+// R-RESET-7
 #[test]
 fn until_the_heartbeat_only_answers_are_sent() {
     let mut side = logged_on(|_| {});
@@ -77,6 +79,7 @@ fn until_the_heartbeat_only_answers_are_sent() {
     assert_eq!(numbers(&side).0, 6);
 }
 
+// R-RESET-8
 #[test]
 fn a_reset_waits_for_a_gap_before_the_heartbeat_and_begins_in_none() {
     let mut side = logged_on(|_| {});
@@ -91,6 +94,7 @@ fn a_reset_waits_for_a_gap_before_the_heartbeat_and_begins_in_none() {
     assert!(matches!(begin(&mut side), Err(SendError::Application(_))));
 }
 
+// R-RESET-8
 #[test]
 fn without_a_heartbeat_the_reset_is_abandoned_and_the_session_continues() {
     let mut side = logged_on(|s| s.logon_timeout = Duration::from_secs(7));
@@ -106,6 +110,7 @@ fn without_a_heartbeat_the_reset_is_abandoned_and_the_session_continues() {
     assert_eq!(numbers(&side).0, 4);
 }
 
+// R-RESET-9
 #[test]
 fn a_logon_that_is_not_answered_ends_the_connection() {
     let mut side = logon_sent();
@@ -115,6 +120,7 @@ fn a_logon_that_is_not_answered_ends_the_connection() {
     assert_eq!(side.disconnect(0), Some(SessionEnd::ResetUnanswered));
 }
 
+// R-RESET-9
 #[test]
 fn an_answer_that_does_not_reset_is_refused() {
     for (answer, fault) in [
@@ -129,6 +135,7 @@ fn an_answer_that_does_not_reset_is_refused() {
     }
 }
 
+// R-RESET-10
 #[test]
 fn what_was_sent_before_the_answer_is_not_processed_and_a_logout_is_answered() {
     let mut side = logon_sent();
@@ -155,6 +162,7 @@ fn a_reset_that_the_counterparty_begins_replaces_ours() {
     assert_eq!(kinds(&side.take(0)), "D");
 }
 
+// R-RESET-10
 #[test]
 fn two_sides_that_begin_at_once_settle() {
     let initiator = SessionSettings::new("FIX.4.4:A->B".parse().unwrap(), Role::Initiator);
@@ -211,6 +219,7 @@ fn a_reset_whose_connection_breaks_is_told() {
     assert_eq!(numbers(&side), (3, 4));
 }
 
+// R-RESET-8
 #[test]
 fn a_reset_does_not_begin_after_our_logout() {
     let mut side = logged_on(|_| {});

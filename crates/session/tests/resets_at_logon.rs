@@ -15,6 +15,7 @@ fn refused(side: &mut Side, out: &[String], text: &str, fault: LogonFault) {
     assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(fault))));
 }
 
+// R-RESET-2
 #[test]
 fn a_logon_that_resets_with_another_number_than_1_is_refused_and_resets_nothing() {
     let mut side = side(Role::Acceptor, |_| {});
@@ -24,6 +25,7 @@ fn a_logon_that_resets_with_another_number_than_1_is_refused_and_resets_nothing(
     assert_eq!(side.numbers(0).unwrap(), (SeqNum(5), SeqNum(8)));
 }
 
+// R-RESET-3
 #[test]
 fn an_answer_that_does_not_reset_although_our_logon_did_is_refused() {
     for answer in ["34=1|98=0|108=30|", "34=2|98=0|108=30|141=N|"] {
@@ -37,6 +39,7 @@ fn an_answer_that_does_not_reset_although_our_logon_did_is_refused() {
     }
 }
 
+// R-RESET-4
 #[test]
 fn an_answer_that_resets_although_our_logon_did_not_is_refused() {
     let mut side = side(Role::Initiator, |_| {});
@@ -48,6 +51,7 @@ fn an_answer_that_resets_although_our_logon_did_not_is_refused() {
     assert_eq!(side.numbers(0).unwrap(), (SeqNum(5), SeqNum(9)));
 }
 
+// R-RESET-1
 #[test]
 fn a_logon_that_resets_and_its_answer_begin_both_numbers_at_1() {
     let mut acceptor = side(Role::Acceptor, |_| {});

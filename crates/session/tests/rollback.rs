@@ -89,6 +89,7 @@ impl Bench {
     }
 }
 
+// R-SEQ-3
 #[test]
 fn a_failed_message_leaves_both_sessions_unchanged_except_for_the_attempt() {
     for mood in [Mood::Fails, Mood::Panics] {
@@ -146,6 +147,7 @@ fn a_failed_or_panicking_act_leaves_both_sessions_unchanged() {
     assert!(bench.side.next(0).close && !bench.side.next(1).close);
 }
 
+// R-STORE-1
 #[test]
 fn a_store_that_refuses_leaves_the_session_unchanged_and_halts_it() {
     let mut bench = Bench::new();

@@ -188,6 +188,7 @@ fn pass(now: Now, from: &mut End, to: &mut End) -> bool {
     true
 }
 
+// R-SCHEDULE-1
 #[test]
 fn at_the_end_of_the_window_both_log_out_and_at_the_next_start_the_sequence_numbers_are_reset_once() {
     let mut pair = Pair::new(on(0, 9), &daily(8, 17));
@@ -232,6 +233,7 @@ fn a_session_of_a_day_logs_out_at_its_edge_and_can_log_on_at_once_with_new_seque
     assert_eq!(pair.venue.phase(), Phase::LoggedOn);
 }
 
+// R-SCHEDULE-3
 #[test]
 fn the_reset_policy_resets_at_the_end_or_not_at_all() {
     let mut pair = Pair::new(on(0, 9), &daily(8, 17).with_reset(ScheduleReset::AtEnd));
@@ -262,6 +264,7 @@ fn in_session_resets(end: &End) -> usize {
     resets.count()
 }
 
+// R-SCHEDULE-4
 #[test]
 fn a_session_that_is_logged_on_resets_at_its_time_each_day_and_stays_connected() {
     let mut pair = Pair::with(on(0, 9), Some(reset_in_session_at(17)), |venue| venue.schedule = None);
@@ -321,6 +324,7 @@ fn logon_windows_end_connections_and_reset_nothing() {
     assert_eq!((pair.venue.phase(), pair.venue.resets()), (Phase::LoggedOn, 0));
 }
 
+// R-SCHEDULE-2
 #[test]
 fn outside_the_window_an_initiator_does_not_connect_and_an_acceptor_refuses_the_logon() {
     for (compatibility, answered) in
@@ -428,6 +432,7 @@ impl Drop for Directory {
     }
 }
 
+// R-SCHEDULE-3
 #[test]
 fn a_journal_from_an_earlier_window_is_reset_once_when_it_is_opened_and_says_why() {
     let directory = Directory::new("downtime");
@@ -570,6 +575,7 @@ fn not_taken(side: &Side, seq: u64) -> bool {
     side.app.notes.contains(&told)
 }
 
+// R-SCHEDULE-5
 #[test]
 fn an_order_after_the_edge_is_rejected_before_our_logout_if_the_numbers_are_reset() {
     for (id, answer) in [("FIX.4.1:US->PEER", "|35=3|"), ("FIX.4.4:US->PEER", "|35=j|")] {
@@ -585,6 +591,7 @@ fn an_order_after_the_edge_is_rejected_before_our_logout_if_the_numbers_are_rese
     }
 }
 
+// R-SCHEDULE-5
 #[test]
 fn an_order_after_our_logout_is_not_executed_if_the_numbers_are_reset() {
     for reset in [ScheduleReset::AtStart, ScheduleReset::AtEnd] {

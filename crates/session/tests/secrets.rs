@@ -297,6 +297,7 @@ fn the_tags_that_are_masked_are_a_setting_and_by_default_those_that_debug_hides(
     }
 }
 
+// R-RESEND-5
 #[test]
 fn a_masked_message_is_gap_filled_when_it_is_requested_and_the_application_hears_its_number() {
     let mut watched = Watched::logged_on(|_| {});

@@ -7,6 +7,7 @@ fn logged_on(change: fn(&mut SessionSettings)) -> Side {
     Side::new(vec![settings("PEER", Role::Acceptor).with(change)]).logged_on()
 }
 
+// R-TIME-2
 #[test]
 fn the_end_for_a_sending_time_out_of_the_threshold_says_how_far_off_it_was() {
     for (logged_on, offset, told) in [
@@ -40,6 +41,7 @@ fn an_orig_sending_time_that_ends_a_session_is_not_blamed_on_the_clocks() {
     assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::OrigSendingTime)));
 }
 
+// R-SEND-2
 #[test]
 fn times_have_as_many_digits_of_a_second_as_is_set_and_none_before_fix_4_2() {
     for (version, set, sent) in [

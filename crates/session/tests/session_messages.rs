@@ -27,6 +27,7 @@ fn next_in(side: &Side) -> u64 {
     side.numbers(0).unwrap().0.0
 }
 
+// R-SEQRESET-8
 #[test]
 fn a_malformed_sequence_reset_is_rejected_and_moves_only_its_own_number() {
     for (fields, reason, tag, needs_dictionary) in [
@@ -67,6 +68,7 @@ fn a_malformed_sequence_reset_is_rejected_and_moves_only_its_own_number() {
     }
 }
 
+// R-SEQRESET-8
 #[test]
 fn a_malformed_gap_fill_is_rejected_and_moves_only_its_own_number() {
     for fields in ["36=40|123=Y|123=N|", "36=40|36=4|123=Y|", "43=Q|36=40|123=Y|"] {
@@ -138,6 +140,7 @@ fn a_heartbeat_that_is_not_valid_does_not_answer_the_test_request_of_a_reset() {
     assert_eq!(kinds(&side.say(0, "35=0|34=3|112=1|")), "A");
 }
 
+// R-CHECK-8
 #[test]
 fn what_acts_ahead_of_its_turn_is_checked_before() {
     // A ResendRequest from after a gap is answered first, but not one that is not valid.
@@ -213,6 +216,7 @@ const VALUES: [(u32, &str); 15] = [
     (1137, "9"),
 ];
 
+// R-CHECK-8
 #[test]
 fn each_row_of_the_table_refuses_each_defect_and_moves_no_other_number() {
     let rows = table();

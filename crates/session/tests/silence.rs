@@ -33,6 +33,7 @@ fn silent(change: impl FnOnce(&mut SessionSettings)) -> (u64, u64) {
     panic!("the connection never ended")
 }
 
+// R-HEARTBEAT-5
 #[test]
 fn a_silent_connection_ends_when_the_settings_say_so() {
     assert_eq!(silent(|_| {}), (36, 72));
@@ -43,6 +44,7 @@ fn a_silent_connection_ends_when_the_settings_say_so() {
     assert_eq!(silent(|s| s.test_request_percent = 150), (45, 90));
 }
 
+// R-HEARTBEAT-7
 #[test]
 fn the_connection_of_a_silent_counterparty_is_kept_where_its_heartbeats_are_not_checked() {
     let mut side = side(|s| s.check_heartbeats = false);
@@ -58,6 +60,7 @@ fn the_connection_of_a_silent_counterparty_is_kept_where_its_heartbeats_are_not_
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=x|")), "0");
 }
 
+// R-HEARTBEAT-6
 #[test]
 fn any_message_that_is_not_garbled_is_a_sign_of_life() {
     // Rejected, after a gap, processed before; then garbled.

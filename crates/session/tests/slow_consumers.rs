@@ -120,6 +120,7 @@ fn the_default_is_back_pressure_and_the_connection_is_kept() {
     assert!(!consumer.side.next(0).close);
 }
 
+// R-LIMIT-4
 #[test]
 fn one_that_stays_slow_is_disconnected_although_it_reads_all_that_waited_in_time() {
     let mut consumer = Consumer::new(|s| {

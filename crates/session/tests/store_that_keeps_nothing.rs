@@ -16,6 +16,7 @@ fn orders(side: &mut Side, numbers: std::ops::RangeInclusive<u64>) -> String {
     numbers.map(|seq| kinds(&side.say(0, &format!("35=D|34={seq}|11=ord{seq}|")))).collect()
 }
 
+// R-RESEND-6
 #[test]
 fn with_a_store_that_keeps_nothing_a_gap_is_filled_at_once_and_delays_nothing() {
     let mut side = over(Box::new(NoStore::new()), |settings| settings.outbox_size = 16 * 1024);

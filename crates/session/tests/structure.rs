@@ -90,6 +90,7 @@ fn every_callback_reads_by_the_structure_of_the_sessions_dictionary() {
     assert_eq!(side.app.0, [own("on_resume"), ("on_resume", Some("100".to_owned()), None)]);
 }
 
+// R-REJECT-19
 #[test]
 fn a_message_that_is_only_warned_of_is_read_in_the_same_way() {
     let warns = Check::ALL.iter().fold(Policy::standard(), |policy, check| policy.with(*check, Action::Warn));

@@ -19,6 +19,7 @@ fn logged_on() -> Side<App> {
     side
 }
 
+// R-SEND-1
 #[test]
 fn every_message_has_the_ids_of_the_session_once_also_when_it_is_sent_again() {
     let mut side = logged_on();
@@ -69,6 +70,7 @@ fn an_initiator_accepts_an_answer_without_ids() {
     assert!(!side.next(0).close);
 }
 
+// R-CHECK-7
 #[test]
 fn after_the_logon_a_message_may_name_another_trader() {
     let mut side = logged_on();
@@ -80,6 +82,7 @@ fn after_the_logon_a_message_may_name_another_trader() {
     assert_eq!(kinds(&heartbeats.concat()), "000");
 }
 
+// R-SEND-5
 #[test]
 fn the_application_cannot_write_an_id_of_the_session_and_may_write_the_others() {
     let mut side = Side::with_app(App::default(), vec![settings_of("FIX.4.4:US->A/DESK", Role::Acceptor)]);

@@ -467,6 +467,7 @@ fn run(seed: u64) -> usize {
     accepted[0].len()
 }
 
+// R-LIMIT-5
 #[test]
 fn the_socket_never_accepts_more_in_a_window_whatever_happens() {
     let sent: usize = (0..60).map(run).sum();

@@ -224,6 +224,7 @@ fn messages(bytes: &[u8]) -> Vec<String> {
     list
 }
 
+// R-SEQ-1
 #[test]
 fn orders_and_reports_flow_and_sequence_numbers_agree() {
     let mut pair = Pair::new();
@@ -267,6 +268,7 @@ fn a_silent_counterparty_gets_a_test_request_and_then_a_logout() {
     assert!(pair.initiator.sent.last().unwrap().contains("58=Timed out waiting for heartbeat"));
 }
 
+// R-GAP-1
 #[test]
 fn lost_messages_are_requested_and_resent_in_order() {
     let mut pair = Pair::new();
@@ -286,6 +288,7 @@ fn lost_messages_are_requested_and_resent_in_order() {
     pair.numbers_agree();
 }
 
+// R-RESEND-7
 #[test]
 fn new_messages_follow_a_replay_on_the_wire() {
     let mut pair = Pair::new();
@@ -338,6 +341,7 @@ fn a_failing_application_leaves_no_trace_of_its_turn() {
     assert_eq!(pair.acceptor.side.ends, [SessionEnd::ApplicationFailed { seq: SeqNum(2) }]);
 }
 
+// R-STORE-3
 #[test]
 fn the_third_failure_on_a_message_halts_the_session_until_it_is_skipped() {
     let mut pair = Pair::new();
@@ -386,6 +390,7 @@ fn a_reset_logon_starts_both_sides_at_one() {
     pair.numbers_agree();
 }
 
+// R-SEND-5
 #[test]
 fn a_body_that_is_not_a_message_is_refused_and_uses_no_sequence_number() {
     let mut pair = Pair::new();
@@ -443,6 +448,7 @@ fn answers(settings: SessionSettings, stream: &[Vec<u8>]) -> (Vec<String>, (SeqN
     (messages(side.writable(0)), side.numbers(0).unwrap())
 }
 
+// R-CHECK-2
 #[test]
 fn a_message_with_the_largest_sequence_number_counts_as_one_without() {
     let largest = u64::MAX.to_string();
@@ -457,6 +463,7 @@ fn a_message_with_the_largest_sequence_number_counts_as_one_without() {
     assert!(sent[1].contains("|35=5|") && sent[1].contains("MsgSeqNum"), "{sent:?}");
 }
 
+// R-RESET-11
 #[test]
 fn after_a_reset_at_logout_the_rest_of_the_connection_uses_no_sequence_number() {
     let settings = settings(Role::Acceptor).with(|s| s.reset_on_logout = true);
@@ -578,6 +585,7 @@ fn an_initiator_is_notified_of_a_heart_bt_int_other_than_it_proposed() {
     assert!(side.app.events.iter().any(|e| e.contains("HeartBtInt is 60 s")), "{:?}", side.app.events);
 }
 
+// R-RESET-11
 #[test]
 fn a_reset_at_the_end_of_a_connection_is_reported() {
     for (on_logout, reason) in [(true, "ResetOnLogout"), (false, "ResetOnDisconnect")] {

@@ -40,6 +40,7 @@ fn messages_kept_while_logged_off_that_a_reset_loses_are_reported_as_not_reached
     assert_eq!(side.app.unreached.len(), 1);
 }
 
+// R-RESET-12
 #[test]
 fn messages_that_no_socket_accepted_are_reported_as_not_reached_after_a_reset() {
     let mut side = logged_on(|settings| settings.reset_on_disconnect = true);

@@ -147,6 +147,7 @@ fn refusal(answer: &str) -> LogonRefusal {
     }
 }
 
+// R-LOGON-23
 #[test]
 fn the_end_has_what_the_counterpartys_logout_or_reject_says() {
     let logout = |status| RefusingAnswer::Logout { status };

@@ -94,6 +94,7 @@ impl FromField<'_> for Tag {
 
 /// SeqNum: `[0-9]+`. Zero is accepted, as it means "to infinity" in EndSeqNo (16); elsewhere the
 /// session refuses it.
+// R-SEQ-7
 impl FromField<'_> for SeqNum {
     #[inline]
     fn from_field(value: &[u8]) -> Result<Self, ValueError> {

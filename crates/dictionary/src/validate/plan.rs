@@ -304,6 +304,7 @@ impl Plan {
                 return Err((Check::DataType, reason));
             }
         }
+        // R-REJECT-10
         if policy.makes(Check::EnumValue)
             && let Some(codes) = self.codes(rule)
             && !names_a_msg_type(tag)

@@ -121,6 +121,7 @@ impl SessionRejectReason {
     /// Returns the reason as a counterparty of this version may see it, or `None` if field 373 has
     /// to be left out: FIX.4.0 and 4.1 do not have the field, FIX.4.2 has 0 to 11, FIX.4.3 0 to 17,
     /// FIX.4.4 adds 99, FIXT.1.1 adds 18.
+    // R-REJECT-2
     pub const fn for_version(self, version: Version) -> Option<SessionRejectReason> {
         let number = self.number();
         match version {
@@ -153,6 +154,7 @@ mod tests {
         assert_eq!(SessionRejectReason::from_number(50), Other);
     }
 
+    // R-REJECT-2
     #[test]
     fn a_version_sees_only_the_reasons_it_knows() {
         assert_eq!(RequiredTagMissing.for_version(Version::Fix41), None);

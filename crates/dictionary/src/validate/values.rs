@@ -14,6 +14,7 @@ use crate::data_type::{DataType, UnionType};
 use crate::model::CodeSet;
 
 /// Checks a non-empty value against the type of its field.
+// R-REJECT-11
 pub(crate) fn check_type(kind: DataType, tag: u32, value: &[u8], rules: TypeRules) -> Result<(), ValueError> {
     if rules == TypeRules::QuickFix {
         match kind {

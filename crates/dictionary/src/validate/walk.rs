@@ -147,6 +147,7 @@ impl<'r, 'm> Walk<'r, 'm> {
 
     fn walk(&mut self) -> ControlFlow<()> {
         if self.body.is_none() {
+            // R-REJECT-17
             self.raise(Check::MsgType, Reason::InvalidMsgType, RefTag::Number(35), Some(2))?;
         }
         for (position, &tag) in self.message.tags().iter().enumerate() {
@@ -220,15 +221,18 @@ impl<'r, 'm> Walk<'r, 'm> {
         if tag == 0 {
             self.place_here(position, tag);
             let as_sent = RefTag::AsSent(tag_bytes(self.message.field_bytes(position)));
+            // R-REJECT-6
             return self.raise(Check::TagSyntax, Reason::InvalidTagNumber, as_sent, Some(position));
         }
         let Some(slot) = self.plan.slot(tag) else {
             self.place_here(position, tag);
+            // R-REJECT-6
             let check = if tag >= FIRST_USER_TAG { Check::UserDefinedTag } else { Check::UnknownTag };
             return self.raise(check, Reason::InvalidTagNumber, RefTag::Number(tag), Some(position));
         };
         let value = self.message.value(position);
         if value.is_empty() {
+            // R-REJECT-9
             let reason = Reason::TagSpecifiedWithoutAValue;
             self.raise(Check::EmptyValue, reason, RefTag::Number(tag), Some(position))?;
         } else {
@@ -269,6 +273,7 @@ impl<'r, 'm> Walk<'r, 'm> {
                         Err(_) => is_fault || self.passes(position, tag),
                     };
                     if is_wrong {
+                        // R-REJECT-10
                         Some((Check::DataLength, Reason::ValueIsIncorrect, tag, Some(position)))
                     } else if at == position + 1 {
                         None
@@ -359,6 +364,7 @@ impl<'r, 'm> Walk<'r, 'm> {
                 self.section = self.section.max(Section::Body);
                 return ControlFlow::Continue(());
             }
+            // R-REJECT-8
             let reason = Reason::TagNotDefinedForThisMessageType;
             let by_agreement = (FIRST_USER_TAG..FIRST_LATER_TAG).contains(&tag);
             let check = if by_agreement { Check::UserDefinedTag } else { Check::TagNotInMessage };
@@ -367,6 +373,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         while !self.scratch.frames.is_empty() {
             self.close_group()?;
         }
+        // R-REJECT-12
         if section < self.section {
             let reason = Reason::TagSpecifiedOutOfRequiredOrder;
             self.raise(Check::SectionOrder, reason, RefTag::Number(tag), Some(position))?;
@@ -376,6 +383,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         let mut place = Place::new(tag, section, 0);
         if self.mark(set * self.plan.body_words, member) {
             let reason = Reason::TagAppearsMoreThanOnce;
+            // R-REJECT-13
             self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
             place = place.repeated();
         }
@@ -411,6 +419,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         let level = self.scratch.frames.len() - 1;
         let frame = self.scratch.frames[level];
         let seen = self.seen_of(level);
+        // R-REJECT-15
         let out_of_order = Reason::RepeatingGroupFieldsOutOfOrder;
         let begins = if slot == self.plan.scope(frame.scope).delimiter {
             true
@@ -472,7 +481,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         let frame = self.scratch.frames[level];
         self.scratch.frames.pop();
         outcome?;
-        // NoXXX=0 is accepted if the group is optional.
+        // NoXXX=0 is accepted if the group is optional. R-REJECT-14
         let wrong = match frame.announced {
             Some(0) => frame.entries > 0 || frame.required,
             Some(announced) => announced != frame.entries,
@@ -487,6 +496,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         ControlFlow::Continue(())
     }
 
+    // R-REJECT-14
     #[cold]
     #[inline(never)]
     fn wrong_count(&mut self, frame: Frame) {
@@ -546,6 +556,7 @@ impl<'r, 'm> Walk<'r, 'm> {
     }
 
     /// Reports the required members that were not seen, ascending by tag (QuickFIX's order).
+    // R-REJECT-7
     #[inline]
     fn missing(&mut self, scope: u32, seen: usize, check: Check) -> ControlFlow<()> {
         let required = self.plan.required(scope, self.policy.requirements());

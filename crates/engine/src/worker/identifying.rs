@@ -70,6 +70,7 @@ impl Worker {
                     self.driver.connections.mark_ready(slot);
                 }
             }
+            // R-FRAME-7
             Identity::Refused(reason) => self.refuse(slot, None, Refusal::NotALogon(reason)),
             Identity::Logon(logon) | Identity::LogonWithWrongCheckSum(logon) => {
                 connection.has_logon = true;
@@ -103,6 +104,7 @@ impl Worker {
             return self.open_here(slot, port, (key, is_right), app);
         }
         let identities = self.driver.ports().identities_for(port, logon);
+        // R-LOGON-4
         if identities.is_empty() {
             return Err(Refusal::NoSuchSession);
         }
@@ -238,6 +240,7 @@ impl Worker {
     fn refuse(&mut self, slot: usize, asked: Option<&SessionId>, refusal: Refusal) {
         let Some(connection) = self.driver.connections.get(slot) else { return };
         let (peer, session) = (connection.peer, asked.map(tracing::field::display));
+        // R-LOGON-5
         if let Refusal::AlreadyConnected(key) = refusal {
             let connected = self.driver.peer_of(key).map(tracing::field::display);
             tracing::warn!(

@@ -40,8 +40,9 @@ pub(crate) fn decide<'m>(
     if is_reset_logon && let Err(refusal) = logon::check(session, header, message, now) {
         return refusal;
     }
+    // R-CHECK-8
     if let Some(reject) = fault(session, message, row, checker) {
-        // The answer to our own Logout ends the session whatever is wrong with it.
+        // The answer to our own Logout ends the session whatever is wrong with it. R-LOGOUT-2
         if header.msg_type == msg_type::LOGOUT
             && !header.poss_dup
             && connection.logon.phase() == Phase::LogoutSent
@@ -87,10 +88,12 @@ fn session_layer<'m>(
     seq: SeqNum,
 ) -> Reaction<'m> {
     match header.msg_type {
+        // R-HEARTBEAT-4
         msg_type::HEARTBEAT => Reaction::Take,
+        // R-REJECT-5
         msg_type::REJECT => Answer { told: Told::Event(reject_received(message)), ..Answer::take() }.into(),
         msg_type::SEQUENCE_RESET => sequence_reset(session, header, message, seq),
-        // A session-layer message that is sent again has already had its effect (rule 6.8).
+        // A session-layer message that is sent again has already had its effect. R-POSSDUP-5
         msg_type::TEST_REQUEST | msg_type::RESEND_REQUEST | msg_type::LOGOUT | msg_type::LOGON
             if header.poss_dup =>
         {
@@ -120,8 +123,10 @@ fn ahead<'m>(
         if answered || connection.logon.phase() == Phase::LogoutSent {
             return logout(connection, message, seq);
         }
+        // R-LOGOUT-4
         return Reaction::TooHigh(TooHigh { logs_out: true, ..waits(header) });
     }
+    // R-GAP-6
     // It is answered first, so that two sides that wait for each other can both continue (test case
     // 20). The side that asks us has not received our request, or our gap is still open after it.
     let first = match resend_request(session, header, message, seq) {
@@ -134,6 +139,7 @@ fn ahead<'m>(
 }
 
 /// TestRequest (1): answered at once with a Heartbeat with the same TestReqID (test case 4b).
+// R-HEARTBEAT-2
 fn test_request<'m>(
     session: &Session,
     header: &Header<'m>,
@@ -162,9 +168,11 @@ fn resend_request<'m>(
     // That both are there has been checked.
     let [begin, end] =
         [tag::BEGIN_SEQ_NO, tag::END_SEQ_NO].map(|tag| SeqNum(number(message, tag).unwrap_or_default()));
+    // R-RESEND-1
     // 0 is infinity since FIX.4.2, 999999 up to FIX.4.1; both are accepted from every counterparty.
     let open_ended = end == SeqNum::ZERO || end == SeqNum(999_999) || end > last;
     let end = if open_ended { last } else { end };
+    // R-RESEND-2
     if session.fixed.behavior.empty_resend_request == EmptyResendRequest::Rejected {
         if begin == SeqNum::ZERO || begin > last {
             return refuse(Reject::naming(out_of_range, tag::BEGIN_SEQ_NO));
@@ -190,10 +198,11 @@ fn sequence_reset<'m>(
     let new = SeqNum(number(message, tag::NEW_SEQ_NO).unwrap_or_default());
     let rejected = |reject| Answer::reject(seq, header.msg_type, reject);
     if new == SeqNum::MAX {
-        // The largest sequence number is never used.
+        // The largest sequence number is never used. R-SEQ-6
         return rejected(Reject::naming(out_of_range, tag::NEW_SEQ_NO)).into();
     }
     let behavior = &session.fixed.behavior;
+    // R-SEQRESET-5
     if is_gap_fill && new <= seq && behavior.gap_fill_backwards == GapFillBackwards::Rejected {
         // 10e.
         let text = format!("attempt to lower sequence number, invalid value NewSeqNo(36)={new}");
@@ -201,20 +210,24 @@ fn sequence_reset<'m>(
         return rejected(backwards).into();
     }
     if new < stored.next_in {
+        // R-SEQRESET-7
         // 11c: NextNumIn does not change, even if the message's own sequence number was expected.
         let lower = named(out_of_range, tag::NEW_SEQ_NO, behavior.lower_reset_tag);
         return Answer { number: NumberUse::Kept, ..rejected(lower) }.into();
     }
     if is_gap_fill {
+        // R-SEQRESET-2
         return Reaction::MoveTo(new);
     }
     let (next_in, next_out) = (new, stored.next_out);
+    // R-SEQRESET-6
     let reason = if new == stored.next_in { "SequenceReset to the same number" } else { "SequenceReset" };
     let told = Told::Event(Event::SequenceChanged { next_in, next_out, reason });
     Answer { number: NumberUse::RestartsAt(new), told, ..Answer::take() }.into()
 }
 
 /// Answers a Logon in the session that does not reset it.
+// R-LOGON-22
 fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
     let end = SessionEnd::PeerMisbehaved(Misbehavior::DuplicateLogon);
     match session.fixed.behavior.second_logon {
@@ -227,6 +240,7 @@ fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
 /// not been sent, so this cannot be its answer.
 fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
     let then = match connection.logon.phase() {
+        // R-LOGOUT-2
         Phase::LogoutSent if !connection.logon.logout_is_held() => Then::LoggedOut,
         _ => Then::AnswerLogout { cause: Some(seq), end: expects_more(message) },
     };

@@ -24,6 +24,7 @@ pub(crate) fn business_reject<'m>(
     reject: BusinessReject,
 ) -> Option<AdminMessage<'m>> {
     let msg_type = header.msg_type;
+    // R-BUSINESS-1
     if !session.fixed.is_42_or_later() {
         let mut text = reject.text;
         if text == BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE.text() {
@@ -33,6 +34,7 @@ pub(crate) fn business_reject<'m>(
         let reject = Reject { reason: SessionRejectReason::Other, tag: None, text };
         return Some(AdminMessage::Reject { seq, msg_type, reject });
     }
+    // R-BUSINESS-2
     if msg_type == msg_type::BUSINESS_MESSAGE_REJECT {
         return None;
     }
@@ -51,6 +53,7 @@ pub(crate) fn unprocessed(message: &Message<'_>) -> String {
 }
 
 /// 4: closes the connection, with or without a Logout.
+// R-CHECK-2
 pub(crate) fn without_number<'m>(farewell: Farewell) -> Reaction<'m> {
     let end = SessionEnd::PeerMisbehaved(Misbehavior::NoMsgSeqNum);
     match farewell {
@@ -61,6 +64,7 @@ pub(crate) fn without_number<'m>(farewell: Farewell) -> Reaction<'m> {
 
 /// Sends a Logout with this Text and closes the connection, because the counterparty violated the
 /// protocol.
+// R-LOGOUT-12
 pub(crate) fn misbehaved<'m>(
     text: impl Into<Cow<'m, str>>,
     cause: Option<SeqNum>,
@@ -70,6 +74,7 @@ pub(crate) fn misbehaved<'m>(
 }
 
 /// 9: answers a sequence number that is too low.
+// R-SEQ-4
 pub(crate) fn number_too_low<'m>(expected: SeqNum, seq: SeqNum) -> Answer<'m> {
     let text = format!("MsgSeqNum too low, expecting {expected} but received {seq}");
     let too_low = Misbehavior::MsgSeqNumTooLow { expected, received: seq };
@@ -105,6 +110,7 @@ pub(crate) fn reject_and_log_out<'m>(
 /// Returns how the session ends if the counterparty logs out because our MsgSeqNum is too low: it
 /// says so with SessionStatus (1409) and NextExpectedMsgSeqNum (789), or with a Text that every
 /// engine writes alike, such as "MsgSeqNum too low, expecting 12 but received 3".
+// R-LOGOUT-9
 pub(crate) fn expects_more(message: &Message<'_>) -> Option<SessionEnd> {
     let text = message.get(tag::TEXT).unwrap_or_default();
     let after = |words: &[u8]| {

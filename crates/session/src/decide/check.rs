@@ -1,4 +1,4 @@
-//! Checks inbound messages against the session's dictionary. Steps 12 to 14 of the inbound checks.
+//! Checks inbound messages against the session's dictionary. Steps 12 to 14 of R-CHECK-1.
 
 use core::ops::{ControlFlow, Range};
 
@@ -94,6 +94,7 @@ impl<'c, 'm> Checker<'c, 'm> {
 
     /// Step 13: there is no dictionary of the message's application version, and nothing else can
     /// be checked.
+    // R-FIXT-4
     fn unsupported_version(
         &mut self,
         session: &Session,
@@ -111,6 +112,7 @@ impl<'c, 'm> Checker<'c, 'm> {
 
     /// Without a dictionary, a field with invalid syntax is still rejected, and a wrong data length
     /// as the policy says.
+    // R-REJECT-19
     #[cold]
     fn broken_field(&mut self, session: &Session, message: &Message<'m>) -> Option<Found<'m>> {
         let mut from = message.fault()?.field;
@@ -169,6 +171,7 @@ fn walk<'m, 's>(
             return ControlFlow::Continue(());
         }
         let ends = match first {
+            // R-REJECT-18
             FirstViolation::InWireOrder => true,
             FirstViolation::StructureFirst => is_structure(message, &violation),
             FirstViolation::ByTag => {
@@ -260,6 +263,7 @@ fn cut_value<'m>(position: usize, before: &mut Before<'m, '_>) -> Option<Found<'
     if before.message.field_bytes(position).contains(&b'=') && !before.may_be_secret(position) {
         return None;
     }
+    // R-REJECT-16
     let reason = SessionRejectReason::NonDataValueIncludesFieldDelimiter;
     Some(Found { reason, tag: RefTag::Number(tag) })
 }

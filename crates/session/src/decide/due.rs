@@ -24,6 +24,7 @@ pub(crate) fn timer(
         Timer::Phase => phase(connection),
         Timer::Cut => SessionReaction::CutReplay,
         Timer::Reset => reset(session),
+        // R-LIMIT-4
         Timer::Unread => SessionReaction::close(SessionEnd::PeerDidNotRead),
         Timer::Watermark => SessionReaction::TellWatermark,
         Timer::SlowConsumer => SessionReaction::close(SessionEnd::SlowConsumer),
@@ -43,7 +44,9 @@ fn phase(connection: &Connection) -> SessionReaction<'static> {
     SessionReaction::close(match &connection.logon.phase {
         // What is missing before the counterparty's Logon has not come.
         PhaseState::LoggedOn { .. } => return SessionReaction::Release,
+        // R-LOGON-2
         PhaseState::AwaitingLogon { .. } | PhaseState::LogonSent { .. } => SessionEnd::LogonTimedOut,
+        // R-LOGOUT-1
         PhaseState::LogoutSent(leave) => leave.end_or(SessionEnd::LogoutTimedOut),
         PhaseState::LogoutAnswered(_) => SessionEnd::PeerDidNotClose,
     })
@@ -52,8 +55,10 @@ fn phase(connection: &Connection) -> SessionReaction<'static> {
 /// A reset in the session has taken too long.
 fn reset(session: &Session) -> SessionReaction<'static> {
     if let Some(ResetStage::Testing(_)) = session.state.reset_stage() {
+        // R-RESET-8
         return SessionReaction::AbandonReset("the counterparty did not answer the TestRequest in time");
     }
+    // R-RESET-9
     SessionReaction::end_with("ResetSeqNumFlag=Y was not answered in time", SessionEnd::ResetUnanswered)
 }
 
@@ -65,6 +70,7 @@ fn silence(session: &Session, connection: &Connection) -> SessionReaction<'stati
     } else if !session.fixed.settings.check_heartbeats {
         SessionReaction::KeepSilent
     } else if session.fixed.behavior.unanswered_test_request == Farewell::Logout {
+        // R-HEARTBEAT-7
         SessionReaction::end_with("Timed out waiting for heartbeat", end)
     } else {
         SessionReaction::close(end)
@@ -84,6 +90,7 @@ pub(crate) fn edge(session: &Session) -> Option<SessionReaction<'static>> {
     let next = if calendar.allows_connection() { None } else { calendar.next_connection() };
     let end = SessionEnd::ScheduleEnded { next };
     match phase {
+        // R-SCHEDULE-1
         Phase::LoggedOn => Some(SessionReaction::Leave(Box::new((SESSION_END.into(), end)))),
         Phase::AwaitingLogon | Phase::LogonSent => Some(SessionReaction::close(end)),
         Phase::LogoutAnswered => Some(SessionReaction::Hurry),
@@ -125,6 +132,7 @@ pub(crate) fn log_out(session: &Session) -> Result<LogOutByUs, SendError> {
 }
 
 /// Decides about a counterparty that costs too much.
+// R-LOGOUT-12
 pub(crate) fn flood(session: &Session, why: Misbehavior) -> SessionReaction<'static> {
     let end = SessionEnd::PeerMisbehaved(why);
     if session.state.is_open() && session.state.phase() == Phase::LoggedOn {

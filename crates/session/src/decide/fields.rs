@@ -114,8 +114,10 @@ const NUMBER: Value = Value::Number(SessionRejectReason::IncorrectDataFormat);
 const HEADER: [Field; 2] = [required(tag::MSG_SEQ_NUM, Value::Any), flag(tag::POSS_DUP_FLAG)];
 
 /// The table, in the order of MsgTypes.
+// R-CHECK-8
 const TABLE: [Row; 7] = [
     row(msg_type::HEARTBEAT, &[any(tag::TEST_REQ_ID)], &[], OnFault::Reject),
+    // R-HEARTBEAT-3
     row(msg_type::TEST_REQUEST, &[required(tag::TEST_REQ_ID, Value::Any)], &[], OnFault::Reject),
     row(
         msg_type::RESEND_REQUEST,
@@ -123,9 +125,11 @@ const TABLE: [Row; 7] = [
         &[Unexpected::TooLow, Unexpected::TooHigh],
         OnFault::Reject,
     ),
+    // R-REJECT-4
     row(msg_type::REJECT, &[], &[], OnFault::Report),
     row(
         msg_type::SEQUENCE_RESET,
+        // R-SEQRESET-8
         &[required(tag::NEW_SEQ_NO, NUMBER), flag(tag::GAP_FILL_FLAG)],
         &[Unexpected::TooLow, Unexpected::Reset],
         OnFault::Reject,

@@ -76,6 +76,7 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
                 let request = gap.request;
                 return ask(next_in, end.max(gap.end), asked, asked_at, request, gap.resent);
             }
+            // R-GAP-2
             return GapStep::Coming(Missing { begin: next_in, asked, asked_at, ..gap });
         }
         // If the counterparty's own request makes us ask again, it has not failed to fill the gap.
@@ -88,6 +89,7 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
         }
     }
     if asked > most {
+        // R-GAP-7
         return GapStep::GiveUp;
     }
     ask(next_in, end, asked, now, request(session), resent)
@@ -113,6 +115,7 @@ fn requested_before(session: &Session) -> u32 {
 }
 
 /// Returns EndSeqNo of the request for the messages from `begin` to `end`; `None` for infinity.
+// R-GAP-3
 fn end_of_request(session: &Session, begin: SeqNum, end: SeqNum) -> Option<SeqNum> {
     let SessionSettings { resend_request_chunk_size, closed_resend_requests, .. } = session.fixed.settings;
     let chunk = resend_request_chunk_size.map(|size| SeqNum(begin.0.saturating_add(size - 1)));
@@ -122,6 +125,7 @@ fn end_of_request(session: &Session, begin: SeqNum, end: SeqNum) -> Option<SeqNu
 /// Returns the gap with the request for its next part, if the part that was requested has come. A
 /// gap fill may end with the last number of a part instead of the one after it, as that of some
 /// engines does.
+// R-GAP-4
 pub(crate) fn next_part(
     session: &Session,
     connection: &Connection,
@@ -144,6 +148,7 @@ pub(crate) fn patience(connection: &Connection) -> Duration {
 }
 
 /// Returns the gap before `received` that the counterparty fills without being asked.
+// R-NEXT-5
 pub(crate) fn announced(session: &Session, received: SeqNum, now: Mono) -> Missing {
     let (begin, end) = (session.state.stored.next_in, received.previous());
     let (asked, request, resent) = (requested_before(session), Request::Sent, Resent::Nothing);

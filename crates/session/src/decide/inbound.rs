@@ -1,7 +1,8 @@
 //! Decides what to do about a message of the counterparty, with the checks in the order of the
 //! session standard. Nothing is changed here.
 //!
-//! Numbers in comments are the steps of that order and the official test cases.
+//! Numbers in comments are the steps of that order (R-CHECK-1) and the official test cases; those
+//! that begin with R are the rules of docs/session.md.
 
 use std::borrow::Cow;
 
@@ -46,6 +47,7 @@ pub(crate) fn decide<'m>(
     let Some(connection) = &session.state.connection else { return Reaction::Ignore.into() };
     match arrived(session, connection, header, message, is_reordered, now) {
         Arrived::Decided(reaction) => reaction.into(),
+        // R-CHECK-9
         Arrived::Due(seq, requested) if !header.is_session_layer() => match checker.check(session, message) {
             Some(reject) => Reaction::from(Answer::reject(seq, header.msg_type, reject)).into(),
             None => due(session, header, message, seq, requested, now.mono),
@@ -68,6 +70,7 @@ pub(crate) fn decide<'m>(
 }
 
 /// 14k: returns whether a field without `=` makes the message garbled.
+// R-REJECT-16
 pub(crate) fn is_garbled(session: &Session, message: &Message<'_>) -> bool {
     session.fixed.behavior.field_without_equals == FieldWithoutEquals::Ignored
         && message.fault().is_some_and(|fault| fault.kind == FaultKind::NoEquals)
@@ -75,6 +78,7 @@ pub(crate) fn is_garbled(session: &Session, message: &Message<'_>) -> bool {
 
 /// Steps 1 to 11: everything but the message's structure. `is_reordered` says whether it comes from
 /// the reorder buffer.
+// R-CHECK-1
 fn arrived<'m>(
     session: &Session,
     connection: &Connection,
@@ -85,6 +89,7 @@ fn arrived<'m>(
 ) -> Arrived<'m> {
     match connection.logon.phase {
         PhaseState::AwaitingLogon { .. } | PhaseState::LogonSent { .. } => return Arrived::First,
+        // R-LOGOUT-6
         // The counterparty may only request what it missed before our answer. After a reset the
         // sequence numbers belong to the next logon, and nothing of this connection may use them.
         PhaseState::LogoutAnswered(_)
@@ -103,7 +108,7 @@ fn arrived<'m>(
     };
     let decided = other_begin_string(session, message)
         .or_else(|| comp_ids(session, header, seq))
-        // The SendingTime of a buffered message was checked when it arrived.
+        // The SendingTime of a buffered message was checked when it arrived. R-TIME-3
         .or_else(|| if is_reordered { None } else { sending_time(session, header, seq, now) });
     if let Some(reaction) = decided {
         return Arrived::Decided(reaction);
@@ -113,15 +118,16 @@ fn arrived<'m>(
     {
         return while_resetting(connection, header, seq);
     }
-    // Rule 5.1: a reset by agreement has sequence number 1 whatever is expected.
+    // R-RESET-6: a reset by agreement has sequence number 1 whatever is expected.
     if connection.logon.phase() == Phase::LoggedOn
         && !header.poss_dup
         && header.is_reset_logon(message)
+        // R-RESET-5
         && session.fixed.settings.id.version() >= Version::Fix41
     {
         return Arrived::Unexpected(seq, Unexpected::Reset);
     }
-    // 8: a Reset is followed whatever its own sequence number.
+    // 8: a Reset is followed whatever its own sequence number. R-SEQRESET-6
     if header.is_reset(message) {
         return Arrived::Unexpected(seq, Unexpected::Reset);
     }
@@ -133,14 +139,14 @@ fn arrived<'m>(
     if seq > next_in {
         return too_high(session, connection, header, seq);
     }
-    // 10: PossDupFlag=Y in the message that is expected.
+    // 10: PossDupFlag=Y in the message that is expected. R-POSSDUP-2
     let mut requested = None;
     if header.poss_dup {
         if let Some((reject, consequence)) = poss_dup_fault(session, header, message, true) {
             return Arrived::Decided(reject_poss_dup(session, header, seq, reject, consequence));
         }
         requested = session.requested(connection, header, seq);
-        // Before the dictionary: a message that waits is read again.
+        // Before the dictionary: a message that waits is read again. R-LIMIT-7
         if let Some(until) = requested.and_then(|requested| session.requested_waits(requested, now.mono)) {
             return Arrived::Decided(Reaction::Wait(until));
         }
@@ -155,6 +161,7 @@ fn ends_or_requests(header: &Header<'_>) -> bool {
 
 /// Decides about a message that arrives before the answer to our reset of the sequence numbers. One
 /// that the counterparty sent before it saw our Logon has a number that no longer applies.
+// R-RESET-10
 fn while_resetting<'m>(connection: &Connection, header: &Header<'m>, seq: SeqNum) -> Arrived<'m> {
     match header.msg_type {
         msg_type::LOGON if connection.logon.phase() == Phase::LoggedOn => {
@@ -182,13 +189,15 @@ fn due<'m>(
     {
         return too_many(session, header, message, seq, rate).into();
     }
+    // R-POSSDUP-6
     Decision { reaction: Reaction::Deliver, requested }
 }
 
 /// Only uses the number of an application message that is due after the end of the session, if the
 /// numbers are reset before the next connection: whatever the application did with it, its report
 /// would not reach the counterparty. Before our Logout the counterparty is told; nothing new
-/// follows that (rule 11).
+/// follows that (R-LOGOUT-1).
+// R-SCHEDULE-5
 #[cold]
 fn not_taken<'m>(session: &Session, header: &Header<'m>, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
     let reject = BusinessReject::new(BusinessRejectReason::APPLICATION_NOT_AVAILABLE).text(SESSION_END);
@@ -199,6 +208,7 @@ fn not_taken<'m>(session: &Session, header: &Header<'m>, message: &Message<'m>, 
 }
 
 /// Rejects an application message that is one more than the counterparty may send.
+// R-LIMIT-6
 #[cold]
 fn too_many<'m>(
     session: &Session,
@@ -223,6 +233,7 @@ fn too_many<'m>(
 }
 
 /// 5, test case 2i: the message's sequence number is not used.
+// R-CHECK-3
 fn other_begin_string<'m>(session: &Session, message: &Message<'m>) -> Option<Reaction<'m>> {
     if message.begin_string() == session.fixed.settings.id.version().begin_string().as_bytes() {
         return None;
@@ -233,10 +244,12 @@ fn other_begin_string<'m>(session: &Session, message: &Message<'m>) -> Option<Re
 }
 
 /// 6, test case 2k.
+// R-CHECK-4
 fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<Reaction<'m>> {
     if !session.fixed.settings.check_comp_id {
         return None;
     }
+    // R-CHECK-7
     let id = &session.fixed.settings.id;
     let (at_fault, came) = if header.sender_comp_id != Some(id.target_comp_id().as_bytes()) {
         (tag::SENDER_COMP_ID, header.sender_comp_id)
@@ -246,9 +259,11 @@ fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<R
         return None;
     };
     let (msg_type, behavior) = (header.msg_type, &session.fixed.behavior);
+    // R-CHECK-5
     let Some(came) = came else {
         return Some(Answer::reject(seq, msg_type, missing(at_fault).worded(behavior.violation_text)).into());
     };
+    // R-CHECK-6
     if came.is_empty() && behavior.empty_comp_id == EmptyCompId::EmptyValue {
         let reject = Reject::naming(SessionRejectReason::TagSpecifiedWithoutAValue, at_fault);
         return Some(Answer::reject(seq, msg_type, reject.worded(behavior.violation_text)).into());
@@ -262,6 +277,7 @@ fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<R
 /// 7, test case 2o.
 fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: Now) -> Option<Reaction<'m>> {
     let behavior = &session.fixed.behavior;
+    // R-TIME-1
     let Some(sent) = header.sent() else {
         let reject = match header.sending_time {
             None => missing(tag::SENDING_TIME),
@@ -269,6 +285,7 @@ fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: No
         };
         return Some(Answer::reject(seq, header.msg_type, reject.worded(behavior.violation_text)).into());
     };
+    // R-TIME-2
     let threshold = session.fixed.settings.sending_time_threshold?;
     if session.intake.reading.sent_within(sent, now.utc, threshold) {
         return None;

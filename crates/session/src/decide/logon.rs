@@ -43,7 +43,7 @@ pub(crate) fn first_message<'m>(
     match header.msg_type {
         msg_type::LOGON => {
             let id = &session.fixed.settings.id;
-            // 1S-c: strangers get no answer.
+            // 1S-c: strangers get no answer. R-LOGON-4
             let known = header.sender_comp_id == Some(id.target_comp_id().as_bytes())
                 && header.target_comp_id == Some(id.sender_comp_id().as_bytes())
                 && message.begin_string() == id.version().begin_string().as_bytes()
@@ -51,6 +51,7 @@ pub(crate) fn first_message<'m>(
                 && (!session.is_acceptor() || id.sub_ids_are_in(message));
             (!known).then(|| SessionReaction::close(SessionEnd::PeerMisbehaved(Misbehavior::CompId)).into())
         }
+        // R-LOGON-23
         msg_type::LOGOUT | msg_type::REJECT if !session.is_acceptor() => {
             let is_logout = header.msg_type == msg_type::LOGOUT;
             let event = if is_logout { logout_received(message) } else { reject_received(message) };
@@ -63,6 +64,7 @@ pub(crate) fn first_message<'m>(
             Some(Answer { then, told: Told::Event(event), ..Answer::take() }.into())
         }
         _ => {
+            // R-LOGON-1
             Some(SessionReaction::close(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)).into())
         }
     }
@@ -87,6 +89,7 @@ fn status(message: &Message<'_>) -> Option<(u64, &'static str)> {
 
 /// Refuses the logon because the application did. The only answer is the Text that the application
 /// chose, if any.
+// R-LOGON-6
 pub(crate) fn refused_by_application<'m>(seq: Option<SeqNum>, text: Option<String>) -> Reaction<'m> {
     match text {
         None => SessionReaction::close(SessionEnd::LogonRefused).into(),
@@ -106,6 +109,7 @@ pub(crate) fn decide<'m>(
         Ok(seq) => seq,
         Err(refusal) => return refusal,
     };
+    // R-LOGON-15
     if let Some(reject) = logon_fault(session, message, checker) {
         let (text, fault) = (reject.text.clone(), reject.logon_fault());
         return refuse(session, header, seq, (reject, &text), fault);
@@ -117,7 +121,7 @@ pub(crate) fn decide<'m>(
 /// Checks the Logon of an authenticated counterparty as far as possible without a dictionary. `Err`
 /// holds the reaction that refuses it.
 ///
-/// Rules 3, 4 and 5.1 of the standard's Logon.
+/// R-LOGON-9 to R-LOGON-17, and R-RESET-2.
 pub(crate) fn check<'m>(
     session: &Session,
     header: &Header<'m>,
@@ -128,6 +132,7 @@ pub(crate) fn check<'m>(
     let Some(seq) = header.seq else {
         return Err(without_number(behavior.logon_without_seq_num));
     };
+    // R-SCHEDULE-2
     if let Some(end) = session.outside_schedule() {
         return Err(match behavior.logon_outside_schedule {
             Farewell::Silence => SessionReaction::close(end).into(),
@@ -142,6 +147,7 @@ pub(crate) fn check<'m>(
         }
     };
     let invalid = |text: &str, fault| refused(text, Misbehavior::InvalidLogon(fault));
+    // R-LOGON-14
     let fault = match (header.sent(), session.fixed.settings.sending_time_threshold) {
         (None, _) => Some(Misbehavior::InvalidLogon(LogonFault::SendingTime)),
         (Some(sent), Some(limit)) if !session.intake.reading.sent_within(sent, now.utc, limit) => {
@@ -161,6 +167,7 @@ pub(crate) fn check<'m>(
             }
         });
     }
+    // R-LOGON-9
     match message.get(tag::ENCRYPT_METHOD) {
         Some(b"0") => {}
         Some(_) => {
@@ -177,10 +184,12 @@ pub(crate) fn check<'m>(
     }
     match message.get(tag::HEART_BT_INT).map(i64::from_field) {
         None => {
+            // R-LOGON-10
             let reject = missing(tag::HEART_BT_INT);
             let fault = reject.logon_fault();
             return Err(refuse(session, header, seq, (reject, "HeartBtInt (108) is missing"), fault));
         }
+        // R-LOGON-11
         Some(Ok(seconds)) if seconds < 0 => {
             return Err(invalid("HeartBtInt must not be negative", LogonFault::HeartBtInt));
         }
@@ -190,6 +199,7 @@ pub(crate) fn check<'m>(
         {
             let accepted = session.fixed.settings.accepted_heart_bt_int;
             let is_ours = !session.is_acceptor() && received == session.fixed.settings.heart_bt_int;
+            // R-LOGON-12
             if !is_ours && !decides_heart_bt_int(session) && !accepted.contains(received) {
                 let text = format!("HeartBtInt (108) must be {accepted}");
                 return Err(refused(&text, Misbehavior::HeartBtInt { received, accepted }));
@@ -203,15 +213,18 @@ pub(crate) fn check<'m>(
     if let Some(refusal) = without_version(session, header, message, seq) {
         return Err(refusal);
     }
+    // R-LOGON-17
     if number(message, tag::MAX_MESSAGE_SIZE).is_some_and(|n| (1..SMALLEST_MAX_MESSAGE_SIZE).contains(&n)) {
         let text = format!("MaxMessageSize (383) must be at least {SMALLEST_MAX_MESSAGE_SIZE}");
         return Err(invalid(&text, LogonFault::MaxMessageSize));
     }
+    // R-LOGON-16
     let is_test = message.get(tag::TEST_MESSAGE_INDICATOR) == Some(YES);
     if let Some(text) = session.fixed.settings.test_message_indicator.refuses(is_test) {
         let end = SessionEnd::PeerMisbehaved(Misbehavior::TestMessageIndicator { is_test });
         return Err(misbehaved(text, Some(seq), end).into());
     }
+    // R-RESET-2
     if header.is_reset_logon(message) && seq != SeqNum::ONE {
         let text = "ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1";
         return Err(invalid(text, LogonFault::ResetSeqNumFlag));
@@ -234,9 +247,11 @@ fn without_version<'m>(
             let misbehavior = Misbehavior::InvalidLogon(absent.logon_fault());
             return Some(SessionReaction::close(SessionEnd::PeerMisbehaved(misbehavior)).into());
         }
+        // R-FIXT-1
         None => (absent.logon_fault(), absent, "DefaultApplVerID (1137) is missing"),
         Some(_) if session.dictionaries().support(message) => return None,
         Some(_) => {
+            // R-FIXT-2
             let reason = SessionRejectReason::InvalidApplicationVersion;
             let text = "DefaultApplVerID (1137) is a version that this session has no dictionary of";
             (LogonFault::DefaultApplVerId, Reject::naming(reason, tag::DEFAULT_APPL_VER_ID), text)
@@ -280,6 +295,7 @@ fn in_order<'m>(
     let next_in = session.state.stored.next_in;
     if session.is_acceptor() {
         let reset = match (asked, session.fixed.settings.reset_on_logon) {
+            // R-RESET-1
             (true, _) => Some("ResetSeqNumFlag of the counterparty"),
             (false, true) => Some("ResetOnLogon"),
             (false, false) => None,
@@ -289,6 +305,7 @@ fn in_order<'m>(
         let ours = if reset.is_some() { SeqNum::ONE } else { session.state.stored.next_out };
         let replay_from = missed(message, seq, ours, ours)?;
         let agreed = Agreed { reset: reset.is_some(), lowered_from, ..agreed(session, message, replay_from) };
+        // R-NEXT-6
         let counted = if seq <= expected { seq.next() } else { expected };
         let answer = self::ours(session, agreed.heart_bt_int, asked, counted);
         return Ok(accept(agreed, reset, Some(answer)));
@@ -298,10 +315,12 @@ fn in_order<'m>(
     };
     let reset = matches!(connection.logon.phase, PhaseState::LogonSent { asks_reset: true, .. });
     match (reset, asked) {
+        // R-RESET-3
         (true, false) => return Ok(invalid(NO_RESET, LogonFault::ResetUnanswered)),
         (true, true) if seq != SeqNum::ONE => {
             return Ok(invalid(NO_RESET, LogonFault::ResetUnanswered));
         }
+        // R-RESET-4
         (false, true) => {
             let text = "ResetSeqNumFlag=Y in the answer to a Logon that did not ask for it";
             return Ok(invalid(text, LogonFault::ResetUnasked));
@@ -331,6 +350,7 @@ fn in_order<'m>(
 
 /// Returns the sequence number that was expected if that of the Logon is too low and tolerated.
 fn too_low<'m>(session: &Session, expected: SeqNum, seq: SeqNum) -> Result<Option<SeqNum>, Reaction<'m>> {
+    // R-LOGON-19
     let tolerated = match session.fixed.settings.too_low_at_logon {
         TooLowAtLogon::Refused => false,
         TooLowAtLogon::AcceptedOnce => !session.state.accepted_too_low,
@@ -345,6 +365,7 @@ fn too_low<'m>(session: &Session, expected: SeqNum, seq: SeqNum) -> Result<Optio
 
 /// Answers a Logon with ResetSeqNumFlag=Y in a live session (24-hour reset): both sequence numbers
 /// start at 1, and our answer is the same.
+// R-RESET-6
 pub(crate) fn reset_in_session<'m>(
     session: &Session,
     message: &Message<'m>,
@@ -356,6 +377,7 @@ pub(crate) fn reset_in_session<'m>(
 }
 
 /// Decides about the Logon after ours: it must reset, too.
+// R-RESET-9
 pub(crate) fn reset_answered<'m>(
     session: &Session,
     message: &Message<'m>,
@@ -373,6 +395,7 @@ pub(crate) fn reset_answered<'m>(
 /// Returns our Logon. `next_in` is NextNumIn when it is sent.
 pub(crate) fn ours(session: &Session, heart_bt_int: u32, reset: bool, next_in: SeqNum) -> OurLogon {
     let settings = &session.fixed.settings;
+    // R-LOGON-18
     let is_sent = session.fixed.behavior.max_message_size_in_logon == OptionalField::Sent;
     OurLogon {
         heart_bt_int,
@@ -386,6 +409,7 @@ pub(crate) fn ours(session: &Session, heart_bt_int: u32, reset: bool, next_in: S
 }
 
 /// Returns whether our Logons have NextExpectedMsgSeqNum (789), which exists since FIX.4.4.
+// R-NEXT-1
 fn sends_next_expected(session: &Session) -> bool {
     session.fixed.settings.next_expected_msg_seq_num && session.fixed.settings.id.version() >= Version::Fix44
 }
@@ -394,7 +418,7 @@ fn sends_next_expected(session: &Session) -> bool {
 /// Logon, if it misses any. `ours` is the MsgSeqNum of our Logon, and `highest` the highest number
 /// that the counterparty can expect.
 ///
-/// Rule 5.2. It is followed whether or not our own Logon has the field.
+/// R-NEXT-2. It is followed whether or not our own Logon has the field.
 pub(crate) fn missed<'m>(
     message: &Message<'m>,
     seq: SeqNum,
@@ -406,10 +430,12 @@ pub(crate) fn missed<'m>(
     }
     let Some(expected) = number(message, tag::NEXT_EXPECTED_MSG_SEQ_NUM).filter(|n| *n > 0).map(SeqNum)
     else {
+        // R-NEXT-4
         let text = "NextExpectedMsgSeqNum (789) must be a number of at least 1";
         let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(LogonFault::NextExpectedMsgSeqNum));
         return Err(misbehaved(text, Some(seq), end).into());
     };
+    // R-NEXT-3
     if expected > highest {
         let text = format!(
             "Tag 789 (NextExpectedMsgSeqNum) is higher than expected. Expected {highest}, Received {expected}"
@@ -417,6 +443,7 @@ pub(crate) fn missed<'m>(
         let end = SessionEnd::PeerExpectsMore { expected, next_out: highest };
         return Err(misbehaved(text, Some(seq), end).into());
     }
+    // R-NEXT-2
     Ok((expected < ours).then_some(expected))
 }
 
@@ -427,6 +454,7 @@ pub(crate) fn agreed(session: &Session, message: &Message<'_>, replay_from: Opti
     let has_next_expected = message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM).is_some();
     let ours = decides_heart_bt_int(session).then_some(session.fixed.settings.heart_bt_int);
     Agreed {
+        // R-LOGON-13
         heart_bt_int: ours.or(seconds).unwrap_or_default(),
         max_message_size: theirs.filter(|n| *n > 0).unwrap_or(usize::MAX),
         in_session: false,

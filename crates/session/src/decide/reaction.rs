@@ -255,11 +255,13 @@ impl<'m> Answer<'m> {
     }
 
     /// Rejects the message.
+    // R-REJECT-3
     pub(crate) fn reject(seq: SeqNum, msg_type: &'m [u8], reject: Reject<'m>) -> Self {
         Self::reply(AdminMessage::Reject { seq, msg_type, reject })
     }
 
     /// Ends the session; the message's sequence number is not used.
+    // R-LOGON-7
     pub(crate) fn log_out(log_out: LogOut<'m>) -> Self {
         Self { number: NumberUse::Kept, then: Then::LogOut(log_out), ..Self::take() }
     }

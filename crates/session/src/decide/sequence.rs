@@ -43,7 +43,9 @@ pub(crate) fn too_low<'m>(
         return Arrived::Unexpected(seq, Unexpected::TooLow);
     }
     let is_answered = match header.msg_type {
+        // R-LOGOUT-5
         msg_type::LOGOUT => behavior.logout_too_low == TooLow::Answered,
+        // R-RESEND-9
         msg_type::RESEND_REQUEST => behavior.resend_request_too_low == TooLow::Answered,
         _ => false,
     };
@@ -56,9 +58,11 @@ pub(crate) fn too_low<'m>(
         // 2f, 2g: the Reject uses only a sequence number of ours.
         match poss_dup_fault(session, header, message, false) {
             Some((reject, consequence)) => reject_poss_dup(session, header, seq, reject, consequence),
+            // R-POSSDUP-1
             None => Reaction::IgnoreDuplicate(seq),
         }
     } else {
+        // R-SEQRESET-4
         let answer = number_too_low(session.state.stored.next_in, seq);
         // Why the counterparty logs out is worth knowing whatever its sequence number.
         let is_logout = header.msg_type == msg_type::LOGOUT;
@@ -69,6 +73,7 @@ pub(crate) fn too_low<'m>(
 
 /// 10c: returns whether a gap fill that is sent again begins before NextNumIn and fills what we
 /// have asked for from there on. What came since we asked was buffered then.
+// R-SEQRESET-3
 fn fills_the_rest(
     session: &Session,
     connection: &Connection,
@@ -85,6 +90,7 @@ fn fills_the_rest(
 }
 
 /// 11: messages are missing before this one.
+// R-GAP-1
 pub(crate) fn too_high<'m>(
     session: &Session,
     connection: &Connection,
@@ -112,7 +118,7 @@ pub(crate) fn too_high<'m>(
 
 /// 11: the message waits for those that are missing before it, and does nothing else.
 pub(crate) fn waits<'m>(header: &Header<'_>) -> TooHigh<'m> {
-    // A gap fill from after a gap is requested again with the rest.
+    // A gap fill from after a gap is requested again with the rest. R-SEQRESET-1
     let keep = header.msg_type != msg_type::SEQUENCE_RESET;
     TooHigh { first: None, keep, ask_again: false, logs_out: false }
 }
@@ -126,6 +132,7 @@ fn answer_passed(session: &Session, connection: &Connection, seq: SeqNum) -> boo
 }
 
 /// 2f and 2g: returns what is wrong with a message that claims to be sent again, and the reaction.
+// R-POSSDUP-3
 pub(crate) fn poss_dup_fault<'m>(
     session: &Session,
     header: &Header<'m>,
@@ -151,6 +158,7 @@ pub(crate) fn poss_dup_fault<'m>(
                 let reason = SessionRejectReason::IncorrectDataFormat;
                 (Reject::naming(reason, tag::ORIG_SENDING_TIME), on_missing)
             }
+            // R-POSSDUP-4
             Some(original) if original > header.sent()? => {
                 let reason = SessionRejectReason::SendingTimeAccuracyProblem;
                 (named(reason, tag::ORIG_SENDING_TIME, behavior.orig_sending_time_tag), on_late)

@@ -449,6 +449,7 @@ impl<'c> Call<'c> {
 
 /// Returns what a reject of `inbound` says about the application version that it was read as: no
 /// more than its dictionary has fields for, and nothing if the message names its version.
+// R-FIXT-5
 fn read_as(session: &Session, admin: &AdminMessage<'_>, inbound: Option<&Message<'_>>) -> Option<ReadAs> {
     let (ours, inbound) = (session.fixed.settings.appl_ver_id()?, inbound?);
     let is_business = matches!(admin, AdminMessage::BusinessReject { .. });

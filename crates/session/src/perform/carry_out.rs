@@ -108,6 +108,7 @@ impl Call<'_> {
     }
 
     /// Notifies the application of violations that the policy only warns of, once for each message.
+    // R-REJECT-19
     #[cold]
     fn tell_warned<'m>(&mut self, header: &Header<'_>, message: &Message<'m>, warned: Vec<Violation<'m>>) {
         let Some(seq) = header.seq else { return };
@@ -202,6 +203,7 @@ impl Call<'_> {
     /// Asks the application about the Logon, and decides with its answer and the dictionary. A
     /// counterparty that is not authenticated learns nothing about what else is wrong. Returns
     /// nothing if the application has ended the connection.
+    // R-LOGON-6
     fn authenticate<'m>(&mut self, header: &Header<'m>, message: Message<'m>) -> Option<Reaction<'m>> {
         let reaction = match self.ask("on_logon", |app, turn| app.on_logon(message, turn))? {
             LogonDecision::RefuseSilently => logon::refused_by_application(header.seq, None),
@@ -217,7 +219,7 @@ impl Call<'_> {
                 reaction
             }
         };
-        // A stranger must not fill the journal with our Logouts.
+        // A stranger must not fill the journal with our Logouts. R-LOGON-8
         let now = self.now.mono;
         Some(match reaction {
             Reaction::Answer(answer) => match *answer {
@@ -233,6 +235,7 @@ impl Call<'_> {
     }
 
     /// Records the message and acts on it in one transaction.
+    // R-SEQ-3
     fn answer(&mut self, header: &Header<'_>, message: &Message<'_>, answer: Answer<'_>) {
         let Answer { reset, number, mut reply, mut then, told } = answer;
         let seq = header.seq.unwrap_or(SeqNum::ZERO);
@@ -318,6 +321,7 @@ impl Call<'_> {
 }
 
 /// Returns what follows a Reject of ours.
+// R-REJECT-20
 fn after_reject<'m>(session: &Session, seq: SeqNum, text: Cow<'m, str>) -> Then<'m> {
     if !session.fixed.settings.disconnect_on_error && !session.fixed.settings.reset_on_error {
         return Then::GoOn;
@@ -373,7 +377,7 @@ impl Call<'_> {
             return;
         }
         let (mut next, mut last) = (begin, end);
-        // The rest of what the first request asked for is not forgotten.
+        // The rest of what the first request asked for is not forgotten. R-RESEND-8
         if let Some(open) = open {
             let at = open.gap_from.unwrap_or(open.next);
             if at <= open.end {
@@ -385,6 +389,7 @@ impl Call<'_> {
 
     /// Answers a Logout in the open transaction. The side that sent the first Logout closes the
     /// connection. `end` is how it ends if this is not an ordinary logout.
+    // R-LOGOUT-3
     fn answer_logout(&mut self, cause: Option<SeqNum>, end: Option<SessionEnd>) -> Result<(), SendError> {
         let until = self.now.mono + PEER_CLOSES_WITHIN;
         let session = self.session();
@@ -392,7 +397,7 @@ impl Call<'_> {
         // at once has no time for a replay, which our Logout would have to wait for.
         let ends_replay = session.fixed.settings.reset_on_logout
             || session.fixed.behavior.after_logout == AfterLogout::Close;
-        // The Logout that waits for the replay serves as the answer.
+        // The Logout that waits for the replay serves as the answer. R-LOGOUT-10
         let on_its_way = session.state.phase() == Phase::LogoutSent && !ends_replay;
         let connection = session.state.connection.as_ref();
         let leave = connection.and_then(|connection| connection.logon.phase.leave()).cloned();
@@ -449,6 +454,7 @@ impl Call<'_> {
         self.react(SessionReaction::close(end));
     }
 
+    // R-RESET-11
     fn reset_after_logout(&mut self) -> Result<(), SendError> {
         if self.session().fixed.settings.reset_on_logout { self.reset("ResetOnLogout") } else { Ok(()) }
     }
@@ -494,8 +500,9 @@ impl Call<'_> {
             );
             self.notify(&Event::Note(&note));
         }
+        // R-LOGON-20
         // A Logon whose sequence number is too high is answered first, then the gap is requested
-        // (1S-a), and then the application may send (rule 4.7).
+        // (1S-a), and then the application may send (R-LOGON-21).
         let is_gap = seq > next_in;
         let Some(holds) = (if is_gap { self.hold_back(seq, agreed) } else { Some(false) }) else { return };
         self.notify(&Event::LoggedOn);
@@ -523,7 +530,8 @@ impl Call<'_> {
     /// cannot be requested now.
     ///
     /// By NextExpectedMsgSeqNum (789) in both Logons the counterparty sends them unasked: they are
-    /// requested only if they do not come (rule 5.2).
+    /// requested only if they do not come (R-NEXT-5).
+    // R-LOGON-21
     fn hold_back(&mut self, received: SeqNum, agreed: Agreed) -> Option<bool> {
         let session = self.session();
         let next_in = session.state.stored.next_in;
@@ -584,6 +592,7 @@ impl Call<'_> {
         {
             connection.logon.logout_waits = Some(seq);
         }
+        // R-GAP-1
         let is_kept = action.keep && session.intake.keep(series, seq, framed, arrival);
         if action.keep && !is_kept {
             self.notify(&Event::Note(
@@ -603,6 +612,7 @@ impl Call<'_> {
 
     /// Rejects a message that is larger than the session accepts and was read past: its number is
     /// used, so that the counterparty does not send it again and again.
+    // R-FRAME-9
     pub(crate) fn too_large(&mut self, header: OversizedHeader<'_>, size: usize) {
         let OversizedHeader { msg_type, seq, poss_dup } = header;
         // The sequence numbers before the answer to our reset no longer apply.

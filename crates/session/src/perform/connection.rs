@@ -58,6 +58,7 @@ impl Call<'_> {
     }
 
     /// Ends the transport connection. Returns how it ended, if there was one.
+    // R-LOGOUT-11
     pub(crate) fn disconnected(&mut self) -> Option<SessionEnd> {
         let (connection, lost) = self.session_mut().disconnect()?;
         self.tell_horizon();
@@ -87,6 +88,7 @@ impl Call<'_> {
 
     /// Resets the sequence numbers because of how a connection has ended, if the session does that.
     /// A stranger whose Logon was refused resets nothing. A failure here halts the session.
+    // R-RESET-11
     fn reset_after(&mut self, end: &SessionEnd, logged_on: bool) {
         let session = self.session();
         let settings = &session.fixed.settings;
@@ -112,6 +114,7 @@ impl Call<'_> {
 
     /// Logs on as an initiator, with a reset of the sequence numbers if the session resets at each
     /// logon.
+    // R-LOGON-3
     fn log_on(&mut self) {
         let reset = self.session().fixed.settings.reset_on_logon;
         let heart_bt_int = self.session().fixed.settings.heart_bt_int;
@@ -123,6 +126,7 @@ impl Call<'_> {
         self.run(|call| {
             if reset {
                 call.reset("ResetOnLogon")?;
+                // R-RESET-5
                 // FIX.4.0 has no ResetSeqNumFlag: the counterparty resets because it was agreed.
                 let asks = call.session().fixed.settings.id.version() >= Version::Fix41;
                 if let Some(connection) = call.connection_mut()

@@ -80,6 +80,7 @@ impl Call<'_> {
                 business_reject(self.session(), header, seq, rejected)
             }
             Outcome::Failed(Failure::Reject(rejected)) => Some(reject(header, seq, rejected)),
+            // R-BUSINESS-3
             Outcome::Failed(Failure::BusinessReject(rejected)) => {
                 business_reject(self.session(), header, seq, rejected)
             }
@@ -105,6 +106,7 @@ impl Call<'_> {
                     return false;
                 }
                 failure = Some(format!("the application failed on message {seq}, which is rejected: {why}"));
+                // R-BUSINESS-4
                 let rejected = BusinessReject::new(BusinessRejectReason::APPLICATION_NOT_AVAILABLE);
                 business_reject(self.session(), header, seq, rejected)
             }
@@ -146,6 +148,7 @@ impl Call<'_> {
 
     /// Begins the message's transaction: uses its sequence number and records it. Returns whether
     /// the store took that.
+    // R-SEQ-3
     fn begin_message(
         &mut self,
         header: &Header<'_>,
@@ -179,6 +182,7 @@ fn reject<'m>(header: &Header<'m>, seq: SeqNum, rejected: SessionReject) -> Admi
 impl Call<'_> {
     /// Rolls the transaction back. The store counts the attempt, and the session is disconnected,
     /// or halted if it was the last attempt (property 4).
+    // R-STORE-3
     fn application_failed(&mut self, seq: SeqNum, why: &str) {
         self.rollback();
         let (session, _) = self.begin();

@@ -31,6 +31,7 @@ pub(crate) struct GarbledHeader<'m> {
 impl<'m> GarbledHeader<'m> {
     /// Reads the header of a garbled message of which BodyLength is right. Returns `None` if the
     /// message is not answered.
+    // R-FRAME-6
     pub(crate) fn read(session: &Session, bytes: &'m [u8]) -> Option<Self> {
         let SessionSettings { reject_garbled_message, .. } = &session.fixed.settings;
         let state = &session.state;

@@ -81,6 +81,7 @@ impl Call<'_> {
     }
 
     /// Sets the next sequence numbers; `None` leaves one unchanged.
+    // R-SEQ-8
     pub(crate) fn set_numbers(
         &mut self,
         numbers: (Option<SeqNum>, Option<SeqNum>),

@@ -150,6 +150,7 @@ impl Call<'_> {
         let Some(connection) = self.connection_mut() else { return Err(SendError::Unavailable) };
         let number = connection.test_requests + 1;
         let id = match kind {
+            // R-HEARTBEAT-5
             TestReqId::Counted => TestReqIdValue::Number(number),
             TestReqId::Fixed => TestReqIdValue::Test,
         };
@@ -207,6 +208,7 @@ impl Call<'_> {
 
     /// Sends a Logout whose answer is awaited. `leaving` is the reason for the end if this is not
     /// an ordinary logout.
+    // R-LOGOUT-1
     pub(crate) fn send_logout(
         &mut self,
         text: Cow<'_, str>,

@@ -120,6 +120,7 @@ impl Call<'_> {
 
     /// Gives up an incomplete message that has not become whole for too long; the bytes after its
     /// beginning are processed. Returns the number of bytes consumed.
+    // R-FRAME-8
     pub(crate) fn receive_late(&mut self, buffered: &[u8], reader: &mut Reader) -> usize {
         let now = self.now.mono;
         let session = self.session_mut();
@@ -164,6 +165,7 @@ impl Call<'_> {
                 self.too_large(header, oversized.len());
                 self.count_cost(false, before);
             }
+            // R-FRAME-9
             (Verdict::TooLarge, _) => {
                 self.end_flood(Misbehavior::MessageTooLarge { limit: oversized::LARGEST });
             }
@@ -215,7 +217,7 @@ impl Call<'_> {
                     self.count_cost(is_new && counts == Counts::Fully && is_admin(msg_type), before);
                 }
             }
-            // A right CheckSum costs no look at the settings.
+            // A right CheckSum costs no look at the settings. R-FRAME-5
             Err(IndexError::CheckSum { .. }) if !self.session().fixed.settings.validate_checksum => {
                 self.message(framed, is_reordered, false, memory);
             }
@@ -248,6 +250,7 @@ impl Call<'_> {
         let now = self.now;
         let session = self.session_mut();
         let rate = session.fixed.settings.max_session_message_rate;
+        // R-LIMIT-3
         let grew_too_much = session.count_growth(now, before);
         if !session.state.is_open() {
             return;
@@ -255,6 +258,7 @@ impl Call<'_> {
         let why = if grew_too_much {
             let limit = session.fixed.settings.max_session_journal_growth.unwrap_or_default();
             Misbehavior::JournalGrowth { limit }
+        // R-LIMIT-2
         } else if counts && session.intake.count_session_layer(now.mono, rate) {
             Misbehavior::SessionMessageRate { limit: rate.unwrap_or_default() }
         } else {
@@ -264,6 +268,7 @@ impl Call<'_> {
     }
 
     /// Reports garbled bytes. A counterparty that sends nothing else is disconnected.
+    // R-FRAME-6
     fn garbled(&mut self, bytes: &[u8], error: GarbledError) {
         let mut masked = Vec::new();
         let session = &mut self.core.sessions[self.own];
@@ -278,11 +283,13 @@ impl Call<'_> {
         let shown = Redacted(if found { &masked } else { bytes });
         self.notify(&Event::Garbled { bytes: shown, error });
         let session = self.session_mut();
+        // R-FRAME-7
         if session.state.phase() == Phase::AwaitingLogon {
             let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(LogonFault::Garbled));
             return self.react(SessionReaction::close(end));
         }
         let limit = session.fixed.settings.max_garbled_messages;
+        // R-LIMIT-1
         if session.intake.count_garbled(limit) {
             self.end_flood(Misbehavior::Garbled { limit: limit.unwrap_or_default() });
         }
@@ -296,6 +303,7 @@ impl Call<'_> {
     }
 
     /// Processes messages in the reorder buffer that are now expected.
+    // R-GAP-5
     fn process_reordered(&mut self, reader: &mut Reader) {
         loop {
             let session = self.session_mut();

@@ -164,6 +164,7 @@ impl Call<'_> {
 
     /// Finds the next message to be sent again, and asks the application about it. Returns nothing
     /// if that ends the connection.
+    // R-RESEND-5
     fn look_up(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> Option<Stored> {
         let Replay { next, end, .. } = replay;
         let session = self.session();
@@ -177,12 +178,14 @@ impl Call<'_> {
                 return Some(Stored::Lost(seq.previous(), Unreached::NotStored));
             }
             Ok(Some(found)) => found,
+            // R-RESEND-6
             Ok(None) => return Some(Stored::Lost(end, Unreached::NotStored)),
             Err(error) => {
                 self.halt_by_store(error);
                 return None;
             }
         };
+        // R-RESEND-4
         if flags.contains(RecordFlags::ADMIN) || flags.contains(RecordFlags::NO_RESEND) {
             return Some(Stored::Skip(seq));
         }
@@ -209,6 +212,7 @@ impl Call<'_> {
 
     /// Sends a stored message under its old sequence number: 43=Y, 122 its old SendingTime, 52 now,
     /// nothing else changed.
+    // R-RESEND-3
     fn send_again(&mut self, seq: SeqNum, stored: &[u8]) -> Result<(), SendError> {
         let mut fields = core::mem::take(&mut self.core.stored);
         let sub_ids = self.session().fixed.settings.id.written_sub_ids();
@@ -225,6 +229,7 @@ impl Call<'_> {
             Some(Ok(_)) => {
                 let now = self.now.mono;
                 let session = self.session_mut();
+                // R-RESEND-10
                 if let Some(rate) = session.fixed.settings.max_replay_rate {
                     session.limits.pace_replay(rate, now);
                 }
@@ -238,6 +243,7 @@ impl Call<'_> {
 
     /// Sends a SequenceReset-GapFill in place of the sequence numbers from `from` up to but not
     /// including `new`.
+    // R-RESEND-4
     fn fill(&mut self, from: SeqNum, new: SeqNum, again: bool) -> Result<(), SendError> {
         self.send(SendKind::Fill { seq: from, again }, None, &AdminMessage::GapFill { new })?;
         self.session_mut().state.went_out(new.previous());
@@ -352,7 +358,7 @@ fn verdict(session: &Session, replay: Replay, seq: SeqNum, flags: RecordFlags, m
     let was_sent = interleave != ReplayInterleave::None
         && seq >= replay.began
         && RawHeader::read(message).msg_type.is_some_and(|msg_type| interleave.sends(msg_type));
-    // Nothing of the application follows our Logout (rule 11).
+    // Nothing of the application follows our Logout (R-LOGOUT-1).
     let logout = session.state.connection.as_ref().and_then(|connection| connection.logon.phase.leave()?.seq);
     let is_after_logout = logout.is_some_and(|logout| seq > logout) && !flags.contains(RecordFlags::ADMIN);
     if was_sent || is_after_logout {
@@ -389,6 +395,7 @@ impl Call<'_> {
 }
 
 /// Copies the fields of a message that is sent again, except those that the session writes.
+// R-RESEND-3
 fn copy_body(body: &mut BodyWriter<'_>, message: &Message<'_>, sub_ids: &[Option<Tag>; 4]) {
     let has_sub_ids = sub_ids.iter().any(Option::is_some);
     for position in 0..message.len() {

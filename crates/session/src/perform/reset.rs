@@ -2,8 +2,8 @@
 //! TestRequest, its Heartbeat, then a Logon with ResetSeqNumFlag=Y, and its answer. Both sides
 //! continue with 2.
 //!
-//! Rule 5.1 of the session standard. If both sides begin at the same time, each takes the other's
-//! Logon for the answer to its own.
+//! R-RESET-7 to R-RESET-10. If both sides begin at the same time, each takes the other's Logon for
+//! the answer to its own.
 
 use std::sync::Arc;
 
@@ -50,6 +50,7 @@ impl Call<'_> {
 }
 
 /// Returns whether a reset would lose messages.
+// R-RESET-8
 fn is_busy(session: &Session) -> bool {
     session.state.connection.as_ref().is_none_or(|connection| {
         let logon = &connection.logon;
@@ -69,6 +70,7 @@ impl Call<'_> {
         }
     }
 
+    // R-RESET-7
     fn may_reset(&mut self, heartbeat: &Message<'_>) {
         let session = self.session();
         let id = heartbeat.get(tag::TEST_REQ_ID).unwrap_or_default();

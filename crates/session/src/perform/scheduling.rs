@@ -14,6 +14,7 @@ use crate::values::time::Utc;
 
 impl Call<'_> {
     /// Looks at the wall clock, and does what the session's schedule asks for.
+    // R-SCHEDULE-3
     pub(crate) fn follow_schedule(&mut self) {
         let now = self.now;
         let session = self.session_mut();
@@ -66,6 +67,7 @@ impl Call<'_> {
 
     /// Begins the in-session reset that is due. One that cannot begin now, because messages are
     /// missing for example, or whose TestRequest is not answered, is tried again at the next look.
+    // R-SCHEDULE-4
     fn reset_if_due_in_session(&mut self) {
         let session = self.session();
         let Some(calendar) = &session.standing.calendar else { return };

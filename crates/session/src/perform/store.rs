@@ -93,6 +93,7 @@ impl Call<'_> {
             session.state.stored = Stored::of(&Recovered::default());
             lost = session.state.unsent.take().map(|lost| (lost, Unreached::NotStored));
         }
+        // R-STORE-2
         let known = session.state.stored;
         let damage = recovered.damage.clone().or_else(|| {
             let older = recovered.generation < known.generation;

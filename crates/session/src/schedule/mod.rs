@@ -235,6 +235,7 @@ impl Schedule {
     /// that is put back over one edge causes no second reset for it. One that was far ahead, so
     /// that several edges are between `now` and `since`, causes one, or the sequence numbers would
     /// be kept until the clock has come there again.
+    // R-SCHEDULE-3
     #[must_use]
     pub fn reset_due(&self, since: Utc, now: Utc) -> Option<Utc> {
         let edge = match self.reset {

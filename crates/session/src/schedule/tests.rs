@@ -115,6 +115,7 @@ fn an_early_close_ends_the_window_that_it_lies_in_and_drops_one_that_begins_with
     assert_eq!(schedule.position_at(utc("2026-12-24 10:00:00")), outside("2026-12-27 07:00:00"));
 }
 
+// R-SCHEDULE-6
 #[test]
 fn a_start_in_a_skipped_hour_is_the_first_moment_after_it_and_so_is_an_end() {
     // The clock is put forward at 01:00 UTC, from 02:00 to 03:00.
@@ -129,6 +130,7 @@ fn a_start_in_a_skipped_hour_is_the_first_moment_after_it_and_so_is_an_end() {
     assert_eq!(schedule.position_at(utc("2026-03-29 00:00:00")), outside("2026-03-30 00:10:00"));
 }
 
+// R-SCHEDULE-6
 #[test]
 fn a_start_that_the_clock_shows_twice_is_the_first_and_an_end_the_last() {
     // The clock is put back at 01:00 UTC, from 03:00 to 02:00.

@@ -97,6 +97,7 @@ impl Zone {
     /// Returns the moment, in seconds since 1970-01-01T00:00:00Z, at which the local clock shows
     /// this date and time. If it does so twice, `pick` decides; if never, because the clock is put
     /// forward over it, this is the first moment after that. `None` for dates beyond the year 9999.
+    // R-SCHEDULE-6
     pub(super) fn moment(&self, date: Date, time: TimeOfDay, pick: Pick) -> Option<i64> {
         let local = date.at(time);
         let zone = |offset: Offset| local - i64::from(offset.seconds());

@@ -89,16 +89,20 @@ impl<'a> Handle<'a> {
         let is_named = matches!(kind, SendKind::New { .. })
             && !msg_type.is_admin()
             && session.dictionaries().must_be_named(msg_type.as_bytes());
+        // R-FIXT-6
         let version = version.or_else(|| session.fixed.settings.appl_ver_id().filter(|_| is_named));
         // If nothing was queued before this turn, what does not fit now never will.
         let alone = !session.outbox.was_queued(session.transaction.snapshot.outbox);
         let refused = if !session_layer && msg_type.is_admin() {
+            // R-SEND-5
             Some(SendError::SessionMessage)
         } else if session_layer {
             None
+        // R-POSSDUP-7
         } else if original.is_some() && !session.fixed.settings.allow_poss_dup {
             Some(SendError::Application("the session does not send possible duplicates (AllowPosDup)"))
         } else {
+            // R-LIMIT-5
             session.may_send(cause.is_some()).err().or_else(|| session.throttled(msg_type, now.mono))
         };
         // Half of the outbox is reserved for answers: a session that sends as fast as it can must
@@ -191,6 +195,7 @@ const SPARE: usize = 24;
 ///
 /// Omits values longer than `longest`, and fields that the version does not have: FIX.4.0 has no
 /// locations.
+// R-SEND-6
 fn reverse_route(writer: &mut BodyWriter<'_>, inbound: &Message<'_>, longest: usize, version: Version) {
     // Few messages have a route, which one look at the tags shows.
     if !inbound.tags().iter().fold(false, |found, tag| found | is_routing(*tag)) {

@@ -52,6 +52,7 @@ impl Draft<'_> {
             SendKind::Again { seq, original } => (seq, Some(original)),
             SendKind::Fill { seq, again } => (seq, again.then_some(sending_time)),
         };
+        // R-SEND-3
         // A wall clock that was set back must not make SendingTime earlier than OrigSendingTime:
         // the counterparty would reject the message (2f), and it would be lost. Both have the same
         // form, so that bytes compare as times.
@@ -72,6 +73,7 @@ impl Draft<'_> {
             SendKind::New { .. } => settings.max_message_size,
             _ => usize::MAX,
         };
+        // R-LOGON-17
         let limit = state.peer_max_message_size().min(ours);
         if size > limit {
             return Err(SendError::TooLarge { limit });
@@ -100,8 +102,10 @@ impl Draft<'_> {
             let record = record(now, state, RecordKind::Outbound, flags, seq, cause, bytes);
             state.added.record(bytes.len());
             kill_point!(Encode);
+            // R-STORE-1
             append(store, fixed.key, &record, transaction)?;
             kill_point!(Append);
+            // R-SEQ-1
             state.stored.next_out = seq.next();
             if state.keeps_back(settings, msg_type) {
                 if !is_admin {
@@ -138,6 +142,7 @@ impl Draft<'_> {
 
 /// Refuses a SubID or LocationID in a body if the session's identity has it: the message would have
 /// it twice.
+// R-SEND-5
 fn refuse_sub_ids(settings: &SessionSettings, writer: &BodyWriter<'_>) -> Result<(), EncodeError> {
     let mut written = settings.id.written_sub_ids().into_iter().flatten();
     match written.find(|tag| writer.has_header_field(*tag)) {

@@ -53,6 +53,7 @@ impl Session {
     }
 
     /// Resets both sequence numbers to 1, in a new generation.
+    // R-RESET-12
     pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
         if let Some(lost) = self.state.reset() {
             self.transaction.lose(lost, Unreached::Reset);

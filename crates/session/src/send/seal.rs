@@ -58,6 +58,7 @@ pub(crate) fn headroom(
 
 /// Returns LastMsgSeqNumProcessed (369) of a message that is written now, if the session sends it.
 /// Earlier versions do not have the field, so a counterparty with a dictionary rejects the message.
+// R-SEND-4
 #[inline]
 pub(crate) fn last_processed(settings: &SessionSettings, state: &State) -> Option<SeqNum> {
     let is_sent = settings.last_msg_seq_num_processed && settings.id.version() >= Version::Fix42;

@@ -196,7 +196,7 @@ impl Clone for Logon {
     }
 }
 
-/// A reset of the sequence numbers in the session that we have begun (rule 5.1).
+/// A reset of the sequence numbers in the session that we have begun (R-RESET-7).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Resetting {
     pub(crate) stage: ResetStage,
@@ -250,6 +250,7 @@ impl State {
     }
 
     /// Returns the sequence numbers to which buffered messages must belong.
+    // R-GAP-8
     pub(crate) fn series(&self) -> Series {
         let Stored { generation, connection, .. } = self.stored;
         // After a connection, nothing that it left applies.
@@ -273,6 +274,7 @@ impl State {
     }
 
     /// Counts the expected message as processed.
+    // R-SEQ-2
     pub(crate) fn advance(&mut self) {
         self.stored.next_in = self.stored.next_in.next();
         self.stored.attempts = 0;
@@ -312,6 +314,7 @@ impl Connection {
 
     /// Records a sign of life, which is any message that is not garbled (session standard,
     /// heartbeats).
+    // R-HEARTBEAT-6
     pub(crate) fn hear(&mut self, now: Mono) {
         self.last_received = now;
         self.test_request = None;

@@ -127,6 +127,7 @@ impl Reading {
 
     /// Returns whether SendingTime `sent`, in nanoseconds since 1970, is within `threshold` of a
     /// time at which the message can have arrived: now, or any time since reading stopped.
+    // R-TIME-3
     pub(crate) fn sent_within(&self, sent: u64, now: Utc, threshold: Duration) -> bool {
         let earliest = self.backlog.map_or(now, |since| since.min(now));
         let off = earliest.0.saturating_sub(sent).max(sent.saturating_sub(now.0));
@@ -157,6 +158,7 @@ impl Reading {
 mod tests {
     use super::*;
 
+    // R-TIME-3
     #[test]
     fn a_message_is_judged_by_when_it_can_have_arrived() {
         let second = |n: u64| n * 1_000_000_000;

@@ -84,6 +84,7 @@ impl ReorderBuffer {
         }
         let Err(place) = self.place(seq) else { return true };
         let (start, len) = (self.bytes.len(), message.bytes().len());
+        // R-GAP-5
         if start + len > self.limit {
             return false;
         }

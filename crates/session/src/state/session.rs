@@ -72,6 +72,7 @@ impl Fixed {
     }
 
     /// Returns the precision of the times we send.
+    // R-SEND-2
     pub(crate) fn precision(&self) -> Precision {
         if !self.is_42_or_later() {
             return Precision::Seconds;
@@ -336,6 +337,7 @@ impl Session {
 
     /// Returns whether a new application message may be written now; `answering` says whether it
     /// answers a message of the counterparty.
+    // R-LOGON-24
     pub(crate) fn may_send(&self, answering: bool) -> Result<(), SendError> {
         if self.standing.halted.is_some() {
             return Err(SendError::Unavailable);
@@ -345,6 +347,7 @@ impl Session {
             Phase::LoggedOn if !self.fixed.keeps_messages && self.state.replay().is_some() => {
                 Err(SendError::BackPressure)
             }
+            // R-RESET-7
             // An answer may still go out in front of our Logon, but nothing that would be lost by
             // the reset.
             Phase::LoggedOn => match self.state.reset_stage() {
@@ -353,8 +356,9 @@ impl Session {
                 Some(_) => Err(SendError::BackPressure),
             },
             // What the counterparty sent before it saw our Logout is processed; the answers are
-            // sent in the next connection.
+            // sent in the next connection. R-LOGOUT-8
             Phase::LogoutSent if answering => Ok(()),
+            // R-STORE-4
             _ if self.fixed.settings.while_logged_off == WhileLoggedOff::Keep => Ok(()),
             _ => Err(SendError::NotLoggedOn),
         }
@@ -405,10 +409,12 @@ impl Session {
 
     /// Returns whether the session can begin a transport connection now. Outside its schedule an
     /// initiator cannot; an acceptor can, and refuses the Logon.
+    // R-SCHEDULE-2
     pub(crate) fn can_connect(&self) -> bool {
         let scheduled = self.is_acceptor() || self.outside_schedule().is_none();
         self.standing.halted.is_none()
             && self.standing.enabled
+            // R-LOGON-5
             && self.state.connection.is_none()
             && scheduled
     }

@@ -18,6 +18,7 @@ use crate::values::time::Mono;
 use crate::wire::oversized;
 
 /// How long a counterparty that logged out may take to close the connection (test case 13b).
+// R-LOGOUT-3
 pub(crate) const PEER_CLOSES_WITHIN: Duration = Duration::from_secs(10);
 /// How long a session that the application put off waits before the message is offered again,
 /// unless the application wakes it earlier.
@@ -135,6 +136,7 @@ impl Session {
 
     /// Half of the time to leave is for the rest of a replay, the other half for the answer to our
     /// Logout. A store that keeps nothing has a gap fill to send, for which nothing waits long.
+    // R-LOGOUT-7
     fn cut_due(&self, connection: &Connection) -> Option<Mono> {
         let leave = connection.logon.phase.leave().filter(|leave| leave.is_ours)?;
         let waits = connection.logon.logout_is_held() && self.fixed.keeps_messages;
@@ -172,6 +174,7 @@ impl Session {
         if beats(connection) && hears { self.silent_at(connection) } else { None }
     }
 
+    // R-HEARTBEAT-1
     fn heartbeat_due(&self, connection: &Connection) -> Option<Mono> {
         let is_sent = beats(connection) && !self.holds_heartbeats(connection);
         is_sent.then(|| connection.last_sent + heartbeat(connection))
@@ -223,12 +226,14 @@ impl Session {
         }
     }
 
+    // R-HEARTBEAT-9
     fn holds_heartbeats(&self, connection: &Connection) -> bool {
         connection.test_request.is_some()
             && self.fixed.behavior.heartbeat_while_testing == HeartbeatWhileTesting::Held
     }
 
     /// Returns HeartBtInt plus a reasonable transmission time.
+    // R-HEARTBEAT-5
     fn test_request_interval(&self, connection: &Connection) -> Duration {
         heartbeat(connection) * self.fixed.settings.test_request_percent / 100
     }
@@ -237,6 +242,7 @@ impl Session {
     /// for good; `None` while a TestRequest would wait for the end of a replay, because the
     /// counterparty could not answer it, and while what it has sent stays unread because of the
     /// pace.
+    // R-HEARTBEAT-10
     fn silent_at(&self, connection: &Connection) -> Option<Mono> {
         match connection.test_request {
             None if self.intake.reading.is_paced() => None,
@@ -299,6 +305,7 @@ impl Session {
 }
 
 /// Returns whether heartbeats are exchanged now.
+// R-HEARTBEAT-8
 fn beats(connection: &Connection) -> bool {
     connection.heart_bt_int > 0 && connection.logon.phase() == Phase::LoggedOn
 }

@@ -16,6 +16,7 @@ impl State {
 
     /// Returns whether new application messages are withheld until the counterparty has begun to
     /// send what is missing before its Logon.
+    // R-LOGON-21
     pub(crate) fn holds(&self) -> bool {
         let held = self.connection.as_ref().and_then(|connection| connection.logon.phase.held());
         held.is_some_and(|held| held.at == self.stored.next_in)
@@ -24,9 +25,10 @@ impl State {
     /// Returns whether a new message gets its sequence number and is stored, but not queued: during
     /// a replay, and while messages are missing before the counterparty's Logon, it is sent from
     /// the store afterwards, and while the session is not logged on the counterparty requests it
-    /// later. Nothing new is sent after a Logout (rule 11).
+    /// later. Nothing new is sent after a Logout (R-LOGOUT-1).
     /// [`ReplayInterleave`](crate::ReplayInterleave) says what is sent during a replay all the
     /// same.
+    // R-RESEND-7
     pub(crate) fn keeps_back(&self, settings: &SessionSettings, msg_type: MsgType) -> bool {
         if msg_type.as_bytes() == msg_type::LOGON {
             return false;

@@ -44,6 +44,7 @@ pub(crate) struct LogoutStatus {
 
 impl LogoutStatus {
     /// Returns the status of a Logout of ours after which the connection ends like this.
+    // R-SEQ-5
     pub(crate) fn of(end: &SessionEnd) -> Option<Self> {
         match end {
             SessionEnd::PeerMisbehaved(Misbehavior::MsgSeqNumTooLow { expected, .. }) => {
@@ -280,11 +281,12 @@ impl AdminMessage<'_> {
             Self::TestRequest { id: TestReqIdValue::Number(id) } => drop(body.field(key::TEST_REQ_ID, id)),
             Self::TestRequest { id: TestReqIdValue::Test } => drop(body.bytes(key::TEST_REQ_ID, b"TEST")),
             Self::ResendRequest { begin, end } => {
-                // Up to FIX.4.1, 999999 stands for infinity.
+                // Up to FIX.4.1, 999999 stands for infinity. R-GAP-3
                 let infinity: u64 = if version.is_42_or_later { 0 } else { 999_999 };
                 let end = end.map_or(infinity, |end| end.0);
                 body.field(key::BEGIN_SEQ_NO, &begin.0).field(key::END_SEQ_NO, &end);
             }
+            // R-REJECT-1
             Self::Reject { seq, msg_type, reject } => {
                 body.field(key::REF_SEQ_NUM, &seq.0);
                 if version.is_42_or_later {
@@ -381,6 +383,7 @@ impl OurLogon {
 }
 
 /// Returns the message whose routing fields are reversed in a Reject or BusinessMessageReject.
+// R-SEND-6
 pub(crate) fn route<'m>(admin: &AdminMessage<'_>, inbound: Option<&Message<'m>>) -> Option<Message<'m>> {
     inbound.filter(|_| admin.goes_back()).copied()
 }

@@ -34,6 +34,7 @@ impl<'m> Header<'m> {
         if poss_dup {
             flags = flags.with(RecordFlags::POSS_DUP);
         }
+        // R-CHECK-2
         // `u64::MAX` has no successor, so a message with that number would be expected forever.
         let seq = seq.and_then(|value| SeqNum::from_field(value).ok()).filter(|seq| *seq < SeqNum::MAX);
         Self {
