@@ -84,7 +84,7 @@ fn a_logon_that_is_refused_with_a_reject_is_reported_by_the_reject_alone() {
     assert!(!side.app.notes.iter().any(|note| note.contains("is refused")), "{:?}", side.app.notes);
 }
 
-// R-LOGON-7, R-LOGON-17
+// R-LOGON-6, R-LOGON-7, R-LOGON-17
 #[test]
 fn no_refused_logon_moves_next_num_in_or_resets_anything() {
     let refused = [
