@@ -207,13 +207,14 @@ pub use fixbolt_messages as messages;
 /// ```
 pub mod session {
     pub use fixbolt_session::{
-        AcceptedHeartBtInt, Application, BusinessReject, BusinessRejectReason, CodecClock, CodecOperation,
-        CodecTime, Compatibility, Delivery, Direction, Draft, Event, Failure, GarbledError, Halt, Handle,
+        AcceptedHeartBtInt, Application, AttemptFailure, BusinessReject, BusinessRejectReason,
+        CertificateFault, CertificateMismatch, CodecClock, CodecOperation, CodecTime, Compatibility,
+        Delivery, Direction, Draft, Event, FailedAttempt, Failure, GarbledError, Halt, Handle,
         InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault,
-        LogonFields, LogonRefusal, Misbehavior, Mono, Now, ORDER_MSG_TYPES, OpenError, OutboundThrottle,
-        Party, Phase, Rate, RefusingAnswer, ReplayInterleave, Resend, Resume, Role, Secret, SendError,
-        SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
-        SessionSettings, SessionState, SessionWaker, StoredMessage, TestMessageIndicator, Ticket,
+        LogonFields, LogonRefusal, Misbehavior, Mono, NextAttempt, Now, ORDER_MSG_TYPES, OpenError,
+        OutboundThrottle, Party, Phase, Rate, RefusingAnswer, ReplayInterleave, Resend, Resume, Role, Secret,
+        SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
+        SessionSettings, SessionState, SessionWaker, StoredMessage, TestMessageIndicator, Ticket, TlsFailure,
         TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff, WireMessage, WireObserver,
     };
 }

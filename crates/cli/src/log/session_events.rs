@@ -49,6 +49,8 @@ fn kind(event: &Event<'_>) -> Option<(Severity, &'static str)> {
     Some(match event {
         // A busy session would write a line for every message.
         Event::Sent { .. } | Event::Warned { .. } | Event::WarnedOutbound { .. } => return None,
+        // The engine has written a line.
+        Event::AttemptFailed(_) => return None,
         Event::LoggedOn => (Info, "logged_on"),
         Event::CodecTime(_) => (Info, "codec_time"),
         Event::Ended(end) => match end {

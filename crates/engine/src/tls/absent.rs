@@ -4,7 +4,8 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use super::failure::TlsFailure;
+use fixbolt_session::TlsFailure;
+
 use super::peer::PeerCertificate;
 use super::settings::{OwnCertificate, Tls};
 

@@ -11,7 +11,8 @@ use rustls::pki_types::ServerName;
 use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
 use rustls::{ClientConnection, ServerConnection};
 
-use super::failure::TlsFailure;
+use fixbolt_session::TlsFailure;
+
 use super::key_mode;
 use super::material::{Config, Known, Material};
 use super::settings::{OwnCertificate, Tls};
@@ -61,21 +62,22 @@ impl TlsContext {
     /// Begins with a connection that was accepted.
     pub(crate) fn accept(&self) -> Result<TlsStream, TlsFailure> {
         let Config::Server(config) = lock(&self.material).config.clone() else {
-            return Err(TlsFailure::new("TLS: these are settings of an initiator"));
+            return Err(TlsFailure::Ours { reason: "these are settings of an initiator".to_owned() });
         };
         let connection = ServerConnection::new(config);
         connection
             .map(|tls| TlsStream::new(tls.into()))
-            .map_err(|error| TlsFailure::new(format!("TLS: {error}")))
+            .map_err(|error| TlsFailure::Ours { reason: error.to_string() })
     }
 
     /// Begins with a connection to a host.
     pub(crate) fn connect(&self, host: &str) -> Result<TlsStream, TlsFailure> {
         let Config::Client(config) = lock(&self.material).config.clone() else {
-            return Err(TlsFailure::new("TLS: these are settings of an acceptor"));
+            return Err(TlsFailure::Ours { reason: "these are settings of an acceptor".to_owned() });
         };
         let name = self.settings.server_name.as_deref().unwrap_or(host).to_owned();
-        let wrong = |error: &dyn core::fmt::Display| TlsFailure::new(format!("TLS to {name}: {error}"));
+        let wrong =
+            |error: &dyn core::fmt::Display| TlsFailure::Ours { reason: format!("to {name}: {error}") };
         let server = ServerName::try_from(name.clone()).map_err(|error| wrong(&error))?;
         let connection = ClientConnection::new(config, server);
         connection.map(|tls| TlsStream::new(tls.into())).map_err(|error| wrong(&error))

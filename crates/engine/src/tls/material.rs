@@ -17,7 +17,6 @@ use rustls::{
 
 use super::authorities::{ByTime, InitiatorVerifier};
 use super::certificate::{name_and_end, of_peer};
-use super::failure::TlsFailure;
 use super::files::Files;
 use super::peer::PeerRules;
 use super::settings::{Authorities, ClientCertificates, Tls, TlsVersion};
@@ -217,8 +216,7 @@ impl ServerCertVerifier for AcceptorVerifier {
         })?;
         let checked = self.rules.check(of_peer(certificate).as_ref());
         checked.map_err(|mismatch| {
-            let failure = TlsFailure::new(mismatch.reason());
-            Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(failure))))
+            Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(mismatch))))
         })?;
         Ok(ServerCertVerified::assertion())
     }

@@ -22,7 +22,6 @@ mod context;
 mod der;
 #[cfg(feature = "tls")]
 mod explain;
-mod failure;
 #[cfg(feature = "tls")]
 mod files;
 #[cfg(feature = "tls")]
@@ -44,8 +43,7 @@ mod suite;
 pub(crate) use absent::{Decrypted, TlsContext, TlsContexts, TlsStream, doubts, try_files};
 #[cfg(feature = "tls")]
 pub(crate) use context::{TlsContext, TlsContexts, doubts, try_files};
-pub(crate) use failure::TlsFailure;
-pub(crate) use peer::{Mismatch, PeerCertificate, PeerRules};
+pub(crate) use peer::{PeerCertificate, PeerRules};
 pub use pin::{InvalidPin, KeyPin};
 pub(crate) use settings::SAYS_NOTHING;
 pub use settings::{Authorities, ClientCertificates, OwnCertificate, Pem, Tls, TlsVersion};

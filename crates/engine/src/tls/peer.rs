@@ -1,6 +1,8 @@
 //! Whose certificate it is: what a counterparty's certificate says, and what a session expects of
 //! it besides its authority.
 
+use fixbolt_session::CertificateMismatch;
+
 use super::pin::KeyPin;
 use super::settings::Tls;
 
@@ -36,43 +38,6 @@ pub(crate) struct PeerRules {
     any: bool,
 }
 
-/// Why a certificate does not fit to a session.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mismatch {
-    /// The connection is not encrypted.
-    NoTls,
-    /// There is none.
-    NoCertificate,
-    /// Its key is not pinned.
-    Pin,
-    /// None of its names is the session's.
-    Name,
-    /// Another session of the port has it for itself.
-    OfAnotherSession,
-}
-
-impl Mismatch {
-    pub(crate) const fn reason(self) -> &'static str {
-        match self {
-            Self::NoTls => {
-                "the session expects TLS, and connections to its port have none; name the port's TLS (EngineBuilder::tls)"
-            }
-            Self::NoCertificate => {
-                "the session expects a certificate of its counterparty, and there is none; have it send one, and set NeedClientAuth=Y"
-            }
-            Self::Pin => {
-                "the public key of its certificate is not one of TLSPeerPins; if the counterparty has a new key, pin that one"
-            }
-            Self::Name => {
-                "its certificate has none of the names of TLSPeerNames (CompID is its common name, letter by letter); it belongs to another counterparty, or its name must be added"
-            }
-            Self::OfAnotherSession => {
-                "its certificate belongs to another session of this port (TLSPeerPins, TLSPeerNames)"
-            }
-        }
-    }
-}
-
 impl PeerRules {
     /// Returns the rules of a session whose counterparty has this CompID.
     pub(crate) fn new(tls: &Tls, comp_id: &str) -> Self {
@@ -102,16 +67,16 @@ impl PeerRules {
     }
 
     /// Checks the certificate of a connection.
-    pub(crate) fn check(&self, certificate: Option<&PeerCertificate>) -> Result<(), Mismatch> {
+    pub(crate) fn check(&self, certificate: Option<&PeerCertificate>) -> Result<(), CertificateMismatch> {
         if !self.bind_any() {
             return Ok(());
         }
-        let certificate = certificate.ok_or(Mismatch::NoCertificate)?;
+        let certificate = certificate.ok_or(CertificateMismatch::NoCertificate)?;
         if !self.pins.is_empty() && !self.pins.contains(&certificate.key) {
-            return Err(Mismatch::Pin);
+            return Err(CertificateMismatch::Pin);
         }
         if self.bind_names() && !self.name(certificate) {
-            return Err(Mismatch::Name);
+            return Err(CertificateMismatch::Name);
         }
         Ok(())
     }
@@ -165,19 +130,19 @@ mod tests {
         for (tls, expected) in [
             (tls(&[], &[]), Ok(())),
             (tls(&[other, key], &[]), Ok(())),
-            (tls(&[other], &[]), Err(Mismatch::Pin)),
+            (tls(&[other], &[]), Err(CertificateMismatch::Pin)),
             (tls(&[key], &["nobody", "TRADER.EXAMPLE"]), Ok(())),
-            (tls(&[key], &["trader"]), Err(Mismatch::Name)),
+            (tls(&[key], &["trader"]), Err(CertificateMismatch::Name)),
             (tls(&[], &["spiffe://desk/1"]), Ok(())),
-            (tls(&[], &["spiffe://DESK/1"]), Err(Mismatch::Name)),
+            (tls(&[], &["spiffe://DESK/1"]), Err(CertificateMismatch::Name)),
             (tls(&[], &["Desk One"]), Ok(())),
-            (tls(&[], &["DESK ONE"]), Err(Mismatch::Name)),
+            (tls(&[], &["DESK ONE"]), Err(CertificateMismatch::Name)),
         ] {
             let rules = PeerRules::new(&tls, "TRADER");
             assert_eq!(rules.check(Some(&certificate)), expected, "{tls:?}");
             assert_eq!(rules.bind(&certificate), expected.is_ok() && !rules.say_nothing());
             if !rules.say_nothing() {
-                assert_eq!(rules.check(None), Err(Mismatch::NoCertificate));
+                assert_eq!(rules.check(None), Err(CertificateMismatch::NoCertificate));
             }
         }
     }
@@ -212,6 +177,6 @@ mod tests {
         assert!(rules.check(Some(&certificate)).is_ok() && rules.check(None).is_ok());
         assert!(!rules.say_nothing() && !rules.bind(&certificate));
         let pinned = Tls { pins: vec![KeyPin::new([2; 32])], ..any };
-        assert_eq!(PeerRules::new(&pinned, "OTHER").check(Some(&certificate)), Err(Mismatch::Pin));
+        assert_eq!(PeerRules::new(&pinned, "OTHER").check(Some(&certificate)), Err(CertificateMismatch::Pin));
     }
 }

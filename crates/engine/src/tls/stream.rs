@@ -10,9 +10,10 @@ use std::io::{self, Read, Write};
 
 use rustls::{AlertDescription, Connection as Tls, Error, HandshakeKind};
 
+use fixbolt_session::TlsFailure;
+
 use super::certificate::of_peer;
 use super::explain::explain;
-use super::failure::TlsFailure;
 use super::peer::PeerCertificate;
 
 /// The most bytes that one read takes from a socket: a full record.
@@ -165,7 +166,8 @@ impl TlsStream {
                 let before = self.start;
                 self.decrypt_until(until);
                 if self.start == before && self.failure.is_none() {
-                    self.failure = Some(TlsFailure::new("TLS: the handshake does not go on"));
+                    self.failure =
+                        Some(TlsFailure::Protocol { reason: "the handshake does not go on".to_owned() });
                 }
             }
         }
@@ -259,7 +261,7 @@ impl TlsStream {
         let processed = self.tls.process_new_packets();
         match (read, processed) {
             (_, Err(error)) => self.failure = Some(explain(&error)),
-            (Err(error), _) => self.failure = Some(TlsFailure::new(format!("TLS: {error}"))),
+            (Err(error), _) => self.failure = Some(TlsFailure::Protocol { reason: error.to_string() }),
             // The counterparty has said goodbye, and what follows is nothing.
             (Ok(_), Ok(state)) if state.peer_has_closed() => {
                 self.note_end();
@@ -271,20 +273,15 @@ impl TlsStream {
 
     fn note_begin(&mut self) {
         if !core::mem::replace(&mut self.began, true) && self.incoming.first() == Some(&BEGIN_STRING) {
-            self.failure = Some(TlsFailure::new(
-                "the counterparty sends FIX without TLS, and TLS is expected here (SocketUseSSL); enable TLS there, or use another port",
-            ));
+            self.failure = Some(TlsFailure::PlainFix);
         }
     }
 
     fn note_end(&mut self) {
         self.ended = true;
         if self.tls.is_handshaking() && self.failure.is_none() {
-            self.failure = Some(TlsFailure::new(if self.began {
-                "TLS: the counterparty has closed the connection during the handshake; its log says why"
-            } else {
-                "TLS: the counterparty has closed the connection at the beginning of the handshake; is it configured for TLS, and is this its port for TLS?"
-            }));
+            self.failure =
+                Some(if self.began { TlsFailure::ClosedDuringHandshake } else { TlsFailure::ClosedAtBegin });
         }
     }
 

@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
-use fixbolt_session::{Mono, SessionKey};
+use fixbolt_session::{Mono, SessionKey, TlsFailure};
 use mio::{Interest, Registry};
 
 use super::event_source::EventSource;
@@ -12,7 +12,6 @@ use super::receive_buffer::{READ_SIZE, ReceiveBuffer};
 use super::transport::{Taken, Transport};
 use crate::ports::Port;
 use crate::socket_options::{SocketOptions, acknowledge};
-use crate::tls::TlsFailure;
 
 /// Buffer size before the Logon is complete: one message of 8 KiB and what a read adds to it.
 const PENDING_CAPACITY: usize = 10 * 1024;

@@ -3,6 +3,7 @@
 
 use core::net::SocketAddr;
 use core::ops::Range;
+use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
@@ -11,9 +12,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_journal::unpin;
-use fixbolt_session::{Mono, Now, SessionKey, Utc};
+use fixbolt_session::{AttemptFailure, FailedAttempt, Mono, Now, SessionKey, Utc};
 
-use super::initiator::{Attempt, ConnectionEnd, Failure, Initiator, Step};
+use super::failed_attempt::of_connecting;
+use super::initiator::{Attempt, ConnectionEnd, Initiator, Step};
+
 use super::transport::Transport;
 use crate::command::Command;
 use crate::worker_signal::WorkerSignal;
@@ -26,6 +29,8 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct Connector {
     initiators: Vec<Initiator>,
+    /// Attempts that have failed, until their sessions' application is told.
+    failed: VecDeque<(SessionKey, FailedAttempt)>,
     signal: Arc<WorkerSignal>,
 }
 
@@ -43,7 +48,7 @@ pub(crate) enum Progress {
 
 impl Connector {
     pub(crate) const fn new(signal: Arc<WorkerSignal>) -> Self {
-        Self { initiators: Vec::new(), signal }
+        Self { initiators: Vec::new(), failed: VecDeque::new(), signal }
     }
 
     /// Adds an initiator. Its index is the number of initiators added before.
@@ -59,6 +64,12 @@ impl Connector {
     /// Returns the session that an initiator connects for.
     pub(crate) fn session(&self, index: usize) -> SessionKey {
         self.initiators[index].session
+    }
+
+    /// Returns the local address of the connections to the initiator's current host, if it is not
+    /// left to the system.
+    pub(crate) fn local_address(&self, index: usize) -> Option<SocketAddr> {
+        self.initiators[index].local_address()
     }
 
     /// Returns when the initiator's next attempt is due; `None` unless it waits for one.
@@ -87,10 +98,10 @@ impl Connector {
         &mut self,
         index: usize,
         address: SocketAddr,
-        failure: &Failure,
+        why: AttemptFailure,
         now: Now,
     ) -> Progress {
-        let step = self.initiators[index].failed(address, failure, now, random());
+        let step = self.initiators[index].failed(address, why, now, random());
         self.carry_out(index, step, now)
     }
 
@@ -98,6 +109,11 @@ impl Connector {
     pub(crate) fn ended(&mut self, index: usize, end: ConnectionEnd, now: Now) -> Progress {
         let step = self.initiators[index].ended(end, now, random());
         self.carry_out(index, step, now)
+    }
+
+    /// Returns an attempt that has failed, with its session, each once.
+    pub(crate) fn next_failed(&mut self) -> Option<(SessionKey, FailedAttempt)> {
+        self.failed.pop_front()
     }
 
     /// Waits, because the session is not to be connected now.
@@ -134,10 +150,12 @@ impl Connector {
 
     fn carry_out(&mut self, index: usize, mut step: Step, now: Now) -> Progress {
         loop {
+            let initiator = &mut self.initiators[index];
+            self.failed.extend(initiator.take_failed().map(|failed| (initiator.session, failed)));
             step = match step {
                 Step::Connect { address, local, until } => match self.connect(index, address, local) {
                     Ok(transport) => return Progress::Connecting { transport, address, until },
-                    Err(failure) => self.initiators[index].failed(address, &failure, now, random()),
+                    Err(why) => self.initiators[index].failed(address, why, now, random()),
                 },
                 Step::LookUp { host, port, look_up } => match self.look_up(index, host, port, look_up) {
                     Ok(()) => return Progress::Nothing,
@@ -155,10 +173,11 @@ impl Connector {
         index: usize,
         address: SocketAddr,
         local: Option<SocketAddr>,
-    ) -> Result<Transport, Failure> {
+    ) -> Result<Transport, AttemptFailure> {
         let initiator = &self.initiators[index];
-        let tls = initiator.tls().map_err(Failure::Handshake)?;
-        let stream = initiator.socket.connect(address, local).map_err(Failure::Connecting)?;
+        let tls = initiator.tls().map_err(AttemptFailure::Tls)?;
+        let stream =
+            initiator.socket.connect(address, local).map_err(|error| of_connecting(&error, local))?;
         Ok(match tls {
             None => Transport::from(stream),
             Some(tls) => Transport::with_tls(stream, tls),

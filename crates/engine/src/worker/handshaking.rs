@@ -6,14 +6,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use fixbolt_session::Application;
+use fixbolt_session::{Application, AttemptFailure, TlsFailure};
 
 use super::Worker;
 use super::connection::{Handshake, Stage};
-use super::initiator::Failure;
 use crate::command::{Command, Handshaken};
 use crate::handshake_queue::Kind;
-use crate::tls::TlsFailure;
 
 impl Worker {
     /// Goes on with the handshake of a connection.
@@ -61,7 +59,7 @@ impl Worker {
         });
         passed.map_err(|error| {
             tracing::error!(%error, "the thread for handshakes cannot be started");
-            TlsFailure::new(format!("TLS: the thread for handshakes cannot be started: {error}"))
+            TlsFailure::Ours { reason: format!("the thread for handshakes cannot be started: {error}") }
         })
     }
 
@@ -74,8 +72,8 @@ impl Worker {
             return;
         }
         let Some(tls) = tls else {
-            let failure =
-                TlsFailure::new("TLS: the handshake has panicked, which is a fault of this program");
+            let reason = "the handshake has panicked, which is a fault of this program".to_owned();
+            let failure = TlsFailure::Ours { reason };
             tracing::error!(peer = %connection.peer, "{failure}");
             return self.give_up_handshake(slot, failure);
         };
@@ -107,7 +105,7 @@ impl Worker {
         match (connection.stage, connection.peer) {
             (Stage::Connecting { initiator, .. }, address) => {
                 self.driver.connections.close(slot);
-                self.cannot_connect(initiator, address, &Failure::Handshake(failure));
+                self.cannot_connect(initiator, address, AttemptFailure::Tls(failure));
             }
             _ => self.refuse_tls(slot, &failure),
         }

@@ -4,7 +4,9 @@
 use core::net::{IpAddr, Ipv6Addr};
 use core::time::Duration;
 
-use fixbolt_session::{Application, Identity, Mono, Role, SessionId, SessionKey, identify};
+use fixbolt_session::{
+    Application, CertificateMismatch, Identity, Mono, Role, SessionId, SessionKey, TlsFailure, identify,
+};
 
 use super::Worker;
 use super::connection::{Received, Stage};
@@ -15,7 +17,7 @@ use crate::clock;
 use crate::ports::{Made, Port};
 use crate::proxy_header::begins;
 use crate::session_registry::Elsewhere;
-use crate::tls::{Mismatch, PeerRules, TlsFailure};
+use crate::tls::PeerRules;
 
 /// The most Logons that wait for their session to be opened and are looked at per cycle.
 const MOST_TRIES: usize = 8;
@@ -120,7 +122,7 @@ impl Worker {
             self.driver.connections.get(slot).is_some_and(|connection| connection.transport.has_tls());
         if let Some(tls) = &acceptance.tls {
             if !has_tls {
-                return Err(Mismatch::NoTls.into());
+                return Err(CertificateMismatch::NoTls.into());
             }
             if let Some(what) = self.driver.ports().tls_differs(port, tls) {
                 return Err(Refusal::OtherTls(what));
@@ -201,7 +203,7 @@ impl Worker {
             Some(certificate)
                 if rules.say_nothing() && self.driver.ports().is_claimed(port, &certificate) =>
             {
-                Err(Mismatch::OfAnotherSession.into())
+                Err(CertificateMismatch::OfAnotherSession.into())
             }
             _ => Ok(()),
         }

@@ -8,11 +8,14 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use fixbolt_session::{Backoff, Mono, Now, SessionEnd, SessionId, SessionKey, Utc};
+use fixbolt_session::{
+    AttemptFailure, Backoff, FailedAttempt, Mono, NextAttempt, Now, SessionId, SessionKey, TlsFailure, Utc,
+};
 
+use super::failed_attempt::log;
 use crate::initiation::{HostSelection, Initiation};
 use crate::socket_options::SocketOptions;
-use crate::tls::{TlsContext, TlsFailure, TlsStream};
+use crate::tls::{TlsContext, TlsStream};
 
 /// The connection attempts of one session.
 ///
@@ -50,6 +53,10 @@ pub(crate) struct Initiator {
     announced: Option<Option<Utc>>,
     /// Counts look-ups, so that a late answer is not mistaken for a newer one.
     look_ups: u64,
+    /// The number of attempts that have failed since the last logon.
+    failed: u64,
+    /// The last one of them, until the caller takes it.
+    last_failed: Option<FailedAttempt>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,27 +94,13 @@ pub(crate) enum Step {
     Nothing,
 }
 
-/// Why an address was of no use.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// There is no connection to it.
-    Connecting(io::Error),
-    /// There was none in time; if it was waiting for the handshake of TLS, or would have.
-    TimedOut { handshakes: bool },
-    /// TLS was given up.
-    Handshake(TlsFailure),
-    /// The Logon was not answered, or refused, by either side. Another host may know the session,
-    /// even if our settings are to blame.
-    LoggingOn(SessionEnd),
-}
-
 /// How a session's connection ended, as far as the next attempt depends on it.
 #[derive(Debug)]
 pub(crate) enum ConnectionEnd {
     /// The session had logged on.
     AfterLogon,
     /// The session had not.
-    BeforeLogon { address: SocketAddr, end: SessionEnd },
+    BeforeLogon { address: SocketAddr, why: AttemptFailure },
     /// The session had not, and is not to be connected: an operator logged it out or disabled it,
     /// or it is halted.
     Withdrawn,
@@ -140,6 +133,8 @@ impl Initiator {
             at_once: false,
             announced: None,
             look_ups: 0,
+            failed: 0,
+            last_failed: None,
         }
     }
 
@@ -194,96 +189,68 @@ impl Initiator {
     }
 
     /// Continues the attempt after an address was of no use.
-    pub(crate) fn failed(&mut self, address: SocketAddr, failure: &Failure, now: Now, random: u32) -> Step {
+    pub(crate) fn failed(&mut self, address: SocketAddr, why: AttemptFailure, now: Now, random: u32) -> Step {
         if self.state == State::Stopped {
             return Step::Nothing;
         }
-        // An address needs no name.
-        let (name, port) = &self.hosts[self.host];
-        let name = (name.parse() != Ok(address.ip())).then(|| format!("{name}:{port}"));
+        let (host, port) = self.hosts[self.host].clone();
         let local = self.local_address();
         let step = self.next_address(now, random);
-        let next = self.next_of(&step, now);
-        let (session, host) = (&self.id, name.as_ref().map(tracing::field::display));
-        match failure {
-            Failure::Connecting(error) if local.is_some() && is_of_local_address(error) => tracing::warn!(
-                name: "cannot_connect", %session, host, %address, local = local.map(tracing::field::display), %error, %next,
-                "cannot connect (is the local address one of this machine, and its port free?)"
-            ),
-            Failure::Connecting(error) => tracing::warn!(
-                name: "cannot_connect", %session, host, %address, %error, %next, "cannot connect (is the counterparty running?)"
-            ),
-            Failure::TimedOut { handshakes: false } => tracing::warn!(
-                name: "cannot_connect", %session, host, %address, %next, "cannot connect: timed out"
-            ),
-            Failure::TimedOut { handshakes: true } => tracing::warn!(
-                name: "cannot_connect", %session, host, %address, %next, "cannot connect: timed out before the handshake of TLS was done (does the counterparty speak TLS at this port?)"
-            ),
-            Failure::Handshake(error) => tracing::warn!(
-                name: "cannot_connect", %session, host, %address, %error, %next, "cannot connect"
-            ),
-            Failure::LoggingOn(error) => tracing::warn!(
-                name: "cannot_log_on", %session, host, %address, %error, %next, "cannot log on"
-            ),
-        }
-        self.note_wait(&step, now);
+        let mut attempt = FailedAttempt::new(host, port, why);
+        (attempt.address, attempt.local) = (Some(address), local);
+        self.report(attempt, step, now)
+    }
+
+    /// Tells of a failed attempt, in the log and to whoever takes it, with what comes next.
+    fn report(&mut self, mut attempt: FailedAttempt, step: Step, now: Now) -> Step {
+        self.failed += 1;
+        (attempt.attempts, attempt.next) = (self.failed, self.next_of(&step, now));
+        log(&self.id, &attempt);
+        self.last_failed = Some(attempt);
         step
+    }
+
+    /// Returns the attempt that has failed since the last call, if one has.
+    pub(crate) fn take_failed(&mut self) -> Option<FailedAttempt> {
+        self.last_failed.take()
     }
 
     /// Returns the local address of the connections to the current host; `None` leaves it to the
     /// system.
-    fn local_address(&self) -> Option<SocketAddr> {
+    pub(crate) fn local_address(&self) -> Option<SocketAddr> {
         self.local_addresses.get(self.host).copied().flatten()
     }
 
     /// Returns what follows a failure: an address or a host of the same attempt, or else the next
     /// attempt.
-    fn next_of(&self, step: &Step, now: Now) -> String {
+    fn next_of(&self, step: &Step, now: Now) -> NextAttempt {
         match step {
-            Step::Connect { address, .. } => address.to_string(),
-            Step::LookUp { .. } => self.shown(self.host),
+            Step::Connect { address, .. } => NextAttempt::Address(*address),
+            Step::LookUp { host, port, .. } => NextAttempt::Host { host: host.clone(), port: *port },
             Step::Wait { until } => self.announcement(*until, now),
-            Step::Nothing => String::new(),
+            Step::Nothing => NextAttempt::Nothing,
         }
-    }
-
-    /// Tells that an attempt has come to every host.
-    fn note_wait(&self, step: &Step, now: Now) {
-        if let Step::Wait { until } = step {
-            let announcement = self.announcement(*until, now);
-            tracing::warn!(
-                name: "no_host_answered",
-                session = %self.id,
-                "no host has answered the Logon: next {announcement}"
-            );
-        }
-    }
-
-    /// Returns the host with this index, with its port.
-    fn shown(&self, index: usize) -> String {
-        let (host, port) = &self.hosts[index % self.hosts.len()];
-        // An address of IPv6 has colons.
-        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
 
     /// Returns when the next attempt begins, and with which host.
-    fn announcement(&self, until: Mono, now: Now) -> String {
+    fn announcement(&self, until: Mono, now: Now) -> NextAttempt {
         let wait = until - now.mono;
-        let host = self.shown(self.before_first(until) + 1);
-        if wait.is_zero() {
-            return format!("attempt at once, to {host}");
-        }
-        format!("attempt at {}, {}, to {host}", now.utc + wait, in_words(wait))
+        let (host, port) = self.first_host(until);
+        NextAttempt::Later { at: now.utc + wait, wait, host, port }
+    }
+
+    /// Returns the host that an attempt at this time begins with.
+    fn first_host(&self, at: Mono) -> (String, u16) {
+        self.hosts[(self.before_first(at) + 1) % self.hosts.len()].clone()
     }
 
     /// Takes the end of a connection that was passed to the session.
     pub(crate) fn ended(&mut self, end: ConnectionEnd, now: Now, random: u32) -> Step {
         match end {
-            ConnectionEnd::BeforeLogon { address, end } => {
-                self.failed(address, &Failure::LoggingOn(end), now, random)
-            }
+            ConnectionEnd::BeforeLogon { address, why } => self.failed(address, why, now, random),
             ConnectionEnd::AfterLogon => {
                 self.backoff.reset();
+                self.failed = 0;
                 let step = self.back_off(now, random);
                 if let Step::Wait { until } = step {
                     tracing::info!(name: "next_attempt", session = %self.id, "next {}", self.announcement(until, now));
@@ -307,9 +274,10 @@ impl Initiator {
             let session = &self.id;
             match next {
                 Some(at) => {
-                    let host = self.shown(self.before_first(now + wait) + 1);
+                    let (host, port) = self.first_host(now + wait);
+                    let to = NextAttempt::Host { host, port };
                     tracing::info!(
-                        name: "outside_schedule", %session, "outside the session's schedule: the session opens at {at}; next attempt then, to {host}"
+                        name: "outside_schedule", %session, "outside the session's schedule: the session opens at {at}; next attempt then, to {to}"
                     );
                 }
                 None => tracing::warn!(
@@ -339,25 +307,17 @@ impl Initiator {
             return Step::Nothing;
         }
         self.addresses.clear();
-        let error = match addresses {
+        let why = match addresses {
             Ok(addresses) if !addresses.is_empty() => {
                 self.addresses.extend(addresses);
                 return self.next_address(now, random);
             }
-            Ok(_) => None,
-            Err(error) => Some(error),
+            Ok(_) => AttemptFailure::NoAddress,
+            Err(error) => AttemptFailure::NameResolution { error: error.to_string() },
         };
-        let failed = self.host;
+        let (host, port) = self.hosts[self.host].clone();
         let step = self.next_address(now, random);
-        let (session, host, next) = (&self.id, &self.hosts[failed].0, self.next_of(&step, now));
-        match error {
-            None => tracing::warn!(name: "no_address", %session, %host, %next, "the host has no address"),
-            Some(error) => tracing::warn!(
-                name: "no_address", %session, %host, %error, %next, "the address of the host could not be looked up"
-            ),
-        }
-        self.note_wait(&step, now);
-        step
+        self.report(FailedAttempt::new(host, port, why), step, now)
     }
 
     /// Tries the host's next address; if there is none, the next host.
@@ -410,28 +370,13 @@ impl Initiator {
     }
 }
 
-/// Returns whether a connection could not be made because of its local address.
-fn is_of_local_address(error: &io::Error) -> bool {
-    // An address of the other IP version is `Unsupported`.
-    use io::ErrorKind::{AddrInUse, AddrNotAvailable, PermissionDenied, Unsupported};
-    matches!(error.kind(), AddrInUse | AddrNotAvailable | PermissionDenied | Unsupported)
-}
-
-/// Returns when something happens that happens after `wait`, to the second.
-fn in_words(wait: Duration) -> String {
-    match wait.as_millis() {
-        0 => "at once".to_owned(),
-        millis @ 1..1000 => format!("in {millis} ms"),
-        millis => format!("in {} s", millis.div_ceil(1000)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use fixbolt_session::{Misbehavior, Role, SessionSettings};
+    use fixbolt_session::{Misbehavior, Role, SessionEnd, SessionSettings};
 
     use super::*;
     use crate::config::{Configuration, ConnectionType};
+    use crate::worker::failed_attempt::of_connecting;
 
     const NOW: Mono = Mono(1_000_000_000);
     /// 2026-11-23T14:02:35Z.
@@ -464,12 +409,12 @@ mod tests {
         Step::Connect { address: address(text), local: None, until: NOW + TIMEOUT }
     }
 
-    fn refused() -> Failure {
-        Failure::Connecting(io::ErrorKind::ConnectionRefused.into())
+    fn refused() -> AttemptFailure {
+        of_connecting(&io::ErrorKind::ConnectionRefused.into(), None)
     }
 
     fn before_logon(text: &str, end: SessionEnd) -> ConnectionEnd {
-        ConnectionEnd::BeforeLogon { address: address(text), end }
+        ConnectionEnd::BeforeLogon { address: address(text), why: AttemptFailure::LoggingOn(end) }
     }
 
     impl Initiator {
@@ -479,7 +424,7 @@ mod tests {
 
         /// The address that was given out last is refused.
         fn is_refused(&mut self) -> Step {
-            self.failed(address("10.0.0.1"), &refused(), CLOCKS, WHOLE)
+            self.failed(address("10.0.0.1"), refused(), CLOCKS, WHOLE)
         }
 
         fn ends(&mut self, end: ConnectionEnd) -> Step {
@@ -501,7 +446,7 @@ mod tests {
         assert_eq!(initiator.is_refused(), look_up);
         assert_eq!(initiator.is_looked_up(2, &["10.0.0.2", "10.0.0.3"]), connect("10.0.0.2"));
         assert_eq!(
-            initiator.failed(address("10.0.0.2"), &Failure::TimedOut { handshakes: false }, CLOCKS, WHOLE),
+            initiator.failed(address("10.0.0.2"), AttemptFailure::TimedOut, CLOCKS, WHOLE),
             connect("10.0.0.3")
         );
         assert_eq!(initiator.waiting_until(), None);
@@ -618,8 +563,7 @@ mod tests {
         for _ in 0..40 {
             attempts.push(now.mono);
             initiator.start(now, u32::MAX);
-            let Step::Wait { until } = initiator.failed(address("10.0.0.1"), &refused(), now, u32::MAX)
-            else {
+            let Step::Wait { until } = initiator.failed(address("10.0.0.1"), refused(), now, u32::MAX) else {
                 panic!()
             };
             wait_for.push(until - now.mono);
@@ -641,7 +585,7 @@ mod tests {
     fn what_comes_next_has_its_time_and_host() {
         let mut initiator = initiator(&["10.0.0.1", "venue.example", "::1"]);
         initiator.starts();
-        let next = |initiator: &Initiator, step: &Step| initiator.next_of(step, CLOCKS);
+        let next = |initiator: &Initiator, step: &Step| initiator.next_of(step, CLOCKS).to_string();
         let step = initiator.is_refused();
         assert_eq!(next(&initiator, &step), "venue.example:9880");
         initiator.is_looked_up(2, &["10.0.0.2", "10.0.0.3"]);
@@ -652,10 +596,10 @@ mod tests {
         let step = initiator.is_refused();
         let announcement = "attempt at 2026-11-23T14:03:05Z, in 30 s, to 10.0.0.1:9880";
         assert_eq!(next(&initiator, &step), announcement);
-        assert_eq!(initiator.announcement(NOW, CLOCKS), "attempt at once, to 10.0.0.1:9880");
+        assert_eq!(initiator.announcement(NOW, CLOCKS).to_string(), "attempt at once, to 10.0.0.1:9880");
         initiator.selection = HostSelection::RoundRobin;
         initiator.host = 0;
-        let announcement = initiator.announcement(NOW + INTERVAL, CLOCKS);
+        let announcement = initiator.announcement(NOW + INTERVAL, CLOCKS).to_string();
         assert!(announcement.ends_with(", in 30 s, to venue.example:9880"), "{announcement}");
     }
 
@@ -756,8 +700,38 @@ mod tests {
     }
 
     #[test]
-    fn the_next_attempt_is_announced_in_seconds() {
-        let words = [0, 20, 999, 1000, 29_001, 30_000].map(|n| in_words(Duration::from_millis(n)));
-        assert_eq!(words, ["at once", "in 20 ms", "in 999 ms", "in 1 s", "in 30 s", "in 30 s"]);
+    fn a_failed_attempt_is_reported_once_with_its_number_until_the_next_logon() {
+        let mut initiator = initiator(&["10.0.0.1", "venue.example"]);
+        assert_eq!(initiator.take_failed(), None);
+        let mut reported = Vec::new();
+        for _ in 0..2 {
+            initiator.starts();
+            initiator.is_refused();
+            reported.push(initiator.take_failed().unwrap());
+            let error = io::Error::other("no such name");
+            initiator.looked_up(initiator.look_ups, Err(error), CLOCKS, WHOLE);
+            reported.push(initiator.take_failed().unwrap());
+            assert_eq!(initiator.take_failed(), None);
+        }
+        let attempts: Vec<_> = reported.iter().map(|attempt| attempt.attempts).collect();
+        assert_eq!(attempts, [1, 2, 3, 4]);
+        let (first, second) = (&reported[0], &reported[1]);
+        assert_eq!(
+            (first.host.as_str(), first.port, first.address),
+            ("10.0.0.1", 9880, Some(address("10.0.0.1")))
+        );
+        assert!(matches!(first.why, AttemptFailure::Refused { .. }));
+        assert_eq!(first.next, NextAttempt::Host { host: "venue.example".to_owned(), port: 9880 });
+        assert_eq!((second.host.as_str(), second.address), ("venue.example", None));
+        assert_eq!(second.why, AttemptFailure::NameResolution { error: "no such name".to_owned() });
+        assert!(
+            matches!(&second.next, NextAttempt::Later { wait: INTERVAL, host, .. } if host == "10.0.0.1")
+        );
+        initiator.starts();
+        initiator.ends(ConnectionEnd::AfterLogon);
+        assert_eq!(initiator.take_failed(), None);
+        initiator.starts();
+        initiator.is_refused();
+        assert_eq!(initiator.take_failed().unwrap().attempts, 1);
     }
 }

@@ -15,7 +15,7 @@
 //!   a proxy's are; [`handshaking`] has handshakes of TLS computed elsewhere; [`identifying`] finds
 //!   their sessions, here or on another worker;
 //! - a [`connector`] makes connections, as its [`initiator`]s say, with longer and longer waits
-//!   between attempts;
+//!   between attempts; [`failed_attempt`] says in the log why one failed;
 //! - a [`time_share`] limits what it takes to open sessions that counterparties ask for;
 //! - [`active_queues`] hold the messages of other threads; [`waiters`] are operators who wait for a
 //!   session;
@@ -30,6 +30,7 @@ mod connector;
 mod cycle;
 mod descriptors;
 pub(crate) mod event_source;
+mod failed_attempt;
 mod handshaking;
 mod identifying;
 mod initiator;
@@ -53,7 +54,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use fixbolt_session::store::StoreError;
-use fixbolt_session::{Application, Mono, Sessions};
+use fixbolt_session::{Application, AttemptFailure, Mono, Sessions};
 use mio::net::TcpListener;
 use mio::{Events, Poll};
 
@@ -63,7 +64,8 @@ use self::connection::{CLOSING_TIMEOUT, Connection, Stage};
 use self::connector::{Connector, Progress};
 use self::cycle::{Cycle, LONGEST_SLEEP};
 use self::event_source::EventSource;
-use self::initiator::{Failure, Initiator};
+use self::failed_attempt::of_connecting;
+use self::initiator::Initiator;
 use self::listeners::Listeners;
 use self::session_driver::SessionDriver;
 use self::session_table::{SessionEntry, Side};
@@ -393,6 +395,9 @@ impl Worker {
                 self.continue_connecting(initiator, progress);
             }
         }
+        while let Some((session, failed)) = self.connector.next_failed() {
+            self.driver.tell_failed_attempt(session, &failed, &mut self.cycle, app);
+        }
         self.follow_operators();
         self.driver.connections.remove_closed(self.poll.registry());
         self.signal.note_connections(self.driver.connections.count());
@@ -594,11 +599,11 @@ impl Worker {
     }
 
     /// Continues with the next address, unless the session was disabled or halted meanwhile.
-    fn cannot_connect(&mut self, initiator: usize, address: SocketAddr, failure: &Failure) {
+    fn cannot_connect(&mut self, initiator: usize, address: SocketAddr, why: AttemptFailure) {
         if !self.driver.can_connect(self.connector.session(initiator)) {
             return self.postpone_connecting(initiator);
         }
-        let progress = self.connector.failed(initiator, address, failure, self.cycle.now);
+        let progress = self.connector.failed(initiator, address, why, self.cycle.now);
         self.continue_connecting(initiator, progress);
     }
 
@@ -610,8 +615,8 @@ impl Worker {
             if self.driver.connections.insert(now.mono, connection, self.poll.registry()).is_some() {
                 return self.cycle.wake(until);
             }
-            let failure = Failure::Connecting(io::Error::other("the connection cannot be watched"));
-            progress = self.connector.failed(initiator, address, &failure, now);
+            let error = "the connection cannot be watched".to_owned();
+            progress = self.connector.failed(initiator, address, AttemptFailure::Connecting { error }, now);
         }
         if let Progress::Waiting { until } = progress {
             self.cycle.wake(until);
@@ -626,7 +631,8 @@ impl Worker {
             None => {}
             Some(Err(error)) => {
                 self.driver.connections.close(slot);
-                self.cannot_connect(initiator, address, &Failure::Connecting(error));
+                let why = of_connecting(&error, self.connector.local_address(initiator));
+                self.cannot_connect(initiator, address, why);
             }
             Some(Ok(())) if connection.transport.is_handshaking() => self.shake_hands(slot, app),
             Some(Ok(())) => self.end_connecting(slot, initiator, app),
@@ -661,7 +667,11 @@ impl Worker {
                     self.driver.connections.close(slot);
                     match stage {
                         Stage::Connecting { initiator, .. } => {
-                            self.cannot_connect(initiator, peer, &Failure::TimedOut { handshakes });
+                            let why = match handshakes {
+                                true => AttemptFailure::TlsTimedOut,
+                                false => AttemptFailure::TimedOut,
+                            };
+                            self.cannot_connect(initiator, peer, why);
                         }
                         Stage::Closing { session, .. } => {
                             self.driver.disconnect(session, &mut self.cycle, app);

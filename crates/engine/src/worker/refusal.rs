@@ -4,10 +4,9 @@
 
 use std::borrow::Cow;
 
-use fixbolt_session::SessionKey;
+use fixbolt_session::{CertificateMismatch, SessionKey};
 
 use crate::ports::Panicked;
-use crate::tls::Mismatch;
 
 /// Why a connection was closed before its logon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +22,7 @@ pub(crate) enum Refusal {
     /// The TLS that a template returned for the session is not the port's, and differs in this.
     OtherTls(&'static str),
     /// The certificate of the connection is not the session's.
-    Certificate(Mismatch),
+    Certificate(CertificateMismatch),
     /// The port has no such session.
     NoSuchSession,
     /// The session does not allow this address.
@@ -67,7 +66,7 @@ impl Refusal {
             Self::SpeaksProxy => {
                 "it begins with a PROXY header, which is not read from this address; if it is a proxy of yours, name it in ProxyProtocolFrom"
             }
-            Self::Certificate(mismatch) => mismatch.reason(),
+            Self::Certificate(mismatch) => return mismatch.to_string().into(),
             Self::NoSuchSession => "there is no such session at this address",
             Self::AddressNotAllowed => "the session does not allow connections from this address",
             Self::AlreadyConnected(_) => "the session is connected already",
@@ -86,8 +85,8 @@ impl Refusal {
     }
 }
 
-impl From<Mismatch> for Refusal {
-    fn from(mismatch: Mismatch) -> Self {
+impl From<CertificateMismatch> for Refusal {
+    fn from(mismatch: CertificateMismatch) -> Self {
         Self::Certificate(mismatch)
     }
 }

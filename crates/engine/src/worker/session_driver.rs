@@ -16,8 +16,8 @@ use std::sync::Arc;
 use fixbolt_codec::{Body, BodySink, NewBody, SeqNum};
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{
-    Application, Event, Mono, Next, OpenError, Read, SendError, SessionEnd, SessionId, SessionKey,
-    SessionSettings, SessionState, Sessions, Socket, Ticket, Utc, Writable,
+    Application, AttemptFailure, Event, FailedAttempt, Mono, Next, OpenError, Read, SendError, SessionEnd,
+    SessionId, SessionKey, SessionSettings, SessionState, Sessions, Socket, Ticket, Utc, Writable,
 };
 
 use super::active_queues::SendOutcome;
@@ -547,6 +547,19 @@ impl SessionDriver {
         self.sessions.notify(cycle.now, key, &Event::NotSent { ticket, why }, app);
     }
 
+    /// Reports to the application that an attempt to connect and to log on has failed. What it
+    /// writes because of it is sent in the next cycle.
+    pub(crate) fn tell_failed_attempt(
+        &mut self,
+        key: SessionKey,
+        attempt: &FailedAttempt,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) {
+        self.sessions.notify(cycle.now, key, &Event::AttemptFailed(attempt), app);
+        self.poll(cycle);
+    }
+
     /// Schedules the session's output for the end of the cycle, and the close of its connection if
     /// nothing else is left to do.
     pub(crate) fn note_output(&mut self, key: SessionKey) {
@@ -721,7 +734,12 @@ impl SessionDriver {
         match (self.connections.get(slot), end) {
             // A session that is halted or disabled would have no use for the next host.
             (Some(connection), Some(end)) if !self.table[key].withdrawn && self.sessions.can_connect(key) => {
-                ConnectionEnd::BeforeLogon { address: connection.peer, end: end.clone() }
+                // An acceptor's verdict on our certificate may come after our Logon.
+                let why = match connection.transport.failure() {
+                    Some(failure) => AttemptFailure::Tls(failure.clone()),
+                    None => AttemptFailure::LoggingOn(end.clone()),
+                };
+                ConnectionEnd::BeforeLogon { address: connection.peer, why }
             }
             _ => ConnectionEnd::Withdrawn,
         }

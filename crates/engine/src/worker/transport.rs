@@ -3,10 +3,11 @@
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 
+use fixbolt_session::TlsFailure;
 use mio::net::TcpStream;
 
 use crate::handshake_queue::Queued;
-use crate::tls::{Decrypted, PeerCertificate, TlsFailure, TlsStream};
+use crate::tls::{Decrypted, PeerCertificate, TlsStream};
 
 /// A socket, and its TLS if it has one.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use core::time::Duration;
 use fixbolt_codec::{FrameError, IndexError, Message, Redacted, SeqNum};
 use fixbolt_dictionary::Violation;
 
+use crate::events::attempt::FailedAttempt;
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
 use crate::values::codec_timing::CodecTime;
@@ -18,6 +19,39 @@ use crate::values::codec_timing::CodecTime;
 pub struct Ticket(pub u64);
 
 /// Something that happened to a session.
+///
+/// An application whose operators learn why nobody is logged on:
+///
+/// ```
+/// use fixbolt_session::{AttemptFailure, Event, Misbehavior, SessionEnd, TlsFailure};
+///
+/// fn report(session: &str, event: &Event<'_>) -> Option<String> {
+///     match event {
+///         Event::AttemptFailed(attempt) => match &attempt.why {
+///             AttemptFailure::Tls(TlsFailure::Certificate(fault)) => {
+///                 Some(format!("{session}: call the counterparty's administrator: {fault}"))
+///             }
+///             // Host, address, reason and time of the next attempt.
+///             _ if attempt.attempts >= 3 => Some(format!("{session}: {attempt}")),
+///             _ => None,
+///         },
+///         Event::Ended(SessionEnd::PeerMisbehaved(
+///             what @ Misbehavior::MsgSeqNumTooLow { expected, .. },
+///         )) => Some(format!("{session}: {what}; set NextNumOut there to {expected}")),
+///         _ => None,
+///     }
+/// }
+///
+/// use fixbolt_session::FailedAttempt;
+///
+/// let why = AttemptFailure::Refused { error: "connection refused".to_owned() };
+/// let mut attempt = FailedAttempt::new("venue.example".to_owned(), 9880, why);
+/// attempt.attempts = 3;
+/// assert_eq!(
+///     report("TRADER->VENUE", &Event::AttemptFailed(&attempt)).as_deref(),
+///     Some("TRADER->VENUE: cannot connect to venue.example:9880: connection refused"),
+/// );
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event<'e> {
@@ -29,6 +63,9 @@ pub enum Event<'e> {
     CodecTime(CodecTime),
     /// A connection ended.
     Ended(&'e SessionEnd),
+    /// An attempt of an initiator to connect and to log on failed. If there was a connection,
+    /// [`Event::Ended`] came before.
+    AttemptFailed(&'e FailedAttempt),
     /// Bytes that are not a message were dropped (2d, 3b, 3c).
     Garbled {
         /// The dropped bytes, with the values of
@@ -213,6 +250,7 @@ impl fmt::Display for Event<'_> {
             Self::LoggedOn => f.write_str("logged on"),
             Self::CodecTime(time) => time.fmt(f),
             Self::Ended(end) => write!(f, "the connection ended: {end}"),
+            Self::AttemptFailed(attempt) => attempt.fmt(f),
             Self::Garbled { bytes, error } => {
                 match bytes.0.len() {
                     1 => f.write_str("1 garbled byte was dropped: ")?,

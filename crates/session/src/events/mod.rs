@@ -1,5 +1,6 @@
 //! What the application is told, and by whose doing.
 
+pub(crate) mod attempt;
 pub(crate) mod end;
 pub(crate) mod error;
 pub(crate) mod event;
@@ -7,3 +8,4 @@ pub(crate) mod failure;
 pub(crate) mod logon;
 pub(crate) mod open_error;
 pub(crate) mod rejects;
+pub(crate) mod tls;
