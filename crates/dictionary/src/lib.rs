@@ -97,8 +97,8 @@ pub use source::{LoadError, Source};
 pub use terms::{Presence, Rule, Scenario, Terms};
 pub use transport::TransportMismatch;
 pub use validate::{
-    Action, Check, CodeRules, Policy, RefTag, Requirements, Scratch, Section, SessionRejectReason, TypeRules,
-    Validator, Violation,
+    Action, Check, CodeRules, EntryOrder, ExpectedOrder, Policy, RefTag, Requirements, Scratch, Section,
+    SessionRejectReason, TypeRules, Validator, Violation,
 };
 
 #[cfg(doctest)]

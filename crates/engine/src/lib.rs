@@ -292,9 +292,9 @@ pub mod store {
 /// ```
 pub mod dictionary {
     pub use fixbolt_dictionary::{
-        Action, Check, CodeRules, Dictionary, Encoding, Faults, LoadError, Loaded, Policy, ReadError, RefTag,
-        Source, Validator, Violation, Warning, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50,
-        fix50sp1, fix50sp2, fixt11, shipped,
+        Action, Check, CodeRules, Dictionary, Encoding, EntryOrder, ExpectedOrder, Faults, LoadError, Loaded,
+        Policy, ReadError, RefTag, Source, Validator, Violation, Warning, fix_latest, fix40, fix41, fix42,
+        fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11, shipped,
     };
 }
 

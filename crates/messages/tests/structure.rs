@@ -13,8 +13,8 @@ use fixbolt_dictionary::{Action, Check, Dictionary, Policy, Source, Validator, f
 use fixbolt_messages::codec::{
     Decimal, FieldError, Frame, Framer, Index, Message, Place, Scope, Span, Tag, Text,
 };
-use fixbolt_messages::fix44::NewOrderSingle;
 use fixbolt_messages::fix44::prelude::*;
+use fixbolt_messages::fix44::{NewOrderSingle, fields};
 use fixbolt_messages::typed::View;
 
 /// FIX.4.4 with a group of the venue's own, whose entries hold OrderQty (38) too.
@@ -314,4 +314,36 @@ fn views_and_get_find_what_a_naive_reader_finds_in_mutated_messages_under_every_
         }
     }
     assert_eq!(read, 2 * 7 * 4);
+}
+
+/// The first party's first field is the count of the group in it.
+#[test]
+fn a_view_reads_the_entries_of_a_group_as_they_were_sent() {
+    let mut validator = Validator::new(fix44());
+    assert!(validator.read_as_sent(453) && validator.read_as_sent(802));
+    let mut scratch = validator.scratch();
+    let parties =
+        "453=3|802=2|803=1|523=A|803=2|523=B|452=1|448=ME|447=D|802=0|448=YOU|802=1|803=3|523=C|452=3|";
+    let fields = format!("35=D|11=A|{parties}44=1|").replace('|', "\x01");
+    message(&framed("FIX.4.4", fields.as_bytes()), &validator, |message| {
+        let placed = message.with_places(validator.places(&message, &mut scratch));
+        let order = NewOrderSingle::read(placed).unwrap();
+        assert_eq!(order.price(), Ok(Some(Decimal::from(1))));
+        let mut read = Vec::new();
+        for party in order.party_ids().unwrap() {
+            let subs = party.party_sub_ids().unwrap();
+            let subs: Vec<_> = subs.map(|sub| sub.party_sub_id().ok().map(Text::as_bytes)).collect();
+            let id = party.party_id().ok().map(Text::as_bytes);
+            read.push((id, party.party_role().unwrap(), subs));
+        }
+        let text = |text: &'static str| Some(text.as_bytes());
+        assert_eq!(
+            read,
+            [
+                (text("ME"), Some(fields::PartyRole::EXECUTING_FIRM), vec![text("A"), text("B")]),
+                (text("YOU"), None, vec![]),
+                (None, Some(fields::PartyRole::CLIENT_ID), vec![text("C")]),
+            ]
+        );
+    });
 }

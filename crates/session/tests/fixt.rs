@@ -242,7 +242,10 @@ fn a_message_of_another_version_names_it_when_it_is_sent_and_when_it_is_sent_aga
     assert!(matches!(refused, SendError::Invalid { tag: 1138, .. }), "{refused}");
     let refused = send(&mut side, Some(Version::Fix42), false).unwrap_err();
     let reason = SessionRejectReason::InvalidApplicationVersion;
-    assert_eq!(refused, SendError::Invalid { check: Check::ApplicationVersion, reason, tag: 1128 });
+    assert_eq!(
+        refused,
+        SendError::Invalid { check: Check::ApplicationVersion, reason, tag: 1128, order: None }
+    );
     let out = side.take(0);
     assert_eq!(kinds(&out), "DD");
     assert!(!out[0].contains("|1128=") && out[1].contains("|1128=6|11=x|"), "{out:?}");

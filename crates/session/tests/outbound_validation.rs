@@ -67,13 +67,16 @@ fn an_invalid_message_is_not_sent_and_uses_no_sequence_number() {
     let mut side = side(Some(Policy::standard()));
     let missing = side.act(0, |turn| send(turn, None, b"0"));
     let (check, reason) = (Check::RequiredField, SessionRejectReason::RequiredTagMissing);
-    assert_eq!(missing, Err(SendError::Invalid { check, reason, tag: 262 }));
+    assert_eq!(missing, Err(SendError::Invalid { check, reason, tag: 262, order: None }));
     assert_eq!(missing.unwrap_err().to_string(), "not valid: Required tag missing, tag 262");
     // If the application ignores the error, nothing is sent, and the next message gets the sequence
     // number.
     let sent = side.act(0, |turn| {
         let (check, reason) = (Check::EnumValue, SessionRejectReason::ValueIsIncorrect);
-        assert_eq!(send(turn, Some(b"x"), b"~"), Err(SendError::Invalid { check, reason, tag: 281 }));
+        assert_eq!(
+            send(turn, Some(b"x"), b"~"),
+            Err(SendError::Invalid { check, reason, tag: 281, order: None })
+        );
         send(turn, Some(b"x"), b"0")
     });
     assert_eq!(sent, Ok(SeqNum(2)));

@@ -569,7 +569,7 @@ fn the_application_is_notified_which_field_of_which_message_was_rejected() {
     pair.connect();
     pair.order("refuse").unwrap();
     pair.settle();
-    let wanted = "Rejected { seq: SeqNum(2), reason: 5, tag: 11, text: \"no\" }".to_owned();
+    let wanted = "Rejected { seq: SeqNum(2), reason: 5, tag: 11, text: \"no\", order: None }".to_owned();
     assert!(pair.acceptor.side.app.events.contains(&wanted), "{:?}", pair.acceptor.side.app.events);
 }
 

@@ -103,9 +103,13 @@ fn line(severity: Severity, kind: &'static str, session: &SessionId, event: &Eve
         Event::Garbled { bytes, error } => {
             line.number("bytes", bytes.0.len() as u64).told("reason", error.to_string())
         }
-        Event::Rejected { seq, reason, tag, text: answer } => {
+        Event::Rejected { seq, reason, tag, text: answer, order } => {
             let line = line.number("seq", seq.0).number("reject_reason", u64::from(*reason));
-            text(line, "tag", tag).told("answer", *answer)
+            let line = text(line, "tag", tag).told("answer", *answer);
+            match order {
+                Some(order) => line.told("order", order.to_string()),
+                None => line,
+            }
         }
         Event::RejectReceived { seq, text: words, .. } => {
             let line = match seq {

@@ -8,6 +8,7 @@
 //! the action. Sequence numbers, times, CompIDs, BodyLength and CheckSum are checked elsewhere,
 //! before validation.
 
+mod entry_order;
 mod learned;
 mod plan;
 mod policy;
@@ -24,6 +25,7 @@ pub use fixbolt_codec::Section;
 use fixbolt_codec::{DataFields, FaultKind, Message, Place, Redacted, Version};
 
 use crate::model::Dictionary;
+pub use entry_order::{EntryOrder, ExpectedOrder};
 use plan::Plan;
 pub use policy::{Action, Check, CodeRules, Policy, Requirements, TypeRules};
 pub use reason::SessionRejectReason;
@@ -81,16 +83,20 @@ pub struct Violation<'m> {
     pub tag: RefTag<'m>,
     /// Position of the field in the message, from 0; `None` for a missing field.
     pub position: Option<usize>,
+    /// For the order of a group (373=15): which entry it is, and what was expected.
+    pub order: Option<EntryOrder>,
 }
 
-/// What is violated, and by which field: `Required tag missing, field 55`.
+/// What is violated, and by which field: `Required tag missing, field 55`. For the order of a group
+/// also what was expected ([`EntryOrder`]).
 impl fmt::Display for Violation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, field ", self.text())?;
         match self.tag {
-            RefTag::Number(tag) => write!(f, "{tag}"),
-            RefTag::AsSent(bytes) => write!(f, "{}", bytes.escape_ascii()),
+            RefTag::Number(tag) => write!(f, "{tag}")?,
+            RefTag::AsSent(bytes) => write!(f, "{}", bytes.escape_ascii())?,
         }
+        self.order.map_or(Ok(()), |order| write!(f, " {order}"))
     }
 }
 
@@ -102,7 +108,7 @@ impl<'m> Violation<'m> {
         let fault = message.fault().filter(|fault| fault.kind == FaultKind::DataLength)?;
         let (check, reason) = (Check::DataLength, SessionRejectReason::ValueIsIncorrect);
         let (action, tag) = (policy.action(check), RefTag::Number(message.tags()[fault.field]));
-        let violation = Violation { check, action, reason, tag, position: Some(fault.field) };
+        let violation = Violation { check, action, reason, tag, position: Some(fault.field), order: None };
         (action != Action::Ignore).then_some(violation)
     }
 
@@ -110,12 +116,12 @@ impl<'m> Violation<'m> {
     /// only a received message can have, becomes 0.
     #[must_use]
     pub fn into_owned(self) -> Violation<'static> {
-        let Self { check, action, reason, tag, position } = self;
+        let Self { check, action, reason, tag, position, order } = self;
         let tag = match tag {
             RefTag::Number(tag) => tag,
             RefTag::AsSent(_) => 0,
         };
-        Violation { check, action, reason, tag: RefTag::Number(tag), position }
+        Violation { check, action, reason, tag: RefTag::Number(tag), position, order }
     }
 
     /// Returns the Text (58) of the Reject, in QuickFIX's wording.
@@ -159,6 +165,27 @@ impl Validator {
             data_fields: Box::new(dictionary.data_fields()),
             version: dictionary.version().known,
         }
+    }
+
+    /// Reads every group with this count field as it is sent: its entries begin with the member
+    /// that is first after the count field, whichever that is, and have their members in any order.
+    /// Use it for a counterparty whose groups have another first field, or another order, than the
+    /// dictionary says.
+    ///
+    /// Everything that reads the message by its [places](Validator::places) reads the group in this
+    /// way. Counts and members are checked as in any group; an entry that begins with another field
+    /// than the first one is still a violation ([`Check::GroupDelimiter`]). A group in the order of
+    /// the dictionary is read as without this. [`Check::GroupAsSent`] finds where it differs.
+    ///
+    /// Returns whether the dictionary has such a group; if not, nothing changes.
+    #[must_use]
+    pub fn read_as_sent(&mut self, count_tag: u32) -> bool {
+        self.plan.read_as_sent(count_tag)
+    }
+
+    /// Returns the tags of the count fields of all groups, each once for every group.
+    pub fn count_tags(&self) -> impl Iterator<Item = u32> {
+        self.plan.count_tags()
     }
 
     /// Returns the version of the standard that the dictionary says it is of, if it names one.

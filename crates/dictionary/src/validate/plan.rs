@@ -17,13 +17,13 @@ use crate::data_type::{DataType, UnionType};
 use crate::model::{Dictionary, FlatMember, GroupId, Member};
 
 /// No slot.
-const NONE: u16 = u16::MAX;
+pub(crate) const NONE: u16 = u16::MAX;
 /// No scope.
 const NO_SCOPE: u32 = u32::MAX;
 
 #[derive(Clone)]
 pub(crate) struct Plan {
-    /// Identifies the plan; only copies of this one have the same number.
+    /// Identifies the plan; only unchanged copies of this one have the same number.
     number: u64,
     /// Slot of each tag below the array's length; a slot is the position of a field in `fields`.
     low_slots: Vec<u16>,
@@ -83,8 +83,10 @@ pub(crate) struct Scope {
     members_start: u32,
     members_len: u16,
     masks_start: u32,
-    /// For a group: slot of the first field of an entry, and tag of the count field.
+    /// For a group: slot of the first field of an entry, [`NONE`] if that is the one that is sent
+    /// first.
     pub(crate) delimiter: u16,
+    /// For a group: tag of the count field.
     pub(crate) count_tag: u32,
 }
 
@@ -116,9 +118,8 @@ const LOW_TAGS: u32 = 1 << 16;
 
 impl Plan {
     pub(crate) fn new(dictionary: &Dictionary) -> Plan {
-        static PLANS: AtomicU64 = AtomicU64::new(1);
         let mut plan = Plan {
-            number: PLANS.fetch_add(1, Ordering::Relaxed),
+            number: next_number(),
             low_slots: Vec::new(),
             high_slots: Vec::new(),
             fields: Vec::new(),
@@ -154,6 +155,25 @@ impl Plan {
         plan.long_types.sort_unstable();
         plan.depth = plan.deepest();
         plan
+    }
+
+    /// Lets the entries of every group with this count field begin with the member that is sent
+    /// first. Returns whether there is such a group.
+    pub(crate) fn read_as_sent(&mut self, count_tag: u32) -> bool {
+        let is_it = |scope: &&mut Scope| count_tag != 0 && scope.count_tag == count_tag;
+        let mut groups = self.scopes.iter_mut().filter(is_it).peekable();
+        if groups.peek().is_none() {
+            return false;
+        }
+        groups.for_each(|group| group.delimiter = NONE);
+        // Layouts that were learned with the other reading do not count.
+        self.number = next_number();
+        true
+    }
+
+    /// Returns the count tag of every group.
+    pub(crate) fn count_tags(&self) -> impl Iterator<Item = u32> {
+        self.scopes.iter().map(|scope| scope.count_tag).filter(|tag| *tag != 0)
     }
 
     /// Returns the other field of a data field, or of the length of one.
@@ -360,9 +380,20 @@ impl Plan {
         &self.members[self.scope(scope).members_start as usize + usize::from(member)]
     }
 
+    /// Returns the tag of a member of a scope, given its slot; 0 if it is none.
+    pub(crate) fn tag_of(&self, scope: u32, slot: u16) -> u32 {
+        self.member(scope, slot).map_or(0, |member| self.member_rule(scope, member).tag)
+    }
+
     pub(crate) fn members_of(&self, scope: u32) -> &[MemberRule] {
         let scope = self.scope(scope);
         &self.members[scope.members_start as usize..][..usize::from(scope.members_len)]
+    }
+
+    /// Returns whether the entries of a group begin with the member that is sent first.
+    #[inline]
+    pub(crate) fn is_as_sent(&self, scope: u32) -> bool {
+        self.scope(scope).delimiter == NONE
     }
 
     /// Returns the number of words in a bit set over the members of a scope.
@@ -383,6 +414,12 @@ impl Plan {
         let start = self.scope(scope).masks_start as usize + set * words;
         &self.masks[start..start + words]
     }
+}
+
+/// Returns the number of a new plan.
+fn next_number() -> u64 {
+    static PLANS: AtomicU64 = AtomicU64::new(1);
+    PLANS.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Number of bit sets of required members per scope.

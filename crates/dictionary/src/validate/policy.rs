@@ -49,6 +49,14 @@ pub enum Check {
     GroupDelimiter,
     /// The fields of an entry are in the order of the dictionary (373=15).
     GroupOrder,
+    /// A group that is [read as sent](super::Validator::read_as_sent), in which [`GroupDelimiter`]
+    /// expects the field that was sent first and [`GroupOrder`] expects nothing, is in the order of
+    /// the dictionary even so (373=15). Reported once for each such group in a message. Every
+    /// policy of this crate ignores it.
+    ///
+    /// [`GroupDelimiter`]: Check::GroupDelimiter
+    /// [`GroupOrder`]: Check::GroupOrder
+    GroupAsSent,
     /// Header, body and trailer are in this order (373=14).
     SectionOrder,
     /// A data field follows directly after its length field (373=1 with the tag of the one that is
@@ -86,6 +94,7 @@ impl Check {
             Check::GroupCount => "GroupCount",
             Check::GroupDelimiter => "GroupDelimiter",
             Check::GroupOrder => "GroupOrder",
+            Check::GroupAsSent => "GroupAsSent",
             Check::SectionOrder => "SectionOrder",
             Check::DataLength => "DataLength",
             Check::DataBeforeLength => "DataBeforeLength",
@@ -94,7 +103,7 @@ impl Check {
     }
 
     /// All checks.
-    pub const ALL: [Check; 18] = [
+    pub const ALL: [Check; 19] = [
         Check::MsgType,
         Check::TagSyntax,
         Check::UnknownTag,
@@ -109,6 +118,7 @@ impl Check {
         Check::GroupCount,
         Check::GroupDelimiter,
         Check::GroupOrder,
+        Check::GroupAsSent,
         Check::SectionOrder,
         Check::DataLength,
         Check::DataBeforeLength,
@@ -190,7 +200,7 @@ impl Policy {
     /// Rejects everything that the standard rejects.
     pub const fn standard() -> Policy {
         Policy {
-            actions: 0,
+            actions: (Action::Ignore as u64) << (2 * Check::GroupAsSent as u32),
             requirements: Requirements::Standard,
             type_rules: TypeRules::Standard,
             code_rules: CodeRules::Standard,
@@ -239,7 +249,8 @@ impl Policy {
         let mut at = 0;
         while at < Check::ALL.len() {
             let check = Check::ALL[at];
-            if !matches!(check, Check::MsgType | Check::ApplicationVersion | Check::DataLength) {
+            let rejects = matches!(policy.action(check), Action::Reject);
+            if rejects && !matches!(check, Check::MsgType | Check::ApplicationVersion | Check::DataLength) {
                 policy = policy.with(check, Action::Warn);
             }
             at += 1;

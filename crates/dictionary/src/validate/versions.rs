@@ -107,7 +107,7 @@ impl UnsupportedApplicationVersion {
         let action = policy.action(check);
         let position = Tag::try_new(self.ref_tag).and_then(|tag| message.position(tag));
         let tag = RefTag::Number(self.ref_tag);
-        let violation = Violation { check, action, reason: self.reason(), tag, position };
+        let violation = Violation { check, action, reason: self.reason(), tag, position, order: None };
         (action != Action::Ignore).then_some(violation)
     }
 }

@@ -9,8 +9,9 @@ use std::ops::ControlFlow;
 
 use fixbolt_codec::{DataFields, FaultKind, FromField, Message, NumInGroup, Place, Section};
 
+use super::entry_order::{EntryOrder, ExpectedOrder};
 use super::learned::Learned;
-use super::plan::{HEADER, MemberRule, Partner, Plan, TRAILER};
+use super::plan::{HEADER, MemberRule, NONE, Partner, Plan, TRAILER};
 use super::policy::{Action, Check, Policy, Requirements, TypeRules};
 use super::reason::SessionRejectReason as Reason;
 use super::{RefTag, Violation};
@@ -79,12 +80,18 @@ struct Frame {
     entries: u32,
     /// The last member of the entry so far, in the order of the dictionary.
     last: u16,
+    /// Slot of the field that begins each entry: [`NONE`] before the first entry of a group that
+    /// is read as sent.
+    delimiter: u16,
     /// Position of the count field.
     position: usize,
     /// Whether the group needs an entry in its place.
     required: bool,
     /// Whether the required members of its entries are checked.
     enforced: bool,
+    /// Whether its order was found to differ from that of the dictionary, although it is read as
+    /// sent.
+    differs: bool,
     section: Section,
 }
 
@@ -399,7 +406,7 @@ impl<'r, 'm> Walk<'r, 'm> {
             let Some(member) = self.plan.member(frame.scope, slot) else { continue };
             let is_full = frame.announced.is_some_and(|announced| frame.entries >= announced);
             // Before the first entry nothing has been seen: the bits are those of another group.
-            let begins = frame.entries == 0 || slot == self.plan.scope(frame.scope).delimiter;
+            let begins = frame.entries == 0 || slot == frame.delimiter;
             if !is_full || !(begins || self.is_marked(self.seen_of(level), member)) {
                 return Some((level, member));
             }
@@ -420,25 +427,25 @@ impl<'r, 'm> Walk<'r, 'm> {
         let frame = self.scratch.frames[level];
         let seen = self.seen_of(level);
         // R-REJECT-15
-        let out_of_order = Reason::RepeatingGroupFieldsOutOfOrder;
-        let begins = if slot == self.plan.scope(frame.scope).delimiter {
+        let begins = if slot == frame.delimiter {
             true
         } else if frame.entries == 0 {
-            self.raise(Check::GroupDelimiter, out_of_order, RefTag::Number(tag), Some(position))?;
+            self.begins_strangely(position, tag, slot, member)?;
             true
         } else if self.is_marked(seen, member) {
             // If another entry is expected, it has begun without its first field.
             let another = frame.announced.is_some_and(|announced| frame.entries < announced);
-            let (check, reason) = if another {
-                (Check::GroupDelimiter, out_of_order)
+            if another {
+                let first = self.plan.tag_of(frame.scope, frame.delimiter);
+                self.out_of_order(Check::GroupDelimiter, tag, position, ExpectedOrder::First(first))?;
             } else {
-                (Check::DuplicateTag, Reason::TagAppearsMoreThanOnce)
-            };
-            self.raise(check, reason, RefTag::Number(tag), Some(position))?;
+                let reason = Reason::TagAppearsMoreThanOnce;
+                self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
+            }
             another
         } else {
             if member < frame.last {
-                self.raise(Check::GroupOrder, out_of_order, RefTag::Number(tag), Some(position))?;
+                self.belongs_before(position, tag)?;
             }
             false
         };
@@ -454,6 +461,38 @@ impl<'r, 'm> Walk<'r, 'm> {
         frame.last = frame.last.max(member);
         let scope = frame.scope;
         self.enter(position, scope, member, place)
+    }
+
+    /// Handles the first field of a group, which is not the dictionary's first field. In a group
+    /// that is read as sent it begins the other entries, too.
+    #[cold]
+    fn begins_strangely(&mut self, position: usize, tag: u32, slot: u16, member: u16) -> ControlFlow<()> {
+        let Some(frame) = self.scratch.frames.last_mut() else { return ControlFlow::Continue(()) };
+        let first = ExpectedOrder::First(self.plan.member_rule(frame.scope, 0).tag);
+        if frame.delimiter != NONE {
+            return self.out_of_order(Check::GroupDelimiter, tag, position, first);
+        }
+        frame.delimiter = slot;
+        if member == 0 {
+            return ControlFlow::Continue(());
+        }
+        frame.differs = true;
+        self.out_of_order(Check::GroupAsSent, tag, position, first)
+    }
+
+    /// Handles a field that the dictionary has before another one of the entry. Of a group that is
+    /// read as sent, the first difference is reported.
+    #[cold]
+    fn belongs_before(&mut self, position: usize, tag: u32) -> ControlFlow<()> {
+        let Some(frame) = self.scratch.frames.last_mut() else { return ControlFlow::Continue(()) };
+        let before = ExpectedOrder::Before(self.plan.member_rule(frame.scope, frame.last).tag);
+        if !self.plan.is_as_sent(frame.scope) {
+            return self.out_of_order(Check::GroupOrder, tag, position, before);
+        }
+        if std::mem::replace(&mut frame.differs, true) {
+            return ControlFlow::Continue(());
+        }
+        self.out_of_order(Check::GroupAsSent, tag, position, before)
     }
 
     fn begin_entry(&mut self, level: usize) -> ControlFlow<()> {
@@ -505,7 +544,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         if action != Action::Ignore {
             let tag = RefTag::Number(self.plan.scope(frame.scope).count_tag);
             let position = Some(frame.position);
-            self.held.push(Violation { check, action, reason, tag, position });
+            self.held.push(Violation { check, action, reason, tag, position, order: None });
         }
     }
 
@@ -538,9 +577,11 @@ impl<'r, 'm> Walk<'r, 'm> {
             announced,
             entries: 0,
             last: 0,
+            delimiter: self.plan.scope(group).delimiter,
             position,
             required: rule.required && standard,
             enforced: (rule.marked || standard) && self.policy.makes(Check::RequiredInGroup),
+            differs: false,
             section: place.section(),
         });
         ControlFlow::Continue(())
@@ -611,8 +652,39 @@ impl<'r, 'm> Walk<'r, 'm> {
     ) -> ControlFlow<()> {
         match self.policy.action(check) {
             Action::Ignore => ControlFlow::Continue(()),
-            action => self.found(Violation { check, action, reason, tag, position }),
+            action => self.found(Violation { check, action, reason, tag, position, order: None }),
         }
+    }
+
+    /// Reports a field of the innermost open group that is not in the expected order.
+    #[cold]
+    #[inline(never)]
+    fn out_of_order(
+        &mut self,
+        check: Check,
+        tag: u32,
+        position: usize,
+        expected: ExpectedOrder,
+    ) -> ControlFlow<()> {
+        let (action, frame) = (self.policy.action(check), self.scratch.frames.last());
+        let (false, Some(frame)) = (action == Action::Ignore, frame) else {
+            return ControlFlow::Continue(());
+        };
+        let begins = matches!(expected, ExpectedOrder::First(_));
+        let order = EntryOrder {
+            count_tag: self.plan.scope(frame.scope).count_tag,
+            entry: frame.entries + u32::from(begins),
+            expected,
+            as_sent: self.plan.is_as_sent(frame.scope),
+        };
+        self.found(Violation {
+            check,
+            action,
+            reason: Reason::RepeatingGroupFieldsOutOfOrder,
+            tag: RefTag::Number(tag),
+            position: Some(position),
+            order: Some(order),
+        })
     }
 
     /// Reports a violation, or keeps it until it can be reported in its place.

@@ -2,6 +2,7 @@
 //! ones.
 
 mod application_versions;
+mod as_sent;
 mod broken;
 mod checks;
 mod learned;

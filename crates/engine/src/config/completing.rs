@@ -11,6 +11,7 @@ use super::dictionary_file::shipped_in_place_of;
 use super::draft::{ANY, Draft};
 use super::error::{ConfigError, ConfigWarning};
 use super::fixt::{APPLICATION, FixtDraft, TRANSPORT, version_in};
+use super::groups_as_sent::GroupsAsSent;
 use super::reading::SessionReader;
 use super::session::{ConnectionType, Identity};
 use super::text::Setting;
@@ -362,12 +363,60 @@ impl<'s> SessionReader<'s> {
         } else {
             self.read_dictionary(dictionaries, warnings);
         }
+        self.check_groups_as_sent(warnings);
         // Checks what the builder checks when the engine starts; an unsupported version is reported
         // already.
-        if self.mistakes.is_empty()
-            && let Err(reason) = session_check::prepare(&mut self.draft.settings.clone())
-        {
-            self.mistakes.push(ConfigError::Contradiction { place: self.own.place.clone(), reason });
+        if self.mistakes.is_empty() {
+            let mut settings = self.draft.settings.clone();
+            match session_check::prepare(&mut settings) {
+                Ok(()) => self.read_as_sent(&settings.dictionary, dictionaries),
+                Err(reason) => {
+                    self.mistakes.push(ConfigError::Contradiction { place: self.own.place.clone(), reason });
+                }
+            }
+        }
+    }
+
+    /// Finds out which groups are read as they are sent.
+    fn check_groups_as_sent(&mut self, warnings: &mut Vec<ConfigWarning>) {
+        let draft = &mut self.draft;
+        if draft.first_field_is_delimiter {
+            if draft.settings.policy.action(Check::GroupOrder) != Action::Ignore {
+                if let Some(setting) = self.find("FirstFieldInGroupIsDelimiter") {
+                    let instead = "the order of a group's fields is checked; GroupsAsSent names groups that have another";
+                    warnings.push(setting.without_effect(instead));
+                }
+            } else if draft.groups_as_sent.is_none() {
+                draft.groups_as_sent = GroupsAsSent::All;
+            }
+        }
+        let (Some(setting), false) = (self.find_own("GroupsAsSent"), self.draft.groups_as_sent.is_none())
+        else {
+            return;
+        };
+        if self.draft.settings.dictionary == SessionDictionary::None {
+            let reason = "GroupsAsSent is set, but without a dictionary, or if no messages are validated, no groups are known";
+            self.contradicts(setting, reason);
+        } else if self.draft.version.is_none() && self.draft.dynamic {
+            let reason = "GroupsAsSent is for groups of one version, but the session may use any version; set its BeginString";
+            self.contradicts(setting, reason);
+        }
+    }
+
+    /// Lets the session's dictionary, which is `prepared`, read groups as they are sent.
+    fn read_as_sent(&mut self, prepared: &SessionDictionary, dictionaries: &mut Dictionaries) {
+        let Draft { groups_as_sent, settings, version, .. } = &mut self.draft;
+        if groups_as_sent.is_none() || version.is_none() {
+            return;
+        }
+        match dictionaries.as_sent(prepared, groups_as_sent) {
+            Ok(dictionary) => settings.dictionary = dictionary,
+            Err(tag) => {
+                let reason = format!("GroupsAsSent: {tag} counts no group of the session's dictionary");
+                if let Some(setting) = self.find("GroupsAsSent") {
+                    self.contradicts(setting, reason);
+                }
+            }
         }
     }
 

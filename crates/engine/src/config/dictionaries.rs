@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Source, Validator};
+use fixbolt_session::{FixtDictionaries, SessionDictionary};
 
 use super::dictionary_file::read_dictionary;
 use super::fixt::{Fixt, FixtDraft};
+use super::groups_as_sent::GroupsAsSent;
 
 /// The dictionaries that were read, by source.
 #[derive(Default)]
@@ -15,6 +17,8 @@ pub(super) struct Dictionaries {
     read: Vec<(Source<'static>, Result<Known, String>)>,
     /// Those of sessions of FIXT.1.1, by the keys that name them and how their files are read.
     fixt: Vec<(FixtDraft, Version, Vec<Source<'static>>, Fixt)>,
+    /// Those that read groups as they are sent, by the dictionary that does not and the groups.
+    as_sent: Vec<(SessionDictionary, GroupsAsSent, SessionDictionary)>,
 }
 
 struct Known {
@@ -57,6 +61,45 @@ impl Dictionaries {
                 "it is for {begin_string}, but the session may use any version; set its BeginString"
             )),
         }
+    }
+
+    /// Returns a dictionary that reads groups as they are sent. Sessions with the same dictionary
+    /// and groups share it.
+    ///
+    /// # Errors
+    /// The first tag that counts no group of the dictionary.
+    pub(super) fn as_sent(
+        &mut self,
+        dictionary: &SessionDictionary,
+        groups: &GroupsAsSent,
+    ) -> Result<SessionDictionary, u32> {
+        let known = self.as_sent.iter().find(|known| known.0 == *dictionary && known.1 == *groups);
+        if let Some((.., as_sent)) = known {
+            return Ok(as_sent.clone());
+        }
+        let read = |validator: &Arc<Validator>| {
+            let mut validator = Validator::clone(validator);
+            groups.apply(&mut validator);
+            Arc::new(validator)
+        };
+        let (unknown, as_sent) = match dictionary {
+            SessionDictionary::Own(validator) => {
+                (groups.unknown_to([&**validator]), SessionDictionary::Own(read(validator)))
+            }
+            SessionDictionary::Fixt(dictionaries) => {
+                let versions = dictionaries.versions();
+                let all: Vec<&Validator> =
+                    versions.applications().chain([versions.transport()]).map(|one| &**one).collect();
+                let as_sent = FixtDictionaries::new(versions.map(read));
+                (groups.unknown_to(all), SessionDictionary::Fixt(Arc::new(as_sent)))
+            }
+            other => (None, other.clone()),
+        };
+        if let Some(tag) = unknown {
+            return Err(tag);
+        }
+        self.as_sent.push((dictionary.clone(), groups.clone(), as_sent.clone()));
+        Ok(as_sent)
     }
 
     /// Returns the dictionaries of a session of FIXT.1.1. Sessions with the same files share them.

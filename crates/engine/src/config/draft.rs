@@ -9,6 +9,7 @@ use fixbolt_dictionary::{Action, Check, Encoding, Policy, Source};
 use fixbolt_session::{Compatibility, InvalidSessionId, Party, Role, SessionId, SessionSettings};
 
 use super::fixt::FixtDraft;
+use super::groups_as_sent::GroupsAsSent;
 use super::schedule_draft::ScheduleDraft;
 use super::tls_draft::TlsDraft;
 use crate::identity_template::{PartyTemplate, SubIdTemplate};
@@ -42,6 +43,9 @@ pub(super) struct Draft {
     pub(super) dictionary_scenario: Option<String>,
     pub(super) accept_duplicate_tags: bool,
     pub(super) standard_names: bool,
+    pub(super) groups_as_sent: GroupsAsSent,
+    /// Whether all groups are read as sent if the order of their fields is not checked.
+    pub(super) first_field_is_delimiter: bool,
     pub(super) validate_incoming: bool,
     pub(super) validate_outgoing: bool,
     pub(super) incoming: Policy,
@@ -132,6 +136,8 @@ impl Draft {
             dictionary_scenario: None,
             accept_duplicate_tags: false,
             standard_names: false,
+            groups_as_sent: GroupsAsSent::default(),
+            first_field_is_delimiter: false,
             validate_incoming: true,
             validate_outgoing: false,
             incoming: Policy::standard(),

@@ -24,6 +24,7 @@ mod engine;
 mod engine_reading;
 mod error;
 mod fixt;
+mod groups_as_sent;
 mod nearest_key;
 mod other_keys;
 mod port_draft;
@@ -45,6 +46,7 @@ use std::path::Path;
 
 pub use engine::EngineConfiguration;
 pub use error::{ConfigError, ConfigErrors, ConfigWarning, SourceLine};
+pub use groups_as_sent::{GroupsAsSent, InvalidGroupsAsSent};
 pub use session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
 
 pub use crate::identity_template::{IdentityTemplate, PartyTemplate, SubIdTemplate};

@@ -60,7 +60,6 @@ static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("ResendSessionLevelRejects", only(&["N"], "Rejects are gap-filled, not sent again")),
     ("InChanCapacity", Replaced("messages are processed as they are read; a session that is behind is not read from")),
     // Validation
-    ("FirstFieldInGroupIsDelimiter", Replaced("the first field of a group always begins each entry")),
     ("ValidateSequenceNumbers", only(&["Y"], "sequence numbers are always checked")),
     ("PreserveMessageFieldsOrder", Replaced("fields go out in the order in which they were written")),
     // Initiator

@@ -69,6 +69,7 @@ impl<'s> SessionReader<'s> {
         let data_dictionary = reader.draft.data_dictionary();
         let Draft { settings, journal, persist_messages, socket, dedicated, dedicated_core, .. } =
             reader.draft;
+        let groups_as_sent = reader.draft.groups_as_sent;
         let dedicated = dedicated.map(|waiting| WorkerOptions { waiting, core: dedicated_core });
         let session = SessionConfiguration {
             place: place.clone(),
@@ -78,6 +79,7 @@ impl<'s> SessionReader<'s> {
             journal,
             persist_messages,
             data_dictionary,
+            groups_as_sent,
             socket,
             dedicated,
             tls,

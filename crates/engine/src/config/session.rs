@@ -10,6 +10,7 @@ use fixbolt_dictionary::Source;
 use fixbolt_session::{SessionId, SessionSettings};
 
 use super::error::{ConfigError, SourceLine};
+use super::groups_as_sent::GroupsAsSent;
 use super::secret::WithoutSecrets;
 use crate::identity_template::IdentityTemplate;
 use crate::initiation::HostSelection;
@@ -39,6 +40,8 @@ pub struct SessionConfiguration {
     /// DataDictionary, and the keys that say how it is read: the source of the dictionary in
     /// `settings`, unless it is the shipped one.
     pub data_dictionary: Option<Source<'static>>,
+    /// GroupsAsSent: the groups that the dictionary in `settings` reads as they are sent.
+    pub groups_as_sent: GroupsAsSent,
     /// SocketNodelay, SocketKeepAlive and the other options of sockets.
     pub socket: SocketOptions,
     /// DedicatedWorker and DedicatedWorkerCore:
@@ -54,7 +57,8 @@ pub struct SessionConfiguration {
 impl fmt::Debug for SessionConfiguration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, identity, connection, settings, journal, .. } = self;
-        let Self { persist_messages, data_dictionary, socket, dedicated, tls, application, .. } = self;
+        let Self { persist_messages, data_dictionary, groups_as_sent, socket, .. } = self;
+        let Self { dedicated, tls, application, .. } = self;
         f.debug_struct("SessionConfiguration")
             .field("place", place)
             .field("identity", identity)
@@ -63,6 +67,7 @@ impl fmt::Debug for SessionConfiguration {
             .field("journal", journal)
             .field("persist_messages", persist_messages)
             .field("data_dictionary", data_dictionary)
+            .field("groups_as_sent", groups_as_sent)
             .field("socket", socket)
             .field("dedicated", dedicated)
             .field("tls", tls)

@@ -547,6 +547,8 @@ fn every_row_does_something() {
         ("ValidateFieldsHaveValues=N", "ValidateFieldsHaveValues"),
         ("ValidateUserDefinedFields=N", "ValidateUserDefinedFields"),
         ("ValidateUnorderedGroupFields=N", "ValidateUnorderedGroupFields"),
+        ("FirstFieldInGroupIsDelimiter=Y\nIncoming.GroupOrder=ignore", "FirstFieldInGroupIsDelimiter"),
+        ("GroupsAsSent=453", "GroupsAsSent"),
         ("AllowUnknownMsgFields=Y", "AllowUnknownMsgFields"),
         ("AllowUnknownEnumValues=Y", "AllowUnknownEnumValues"),
         ("RejectInvalidMessage=N", "RejectInvalidMessage"),

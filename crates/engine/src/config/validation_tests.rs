@@ -2,7 +2,7 @@
 
 use fixbolt_codec::{Frame, Framer, Index, Span};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
-use fixbolt_session::Compatibility;
+use fixbolt_session::{Compatibility, SessionDictionary};
 
 use super::*;
 
@@ -60,9 +60,10 @@ const CASES: [(&str, Case); 33] = [
     ("VerifyRepeatingGroupBounds", Passes("ORDER|453=5|447=D|448=ME|452=1|447=D|")),
 ];
 
+const SESSION: &str = "[SESSION]\nConnectionType=acceptor\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\nSocketAcceptPort=0\n";
+
 fn read(lines: &str) -> Result<Configuration, ConfigErrors> {
-    let session = "[SESSION]\nConnectionType=acceptor\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\nSocketAcceptPort=0\n";
-    Configuration::from_text("a.cfg", &format!("{session}{lines}\n"))
+    Configuration::from_text("a.cfg", &format!("{SESSION}{lines}\n"))
 }
 
 fn one(lines: &str) -> SessionConfiguration {
@@ -84,8 +85,10 @@ impl Row<'_> {
         quoted.filter(|part| part.contains('=')).fold(String::new(), |lines, line| {
             let every = line.strip_prefix("Incoming.CHECK=");
             match every {
+                // Every check that rejects by default.
                 Some(action) => Check::ALL
                     .into_iter()
+                    .filter(|check| Policy::standard().action(*check) == Action::Reject)
                     .fold(lines, |lines, check| format!("{lines}Incoming.{}={action}\n", check.name())),
                 None => format!("{lines}{line}\n"),
             }
@@ -106,16 +109,25 @@ fn rows() -> Vec<Row<'static>> {
 
 /// Returns whether FIX.4.4 messages of this kind pass the session's checks.
 fn passes(fields: &str, policy: Policy) -> bool {
+    passes_by(&Validator::new(fix44()), fields, policy)
+}
+
+fn passes_by(validator: &Validator, fields: &str, policy: Policy) -> bool {
+    reason_by(validator, "FIX.4.4", fields, policy).is_none()
+}
+
+/// Returns the reason for which a message is rejected.
+fn reason_by(validator: &Validator, begin_string: &str, fields: &str, policy: Policy) -> Option<u16> {
     let fields = fields
         .replace("ORDER", "35=D|HEADER|11=ID|55=IBM|54=1|60=20261121-09:00:00|38=100|40=2|44=57.00")
         .replace("HEADER", "49=A|56=B|34=2|52=20261121-09:00:00");
-    let bytes = fixbolt_conformance::testing::message("FIX.4.4", &fields);
+    let bytes = fixbolt_conformance::testing::message(begin_string, &fields);
     let Frame::Message(framed) = Framer::new(4096).next(&bytes) else { panic!("it is complete") };
     let (mut tags, mut spans) = ([0; 64], [Span::default(); 64]);
     let mut index = Index::new(&mut tags, &mut spans);
-    let validator = Validator::new(fix44());
     let mut scratch = validator.scratch();
-    validator.first_reject(&index.build(framed).expect("it is right"), &policy, &mut scratch).is_none()
+    let found = validator.first_reject(&index.build(framed).expect("it is right"), &policy, &mut scratch);
+    found.map(|violation| violation.reason.number())
 }
 
 #[test]
@@ -219,6 +231,105 @@ fn each_check_has_an_action_for_each_direction() {
     assert_eq!(
         error,
         "a.cfg:7: unknown key Incoming.UnknownTags; did you mean Incoming.UnknownTag? A key of the application belongs in [APP], or is written X-Incoming.UnknownTags"
+    );
+}
+
+/// Returns whether an order passes whose parties begin with PartyIDSource (447).
+fn accepts_parties_as_sent(session: &SessionConfiguration) -> bool {
+    let SessionDictionary::Own(validator) = &session.settings.dictionary else { return false };
+    let order = "ORDER|453=2|447=D|448=ME|452=1|447=D|452=3|448=YOU|";
+    passes_by(validator, order, session.settings.policy)
+}
+
+#[test]
+fn groups_are_read_as_sent_if_the_session_names_their_count_fields() {
+    assert!(!accepts_parties_as_sent(&one("")));
+    assert!(accepts_parties_as_sent(&one("GroupsAsSent=453")));
+    assert!(accepts_parties_as_sent(&one("GroupsAsSent= 268, 453,453")));
+    assert!(accepts_parties_as_sent(&one("GroupsAsSent=all")));
+    assert!(!accepts_parties_as_sent(&one("GroupsAsSent=268")));
+    assert_eq!(one("GroupsAsSent=268,453").groups_as_sent, GroupsAsSent::CountedBy(vec![268, 453]));
+    // What differs is only told if it is asked for.
+    assert_eq!(one("GroupsAsSent=453").settings.policy, Policy::standard());
+    assert!(!accepts_parties_as_sent(&one("GroupsAsSent=453\nIncoming.GroupAsSent=reject")));
+    // The session's own section counts.
+    let defaults = "[DEFAULT]\nGroupsAsSent=453\n";
+    let sessions = ["", "GroupsAsSent=none\n"].map(|own| {
+        let text = format!("{defaults}{SESSION}{own}");
+        Configuration::from_text("a.cfg", &text).unwrap().sessions.remove(0)
+    });
+    assert_eq!(sessions.map(|session| accepts_parties_as_sent(&session)), [true, false]);
+}
+
+#[test]
+fn sessions_that_read_the_same_groups_as_sent_share_a_dictionary() {
+    let other = |id: &str, groups: &str| format!("{}GroupsAsSent={groups}\n", SESSION.replace("=B", id));
+    let text = [other("=C", "453,268"), other("=D", "268, 453"), other("=E", "453")].concat();
+    let sessions = Configuration::from_text("a.cfg", &text).unwrap().sessions;
+    let dictionaries = sessions.iter().map(|session| &session.settings.dictionary).collect::<Vec<_>>();
+    assert_eq!(dictionaries[0], dictionaries[1]);
+    assert_ne!(dictionaries[0], dictionaries[2]);
+}
+
+#[test]
+fn over_fixt_a_group_is_read_as_sent_in_each_version_that_has_it() {
+    let fixt = SESSION.replace("FIX.4.4", "FIXT.1.1") + "DefaultApplVerID=FIX.5.0SP2\n";
+    let read = |groups: &str| Configuration::from_text("a.cfg", &format!("{fixt}GroupsAsSent={groups}\n"));
+    let session = read("453,627").unwrap().sessions.remove(0);
+    let SessionDictionary::Fixt(dictionaries) = &session.settings.dictionary else { panic!("it has them") };
+    let versions = dictionaries.versions();
+    let order = "ORDER|453=1|447=D|448=ME|452=1|";
+    for validator in versions.applications() {
+        let found = reason_by(validator, "FIXT.1.1", order, Policy::standard());
+        assert_eq!(found, None);
+    }
+    assert_eq!(
+        read("453,35").unwrap_err().to_string(),
+        "a.cfg:8: GroupsAsSent: 35 counts no group of the session's dictionary"
+    );
+}
+
+#[test]
+fn groups_that_cannot_be_read_as_sent_are_refused() {
+    for (lines, expected) in [
+        ("GroupsAsSent=448", "a.cfg:7: GroupsAsSent: 448 counts no group of the session's dictionary"),
+        (
+            "GroupsAsSent=453 268",
+            "a.cfg:7: GroupsAsSent=453 268: none, all, or tags of count fields separated by commas, such as 453,268 expected",
+        ),
+        (
+            "GroupsAsSent=0",
+            "a.cfg:7: GroupsAsSent=0: none, all, or tags of count fields separated by commas, such as 453,268 expected",
+        ),
+        (
+            "UseDataDictionary=N\nGroupsAsSent=453",
+            "a.cfg:8: GroupsAsSent is set, but without a dictionary, or if no messages are validated, no groups are known",
+        ),
+    ] {
+        assert_eq!(read(lines).unwrap_err().to_string(), expected);
+    }
+    let any = SESSION.replace("BeginString=FIX.4.4\n", "") + "DynamicSession=Y\nGroupsAsSent=453\n";
+    assert_eq!(
+        Configuration::from_text("a.cfg", &any).unwrap_err().to_string(),
+        "a.cfg:7: GroupsAsSent is for groups of one version, but the session may use any version; set its BeginString"
+    );
+}
+
+#[test]
+fn the_first_field_begins_entries_if_their_order_is_not_checked_as_in_quickfixj() {
+    let key = "FirstFieldInGroupIsDelimiter=Y\n";
+    let session = one(&format!("{key}ValidateUnorderedGroupFields=N"));
+    assert_eq!(session.groups_as_sent, GroupsAsSent::All);
+    assert!(accepts_parties_as_sent(&session));
+    assert!(read(&format!("{key}ValidateUnorderedGroupFields=N")).unwrap().warnings.is_empty());
+    // Groups that are named count.
+    let named = one(&format!("{key}ValidateUnorderedGroupFields=N\nGroupsAsSent=268"));
+    assert_eq!(named.groups_as_sent, GroupsAsSent::CountedBy(vec![268]));
+    assert!(!accepts_parties_as_sent(&one(key)));
+    let warnings = read(key).unwrap().warnings;
+    assert_eq!(
+        warnings[0].to_string(),
+        "a.cfg:7: FirstFieldInGroupIsDelimiter has no effect: the order of a group's fields is checked; GroupsAsSent names groups that have another"
     );
 }
 

@@ -140,6 +140,13 @@ pub(super) fn masked_tags(draft: &mut Draft, value: &str) -> Result<(), Refusal>
     Ok(())
 }
 
+pub(super) use super::groups_as_sent::FORM as GROUPS_AS_SENT;
+
+pub(super) fn groups_as_sent(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    draft.groups_as_sent = value.parse().map_err(|_| Refusal::Form)?;
+    Ok(())
+}
+
 pub(super) fn path(path: &mut Option<PathBuf>, value: &str) -> Result<(), Refusal> {
     *path = Some(PathBuf::from(value));
     Ok(())

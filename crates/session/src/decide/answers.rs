@@ -31,7 +31,7 @@ pub(crate) fn business_reject<'m>(
             // Test case 2r: the words of the engines that compare it.
             text = Cow::Borrowed("Unsupported message type");
         }
-        let reject = Reject { reason: SessionRejectReason::Other, tag: None, text };
+        let reject = Reject { text, ..Reject::of(SessionRejectReason::Other, None) };
         return Some(AdminMessage::Reject { seq, msg_type, reject });
     }
     // R-BUSINESS-2

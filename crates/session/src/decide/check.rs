@@ -4,8 +4,8 @@ use core::ops::{ControlFlow, Range};
 
 use fixbolt_codec::{FaultKind, Message, Place, Secrets, Section};
 use fixbolt_dictionary::{
-    Action, Check, Direction, Policy, RefTag, Scratch, SessionRejectReason, UnsupportedApplicationVersion,
-    Validator, Violation,
+    Action, Check, Direction, EntryOrder, Policy, RefTag, Scratch, SessionRejectReason,
+    UnsupportedApplicationVersion, Validator, Violation,
 };
 
 use crate::settings::behavior::{Behavior, FirstViolation, RefTagId};
@@ -140,7 +140,7 @@ impl<'c, 'm> Checker<'c, 'm> {
             SessionRejectReason::TagSpecifiedWithoutAValue
         };
         let as_sent = message.field_bytes(position).split(|byte| *byte == b'=').next().unwrap_or_default();
-        Some(Found { reason, tag: RefTag::AsSent(as_sent) })
+        Some(Found { reason, tag: RefTag::AsSent(as_sent), order: None })
     }
 }
 
@@ -221,21 +221,22 @@ fn rank(violation: &Violation<'_>, places: &[Place]) -> (u8, u8, u32) {
 struct Found<'m> {
     reason: SessionRejectReason,
     tag: RefTag<'m>,
+    order: Option<EntryOrder>,
 }
 
 impl<'m> Found<'m> {
     fn of(violation: &Violation<'m>, before: &mut Before<'m, '_>) -> Self {
-        let Violation { check, reason, tag, position, .. } = *violation;
+        let Violation { check, reason, tag, position, order, .. } = *violation;
         let cut = position.filter(|_| check == Check::TagSyntax).and_then(|at| cut_value(at, before));
-        cut.unwrap_or(Self { reason, tag })
+        cut.unwrap_or(Self { reason, tag, order })
     }
 
     fn reject(self, behavior: &Behavior) -> Reject<'m> {
-        let Self { reason, tag } = self;
+        let Self { reason, tag, order } = self;
         let reject = Reject::of(reason, Some(tag)).worded(behavior.violation_text);
         // RefMsgType names an unknown MsgType; no field is in error.
         let named = reason != SessionRejectReason::InvalidMsgType || behavior.msg_type_tag == RefTagId::Named;
-        Reject { tag: named.then_some(tag), ..reject }
+        Reject { tag: named.then_some(tag), order, ..reject }
     }
 }
 
@@ -265,7 +266,7 @@ fn cut_value<'m>(position: usize, before: &mut Before<'m, '_>) -> Option<Found<'
     }
     // R-REJECT-16
     let reason = SessionRejectReason::NonDataValueIncludesFieldDelimiter;
-    Some(Found { reason, tag: RefTag::Number(tag) })
+    Some(Found { reason, tag: RefTag::Number(tag), order: None })
 }
 
 /// Returns the violation with another tag if its own may be a part of a secret, which an event must

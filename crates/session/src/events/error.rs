@@ -5,7 +5,7 @@ use core::fmt;
 use core::time::Duration;
 
 use fixbolt_codec::EncodeError;
-use fixbolt_dictionary::{Check, SessionRejectReason};
+use fixbolt_dictionary::{Check, EntryOrder, SessionRejectReason};
 
 use crate::store::StoreError;
 
@@ -55,6 +55,8 @@ pub enum SendError {
         reason: SessionRejectReason,
         /// The field in error; 0 if the bytes there are not a tag.
         tag: u32,
+        /// What was expected, if it is about the order of a group.
+        order: Option<EntryOrder>,
     },
     /// The store refused the message; the session is halted.
     Store(StoreError),
@@ -85,7 +87,10 @@ impl fmt::Display for SendError {
             Self::Unavailable => f.write_str("the session is halted or does not exist"),
             Self::SessionMessage => f.write_str("the session layer writes this MsgType itself"),
             Self::TooLarge { limit } => write!(f, "larger than {limit} bytes"),
-            Self::Invalid { reason, tag, .. } => write!(f, "not valid: {}, tag {tag}", reason.text()),
+            Self::Invalid { reason, tag, order, .. } => {
+                write!(f, "not valid: {}, tag {tag}", reason.text())?;
+                order.map_or(Ok(()), |order| write!(f, " {order}"))
+            }
             Self::Store(error) => error.fmt(f),
             Self::Application(why) => f.write_str(why),
         }

@@ -6,7 +6,7 @@ use core::fmt;
 use core::time::Duration;
 
 use fixbolt_codec::{FrameError, IndexError, Message, Redacted, SeqNum};
-use fixbolt_dictionary::Violation;
+use fixbolt_dictionary::{EntryOrder, Violation};
 
 use crate::events::attempt::FailedAttempt;
 use crate::events::end::SessionEnd;
@@ -85,6 +85,8 @@ pub enum Event<'e> {
         tag: Redacted<'e>,
         /// Text (58) of the answer.
         text: &'e str,
+        /// What was expected, if it was rejected for the order of a group.
+        order: Option<EntryOrder>,
     },
     /// The counterparty's message has a violation that the policy only warns of; the message is
     /// processed.
@@ -258,12 +260,15 @@ impl fmt::Display for Event<'_> {
                 }
                 write!(f, "{error}")
             }
-            Self::Rejected { seq, reason, tag, text } => {
+            Self::Rejected { seq, reason, tag, text, order } => {
                 write!(f, "rejected message {seq} of the counterparty, reason {reason}")?;
                 if !tag.0.is_empty() {
                     write!(f, ", field {tag}")?;
                 }
-                if text.is_empty() { Ok(()) } else { write!(f, ": {text}") }
+                if !text.is_empty() {
+                    write!(f, ": {text}")?;
+                }
+                order.map_or(Ok(()), |order| write!(f, ", {order}"))
             }
             Self::Warned { seq, violation } => {
                 write!(f, "message {seq} of the counterparty is not valid: {violation}")

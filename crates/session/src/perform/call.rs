@@ -170,7 +170,7 @@ impl<'c> Call<'c> {
             AdminMessage::Reject { seq, reject, .. } => self.notify(&reject.event(*seq, &mut digits)),
             AdminMessage::BusinessReject { seq, reject, .. } => {
                 let (reason, text) = (reject.reason.number(), &reject.text);
-                self.notify(&Event::Rejected { seq: *seq, reason, tag: Redacted(&[]), text });
+                self.notify(&Event::Rejected { seq: *seq, reason, tag: Redacted(&[]), text, order: None });
             }
             _ => {}
         }

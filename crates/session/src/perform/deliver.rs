@@ -175,7 +175,7 @@ impl Call<'_> {
 
 fn reject<'m>(header: &Header<'m>, seq: SeqNum, rejected: SessionReject) -> AdminMessage<'m> {
     let SessionReject { reason, tag, text } = rejected;
-    let reject = Reject { reason, tag: tag.map(|tag| RefTag::Number(tag.number())), text };
+    let reject = Reject { text, ..Reject::of(reason, tag.map(|tag| RefTag::Number(tag.number()))) };
     AdminMessage::Reject { seq, msg_type: header.msg_type, reject }
 }
 

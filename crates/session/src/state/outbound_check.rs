@@ -53,7 +53,7 @@ impl OutboundCheck {
                             Ok(())
                         }
                         Some(Violation { check, reason, .. }) => {
-                            Err(SendError::Invalid { check, reason, tag: unsupported.ref_tag })
+                            Err(SendError::Invalid { check, reason, tag: unsupported.ref_tag, order: None })
                         }
                         None => Ok(()),
                     };
@@ -64,19 +64,19 @@ impl OutboundCheck {
                     warned.push((seq, violation.into_owned()));
                     return ControlFlow::Continue(());
                 }
-                let Violation { check, reason, .. } = violation;
+                let Violation { check, reason, order, .. } = violation;
                 // A writer accepts no other tags.
                 let tag = match violation.tag {
                     RefTag::Number(tag) => tag,
                     RefTag::AsSent(_) => 0,
                 };
-                refused = Err(SendError::Invalid { check, reason, tag });
+                refused = Err(SendError::Invalid { check, reason, tag, order });
                 ControlFlow::Break(())
             });
             refused
         });
-        let unreadable =
-            SendError::Invalid { check: Check::TagSyntax, reason: SessionRejectReason::Other, tag: 0 };
+        let reason = SessionRejectReason::Other;
+        let unreadable = SendError::Invalid { check: Check::TagSyntax, reason, tag: 0, order: None };
         let result = checked.unwrap_or(Err(unreadable));
         if result.is_err() {
             warned.truncate(before);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use fixbolt_codec::{Body, BodyWriter, FromField, Message, MsgType, Redacted, SeqNum, Tag, ToField, Version};
-use fixbolt_dictionary::{RefTag, SessionRejectReason};
+use fixbolt_dictionary::{EntryOrder, RefTag, SessionRejectReason};
 
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
@@ -101,12 +101,14 @@ pub(crate) struct Reject<'r> {
     /// RefTagID (371); omitted if `None`.
     pub(crate) tag: Option<RefTag<'r>>,
     pub(crate) text: Cow<'r, str>,
+    /// What was expected in a group, for the application.
+    pub(crate) order: Option<EntryOrder>,
 }
 
 impl<'r> Reject<'r> {
     /// Returns a Reject whose Text is that of its reason.
     pub(crate) fn of(reason: SessionRejectReason, tag: Option<RefTag<'r>>) -> Self {
-        Self { reason, tag, text: Cow::Borrowed(reason.text()) }
+        Self { reason, tag, text: Cow::Borrowed(reason.text()), order: None }
     }
 
     /// Returns a Reject whose Text is that of its reason and that names this tag.
@@ -165,7 +167,8 @@ impl<'r> Reject<'r> {
     /// Returns the event for the application. The digits of RefTagID are written into `digits`.
     pub(crate) fn event<'e>(&'e self, seq: SeqNum, digits: &'e mut [u8; 20]) -> Event<'e> {
         let tag = self.tag.map_or(&[][..], |tag| tag_bytes(tag, digits));
-        Event::Rejected { seq, reason: self.reason.number(), tag: Redacted(tag), text: &self.text }
+        let Self { reason, ref text, order, .. } = *self;
+        Event::Rejected { seq, reason: reason.number(), tag: Redacted(tag), text, order }
     }
 }
 
