@@ -80,6 +80,39 @@ fn groups_are_indented_and_each_entry_is_marked() {
 }
 
 #[test]
+fn groups_in_another_order_are_invalid_unless_they_are_read_as_sent() {
+    let parties = "453=2|447=D|448=X|452=1|447=D|452=3|448=Y|";
+    let order = message(
+        "FIX.4.4",
+        &format!(
+            "35=D|49=A|56=B|34=2|52=20261121-09:00:00|11=o|{parties}55=IBM|54=1|60=20261121-09:00:00|40=1|38=5|"
+        ),
+    );
+    let ended = run_with_input(&["print", "-"], order.as_bytes());
+    assert_eq!(ended.status, 1);
+    let told = "INVALID: PartyIDSource (447): out of order repeating group members, in entry 1 of NoPartyIDs (453), whose entries begin with PartyID (448); --groups-as-sent 453 accepts the order";
+    assert_eq!(ended.out.matches(told).count(), 1, "{}", ended.out);
+    for groups in ["453", "268,453", "all"] {
+        let ended = run_with_input(&["print", "--groups-as-sent", groups, "-"], order.as_bytes());
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+        let expected = "    NoPartyIDs (453): 2
+      - PartyIDSource (447): PROPRIETARY (D)
+        PartyID (448): X
+        PartyRole (452): EXECUTING_FIRM (1)
+      - PartyIDSource (447): PROPRIETARY (D)
+        PartyRole (452): CLIENT_ID (3)
+        PartyID (448): Y
+    Symbol (55): IBM
+";
+        assert!(ended.out.contains(expected), "{}", ended.out);
+    }
+    for (groups, told) in [("448", "448 counts no group of any version"), ("x", "tags of count fields")] {
+        let ended = run_with_input(&["print", "--groups-as-sent", groups, "-"], order.as_bytes());
+        assert!(ended.status == 2 && ended.err.contains(told), "{}", ended.err);
+    }
+}
+
+#[test]
 fn logs_of_three_engines_are_read_and_their_prefix_is_shown() {
     let order = order();
     let bars = order.replace('\u{1}', "|");

@@ -1,6 +1,7 @@
 //! Selects the dictionary that explains a message's tags: a loaded one of its version first, then
 //! the shipped one.
 
+use fixbolt::config::GroupsAsSent;
 use fixbolt_dictionary::{
     Action, ApplicationVersion, Check, Dictionary, DictionarySet, Policy, Scratch, TransportMismatch,
     Validator, Version, fixt11, shipped,
@@ -13,6 +14,7 @@ use crate::exit::Failure;
 pub(crate) struct Lexicon {
     loaded: Vec<Known>,
     shipped: Vec<Known>,
+    groups_as_sent: GroupsAsSent,
 }
 
 /// A dictionary, its validator, and its words as they are printed.
@@ -26,8 +28,9 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    fn new(id: usize, dictionary: Dictionary) -> Self {
-        let validator = Validator::new(&dictionary);
+    fn new(id: usize, dictionary: Dictionary, groups_as_sent: &GroupsAsSent) -> Self {
+        let mut validator = Validator::new(&dictionary);
+        groups_as_sent.apply(&mut validator);
         let scratch = validator.scratch();
         Self { id, dictionary, validator, scratch, words: Words::default() }
     }
@@ -48,8 +51,8 @@ impl From<TransportMismatch> for Failure {
 impl Lexicon {
     /// Takes these dictionaries, which take precedence over the shipped versions.
     /// An application version over FIXT without a header is combined with the first transport among
-    /// them, or else with the shipped one.
-    pub(crate) fn new(dictionaries: Vec<Dictionary>) -> Result<Self, Failure> {
+    /// them, or else with the shipped one. All read these groups as they are sent.
+    pub(crate) fn new(dictionaries: Vec<Dictionary>, groups_as_sent: GroupsAsSent) -> Result<Self, Failure> {
         let is_transport = |dictionary: &Dictionary| dictionary.version().known == Some(Version::Fixt11);
         let transport = dictionaries.iter().find(|dictionary| is_transport(dictionary));
         let transport = transport.unwrap_or_else(|| fixt11()).clone();
@@ -64,8 +67,28 @@ impl Lexicon {
                 set.with(ApplicationVersion::new(id).custom(&place), one)
             })?;
         loaded.extend(set.applications().map(|(_, dictionary)| dictionary.clone()));
-        let known = |(at, dictionary)| Known::new(at, dictionary);
-        Ok(Self { loaded: loaded.into_iter().enumerate().map(known).collect(), shipped: Vec::new() })
+        let known = |(at, dictionary)| Known::new(at, dictionary, &groups_as_sent);
+        let loaded = loaded.into_iter().enumerate().map(known).collect();
+        Ok(Self { loaded, shipped: Vec::new(), groups_as_sent })
+    }
+
+    /// Checks that the count fields that were named count groups.
+    ///
+    /// # Errors
+    /// Names one that counts none in any version.
+    pub(crate) fn check_groups_as_sent(&self) -> Result<(), Failure> {
+        let validators = self.loaded.iter().map(|known| &known.validator);
+        // Nearly every group is in the latest version.
+        let is_shipped = |tag: u32| {
+            let counts = |version| shipped(version).groups().iter().any(|group| group.count_tag == tag);
+            Version::ALL.into_iter().rev().any(counts)
+        };
+        match self.groups_as_sent.unknown_to(validators) {
+            Some(tag) if !is_shipped(tag) => {
+                Err(Failure::usage(format!("--groups-as-sent: {tag} counts no group of any version")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the dictionary for messages with this BeginString (8) and MsgType (35): among
@@ -94,7 +117,7 @@ impl Lexicon {
         let is_same = |known: &Known| of_version(known) && known.dictionary.version().known == Some(version);
         if !self.shipped.iter().any(is_same) {
             let id = self.loaded.len() + self.shipped.len();
-            self.shipped.push(Known::new(id, shipped_for(begin_string, version)?));
+            self.shipped.push(Known::new(id, shipped_for(begin_string, version)?, &self.groups_as_sent));
         }
         self.shipped.iter_mut().find(|known| is_same(known))
     }

@@ -18,6 +18,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use fixbolt::config::GroupsAsSent;
 use fixbolt_codec::Secrets;
 use memchr::memmem;
 
@@ -78,6 +79,10 @@ pub(crate) struct Arguments {
     /// file (QuickFIX XML, FIX Orchestra or a compiled table); may be given several times
     #[arg(long, value_name = "DICTIONARY")]
     dictionary: Vec<PathBuf>,
+    /// Read the groups with these count fields as they are sent: the first member that is sent
+    /// begins each entry (`453,268`, or `all`)
+    #[arg(long, value_name = "TAGS", value_parser = str::parse::<GroupsAsSent>, default_value = "none", hide_default_value = true)]
+    groups_as_sent: GroupsAsSent,
     /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
@@ -118,7 +123,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     };
     let load = |argument: &PathBuf| Ok(SourceOptions::default().load(argument)?.dictionary);
     let dictionaries = arguments.dictionary.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
-    let mut printer = Printer::new(Lexicon::new(dictionaries)?, output::stdout(), style);
+    let lexicon = Lexicon::new(dictionaries, arguments.groups_as_sent.clone())?;
+    lexicon.check_groups_as_sent()?;
+    let mut printer = Printer::new(lexicon, output::stdout(), style);
     if arguments.files.is_empty() {
         printer.standard_input()?;
     }

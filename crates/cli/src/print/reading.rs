@@ -10,7 +10,7 @@ use fixbolt_codec::{
     DataFields, FaultKind, Frame, Framer, Index, IndexError, Message, Place, Secrets, Section, Span, Version,
     byte_sum, is_secret,
 };
-use fixbolt_dictionary::{Action, Dictionary, Policy, Scratch, Validator};
+use fixbolt_dictionary::{Action, Dictionary, EntryOrder, ExpectedOrder, Policy, Scratch, Validator};
 
 use super::lexicon::{Known, Lexicon, policy};
 use super::words::{FieldWords, Meaning, Words};
@@ -374,9 +374,16 @@ impl Found {
             let field = number.and_then(|tag| dictionary.field(tag));
             let field =
                 field.map_or_else(|| format!("field {tag}"), |field| format!("{} ({tag})", field.name));
-            let problem = format!("{field}: {}", lower_first(violation.text()));
-            // A group may violate the same rule in every entry.
-            if !problems.contains(&problem) {
+            let mut problem = format!("{field}: {}", lower_first(violation.text()));
+            // A group may violate the same rule in every entry: the first one is shown.
+            let is_it = |known: &String| {
+                let more = known.strip_prefix(&problem);
+                more.is_some_and(|more| more.is_empty() || more.starts_with(IN_ENTRY))
+            };
+            if !problems.iter().any(is_it) {
+                if let Some(order) = &violation.order {
+                    problem += &order_text(order, dictionary);
+                }
                 problems.push(problem);
             }
             ControlFlow::Continue(())
@@ -545,6 +552,27 @@ fn is_plain(bytes: &[u8]) -> bool {
             | u8::from(*byte == b'\\')
     };
     bytes.iter().fold(0, |found, byte| found | strange(byte)) == 0
+}
+
+/// What stands between a problem and where it is.
+const IN_ENTRY: &str = ", in entry ";
+
+/// Returns where the order of a group is not the expected one, and how to have it accepted.
+fn order_text(order: &EntryOrder, dictionary: &Dictionary) -> String {
+    let name = |tag: u32| match dictionary.field(tag) {
+        Some(field) => format!("{} ({tag})", field.name),
+        None => format!("field {tag}"),
+    };
+    let expected = match order.expected {
+        ExpectedOrder::First(tag) => format!("whose entries begin with {}", name(tag)),
+        ExpectedOrder::Before(tag) => format!("where it belongs before {}", name(tag)),
+    };
+    let (entry, count) = (order.entry, order.count_tag);
+    let key = match order.is_accepted_as_sent() {
+        true => format!("; --groups-as-sent {count} accepts the order"),
+        false => String::new(),
+    };
+    format!("{IN_ENTRY}{entry} of {}, {expected}{key}", name(count))
 }
 
 fn lower_first(text: &str) -> String {

@@ -132,7 +132,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         .start(Courier { told: told_to })
         .map_err(|error| cannot_start(&error))?;
     let own = session.is_own_dictionary.then_some(session.dictionary);
-    let reader = Reader::new(Lexicon::new(own.into_iter().collect())?).with_policy(session.policy);
+    let reader = Reader::new(Lexicon::new(own.into_iter().collect(), session.groups_as_sent)?)
+        .with_policy(session.policy);
     let mut exchange = Exchange {
         engine,
         composed,

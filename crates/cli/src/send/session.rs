@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fixbolt::config::{Configuration, ConnectionType, Identity, SessionConfiguration};
+use fixbolt::config::{Configuration, ConnectionType, GroupsAsSent, Identity, SessionConfiguration};
 use fixbolt::{Engine, EngineBuilder, Initiation};
 use fixbolt_dictionary::{Dictionary, Policy, Version};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
@@ -28,6 +28,7 @@ pub(super) struct Session {
     pub(super) is_own_dictionary: bool,
     /// The checks of what is received.
     pub(super) policy: Policy,
+    pub(super) groups_as_sent: GroupsAsSent,
     /// The version of messages that do not name theirs, over FIXT.1.1.
     pub(super) default: Option<Version>,
     /// The largest message that is received.
@@ -82,6 +83,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         dictionary,
         is_own_dictionary: false,
         policy: policy(),
+        groups_as_sent: GroupsAsSent::default(),
         default,
         max_message_size,
         peer: arguments.to.clone(),
@@ -142,6 +144,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     };
     let source = session.data_dictionary.clone();
     let is_own_dictionary = source.is_some();
+    let groups_as_sent = session.groups_as_sent.clone();
     let default = session.settings.default_appl_ver_id;
     let policy = match session.settings.dictionary {
         SessionDictionary::None => Policy::ignoring(),
@@ -161,6 +164,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         dictionary,
         is_own_dictionary,
         policy,
+        groups_as_sent,
         default,
         max_message_size,
         peer,

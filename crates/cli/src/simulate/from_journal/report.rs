@@ -3,6 +3,7 @@
 use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
+use fixbolt::config::GroupsAsSent;
 use fixbolt_session::{Role, SessionId};
 
 use super::outcome::{Difference, Finding, Outcome};
@@ -22,7 +23,7 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn new(format: Format) -> Result<Self, Failure> {
-        let reader = Reader::new(Lexicon::new(Vec::new())?);
+        let reader = Reader::new(Lexicon::new(Vec::new(), GroupsAsSent::default())?);
         Ok(Self { format, reader, out: output::stdout(), answer: Answer::Yes })
     }
 
