@@ -209,13 +209,14 @@ pub mod session {
     pub use fixbolt_session::{
         AcceptedHeartBtInt, Application, AttemptFailure, BusinessReject, BusinessRejectReason,
         CertificateFault, CertificateMismatch, CodecClock, CodecOperation, CodecTime, Compatibility,
-        Delivery, Direction, Draft, Event, FailedAttempt, Failure, GarbledError, Halt, Handle,
-        InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault,
+        Delivery, Direction, Draft, Event, FailedAttempt, Failure, FirstMessageFault, GarbledError, Halt,
+        Handle, InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault,
         LogonFields, LogonRefusal, Misbehavior, Mono, NextAttempt, Now, ORDER_MSG_TYPES, OpenError,
-        OutboundThrottle, Party, Phase, Rate, RefusingAnswer, ReplayInterleave, Resend, Resume, Role, Secret,
-        SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
-        SessionSettings, SessionState, SessionWaker, StoredMessage, TestMessageIndicator, Ticket, TlsFailure,
-        TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff, WireMessage, WireObserver,
+        OutboundThrottle, Party, Phase, Rate, Refusal, RefusedConnection, RefusingAnswer, ReplayInterleave,
+        Resend, Resume, Role, Secret, SendError, SessionDictionary, SessionEnd, SessionId, SessionKey,
+        SessionReject, SessionRejectReason, SessionSettings, SessionState, SessionWaker, StoredMessage,
+        TestMessageIndicator, Ticket, TlsFailure, TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff,
+        WireMessage, WireObserver,
     };
 }
 

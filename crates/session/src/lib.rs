@@ -41,6 +41,7 @@ pub use events::event::{Event, GarbledError, Ticket, Unreached};
 pub use events::failure::Failure;
 pub use events::logon::{LogonFault, LogonRefusal, RefusingAnswer};
 pub use events::open_error::OpenError;
+pub use events::refused::{FirstMessageFault, Refusal, RefusedConnection};
 pub use events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 pub use events::tls::{CertificateFault, CertificateMismatch, TlsFailure};
 pub use fixbolt_dictionary::SessionRejectReason;

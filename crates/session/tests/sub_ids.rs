@@ -153,7 +153,7 @@ fn a_logon_with_comp_ids_that_no_file_can_be_named_after_is_refused() {
         identify(format!("{text}10={sum:03}\x01").as_bytes())
     };
     assert!(matches!(logon("A", &dashes), Identity::Logon(_)));
-    assert_eq!(logon(&dashes, &dashes), Identity::Refused("the Logon has no valid CompIDs"));
+    assert_eq!(logon(&dashes, &dashes), Identity::Refused(fixbolt_session::FirstMessageFault::CompIds));
 }
 
 #[test]

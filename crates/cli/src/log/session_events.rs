@@ -2,8 +2,8 @@
 
 use fixbolt_codec::{BodyWriter, Message, Redacted};
 use fixbolt_session::{
-    Application, CodecOperation, Delivery, Event, Failure, Halt, LogonDecision, Misbehavior, Resend, Resume,
-    SessionEnd, SessionId, Turn,
+    Application, CodecOperation, Delivery, Event, Failure, Halt, LogonDecision, Misbehavior,
+    RefusedConnection, Resend, Resume, SessionEnd, SessionId, Turn,
 };
 
 use super::{Counted, LINES, Line, Severity};
@@ -40,6 +40,10 @@ impl<A: Application> Application for Told<A> {
             lines.write(Counted::Session, (kind, session), || line(severity, kind, session, event));
         }
         self.0.on_event(event, turn)
+    }
+
+    fn on_refused(&mut self, refused: &RefusedConnection) {
+        self.0.on_refused(refused);
     }
 }
 

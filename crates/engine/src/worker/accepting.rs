@@ -5,7 +5,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
-use fixbolt_session::{Application, Mono};
+use fixbolt_session::{Application, Mono, Refusal};
 use mio::net::TcpListener;
 
 use super::Worker;
@@ -44,7 +44,7 @@ impl Worker {
                 known.left = known.left.saturating_sub(*pending);
             }
             if let (Intake::Exchange(slot), Ok((1.., _))) = (intake, &accepted) {
-                close_pending(&mut self.driver.connections, slot, "file descriptors are short");
+                close_pending(&mut self.driver.connections, slot, Refusal::NoDescriptors, now);
             }
             if let Err(error) = &accepted {
                 if descriptors::are_used_up(error) {
@@ -62,7 +62,7 @@ impl Worker {
                 // A journal has several descriptors, and continues when it is needed.
                 _ if self.driver.give_back_for_descriptors(&self.cycle, app) => self.cycle.repeat(),
                 Intake::Close(slot) => {
-                    close_pending(&mut self.driver.connections, slot, "file descriptors are short");
+                    close_pending(&mut self.driver.connections, slot, Refusal::NoDescriptors, now);
                     self.cycle.repeat();
                 }
                 Intake::Pause(until) => self.listeners.pause(until),
@@ -120,24 +120,24 @@ impl Worker {
     /// Begins with a connection that was accepted: here, or on the worker with the fewest
     /// connections if a session may have to be opened for it. Returns whether it is pending.
     fn welcome(&mut self, Incoming { port, stream, peer }: Incoming) -> bool {
-        let ports = self.driver.ports();
         let until = self.cycle.now.mono + self.limits.pending_time;
-        let connection = if ports.is_proxy(port, peer.ip()) {
+        let connection = if self.driver.ports().is_proxy(port, peer.ip()) {
             Connection::new(stream, peer, Stage::Proxied { port, until })
         } else if !self.may_enter(port, peer) {
             return false;
         } else {
-            let transport = match ports.tls(port).map(|tls| tls.accept()) {
+            let transport = match self.driver.ports().tls(port).map(|tls| tls.accept()) {
                 None => Transport::from(stream),
                 Some(Ok(tls)) => Transport::with_tls(stream, tls),
                 Some(Err(failure)) => {
-                    tracing::error!(%peer, reason = %failure, "closed before logon");
+                    let (why, now) = (Refusal::Tls(failure), self.cycle.now.mono);
+                    self.driver.connections.refusals.tell(peer, None, why, now);
                     return false;
                 }
             };
             Connection::new(transport, peer, Stage::Pending { port, until })
         };
-        let may_open = self.team.shared() > 1 && ports.has_templates(port);
+        let may_open = self.team.shared() > 1 && self.driver.ports().has_templates(port);
         match self.team.least_loaded().filter(|_| may_open) {
             Some(worker)
                 if worker != usize::from(self.number) && !self.team.workers()[worker].is_behind() =>
@@ -150,11 +150,11 @@ impl Worker {
 
     /// Returns whether a session of the port may admit connections from this address, and says so
     /// if not.
-    pub(super) fn may_enter(&self, port: Port, peer: SocketAddr) -> bool {
+    pub(super) fn may_enter(&mut self, port: Port, peer: SocketAddr) -> bool {
         let may = self.driver.ports().admits(port, peer.ip().to_canonical());
         if !may {
-            let reason = "no session here allows connections from this address (AllowedRemoteAddresses)";
-            tracing::info!(%peer, reason, "closed before logon");
+            let now = self.cycle.now.mono;
+            self.driver.connections.refusals.tell(peer, None, Refusal::NoSessionForAddress, now);
         }
         may
     }
@@ -185,18 +185,17 @@ impl Worker {
 /// Closes the pending connection that gives way to a new one from this address, if one must.
 pub(super) fn close_to_make_room(connections: &mut Connections, peer: SocketAddr, now: Mono) {
     if let Some(slot) = connections.admission.gives_way(peer.ip().to_canonical(), now) {
-        let reason = "a newer connection needs its place (MaxPendingConnections, MaxConnectionsPerAddress)";
-        close_pending(connections, slot, reason);
+        close_pending(connections, slot, Refusal::GaveWay, now);
     }
 }
 
-/// Closes a connection that has not logged on, for the sake of others. However many addresses there
-/// are, the lines are of one kind: they say less about each than about the number.
-fn close_pending(connections: &mut Connections, slot: usize, reason: &str) {
+/// Closes a connection that has not logged on, for the sake of others.
+fn close_pending(connections: &mut Connections, slot: usize, why: Refusal, now: Mono) {
     if let Some(connection) = connections.get(slot)
         && connection.stage != Stage::Closed
     {
-        tracing::info!(reason, from = %connection.peer, "gave way before logon");
+        let peer = connection.peer;
+        connections.refusals.tell(peer, None, why, now);
     }
     connections.close(slot);
 }

@@ -13,6 +13,7 @@ use mio::event::Event;
 
 use super::admission::Admission;
 use super::connection::{Connection, Stage};
+use super::refusal::Refusals;
 use crate::limits::ConnectionLimits;
 
 /// So few connections are checked completely after each cycle.
@@ -28,6 +29,7 @@ pub(crate) struct Connections {
     ready: Vec<usize>,
     serving: Vec<usize>,
     pub(crate) admission: Admission,
+    pub(crate) refusals: Refusals,
 }
 
 impl Connections {
@@ -39,6 +41,7 @@ impl Connections {
             ready: Vec::with_capacity(256),
             serving: Vec::with_capacity(256),
             admission: Admission::new(limits),
+            refusals: Refusals::new(),
         }
     }
 
@@ -216,7 +219,7 @@ impl Connections {
     /// # Panics
     /// Panics if it does not hold.
     pub(crate) fn check(&self, slots: Range<usize>) {
-        let Self { slots: all, free, closed, ready, serving, admission } = self;
+        let Self { slots: all, free, closed, ready, serving, admission, .. } = self;
         assert!(closed.is_empty(), "the connections in slots {closed:?} are closed, and were not removed");
         assert!(serving.is_empty(), "the connections in slots {serving:?} were to be served");
         assert!(free.len() <= all.len(), "{} slots are free of {}", free.len(), all.len());

@@ -107,7 +107,7 @@ impl Worker {
                 self.driver.connections.close(slot);
                 self.cannot_connect(initiator, address, AttemptFailure::Tls(failure));
             }
-            _ => self.refuse_tls(slot, &failure),
+            _ => self.refuse_tls(slot, failure),
         }
     }
 }

@@ -5,12 +5,12 @@ use core::net::{IpAddr, Ipv6Addr};
 use core::time::Duration;
 
 use fixbolt_session::{
-    Application, CertificateMismatch, Identity, Mono, Role, SessionId, SessionKey, TlsFailure, identify,
+    Application, CertificateMismatch, FirstMessageFault, Identity, Mono, Refusal, Role, SessionId,
+    SessionKey, TlsFailure, identify,
 };
 
 use super::Worker;
 use super::connection::{Received, Stage};
-use super::refusal::Refusal;
 use super::session_table::{Dynamic, SessionEntry, Side, admit, peer_rules};
 use crate::acceptance::Acceptance;
 use crate::clock;
@@ -55,7 +55,7 @@ impl Worker {
         };
         if let Some(failure) = connection.transport.failure().filter(|_| ended) {
             let failure = failure.clone();
-            return self.refuse_tls(slot, &failure);
+            return self.refuse_tls(slot, failure);
         }
         if connection.received.filled().starts_with(&HANDSHAKE) {
             return self.refuse(slot, None, Refusal::SpeaksTls);
@@ -115,8 +115,12 @@ impl Worker {
             return Ok(Next::Wait);
         }
         let began = clock::now().mono;
-        let Made { template, id, acceptance } =
-            self.driver.ports().ask_templates(port, logon)?.ok_or(Refusal::NoSuchSession)?;
+        let Made { template, id, acceptance } = self
+            .driver
+            .ports()
+            .ask_templates(port, logon)
+            .map_err(|_| Refusal::TemplatePanicked)?
+            .ok_or(Refusal::NoSuchSession)?;
         admit(&acceptance.allowed, self.origin(slot))?;
         let has_tls =
             self.driver.connections.get(slot).is_some_and(|connection| connection.transport.has_tls());
@@ -125,7 +129,7 @@ impl Worker {
                 return Err(CertificateMismatch::NoTls.into());
             }
             if let Some(what) = self.driver.ports().tls_differs(port, tls) {
-                return Err(Refusal::OtherTls(what));
+                return Err(Refusal::OtherTls { what });
             }
         }
         self.check_certificate(slot, port, &peer_rules(acceptance.tls.as_ref(), &id))?;
@@ -153,12 +157,10 @@ impl Worker {
         let Acceptance { settings, allowed, socket, tls, .. } = acceptance;
         let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: Some(Dynamic::new(template)) };
         let entry = SessionEntry::new(&settings, side, socket, tls.as_ref());
-        match self.driver.open_dynamic(settings, entry, &mut self.cycle, app) {
-            Err(Refusal::OpenedElsewhere) => Ok(self.wait_for_other_worker()),
-            opened => {
-                opened.and_then(|key| self.driver.connectable(key).map(|()| Next::AttachOpened(key, began)))
-            }
-        }
+        let Some(key) = self.driver.open_dynamic(settings, entry, &mut self.cycle, app)? else {
+            return Ok(self.wait_for_other_worker());
+        };
+        self.driver.connectable(key).map(|()| Next::AttachOpened(key, began))
     }
 
     /// Decides what becomes of a connection whose Logon names a session that is open, on whichever
@@ -184,7 +186,7 @@ impl Worker {
         if entry.is_dynamic() {
             self.check_room(slot)?;
         }
-        if self.driver.connectable(key) == Err(Refusal::AlreadyConnected(key)) {
+        if let Err(Refusal::AlreadyConnected { .. }) = self.driver.connectable(key) {
             self.driver.look_for_end(key, &mut self.cycle, app);
         }
         self.driver.connectable(key).map(|()| Next::Attach(key))
@@ -212,9 +214,9 @@ impl Worker {
     /// Closes a connection whose TLS was given up, and says why. What the library says about it to
     /// the counterparty should arrive, so the rest of what that one sends is read, unless it has
     /// said goodbye.
-    pub(super) fn refuse_tls(&mut self, slot: usize, reason: &TlsFailure) {
+    pub(super) fn refuse_tls(&mut self, slot: usize, failure: TlsFailure) {
+        self.tell_refused(slot, None, Refusal::Tls(failure));
         let Some(connection) = self.driver.connections.get(slot) else { return };
-        tracing::info!(peer = %connection.peer, %reason, "closed before logon");
         if !connection.transport.has_tls()
             || connection.transport.is_away()
             || connection.transport.peer_has_left()
@@ -239,23 +241,17 @@ impl Worker {
     }
 
     /// Closes a connection that gets no session, and says why.
-    fn refuse(&mut self, slot: usize, asked: Option<&SessionId>, refusal: Refusal) {
-        let Some(connection) = self.driver.connections.get(slot) else { return };
-        let (peer, session) = (connection.peer, asked.map(tracing::field::display));
-        // R-LOGON-5
-        if let Refusal::AlreadyConnected(key) = refusal {
-            let connected = self.driver.peer_of(key).map(tracing::field::display);
-            tracing::warn!(
-                session,
-                %peer,
-                connected,
-                "a second connection was closed: the session is connected already"
-            );
-        } else {
-            let reason = refusal.reason();
-            tracing::info!(%peer, session, reason = reason.as_ref(), "closed before logon");
-        }
+    pub(super) fn refuse(&mut self, slot: usize, asked: Option<&SessionId>, refusal: Refusal) {
+        self.tell_refused(slot, asked, refusal);
         self.driver.connections.close(slot);
+    }
+
+    /// Says why a connection gets no session.
+    fn tell_refused(&mut self, slot: usize, asked: Option<&SessionId>, refusal: Refusal) {
+        let connections = &mut self.driver.connections;
+        let Some(connection) = connections.get(slot) else { return };
+        let peer = connection.peer;
+        connections.refusals.tell(peer, asked, refusal, self.cycle.now.mono);
     }
 
     /// Passes a connection to the worker that has its session. Returns whether that one lives.
@@ -361,5 +357,5 @@ impl Worker {
 /// Checks whether a Logon is refused because of its CheckSum.
 fn check_sum(is_right: bool, validates: bool) -> Result<(), Refusal> {
     let is_accepted = is_right || !validates;
-    is_accepted.then_some(()).ok_or(Refusal::NotALogon("the CheckSum of the Logon is wrong"))
+    is_accepted.then_some(()).ok_or(Refusal::NotALogon(FirstMessageFault::CheckSum))
 }

@@ -54,7 +54,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use fixbolt_session::store::StoreError;
-use fixbolt_session::{Application, AttemptFailure, Mono, Sessions};
+use fixbolt_session::{Application, AttemptFailure, Mono, Refusal, RefusedConnection, Sessions};
 use mio::net::TcpListener;
 use mio::{Events, Poll};
 
@@ -398,6 +398,9 @@ impl Worker {
         while let Some((session, failed)) = self.connector.next_failed() {
             self.driver.tell_failed_attempt(session, &failed, &mut self.cycle, app);
         }
+        while let Some(refused) = self.driver.connections.refusals.next() {
+            tell_refused(&refused, app);
+        }
         self.follow_operators();
         self.driver.connections.remove_closed(self.poll.registry());
         self.signal.note_connections(self.driver.connections.count());
@@ -677,16 +680,15 @@ impl Worker {
                             self.driver.disconnect(session, &mut self.cycle, app);
                         }
                         Stage::Pending { .. } => {
-                            let reason = if handshakes {
-                                "TLS: the handshake was not done in time (LogonTimeout); does the counterparty speak TLS?"
-                            } else {
-                                "no Logon arrived in time (LogonTimeout)"
+                            let why = match handshakes {
+                                true => Refusal::TlsTimedOut,
+                                false => Refusal::NoLogonInTime,
                             };
-                            tracing::info!(%peer, reason, "closed before logon");
+                            self.driver.connections.refusals.tell(peer, None, why, now);
                         }
                         Stage::Proxied { .. } => {
-                            let reason = "no PROXY header arrived in time (LogonTimeout), which connections from this address begin with (ProxyProtocolFrom)";
-                            tracing::info!(%peer, reason, "closed before logon");
+                            let why = Refusal::NoProxyHeaderInTime;
+                            self.driver.connections.refusals.tell(peer, None, why, now);
                         }
                         // What a counterparty does after our last message says nothing.
                         Stage::Draining { .. } | Stage::Session(_) | Stage::Closed => {}
@@ -718,5 +720,13 @@ impl Worker {
         let until = self.cycle.now.mono + logout_time + CLOSING_TIMEOUT;
         self.stopping = Some(until);
         self.cycle.wake(until);
+    }
+}
+
+/// Tells the application of a connection that was closed before logon. No session depends on what
+/// it does about it.
+fn tell_refused(refused: &RefusedConnection, app: &mut dyn Application) {
+    if catch_unwind(AssertUnwindSafe(|| app.on_refused(refused))).is_err() {
+        tracing::error!("the application has panicked in on_refused");
     }
 }

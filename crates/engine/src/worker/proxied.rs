@@ -3,7 +3,7 @@
 
 use std::io;
 
-use fixbolt_session::{Application, Mono};
+use fixbolt_session::{Application, Mono, Refusal};
 
 use super::Worker;
 use super::accepting::close_to_make_room;
@@ -60,8 +60,7 @@ impl Worker {
         let tls = match self.driver.ports().tls(port).map(|tls| tls.accept()).transpose() {
             Ok(tls) => tls,
             Err(failure) => {
-                tracing::error!(%peer, reason = %failure, "closed before logon");
-                return self.driver.connections.close(slot);
+                return self.refuse(slot, None, Refusal::Tls(failure));
             }
         };
         // It no longer takes the place of a connection from the proxy.
@@ -80,12 +79,7 @@ impl Worker {
     }
 
     /// Closes a connection from a proxy without a header that can be used, and says why.
-    fn refuse_proxy(&mut self, slot: usize, reason: &str) {
-        let Some(connection) = self.driver.connections.get(slot) else { return };
-        let reason = format_args!(
-            "connections from this address begin with a PROXY header (ProxyProtocolFrom), which this one does not have: {reason}"
-        );
-        tracing::info!(peer = %connection.peer, %reason, "closed before logon");
-        self.driver.connections.close(slot);
+    fn refuse_proxy(&mut self, slot: usize, reason: &'static str) {
+        self.refuse(slot, None, Refusal::ProxyHeader { reason });
     }
 }

@@ -1,98 +1,136 @@
-//! Why a connection is refused the session that its Logon asks for. The reason is logged, not sent
-//! to the counterparty: it is not authenticated, and a Logout would use a sequence number (test
-//! cases 1S-b, 1S-c).
+//! Connections that are closed before their counterparty is logged on: each is a line of the log,
+//! and a report to the application. The counterparty learns nothing: it is not authenticated, and a
+//! Logout would use a sequence number (test cases 1S-b, 1S-c).
+//!
+//! Strangers decide how many there are. Lines of the log are limited by whoever writes them;
+//! reports are limited here, for each address and in all, and those left out are counted.
 
-use std::borrow::Cow;
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::collections::{HashMap, VecDeque};
 
-use fixbolt_session::{CertificateMismatch, SessionKey};
+use fixbolt_session::{Mono, Refusal, RefusedConnection, SessionId, TlsFailure};
 
-use crate::ports::Panicked;
+use crate::origin::Origin;
 
-/// Why a connection was closed before its logon.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Refusal {
-    /// The counterparty closed the connection.
-    ClosedByPeer,
-    /// The first message is not a Logon that names a session, for this reason.
-    NotALogon(&'static str),
-    /// The counterparty begins with a handshake of TLS, at a port without it.
-    SpeaksTls,
-    /// The counterparty begins with a PROXY header, which is not read from its address.
-    SpeaksProxy,
-    /// The TLS that a template returned for the session is not the port's, and differs in this.
-    OtherTls(&'static str),
-    /// The certificate of the connection is not the session's.
-    Certificate(CertificateMismatch),
-    /// The port has no such session.
-    NoSuchSession,
-    /// The session does not allow this address.
-    AddressNotAllowed,
-    /// The session has a connection.
-    AlreadyConnected(SessionKey),
-    /// The session is halted until an operator resumes it.
-    Halted,
-    /// An operator has disabled the session.
-    Disabled,
-    /// The application's template panicked.
-    TemplatePanicked,
-    /// The session made by a template could not be opened.
-    NotOpened,
-    /// Another worker was the first to open it.
-    OpenedElsewhere,
-    /// There are as many sessions as there may be.
-    NoRoom,
-    /// As many dynamic sessions are connected as there may be.
-    NoRoomForDynamic,
-    /// As many of them as there may be belong to this address.
-    NoRoomForAddress,
-    /// The worker that the session belongs to has died.
-    WorkerDied,
+/// The time for which reports are counted.
+const PERIOD: Duration = Duration::from_secs(1);
+/// The most reports about one address in a [`PERIOD`].
+const MOST_OF_ADDRESS: u32 = 10;
+/// The most reports in a [`PERIOD`].
+const MOST: u32 = 50;
+
+/// The connections that were closed before logon, until the application is told.
+#[derive(Debug)]
+pub(crate) struct Refusals {
+    /// What the application is told next.
+    reports: VecDeque<RefusedConnection>,
+    /// When the period began.
+    since: Mono,
+    /// The number of reports in it, in all and of each address that has any.
+    count: u32,
+    of_address: HashMap<Origin, u32>,
+    /// The number of connections that were not reported since the last report.
+    unreported: u64,
 }
 
-impl Refusal {
-    pub(crate) fn reason(self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            Self::OtherTls(what) => {
-                return format!(
-                    "the TLS that accept_any returned for the session differs from that of its address in {what}: the handshake comes before the Logon; make them equal (EngineBuilder::tls), or return no TLS"
-                )
-                .into();
-            }
-            Self::ClosedByPeer => "the counterparty closed it",
-            Self::NotALogon(reason) => reason,
-            Self::SpeaksTls => {
-                "the counterparty speaks TLS, and this port expects FIX without it; set SocketUseSSL=Y here, or have it use another port"
-            }
-            Self::SpeaksProxy => {
-                "it begins with a PROXY header, which is not read from this address; if it is a proxy of yours, name it in ProxyProtocolFrom"
-            }
-            Self::Certificate(mismatch) => return mismatch.to_string().into(),
-            Self::NoSuchSession => "there is no such session at this address",
-            Self::AddressNotAllowed => "the session does not allow connections from this address",
-            Self::AlreadyConnected(_) => "the session is connected already",
-            Self::Halted => "the session is halted; end what halted it, and resume it or start again",
-            Self::Disabled => "the session is disabled; enable it first",
-            Self::TemplatePanicked => "the template panicked",
-            Self::NotOpened => "the session cannot be opened",
-            Self::OpenedElsewhere => "another worker opens the session",
-            Self::NoRoom => "there are as many sessions as MaxSessions allows",
-            Self::NoRoomForDynamic => "as many dynamic sessions are connected as MaxDynamicSessions allows",
-            Self::NoRoomForAddress => {
-                "its address has as many connections of dynamic sessions as MaxConnectionsPerAddress allows"
-            }
-            Self::WorkerDied => "the worker of the session has died; start the engine again",
-        })
+impl Refusals {
+    pub(crate) fn new() -> Self {
+        let (reports, of_address) = (VecDeque::new(), HashMap::new());
+        Self { reports, since: Mono(0), count: 0, of_address, unreported: 0 }
+    }
+
+    /// Tells why a connection was closed whose Logon, if it has sent one, asked for a session.
+    pub(crate) fn tell(&mut self, address: SocketAddr, asked: Option<&SessionId>, why: Refusal, now: Mono) {
+        log(address, asked, &why);
+        if !self.may_report(address, now) {
+            self.unreported += 1;
+            return;
+        }
+        let mut report = RefusedConnection::new(address, asked.cloned(), why);
+        report.unreported = core::mem::take(&mut self.unreported);
+        self.reports.push_back(report);
+    }
+
+    /// Returns what the application is told next.
+    pub(crate) fn next(&mut self) -> Option<RefusedConnection> {
+        self.reports.pop_front()
+    }
+
+    /// Returns whether one more may be reported, and counts it if so.
+    fn may_report(&mut self, address: SocketAddr, now: Mono) -> bool {
+        if now - self.since >= PERIOD {
+            (self.since, self.count) = (now, 0);
+            self.of_address.clear();
+        }
+        if self.count >= MOST {
+            return false;
+        }
+        let of_address = self.of_address.entry(Origin::from(address.ip())).or_default();
+        let may = *of_address < MOST_OF_ADDRESS;
+        *of_address += u32::from(may);
+        self.count += u32::from(may);
+        may
     }
 }
 
-impl From<CertificateMismatch> for Refusal {
-    fn from(mismatch: CertificateMismatch) -> Self {
-        Self::Certificate(mismatch)
+/// Writes the line of the log.
+fn log(peer: SocketAddr, asked: Option<&SessionId>, why: &Refusal) {
+    let session = asked.map(tracing::field::display);
+    match why {
+        Refusal::AlreadyConnected { to } => {
+            let connected = to.map(tracing::field::display);
+            tracing::warn!(
+                session,
+                %peer,
+                connected,
+                "a second connection was closed: the session is connected already"
+            );
+        }
+        // However many addresses there are, the lines are of one kind: they say less about each
+        // than about the number.
+        Refusal::GaveWay | Refusal::NoDescriptors => {
+            tracing::info!(reason = %why, from = %peer, "gave way before logon");
+        }
+        Refusal::Tls(TlsFailure::Ours { .. }) => {
+            tracing::error!(%peer, reason = %why, "closed before logon");
+        }
+        why => tracing::info!(%peer, session, reason = %why, "closed before logon"),
     }
 }
 
-impl From<Panicked> for Refusal {
-    fn from(_: Panicked) -> Self {
-        Self::TemplatePanicked
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Has connections from this address closed, and returns what is reported of them.
+    fn closed(refusals: &mut Refusals, address: &str, count: u32, now: u64) -> Vec<RefusedConnection> {
+        let address = format!("{address}:1").parse().unwrap();
+        (0..count).for_each(|_| refusals.tell(address, None, Refusal::NoSuchSession, Mono(now)));
+        core::iter::from_fn(|| refusals.next()).collect()
+    }
+
+    #[test]
+    fn ten_of_an_address_are_reported_in_a_second_and_the_others_are_counted() {
+        let mut refusals = Refusals::new();
+        assert_eq!(closed(&mut refusals, "192.0.2.1", 1000, 5 * SECOND).len(), 10);
+        let other = closed(&mut refusals, "192.0.2.2", 1, 5 * SECOND);
+        assert_eq!((other.len(), other[0].unreported), (1, 990));
+        let later = closed(&mut refusals, "192.0.2.1", 12, 6 * SECOND);
+        assert_eq!((later.len(), later[0].unreported), (10, 0));
+    }
+
+    #[test]
+    fn strangers_with_an_address_for_each_connection_cause_fifty_reports_and_bounded_memory() {
+        let mut refusals = Refusals::new();
+        let mut reports = 0;
+        for n in 0..10_000_u32 {
+            let address = core::net::Ipv4Addr::from(0x0a00_0000 + n).to_string();
+            reports += closed(&mut refusals, &address, 1, 5 * SECOND).len();
+        }
+        assert_eq!((reports, refusals.of_address.len()), (50, 50));
+        assert_eq!(closed(&mut refusals, "192.0.2.1", 1, 6 * SECOND)[0].unreported, 9_950);
     }
 }

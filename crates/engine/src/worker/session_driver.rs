@@ -16,8 +16,9 @@ use std::sync::Arc;
 use fixbolt_codec::{Body, BodySink, NewBody, SeqNum};
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{
-    Application, AttemptFailure, Event, FailedAttempt, Mono, Next, OpenError, Read, SendError, SessionEnd,
-    SessionId, SessionKey, SessionSettings, SessionState, Sessions, Socket, Ticket, Utc, Writable,
+    Application, AttemptFailure, Event, FailedAttempt, Mono, Next, OpenError, Read, Refusal, SendError,
+    SessionEnd, SessionId, SessionKey, SessionSettings, SessionState, Sessions, Socket, Ticket, Utc,
+    Writable,
 };
 
 use super::active_queues::SendOutcome;
@@ -25,7 +26,6 @@ use super::connection::{CLOSING_TIMEOUT, Received, Stage};
 use super::connections::Connections;
 use super::cycle::{Cycle, LONGEST_SLEEP};
 use super::initiator::{Attempt, ConnectionEnd};
-use super::refusal::Refusal;
 use super::session_table::{SessionEntry, SessionTable, Side};
 use crate::clock;
 use crate::handshake_queue::HandshakeQueue;
@@ -240,7 +240,7 @@ impl SessionDriver {
         } else if !self.sessions.is_enabled(key) {
             Err(Refusal::Disabled)
         } else {
-            Err(Refusal::AlreadyConnected(key))
+            Err(Refusal::AlreadyConnected { to: self.peer_of(key) })
         }
     }
 
@@ -703,6 +703,9 @@ impl SessionDriver {
             self.ended_initiators.push((initiator, end));
         }
         if let Some(end) = end {
+            if !logged_on {
+                self.tell_refused(slot, key, &end, cycle);
+            }
             self.ends.push((key, end));
         }
         self.note_idle(key, cycle);
@@ -718,6 +721,22 @@ impl SessionDriver {
         } else {
             self.connections.close(slot);
         }
+    }
+
+    /// Tells why an acceptor's connection has ended before its counterparty was logged on, unless
+    /// we have ended it on purpose.
+    fn tell_refused(&mut self, slot: usize, key: SessionKey, end: &SessionEnd, cycle: &Cycle) {
+        let entry = &self.table[key];
+        let Some(connection) = self.connections.get(slot) else { return };
+        if entry.withdrawn || matches!(entry.side, Side::Initiator { .. }) {
+            return;
+        }
+        let why = match connection.transport.failure() {
+            Some(failure) => Refusal::Tls(failure.clone()),
+            None => Refusal::LoggingOn(end.clone()),
+        };
+        let peer = connection.peer;
+        self.connections.refusals.tell(peer, Some(&entry.id), why, cycle.now.mono);
     }
 
     /// Returns how an initiator's connection has ended, as far as its next attempt depends on it.

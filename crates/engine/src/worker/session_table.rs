@@ -6,9 +6,8 @@ use core::ops::{Index, IndexMut};
 use core::time::Duration;
 use std::sync::Arc;
 
-use fixbolt_session::{Mono, Next, SessionId, SessionKey, SessionSettings};
+use fixbolt_session::{Mono, Next, Refusal, SessionId, SessionKey, SessionSettings};
 
-use super::refusal::Refusal;
 use crate::ports::{Accepted, Port, allows};
 use crate::socket_options::SocketOptions;
 use crate::tls::{PeerRules, Tls};

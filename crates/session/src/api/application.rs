@@ -9,6 +9,7 @@ use crate::api::resume::Resume;
 use crate::api::turn::Turn;
 use crate::events::event::Event;
 use crate::events::failure::Failure;
+use crate::events::refused::RefusedConnection;
 use crate::events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 
 /// The callbacks of an application. They run on the session's thread, one at a time.
@@ -137,6 +138,18 @@ pub trait Application {
     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
         let _ = (event, turn);
         Ok(())
+    }
+
+    /// Called by the engine when a connection to an acceptor was closed before its counterparty was
+    /// logged on, whether or not the session is known that it asked for: for monitoring. The
+    /// application of the worker that had the connection is told.
+    ///
+    /// There is no [`Turn`], because whoever has connected has not proved to be anybody: it causes
+    /// no message and ends no session, nor does a panic here. A worker reports ten connections of
+    /// an address (of IPv6: of its network of 64 bits) in a second, and fifty in all;
+    /// [`RefusedConnection::unreported`] counts the others.
+    fn on_refused(&mut self, refused: &RefusedConnection) {
+        let _ = refused;
     }
 }
 

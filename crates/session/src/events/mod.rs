@@ -7,5 +7,6 @@ pub(crate) mod event;
 pub(crate) mod failure;
 pub(crate) mod logon;
 pub(crate) mod open_error;
+pub(crate) mod refused;
 pub(crate) mod rejects;
 pub(crate) mod tls;

@@ -3,6 +3,7 @@
 
 use fixbolt_codec::{Frame, Framer, Index, IndexError, Span, Version};
 
+use crate::events::refused::FirstMessageFault;
 use crate::values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::values::fix::msg_type;
 use crate::values::id::SessionId;
@@ -22,7 +23,7 @@ pub enum Identity {
     LogonWithWrongCheckSum(SessionId),
     /// Not a Logon, garbled, or without identity: the connection is to be closed without an answer
     /// (test cases 1S-c, 1S-d, 2S).
-    Refused(&'static str),
+    Refused(FirstMessageFault),
 }
 
 /// Identifies the session that the first message of a connection is for. Reads at most 8 KiB and
@@ -32,14 +33,14 @@ pub fn identify(bytes: &[u8]) -> Identity {
     let mut framer = Framer::new(MAX_MESSAGE_SIZE_BEFORE_LOGON);
     let framed = match framer.next(bytes) {
         Frame::Incomplete { .. } if bytes.len() > MAX_MESSAGE_SIZE_BEFORE_LOGON => {
-            return Identity::Refused("no Logon in the first 8 KiB");
+            return Identity::Refused(FirstMessageFault::TooLarge);
         }
         Frame::Incomplete { .. } => return Identity::Incomplete,
-        Frame::Garbled { .. } => return Identity::Refused("the first bytes are not a FIX message"),
+        Frame::Garbled { .. } => return Identity::Refused(FirstMessageFault::NotFix),
         Frame::Message(framed) => framed,
     };
     let (mut tags, mut spans) = ([0; 512], [Span::default(); 512]);
-    let garbled = Identity::Refused("the first message is garbled");
+    let garbled = Identity::Refused(FirstMessageFault::Garbled);
     let is_right = match Index::new(&mut tags, &mut spans).build(framed) {
         Ok(_) => true,
         Err(IndexError::CheckSum { .. }) => false,
@@ -48,11 +49,11 @@ pub fn identify(bytes: &[u8]) -> Identity {
     let mut index = Index::new(&mut tags, &mut spans).with_checksum_verified(false);
     let Ok(message) = index.build(framed) else { return garbled };
     if message.msg_type() != msg_type::LOGON {
-        return Identity::Refused("the first message is not a Logon");
+        return Identity::Refused(FirstMessageFault::MsgType);
     }
     let Some(version) = Version::from_begin_string(message.begin_string()) else {
-        return Identity::Refused("the Logon's BeginString is not a version of FIX");
+        return Identity::Refused(FirstMessageFault::BeginString);
     };
     let of = if is_right { Identity::Logon } else { Identity::LogonWithWrongCheckSum };
-    SessionId::named_by(version, &message).map_or(Identity::Refused("the Logon has no valid CompIDs"), of)
+    SessionId::named_by(version, &message).map_or(Identity::Refused(FirstMessageFault::CompIds), of)
 }

@@ -4,18 +4,18 @@
 
 use core::time::Duration;
 
-use fixbolt_session::{Application, Halt, Mono, OpenError, SessionKey, SessionSettings, Sessions};
+use fixbolt_session::{Application, Halt, Mono, OpenError, Refusal, SessionKey, SessionSettings, Sessions};
 
 use super::SessionDriver;
 use crate::worker::cycle::Cycle;
-use crate::worker::refusal::Refusal;
 use crate::worker::session_table::{Dynamic, SessionEntry};
 
 /// How long idle sessions are kept if the store has enough to do.
 const BUSY: Duration = Duration::from_millis(10);
 
 impl SessionDriver {
-    /// Opens a session that a counterparty asks for.
+    /// Opens a session that a counterparty asks for; `None` if another worker was the first to do
+    /// so.
     ///
     /// It counts towards the limit of dynamic sessions once it has logged on. Until then it keeps
     /// nobody from using an idle one, so only room for it is required.
@@ -25,7 +25,7 @@ impl SessionDriver {
         entry: SessionEntry,
         cycle: &mut Cycle,
         app: &mut dyn Application,
-    ) -> Result<SessionKey, Refusal> {
+    ) -> Result<Option<SessionKey>, Refusal> {
         if self.registry.is_full_of_dynamic() && self.idle_for_longest(|dynamic| dynamic.counted).is_none() {
             return Err(Refusal::NoRoomForDynamic);
         }
@@ -35,15 +35,17 @@ impl SessionDriver {
             self.give_back(idle, reason, Sessions::close_later, cycle, app);
         }
         let id = entry.id.clone();
-        let key = self.open(settings, entry, cycle, app).map_err(|error| {
-            if error == OpenError::AlreadyOpen {
-                return Refusal::OpenedElsewhere;
+        match self.open(settings, entry, cycle, app) {
+            Ok(key) => {
+                self.note_idle(key, cycle);
+                Ok(Some(key))
             }
-            tracing::error!(session = %id, %error, "the session cannot be opened");
-            Refusal::NotOpened
-        })?;
-        self.note_idle(key, cycle);
-        Ok(key)
+            Err(OpenError::AlreadyOpen) => Ok(None),
+            Err(error) => {
+                tracing::error!(session = %id, %error, "the session cannot be opened");
+                Err(Refusal::NotOpened)
+            }
+        }
     }
 
     /// Counts a dynamic session that has logged on for the first time since it was opened. If there
