@@ -2,7 +2,8 @@
 //!
 //! The validator returns the same result every time, and each violation is about an existing field;
 //! every field has a place in the structure. If it finds nothing wrong, every typed getter can read
-//! its field.
+//! its field. A validator that reads groups as they are sent agrees with it, unless a group begins
+//! with another field than the dictionary's.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -13,8 +14,8 @@ use fixbolt::messages::{fix42 as typed_fix42, fix44 as typed_fix44};
 use fixbolt_codec::{Frame, Framer, Index, Message, Span, ValueError};
 use fixbolt_dictionary::sample::Samples;
 use fixbolt_dictionary::{
-    Action, Check, Dictionary, Policy, RefTag, Validator, Violation, fix_latest, fix40, fix41, fix42, fix43,
-    fix44, fix50, fix50sp1, fix50sp2, fixt11,
+    Action, Check, Dictionary, EntryOrder, ExpectedOrder, Policy, RefTag, Validator, Violation, fix_latest,
+    fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11,
 };
 
 use super::messages;
@@ -42,6 +43,20 @@ pub(super) fn run(data: &[u8]) {
 fn validators() -> &'static [Validator] {
     static ALL: OnceLock<Vec<Validator>> = OnceLock::new();
     ALL.get_or_init(|| dictionaries().iter().map(|dictionary| Validator::new(dictionary)).collect())
+}
+
+/// Returns the same versions with all groups read as they are sent.
+fn as_sent() -> &'static [Validator] {
+    static ALL: OnceLock<Vec<Validator>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let all = validators().iter().map(|validator| {
+            let mut validator = validator.clone();
+            let tags: Vec<u32> = validator.count_tags().collect();
+            assert!(tags.into_iter().all(|tag| validator.read_as_sent(tag)), "a group is not known");
+            validator
+        });
+        all.collect()
+    })
 }
 
 fn dictionaries() -> &'static [Cow<'static, Dictionary>] {
@@ -95,6 +110,7 @@ fn look(message: &Message<'_>) {
     asked.dedup();
     for version in asked {
         let violations = violations(&validators[version], message);
+        agrees_as_sent(&validators[version], &as_sent()[version], message);
         if violations.is_empty() {
             assert_eq!(message.fault(), None, "a message with a syntax error is valid");
             match version {
@@ -144,6 +160,30 @@ fn violations<'m>(validator: &Validator, message: &Message<'m>) -> Vec<Violation
     let places = validator.places(message, &mut scratch);
     assert_eq!(places.len(), message.len(), "not every field has a place");
     found
+}
+
+/// Compares a validator with the one that reads groups as they are sent.
+fn agrees_as_sent(ordered: &Validator, as_sent: &Validator, message: &Message<'_>) {
+    let policy = Policy::standard().with(Check::GroupOrder, Action::Ignore);
+    let read = |validator: &Validator| {
+        let (mut found, mut scratch) = (Vec::new(), validator.scratch());
+        let places = validator.for_each(message, &policy, &mut scratch, |mut violation| {
+            if let Some(order) = &mut violation.order {
+                order.as_sent = false;
+            }
+            found.push(violation);
+            ControlFlow::Continue(())
+        });
+        (places.map(<[_]>::to_vec), found)
+    };
+    let (expected, found) = (read(ordered), read(as_sent));
+    let differs = |order: EntryOrder| order.entry == 1 && matches!(order.expected, ExpectedOrder::First(_));
+    if expected.1.iter().filter_map(|violation| violation.order).any(differs) {
+        let (entries, fields) = (found.0.map(|places| places.len()), message.len());
+        assert_eq!(entries, Some(fields), "not every field has a place");
+    } else {
+        assert_eq!(found, expected, "a group in the dictionary's order is read in another way as sent");
+    }
 }
 
 /// Returns a value that the validator has accepted. A valid number may have more digits than its
