@@ -213,10 +213,10 @@ pub mod session {
         Handle, InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault,
         LogonFields, LogonRefusal, Misbehavior, Mono, NextAttempt, Now, ORDER_MSG_TYPES, OpenError,
         OutboundThrottle, Party, Phase, Rate, Refusal, RefusedConnection, RefusingAnswer, ReplayInterleave,
-        Resend, Resume, Role, Secret, SendError, SessionDictionary, SessionEnd, SessionId, SessionKey,
-        SessionReject, SessionRejectReason, SessionSettings, SessionState, SessionWaker, StoredMessage,
-        TestMessageIndicator, Ticket, TlsFailure, TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff,
-        WireMessage, WireObserver,
+        Resend, ResendAnswer, ResendOverLimit, ResendRange, Resume, Role, Secret, SendError,
+        SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
+        SessionSettings, SessionState, SessionWaker, StoredMessage, TestMessageIndicator, Ticket, TlsFailure,
+        TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff, WireMessage, WireObserver,
     };
 }
 

@@ -28,7 +28,7 @@ mod wire;
 pub mod schedule;
 pub mod store;
 
-pub use api::application::{Application, Delivery, LogonDecision, Resend};
+pub use api::application::{Application, Delivery, LogonDecision, Resend, ResendAnswer, ResendRange};
 pub use api::resume::{Resume, StoredMessage};
 pub use api::turn::Turn;
 pub use calls::matrix::MatrixState;
@@ -58,7 +58,8 @@ pub use settings::dictionaries::{FixtDictionaries, SessionDictionary};
 pub use settings::heart_bt_int::{AcceptedHeartBtInt, InvalidHeartBtInt};
 pub use settings::logon_fields::{LogonFields, Secret};
 pub use settings::{
-    ReplayInterleave, Role, SessionSettings, TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
+    ReplayInterleave, ResendOverLimit, Role, SessionSettings, TestMessageIndicator, TooLowAtLogon,
+    WhileLoggedOff,
 };
 pub use state::Phase;
 pub use state::status::{SessionState, StatusCell};

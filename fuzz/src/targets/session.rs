@@ -21,7 +21,7 @@ use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
     AcceptedHeartBtInt, Application, Delivery, Event, Failure, MatrixState, Mono, Next, Now, Phase, Read,
-    ReplayInterleave, Resend, Role, SendError, SessionDictionary, SessionId, SessionKey, SessionReject,
+    ReplayInterleave, Resend, ResendAnswer, ResendOverLimit, ResendRange, Role, SendError, SessionDictionary, SessionId, SessionKey, SessionReject,
     SessionRejectReason, SessionSettings, Sessions, Socket, Turn, Utc,
 };
 
@@ -190,6 +190,11 @@ impl World {
             _ => ReplayInterleave::None,
         };
         settings.max_replay_rate = random.one_in(8).then(|| 1 + random.below(1000) as u32);
+        settings.max_resend_range = random.one_in(4).then(|| 1 + random.below(20) as u64);
+        settings.max_resends = random.one_in(4).then(|| 1 + random.below(3) as u32);
+        if random.one_in(2) {
+            settings.resend_over_limit = ResendOverLimit::GapFill;
+        }
         settings.max_resend_requests = 1 + random.below(4) as u32;
         settings.last_msg_seq_num_processed = random.one_in(4);
         settings.disconnect_on_error = random.one_in(8);
@@ -566,6 +571,18 @@ impl Application for Echo {
         self.done = number;
         self.delivered += 1;
         Ok(delivery)
+    }
+
+    fn on_resend_request(
+        &mut self,
+        _: ResendRange,
+        _: &mut Turn<'_>,
+    ) -> Result<ResendAnswer, Failure> {
+        Ok(match self.random.below(20) {
+            0 => ResendAnswer::GapFill,
+            1 => ResendAnswer::refuse("not now"),
+            _ => ResendAnswer::AsUsual,
+        })
     }
 
     fn on_resend(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Resend, Failure> {

@@ -3,7 +3,7 @@
 use fixbolt_codec::{BodyWriter, Message, Redacted};
 use fixbolt_session::{
     Application, CodecOperation, Delivery, Event, Failure, Halt, LogonDecision, Misbehavior,
-    RefusedConnection, Resend, Resume, SessionEnd, SessionId, Turn,
+    RefusedConnection, Resend, ResendAnswer, ResendRange, Resume, SessionEnd, SessionId, Turn,
 };
 
 use super::{Counted, LINES, Line, Severity};
@@ -22,6 +22,14 @@ impl<A: Application> Application for Told<A> {
 
     fn on_sending_logon(&mut self, logon: &mut BodyWriter<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
         self.0.on_sending_logon(logon, turn)
+    }
+
+    fn on_resend_request(
+        &mut self,
+        range: ResendRange,
+        turn: &mut Turn<'_>,
+    ) -> Result<ResendAnswer, Failure> {
+        self.0.on_resend_request(range, turn)
     }
 
     fn on_resend(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Resend, Failure> {

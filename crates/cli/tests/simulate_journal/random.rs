@@ -9,7 +9,7 @@ use crate::market::{INITIATOR, Market};
 use crate::{configuration, replay};
 
 /// The number of random sessions.
-const SEEDS: u64 = 44;
+const SEEDS: u64 = 52;
 
 /// Numbers that look random and are the same in each run.
 struct Random(u64);
@@ -22,7 +22,7 @@ impl Random {
 }
 
 /// Settings that a journal does not show.
-const CONFIGURED: [&str; 11] = [
+const CONFIGURED: [&str; 13] = [
     "",
     "Compatibility=quickfix\n",
     "Compatibility=quickfixj\n",
@@ -33,6 +33,8 @@ const CONFIGURED: [&str; 11] = [
     "MaxReplayRate=1\n",
     "DisconnectOnError=Y\n",
     "ResetOnDisconnect=Y\nResetOnLogout=Y\n",
+    "MaxResendRange=1\nResendOverLimit=gap-fill\n",
+    "MaxResends=1\nResendPeriod=60\n",
     "ResendHorizon=3\nDisableHeartBeatCheck=Y\n",
 ];
 

@@ -200,6 +200,7 @@ impl World {
                 }
                 // As with a restart, its limits begin anew.
                 self.link.written_at.clear();
+                self.link.again_at.clear();
                 self.link.delivered_at.clear();
                 self.note(|| "-- the operator removes the session and adds it again".to_owned());
             }
@@ -325,6 +326,7 @@ impl World {
             self.app.forget_numbers(self.link.place);
         }
         self.link.written_at.clear();
+        self.link.again_at.clear();
         self.link.delivered_at.clear();
         self.link.attached = false;
         self.link.end_at = NEVER;

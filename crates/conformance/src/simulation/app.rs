@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Handle, LogonDecision, Resend, SendError, SessionEnd, SessionId,
-    Turn, Unreached,
+    Application, Delivery, Event, Failure, Handle, LogonDecision, Resend, ResendAnswer, ResendRange,
+    SendError, SessionEnd, SessionId, Turn, Unreached,
 };
 
 use super::dialect::{Dialect, Kind};
@@ -54,11 +54,18 @@ pub(super) struct App {
     pub(super) answers: bool,
     /// Whether it fails now and then.
     pub(super) fails: bool,
+    /// Whether it refuses requests for messages again, or has them gap-filled, now and then.
+    pub(super) withholds: bool,
+    /// Whether it has done so.
+    pub(super) has_withheld: bool,
     known: Vec<Known>,
 }
 
 /// IDs below are those of messages that nobody has asked for.
 const UNASKED: u64 = 1_000_000_000;
+
+/// The Text with which it refuses a request for messages again.
+pub(super) const NOT_NOW: &str = "not now";
 
 /// The payload of the panics that the world causes.
 pub(super) const SIMULATED: &str = "simulated";
@@ -79,6 +86,7 @@ impl App {
         sessions: impl Iterator<Item = (SessionId, Dialect)>,
         answers: bool,
         fails: bool,
+        withholds: bool,
         random: Random,
     ) -> Self {
         let known = sessions.map(|(id, dialect)| Known {
@@ -91,7 +99,7 @@ impl App {
             overtaken_now: None,
             has_failed: false,
         });
-        Self { random, answers, fails, known: known.collect() }
+        Self { random, answers, fails, withholds, has_withheld: false, known: known.collect() }
     }
 
     pub(super) fn of(&mut self, place: usize) -> &mut Known {
@@ -203,6 +211,19 @@ impl Application for App {
             std::panic::panic_any(SIMULATED)
         }
         Ok(LogonDecision::Accept)
+    }
+
+    fn on_resend_request(&mut self, _: ResendRange, turn: &mut Turn<'_>) -> Result<ResendAnswer, Failure> {
+        if self.is_to_fail(turn.key().index(), 40) {
+            std::panic::panic_any(SIMULATED)
+        }
+        let answer = match self.random.within(0, 6) {
+            0 if self.withholds => ResendAnswer::GapFill,
+            1 if self.withholds => ResendAnswer::refuse(NOT_NOW),
+            _ => return Ok(ResendAnswer::AsUsual),
+        };
+        self.has_withheld = true;
+        Ok(answer)
     }
 
     fn on_resend(&mut self, _: Message<'_>, turn: &mut Turn<'_>) -> Result<Resend, Failure> {

@@ -76,6 +76,8 @@ struct Replay {
 struct Asked {
     begin: u64,
     end: u64,
+    /// The last number of the part that it has asked for.
+    to: u64,
     at: u64,
 }
 
@@ -111,6 +113,8 @@ pub(super) struct Counterparty {
     sent: Vec<Option<Sent>>,
     kept: BTreeMap<u64, Text>,
     asked: Option<Asked>,
+    /// The most numbers that it asks for at once, since a larger request was refused.
+    part: Option<u64>,
     /// The number of a Logout that is answered once the gap before it is filled, even by a gap fill
     /// that covers it.
     logout_waits: Option<u64>,
@@ -192,6 +196,7 @@ impl Counterparty {
             sent: Vec::new(),
             kept: BTreeMap::new(),
             asked: None,
+            part: None,
             logout_waits: None,
             replays: VecDeque::new(),
             jobs: Vec::new(),
@@ -482,8 +487,11 @@ impl Counterparty {
 
     fn ask(&mut self, now: Moment, end: u64) {
         let begin = self.next_in;
-        self.asked = Some(Asked { begin, end, at: now.mono });
-        let to = if self.habits.closed_requests { end } else { self.dialect.infinity() };
+        let part = self.part.map(|part| begin + part - 1).filter(|to| *to < end);
+        self.asked = Some(Asked { begin, end, to: part.unwrap_or(end), at: now.mono });
+        // What it asks for without an end may be more than a part.
+        let is_closed = self.habits.closed_requests || self.part.is_some();
+        let to = part.unwrap_or(if is_closed { end } else { self.dialect.infinity() });
         self.send(now, "2", format!("7={begin}\x0116={to}\x01").into_bytes(), None, false);
     }
 

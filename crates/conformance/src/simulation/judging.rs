@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fixbolt_session::{MatrixState, Misbehavior, Phase, Read, SessionEnd, Unreached};
+use fixbolt_session::{MatrixState, Misbehavior, Phase, Read, ResendOverLimit, SessionEnd, Unreached};
 
-use super::app::{Heard, order_of};
+use super::app::{Heard, NOT_NOW, order_of};
 use super::edges::Plan;
 use super::faults::{Class, Faults};
 use super::habits::{LogoutAnswer, MILLI};
@@ -100,7 +100,10 @@ impl World {
             }
             Heard::Rejected { seq, reason, text } => {
                 self.link.rejected.push((self.link.peer_series, seq));
+                let is_limited = self.limits_requests(&text);
+                self.totals.limited += u64::from(is_limited);
                 let has_cause = text.contains("hrottle")
+                    || is_limited
                     || self.link.peer.attacks.may_be_rejected(seq)
                     || text.contains("Application not available") && self.link.settings.reject_on_failure
                     || reason == 10 && (self.faults.clock || self.faults.pauses)
@@ -128,6 +131,13 @@ impl World {
                             || self.faults.store
                     }
                     Unreached::BeyondHorizon { .. } => self.link.settings.resend_horizon.is_some(),
+                    // The newest are sent again: so many come after the others.
+                    Unreached::BeyondRange { most } => {
+                        self.link.settings.max_resend_range == Some(most)
+                            && end + most <= self.link.most_out.max(self.next_out())
+                    }
+                    Unreached::SentBefore { .. } => self.link.settings.max_resends.is_some(),
+                    Unreached::ByApplication => self.app.has_withheld,
                     _ => true,
                 };
                 if !has_cause {
@@ -135,6 +145,10 @@ impl World {
                         "{begin} to {end} do not reach the counterparty: {why}"
                     )));
                 }
+                self.totals.limited += u64::from(matches!(
+                    why,
+                    Unreached::BeyondRange { .. } | Unreached::SentBefore { .. } | Unreached::ByApplication
+                ));
                 self.link.unreached.push((self.link.generation, begin, end));
             }
             Heard::ResetAbandoned => self.link.diary.reset_ordered = false,
@@ -146,6 +160,21 @@ impl World {
             Heard::Changed { .. } => {}
         }
         Ok(())
+    }
+
+    /// Returns the NextNumOut that the store has.
+    fn next_out(&self) -> u64 {
+        self.disk.platter().numbers(self.link.stored()).1.0
+    }
+
+    /// Returns whether this is the Text of a Reject with which a limit or the application has
+    /// refused a request for messages again.
+    fn limits_requests(&self, text: &str) -> bool {
+        let settings = &self.link.settings;
+        let refuses = settings.resend_over_limit == ResendOverLimit::Refuse;
+        let by_range = text.ends_with("are sent again at once") && settings.max_resend_range.is_some();
+        let by_times = text.contains("were sent again") && settings.max_resends.is_some();
+        refuses && (by_range || by_times) || text == NOT_NOW && self.app.has_withheld
     }
 
     /// Every end of a connection has its cause.
@@ -484,9 +513,11 @@ impl World {
                 let id = message.get(11);
                 let stored = platter
                     .durably_sent(self.link.stored(), seq, |kept| text::value_in(&kept.body, 11) == id);
-                if stored.is_none() {
+                let Some(generation) = stored.map(|kept| kept.generation.0) else {
                     return fail("sent again, and not in the store".to_owned());
-                }
+                };
+                drop(platter);
+                return self.check_resends((generation, seq));
             }
             return Ok(());
         }
@@ -516,6 +547,25 @@ impl World {
             }
             b"D" | b"8" => self.check_rates(message.msg_type() == b"D")?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// A message is sent again as often as the session allows in a period, and in one that begins
+    /// anywhere at most twice as often.
+    fn check_resends(&mut self, number: (u32, u64)) -> Result<(), Stop> {
+        let Faults { slow, store, pauses, throttles, .. } = self.faults;
+        let Some(most) = self.link.settings.max_resends else { return Ok(()) };
+        // What is written and waits is on the wire together with what is written later.
+        if slow || store || pauses || throttles || self.link.diary.now.stalled {
+            return Ok(());
+        }
+        let times = self.link.again_at.entry(number).or_default();
+        times.push(self.mono);
+        let period = self.link.settings.resend_period.as_nanos() as u64;
+        let first = times.iter().rev().nth(2 * most as usize);
+        if first.is_some_and(|first| self.mono - first < period.saturating_sub(SLACK)) {
+            return Err(Stop::Failed(format!("{number:?} is sent again more often than {most} times")));
         }
         Ok(())
     }

@@ -59,6 +59,8 @@ pub(super) struct Link {
     /// The bodies that were on the wire, by generation and number.
     pub(super) wire: BTreeMap<(u32, u64), Vec<u8>>,
     pub(super) written_at: Vec<(u64, bool)>,
+    /// When messages were sent again, by generation and number, since the process began.
+    pub(super) again_at: BTreeMap<(u32, u64), Vec<u64>>,
     /// Since when messages can have arrived that nothing has held back and that were delivered.
     pub(super) delivered_at: Vec<u64>,
     /// When bytes of the counterparty were read last, and the time before that.
@@ -138,6 +140,7 @@ impl Link {
             must_reset_peer: false,
             wire: BTreeMap::new(),
             written_at: Vec::new(),
+            again_at: BTreeMap::new(),
             delivered_at: Vec::new(),
             read_at: 0,
             replaying_at: 0,

@@ -62,6 +62,9 @@ totals! {
     cuts "cuts";
     /// ResendRequests that the counterparty has answered.
     replays "replays";
+    /// Requests of the counterparty for messages again that were refused, and gap fills in place of
+    /// what they were for.
+    limited "requests limited";
     /// Logons of which each told the other side what it misses.
     expected "gaps told by two Logons";
     /// Copies of reports that the application has written to other sessions in the same turn.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use fixbolt_codec::Version;
 use fixbolt_session::{
-    AcceptedHeartBtInt, Compatibility, InboundThrottle, OutboundThrottle, Rate, ReplayInterleave, Role,
-    SessionId, SessionSettings, TooLowAtLogon, WhileLoggedOff,
+    AcceptedHeartBtInt, Compatibility, InboundThrottle, OutboundThrottle, Rate, ReplayInterleave,
+    ResendOverLimit, Role, SessionId, SessionSettings, TooLowAtLogon, WhileLoggedOff,
 };
 
 use super::dialect::Dialect;
@@ -39,6 +39,10 @@ const DRAWN: &[&str] = &[
     "redundant_resend_requests",
     "max_resend_requests",
     "max_replay_rate",
+    "max_resend_range",
+    "max_resends",
+    "resend_period",
+    "resend_over_limit",
     "replay_interleave",
     "last_msg_seq_num_processed",
     "too_low_at_logon",
@@ -150,6 +154,12 @@ fn draw_freely(r: &mut Random, s: &mut SessionSettings, dialect: Dialect) {
     s.redundant_resend_requests = r.once_in(8);
     s.max_resend_requests = *r.pick(&[3, 3, 1, 2, 6]);
     s.max_replay_rate = r.once_in(4).then(|| *r.pick(&[2, 10, 50, 500]));
+    s.max_resend_range = r.once_in(5).then(|| r.within(1, 60));
+    s.max_resends = r.once_in(5).then(|| r.within(1, 4) as u32);
+    s.resend_over_limit = *r.pick(&[ResendOverLimit::GapFill, ResendOverLimit::Refuse]);
+    // A counterparty that is refused waits for the next period.
+    let refuses = s.resend_over_limit == ResendOverLimit::Refuse;
+    s.resend_period = Duration::from_secs(if refuses { r.within(2, 20) } else { *r.pick(&[5, 60, 3600]) });
     s.replay_interleave =
         *r.pick(&[ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All]);
     s.last_msg_seq_num_processed = r.once_in(4);

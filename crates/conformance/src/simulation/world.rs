@@ -90,7 +90,8 @@ impl World {
         let late = faults.store && r.once_in(2);
         let sessions = std::iter::once(&link).chain(&others);
         let sessions = sessions.map(|link| (link.settings.id.clone(), link.dialect));
-        let app = App::new(sessions, faults.several || r.once_in(2), faults.application, r.fork());
+        let withholds = faults.settings && r.once_in(6);
+        let app = App::new(sessions, faults.several || r.once_in(2), faults.application, withholds, r.fork());
         Self {
             faults,
             off,
@@ -240,7 +241,7 @@ impl World {
     fn calm(&mut self) {
         self.note(|| "from here on nothing fails".to_owned());
         self.wild = false;
-        self.app.fails = false;
+        (self.app.fails, self.app.withholds) = (false, false);
         self.each_one(|w| {
             w.link.peer.active = false;
             w.link.peer.stop_attacking();

@@ -3,7 +3,9 @@
 use core::fmt;
 
 use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, NewBody, SeqNum};
-use fixbolt_session::{Application, Delivery, Event, Failure, LogonDecision, Resend, Resume, Turn};
+use fixbolt_session::{
+    Application, Delivery, Event, Failure, LogonDecision, Resend, ResendAnswer, ResendRange, Resume, Turn,
+};
 
 /// What an application does with an `I`, set by the test.
 pub type Act<I, R> = Box<dyn FnMut(I, &mut Turn<'_>) -> Result<R, Failure>>;
@@ -17,6 +19,8 @@ pub struct App {
     pub logon: Box<dyn FnMut(&Message<'_>, &mut Turn<'_>) -> Result<LogonDecision, Failure>>,
     /// Called with the Logon that is about to be sent.
     pub sending_logon: Box<dyn FnMut(&mut BodyWriter<'_>, &mut Turn<'_>) -> Result<(), Failure>>,
+    /// Called with each request for messages again.
+    pub resend_request: Act<ResendRange, ResendAnswer>,
     /// Called with the bytes of each message that was requested again.
     pub resend: Act<Vec<u8>, Resend>,
     /// Called with the contents of the store.
@@ -33,6 +37,7 @@ impl Default for App {
             message: Box::new(|_, _| Ok(Delivery::Done)),
             logon: Box::new(|_, _| Ok(LogonDecision::Accept)),
             sending_logon: Box::new(|_, _| Ok(())),
+            resend_request: Box::new(|_, _| Ok(ResendAnswer::AsUsual)),
             resend: Box::new(|_, _| Ok(Resend::Send)),
             resume: Box::new(|_| Ok(())),
             event: Box::new(|_, _| Ok(())),
@@ -58,6 +63,14 @@ impl Application for App {
 
     fn on_sending_logon(&mut self, logon: &mut BodyWriter<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
         (self.sending_logon)(logon, turn)
+    }
+
+    fn on_resend_request(
+        &mut self,
+        range: ResendRange,
+        turn: &mut Turn<'_>,
+    ) -> Result<ResendAnswer, Failure> {
+        (self.resend_request)(range, turn)
     }
 
     fn on_resend(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Resend, Failure> {

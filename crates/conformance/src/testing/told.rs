@@ -2,7 +2,8 @@
 
 use fixbolt_codec::{BodyWriter, Message};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, LogonDecision, Resend, Resume, SessionEnd, Turn,
+    Application, Delivery, Event, Failure, LogonDecision, Resend, ResendAnswer, ResendRange, Resume,
+    SessionEnd, Turn,
 };
 
 /// An application, and a record of the ends of connections that it was told of.
@@ -22,6 +23,14 @@ impl<A: Application> Application for Told<'_, A> {
 
     fn on_sending_logon(&mut self, logon: &mut BodyWriter<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
         self.app.on_sending_logon(logon, turn)
+    }
+
+    fn on_resend_request(
+        &mut self,
+        range: ResendRange,
+        turn: &mut Turn<'_>,
+    ) -> Result<ResendAnswer, Failure> {
+        self.app.on_resend_request(range, turn)
     }
 
     fn on_resend(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Resend, Failure> {

@@ -294,8 +294,11 @@ impl<'s> SessionReader<'s> {
         {
             self.contradicts(setting, "PersistMessages=N keeps no journal, but FileStorePath names one");
         }
-        if let (false, Some(setting)) = (self.draft.persist_messages, self.find("ResendHorizon")) {
-            self.contradicts(setting, "ResendHorizon sends messages again, but PersistMessages=N keeps none");
+        for key in ["ResendHorizon", "MaxResendRange", "MaxResends"] {
+            if let (false, Some(setting)) = (self.draft.persist_messages, self.find(key)) {
+                let why = format!("{key} sends messages again, but PersistMessages=N keeps none");
+                self.contradicts(setting, why);
+            }
         }
         if let Some(setting) = found(self, WrongSetting::NothingKept) {
             self.contradicts(setting, "WhileLoggedOff=keep keeps messages, but PersistMessages=N keeps none");

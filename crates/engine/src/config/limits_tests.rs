@@ -49,6 +49,8 @@ fn what_is_wrong_with_a_setting_names_a_key() {
         SettingRange::RESEND_REQUEST_CHUNK_SIZE,
         SettingRange::MAX_RESEND_REQUESTS,
         SettingRange::MAX_REPLAY_RATE,
+        SettingRange::MAX_RESEND_RANGE,
+        SettingRange::MAX_RESENDS,
         SettingRange::HIGH_WATERMARK_PERCENT,
         SettingRange::POISON_ATTEMPTS,
         SettingRange::RESEND_HORIZON,

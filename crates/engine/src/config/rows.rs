@@ -10,7 +10,7 @@ use core::time::Duration;
 use fixbolt_dictionary::{Action, Check, Policy};
 use fixbolt_session::schedule::ScheduleReset;
 use fixbolt_session::{
-    Compatibility, InboundThrottle, OutboundThrottle, ReplayInterleave, Role, SettingRange,
+    Compatibility, InboundThrottle, OutboundThrottle, ReplayInterleave, ResendOverLimit, Role, SettingRange,
     TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
 };
 
@@ -274,6 +274,14 @@ pub(super) static ROWS: &[Row] = &[
         "3", "how often the same missing messages are requested before the session logs out; after that they are requested once in each connection, as long as the first of them is missing"),
     row("MaxReplayRate", Both, Number { from: 0, to: 100_000_000, unit: "messages a second", set: |d, n| d.settings.max_replay_rate = limit(n as u32) },
         "0", "the most messages a second that are sent again when the counterparty requests them; 0 for as many as it reads. New messages that wait for them do not count"),
+    row("MaxResendRange", Both, Number { from: 0, to: 1_000_000_000, unit: "messages", set: |d, n| d.settings.max_resend_range = limit(n) },
+        "0", "the most sequence numbers whose messages are sent again for one request of the counterparty; 0 for as many as it requests. Those of the session layer count, too. ResendOverLimit says what happens to a larger request; ResendHorizon limits how old a message may be instead"),
+    row("MaxResends", Both, Number { from: 0, to: 1_000_000, unit: "times", set: |d, n| d.settings.max_resends = limit(n as u32) },
+        "0", "how often a message is sent again within a ResendPeriod, over connections; 0 for as often as the counterparty requests it. It counts when it is written, whether or not the counterparty reads it. ResendOverLimit says what happens to a request for one that was sent again as often"),
+    row("ResendPeriod", Both, seconds(1, |d, n| d.settings.resend_period = Duration::from_secs(n)),
+        "3600", "the time after which all messages count as not sent again, for MaxResends; it begins with the first message that is sent again after the last one"),
+    row("ResendOverLimit", Both, Word { words: &["refuse", "gap-fill"], set: |d, n| d.settings.resend_over_limit = [ResendOverLimit::Refuse, ResendOverLimit::GapFill][n] },
+        "refuse", "what happens to a request for more than MaxResendRange or MaxResends allows: a Reject (373=5) refuses it with a Text that says why, so that the counterparty can request less, or the same later; or the newest messages within the limits are sent, and a gap fill replaces the others, which the counterparty then does not get. For what NextExpectedMsgSeqNum of a Logon requests it is always a gap fill"),
     row("ReplayInterleave", Both, Word { words: &["none", "heartbeats", "all"], set: |d, n| d.settings.replay_interleave = [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All][n] },
         "none", "which new messages are sent between those that the counterparty requested, before their turn: none, Heartbeats and TestRequests, or all but a Logout. The counterparty keeps them until their turn, or requests them once more"),
     row("LogonTimeout", Both, seconds(1, |d, n| d.settings.logon_timeout = Duration::from_secs(n)),

@@ -322,6 +322,10 @@ fn settings_that_cannot_both_hold_are_refused() {
         "a.cfg:8: ResendHorizon sends messages again, but PersistMessages=N keeps none"
     );
     assert_eq!(
+        acceptor_refused("PersistMessages=N\nMaxResends=3"),
+        "a.cfg:8: MaxResends sends messages again, but PersistMessages=N keeps none"
+    );
+    assert_eq!(
         acceptor_refused("ResendHorizon=0"),
         "a.cfg:7: ResendHorizon=0: a whole number from 1 to 1000000000 expected"
     );
@@ -502,6 +506,10 @@ fn every_row_does_something() {
         ("ResendRequestChunkSize=7", "ResendRequestChunkSize"),
         ("ClosedResendInterval=Y", "ClosedResendInterval"),
         ("SendRedundantResendRequests=Y", "SendRedundantResendRequests"),
+        ("MaxResendRange=7", "MaxResendRange"),
+        ("MaxResends=7", "MaxResends"),
+        ("ResendPeriod=7", "ResendPeriod"),
+        ("ResendOverLimit=gap-fill", "ResendOverLimit"),
         ("OutboundHighWatermark=30", "OutboundHighWatermark"),
         ("OutboundLowWatermark=7", "OutboundLowWatermark"),
         ("SlowConsumerTimeout=7", "SlowConsumerTimeout"),

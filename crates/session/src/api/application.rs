@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use fixbolt_codec::{BodyWriter, Message};
+use fixbolt_codec::{BodyWriter, Message, SeqNum};
 
 use crate::api::resume::Resume;
 use crate::api::turn::Turn;
@@ -103,6 +103,61 @@ pub trait Application {
     fn on_sending_logon(&mut self, logon: &mut BodyWriter<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
         let _ = (logon, turn);
         Ok(())
+    }
+
+    /// Decides how a request of the counterparty for messages again is answered: a ResendRequest
+    /// (35=2), or NextExpectedMsgSeqNum (789) of its Logon. [`Application::on_resend`] then decides
+    /// about each message.
+    ///
+    /// The settings come first: a request that
+    /// [`max_resend_range`](crate::SessionSettings::max_resend_range) or
+    /// [`max_resends`](crate::SessionSettings::max_resends) refuses is not asked about, so that a
+    /// counterparty cannot make an application work more than they allow, and
+    /// [`ResendAnswer::AsUsual`] sends no more than they allow. Called once for each request, and
+    /// once more if the answer could not be written, because there was no room for it.
+    ///
+    /// A venue whose market data is obsolete when it is requested:
+    ///
+    /// ```
+    /// use fixbolt_codec::Message;
+    /// use fixbolt_session::{Application, Delivery, Failure, ResendAnswer, ResendRange, Turn};
+    ///
+    /// struct Venue;
+    ///
+    /// impl Application for Venue {
+    ///     fn on_message(
+    ///         &mut self,
+    ///         _: Message<'_>,
+    ///         _: &mut Turn<'_>,
+    ///     ) -> Result<Delivery, Failure> {
+    ///         Ok(Delivery::Done)
+    ///     }
+    ///
+    ///     fn on_resend_request(
+    ///         &mut self,
+    ///         range: ResendRange,
+    ///         turn: &mut Turn<'_>,
+    ///     ) -> Result<ResendAnswer, Failure> {
+    ///         if turn.session_id().target_comp_id() == "PRICES" {
+    ///             return Ok(ResendAnswer::GapFill);
+    ///         }
+    ///         if range.end.0 - range.begin.0 > 100_000 {
+    ///             return Ok(ResendAnswer::refuse("request the day's file instead"));
+    ///         }
+    ///         Ok(ResendAnswer::AsUsual)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// A failure closes the connection.
+    fn on_resend_request(
+        &mut self,
+        range: ResendRange,
+        turn: &mut Turn<'_>,
+    ) -> Result<ResendAnswer, Failure> {
+        let _ = (range, turn);
+        Ok(ResendAnswer::AsUsual)
     }
 
     /// Decides whether a stored message that the counterparty asked for is sent again. Not called
@@ -207,4 +262,46 @@ pub enum Resend {
     Send,
     /// Replaces it with a gap fill, because it is obsolete.
     GapFill,
+}
+
+/// Messages that the counterparty requests again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ResendRange {
+    /// The first sequence number, at least 1.
+    pub begin: SeqNum,
+    /// The last sequence number, not 0 or 999999 for infinity: no message after it has been sent.
+    /// If an earlier request is still being answered, the range includes what is left of that, and
+    /// what is between the two.
+    pub end: SeqNum,
+    /// Whether NextExpectedMsgSeqNum (789) of a Logon requests them: there is no message that could
+    /// be rejected.
+    pub at_logon: bool,
+}
+
+/// How a request of the counterparty for messages again is answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ResendAnswer {
+    /// The messages are sent again, as many as the settings allow.
+    AsUsual,
+    /// None of them is sent again: one gap fill replaces them, and
+    /// [`Event::Unreached`](crate::Event::Unreached) says so. The counterparty takes them for
+    /// messages that it does not need.
+    GapFill,
+    /// The ResendRequest is refused with a Reject (35=3), SessionRejectReason (373) 5, RefTagID
+    /// (371) 7. The counterparty still misses the messages, and may request them again. At a logon
+    /// the same as [`ResendAnswer::GapFill`].
+    Refuse {
+        /// Text (58) of the Reject.
+        text: String,
+    },
+}
+
+impl ResendAnswer {
+    /// Returns a refusal with this Text (58).
+    #[must_use]
+    pub fn refuse(text: impl fmt::Display) -> Self {
+        Self::Refuse { text: text.to_string() }
+    }
 }

@@ -461,6 +461,7 @@ pub(crate) fn agreed(session: &Session, message: &Message<'_>, replay_from: Opti
         reset: false,
         lowered_from: None,
         replay_from,
+        gap_fills: false,
         sends_what_we_miss: has_next_expected && sends_next_expected(session),
     }
 }

@@ -10,4 +10,5 @@ pub(crate) mod gaps;
 pub(crate) mod inbound;
 pub(crate) mod logon;
 pub(crate) mod reaction;
+pub(crate) mod requests;
 pub(crate) mod sequence;

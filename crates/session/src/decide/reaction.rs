@@ -144,10 +144,11 @@ pub(crate) enum Then<'m> {
     Pardon,
     /// Ends the session with a Logout of ours.
     LogOut(LogOut<'m>),
-    /// Sends messages again.
+    /// Sends messages again, or a gap fill in their place if the application wants that.
     Replay {
         begin: SeqNum,
         end: SeqNum,
+        gap_fills: bool,
     },
     /// Answers the counterparty's Logout, whose sequence number is `cause`. `end` is how the
     /// connection ends if that is not an ordinary logout.
@@ -189,6 +190,8 @@ pub(crate) struct Agreed {
     /// The first message that the counterparty misses (789 of its Logon): everything up to our
     /// Logon is sent again, without a ResendRequest.
     pub(crate) replay_from: Option<SeqNum>,
+    /// Whether a gap fill is sent in its place, because the application wants that.
+    pub(crate) gap_fills: bool,
     /// Whether both Logons have NextExpectedMsgSeqNum (789), so that the counterparty sends what we
     /// miss without a ResendRequest.
     pub(crate) sends_what_we_miss: bool,
@@ -251,7 +254,7 @@ impl<'m> Answer<'m> {
     /// Sends messages again, and tells the application of it.
     pub(crate) fn replay(begin: SeqNum, end: SeqNum) -> Self {
         let told = Told::Event(Event::ResendRequested { begin, end });
-        Self { then: Then::Replay { begin, end }, told, ..Self::take() }
+        Self { then: Then::Replay { begin, end, gap_fills: false }, told, ..Self::take() }
     }
 
     /// Rejects the message.

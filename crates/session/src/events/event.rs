@@ -129,7 +129,8 @@ pub enum Event<'e> {
         received: SeqNum,
     },
     /// The counterparty requested messages again: with a ResendRequest, or with
-    /// NextExpectedMsgSeqNum (789) of its Logon.
+    /// NextExpectedMsgSeqNum (789) of its Logon. [`Event::Unreached`] says which of them are not
+    /// sent. A request that is refused is an [`Event::Rejected`] instead.
     ResendRequested {
         /// The first sequence number.
         begin: SeqNum,
@@ -364,6 +365,22 @@ pub enum Unreached {
         /// The setting, in sequence numbers.
         horizon: u64,
     },
+    /// The counterparty requested more messages again than
+    /// [`SessionSettings::max_resend_range`](crate::SessionSettings::max_resend_range); the newest
+    /// ones are sent.
+    BeyondRange {
+        /// The setting, in sequence numbers.
+        most: u64,
+    },
+    /// The counterparty requested the messages again, and they were sent again as often as
+    /// [`SessionSettings::max_resends`](crate::SessionSettings::max_resends) allows.
+    SentBefore {
+        /// The setting.
+        times: u32,
+    },
+    /// The counterparty requested the messages again, and the application has them gap-filled
+    /// ([`ResendAnswer`](crate::ResendAnswer)).
+    ByApplication,
 }
 
 impl fmt::Display for Unreached {
@@ -378,6 +395,13 @@ impl fmt::Display for Unreached {
             Self::BeyondHorizon { horizon } => {
                 write!(f, "requested again, but further back from NextNumOut than ResendHorizon={horizon}")
             }
+            Self::BeyondRange { most } => {
+                write!(f, "requested again, but more than MaxResendRange={most} at once")
+            }
+            Self::SentBefore { times } => {
+                write!(f, "requested again, but sent again as often as MaxResends={times} allows")
+            }
+            Self::ByApplication => f.write_str("requested again, and the application has them gap-filled"),
         }
     }
 }

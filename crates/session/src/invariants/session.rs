@@ -74,6 +74,9 @@ impl Session {
         if let Some(places) = &self.limits.outbound_permits {
             places.check(state.counted, outbox.cursor.end());
         }
+        if let Some(resends) = &self.limits.resends {
+            resends.check();
+        }
         let (attempts, most) = (stored.attempts, self.fixed.settings.poison_attempts);
         assert!(
             attempts < most || halted.is_some(),

@@ -3,4 +3,5 @@
 pub(crate) mod flood;
 pub(crate) mod pace;
 pub(crate) mod refusals;
+pub(crate) mod resends;
 pub(crate) mod throttle;

@@ -21,9 +21,7 @@ use crate::events::error::SendError;
 use crate::events::event::Event;
 use crate::perform::call::Call;
 use crate::send::seal::SendKind;
-use crate::settings::ReplayInterleave;
 use crate::settings::behavior::{AfterLogout, SendingAfterGap};
-use crate::state::backlog::Replay;
 use crate::state::missing::Missing;
 use crate::state::phase::{Held, Leave, PhaseState};
 use crate::state::reading::BlockedBy;
@@ -170,6 +168,7 @@ impl Call<'_> {
             Reaction::Answer(answer) => *answer,
             Reaction::Session(reaction) => return self.react(reaction),
         };
+        let Some(answer) = self.with_request_decided(header, answer) else { return };
         let is_gap_fill = matches!(answer.number, NumberUse::MovesTo(_));
         let is_heartbeat = header.msg_type == msg_type::HEARTBEAT && answer.reply.is_none();
         let logs_out = matches!(answer.then, Then::AnswerLogout { .. });
@@ -310,6 +309,7 @@ impl Call<'_> {
             // Whatever fits is written now, before anything else. It is as much as one call may do.
             Then::Replay { .. } => {
                 self.session_mut().intake.end_call();
+                self.tell_gap_filled();
                 self.pump();
             }
             Then::AnswerLogout { .. } => self.logout_answered(),
@@ -339,7 +339,7 @@ impl Call<'_> {
                 if let Some(begin) = agreed.replay_from
                     && let Some(ours) = self.connection_mut().and_then(|connection| connection.logon.ours)
                 {
-                    self.begin_replay(begin, ours);
+                    self.begin_replay(begin, ours, agreed.gap_fills);
                 }
                 Ok(())
             }
@@ -347,44 +347,13 @@ impl Call<'_> {
                 let text = core::mem::take(text);
                 self.log_out(text, *cause, end.clone(), *await_answer)
             }
-            Then::Replay { begin, end } => {
-                self.begin_replay(*begin, *end);
+            Then::Replay { begin, end, gap_fills } => {
+                self.begin_replay(*begin, *end, *gap_fills);
                 Ok(())
             }
             Then::AnswerLogout { cause, end } => self.answer_logout(*cause, end.take()),
             Then::LoggedOut => self.reset_after_logout(),
         }
-    }
-
-    /// Begins the replay that the counterparty requested. A second request during a replay restarts
-    /// the range; new messages that wait are not part of it, and the horizon remains counted from
-    /// them.
-    fn begin_replay(&mut self, begin: SeqNum, end: SeqNum) {
-        let session = self.session_mut();
-        let next_out = session.state.stored.next_out;
-        if session.state.phase() == Phase::LoggedOn {
-            session.state.release();
-        }
-        // Where nothing waits because everything new is sent at once, the counterparty may miss
-        // what was sent since the first request.
-        let interleaves = session.fixed.settings.replay_interleave == ReplayInterleave::All;
-        let open = session.state.replay();
-        let waiting = open.filter(|open| !interleaves || open.live < open.began);
-        let (live, began) = waiting.map_or((next_out, next_out), |open| (open.live, open.began));
-        let Some(connection) = &mut session.state.connection else { return };
-        let end = end.min(live.previous());
-        if begin > end {
-            return;
-        }
-        let (mut next, mut last) = (begin, end);
-        // The rest of what the first request asked for is not forgotten. R-RESEND-8
-        if let Some(open) = open {
-            let at = open.gap_from.unwrap_or(open.next);
-            if at <= open.end {
-                (next, last) = (begin.min(at), end.max(open.end));
-            }
-        }
-        connection.logon.backlog.replay = Some(Replay { next, end: last, gap_from: None, live, began });
     }
 
     /// Answers a Logout in the open transaction. The side that sent the first Logout closes the
@@ -521,6 +490,7 @@ impl Call<'_> {
         }
         if agreed.replay_from.is_some() && self.goes_on() {
             self.session_mut().intake.end_call();
+            self.tell_gap_filled();
             self.pump();
         }
     }
@@ -570,8 +540,12 @@ impl Call<'_> {
         action: TooHigh<'_>,
     ) {
         let Some(seq) = header.seq else { return };
+        let mut ask_again = action.ask_again;
         if let Some(first) = action.first {
-            self.answer(header, message, *first);
+            let Some(first) = self.with_request_decided(header, *first) else { return };
+            // Two sides that refuse each other's requests would ask and refuse without end.
+            ask_again &= !matches!(first.then, Then::Pardon);
+            self.answer(header, message, first);
             if !self.goes_on() {
                 return;
             }
@@ -604,7 +578,7 @@ impl Call<'_> {
             self.notify(&answers::logout_received(message));
         }
         let is_request = header.msg_type == msg_type::RESEND_REQUEST;
-        self.ask_for_gap(Ahead { seq, replayed: header.poss_dup, passed: action.ask_again, is_request });
+        self.ask_for_gap(Ahead { seq, replayed: header.poss_dup, passed: ask_again, is_request });
         if action.keep && !is_kept && self.goes_on() {
             self.session_mut().note_dropped(seq);
         }

@@ -10,6 +10,7 @@ pub(crate) mod operator;
 pub(crate) mod react;
 pub(crate) mod read;
 pub(crate) mod replay;
+pub(crate) mod requests;
 pub(crate) mod reset;
 pub(crate) mod scheduling;
 pub(crate) mod store;

@@ -2,9 +2,9 @@
 //! messages, timers and other sessions continue meanwhile.
 //!
 //! A run of session-layer messages, of sequence numbers without a message, of messages beyond the
-//! horizon or with masked secrets and of those that the application withholds becomes one
-//! SequenceReset-GapFill. New messages of the session are numbered and stored at once, and are sent
-//! from the store afterwards.
+//! horizon or a limit or with masked secrets and of those that the application withholds becomes
+//! one SequenceReset-GapFill. New messages of the session are numbered and stored at once, and are
+//! sent from the store afterwards.
 
 use core::ops::RangeInclusive;
 
@@ -46,6 +46,21 @@ enum Stored {
     Lost(SeqNum, Unreached),
 }
 
+impl Stored {
+    /// Returns the last of the sequence numbers, if a replay has gone through them because they
+    /// were requested: a limit has not kept them from being sent.
+    fn counts_to(&self) -> Option<SeqNum> {
+        match *self {
+            Self::Message(last)
+            | Self::Skip(last)
+            | Self::Lost(last, Unreached::NotStored | Unreached::Masked | Unreached::TooLarge { .. }) => {
+                Some(last)
+            }
+            Self::Lost(..) => None,
+        }
+    }
+}
+
 impl Call<'_> {
     /// Sends some more of an open replay. Does nothing if there is none, or no room.
     pub(crate) fn pump(&mut self) {
@@ -82,7 +97,7 @@ impl Call<'_> {
 
 impl Session {
     /// Records how far the replay has come.
-    fn note_replay(&mut self, replay: Option<Replay>) {
+    pub(crate) fn note_replay(&mut self, replay: Option<Replay>) {
         if let Some(connection) = &mut self.state.connection {
             connection.logon.backlog.replay = replay;
         }
@@ -94,14 +109,24 @@ impl Call<'_> {
     fn replay_one(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> bool {
         let gap_from = replay.gap_from.unwrap_or(replay.next);
         let skipped = |last: SeqNum| Some(Replay { next: last.next(), gap_from: Some(gap_from), ..replay });
-        let seq = match self.look_up(replay, buffer) {
-            None => return false,
-            Some(Stored::Message(seq)) => seq,
-            Some(Stored::Skip(last)) => {
-                self.session_mut().note_replay(skipped(last));
+        let Some(found) = self.look_up(replay, buffer) else { return false };
+        let now = self.now.mono;
+        let counts_to = found.counts_to();
+        let count = |session: &mut Session| {
+            if let Some(last) = counts_to {
+                session.count_resent(replay.next..=last, now);
+            }
+        };
+        let seq = match found {
+            Stored::Message(seq) => seq,
+            Stored::Skip(last) => {
+                let session = self.session_mut();
+                count(session);
+                session.note_replay(skipped(last));
                 return true;
             }
-            Some(Stored::Lost(last, why)) => {
+            Stored::Lost(last, why) => {
+                count(self.session_mut());
                 self.session_mut().note_replay(skipped(last));
                 self.tell_unreached(replay.next, last, why);
                 return true;
@@ -111,11 +136,19 @@ impl Call<'_> {
         session.note_replay(Some(Replay { next: seq.next(), gap_from: None, ..replay }));
         let filled = if gap_from < seq { self.fill(gap_from, seq, true) } else { Ok(()) };
         match filled.and_then(|()| self.send_again(seq, buffer)) {
-            Ok(()) => self.commit().is_ok(),
+            Ok(()) => {
+                let is_committed = self.commit().is_ok();
+                if is_committed {
+                    count(self.session_mut());
+                }
+                is_committed
+            }
             // PossDupFlag and OrigSendingTime made it larger than the counterparty accepts.
             Err(SendError::TooLarge { limit }) => {
                 self.rollback();
-                self.session_mut().note_replay(skipped(seq));
+                let session = self.session_mut();
+                count(session);
+                session.note_replay(skipped(seq));
                 self.tell_unreached(seq, seq, Unreached::TooLarge { limit });
                 true
             }
@@ -126,7 +159,7 @@ impl Call<'_> {
         }
     }
 
-    fn tell_unreached(&mut self, begin: SeqNum, end: SeqNum, why: Unreached) {
+    pub(crate) fn tell_unreached(&mut self, begin: SeqNum, end: SeqNum, why: Unreached) {
         self.session_mut().state.went_out(end);
         self.notify(&Event::Unreached { begin, end, why });
     }
@@ -168,10 +201,19 @@ impl Call<'_> {
     fn look_up(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> Option<Stored> {
         let Replay { next, end, .. } = replay;
         let session = self.session();
-        if let Some((last, why)) = session.beyond_horizon(replay)
-            && next <= last
+        // R-RESEND-11, R-RESEND-13
+        for beyond in [session.beyond_horizon(replay), session.beyond_range(replay)] {
+            if let Some((last, why)) = beyond
+                && next <= last
+            {
+                return Some(Stored::Lost(end.min(last), why));
+            }
+        }
+        // R-RESEND-12
+        if let Some((sent, times, _)) = session.sent_before(next..=end, self.now.mono)
+            && *sent.start() == next
         {
-            return Some(Stored::Lost(end.min(last), why));
+            return Some(Stored::Lost(*sent.end(), Unreached::SentBefore { times }));
         }
         let (seq, flags) = match self.load(next..=end, buffer) {
             Ok(Some((seq, _))) if seq > next => {

@@ -72,6 +72,18 @@ impl SettingRange {
         1,
         "at least 1 message a second must be sent again; None sends as many as the counterparty reads",
     );
+    /// [`SessionSettings::max_resend_range`], if there is one, in sequence numbers.
+    pub const MAX_RESEND_RANGE: Self = Self::at_least(
+        "MaxResendRange",
+        1,
+        "at least 1 message must be sent again for a request; None sends as many as are requested",
+    );
+    /// [`SessionSettings::max_resends`], if there is one.
+    pub const MAX_RESENDS: Self = Self::at_least(
+        "MaxResends",
+        1,
+        "a message must be sent again at least once; None sends it as often as it is requested",
+    );
     /// [`SessionSettings::high_watermark_percent`].
     pub const HIGH_WATERMARK_PERCENT: Self = Self {
         to: 100,
@@ -246,6 +258,8 @@ pub fn wrong_settings(
         if_any_not_in(SettingRange::RESEND_REQUEST_CHUNK_SIZE, s.resend_request_chunk_size),
         not_in(SettingRange::MAX_RESEND_REQUESTS, s.max_resend_requests.into()),
         if_any_not_in(SettingRange::MAX_REPLAY_RATE, s.max_replay_rate.map(u64::from)),
+        if_any_not_in(SettingRange::MAX_RESEND_RANGE, s.max_resend_range),
+        if_any_not_in(SettingRange::MAX_RESENDS, s.max_resends.map(u64::from)),
         not_in(SettingRange::HIGH_WATERMARK_PERCENT, s.high_watermark_percent.into()),
         if_so(WrongSetting::Watermarks, s.low_watermark_percent >= s.high_watermark_percent),
         not_in(SettingRange::POISON_ATTEMPTS, s.poison_attempts.into()),
@@ -299,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_smallest_values_of_numbers_are_right_and_those_below_are_not() {
-        let numbers: [(Change, Change, SettingRange); 10] = [
+        let numbers: [(Change, Change, SettingRange); 12] = [
             (|s| s.outbox_size = 16384, |s| s.outbox_size = 16383, SettingRange::OUTBOX_SIZE),
             (|s| s.max_message_size = 8192, |s| s.max_message_size = 8191, SettingRange::MAX_MESSAGE_SIZE),
             (
@@ -319,6 +333,12 @@ mod tests {
             ),
             (|s| s.max_resend_requests = 1, |s| s.max_resend_requests = 0, SettingRange::MAX_RESEND_REQUESTS),
             (|s| s.max_replay_rate = Some(1), |s| s.max_replay_rate = Some(0), SettingRange::MAX_REPLAY_RATE),
+            (
+                |s| s.max_resend_range = Some(1),
+                |s| s.max_resend_range = Some(0),
+                SettingRange::MAX_RESEND_RANGE,
+            ),
+            (|s| s.max_resends = Some(1), |s| s.max_resends = Some(0), SettingRange::MAX_RESENDS),
             (
                 |s| s.high_watermark_percent = 100,
                 |s| s.high_watermark_percent = 101,

@@ -99,6 +99,22 @@ impl ReplayInterleave {
     }
 }
 
+/// What happens to a request for messages again that asks for more than
+/// [`max_resend_range`](SessionSettings::max_resend_range) or
+/// [`max_resends`](SessionSettings::max_resends) allows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum ResendOverLimit {
+    /// It is refused with a Reject (35=3) whose Text says why, and none of it is sent again. No
+    /// message is lost by it: the counterparty can request less, or the same later.
+    #[default]
+    Refuse,
+    /// What is within the limits is sent again, and the rest is gap-filled, which the application
+    /// hears of by [`Event::Unreached`](crate::Event::Unreached). The counterparty then takes the
+    /// rest for messages that it does not need.
+    GapFill,
+}
+
 /// What happens if MsgSeqNum (34) of a Logon is too low: a counterparty that has lost its store
 /// begins again with numbers that it has used.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -272,6 +288,37 @@ pub struct SessionSettings {
     /// for as many as it reads. New messages that wait for the end of a replay do not count. At
     /// least 1.
     pub max_replay_rate: Option<u32>,
+    /// The most sequence numbers whose messages are sent again for one request of the counterparty;
+    /// `None` for as many as it requests. At least 1.
+    ///
+    /// The limit is for the range, whatever is in it: messages of the session layer count, too, and
+    /// so does our Logon where NextExpectedMsgSeqNum (789) of the counterparty's is the request. A
+    /// request that comes while another one is answered counts with what is left of that.
+    /// [`resend_over_limit`](Self::resend_over_limit) says what happens to a larger range; if the
+    /// rest is gap-filled, the newest messages are sent.
+    ///
+    /// [`resend_horizon`](Self::resend_horizon) limits how old a message may be that is sent again,
+    /// and not how many are.
+    pub max_resend_range: Option<u64>,
+    /// How often a message is sent again within a [`resend_period`](Self::resend_period); `None`
+    /// for as often as the counterparty requests it. At least 1.
+    ///
+    /// Messages are counted when they are written, over connections but not over a restart of the
+    /// process, whether or not the counterparty reads them: one that loses its connection needs
+    /// them once more. [`resend_over_limit`](Self::resend_over_limit) says what happens to a
+    /// request for one that was sent again as often as that. New messages in the same range have
+    /// counts of their own. What is known of the counts has a bound: if there are more than 16
+    /// ranges of messages with different counts, the two oldest become one with the higher count.
+    pub max_resends: Option<u32>,
+    /// The time after which all messages count as not sent again
+    /// ([`max_resends`](Self::max_resends)). It begins with the first message that is sent again
+    /// after the last period.
+    pub resend_period: Duration,
+    /// What happens to a request that asks for more than
+    /// [`max_resend_range`](Self::max_resend_range) or [`max_resends`](Self::max_resends) allows.
+    /// NextExpectedMsgSeqNum (789) of a Logon cannot be refused, since no message of the
+    /// counterparty asked: what is more than that is gap-filled.
+    pub resend_over_limit: ResendOverLimit,
     /// Which new messages are sent between those of a replay.
     pub replay_interleave: ReplayInterleave,
     /// Whether each message that we send has LastMsgSeqNumProcessed (369), since FIX.4.2: the last
@@ -446,6 +493,10 @@ impl SessionSettings {
             redundant_resend_requests: false,
             max_resend_requests: 3,
             max_replay_rate: None,
+            max_resend_range: None,
+            max_resends: None,
+            resend_period: Duration::from_secs(3600),
+            resend_over_limit: ResendOverLimit::Refuse,
             replay_interleave: ReplayInterleave::None,
             last_msg_seq_num_processed: false,
             too_low_at_logon: TooLowAtLogon::Refused,

@@ -14,6 +14,7 @@ pub(crate) mod outbox;
 pub(crate) mod phase;
 pub(crate) mod reading;
 pub(crate) mod reorder;
+pub(crate) mod resending;
 pub(crate) mod session;
 pub(crate) mod standing;
 pub(crate) mod status;

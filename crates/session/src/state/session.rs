@@ -14,6 +14,7 @@ use crate::events::error::SendError;
 use crate::limits::flood::{Added, Growth};
 use crate::limits::pace::Pace;
 use crate::limits::refusals::RefusedLogons;
+use crate::limits::resends::Resends;
 use crate::limits::throttle::{InboundPermits, OutboundPermits};
 use crate::schedule::calendar::Calendar;
 use crate::settings::behavior::{Behavior, WrongBodyLength};
@@ -97,6 +98,8 @@ pub(crate) struct Limits {
     pub(crate) inbound_permits: Option<Box<InboundPermits>>,
     /// How fast messages of the session layer are read that we requested.
     pub(crate) session_layer_pace: Option<Box<Pace>>,
+    /// How often messages were sent again, if that is limited.
+    pub(crate) resends: Option<Box<Resends>>,
     /// When a replay that is slowed down may send its next message.
     pub(crate) replay_due: Mono,
 }
@@ -142,6 +145,7 @@ impl Session {
             session_layer_pace: settings
                 .max_session_message_rate
                 .map(|rate| Pace::new(rate, Duration::from_secs(1), settings.max_resent_rate_factor)),
+            resends: settings.max_resends.map(|most| Resends::new(most, settings.resend_period)),
             replay_due: Mono(0),
         };
         let tools = Tools {

@@ -73,13 +73,18 @@ impl State {
     /// Ends the withholding of messages: those that were withheld follow now, in front of whatever
     /// is written next.
     pub(crate) fn release(&mut self) {
-        let began = self.stored.next_out;
+        let released = self.released();
         let Some(Connection { logon, .. }) = &mut self.connection else { return };
         logon.phase.release();
-        if let Some(live) = logon.backlog.withheld_from.take() {
-            let kept = Replay { next: live, end: live.previous(), gap_from: None, live, began };
-            logon.backlog.replay.get_or_insert(kept);
-        }
+        logon.backlog = Backlog { replay: released, withheld_from: None };
+    }
+
+    /// Returns the replay there is once nothing is withheld any more.
+    pub(crate) fn released(&self) -> Option<Replay> {
+        let Backlog { replay, withheld_from } = self.connection.as_ref()?.logon.backlog;
+        let began = self.stored.next_out;
+        let kept = |live: SeqNum| Replay { next: live, end: live.previous(), gap_from: None, live, began };
+        replay.or_else(|| withheld_from.map(kept))
     }
 
     /// Records that our Logout waits for the end of a replay for which nothing else waits: what was

@@ -6,10 +6,10 @@ use std::mem;
 use fixbolt_codec::{
     Body, BodySink, BodyWriter, Key, Message, MsgType, NewBody, SeqNum, Tag, Version, byte_sum,
 };
-use fixbolt_session::store::{RecordFlags, RecordKind};
+use fixbolt_session::store::{Record, RecordFlags, RecordKind};
 use fixbolt_session::{
-    Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, LogonDecision, SendError,
-    SessionReject, SessionRejectReason,
+    Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, LogonDecision, ResendAnswer,
+    ResendRange, SendError, SessionReject, SessionRejectReason,
 };
 
 use super::turn::Turn;
@@ -28,6 +28,8 @@ pub(super) struct Part {
     our_logon: Option<Vec<u8>>,
     /// The Text with which it refused the Logon.
     refusal: Option<String>,
+    /// The Text with which it, or a limit, refused the ResendRequest.
+    refused_request: Option<String>,
     /// What it sent once the session was logged on.
     once_logged_on: Vec<Vec<u8>>,
 }
@@ -38,6 +40,7 @@ impl Part {
         let mut part = Self {
             our_logon: turn.our_logon().map(|record| record.body.to_vec()),
             refusal: refusal(turn),
+            refused_request: refused_request(turn),
             ..Self::default()
         };
         let Some(inbound) = turn.inbound() else { return part };
@@ -102,6 +105,14 @@ impl Application for Recorded {
             Some(text) => LogonDecision::refuse(text),
             None => LogonDecision::Accept,
         })
+    }
+
+    fn on_resend_request(
+        &mut self,
+        _: ResendRange,
+        _: &mut fixbolt_session::Turn<'_>,
+    ) -> Result<ResendAnswer, Failure> {
+        Ok(self.part.refused_request.as_ref().map_or(ResendAnswer::AsUsual, ResendAnswer::refuse))
     }
 
     /// Adds the fields that the settings do not have, such as a password or those of the recorded
@@ -197,6 +208,19 @@ fn refusal(turn: &Turn<'_>) -> Option<String> {
     let is_refused = none && msg_type(first.body) == b"5" && first.cause == Some(logon.seq);
     let text = text(first.body, 58);
     (is_refused && !BY_SESSION.iter().any(|own| text.starts_with(own))).then_some(text)
+}
+
+/// Returns the Text with which a ResendRequest was refused. The session refuses others, which ask
+/// for nothing or are not valid, before the application is asked.
+fn refused_request(turn: &Turn<'_>) -> Option<String> {
+    let request = turn.inbound().filter(|record| msg_type(record.body) == b"2")?;
+    let rejects = |record: &&Record<'_>| {
+        msg_type(record.body) == b"3" && number(record.body, 45) == Some(request.seq.0)
+    };
+    let text = text(turn.outbound().find(rejects)?.body, 58);
+    // Without RefTagID, the session adds it.
+    let own = [" (7)", ", field=7"].iter().find_map(|suffix| text.strip_suffix(suffix));
+    Some(own.map_or(text.clone(), ToOwned::to_owned))
 }
 
 /// Returns the Reject (35=3) that the application asked for.

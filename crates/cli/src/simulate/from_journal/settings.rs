@@ -44,6 +44,9 @@ pub(super) fn configured(file: &Path, id: &SessionId) -> Result<Chosen, Failure>
     };
     let mut settings = session.settings.clone();
     settings.id = id.clone();
+    // What was sent again by then depended on the socket: the recorded answers say what was
+    // refused.
+    (settings.max_resend_range, settings.max_resends) = (None, None);
     if settings.dictionary == SessionDictionary::Shipped {
         settings.dictionary = dictionary(id.version(), settings.default_appl_ver_id);
     }

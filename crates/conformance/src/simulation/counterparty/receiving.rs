@@ -153,7 +153,7 @@ impl Counterparty {
         if seq > self.next_in {
             self.kept.insert(seq, logon.clone());
             if logon.get(789).is_some() && self.sent_789 {
-                self.asked = Some(Asked { begin: self.next_in, end: seq - 1, at: now.mono });
+                self.asked = Some(Asked { begin: self.next_in, end: seq - 1, to: seq - 1, at: now.mono });
             } else {
                 self.ask(now, seq - 1);
             }
@@ -190,9 +190,13 @@ impl Counterparty {
             if message.msg_type() == b"5" && is_new {
                 self.logout_waits = Some(seq);
             }
+            if message.msg_type() == b"3" && is_new {
+                self.note_refusal(&message);
+            }
             self.kept.insert(seq, message);
             let open = self
                 .asked
+                .filter(|asked| self.part.is_none_or(|part| asked.to - asked.begin < part))
                 .filter(|asked| asked.begin == self.next_in || now.mono < asked.at + self.habits.patience);
             if open.is_none() || self.habits.redundant_requests && is_new {
                 self.ask(now, seq - 1);
@@ -230,6 +234,10 @@ impl Counterparty {
         {
             // It is coming.
             (asked.begin, asked.at) = (self.next_in, now.mono);
+            if let (true, Some((first, _))) = (asked.to < self.next_in, self.kept.first_key_value()) {
+                let end = first - 1;
+                self.ask(now, end);
+            }
         }
     }
 
@@ -262,6 +270,7 @@ impl Counterparty {
             }
             b"2" if !again => self.resend_request(now, message),
             b"3" | b"j" => {
+                self.note_refusal(message);
                 self.rejects += 1;
                 let refused = message.number(45);
                 self.attacks.wrong.retain(|wrong| Some(wrong.seq) != refused);
@@ -276,6 +285,17 @@ impl Counterparty {
                 }
             },
         }
+    }
+
+    /// If its request was for too much, it asks for less from now on. Otherwise it asks again when
+    /// it has waited for an answer.
+    fn note_refusal(&mut self, reject: &Text) {
+        let text = reject.get(58).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
+        let most = text.split_once(", and at most ").and_then(|(_, rest)| {
+            let (most, _) = rest.split_once(" are sent again at once")?;
+            most.parse().ok()
+        });
+        self.part = most.or(self.part);
     }
 
     fn resend_request(&mut self, now: Moment, request: &Text) {
