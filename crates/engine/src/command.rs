@@ -14,7 +14,8 @@ use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::operation::{Operation, OperationError};
 use crate::outbound_queue::OutboundQueue;
-use crate::ports::Port;
+use crate::ports::{Binding, Port};
+use crate::semaphore::Permit;
 use crate::tls::TlsStream;
 use crate::worker::connection::Connection;
 
@@ -33,13 +34,13 @@ pub(crate) enum Command {
         answer: SyncSender<Outcome>,
     },
     /// Open a session that is accepted at a port.
-    Accept { port: Port, acceptance: Box<Acceptance>, answer: SyncSender<Opened> },
+    Accept { binding: Binding, acceptance: Box<Acceptance>, adding: Permit, answer: SyncSender<Opened> },
     /// Accept the connections to a port from now on.
     Listen { port: Port, socket: TcpListener },
     /// Continue with a connection that another worker has accepted, and that has not logged on.
     TakeOver(Box<Connection>),
     /// Open a session that we connect for.
-    Connect { initiation: Box<Initiation>, answer: SyncSender<Opened> },
+    Connect { initiation: Box<Initiation>, adding: Permit, answer: SyncSender<Opened> },
     /// A queue has messages, and the list of announced queues has no place for it.
     Announced(Arc<OutboundQueue>),
     /// Continue with a handshake of TLS: a step of it was computed.

@@ -2,30 +2,32 @@
 
 use core::fmt;
 use core::net::SocketAddr;
+use core::time::Duration;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{Application, SessionId};
 
 use crate::acceptance::Acceptance;
 use crate::certificates::Certificates;
-use crate::command::{Command, Opened};
+use crate::command::Command;
 use crate::distribution::least;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::preparation::wrong;
+use crate::semaphore::{Permit, Semaphore};
 use crate::session_handle::SessionHandle;
 use crate::session_registry::SessionRegistry;
 use crate::shutdown_signals;
 use crate::stopper::Stopper;
-use crate::sync::{Mutex, lock};
 use crate::team::Team;
+use crate::unanswered::Unanswered;
 use crate::waiting::pin_to;
 use crate::worker::Worker;
-use crate::worker_signal::on_worker_thread;
+use crate::worker_signal::{WorkerSignal, on_worker_thread};
 
 /// A running engine: sessions on one or more worker threads.
 ///
@@ -67,9 +69,9 @@ pub struct Engine<A> {
     threads: Vec<JoinHandle<Ended<A>>>,
     team: Arc<Team>,
     registry: Arc<SessionRegistry>,
-    /// Held while a session is added, so that an address is bound once, and the workers get as many
-    /// each.
-    adding: Mutex<()>,
+    /// Acquired for a session that is added, and kept until it is open, whether or not its caller
+    /// still waits: an address is bound once, and the workers get as many sessions each.
+    adding: Arc<Semaphore>,
 }
 
 /// What a worker returns: its application, and the result of closing the stores.
@@ -84,7 +86,7 @@ impl<A: Application + Send + 'static> Engine<A> {
         registry: Arc<SessionRegistry>,
     ) -> io::Result<Self> {
         let threads = Vec::with_capacity(workers.len());
-        let mut engine = Self { threads, team, registry, adding: Mutex::new(()) };
+        let mut engine = Self { threads, team, registry, adding: Arc::default() };
         for (n, ((worker, app), core)) in workers.into_iter().zip(cores).enumerate() {
             let thread = std::thread::Builder::new().name(format!("fixbolt-{n}")).spawn(move || {
                 if let Some(core) = core
@@ -114,7 +116,8 @@ impl<A> Engine<A> {
         self.registry.link(session).map(SessionHandle::new)
     }
 
-    /// Adds a session that counterparties connect to at `address`, and opens its journal.
+    /// Adds a session that counterparties connect to at `address`, and opens its journal. Waits
+    /// until it is open, for at most `limit`.
     ///
     /// The engine listens on the address if it does not yet. The session belongs to the worker that
     /// has the fewest, dedicated ones left out.
@@ -122,12 +125,15 @@ impl<A> Engine<A> {
     /// # Errors
     /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Listen`] if
     /// the engine cannot listen on the address, [`EngineError::Store`] if the journal cannot be
-    /// used, [`EngineError::Stopped`], and [`EngineError::OwnThread`] in a callback.
+    /// used, [`EngineError::Withdrawn`] and [`EngineError::TimedOut`] after `limit`,
+    /// [`EngineError::Stopped`], and [`EngineError::OwnThread`] in a callback.
     pub fn accept(
         &self,
         address: SocketAddr,
         session: impl Into<Acceptance>,
+        limit: Duration,
     ) -> Result<SessionHandle, EngineError> {
+        let begun = Instant::now();
         let acceptance: Box<Acceptance> = Box::new(session.into());
         let id = acceptance.settings.id.clone();
         if on_worker_thread() {
@@ -140,23 +146,23 @@ impl<A> Engine<A> {
             .map(|tls| self.registry.tls().of_port(tls))
             .transpose()
             .map_err(|reason| wrong(&id, reason))?;
-        let _alone = lock(&self.adding);
-        let worker = self.next_worker();
-        let open = |port| self.open(worker, |answer| Command::Accept { port, acceptance, answer });
-        if let Some((port, socket)) = self.registry.ports().open_at(address, open)? {
-            self.team.listen(worker, port, socket);
-        }
+        let adding = self.begin_adding(begun, limit)?;
+        let binding = self.registry.ports().bind(address)?;
+        let limit = limit.saturating_sub(begun.elapsed());
+        self.next_worker().ask(limit, |answer| Command::Accept { binding, acceptance, adding, answer })??;
         self.session(&id).ok_or(EngineError::Stopped)
     }
 
-    /// Adds a session that connects, and opens its journal. It belongs to the worker that has the
-    /// fewest, dedicated ones left out.
+    /// Adds a session that connects, and opens its journal. Waits until it is open, for at most
+    /// `limit`; it connects afterwards. It belongs to the worker that has the fewest, dedicated
+    /// ones left out.
     ///
     /// # Errors
     /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Store`] if the
-    /// journal cannot be used, [`EngineError::Stopped`], and [`EngineError::OwnThread`] in a
-    /// callback.
-    pub fn connect(&self, session: Initiation) -> Result<SessionHandle, EngineError> {
+    /// journal cannot be used, [`EngineError::Withdrawn`] and [`EngineError::TimedOut`] after
+    /// `limit`, [`EngineError::Stopped`], and [`EngineError::OwnThread`] in a callback.
+    pub fn connect(&self, session: Initiation, limit: Duration) -> Result<SessionHandle, EngineError> {
+        let begun = Instant::now();
         if on_worker_thread() {
             return Err(EngineError::OwnThread);
         }
@@ -168,26 +174,26 @@ impl<A> Engine<A> {
             .transpose()
             .map_err(|reason| wrong(&id, reason))?;
         let initiation = Box::new(session);
-        let _alone = lock(&self.adding);
-        self.open(self.next_worker(), |answer| Command::Connect { initiation, answer })?;
+        let adding = self.begin_adding(begun, limit)?;
+        let limit = limit.saturating_sub(begun.elapsed());
+        self.next_worker().ask(limit, |answer| Command::Connect { initiation, adding, answer })??;
         self.session(&id).ok_or(EngineError::Stopped)
     }
 
-    fn open(&self, worker: usize, command: impl FnOnce(SyncSender<Opened>) -> Command) -> Opened {
-        let (answer, answered) = sync_channel(1);
-        self.team.workers()[worker].command(command(answer));
-        answered.recv().unwrap_or(Err(EngineError::Stopped))
+    /// Waits until no other session is being added.
+    fn begin_adding(&self, begun: Instant, limit: Duration) -> Result<Permit, Unanswered> {
+        self.adding.acquire(limit.saturating_sub(begun.elapsed())).ok_or(Unanswered::Withdrawn)
     }
 
     /// Returns the living shared worker with the fewest sessions.
-    fn next_worker(&self) -> usize {
+    fn next_worker(&self) -> &WorkerSignal {
         let mut counts = self.registry.counts(self.team.shared());
         for (count, worker) in counts.iter_mut().zip(self.team.workers()) {
             if worker.is_stopped() {
                 *count = usize::MAX;
             }
         }
-        least(&counts)
+        &self.team.workers()[least(&counts)]
     }
 
     /// Returns the certificates in use, which can be loaded again.

@@ -11,6 +11,7 @@ use fixbolt_session::store::StoreError;
 use fixbolt_session::{OpenError, SessionId};
 
 use crate::config::{ConfigError, ConfigErrors};
+use crate::unanswered::Unanswered;
 
 /// Why an engine did not start, or did not end well.
 ///
@@ -62,6 +63,13 @@ pub enum EngineError {
     },
     /// The engine has stopped.
     Stopped,
+    /// The time has passed before a worker began to open the session, because a callback of the
+    /// application or a store keeps the worker busy, or another session is being opened: it will
+    /// not be opened.
+    Withdrawn,
+    /// The time has passed while a worker opens the session.
+    /// [`Engine::session`](crate::Engine::session) returns it once it is open, if it can be opened.
+    TimedOut,
     /// The call was made in a callback. A worker's thread must not wait: it would wait for itself,
     /// or for another worker that waits for it.
     OwnThread,
@@ -97,6 +105,16 @@ impl EngineError {
     }
 }
 
+impl From<Unanswered> for EngineError {
+    fn from(unanswered: Unanswered) -> Self {
+        match unanswered {
+            Unanswered::Stopped => Self::Stopped,
+            Unanswered::Withdrawn => Self::Withdrawn,
+            Unanswered::TimedOut => Self::TimedOut,
+        }
+    }
+}
+
 impl From<ConfigErrors> for EngineError {
     fn from(errors: ConfigErrors) -> Self {
         Self::Config(errors)
@@ -126,6 +144,12 @@ impl fmt::Display for EngineError {
             }
             Self::System { doing, reason } => write!(f, "{doing}: {reason}"),
             Self::Stopped => f.write_str("the engine has stopped"),
+            Self::Withdrawn => {
+                f.write_str("no worker was free within the time limit; the session will not be opened")
+            }
+            Self::TimedOut => {
+                f.write_str("the session is not open within the time limit; it is still being opened")
+            }
             Self::OwnThread => f.write_str("called in a callback, which must not wait: use another thread"),
             Self::Workers { reason } => write!(f, "workers: {reason}"),
             Self::Closing(error) => {

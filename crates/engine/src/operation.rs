@@ -6,6 +6,8 @@ use core::fmt;
 use fixbolt_codec::SeqNum;
 use fixbolt_session::{Halt, OpenError, SendError};
 
+use crate::unanswered::Unanswered;
+
 /// The author of a change, and the reason: both are recorded in the session's journal. Together
 /// they may have [`Change::MAX_SIZE`] bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,8 +65,11 @@ pub enum OperationError {
     /// ([`DrivenEngine`](crate::DrivenEngine)). Such a thread must not wait: it would wait for
     /// itself, or for another worker that waits for it.
     OwnThread,
-    /// The time has passed. What has begun continues: a Logout is on its way, or a connection is
-    /// being made.
+    /// The time has passed before the session's worker began with it, because a callback of the
+    /// application or a store keeps the worker busy: it will not be done.
+    Withdrawn,
+    /// The time has passed after the session's worker began with it. It continues: a Logout is on
+    /// its way, a connection is being made, or a callback of the application has not returned.
     TimedOut,
     /// The author and the reason of the change have more than [`Change::MAX_SIZE`] bytes together.
     ChangeTooLong,
@@ -86,12 +91,23 @@ pub enum OperationError {
     Store(OpenError),
 }
 
+impl From<Unanswered> for OperationError {
+    fn from(unanswered: Unanswered) -> Self {
+        match unanswered {
+            Unanswered::Stopped => Self::Stopped,
+            Unanswered::Withdrawn => Self::Withdrawn,
+            Unanswered::TimedOut => Self::TimedOut,
+        }
+    }
+}
+
 impl fmt::Display for OperationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSession => f.write_str("the session was removed"),
             Self::Stopped => f.write_str("the engine has stopped"),
             Self::OwnThread => f.write_str("called in a callback, or on the thread that drives the engine, which must not wait: use another thread"),
+            Self::Withdrawn => f.write_str("not begun within the time limit, because the session's worker is busy; it will not be done"),
             Self::TimedOut => f.write_str("not done within the time limit; it continues"),
             Self::ChangeTooLong => write!(
                 f,

@@ -30,7 +30,38 @@ pub(crate) struct Port(usize);
 
 /// The addresses, in the order in which they were first named.
 #[derive(Debug, Default)]
-pub(crate) struct Ports(Mutex<Vec<Listening>>);
+pub(crate) struct Ports(Arc<Mutex<Vec<Listening>>>);
+
+/// An address at which something is being opened.
+///
+/// If it had to be bound for that, and [`Binding::listen`] is not called, the engine does not
+/// listen on it: dropping the value closes the socket. Only one address is bound at a time.
+#[derive(Debug)]
+pub(crate) struct Binding {
+    ports: Arc<Mutex<Vec<Listening>>>,
+    port: Port,
+    /// Connections wait there until a worker accepts them.
+    socket: Option<TcpListener>,
+}
+
+impl Binding {
+    pub(crate) const fn port(&self) -> Port {
+        self.port
+    }
+
+    /// Keeps the address, at which something was opened. Returns the socket if it was bound.
+    pub(crate) fn listen(mut self) -> Option<(Port, mio::net::TcpListener)> {
+        self.socket.take().map(|socket| (self.port, mio::net::TcpListener::from_std(socket)))
+    }
+}
+
+impl Drop for Binding {
+    fn drop(&mut self) {
+        if self.socket.is_some() {
+            drop(lock(&self.ports).pop());
+        }
+    }
+}
 
 #[derive(Debug)]
 struct Listening {
@@ -110,15 +141,28 @@ impl Ports {
         address: SocketAddr,
         open: impl FnOnce(Port) -> Result<(), EngineError>,
     ) -> Result<Option<(Port, mio::net::TcpListener)>, EngineError> {
-        if let Some(port) = self.find(address) {
-            return open(port).map(|()| None);
-        }
-        let (port, socket) = self.bind(address).map_err(|error| EngineError::listen(address, &error))?;
-        open(port).inspect_err(|_| drop(lock(&self.0).pop()))?;
-        Ok(Some((port, mio::net::TcpListener::from_std(socket))))
+        let binding = self.bind(address)?;
+        open(binding.port())?;
+        Ok(binding.listen())
     }
 
-    fn bind(&self, address: SocketAddr) -> io::Result<(Port, TcpListener)> {
+    /// Binds an address, unless the engine listens on it.
+    ///
+    /// # Errors
+    /// [`EngineError::Listen`].
+    pub(crate) fn bind(&self, address: SocketAddr) -> Result<Binding, EngineError> {
+        let (port, socket) = match self.find(address) {
+            Some(port) => (port, None),
+            None => {
+                let bound = self.bind_new(address);
+                let (port, socket) = bound.map_err(|error| EngineError::listen(address, &error))?;
+                (port, Some(socket))
+            }
+        };
+        Ok(Binding { ports: Arc::clone(&self.0), port, socket })
+    }
+
+    fn bind_new(&self, address: SocketAddr) -> io::Result<(Port, TcpListener)> {
         let socket = TcpListener::bind(address)?;
         // That of the standard library is 128.
         SockRef::from(&socket).listen(BACKLOG)?;

@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::time::Duration;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
 use fixbolt_codec::{EncodeError, EncodeErrorKind, SeqNum, Tag};
 use fixbolt_session::{SendError, SessionEnd, SessionId, SessionState};
@@ -16,14 +15,19 @@ use crate::session_registry::SessionLink;
 /// returns it.
 ///
 /// What it reads is current, and needs no answer from the worker. Changes are made by the session's
-/// worker: the call returns once the change is made, or refused. Each change is recorded in the
-/// session's journal, with its author and the reason.
+/// worker: the call returns once the change is made or refused, and after `limit` at the latest.
+/// Each change is recorded in the session's journal, with its author and the reason.
+///
+/// A callback that does not return, or a store that is slow, keeps the worker from everything else,
+/// but not the thread that makes a call here. Either the worker has not begun by the end of `limit`
+/// and never does ([`OperationError::Withdrawn`]), or it has begun and goes on
+/// ([`OperationError::TimedOut`]). Seconds are a good limit; with zero, hardly anything is begun.
 ///
 /// It must not be used for changes in a callback: that returns [`OperationError::OwnThread`].
 ///
 /// Every change can fail with [`OperationError::NoSession`], [`OperationError::Stopped`],
-/// [`OperationError::OwnThread`] and [`OperationError::ChangeTooLong`]; the other errors are listed
-/// with each method.
+/// [`OperationError::OwnThread`], [`OperationError::ChangeTooLong`], [`OperationError::Withdrawn`]
+/// and [`OperationError::TimedOut`]; the other errors are listed with each method.
 ///
 /// ```
 /// use std::time::Duration;
@@ -46,11 +50,12 @@ use crate::session_registry::SessionLink;
 /// let engine = Engine::builder().accept("127.0.0.1:0".parse()?, settings).start(Venue)?;
 /// let session = engine.session(&id).ok_or("no such session")?;
 /// assert_eq!(session.state(), SessionState::Disconnected);
-/// session.set_numbers(Change::new("jane", "agreed on the telephone"), Some(SeqNum(12)), None)?;
+/// let limit = Duration::from_secs(5);
+/// session.set_numbers(Change::new("jane", "agreed by telephone"), Some(SeqNum(12)), None, limit)?;
 /// assert_eq!(session.next_in(), SeqNum(12));
-/// let out = session.log_out(Change::new("jane", "end of day"), "", Duration::from_secs(5));
+/// let out = session.log_out(Change::new("jane", "end of day"), "", limit);
 /// assert_eq!(out, Err(OperationError::NotLoggedOn));
-/// session.disable(Change::new("jane", "holiday"), "", Duration::from_secs(5))?;
+/// session.disable(Change::new("jane", "holiday"), "", limit)?;
 /// assert_eq!(session.state(), SessionState::Disabled);
 /// engine.stop()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -102,10 +107,9 @@ impl SessionHandle {
     /// logged on, for at most `limit`.
     ///
     /// # Errors
-    /// [`OperationError::NotInitiator`], [`OperationError::Disabled`], [`OperationError::Halted`],
-    /// [`OperationError::TimedOut`].
+    /// [`OperationError::NotInitiator`], [`OperationError::Disabled`], [`OperationError::Halted`].
     pub fn log_on(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
-        self.operate(Operation::LogOn, change, Some(limit)).map(drop)
+        self.operate(Operation::LogOn, change, limit).map(drop)
     }
 
     /// Sends a Logout with `text` (empty: none) and waits until the connection has ended, for at
@@ -115,8 +119,8 @@ impl SessionHandle {
     /// and an acceptor when its counterparty does: [`SessionHandle::disable`] keeps it logged off.
     ///
     /// # Errors
-    /// [`OperationError::NotLoggedOn`] if there is no connection; [`OperationError::TimedOut`];
-    /// [`OperationError::Refused`] if `text` contains SOH.
+    /// [`OperationError::NotLoggedOn`] if there is no connection; [`OperationError::Refused`] if
+    /// `text` contains SOH.
     pub fn log_out(
         &self,
         change: Change<'_>,
@@ -124,15 +128,15 @@ impl SessionHandle {
         limit: Duration,
     ) -> Result<SessionEnd, OperationError> {
         let operation = Operation::LogOut { text: logout_text(text)? };
-        self.operate(operation, change, Some(limit))?.ok_or(OperationError::NotLoggedOn)
+        self.operate(operation, change, limit)?.ok_or(OperationError::NotLoggedOn)
     }
 
     /// Enables the session: an initiator connects at once.
     ///
     /// # Errors
     /// [`OperationError::Refused`].
-    pub fn enable(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::Enable, change, None).map(drop)
+    pub fn enable(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
+        self.operate(Operation::Enable, change, limit).map(drop)
     }
 
     /// Disables the session until it is enabled, or the engine is restarted.
@@ -142,10 +146,10 @@ impl SessionHandle {
     /// for the end, for at most `limit`.
     ///
     /// # Errors
-    /// [`OperationError::TimedOut`], [`OperationError::Refused`].
+    /// [`OperationError::Refused`].
     pub fn disable(&self, change: Change<'_>, text: &str, limit: Duration) -> Result<(), OperationError> {
         let operation = Operation::Disable { text: logout_text(text)? };
-        self.operate(operation, change, Some(limit)).map(drop)
+        self.operate(operation, change, limit).map(drop)
     }
 
     /// Sets NextNumIn and NextNumOut; `None` leaves a number unchanged. NextNumOut never decreases:
@@ -158,8 +162,9 @@ impl SessionHandle {
         change: Change<'_>,
         next_in: Option<SeqNum>,
         next_out: Option<SeqNum>,
+        limit: Duration,
     ) -> Result<(), OperationError> {
-        self.operate(Operation::SetNumbers { next_in, next_out }, change, None).map(drop)
+        self.operate(Operation::SetNumbers { next_in, next_out }, change, limit).map(drop)
     }
 
     /// Resets both sequence numbers to 1; the journal archives its messages. The counterparty must
@@ -167,8 +172,8 @@ impl SessionHandle {
     ///
     /// # Errors
     /// [`OperationError::Connected`], [`OperationError::Halted`], [`OperationError::Refused`].
-    pub fn reset(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::Reset, change, None).map(drop)
+    pub fn reset(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
+        self.operate(Operation::Reset, change, limit).map(drop)
     }
 
     /// Begins to reset both sequence numbers in a session that is logged on, at a time that the two
@@ -185,8 +190,8 @@ impl SessionHandle {
     /// # Errors
     /// [`OperationError::NotLoggedOn`], [`OperationError::Halted`]; [`OperationError::Refused`] if
     /// messages are missing or are being sent again, or a reset has already begun.
-    pub fn reset_in_session(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::ResetInSession, change, None).map(drop)
+    pub fn reset_in_session(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
+        self.operate(Operation::ResetInSession, change, limit).map(drop)
     }
 
     /// Sends a TestRequest. If the counterparty does not answer in time, the connection ends, as
@@ -194,16 +199,16 @@ impl SessionHandle {
     ///
     /// # Errors
     /// [`OperationError::NotLoggedOn`], [`OperationError::Refused`].
-    pub fn send_test_request(&self) -> Result<(), OperationError> {
-        self.ask(Operation::TestRequest, String::new(), None).map(drop)
+    pub fn send_test_request(&self, limit: Duration) -> Result<(), OperationError> {
+        self.ask(Operation::TestRequest, String::new(), limit).map(drop)
     }
 
     /// Skips the message on which the application failed, which ends `Halted(PoisonMessage)`.
     ///
     /// # Errors
     /// [`OperationError::NotHalted`], [`OperationError::Refused`].
-    pub fn skip_poison_message(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::SkipPoisonMessage, change, None).map(drop)
+    pub fn skip_poison_message(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
+        self.operate(Operation::SkipPoisonMessage, change, limit).map(drop)
     }
 
     /// Offers the message on which the application failed again after the next logon, which ends
@@ -211,8 +216,8 @@ impl SessionHandle {
     ///
     /// # Errors
     /// [`OperationError::NotHalted`], [`OperationError::Refused`].
-    pub fn retry_poison_message(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::RetryPoisonMessage, change, None).map(drop)
+    pub fn retry_poison_message(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
+        self.operate(Operation::RetryPoisonMessage, change, limit).map(drop)
     }
 
     /// Ends every other halt without a restart.
@@ -225,8 +230,8 @@ impl SessionHandle {
     ///
     /// # Errors
     /// [`OperationError::Store`] if the session remains halted.
-    pub fn resume(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::Resume, change, None).map(drop)
+    pub fn resume(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
+        self.operate(Operation::Resume, change, limit).map(drop)
     }
 
     /// Removes the session from the engine and closes its journal.
@@ -238,35 +243,25 @@ impl SessionHandle {
     /// # Errors
     /// [`OperationError::Connected`]; [`OperationError::Store`] if the journal could not be closed
     /// cleanly (the session is removed all the same).
-    pub fn remove(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::Remove, change, None).map(drop)
+    pub fn remove(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
+        self.operate(Operation::Remove, change, limit).map(drop)
     }
 
     /// Asks for a change, which is recorded.
-    fn operate(&self, operation: Operation, change: Change<'_>, limit: Option<Duration>) -> Outcome {
+    fn operate(&self, operation: Operation, change: Change<'_>, limit: Duration) -> Outcome {
         if change.by.len().saturating_add(change.why.len()) > Change::MAX_SIZE {
             return Err(OperationError::ChangeTooLong);
         }
         self.ask(operation, change.to_string(), limit)
     }
 
-    fn ask(&self, operation: Operation, why: String, limit: Option<Duration>) -> Outcome {
+    fn ask(&self, operation: Operation, why: String, limit: Duration) -> Outcome {
         let SessionLink { queue, signal } = &self.link;
         if signal.must_not_be_awaited() {
             return Err(OperationError::OwnThread);
         }
-        let (answer, answered) = sync_channel(1);
         let session = queue.session;
-        let within = limit.unwrap_or_default();
-        signal.command(Command::Operate { session, operation, why, limit: within, answer });
-        let outcome = match limit {
-            None => answered.recv().map_err(|_| OperationError::Stopped),
-            Some(limit) => answered.recv_timeout(limit).map_err(|error| match error {
-                RecvTimeoutError::Timeout => OperationError::TimedOut,
-                RecvTimeoutError::Disconnected => OperationError::Stopped,
-            }),
-        };
-        outcome.unwrap_or_else(Err)
+        signal.ask(limit, |answer| Command::Operate { session, operation, why, limit, answer })?
     }
 }
 

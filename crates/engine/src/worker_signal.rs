@@ -3,9 +3,12 @@
 //! Announcing a queue takes no lock and allocates nothing; only a sleeping worker costs a system
 //! call, to wake it. Commands, which are rare, are kept under a lock.
 
+use core::time::Duration;
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_queue::ArrayQueue;
 use fixbolt_codec::Body;
@@ -17,6 +20,7 @@ use crate::command::Command;
 use crate::outbound_queue::OutboundQueue;
 use crate::ports::Port;
 use crate::ring::Refused;
+use crate::unanswered::Unanswered;
 use crate::worker::connection::Connection;
 
 /// The most connections that are on their way to a worker, but for those that several workers pass
@@ -55,11 +59,28 @@ pub(crate) fn on_worker_thread() -> bool {
     ON_WORKER_THREAD.get()
 }
 
+/// The commands that the worker has not begun with, the first one first.
+#[derive(Debug, Default)]
+struct Commands {
+    waiting: VecDeque<(u64, Command)>,
+    /// The number of the next command.
+    next: u64,
+}
+
+/// The commands that were left before a moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batch {
+    /// The number of the first command that was left later.
+    end: u64,
+    /// Whether one of them stops the worker, or operates a session.
+    pub(crate) operates: bool,
+}
+
 /// What a worker and the threads that use it share.
 #[derive(Debug)]
 pub(crate) struct WorkerSignal {
     announced: ArrayQueue<Arc<OutboundQueue>>,
-    commands: Mutex<Vec<Command>>,
+    commands: Mutex<Commands>,
     /// Whether there are commands: the lock is taken only then.
     commanded: AtomicBool,
     /// Sessions whose applications can accept a message again.
@@ -85,7 +106,7 @@ impl WorkerSignal {
     pub(crate) fn new(waker: mio::Waker, sessions: usize) -> Self {
         Self {
             announced: ArrayQueue::new(sessions),
-            commands: Mutex::new(Vec::new()),
+            commands: Mutex::default(),
             commanded: AtomicBool::new(false),
             ready: ArrayQueue::new(sessions),
             lost_ready: AtomicBool::new(false),
@@ -127,16 +148,56 @@ impl WorkerSignal {
     /// Leaves a command for the worker. A worker that has ended drops it, which ends the wait for
     /// its answer.
     pub(crate) fn command(&self, command: Command) {
-        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_stopped() {
-            return;
+        self.leave(command);
+    }
+
+    /// Leaves a command for the worker and waits for its answer, for at most `limit`. If the worker
+    /// has not begun by then, it never does.
+    pub(crate) fn ask<T>(
+        &self,
+        limit: Duration,
+        command: impl FnOnce(SyncSender<T>) -> Command,
+    ) -> Result<T, Unanswered> {
+        let (answer, answered) = sync_channel(1);
+        let number = self.leave(command(answer));
+        match answered.recv_timeout(limit) {
+            Ok(answer) => Ok(answer),
+            Err(RecvTimeoutError::Disconnected) => Err(Unanswered::Stopped),
+            Err(RecvTimeoutError::Timeout) if self.withdraw(number) => Err(Unanswered::Withdrawn),
+            // The answer may have come since.
+            Err(RecvTimeoutError::Timeout) => answered.try_recv().map_err(|error| match error {
+                TryRecvError::Disconnected => Unanswered::Stopped,
+                TryRecvError::Empty => Unanswered::TimedOut,
+            }),
         }
-        self.add_command(&mut commands, command);
+    }
+
+    /// Leaves a command for the worker, unless it has ended. Returns the command's number.
+    fn leave(&self, command: Command) -> u64 {
+        let mut commands = self.lock_commands();
+        if !self.is_stopped() {
+            return self.add_command(&mut commands, command);
+        }
+        commands.next
+    }
+
+    /// Takes a command back. Returns whether the worker has not begun with it.
+    fn withdraw(&self, number: u64) -> bool {
+        let mut commands = self.lock_commands();
+        let found = commands.waiting.binary_search_by_key(&number, |(number, _)| *number);
+        let command = found.ok().and_then(|index| commands.waiting.remove(index));
+        // It is dropped without the lock.
+        drop(commands);
+        command.is_some()
+    }
+
+    fn lock_commands(&self) -> MutexGuard<'_, Commands> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has the worker accept the connections to a port. Returns the socket if the worker has ended.
     pub(crate) fn listen(&self, port: Port, socket: TcpListener) -> Option<TcpListener> {
-        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut commands = self.lock_commands();
         if self.is_stopped() {
             return Some(socket);
         }
@@ -144,10 +205,13 @@ impl WorkerSignal {
         None
     }
 
-    fn add_command(&self, commands: &mut Vec<Command>, command: Command) {
-        commands.push(command);
+    fn add_command(&self, commands: &mut Commands, command: Command) -> u64 {
+        let number = commands.next;
+        commands.next += 1;
+        commands.waiting.push_back((number, command));
         self.commanded.store(true, Ordering::SeqCst);
         self.wake();
+        number
     }
 
     fn wake(&self) {
@@ -240,21 +304,32 @@ impl WorkerSignal {
         self.announced.pop()
     }
 
-    /// Takes the commands that were left since the last call.
-    pub(crate) fn take_commands(&self) -> Vec<Command> {
+    /// Returns the commands that were left until now, if there are any.
+    pub(crate) fn begin_commands(&self) -> Option<Batch> {
         if !self.commanded.swap(false, Ordering::SeqCst) {
-            return Vec::new();
+            return None;
         }
-        core::mem::take(&mut *self.commands.lock().unwrap_or_else(PoisonError::into_inner))
+        let commands = self.lock_commands();
+        let operates = |(_, command): &_| matches!(command, Command::Stop | Command::Operate { .. });
+        Some(Batch { end: commands.next, operates: commands.waiting.iter().any(operates) })
+    }
+
+    /// Takes the next command of a batch, which can no longer be withdrawn.
+    pub(crate) fn next_command(&self, batch: Batch) -> Option<Command> {
+        let mut commands = self.lock_commands();
+        if commands.waiting.front()?.0 >= batch.end {
+            return None;
+        }
+        commands.waiting.pop_front().map(|(_, command)| command)
     }
 
     /// Ends the worker's part: later messages are dropped, and nobody waits for an answer any
     /// longer once the commands are dropped that it returns, those that were not carried out.
     pub(crate) fn stop(&self) -> Vec<Command> {
-        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut commands = self.lock_commands();
         self.stopped.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        core::mem::take(&mut *commands)
+        commands.waiting.drain(..).map(|(_, command)| command).collect()
     }
 
     /// Returns whether the worker has ended.

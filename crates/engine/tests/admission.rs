@@ -107,7 +107,7 @@ fn a_connection_whose_logon_has_arrived_does_not_give_way() {
     let builder = Engine::builder().accept(anywhere(), acceptor()).pending_time(AN_HOUR);
     let venue = builder.pending_connections(1).start(app).unwrap();
     let address = venue.addresses()[0];
-    venue.accept(address, acceptor().with(|s| s.id = session_of("OTHER"))).unwrap();
+    venue.accept(address, acceptor().with(|s| s.id = session_of("OTHER")), LIMIT).unwrap();
     let mut trader = Peer::connect(address);
     trader.log_on();
     log.logged_on();
@@ -144,7 +144,7 @@ fn a_connection_from_an_address_that_no_session_allows_is_closed_before_it_sends
     let address = venue.addresses()[0];
     is_closed(&TcpStream::connect(address).unwrap());
     // It is looked at when a connection arrives, not when the engine starts.
-    let second = venue.accept(address, session("B", here)).unwrap();
+    let second = venue.accept(address, session("B", here), LIMIT).unwrap();
     let waiting = TcpStream::connect(address).unwrap();
     peer(&venue, "B").log_on();
     assert!(is_still_open(&waiting));
@@ -152,7 +152,7 @@ fn a_connection_from_an_address_that_no_session_allows_is_closed_before_it_sends
     let mut intruder = peer(&venue, "A");
     intruder.send("A", "98=0|108=30");
     intruder.closed_silently();
-    eventually(|| second.remove(CHANGE).is_ok());
+    eventually(|| second.remove(CHANGE, LIMIT).is_ok());
     is_closed(&TcpStream::connect(address).unwrap());
     venue.stop().unwrap();
 }
@@ -225,7 +225,7 @@ fn a_dynamic_session_without_a_connection_gives_way_to_a_counterparty_that_logs_
     third.log_on();
     assert!(!is_open(&venue, "SECOND"));
     assert_eq!(handle.state(), SessionState::Closed);
-    assert_eq!(handle.reset(CHANGE), Err(OperationError::NoSession));
+    assert_eq!(handle.reset(CHANGE, LIMIT), Err(OperationError::NoSession));
     assert!(is_open(&venue, "FIRST") && is_open(&venue, "THIRD"));
     first.send("D", "11=still here");
     assert!(first.receive().contains("|11=still here|"));
@@ -364,7 +364,7 @@ fn a_dynamic_session_that_an_operator_has_disabled_is_not_forgotten() {
     other.send("A", "98=0|108=30");
     other.closed_silently();
     assert!(is_open(&venue, "BANNED"));
-    handle.remove(CHANGE).unwrap();
+    handle.remove(CHANGE, LIMIT).unwrap();
     peer(&venue, "OTHER").log_on();
     venue.stop().unwrap();
 }
@@ -459,7 +459,7 @@ fn an_address_may_have_a_limited_number_of_dynamic_sessions_and_any_number_of_co
     let venue = venue.start(app).unwrap();
     let address = venue.addresses()[0];
     for configured in [one, other] {
-        venue.accept(address, configured).unwrap();
+        venue.accept(address, configured, LIMIT).unwrap();
     }
     let mut configured = ["TRADER", "OTHER"].map(|name| {
         let mut peer = peer(&venue, name);

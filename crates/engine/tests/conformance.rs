@@ -21,7 +21,8 @@ use fixbolt::session::{
     AcceptedHeartBtInt, Compatibility, Role, SessionDictionary, SessionId, SessionSettings, SessionState, Utc,
 };
 use fixbolt::{
-    Change, DrivenEngine, Engine, EngineError, Initiation, SessionHandle, Stopper, Waiting, WorkerOptions,
+    Change, DrivenEngine, Engine, EngineError, Initiation, OperationError, SessionHandle, Stopper, Waiting,
+    WorkerOptions,
 };
 use fixbolt_conformance::{
     Command, Echo, Edition, Failure, Family, Order, PATIENCE, Received, Script, Tcp, Transport,
@@ -109,8 +110,12 @@ impl Transport for Behind {
         let session = session.expect("the script's session is there");
         let change = Change::new("script", "as it says");
         let done = match command {
-            Command::SetNextSenderSeqNum(_, next) => session.set_numbers(change, None, Some(SeqNum(*next))),
-            Command::SetNextTargetSeqNum(_, next) => session.set_numbers(change, Some(SeqNum(*next)), None),
+            Command::SetNextSenderSeqNum(_, next) => {
+                session.set_numbers(change, None, Some(SeqNum(*next)), PATIENCE)
+            }
+            Command::SetNextTargetSeqNum(_, next) => {
+                session.set_numbers(change, Some(SeqNum(*next)), None, PATIENCE)
+            }
             Command::Logout(_, text) => {
                 // An initiator may not have read the answer to its Logon.
                 let patience = Instant::now() + PATIENCE;
@@ -118,7 +123,9 @@ impl Transport for Behind {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 // The script continues at once: the engine waits for the script, its counterparty.
-                let _ = session.log_out(change, text.as_deref().unwrap_or(""), Duration::ZERO);
+                let text = text.as_deref().unwrap_or("");
+                let at_once = Duration::from_millis(20);
+                while session.log_out(change, text, at_once) == Err(OperationError::Withdrawn) {}
                 Ok(())
             }
         };

@@ -36,7 +36,7 @@ fn serve(base: &str) -> ! {
         .start(app)
         .unwrap();
     let address = venue.addresses()[0];
-    venue.accept(address, of("FIX.4.4:VENUE->LATECOMER", Role::Acceptor)).unwrap();
+    venue.accept(address, of("FIX.4.4:VENUE->LATECOMER", Role::Acceptor), LIMIT).unwrap();
     println!("\naddress {address}");
     for line in std::io::stdin().lines() {
         line.unwrap();

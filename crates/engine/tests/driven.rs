@@ -99,7 +99,7 @@ fn both_sides_of_a_session_are_driven_by_one_thread() {
     assert_eq!(other.state(), SessionState::Disconnected);
     assert_eq!(venue.accept(address, acceptor()).unwrap_err().to_string().lines().count(), 1);
     // A change would wait for the very thread that asks for it.
-    assert_eq!(other.enable(Change::new("jane", "test")), Err(OperationError::OwnThread));
+    assert_eq!(other.enable(Change::new("jane", "test"), LIMIT), Err(OperationError::OwnThread));
     // Nor does a sender wait for room that only its own thread can make.
     let full = (0..).find_map(|_| {
         let mut draft = sender.within(Duration::from_secs(20)).draft(MsgType::new(b"B"));
@@ -109,7 +109,7 @@ fn both_sides_of_a_session_are_driven_by_one_thread() {
     assert_eq!(full, Some(PostError::Full));
     // Engines with threads of their own are as they always are.
     let other = Engine::builder().accept(anywhere(), acceptor()).start(Scripted::venue().0).unwrap();
-    other.session(&acceptor().id).unwrap().enable(Change::new("jane", "test")).unwrap();
+    other.session(&acceptor().id).unwrap().enable(Change::new("jane", "test"), LIMIT).unwrap();
     other.stop().unwrap();
     let stopper = trader.stopper();
     stopper.stop();
@@ -133,7 +133,7 @@ fn other_threads_reach_a_driven_engine_and_wake_it() {
         peer.log_on();
         peer.send("D", "11=ord");
         assert!(peer.receive().contains("|11=ord|"));
-        session.send_test_request().unwrap();
+        session.send_test_request(LIMIT).unwrap();
         assert!(peer.receive().contains("|35=1|"));
         let mut sender = session.sender();
         // The loop sleeps for up to a second, unless it is woken.
@@ -208,7 +208,7 @@ fn a_deadline_does_not_move_while_the_loop_does_other_things() {
 fn the_thread_that_makes_a_driven_engine_does_not_wait_for_it_before_the_first_poll() {
     let mut venue = Engine::builder().accept(anywhere(), acceptor()).driven(Scripted::venue().0).unwrap();
     let session = venue.session(&acceptor().id).unwrap();
-    assert_eq!(session.enable(Change::new("jane", "test")), Err(OperationError::OwnThread));
+    assert_eq!(session.enable(Change::new("jane", "test"), LIMIT), Err(OperationError::OwnThread));
     // Another thread drives it from now on, and this one may wait.
     let done = AtomicBool::new(false);
     std::thread::scope(|s| {
@@ -217,7 +217,7 @@ fn the_thread_that_makes_a_driven_engine_does_not_wait_for_it_before_the_first_p
                 venue.poll_for(Duration::from_millis(1)).unwrap();
             }
         });
-        eventually(|| session.enable(Change::new("jane", "test")) == Ok(()));
+        eventually(|| session.enable(Change::new("jane", "test"), LIMIT) == Ok(()));
         done.store(true, Ordering::SeqCst);
     });
     venue.stop().unwrap();

@@ -58,6 +58,7 @@ fn all() -> Vec<Box<dyn Error>> {
         Box::new(OperationError::Store(OpenError::Store(full()))),
         Box::new(OperationError::Halted(Halt::StoreFailed(full()))),
         Box::new(OperationError::ChangeTooLong),
+        Box::new(OperationError::Withdrawn),
         Box::new(config.clone()),
         Box::new(ConfigErrors::from(config.clone())),
         Box::new(EngineError::Config(config.into())),
@@ -65,6 +66,7 @@ fn all() -> Vec<Box<dyn Error>> {
         Box::new(EngineError::Closing(full())),
         Box::new(EngineError::Tier { name: "abacus".to_owned(), reason: TierError::Unknown }),
         Box::new(EngineError::NoSessions),
+        Box::new(EngineError::TimedOut),
     ]
 }
 

@@ -19,7 +19,7 @@ use support::*;
 const DESK: Change<'_> = Change::new("desk", "repaired");
 
 fn resume<A>(engine: &Engine<A>, session: &SessionId) -> Result<(), OperationError> {
-    engine.session(session).expect("the session is there").resume(DESK)
+    engine.session(session).expect("the session is there").resume(DESK, LIMIT)
 }
 
 fn bystander() -> SessionSettings {
@@ -319,7 +319,7 @@ fn a_poison_message_in_which_the_store_failed_too_leaves_no_busy_loop() {
     std::thread::sleep(Duration::from_millis(1200));
     rests(&venue);
     goes_on(&mut bystander);
-    if venue.session(&acceptor().id).unwrap().skip_poison_message(DESK).is_err() {
+    if venue.session(&acceptor().id).unwrap().skip_poison_message(DESK, LIMIT).is_err() {
         resume(&venue, &acceptor().id).unwrap();
     }
     std::thread::sleep(Duration::from_millis(1200));
@@ -451,7 +451,7 @@ fn a_poison_message_may_be_offered_again_instead_of_being_skipped() {
         "{refused:?}"
     );
     healthy.store(true, Ordering::SeqCst);
-    venue.session(&acceptor().id).unwrap().retry_poison_message(DESK).unwrap();
+    venue.session(&acceptor().id).unwrap().retry_poison_message(DESK, LIMIT).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.seq = 3;
     peer.log_on();

@@ -96,9 +96,10 @@ fn every_ticket_is_reported_when_its_session_is_removed() {
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
     let address = venue.addresses()[0];
     for n in 0..60 {
-        let session = venue.accept(address, keeping(&format!("FIX.4.4:VENUE->T{n}"))).unwrap();
+        let session = venue.accept(address, keeping(&format!("FIX.4.4:VENUE->T{n}")), LIMIT).unwrap();
         let sender = session.sender();
-        let accepted = send_until_refused(&sender, &PostError::NoSession, || session.remove(JANE).unwrap());
+        let accepted =
+            send_until_refused(&sender, &PostError::NoSession, || session.remove(JANE, LIMIT).unwrap());
         all_reported(&log, accepted);
     }
     venue.stop().unwrap();
@@ -124,11 +125,11 @@ fn a_removed_session_takes_nothing_of_the_budget_although_its_senders_live() {
     let mut senders = Vec::new();
     for n in 0..20 {
         let settings = keeping(&format!("FIX.4.4:VENUE->T{n}"));
-        let session = venue.accept(venue.addresses()[0], settings).unwrap();
+        let session = venue.accept(venue.addresses()[0], settings, LIMIT).unwrap();
         let mut sender = session.sender();
         report(sender.within(LONG), 100).unwrap();
         senders.push(sender);
-        session.remove(JANE).unwrap();
+        session.remove(JANE, LIMIT).unwrap();
     }
     venue.stop().unwrap();
 }
@@ -145,7 +146,7 @@ fn a_callback_may_ask_the_engine_for_its_addresses_while_a_session_is_added() {
             if let Some(engine) = engine.get() {
                 *seen.lock().unwrap() = engine.addresses();
                 let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
-                errors.lock().unwrap().extend(engine.accept(anywhere(), other).err());
+                errors.lock().unwrap().extend(engine.accept(anywhere(), other, LIMIT).err());
             }
         })
     };
@@ -154,7 +155,7 @@ fn a_callback_may_ask_the_engine_for_its_addresses_while_a_session_is_added() {
     assert!(engine.set(venue).is_ok());
     let adding = Arc::clone(&engine);
     returns("accept", move || {
-        adding.get().unwrap().accept(address, of("FIX.4.4:VENUE->NEW", Role::Acceptor)).map(drop)
+        adding.get().unwrap().accept(address, of("FIX.4.4:VENUE->NEW", Role::Acceptor), LIMIT).map(drop)
     })
     .unwrap();
     assert_eq!(*seen.lock().unwrap(), [address]);
@@ -172,7 +173,7 @@ fn a_callback_of_one_worker_does_not_wait_for_another_worker() {
         Scripted::on_message(move |_, _| {
             // Each would wait for the other one.
             both.wait();
-            let outcome = handles.get().unwrap()[1 - worker].send_test_request();
+            let outcome = handles.get().unwrap()[1 - worker].send_test_request(LIMIT);
             outcomes.lock().unwrap().push(outcome);
             None
         })
@@ -279,7 +280,7 @@ fn an_address_is_free_again_if_its_session_could_not_be_added() {
     let (app, _log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
     let free = TcpListener::bind(anywhere()).unwrap().local_addr().unwrap();
-    let twice = venue.accept(free, acceptor()).unwrap_err();
+    let twice = venue.accept(free, acceptor(), LIMIT).unwrap_err();
     assert!(matches!(twice, EngineError::Settings { .. }), "{twice}");
     assert_eq!(venue.addresses().len(), 1);
     TcpListener::bind(free).expect("nobody listens there");
@@ -293,10 +294,10 @@ fn an_address_that_was_in_use_can_be_added_later() {
     let taken = TcpListener::bind(anywhere()).unwrap();
     let address = taken.local_addr().unwrap();
     let other = || of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
-    let refused = venue.accept(address, other()).unwrap_err();
+    let refused = venue.accept(address, other(), LIMIT).unwrap_err();
     assert!(matches!(refused, EngineError::Listen { .. }), "{refused}");
     drop(taken);
-    venue.accept(address, other()).unwrap();
+    venue.accept(address, other(), LIMIT).unwrap();
     let mut peer = Peer::connect(address).named("OTHER", "VENUE");
     peer.log_on();
     venue.stop().unwrap();
@@ -314,9 +315,9 @@ fn an_initiator_that_is_enabled_while_it_logs_out_connects_when_it_has() {
     assert!(first.receive().contains("|35=A|"));
     first.send("A", "98=0|108=30");
     log.logged_on();
-    assert_eq!(session.disable(JANE, "", Duration::ZERO), Err(OperationError::TimedOut));
+    assert_eq!(begun(|| session.disable(JANE, "", AT_ONCE)), Err(OperationError::TimedOut));
     assert!(first.receive().contains("|35=5|"));
-    session.enable(JANE).unwrap();
+    session.enable(JANE, LIMIT).unwrap();
     first.send("5", "");
     assert_eq!(log.ended(), "LoggedOutByUs");
     drop(first);
@@ -374,11 +375,11 @@ fn what_an_operator_writes_cannot_add_fields_or_halt_the_session() {
     let venue = Engine::builder().accept(anywhere(), acceptor()).journal(&scratch.0).start(app).unwrap();
     let session = venue.session(&acceptor().id).unwrap();
     let longest = "x".repeat(Change::MAX_SIZE - 4);
-    session.set_numbers(Change::new("jane", &longest), Some(SeqNum(2)), None).unwrap();
+    session.set_numbers(Change::new("jane", &longest), Some(SeqNum(2)), None, LIMIT).unwrap();
     let longer = "x".repeat(Change::MAX_SIZE - 3);
-    let refused = session.set_numbers(Change::new("jane", &longer), Some(SeqNum(3)), None);
+    let refused = session.set_numbers(Change::new("jane", &longer), Some(SeqNum(3)), None, LIMIT);
     assert_eq!(refused, Err(OperationError::ChangeTooLong));
-    session.set_numbers(JANE, Some(SeqNum(1)), None).unwrap();
+    session.set_numbers(JANE, Some(SeqNum(1)), None, LIMIT).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
     let refused = session.log_out(JANE, "bye\u{1}35=D", LONG);
@@ -399,7 +400,7 @@ fn handles_of_many_threads_get_an_answer_while_sessions_come_and_go() {
             scope.spawn(move || {
                 while !done.load(Ordering::Relaxed) {
                     let settings = of(&format!("FIX.4.4:VENUE->T{}", n % 2), Role::Acceptor);
-                    let session = match venue.accept(address, settings.clone()) {
+                    let session = match venue.accept(address, settings.clone(), LIMIT) {
                         Ok(session) => session,
                         // Another thread has it.
                         Err(_) => match venue.session(&settings.id) {
@@ -408,11 +409,11 @@ fn handles_of_many_threads_get_an_answer_while_sessions_come_and_go() {
                         },
                     };
                     for outcome in [
-                        session.set_numbers(JANE, Some(SeqNum(5)), None),
+                        session.set_numbers(JANE, Some(SeqNum(5)), None, LIMIT),
                         session.disable(JANE, "", LONG),
-                        session.enable(JANE),
-                        session.reset(JANE),
-                        session.remove(JANE),
+                        session.enable(JANE, LIMIT),
+                        session.reset(JANE, LIMIT),
+                        session.remove(JANE, LIMIT),
                     ] {
                         assert!(matches!(outcome, Ok(()) | Err(OperationError::NoSession)), "{outcome:?}");
                     }

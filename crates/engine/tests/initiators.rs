@@ -137,7 +137,7 @@ fn a_session_that_was_logged_on_waits_before_it_connects_again() {
     log.ended();
     // An operator's request is carried out in a later cycle than what follows from the end.
     let session = trader.session(&initiator().id).unwrap();
-    assert_eq!(session.log_on(JANE, Duration::ZERO), Err(OperationError::TimedOut));
+    assert_eq!(begun(|| session.log_on(JANE, AT_ONCE)), Err(OperationError::TimedOut));
     let peer = primary.accept();
     log.logged_on();
     backup.is_alone();
@@ -224,7 +224,7 @@ fn a_connection_lingers_for_its_counterparty_as_long_as_it_is_told_to() {
         let mut peer = host.accept();
         log.logged_on();
         let session = trader.session(&initiator().id).unwrap();
-        assert_eq!(session.log_out(JANE, "", Duration::ZERO), Err(OperationError::TimedOut));
+        assert_eq!(begun(|| session.log_out(JANE, "", AT_ONCE)), Err(OperationError::TimedOut));
         assert!(peer.receive().contains("|35=5|"));
         peer.send("5", "");
         assert_eq!(peer.try_receive(), None);
@@ -250,11 +250,11 @@ fn an_operators_logout_or_switch_before_the_logon_is_answered_goes_to_no_other_h
     assert_eq!(peer.try_receive(), None);
     log.ended();
     backup.is_alone();
-    assert_eq!(session.log_on(JANE, Duration::ZERO), Err(OperationError::TimedOut));
+    assert_eq!(begun(|| session.log_on(JANE, AT_ONCE)), Err(OperationError::TimedOut));
     let mut peer = primary.logon();
     session.disable(JANE, "", LONG).unwrap();
     assert_eq!(peer.try_receive(), None);
-    session.enable(JANE).unwrap();
+    session.enable(JANE, LIMIT).unwrap();
     let peer = primary.accept();
     log.logged_on();
     backup.is_alone();

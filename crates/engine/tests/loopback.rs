@@ -436,8 +436,8 @@ fn a_poison_message_halts_its_session_until_it_is_skipped_and_the_others_go_on()
     assert!(bystander.receive().contains("|11=fine|"));
     let session = venue.session(&acceptor().id).unwrap();
     let change = Change::new("desk", "the order is nonsense");
-    session.skip_poison_message(change).unwrap();
-    assert_eq!(session.skip_poison_message(change), Err(OperationError::NotHalted));
+    session.skip_poison_message(change, LIMIT).unwrap();
+    assert_eq!(session.skip_poison_message(change, LIMIT), Err(OperationError::NotHalted));
     let mut peer = Peer::connect(address);
     peer.seq = 4;
     peer.log_on();
@@ -527,7 +527,8 @@ fn asking_a_stopped_engine_returns_an_error() {
     venue.stopper().stop();
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     eventually(|| order(&mut sender, "late") == Err(PostError::Stopped));
-    let skipped = venue.session(&acceptor().id).unwrap().skip_poison_message(Change::new("desk", "late"));
+    let skipped =
+        venue.session(&acceptor().id).unwrap().skip_poison_message(Change::new("desk", "late"), LIMIT);
     assert_eq!(skipped, Err(OperationError::Stopped));
     venue.wait().unwrap();
 }

@@ -4,11 +4,14 @@ mod support;
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::time::Duration;
 
-use fixbolt::codec::{BodySink, Key, MsgType, NewBody, SeqNum};
-use fixbolt::session::{Halt, OpenError, Role, SendError, SessionEnd, SessionId, SessionKey, SessionState};
+use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
+use fixbolt::session::{
+    Application, Delivery, Event, Failure, Halt, OpenError, Role, SendError, SessionEnd, SessionId,
+    SessionKey, SessionState, Turn,
+};
 use fixbolt::store::{DirectoryStore, RecordKind, Store};
 use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle};
 use support::*;
@@ -86,7 +89,7 @@ fn log_out_waits_for_the_answer_and_returns_how_the_connection_ended() {
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
     // There is no answer yet.
-    assert_eq!(session.log_out(JANE, "bye", Duration::ZERO), Err(OperationError::TimedOut));
+    assert_eq!(begun(|| session.log_out(JANE, "bye", AT_ONCE)), Err(OperationError::TimedOut));
     let logout = peer.receive();
     assert!(logout.contains("|35=5|") && logout.contains("|58=bye|"), "{logout}");
     assert_eq!(session.state(), SessionState::LoggingOut);
@@ -122,7 +125,7 @@ fn an_initiator_logs_out_and_logs_on_again_when_it_is_told_to() {
 fn a_logon_that_is_never_answered_ends_at_its_timeout() {
     let listener = std::net::TcpListener::bind(anywhere()).unwrap();
     let (trader, _log, session) = trader(listener.local_addr().unwrap(), LONG);
-    assert_eq!(session.log_on(JANE, Duration::from_millis(20)), Err(OperationError::TimedOut));
+    assert_eq!(begun(|| session.log_on(JANE, AT_ONCE)), Err(OperationError::TimedOut));
     drop(listener);
     trader.stop().unwrap();
 }
@@ -146,7 +149,7 @@ fn a_session_that_is_switched_off_logs_out_and_stays_off_until_it_is_switched_on
     refused.seq = 3;
     refused.send("A", "98=0|108=30");
     refused.closed_silently();
-    assert_eq!(session.enable(JANE), Ok(()));
+    assert_eq!(session.enable(JANE, LIMIT), Ok(()));
     assert_eq!(session.state(), SessionState::Disconnected);
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.seq = 3;
@@ -166,7 +169,7 @@ fn an_initiator_that_is_switched_off_does_not_connect() {
     // Many times its usual reconnect interval.
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(session.state(), SessionState::Disabled);
-    session.enable(JANE).unwrap();
+    session.enable(JANE, LIMIT).unwrap();
     venue_log.logged_on();
     trader.stop().unwrap();
     venue.stop().unwrap();
@@ -178,14 +181,14 @@ fn sequence_numbers_are_set_and_reset_and_the_journal_records_who_and_why() {
     let (app, _log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).journal(&scratch.0).start(app).unwrap();
     let session = venue.session(&acceptor().id).unwrap();
-    session.set_numbers(Change::new("jane", "agreed"), Some(SeqNum(7)), Some(SeqNum(9))).unwrap();
+    session.set_numbers(Change::new("jane", "agreed"), Some(SeqNum(7)), Some(SeqNum(9)), LIMIT).unwrap();
     assert_eq!((session.next_in(), session.next_out()), (SeqNum(7), SeqNum(9)));
-    let down = session.set_numbers(JANE, None, Some(SeqNum(8)));
+    let down = session.set_numbers(JANE, None, Some(SeqNum(8)), LIMIT);
     assert!(matches!(down, Err(OperationError::Refused(SendError::Application(_)))), "{down:?}");
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.seq = 7;
     peer.log_on();
-    assert_eq!(session.reset(JANE), Err(OperationError::Connected));
+    assert_eq!(session.reset(JANE, LIMIT), Err(OperationError::Connected));
     let logout = {
         let session = session.clone();
         std::thread::spawn(move || session.log_out(Change::new("tom", "end of day"), "", LONG))
@@ -194,10 +197,10 @@ fn sequence_numbers_are_set_and_reset_and_the_journal_records_who_and_why() {
     peer.send("5", "");
     assert_eq!(logout.join().unwrap(), Ok(SessionEnd::LoggedOutByUs));
     session.disable(Change::new("tom", "holiday"), "", LONG).unwrap();
-    session.enable(Change::new("tom", "a mistake")).unwrap();
-    session.reset(Change::new("jane", "new year")).unwrap();
+    session.enable(Change::new("tom", "a mistake"), LIMIT).unwrap();
+    session.reset(Change::new("jane", "new year"), LIMIT).unwrap();
     assert_eq!((session.next_in(), session.next_out()), (SeqNum(1), SeqNum(1)));
-    session.set_numbers(Change::new("jane", "as they are"), None, None).unwrap();
+    session.set_numbers(Change::new("jane", "as they are"), None, None, LIMIT).unwrap();
     venue.stop().unwrap();
     // The records before the reset are still in the journal.
     let after = changes(&scratch.0, &acceptor().id);
@@ -227,10 +230,10 @@ fn sequence_numbers_are_set_and_reset_and_the_journal_records_who_and_why() {
 #[test]
 fn a_test_request_is_sent_if_the_session_is_logged_on() {
     let (venue, _log, session) = venue();
-    assert_eq!(session.send_test_request(), Err(OperationError::NotLoggedOn));
+    assert_eq!(session.send_test_request(LIMIT), Err(OperationError::NotLoggedOn));
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
-    session.send_test_request().unwrap();
+    session.send_test_request(LIMIT).unwrap();
     assert!(peer.receive().contains("|35=1|"));
     venue.stop().unwrap();
 }
@@ -238,11 +241,11 @@ fn a_test_request_is_sent_if_the_session_is_logged_on() {
 #[test]
 fn a_reset_in_the_session_is_begun_and_told() {
     let (venue, _log, session) = venue();
-    assert_eq!(session.reset_in_session(JANE), Err(OperationError::NotLoggedOn));
+    assert_eq!(session.reset_in_session(JANE, LIMIT), Err(OperationError::NotLoggedOn));
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
-    session.reset_in_session(JANE).unwrap();
-    assert!(matches!(session.reset_in_session(JANE), Err(OperationError::Refused(_))));
+    session.reset_in_session(JANE, LIMIT).unwrap();
+    assert!(matches!(session.reset_in_session(JANE, LIMIT), Err(OperationError::Refused(_))));
     let test = peer.receive();
     let id = test.split("|112=").nth(1).and_then(|rest| rest.split('|').next()).unwrap();
     peer.send("0", &format!("112={id}"));
@@ -260,11 +263,11 @@ fn sessions_are_added_to_a_running_engine_and_removed_while_they_are_logged_out(
     let address = venue.addresses()[0];
     let other = || of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
     // At an address that the engine listens on, and at another one.
-    let first = venue.accept(address, other()).unwrap();
+    let first = venue.accept(address, other(), LIMIT).unwrap();
     let elsewhere = of("FIX.4.4:VENUE->ELSEWHERE", Role::Acceptor);
-    let second = venue.accept("127.0.0.2:0".parse().unwrap(), elsewhere).unwrap();
+    let second = venue.accept("127.0.0.2:0".parse().unwrap(), elsewhere, LIMIT).unwrap();
     assert_eq!(venue.addresses().len(), 2);
-    let twice = venue.accept(address, other()).unwrap_err();
+    let twice = venue.accept(address, other(), LIMIT).unwrap_err();
     assert!(twice.to_string().contains("open already"), "{twice}");
 
     let mut peer = Peer::connect(address).named("OTHER", "VENUE");
@@ -274,7 +277,7 @@ fn sessions_are_added_to_a_running_engine_and_removed_while_they_are_logged_out(
     let mut sender = first.sender();
     assert_eq!(report(&mut sender), Ok(1));
     assert!(peer.receive().contains("|11=report|"));
-    assert_eq!(first.remove(JANE), Err(OperationError::Connected));
+    assert_eq!(first.remove(JANE, LIMIT), Err(OperationError::Connected));
     let logout = {
         let first = first.clone();
         std::thread::spawn(move || first.log_out(JANE, "", LONG))
@@ -282,10 +285,10 @@ fn sessions_are_added_to_a_running_engine_and_removed_while_they_are_logged_out(
     assert!(peer.receive().contains("|35=5|"));
     peer.send("5", "");
     logout.join().unwrap().unwrap();
-    first.remove(JANE).unwrap();
+    first.remove(JANE, LIMIT).unwrap();
 
     assert_eq!(first.state(), SessionState::Closed);
-    assert_eq!(first.reset(JANE), Err(OperationError::NoSession));
+    assert_eq!(first.reset(JANE, LIMIT), Err(OperationError::NoSession));
     assert_eq!(report(&mut sender), Err(PostError::NoSession));
     assert!(venue.session(&other().id).is_none());
     let mut refused = Peer::connect(address).named("OTHER", "VENUE");
@@ -295,9 +298,9 @@ fn sessions_are_added_to_a_running_engine_and_removed_while_they_are_logged_out(
     let last = changes(&scratch.0, &other().id).pop().unwrap();
     assert_eq!(last.1, "jane: a test");
     // So may the engine; the sequence numbers continue.
-    let again = venue.accept(address, other()).unwrap();
+    let again = venue.accept(address, other(), LIMIT).unwrap();
     assert_eq!((again.next_in(), again.next_out()), (SeqNum(3), SeqNum(4)));
-    assert_eq!(first.reset(JANE), Err(OperationError::NoSession), "it is another one");
+    assert_eq!(first.reset(JANE, LIMIT), Err(OperationError::NoSession), "it is another one");
     there.send("D", "11=goes on");
     assert!(there.receive().contains("|11=goes on|"));
     assert_eq!(second.state(), SessionState::LoggedOn);
@@ -311,14 +314,14 @@ fn an_initiator_is_added_to_a_running_engine_and_removed() {
     let other = of("FIX.4.4:X->Y", Role::Acceptor);
     let trader = Engine::builder().accept(anywhere(), other).start(app).unwrap();
     let initiation = || Initiation::new(initiator(), "127.0.0.1", venue.addresses()[0].port());
-    let wrong = trader.connect(Initiation::new(acceptor(), "127.0.0.1", 1)).unwrap_err();
+    let wrong = trader.connect(Initiation::new(acceptor(), "127.0.0.1", 1), LIMIT).unwrap_err();
     assert!(matches!(wrong, EngineError::Settings { .. }), "{wrong}");
     for _ in 0..3 {
-        let session = trader.connect(initiation()).unwrap();
+        let session = trader.connect(initiation(), LIMIT).unwrap();
         venue_log.logged_on();
         assert_eq!(session.log_on(JANE, LONG), Ok(()));
         session.log_out(JANE, "", LONG).unwrap();
-        session.remove(JANE).unwrap();
+        session.remove(JANE, LIMIT).unwrap();
         assert_eq!(venue_log.ended(), "LoggedOutByPeer");
         assert!(trader.session(&initiator().id).is_none());
     }
@@ -333,7 +336,7 @@ fn a_session_that_is_removed_while_it_connects_stops_connecting() {
     // The initiator has connected and is logging on: end that connection first.
     let (connection, _) = listener.accept().unwrap();
     drop(connection);
-    eventually(|| session.remove(JANE) == Ok(()));
+    eventually(|| session.remove(JANE, LIMIT) == Ok(()));
     assert_eq!(session.log_on(JANE, LONG), Err(OperationError::NoSession));
     trader.stop().unwrap();
 }
@@ -345,13 +348,13 @@ fn a_halted_session_is_resumed_by_its_handle() {
     let venue = Engine::builder().accept(anywhere(), acceptor()).store(Box::new(store)).start(app).unwrap();
     let session = venue.session(&acceptor().id).unwrap();
     steering.refuse(&acceptor().id);
-    let refused = session.set_numbers(JANE, Some(SeqNum(2)), None);
+    let refused = session.set_numbers(JANE, Some(SeqNum(2)), None, LIMIT);
     assert!(matches!(refused, Err(OperationError::Refused(SendError::Store(_)))), "{refused:?}");
     assert!(matches!(session.state(), SessionState::Halted(Halt::StoreFailed(_))));
-    assert!(matches!(session.reset(JANE), Err(OperationError::Halted(Halt::StoreFailed(_)))));
-    assert!(matches!(session.resume(JANE), Err(OperationError::Store(OpenError::Store(_)))));
+    assert!(matches!(session.reset(JANE, LIMIT), Err(OperationError::Halted(Halt::StoreFailed(_)))));
+    assert!(matches!(session.resume(JANE, LIMIT), Err(OperationError::Store(OpenError::Store(_)))));
     steering.allow();
-    assert_eq!(session.resume(JANE), Ok(()));
+    assert_eq!(session.resume(JANE, LIMIT), Ok(()));
     assert_eq!(session.state(), SessionState::Disconnected);
     assert_eq!(session.next_in(), SeqNum(1), "what was refused did not happen");
     drop(log);
@@ -364,7 +367,7 @@ fn a_call_that_would_wait_for_its_own_thread_is_refused() {
     let outcome: Arc<Mutex<Option<Result<(), OperationError>>>> = Arc::default();
     let (known, told) = (Arc::clone(&handle), Arc::clone(&outcome));
     let (app, _log) = Scripted::on_message(move |_, _| {
-        *told.lock().unwrap() = Some(known.get().unwrap().send_test_request());
+        *told.lock().unwrap() = Some(known.get().unwrap().send_test_request(LIMIT));
         None
     });
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
@@ -423,4 +426,141 @@ fn an_engine_that_is_dropped_during_a_slow_replay_sends_its_logout_and_waits_for
     assert_eq!(log.ended(), "LoggedOutByUs");
     // A second each: LogoutTimeout is two, and half of it is for the replay.
     assert!(counterparty.join().unwrap() < 10);
+}
+
+/// A venue whose callback for each message, and for each change of sequence numbers, waits for the
+/// test.
+struct Hanging {
+    recorder: Recorder,
+    begun: mpsc::Sender<()>,
+    goes_on: mpsc::Receiver<()>,
+}
+
+impl Hanging {
+    fn start() -> (Engine<Self>, mpsc::Receiver<()>, mpsc::Sender<()>) {
+        let ((begun, has_begun), (go_on, goes_on)) = (mpsc::channel(), mpsc::channel());
+        let app = Self { recorder: Recorder::venue().0, begun, goes_on };
+        (Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap(), has_begun, go_on)
+    }
+
+    fn hang(&self) {
+        self.begun.send(()).unwrap();
+        // An error: the test has failed.
+        let _ = self.goes_on.recv();
+    }
+}
+
+impl Application for Hanging {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+        self.hang();
+        self.recorder.on_message(message, turn)
+    }
+
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
+        if matches!(event, Event::SequenceChanged { .. }) {
+            self.hang();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn calls_return_while_a_callback_hangs_and_what_was_not_begun_never_happens() {
+    let (venue, has_begun, go_on) = Hanging::start();
+    let session = venue.session(&acceptor().id).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    peer.send("D", "11=hangs");
+    has_begun.recv().unwrap();
+    for outcome in [
+        session.log_on(JANE, AT_ONCE),
+        session.log_out(JANE, "", AT_ONCE).map(drop),
+        session.enable(JANE, AT_ONCE),
+        session.disable(JANE, "", AT_ONCE),
+        session.set_numbers(JANE, Some(SeqNum(7)), Some(SeqNum(9)), AT_ONCE),
+        session.reset(JANE, AT_ONCE),
+        session.reset_in_session(JANE, AT_ONCE),
+        session.send_test_request(AT_ONCE),
+        session.skip_poison_message(JANE, AT_ONCE),
+        session.retry_poison_message(JANE, AT_ONCE),
+        session.resume(JANE, AT_ONCE),
+        session.remove(JANE, AT_ONCE),
+    ] {
+        assert_eq!(outcome, Err(OperationError::Withdrawn));
+    }
+    let others = ["FIX.4.4:VENUE->OTHER", "FIX.4.4:X->VENUE"];
+    for address in [venue.addresses()[0], "127.0.0.2:0".parse().unwrap()] {
+        let other = venue.accept(address, of(others[0], Role::Acceptor), AT_ONCE);
+        assert_eq!(other.map(drop), Err(EngineError::Withdrawn));
+    }
+    let other = venue.connect(Initiation::new(of(others[1], Role::Initiator), "127.0.0.1", 1), AT_ONCE);
+    assert_eq!(other.map(drop), Err(EngineError::Withdrawn));
+    assert_eq!(venue.addresses().len(), 1);
+
+    go_on.send(()).unwrap();
+    assert!(peer.receive().contains("|34=2|") && session.next_in() == SeqNum(3));
+    // It is answered after everything that came before it.
+    assert_eq!(session.send_test_request(LIMIT), Ok(()));
+    assert!(peer.receive().contains("|35=1|"));
+    assert_eq!((session.state(), session.next_out()), (SessionState::LoggedOn, SeqNum(4)));
+    assert!(others.iter().all(|other| venue.session(&id(other)).is_none()));
+    for other in others {
+        venue.accept("127.0.0.2:0".parse().unwrap(), of(other, Role::Acceptor), LIMIT).unwrap();
+    }
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_call_whose_own_callback_hangs_returns_and_goes_on() {
+    let (venue, has_begun, go_on) = Hanging::start();
+    let session = venue.session(&acceptor().id).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    let set = begun(|| session.set_numbers(JANE, Some(SeqNum(7)), None, AT_ONCE));
+    assert_eq!(set, Err(OperationError::TimedOut));
+    has_begun.recv().unwrap();
+    assert_eq!(session.set_numbers(JANE, Some(SeqNum(9)), None, AT_ONCE), Err(OperationError::Withdrawn));
+    go_on.send(()).unwrap();
+    assert_eq!(session.send_test_request(LIMIT), Ok(()));
+    assert_eq!(session.next_in(), SeqNum(7));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_session_whose_opening_hangs_is_open_once_it_goes_on_and_no_other_one_is_added_meanwhile() {
+    let (has_begun, goes_on) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+    let (mut app, _log) = Scripted::venue();
+    let mut opened = 0;
+    app.resume = {
+        let (has_begun, goes_on) = (Arc::clone(&has_begun), Arc::clone(&goes_on));
+        Box::new(move || {
+            opened += 1;
+            if opened == 2 {
+                has_begun.wait();
+                goes_on.wait();
+            }
+        })
+    };
+    let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
+    let other = || of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
+    let elsewhere: SocketAddr = "127.0.0.2:0".parse().unwrap();
+    std::thread::scope(|scope| {
+        let adding = scope.spawn(|| {
+            let mut added = Err(EngineError::Withdrawn);
+            while matches!(added, Err(EngineError::Withdrawn)) {
+                added = venue.accept(elsewhere, other(), AT_ONCE).map(drop);
+            }
+            added
+        });
+        has_begun.wait();
+        assert_eq!(adding.join().unwrap(), Err(EngineError::TimedOut));
+        let third = venue.accept(anywhere(), of("FIX.4.4:VENUE->THIRD", Role::Acceptor), AT_ONCE);
+        assert_eq!(third.map(drop), Err(EngineError::Withdrawn));
+        goes_on.wait();
+    });
+    eventually(|| venue.session(&other().id).is_some());
+    let third = venue.accept(anywhere(), of("FIX.4.4:VENUE->THIRD", Role::Acceptor), LIMIT);
+    assert_eq!(third.unwrap().state(), SessionState::Disconnected);
+    Peer::connect(venue.addresses()[1]).named("OTHER", "VENUE").log_on();
+    venue.stop().unwrap();
 }

@@ -118,7 +118,7 @@ fn a_logon_is_reported_with_its_session_and_what_speaks_against_it() {
     let invalid = |fault| Refusal::LoggingOn(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(fault)));
     assert_eq!(sent(connect(), SESSION, "98=5|108=30"), invalid(LogonFault::EncryptMethod));
     assert_eq!(sent(connect(), SESSION, "98=0|108=-5"), invalid(LogonFault::HeartBtInt));
-    session.set_numbers(JANE, Some(SeqNum(7)), None).unwrap();
+    session.set_numbers(JANE, Some(SeqNum(7)), None, LIMIT).unwrap();
     let too_low = Misbehavior::MsgSeqNumTooLow { expected: SeqNum(7), received: SeqNum(1) };
     let too_low = Refusal::LoggingOn(SessionEnd::PeerMisbehaved(too_low));
     assert_eq!(sent(connect(), SESSION, plain), too_low);
@@ -130,7 +130,7 @@ fn a_logon_is_reported_with_its_session_and_what_speaks_against_it() {
     let second = sent(connect(), SESSION, plain);
     assert_eq!(second, Refusal::AlreadyConnected { to });
     // An operator ends the connection on purpose, and nobody is refused.
-    session.disable(JANE, "", Duration::ZERO).unwrap_err();
+    begun(|| session.disable(JANE, "", AT_ONCE)).unwrap_err();
     drop(logged_on);
     eventually(|| session.state() == fixbolt::session::SessionState::Disabled);
     assert_eq!(sent(connect(), SESSION, plain), Refusal::Disabled);

@@ -115,7 +115,7 @@ fn a_spinning_worker_obeys_commands_connects_again_and_stops_although_nobody_ans
     });
     let mut initiation = Initiation::new(settings, "127.0.0.1", host.local_addr().unwrap().port());
     initiation.reconnect_interval = Duration::from_millis(1);
-    let session = engine.connect(initiation).unwrap();
+    let session = engine.connect(initiation, LIMIT).unwrap();
     let logon = || {
         let mut peer = Peer::on(host.accept().unwrap().0).named("VENUE", "TRADER");
         let logon = peer.receive();
@@ -127,7 +127,7 @@ fn a_spinning_worker_obeys_commands_connects_again_and_stops_although_nobody_ans
     let mut peer = logon();
     peer.send("A", "98=0|108=30|141=Y");
     log.logged_on();
-    session.send_test_request().unwrap();
+    session.send_test_request(LIMIT).unwrap();
     assert!(peer.receive().contains("|35=1|"));
     // Nobody answers the Logout, neither the operator's nor that of the stop.
     let change = Change::new("jane", "a test");
@@ -136,7 +136,7 @@ fn a_spinning_worker_obeys_commands_connects_again_and_stops_although_nobody_ans
     assert!(peer.receive().contains("|58=for today|"));
     let mut other = Peer::connect(engine.addresses()[0]);
     other.log_on();
-    session.enable(change).unwrap();
+    session.enable(change, LIMIT).unwrap();
     let mut peer = logon();
     peer.send("A", "98=0|108=30|141=Y");
     log.wait(|seen| *seen == Seen::LoggedOn);

@@ -124,7 +124,7 @@ fn a_logon_is_for_the_most_specific_session_that_accepts_it() {
     assert!(answer.contains("|34=1|52="), "{answer}");
 
     // A session that is added later must fit the others, too.
-    let more = |name| venue.accept(venue.addresses()[0], accept(name)).map(|_| ());
+    let more = |name| venue.accept(venue.addresses()[0], accept(name), LIMIT).map(|_| ());
     let error = more("FIX.4.4:VENUE->TRADER//NY").unwrap_err();
     let line = "session FIX.4.4:VENUE->TRADER//NY: a Logon could be for it or for FIX.4.4:VENUE->TRADER/DESK at the same address, as neither has more SubIDs and LocationIDs; give one of them those of both";
     assert_eq!(error.to_string(), line);

@@ -177,9 +177,9 @@ fn what_is_added_or_answered_later_is_bound_as_well() {
     };
     let venue = start(Engine::builder().accept_any(anywhere(), answer).tls(anywhere(), by_comp_id(&open)));
     let address = venue.addresses()[0];
-    let error = venue.accept(address, session("LATER", open.clone())).unwrap_err();
+    let error = venue.accept(address, session("LATER", open.clone()), LIMIT).unwrap_err();
     assert!(format!("{error:#}").contains("TLSPeerNames=none"), "{error:#}");
-    venue.accept(address, session("LATER", by_comp_id(&open))).unwrap();
+    venue.accept(address, session("LATER", by_comp_id(&open)), LIMIT).unwrap();
     let line = tried(address, "NOBODYS", &authority, &authority.issue("C3"));
     assert!(line.contains("belongs to another session of this port"), "{line}");
     venue.stop().unwrap();

@@ -310,15 +310,15 @@ fn a_session_that_is_added_goes_to_the_worker_with_the_fewest() {
         .accept(local(2), named("C"))
         .start_with(2, |_| noting(&threads))
         .unwrap();
-    venue.accept(venue.addresses()[1], named("D")).unwrap();
-    venue.accept(local(3), named("E")).unwrap();
+    venue.accept(venue.addresses()[1], named("D"), LIMIT).unwrap();
+    venue.accept(local(3), named("E"), LIMIT).unwrap();
     for (address, name) in [(0, "A"), (1, "B"), (1, "C"), (1, "D"), (2, "E")] {
         trade(&mut log_on(&venue, address, name));
     }
     let [a, b, c, d, e] = ["A", "B", "C", "D", "E"].map(|name| thread_of(&threads, name));
     assert!(a == c && a == e && b == d && a != b, "{threads:?}");
     // What cannot be opened leaves no address behind.
-    let error = venue.accept(local(4), named("A")).unwrap_err();
+    let error = venue.accept(local(4), named("A"), LIMIT).unwrap_err();
     assert!(error.to_string().contains("FIX.4.4:VENUE->A"), "{error}");
     assert_eq!(venue.addresses().len(), 3);
     venue.stop().unwrap();
@@ -365,7 +365,7 @@ fn a_worker_that_dies_ends_its_own_sessions_only() {
     bystander.log_on();
     trade(&mut bystander);
     // New sessions are the living worker's.
-    venue.accept(local(3), named("D")).unwrap();
+    venue.accept(local(3), named("D"), LIMIT).unwrap();
     trade(&mut log_on(&venue, 2, "D"));
     venue.stopper().stop();
     assert!(bystander.receive().contains("|35=5|"));

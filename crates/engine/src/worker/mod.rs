@@ -483,12 +483,13 @@ impl Worker {
 
     /// Carries out the requests of other threads.
     fn carry_out_commands(&mut self, app: &mut dyn Application) {
-        let commands = self.signal.take_commands();
-        if commands.iter().any(|command| matches!(command, Command::Stop | Command::Operate { .. })) {
+        let Some(batch) = self.signal.begin_commands() else { return };
+        if batch.operates {
             // A thread that sends and then stops the engine expects this order.
             self.send_queued(Take::All, app);
         }
-        for command in commands {
+        // One by one: while a callback keeps the worker from the others, they can be withdrawn.
+        while let Some(command) = self.signal.next_command(batch) {
             match command {
                 Command::Stop => self.stop(app),
                 Command::Operate { session, operation, why, limit, answer } => {
@@ -504,11 +505,20 @@ impl Worker {
                     let now = self.cycle.now.mono;
                     self.waiters.add(now, limit, Waiter { session, awaits, until: now, answer });
                 }
-                Command::Accept { port, acceptance, answer } => {
-                    let _ = answer.try_send(self.accept_at(port, *acceptance, app));
+                Command::Accept { binding, acceptance, adding, answer } => {
+                    let opened = self.accept_at(binding.port(), *acceptance, app);
+                    if opened.is_err() {
+                        drop(binding);
+                    } else if let Some((port, socket)) = binding.listen() {
+                        self.listen_too(port, socket);
+                    }
+                    drop(adding);
+                    let _ = answer.try_send(opened);
                 }
-                Command::Connect { initiation, answer } => {
-                    let _ = answer.try_send(self.connect_for(*initiation, app));
+                Command::Connect { initiation, adding, answer } => {
+                    let opened = self.connect_for(*initiation, app);
+                    drop(adding);
+                    let _ = answer.try_send(opened);
                 }
                 Command::Listen { port, socket } => self.listen_too(port, socket),
                 Command::TakeOver(connection) => self.arriving.push_back(connection),

@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use fixbolt::OperationError;
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, SecondCache, Tag};
 use fixbolt::session::{
     AcceptedHeartBtInt, Application, Delivery, Event, Failure, LogonDecision, Resume, Role,
@@ -21,6 +22,22 @@ use fixbolt::session::{
 use fixbolt::store::{MemoryStore, Position, Record, Recovered, Store, StoreError, WorkerWaker};
 use fixbolt_conformance::store::{Intercept, Intercepted};
 pub use fixbolt_conformance::testing::message;
+
+/// How long an operator's call may take.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
+/// The limit of an operator's call that is not waited for.
+pub const AT_ONCE: Duration = Duration::from_millis(20);
+
+/// Makes an operator's call again and again until the worker has begun with it.
+pub fn begun<T>(operate: impl Fn() -> Result<T, OperationError>) -> Result<T, OperationError> {
+    loop {
+        match operate() {
+            Err(OperationError::Withdrawn) => {}
+            outcome => return outcome,
+        }
+    }
+}
 
 /// Returns a loopback address with a port that the system chooses.
 pub fn anywhere() -> SocketAddr {
