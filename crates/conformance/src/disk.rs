@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
     ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
-    StoreError,
+    StoreError, Waiting,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
 
@@ -39,6 +39,13 @@ pub struct Kept {
     pub generation: Generation,
     /// The commit that it belongs to, counted from 1.
     pub position: u64,
+}
+
+impl Kept {
+    fn record(&self) -> Record<'_> {
+        let Self { kind, flags, seq, next_in, connection, cause, utc, mono, .. } = *self;
+        Record { kind, flags, seq, next_in, connection, cause, utc, mono, body: &self.body }
+    }
 }
 
 /// The payload of the panic with which a process dies in a call of its store.
@@ -259,6 +266,46 @@ impl Platter {
         wanted.filter_map(|kept| Some((kept.generation.0, kept.seq.0, pick(&kept.body)?))).collect()
     }
 
+    /// Returns what `pick` finds in what the application has written, in order: in messages that
+    /// were sent at once, and in those that waited for a throttle, or still do.
+    pub fn written<T>(&self, session: u32, mut pick: impl FnMut(&[u8]) -> Option<T>) -> Vec<T> {
+        let wanted = self.log.iter().filter(|kept| kept.session == session);
+        let written = wanted.filter(|kept| match kept.kind {
+            RecordKind::Outbound => {
+                let other = [RecordFlags::ADMIN, RecordFlags::POSS_DUP, RecordFlags::WAITED];
+                !other.into_iter().any(|flag| kept.flags.contains(flag))
+            }
+            RecordKind::Waiting => true,
+            _ => false,
+        });
+        written.filter_map(|kept| pick(&kept.body)).collect()
+    }
+
+    /// Returns the last message that had waited and was sent under this number.
+    #[must_use]
+    pub fn sent_after_waiting(&self, session: u32, seq: u64) -> Option<&[u8]> {
+        let mut all = self.log.iter().rev();
+        let found = all.find(|kept| {
+            kept.session == session && kept.flags.contains(RecordFlags::WAITED) && kept.seq.0 == seq
+        });
+        found.map(|kept| kept.body.as_slice())
+    }
+
+    /// Returns which messages of a session wait for a throttle.
+    #[must_use]
+    pub fn waiting(&self, session: u32) -> Waiting {
+        self.numbers.get(session as usize).map_or(Waiting::default(), |numbers| numbers.waiting)
+    }
+
+    /// Returns the message that has waited under this number.
+    #[must_use]
+    pub fn waited(&self, session: u32, number: u64) -> Option<&[u8]> {
+        let mut all = self.log.iter().rev();
+        let found = all
+            .find(|kept| kept.session == session && kept.kind == RecordKind::Waiting && kept.seq.0 == number);
+        found.map(|kept| kept.body.as_slice())
+    }
+
     /// Returns the bodies of the application messages in one direction, in order.
     #[must_use]
     pub fn bodies(&self, session: u32, kind: RecordKind) -> Vec<&[u8]> {
@@ -285,6 +332,7 @@ impl Platter {
         if numbers.since.is_none() || kept.kind == RecordKind::Reset {
             numbers.since = Some(kept.utc);
         }
+        numbers.waiting = numbers.waiting.after(kept.kind, kept.flags, kept.seq);
         match kept.kind {
             RecordKind::Outbound => {
                 assert_eq!(kept.seq, numbers.next_out, "sequence numbers are used in order");
@@ -302,7 +350,7 @@ impl Platter {
                 numbers.attempts = 0;
             }
             RecordKind::Attempt => numbers.attempts += 1,
-            RecordKind::Inbound => {}
+            RecordKind::Inbound | RecordKind::Waiting | RecordKind::Dropped => {}
         }
         if numbers.next_in != kept.next_in {
             let is_adjusted = kept.kind == RecordKind::Adjust;
@@ -424,25 +472,22 @@ impl Store for Disk {
         let Some((_, n)) = platter.sent.range(keys).next() else { return Ok(None) };
         let kept = platter.log[*n].clone();
         drop(platter);
-        self.lent = kept.body;
-        Ok(Some(Record {
-            kind: kept.kind,
-            flags: kept.flags,
-            seq: kept.seq,
-            next_in: kept.next_in,
-            connection: kept.connection,
-            cause: kept.cause,
-            utc: kept.utc,
-            mono: kept.mono,
-            body: &self.lent,
-        }))
+        self.lent.clone_from(&kept.body);
+        Ok(Some(Record { body: &self.lent, ..kept.record() }))
     }
 
     fn replay(
         &mut self,
-        _: SessionKey,
-        _: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+        session: SessionKey,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
+        let platter = self.platter();
+        let generation = platter.numbers[session.index()].generation;
+        let mut all = platter
+            .log
+            .iter()
+            .filter(|kept| kept.session as usize == session.index() && kept.generation == generation);
+        let _ = all.try_for_each(|kept| visit(kept.record()));
         Ok(())
     }
 

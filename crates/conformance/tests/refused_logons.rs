@@ -134,7 +134,7 @@ impl Pair {
             draft.writer().bytes(Key::new(11), b"an order");
             draft.send()
         });
-        sent.unwrap()
+        sent.unwrap().seq().unwrap()
     }
 }
 

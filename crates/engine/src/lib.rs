@@ -209,7 +209,7 @@ pub use fixbolt_messages as messages;
 /// ```
 pub mod session {
     pub use fixbolt_session::{
-        AcceptedHeartBtInt, Application, AttemptFailure, BusinessReject, BusinessRejectReason,
+        Accepted, AcceptedHeartBtInt, Application, AttemptFailure, BusinessReject, BusinessRejectReason,
         CertificateFault, CertificateMismatch, CodecClock, CodecOperation, CodecTime, Compatibility,
         Delivery, Direction, Draft, Event, FailedAttempt, Failure, FirstMessageFault, GarbledError, Halt,
         Handle, InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault,
@@ -218,7 +218,7 @@ pub mod session {
         Resend, ResendAnswer, ResendOverLimit, ResendRange, Resume, Role, Secret, SendError,
         SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
         SessionSettings, SessionState, SessionWaker, StoredMessage, TestMessageIndicator, Ticket, TlsFailure,
-        TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff, WireMessage, WireObserver,
+        TooLowAtLogon, Turn, Unreached, Utc, WaitsFor, WhileLoggedOff, WireMessage, WireObserver,
     };
 }
 

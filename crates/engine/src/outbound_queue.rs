@@ -98,7 +98,7 @@ impl OutboundQueue {
         // Whichever of this swap and the worker's comes later sees what the other thread did before
         // its own swap.
         let must_announce = !self.announced.swap(true, Ordering::AcqRel);
-        Ok(Pushed { ticket: Ticket(ticket), must_announce })
+        Ok(Pushed { ticket: Ticket::Posted(ticket), must_announce })
     }
 
     /// Copies the next body into `body`, for the worker.
@@ -132,7 +132,7 @@ impl OutboundQueue {
         while !self.ring.is_empty() {
             match self.ring.peek(body) {
                 Some(record) => {
-                    refuse(Ticket(record.number));
+                    refuse(Ticket::Posted(record.number));
                     self.ring.consume(record);
                 }
                 // Another thread is writing a message.

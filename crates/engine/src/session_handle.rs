@@ -4,7 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use fixbolt_codec::{EncodeError, EncodeErrorKind, SeqNum, Tag};
-use fixbolt_session::{SendError, SessionEnd, SessionId, SessionState};
+use fixbolt_session::{SendError, SessionEnd, SessionId, SessionState, WaitsFor};
 
 use crate::command::{Command, Outcome};
 use crate::operation::{Change, Operation, OperationError};
@@ -80,6 +80,12 @@ impl SessionHandle {
     #[must_use]
     pub fn state(&self) -> SessionState {
         if self.link.signal.is_stopped() { SessionState::Closed } else { self.link.queue.status.state() }
+    }
+
+    /// Returns what new messages of the application wait for; `None` if they do not wait.
+    #[must_use]
+    pub fn waits_for(&self) -> Option<WaitsFor> {
+        self.link.queue.status.waits_for()
     }
 
     /// Returns NextNumIn: the MsgSeqNum (34) that is expected next.

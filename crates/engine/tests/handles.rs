@@ -58,7 +58,7 @@ fn send_until_refused(sender: &Sender, refused: &PostError, end: impl FnOnce()) 
                 let mut mine = Vec::new();
                 loop {
                     match report(&mut sender, 10) {
-                        Ok(ticket) => mine.push(ticket.0),
+                        Ok(ticket) => mine.push(ticket.number()),
                         Err(PostError::Full) => std::thread::yield_now(),
                         Err(error) => {
                             assert_eq!(error, *refused);

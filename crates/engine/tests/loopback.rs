@@ -15,7 +15,7 @@ use support::*;
 fn order(sender: &mut fixbolt::Sender, cl_ord_id: &str) -> Result<u64, PostError> {
     let mut draft = sender.draft(MsgType::new(b"D"));
     draft.writer().bytes(Key::new(11), cl_ord_id.as_bytes());
-    draft.send().map(|ticket| ticket.0)
+    draft.send().map(|ticket| ticket.number())
 }
 
 fn venue(settings: SessionSettings) -> (Engine<Recorder>, Log) {

@@ -39,7 +39,7 @@ fn trader(address: SocketAddr, reconnect_interval: Duration) -> (Engine<Recorder
 fn report(sender: &mut Sender) -> Result<u64, PostError> {
     let mut draft = sender.draft(MsgType::new(b"8"));
     draft.writer().bytes(Key::new(11), b"report");
-    draft.send().map(|ticket| ticket.0)
+    draft.send().map(|ticket| ticket.number())
 }
 
 /// Returns the changes recorded in a session's journal: kind, text, NextNumIn.

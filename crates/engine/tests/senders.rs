@@ -57,7 +57,7 @@ fn held_venue(builder: EngineBuilder) -> (Engine<Recorder>, Log, Arc<Steering>, 
 fn fill(sender: &mut Sender) -> u64 {
     for n in 1.. {
         match report(&mut *sender, "fill", 4000) {
-            Ok(Ticket(ticket)) => assert_eq!(ticket, n),
+            Ok(ticket) => assert_eq!(ticket, Ticket::Posted(n)),
             Err(error) => {
                 assert_eq!(error, PostError::Full);
                 return n - 1;
@@ -79,7 +79,7 @@ fn two_threads_send_at_once_and_each_keeps_its_order() {
         for name in ["a", "b"] {
             let mut sender = sender.clone();
             scope.spawn(move || {
-                let mut last = Ticket(0);
+                let mut last = Ticket::Posted(0);
                 for n in 0..EACH {
                     let ticket = report(sender.within(LONG), &format!("{name}{n}"), 0).unwrap();
                     assert!(ticket > last, "tickets increase");
@@ -124,7 +124,7 @@ fn a_full_queue_is_an_error_and_a_sender_with_a_timeout_waits_for_room() {
         std::thread::spawn(move || report(sender.within(LONG), "waited", 4000))
     };
     steering.holds.store(false, Ordering::SeqCst);
-    assert_eq!(waiting.join().unwrap(), Ok(Ticket(accepted + 1)));
+    assert_eq!(waiting.join().unwrap(), Ok(Ticket::Posted(accepted + 1)));
     for _ in 0..accepted {
         assert!(peer.receive().contains("|11=fill|"));
     }
@@ -188,7 +188,7 @@ fn sending_to_a_session_that_is_not_logged_on_returns_an_error() {
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
     // A thread that learns of the logon before the worker's next cycle may send, too.
-    assert_eq!(report(&mut sender, "right", 0), Ok(Ticket(1)));
+    assert_eq!(report(&mut sender, "right", 0), Ok(Ticket::Posted(1)));
     assert!(peer.receive().contains("|11=right|"));
     peer.send("5", "");
     assert!(peer.receive().contains("|35=5|"));
@@ -196,7 +196,7 @@ fn sending_to_a_session_that_is_not_logged_on_returns_an_error() {
     log.ended();
     assert_eq!(report(&mut sender, "late", 0), Err(PostError::NotLoggedOn));
     // A session that keeps messages while logged off accepts it.
-    assert_eq!(report(&mut venue.session(&kept).unwrap().sender(), "kept", 0), Ok(Ticket(1)));
+    assert_eq!(report(&mut venue.session(&kept).unwrap().sender(), "kept", 0), Ok(Ticket::Posted(1)));
     assert_eq!(log.wait(|seen| matches!(seen, Seen::Sent(..))), Seen::Sent(1, 1));
     venue.stop().unwrap();
 }
@@ -222,7 +222,7 @@ fn an_accepted_message_that_cannot_be_sent_any_more_is_reported_with_its_ticket(
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     // More than the outbox can hold.
     for n in 1..=20 {
-        assert_eq!(report(&mut sender, "fill", 4000), Ok(Ticket(n)));
+        assert_eq!(report(&mut sender, "fill", 4000), Ok(Ticket::Posted(n)));
     }
     log.wait(|seen| matches!(seen, Seen::Sent(1, _)));
     drop(peer);
@@ -241,7 +241,7 @@ fn accepted_messages_that_were_not_sent_are_reported_when_the_engine_stops() {
     let (venue, log, _steering, _peer) = held_venue(Engine::builder());
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     for n in 1..=20 {
-        assert_eq!(report(&mut sender, "fill", 4000), Ok(Ticket(n)));
+        assert_eq!(report(&mut sender, "fill", 4000), Ok(Ticket::Posted(n)));
     }
     venue.stop().unwrap();
     let (first, _) = not_sent(&log);
@@ -285,8 +285,8 @@ fn a_finished_body_is_sent_unchanged() {
     let body = report(Memory(&mut memory), "finished", 0).unwrap();
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     assert_eq!(sender.session_id(), &acceptor().id);
-    assert_eq!(sender.try_send(&body), Ok(Ticket(1)));
-    assert_eq!(sender.within(LONG).send(&body), Ok(Ticket(2)));
+    assert_eq!(sender.try_send(&body), Ok(Ticket::Posted(1)));
+    assert_eq!(sender.within(LONG).send(&body), Ok(Ticket::Posted(2)));
     for _ in 0..2 {
         assert!(peer.receive().contains("|11=finished|"));
     }
@@ -356,7 +356,7 @@ fn the_time_in_which_other_threads_write_bodies_is_part_of_encoding() {
     log.logged_on();
     let mut sender = venue.session(&settings.id).unwrap().sender();
     let ticket = report(&mut sender, "posted", 0).unwrap();
-    log.wait(|seen| matches!(seen, Seen::Sent(sent, _) if *sent == ticket.0));
+    log.wait(|seen| matches!(seen, Seen::Sent(sent, _) if *sent == ticket.number()));
     drop(peer);
     // One second for the Logon; one for the body here and one for the message there.
     let expected = "CodecTime(CodecTime { operation: Encode, time: 3s, messages: 2 })";

@@ -32,7 +32,7 @@ fn connected(address: SocketAddr, tls: Tls) -> Initiation {
 fn order(sender: &mut fixbolt::Sender, cl_ord_id: &str, text: &str) -> Result<u64, PostError> {
     let mut draft = sender.draft(MsgType::new(b"D"));
     draft.writer().bytes(Key::new(11), cl_ord_id.as_bytes()).bytes(Key::new(58), text.as_bytes());
-    draft.send().map(|ticket| ticket.0)
+    draft.send().map(|ticket| ticket.number())
 }
 
 /// Lets two engines trade, and checks that nothing is lost.

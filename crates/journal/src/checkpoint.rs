@@ -3,7 +3,7 @@
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::Utc;
-use fixbolt_session::store::{ConnectionNumber, Generation};
+use fixbolt_session::store::{ConnectionNumber, Generation, Waiting};
 
 use crate::layout::{record_size, u32_at, u64_at};
 use crate::ledger::Ledger;
@@ -46,12 +46,13 @@ impl Checkpoint {
             ledger.next_out.0,
             // The beginning of a generation is never at zero, in 1970.
             ledger.since.map_or(0, |utc| utc.0),
-            halves(ledger.attempts, 0),
+            halves(ledger.attempts, ledger.waiting.count),
             last_turn,
             turn_before,
             turns,
             halves(generation_start.segment, generation_start.offset),
             halves(turn_start.segment, turn_start.offset),
+            ledger.waiting.last,
         ];
         let mut bytes = [0; Self::LENGTH];
         for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
@@ -72,6 +73,7 @@ impl Checkpoint {
                 next_out: SeqNum(u64_at(b, 16)),
                 since: Some(Utc(u64_at(b, 24))).filter(|utc| utc.0 != 0),
                 attempts: u32_at(b, 32),
+                waiting: Waiting { count: u32_at(b, 36), last: u64_at(b, 80) },
             },
             last_turn: u64_at(b, 40),
             turn_before: u64_at(b, 48),
@@ -105,6 +107,7 @@ mod tests {
             connection: ConnectionNumber(4),
             since: Some(Utc(5)),
             attempts: 6,
+            waiting: Waiting { count: 14, last: 15 },
         };
         let spot = |segment| Spot { segment, offset: segment + 1 };
         let checkpoint = Checkpoint {

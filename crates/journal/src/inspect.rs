@@ -98,13 +98,18 @@ pub struct Counts {
     pub attempt: u64,
     /// [`RecordKind::Adjust`]
     pub adjust: u64,
+    /// [`RecordKind::Waiting`]
+    pub waiting: u64,
+    /// [`RecordKind::Dropped`]
+    pub dropped: u64,
 }
 
 impl Counts {
     /// Returns the total.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.inbound + self.outbound + self.reset + self.attempt + self.adjust
+        let Self { inbound, outbound, reset, attempt, adjust, waiting, dropped } = *self;
+        inbound + outbound + reset + attempt + adjust + waiting + dropped
     }
 }
 
@@ -134,6 +139,8 @@ fn report(journal: &SessionJournal) -> SessionReport {
             RecordKind::Reset => &mut counts.reset,
             RecordKind::Attempt => &mut counts.attempt,
             RecordKind::Adjust => &mut counts.adjust,
+            RecordKind::Waiting => &mut counts.waiting,
+            RecordKind::Dropped => &mut counts.dropped,
         } += 1;
         let (first, _) = span.unwrap_or((r.record.utc, r.record.utc));
         span = Some((first, r.record.utc));

@@ -48,6 +48,8 @@ impl Kind {
             Self::Of(RecordKind::Reset) => 3,
             Self::Of(RecordKind::Attempt) => 4,
             Self::Of(RecordKind::Adjust) => 5,
+            Self::Of(RecordKind::Waiting) => 16,
+            Self::Of(RecordKind::Dropped) => 17,
             Self::Seal => 6,
             Self::Void => 7,
             Self::Checkpoint => 8,
@@ -66,6 +68,8 @@ impl Kind {
             7 => Self::Void,
             8 => Self::Checkpoint,
             9..16 => Self::Reserved(byte),
+            16 => Self::Of(RecordKind::Waiting),
+            17 => Self::Of(RecordKind::Dropped),
             _ => return None,
         })
     }

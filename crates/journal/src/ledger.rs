@@ -7,7 +7,7 @@
 use fixbolt_codec::SeqNum;
 use fixbolt_session::Utc;
 use fixbolt_session::store::{
-    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, StoreError,
+    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, StoreError, Waiting,
 };
 
 /// The running totals of one session.
@@ -19,6 +19,7 @@ pub(crate) struct Ledger {
     pub(crate) connection: ConnectionNumber,
     pub(crate) since: Option<Utc>,
     pub(crate) attempts: u32,
+    pub(crate) waiting: Waiting,
 }
 
 impl Ledger {
@@ -30,6 +31,7 @@ impl Ledger {
         connection: ConnectionNumber(0),
         since: None,
         attempts: 0,
+        waiting: Waiting { count: 0, last: 0 },
     };
 }
 
@@ -57,7 +59,9 @@ impl Ledger {
             RecordKind::Outbound if !record.flags.contains(RecordFlags::POSS_DUP) => self.next_out,
             RecordKind::Adjust => self.next_out,
             RecordKind::Outbound | RecordKind::Reset => SeqNum::ONE,
-            RecordKind::Inbound | RecordKind::Attempt => SeqNum::ZERO,
+            RecordKind::Inbound | RecordKind::Attempt | RecordKind::Waiting | RecordKind::Dropped => {
+                SeqNum::ZERO
+            }
         };
         // The largest sequence number is never used, because it has no successor.
         if record.seq < lowest || (lowest != SeqNum::ZERO && record.seq == SeqNum::MAX) {
@@ -83,7 +87,9 @@ impl Ledger {
             RecordKind::Outbound => self.next_out.max(record.seq.next()),
             RecordKind::Adjust => self.next_out.max(record.seq),
             RecordKind::Reset => record.seq,
-            RecordKind::Attempt | RecordKind::Inbound => self.next_out,
+            RecordKind::Attempt | RecordKind::Inbound | RecordKind::Waiting | RecordKind::Dropped => {
+                self.next_out
+            }
         }
     }
 
@@ -91,6 +97,7 @@ impl Ledger {
     #[inline]
     pub(crate) fn add(&mut self, record: &Record<'_>) {
         self.next_out = self.next_out_after(record);
+        self.waiting = self.waiting.after(record.kind, record.flags, record.seq);
         match record.kind {
             RecordKind::Adjust => self.attempts = 0,
             RecordKind::Reset => {
@@ -101,7 +108,7 @@ impl Ledger {
             RecordKind::Attempt if record.seq == self.next_in => {
                 self.attempts = self.attempts.saturating_add(1);
             }
-            RecordKind::Outbound | RecordKind::Attempt | RecordKind::Inbound => {}
+            _ => {}
         }
         if record.next_in != self.next_in {
             self.next_in = record.next_in;
@@ -122,6 +129,7 @@ impl Ledger {
             connection: self.connection,
             since: self.since,
             attempts: self.attempts,
+            waiting: self.waiting,
             given_up: None,
             damage: None,
         }

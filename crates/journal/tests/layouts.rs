@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::{DirectoryStore, JournalReader, inspect};
 use fixbolt_session::store::{
-    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
+    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, Waiting,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
 
@@ -169,6 +169,7 @@ fn is_read_and_continued(base: &Path) {
             connection: ConnectionNumber(2),
             since,
             attempts: 1,
+            waiting: Waiting::default(),
             given_up: None,
             damage: None,
         }

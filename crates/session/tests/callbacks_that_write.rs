@@ -7,8 +7,8 @@ use fixbolt_codec::{BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, Msg
 use fixbolt_conformance::testing::{App, Side, kinds, order, settings, settings_of};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
 use fixbolt_session::{
-    Delivery, Event, Failure, Halt, LogonDecision, Resend, Role, SendError, SessionDictionary, SessionEnd,
-    SessionKey, SessionSettings, Turn, WhileLoggedOff,
+    Accepted, Delivery, Event, Failure, Halt, LogonDecision, Resend, Role, SendError, SessionDictionary,
+    SessionEnd, SessionKey, SessionSettings, Turn, WhileLoggedOff,
 };
 
 /// An acceptor of this version that is logged on.
@@ -30,7 +30,7 @@ fn warning(settings: SessionSettings) -> SessionSettings {
     })
 }
 
-fn order_to(turn: &mut Turn<'_>, session: SessionKey, id: &str) -> Result<SeqNum, Failure> {
+fn order_to(turn: &mut Turn<'_>, session: SessionKey, id: &str) -> Result<Accepted, Failure> {
     let mut draft =
         turn.to(session).ok_or_else(|| Failure::new("no such session"))?.draft(MsgType::new(b"D"));
     draft.writer().bytes(Key::new(11), id.as_bytes());

@@ -4,32 +4,11 @@
 
 use std::time::Duration;
 
-use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
-use fixbolt_conformance::testing::{App, BEGIN, Side, kinds, settings_of};
-use fixbolt_journal::{DirectoryStore, MemoryStore};
+use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
+use fixbolt_conformance::testing::{App, BEGIN, Scratch, Side, kinds, settings_of, value};
+use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
-use fixbolt_session::{Role, SendError, SessionSettings, Utc, WhileLoggedOff};
-
-/// A directory for one test, which is removed when dropped.
-struct Scratch(std::path::PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("fixbolt-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        Self(path)
-    }
-
-    fn store(&self) -> Box<dyn Store> {
-        Box::new(DirectoryStore::new(&self.0))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use fixbolt_session::{Accepted, Role, SendError, SessionSettings, Utc, WhileLoggedOff};
 
 /// The time of the first run.
 const FIRST: Utc = Utc(1_767_603_660_123_456_789);
@@ -65,7 +44,7 @@ impl Run {
     }
 
     /// Sends a report with this id and these header fields.
-    fn send(&mut self, id: &str, header: &[(Key, &[u8])]) -> Result<SeqNum, SendError> {
+    fn send(&mut self, id: &str, header: &[(Key, &[u8])]) -> Result<Accepted, SendError> {
         self.side.act(0, |turn| {
             let mut draft = turn.reply().with_header(header).draft(MsgType::new(b"8"));
             draft.writer().bytes(Key::new(11), id.as_bytes());
@@ -83,10 +62,6 @@ impl Run {
     fn requested(&mut self) -> Vec<String> {
         self.say("35=2|", "7=1|16=0|")
     }
-}
-
-fn value<'m>(message: &'m str, tag: &str) -> Option<&'m str> {
-    message.split('|').find_map(|field| field.strip_prefix(tag)?.strip_prefix('='))
 }
 
 /// Returns a time in a form that compares as text: with twelve digits of a second.

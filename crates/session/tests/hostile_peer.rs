@@ -7,8 +7,8 @@ use fixbolt_codec::SeqNum;
 use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_session::{
-    AcceptedHeartBtInt, Misbehavior, Now, OpenError, Phase, Read, Role, SendError, SessionDictionary,
-    SessionEnd, SessionSettings, Utc, WhileLoggedOff,
+    Accepted, AcceptedHeartBtInt, Misbehavior, Now, OpenError, Phase, Read, Role, SendError,
+    SessionDictionary, SessionEnd, SessionSettings, Utc, WhileLoggedOff,
 };
 
 fn acceptor(change: impl FnOnce(&mut SessionSettings)) -> Side {
@@ -161,7 +161,7 @@ fn a_max_message_size_of_zero_limits_nothing() {
 fn our_own_limit_holds_for_what_we_send() {
     let mut side = logged_on(|settings| settings.max_message_size = 8192);
     assert_eq!(side.send(0, "a", 8192), Err(SendError::TooLarge { limit: 8192 }));
-    assert_eq!(side.send(0, "a", 8000), Ok(SeqNum(2)));
+    assert_eq!(side.send(0, "a", 8000), Ok(Accepted::Numbered(SeqNum(2))));
 }
 
 // R-LIMIT-4

@@ -97,7 +97,7 @@ fn who_logs_out_while_the_counterparty_waits_for_a_replay_waits_no_longer_than_o
 #[test]
 fn what_waits_behind_a_logout_that_was_cut_off_is_sent_with_the_next_connection() {
     let mut side = asked_again(200);
-    let seq = side.send(0, "waits", 1).unwrap();
+    let seq = side.send(0, "waits", 1).unwrap().seq().unwrap();
     side.log_out(0, "bye").unwrap();
     let sent: Vec<_> = (0..20).flat_map(|_| tenth(&mut side)).collect();
     assert!(!sent.iter().any(|message| message.contains("waits")), "{sent:?}");

@@ -8,13 +8,13 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag, Version};
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag, Version};
 use fixbolt_conformance::testing::{BEGIN, Side};
 use fixbolt_dictionary::{Policy, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Handle, Rate, Role, SendError, SessionDictionary, SessionId,
-    SessionSettings, Turn,
+    Accepted, Application, Delivery, Event, Failure, Handle, Rate, Role, SendError, SessionDictionary,
+    SessionId, SessionSettings, Turn,
 };
 
 struct Counting;
@@ -87,7 +87,7 @@ impl Application for Desk {
     }
 }
 
-fn order(to: Handle<'_>, n: u64) -> Result<SeqNum, SendError> {
+fn order(to: Handle<'_>, n: u64) -> Result<Accepted, SendError> {
     let mut draft = to.draft(MsgType::new(b"D"));
     draft
         .writer()
@@ -101,7 +101,7 @@ fn order(to: Handle<'_>, n: u64) -> Result<SeqNum, SendError> {
     draft.send()
 }
 
-fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
+fn report(to: Handle<'_>, id: &[u8]) -> Result<Accepted, SendError> {
     let mut draft = to.draft(MsgType::new(b"8"));
     draft
         .writer()

@@ -7,7 +7,7 @@ use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::testing::{Mood, Side, settings};
 use fixbolt_dictionary::{Action, Check, Policy, RefTag, SessionRejectReason, Validator, fix44};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Role, SendError, SessionDictionary, SessionKey, Turn,
+    Accepted, Application, Delivery, Event, Failure, Role, SendError, SessionDictionary, SessionKey, Turn,
     WhileLoggedOff,
 };
 
@@ -53,7 +53,7 @@ impl Application for Listener {
 }
 
 /// Sends a MarketDataRequestReject with this MDReqID, if any, and this reason.
-fn send(turn: &mut Turn<'_>, id: Option<&[u8]>, reason: &[u8]) -> Result<SeqNum, SendError> {
+fn send(turn: &mut Turn<'_>, id: Option<&[u8]>, reason: &[u8]) -> Result<Accepted, SendError> {
     let mut draft = turn.to(A).expect("it is open").draft(MsgType::new(b"Y"));
     if let Some(id) = id {
         draft.writer().bytes(Key::new(262), id);
@@ -79,7 +79,7 @@ fn an_invalid_message_is_not_sent_and_uses_no_sequence_number() {
         );
         send(turn, Some(b"x"), b"0")
     });
-    assert_eq!(sent, Ok(SeqNum(2)));
+    assert_eq!(sent, Ok(Accepted::Numbered(SeqNum(2))));
     let text = String::from_utf8_lossy(side.writable(0)).replace('\x01', "|");
     assert!(text.contains("|34=2|") && text.contains("|262=x|281=0|"), "{text}");
     assert_eq!(text.matches("8=FIX").count(), 1);
@@ -91,7 +91,7 @@ fn an_invalid_message_is_not_sent_and_uses_no_sequence_number() {
 fn without_an_outbound_policy_nothing_is_validated() {
     let mut side = side(None);
     let sent = side.act(0, |turn| send(turn, None, b"~"));
-    assert_eq!(sent, Ok(SeqNum(2)));
+    assert_eq!(sent, Ok(Accepted::Numbered(SeqNum(2))));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_warning_is_reported_once_the_turn_is_committed() {
         send(turn, Some(b"x"), b"~")?;
         send(turn, None, b"0")
     });
-    assert_eq!(both, Ok(SeqNum(3)));
+    assert_eq!(both, Ok(Accepted::Numbered(SeqNum(3))));
     let expected = [
         (SeqNum(2), Check::EnumValue, RefTag::Number(281)),
         (SeqNum(3), Check::RequiredField, RefTag::Number(262)),
@@ -125,7 +125,7 @@ fn a_warning_of_a_message_that_is_rejected_is_not_reported() {
         assert!(send(turn, None, b"~").is_err());
         send(turn, Some(b"x"), b"0")
     });
-    assert_eq!((sent, side.app.0), (Ok(SeqNum(2)), vec![]));
+    assert_eq!((sent, side.app.0), (Ok(Accepted::Numbered(SeqNum(2))), vec![]));
 }
 
 #[test]

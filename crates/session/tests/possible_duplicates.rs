@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::testing::{Side, kinds, settings};
-use fixbolt_session::{Role, SendError, Utc};
+use fixbolt_session::{Accepted, Role, SendError, Utc};
 
 fn logged_on(allow: bool) -> Side {
     let settings = settings("PEER", Role::Acceptor).with(|s| s.allow_poss_dup = allow);
@@ -14,7 +14,7 @@ fn logged_on(allow: bool) -> Side {
 }
 
 /// Sends a News (B) that was first sent at this time.
-fn pass_on(side: &mut Side, original: Utc) -> Result<SeqNum, SendError> {
+fn pass_on(side: &mut Side, original: Utc) -> Result<Accepted, SendError> {
     side.act(0, |turn| {
         let mut draft = turn.reply().possible_duplicate(original).draft(MsgType::new(b"B"));
         draft.writer().bytes(Key::new(148), b"headline");
@@ -28,7 +28,7 @@ fn a_possible_duplicate_of_the_application_has_its_original_time_and_a_number_of
     let mut side = logged_on(true);
     let (original, now) = (side.time(), side.now.utc);
     side.pass(Duration::from_secs(5));
-    assert_eq!(pass_on(&mut side, now).unwrap(), SeqNum(2));
+    assert_eq!(pass_on(&mut side, now).unwrap(), Accepted::Numbered(SeqNum(2)));
     let sent = side.take(0).remove(0);
     assert!(sent.contains(&format!("|34=2|43=Y|52={}.000|122={original}.000|", side.time())), "{sent}");
     // A time that has not come is no time at which anything was sent.

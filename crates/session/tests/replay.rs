@@ -268,7 +268,7 @@ fn what_was_sent_before_its_turn_is_not_reported_as_lost() {
         draft.writer().bytes(Key::new(923), b"u").bytes(Key::new(553), b"me").bytes(Key::new(554), b"secret");
         draft.send()
     });
-    let seq = sent.unwrap();
+    let seq = sent.unwrap().seq().unwrap();
     side.log_out(0, "bye").unwrap();
     let all = brief(&side.take(0));
     assert_eq!(all.matches(&format!("BE{seq}!")).count(), 1, "{all}");

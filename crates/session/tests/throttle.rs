@@ -6,8 +6,8 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::testing::{Side, kinds, report, settings};
 use fixbolt_session::{
-    Mono, OutboundThrottle, Phase, Rate, Read, ReplayInterleave, Role, SendError, SessionEnd, SessionKey,
-    SessionSettings, WhileLoggedOff,
+    Accepted, Mono, OutboundThrottle, Phase, Rate, Read, ReplayInterleave, Role, SendError, SessionEnd,
+    SessionKey, SessionSettings, WhileLoggedOff,
 };
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
@@ -23,7 +23,7 @@ fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
 }
 
 /// Sends a message of this type from the application.
-fn send(side: &mut Side, msg_type: &[u8]) -> Result<SeqNum, SendError> {
+fn send(side: &mut Side, msg_type: &[u8]) -> Result<Accepted, SendError> {
     side.act(0, |turn| {
         let mut draft = turn.reply().draft(MsgType::new(msg_type));
         draft.writer().bytes(Key::new(58), b"text");
@@ -31,14 +31,22 @@ fn send(side: &mut Side, msg_type: &[u8]) -> Result<SeqNum, SendError> {
     })
 }
 
-/// Sends orders until one is not accepted; returns how many were, and what refused the last one.
-fn fill(side: &mut Side) -> (usize, SendError) {
-    for n in 0.. {
-        if let Err(why) = send(side, b"D") {
-            return (n, why);
-        }
-    }
-    unreachable!()
+/// Returns a session that is logged on and refuses what its throttle does not allow.
+fn refusing(change: impl FnOnce(&mut SessionSettings)) -> Side {
+    logged_on(|s| {
+        s.outbound_throttle = OutboundThrottle::Refuse;
+        change(s);
+    })
+}
+
+/// Sends a message that the throttle of the session refuses.
+fn is_refused(side: &mut Side, msg_type: &[u8]) -> bool {
+    matches!(send(side, msg_type), Err(SendError::Throttled { .. }))
+}
+
+/// Sends orders until the throttle refuses one, or has it wait; returns how many have a number.
+fn fill(side: &mut Side) -> usize {
+    (0..).find(|_| !matches!(send(side, b"D"), Ok(Accepted::Numbered(_)))).unwrap()
 }
 
 /// Has the socket accept what is queued, without a call that goes on.
@@ -54,35 +62,35 @@ fn millis(millis: u64) -> Duration {
 
 #[test]
 fn one_message_more_waits_until_the_first_one_is_a_window_old() {
-    let mut side = logged_on(|s| s.max_outbound_rate = rate("3/100"));
+    let mut side = refusing(|s| s.max_outbound_rate = rate("3/100"));
     for _ in 0..3 {
         send(&mut side, b"8").unwrap();
         side.take(0);
         side.pass(millis(10));
     }
-    assert_eq!(send(&mut side, b"8"), Err(SendError::BackPressure));
+    assert!(is_refused(&mut side, b"8"));
     let began = side.now.mono;
     assert_eq!(side.next(0).deadline, Some(began + millis(70)));
     side.pass(Duration::from_nanos(69_999_999));
-    assert_eq!(send(&mut side, b"8"), Err(SendError::BackPressure));
+    assert!(is_refused(&mut side, b"8"));
     side.pass(Duration::from_nanos(1));
     send(&mut side, b"8").unwrap();
-    assert_eq!(send(&mut side, b"8"), Err(SendError::BackPressure), "the second is younger");
+    assert!(is_refused(&mut side, b"8"), "the second is younger");
 }
 
 #[test]
 fn a_message_that_the_socket_has_not_accepted_keeps_its_place() {
-    let mut side = logged_on(|s| s.max_outbound_rate = rate("2/100"));
-    assert_eq!(fill(&mut side), (2, SendError::BackPressure));
+    let mut side = refusing(|s| s.max_outbound_rate = rate("2/100"));
+    assert_eq!(fill(&mut side), 2);
     side.pass(millis(10_000));
-    assert_eq!(fill(&mut side), (0, SendError::BackPressure));
+    assert_eq!(fill(&mut side), 0);
     assert!(side.next(0).deadline > Some(side.now.mono), "there is nothing to wake for");
     // All but the last byte: the last message is not there.
     let queued = side.writable(0).len();
     side.written(0, queued - 1);
     assert_eq!(side.next(0).deadline, Some(Mono(0)), "there is something to wake for");
     side.pass(millis(100));
-    assert_eq!(fill(&mut side), (1, SendError::BackPressure));
+    assert_eq!(fill(&mut side), 1);
 }
 
 #[test]
@@ -91,38 +99,41 @@ fn a_message_is_refused_with_the_time_after_which_it_is_accepted() {
         (s.max_outbound_rate, s.outbound_throttle) = (rate("2"), OutboundThrottle::Refuse);
     });
     let again_in = |millis| Err(SendError::Throttled { again_in: Duration::from_millis(millis) });
-    assert_eq!(fill(&mut side).0, 2);
+    assert_eq!(fill(&mut side), 2);
     side.take(0);
     side.pass(millis(300));
     assert_eq!(send(&mut side, b"D"), again_in(700));
     side.pass(millis(699));
     assert_eq!(send(&mut side, b"D"), again_in(1));
     side.pass(millis(1));
-    assert_eq!(fill(&mut side), (2, SendError::Throttled { again_in: Duration::from_secs(1) }));
+    assert_eq!(fill(&mut side), 2);
+    side.take(0);
+    assert_eq!(send(&mut side, b"D"), again_in(1000));
 }
 
 #[test]
 fn orders_have_a_limit_of_their_own_and_count_for_the_other_one_too() {
-    let mut side = logged_on(|s| {
+    let mut side = refusing(|s| {
         (s.max_outbound_rate, s.max_order_rate) = (rate("5"), rate("2"));
     });
-    assert_eq!(fill(&mut side).0, 2);
+    assert_eq!(fill(&mut side), 2);
     for order in [&b"F"[..], b"G", b"AB", b"s", b"q"] {
-        assert_eq!(send(&mut side, order), Err(SendError::BackPressure));
+        assert!(is_refused(&mut side, order));
     }
     for _ in 0..3 {
         send(&mut side, b"V").unwrap();
     }
-    assert_eq!(send(&mut side, b"V"), Err(SendError::BackPressure));
-    let mut side = logged_on(|s| s.max_order_rate = rate("1"));
-    assert_eq!(fill(&mut side).0, 1);
+    assert!(is_refused(&mut side, b"V"));
+    let mut side = refusing(|s| s.max_order_rate = rate("1"));
+    assert_eq!(fill(&mut side), 1);
     assert!((0..100).all(|_| send(&mut side, b"8").is_ok()), "what is no order has no limit");
 }
 
 #[test]
 fn the_session_layer_is_never_held_up() {
     let mut side = logged_on(|s| s.max_outbound_rate = rate("1/3600000"));
-    assert_eq!(fill(&mut side).0, 1);
+    assert_eq!(fill(&mut side), 1);
+    assert_eq!(side.numbers(0).unwrap().1, SeqNum(3), "one more waits");
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=x|")), "D0");
     side.pass(Duration::from_secs(30));
     side.wake(0, &[]);
@@ -131,9 +142,9 @@ fn the_session_layer_is_never_held_up() {
 }
 
 #[test]
-fn a_message_whose_answer_has_to_wait_is_offered_again_when_the_window_allows_it() {
-    for throttle in [OutboundThrottle::Wait, OutboundThrottle::Refuse] {
-        let mut side = logged_on(|s| (s.max_outbound_rate, s.outbound_throttle) = (rate("2/100"), throttle));
+fn a_message_whose_answer_has_to_wait_is_offered_again_if_the_throttle_refuses() {
+    {
+        let mut side = refusing(|s| s.max_outbound_rate = rate("2/100"));
         let mut bytes: Vec<u8> =
             (2..7).flat_map(|n| side.wire(0, &format!("35=D|34={n}|11=o{n}|"))).collect();
         let mut times = Vec::new();
@@ -158,7 +169,7 @@ fn a_message_whose_answer_has_to_wait_is_offered_again_when_the_window_allows_it
             let used = side.wake(0, &bytes);
             bytes.drain(..used);
         }
-        assert_eq!(times, [0, 0, 100, 100, 200], "{throttle:?}");
+        assert_eq!(times, [0, 0, 100, 100, 200]);
         assert_eq!(side.app.got, ["o2", "o3", "o4", "o5", "o6"]);
         assert!(bytes.is_empty() && side.app.notes.is_empty(), "{:?}", side.app.notes);
     }
@@ -177,18 +188,17 @@ fn what_is_written_to_another_session_waits_for_that_sessions_window() {
     side.app.copies_to = Some(copy);
     assert_eq!(kinds(&side.say(0, "35=D|34=2|11=a|")), "8");
     assert_eq!(kinds(&side.take(1)), "8");
-    let second = side.wire(0, "35=D|34=3|11=b|");
-    assert_eq!(side.hear(0, &second), 0);
-    assert_eq!(kinds(&side.take(0)), "", "nothing was written to either session");
-    assert_eq!(side.next(0).deadline, Some(side.now.mono + millis(100)));
+    assert_eq!(kinds(&side.say(0, "35=D|34=3|11=b|")), "8", "only the copy waits");
+    assert_eq!(kinds(&side.take(1)), "");
+    assert_eq!(side.next(1).deadline, Some(side.now.mono + millis(100)));
     side.pass(millis(100));
-    assert_eq!(side.wake(0, &second), second.len());
-    assert_eq!((kinds(&side.take(0)), kinds(&side.take(1))), ("8".into(), "8".into()));
+    side.wake(1, &[]);
+    assert_eq!(kinds(&side.take(1)), "8");
 }
 
 #[test]
 fn a_turn_that_needs_more_than_a_window_can_never_be_sent_and_is_not_tried_for_ever() {
-    let mut side = logged_on(|s| s.max_outbound_rate = rate("2"));
+    let mut side = refusing(|s| s.max_outbound_rate = rate("2"));
     let sent = side.act(0, |turn| {
         for _ in 0..3 {
             report(turn.reply(), b"x")?;
@@ -196,12 +206,14 @@ fn a_turn_that_needs_more_than_a_window_can_never_be_sent_and_is_not_tried_for_e
         Ok::<_, SendError>(())
     });
     assert_eq!(sent, Err(SendError::TooMany { limit: 2 }));
-    assert_eq!(fill(&mut side).0, 2, "what was rolled back has no place");
+    assert_eq!(fill(&mut side), 2, "what was rolled back has no place");
 }
 
 #[test]
 fn a_message_whose_answer_can_never_be_sent_is_rejected() {
-    let all = vec![settings("TRADER", Role::Acceptor).with(|s| s.max_outbound_rate = rate("1"))];
+    let all = vec![settings("TRADER", Role::Acceptor).with(|s| {
+        (s.max_outbound_rate, s.outbound_throttle) = (rate("1"), OutboundThrottle::Refuse);
+    })];
     let mut side = Side::new(all);
     side.app.copies_to = Some(KEY);
     side.log_on(0, 1, "");
@@ -216,7 +228,7 @@ fn a_message_whose_answer_can_never_be_sent_is_rejected() {
 
 #[test]
 fn a_rollback_gives_the_places_back() {
-    let mut side = logged_on(|s| (s.max_outbound_rate, s.max_order_rate) = (rate("3"), rate("2")));
+    let mut side = refusing(|s| (s.max_outbound_rate, s.max_order_rate) = (rate("3"), rate("2")));
     send(&mut side, b"D").unwrap();
     let before = side.sessions().snapshot(KEY);
     for _ in 0..10 {
@@ -229,41 +241,41 @@ fn a_rollback_gives_the_places_back() {
         assert_eq!(side.sessions().snapshot(KEY), before);
     }
     side.take(0);
-    assert_eq!(fill(&mut side).0, 1);
+    assert_eq!(fill(&mut side), 1);
     send(&mut side, b"8").unwrap();
-    assert_eq!(send(&mut side, b"8"), Err(SendError::BackPressure));
+    assert!(is_refused(&mut side, b"8"));
 }
 
 #[test]
 fn the_window_goes_on_over_connections_and_resets() {
     for resets in [false, true] {
-        let mut side = logged_on(|s| {
+        let mut side = refusing(|s| {
             (s.max_outbound_rate, s.reset_on_logon) = (rate("2"), resets);
         });
-        assert_eq!(fill(&mut side).0, 2);
+        assert_eq!(fill(&mut side), 2);
         side.take(0);
         side.pass(millis(400));
         side.disconnect(0);
         side.log_on(0, if resets { 1 } else { 2 }, if resets { "141=Y|" } else { "" });
         assert_eq!(side.phase(0), Phase::LoggedOn);
-        assert_eq!(fill(&mut side).0, 0);
+        assert_eq!(fill(&mut side), 0);
         side.pass(millis(600));
-        assert_eq!(fill(&mut side).0, 2);
+        assert_eq!(fill(&mut side), 2);
         // These are never sent: they have no place in the next connection.
         side.disconnect(0);
         let next = side.numbers(0).unwrap().0;
         let seq = if resets { 1 } else { next.0 };
         side.log_on(0, seq, if resets { "141=Y|" } else { "" });
-        assert_eq!(fill(&mut side).0, 2);
+        assert_eq!(fill(&mut side), 2);
     }
 }
 
 #[test]
 fn messages_that_are_sent_again_do_not_count_and_new_ones_follow_within_the_limit() {
-    for throttle in [OutboundThrottle::Wait, OutboundThrottle::Refuse] {
-        let mut side = logged_on(|s| (s.max_outbound_rate, s.outbound_throttle) = (rate("20/100"), throttle));
+    {
+        let mut side = refusing(|s| s.max_outbound_rate = rate("20/100"));
         for _ in 0..5 {
-            assert_eq!(fill(&mut side).0, 20);
+            assert_eq!(fill(&mut side), 20);
             side.take(0);
             side.pass(millis(100));
         }
@@ -271,28 +283,28 @@ fn messages_that_are_sent_again_do_not_count_and_new_ones_follow_within_the_limi
         side.hear(0, &request);
         assert!(side.is_replaying(0));
         // As many wait as have a place.
-        assert_eq!(fill(&mut side).0, 20);
+        assert_eq!(fill(&mut side), 20);
         let new = side.take(0).iter().filter(|m| !m.contains("|43=Y|")).count();
-        assert_eq!((new, fill(&mut side).0), (20, 0), "{throttle:?}");
+        assert_eq!((new, fill(&mut side)), (20, 0));
         side.pass(millis(100));
-        assert_eq!(fill(&mut side).0, 20);
+        assert_eq!(fill(&mut side), 20);
     }
 }
 
 #[test]
 fn what_waits_for_the_end_of_a_replay_is_sent_as_the_window_allows() {
-    let mut side = logged_on(|s| {
+    let mut side = refusing(|s| {
         (s.max_outbound_rate, s.while_logged_off) = (rate("4/100"), WhileLoggedOff::Keep);
     });
     for _ in 0..20 {
         side.pass(millis(100));
-        assert_eq!(fill(&mut side).0, 4);
+        assert_eq!(fill(&mut side), 4);
         side.take(0);
     }
     let request = side.wire(0, "35=2|34=2|7=2|16=0|");
     side.hear(0, &request);
     // The replay began right after four new messages.
-    assert_eq!(fill(&mut side), (4, SendError::BackPressure));
+    assert_eq!(fill(&mut side), 4);
     let began = side.now.mono;
     let mut times = Vec::new();
     for _ in 0..1000 {
@@ -309,15 +321,15 @@ fn what_waits_for_the_end_of_a_replay_is_sent_as_the_window_allows() {
         }
     }
     assert_eq!(times, [100; 4]);
-    assert_eq!(fill(&mut side).0, 0);
+    assert_eq!(fill(&mut side), 0);
 }
 
 #[test]
 fn an_answer_that_waits_behind_a_replay_is_not_asked_for_without_end() {
-    let mut side = logged_on(|s| s.max_outbound_rate = rate("1/100"));
+    let mut side = refusing(|s| s.max_outbound_rate = rate("1/100"));
     for _ in 0..60 {
         side.pass(millis(100));
-        assert_eq!(fill(&mut side).0, 1);
+        assert_eq!(fill(&mut side), 1);
         side.take(0);
     }
     let bytes = side.wire(0, "35=2|34=2|7=2|16=0|");
@@ -347,15 +359,15 @@ fn an_answer_that_waits_behind_a_replay_is_not_asked_for_without_end() {
 
 #[test]
 fn a_logout_follows_what_waits_for_its_window() {
-    let mut side = logged_on(|s| s.max_outbound_rate = rate("2/100"));
+    let mut side = refusing(|s| s.max_outbound_rate = rate("2/100"));
     for _ in 0..60 {
         side.pass(millis(100));
-        assert_eq!(fill(&mut side).0, 2);
+        assert_eq!(fill(&mut side), 2);
         side.take(0);
     }
     let request = side.wire(0, "35=2|34=2|7=2|16=0|");
     side.hear(0, &request);
-    assert_eq!(fill(&mut side).0, 2);
+    assert_eq!(fill(&mut side), 2);
     side.log_out(0, "").unwrap();
     let mut new = String::new();
     for _ in 0..1000 {
@@ -478,9 +490,8 @@ fn the_socket_never_accepts_more_in_a_window_whatever_happens() {
 /// is, not at once and again and again.
 #[test]
 fn an_answer_of_two_messages_for_which_one_permit_is_free_is_not_asked_for_without_end() {
-    for throttle in [OutboundThrottle::Wait, OutboundThrottle::Refuse] {
-        let mut side =
-            logged_on(|s| (s.max_outbound_rate, s.outbound_throttle) = (rate("2/10000"), throttle));
+    {
+        let mut side = refusing(|s| s.max_outbound_rate = rate("2/10000"));
         // Each message is answered with two.
         side.app.copies_to = Some(SessionKey::new(0, 0, 0));
         send(&mut side, b"8").unwrap();
@@ -504,13 +515,15 @@ fn a_session_that_is_closing_is_not_asked_for_room_without_end() {
         settings("TRADER", Role::Acceptor),
         settings("COPY", Role::Acceptor).with(|s| {
             (s.max_order_rate, s.outbox_size) = (rate("1/100"), 16 << 10);
+            s.outbound_throttle = OutboundThrottle::Refuse;
         }),
     ];
     let mut side = Side::new(all).logged_on();
     side.app.copies_to = Some(SessionKey::new(0, 1, 1));
     side.send(1, "a", 10).unwrap();
     side.take(1);
-    assert_eq!(side.send(1, "b", 10), Err(SendError::BackPressure), "a window of 100 ms");
+    let refused = Err(SendError::Throttled { again_in: Duration::from_millis(100) });
+    assert_eq!(side.send(1, "b", 10), refused);
     for size in [1000, 1] {
         while side
             .act(1, |turn| {

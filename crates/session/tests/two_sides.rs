@@ -9,8 +9,8 @@ use fixbolt_codec::{
 use fixbolt_conformance::testing::{Side, message, settings_of};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Direction, Event, Failure, Halt, Handle, Mono, Now, Phase, Read, Role, SendError,
-    SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
+    Accepted, Application, Delivery, Direction, Event, Failure, Halt, Handle, Mono, Now, Phase, Read, Role,
+    SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
     SessionSettings, Turn, Utc,
 };
 
@@ -83,7 +83,7 @@ impl Application for Probe {
     }
 }
 
-fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
+fn report(to: Handle<'_>, id: &[u8]) -> Result<Accepted, SendError> {
     let mut draft = to.draft(MsgType::new(b"8"));
     draft.writer().bytes(Key::new(11), id).bytes(Key::new(39), b"2");
     draft.send()
@@ -182,7 +182,7 @@ impl Pair {
         self.initiator.side.now
     }
 
-    fn order(&mut self, id: &str) -> Result<SeqNum, SendError> {
+    fn order(&mut self, id: &str) -> Result<Accepted, SendError> {
         self.initiator.side.act(0, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), id.as_bytes());

@@ -90,6 +90,7 @@ fn kind(event: &Event<'_>) -> Option<(Severity, &'static str)> {
         Event::NotTaken { .. } => (Warning, "not_taken"),
         Event::NotSent { .. } => (Warning, "not_sent"),
         Event::Unreached { .. } => (Warning, "unreached"),
+        Event::Waits(_) => (Info, "waits"),
         Event::Resumed => (Info, "resumed"),
         Event::CallbackFailed { .. } => (Error, "callback_failed"),
         Event::Note(_) => (Warning, "note"),
@@ -151,7 +152,10 @@ fn line(severity: Severity, kind: &'static str, session: &SessionId, event: &Eve
             line.number("queued", *queued as u64).number("slow_ms", millis)
         }
         Event::DuplicateIgnored { seq } | Event::NotTaken { seq, .. } => line.number("seq", seq.0),
-        Event::NotSent { ticket, why } => line.number("ticket", ticket.0).told("reason", why.to_string()),
+        Event::NotSent { ticket, why } => {
+            line.number("ticket", ticket.number()).told("reason", why.to_string())
+        }
+        Event::Waits(what) => line.told("reason", what.to_string()),
         Event::CallbackFailed { callback, why } => line.told("callback", *callback).told("reason", *why),
         Event::ResetAbandoned { why } => line.told("reason", *why),
         Event::StoreWarning { what } => line.told("reason", *what),

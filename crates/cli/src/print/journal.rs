@@ -76,10 +76,12 @@ impl<W: Write> Printer<W> {
         let text = shown(record.body);
         match self.style {
             Style::Block => {
-                let line = format!(
-                    "{time} {kind}: sequence numbers {} in, {} out: {text}",
-                    record.next_in, record.seq
-                );
+                let what = match record.kind {
+                    RecordKind::Waiting => format!("message {} of those that have waited", record.seq),
+                    RecordKind::Dropped => format!("messages up to {} of those that have waited", record.seq),
+                    _ => format!("sequence numbers {} in, {} out", record.next_in, record.seq),
+                };
+                let line = format!("{time} {kind}: {what}: {text}");
                 writeln!(self.out, "{line}  [{file}:{}]\n", at.offset)?;
             }
             Style::OneLine => writeln!(self.out, "{kind:<8} {time} #{}: {text}", record.seq)?,
@@ -97,6 +99,8 @@ fn word(kind: RecordKind) -> &'static str {
         RecordKind::Reset => "reset",
         RecordKind::Attempt => "attempt",
         RecordKind::Adjust => "adjust",
+        RecordKind::Waiting => "waiting",
+        RecordKind::Dropped => "dropped",
     }
 }
 
@@ -107,6 +111,7 @@ fn flags(flags: RecordFlags) -> Vec<&'static str> {
         (RecordFlags::MASKED, "masked"),
         (RecordFlags::DELIVERED, "delivered"),
         (RecordFlags::NO_RESEND, "never resent"),
+        (RecordFlags::WAITED, "has waited"),
     ]
     .into_iter()
     .filter(|(flag, _)| flags.contains(*flag))

@@ -4,15 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixbolt_codec::{
-    Body, BodySink, Frame, Framer, Message, MsgType, NewBody, SeqNum, Tag, Version, byte_sum,
-};
+use fixbolt_codec::{Body, BodySink, Frame, Framer, Message, MsgType, NewBody, Tag, Version, byte_sum};
 use fixbolt_conformance::testing::Side;
 use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Validator, shipped};
 use fixbolt_journal::DirectoryStore;
 use fixbolt_session::{
-    Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, FixtDictionaries, Mono, Now,
-    Phase, Role, SendError, SessionDictionary, SessionId, SessionReject, SessionRejectReason,
+    Accepted, Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, FixtDictionaries,
+    Mono, Now, Phase, Role, SendError, SessionDictionary, SessionId, SessionReject, SessionRejectReason,
     SessionSettings, Turn, Utc,
 };
 
@@ -28,7 +26,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    fn send(&self, turn: &mut Turn<'_>, kind: &[u8], fields: &str) -> Result<SeqNum, SendError> {
+    fn send(&self, turn: &mut Turn<'_>, kind: &[u8], fields: &str) -> Result<Accepted, SendError> {
         let kind = MsgType::new(kind);
         let bytes = fields.replace('|', "\u{1}").into_bytes();
         let mut draft = turn.reply().draft(kind);

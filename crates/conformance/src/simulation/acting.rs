@@ -335,6 +335,9 @@ impl World {
             self.link.peer_end_at =
                 self.link.peer_end_at.min(self.mono + self.random.within(1, 2000) * MILLI);
         }
+        // What the disk has not kept has not been told either.
+        let waiting = self.disk.platter().waiting(self.link.stored());
+        self.link.left.retain(|ticket| *ticket < waiting.first());
         let generation = self.disk.platter().generation(self.link.stored());
         if generation != self.link.generation {
             // The process may have died before it told its application of the reset.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Handle, LogonDecision, Resend, ResendAnswer, ResendRange,
-    SendError, SessionEnd, SessionId, Turn, Unreached,
+    Accepted, Application, Delivery, Event, Failure, Handle, LogonDecision, Resend, ResendAnswer,
+    ResendRange, SendError, SessionEnd, SessionId, Turn, Unreached,
 };
 
 use super::dialect::{Dialect, Kind};
@@ -20,12 +20,38 @@ use super::text::digits;
 pub(super) enum Heard {
     LoggedOn,
     Ended(SessionEnd),
-    Delivered { id: u64, seq: u64, twice: bool, utc: u64, after_reset: bool },
-    Rejected { seq: u64, reason: u16, text: String },
-    NotTaken { seq: u64 },
+    Delivered {
+        id: u64,
+        seq: u64,
+        twice: bool,
+        utc: u64,
+        after_reset: bool,
+    },
+    Rejected {
+        seq: u64,
+        reason: u16,
+        text: String,
+    },
+    NotTaken {
+        seq: u64,
+    },
     RejectReceived(String),
-    Unreached { begin: u64, end: u64, why: Unreached },
-    Changed { next_in: u64, next_out: u64, why: String },
+    Unreached {
+        begin: u64,
+        end: u64,
+        why: Unreached,
+    },
+    /// A message that has waited got this number, or none, perhaps because the store has lost it.
+    Left {
+        ticket: u64,
+        seq: Option<u64>,
+        is_lost: bool,
+    },
+    Changed {
+        next_in: u64,
+        next_out: u64,
+        why: String,
+    },
     GapDetected,
     ResetAbandoned,
     Note(String),
@@ -247,6 +273,13 @@ impl Application for App {
             Event::Unreached { begin, end, why } => {
                 Heard::Unreached { begin: begin.0, end: end.0, why: *why }
             }
+            Event::Sent { ticket, seq } => {
+                Heard::Left { ticket: ticket.number(), seq: Some(seq.0), is_lost: false }
+            }
+            Event::NotSent { ticket, why } => {
+                let is_lost = **why == SendError::NotStored;
+                Heard::Left { ticket: ticket.number(), seq: None, is_lost }
+            }
             Event::SequenceChanged { next_in, next_out, reason } => {
                 if let Some(at) = known.overtaken.iter().position(|(to, _)| *to == next_in.0) {
                     known.overtaken_now = Some(known.overtaken.remove(at));
@@ -270,12 +303,12 @@ impl Application for App {
 }
 
 /// Writes a message with this ID.
-pub(super) fn write(dialect: Dialect, kind: Kind, id: u64, to: Handle<'_>) -> Result<u64, SendError> {
+pub(super) fn write(dialect: Dialect, kind: Kind, id: u64, to: Handle<'_>) -> Result<Accepted, SendError> {
     let msg_type = if kind == Kind::Order { MsgType::new(b"D") } else { MsgType::new(b"8") };
     let mut draft = to.draft(msg_type);
     let writer = draft.writer();
     dialect.each_field(kind, &id.to_string(), |tag, value| {
         writer.bytes(Key::new(tag), value.as_bytes());
     });
-    Ok(draft.send()?.0)
+    draft.send()
 }

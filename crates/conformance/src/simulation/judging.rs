@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fixbolt_session::{MatrixState, Misbehavior, Phase, Read, ResendOverLimit, SessionEnd, Unreached};
+use fixbolt_session::{
+    MatrixState, Misbehavior, OutboundThrottle, Phase, Read, ResendOverLimit, SessionEnd, Unreached,
+};
 
 use super::app::{Heard, NOT_NOW, order_of};
 use super::edges::Plan;
@@ -15,6 +17,8 @@ use fixbolt_session::store::RecordKind;
 
 /// How late a planned end, and the answer to a TestRequest, may be because of the network.
 const SLACK: u64 = 1500 * MILLI;
+/// How many messages may wait for a throttle without stopping the session from reading.
+const MOST_WAIT: u32 = 10;
 
 impl World {
     /// A fault that may be a known one.
@@ -49,6 +53,7 @@ impl World {
                 Heard::Unreached { begin, end, .. } => {
                     self.link.unreached.push((self.link.generation, begin, end))
                 }
+                Heard::Left { ticket, .. } => drop(self.link.left.insert(ticket)),
                 _ => {}
             }
         }
@@ -63,6 +68,9 @@ impl World {
                 }
             }
             Heard::Ended(end) => self.judge_end(&end)?,
+            // Its number is used again.
+            Heard::Left { ticket, is_lost: true, .. } => drop(self.link.lost_waiting.insert(ticket)),
+            Heard::Left { ticket, seq, .. } => self.judge_left(ticket, seq)?,
             Heard::Delivered { id, seq, twice, utc, after_reset } => {
                 self.judge_inbound_rate(seq)?;
                 if twice && !self.link.just_reset {
@@ -335,12 +343,46 @@ impl World {
         Ok(())
     }
 
+    /// A message that has waited is told once, and has the number that the application hears.
+    fn judge_left(&mut self, ticket: u64, seq: Option<u64>) -> Result<(), Stop> {
+        if !self.link.left.insert(ticket) && self.totals.restored == 0 {
+            return Err(Stop::Failed(format!("what has become of waiting message {ticket} was told twice")));
+        }
+        let Some(seq) = seq else { return Ok(()) };
+        let platter = self.disk.platter();
+        let stored = self.link.stored();
+        let waited = platter.waited(stored, ticket).and_then(id_of);
+        let sent = platter.sent_after_waiting(stored, seq).and_then(id_of);
+        if waited == sent && waited.is_some() {
+            return Ok(());
+        }
+        Err(Stop::Failed(format!("waiting message {ticket} has ID {waited:?}, message {seq} has {sent:?}")))
+    }
+
+    /// Whoever has sent a message that no longer waits was told what has become of it, unless the
+    /// process died at that moment.
+    fn judge_waiting(&mut self) -> Result<(), Stop> {
+        let waiting = self.disk.platter().waiting(self.link.stored());
+        let told = |number: &u64| {
+            [&self.link.left, &self.link.lost_waiting].iter().any(|told| told.contains(number))
+        };
+        let untold = (1..waiting.first()).find(|number| !told(number));
+        match untold {
+            Some(number) if self.totals.deaths == 0 => {
+                Err(Stop::Failed(format!("waiting message {number} has left, and nobody was told")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A TestRequest is answered while messages of the application wait for a limit.
     fn judge_answers(&mut self) -> Result<(), Stop> {
         let quiet = self.faults.slow || self.faults.store || self.faults.application || self.faults.pauses;
         let other =
             self.link.settings.max_inbound_rate.is_some() || self.link.settings.max_replay_rate.is_some();
-        if !self.faults.throttles || quiet || other {
+        // An application that is refused has its messages offered again.
+        let refuses = self.link.settings.outbound_throttle == OutboundThrottle::Refuse;
+        if !self.faults.throttles || quiet || other || refuses {
             self.link.peer.tested.clear();
             return Ok(());
         }
@@ -351,7 +393,11 @@ impl World {
         if !self.link.attached
             || sessions.phase(self.link.key) != Phase::LoggedOn
             || sessions.matrix_state(self.link.key) == Some(MatrixState::HandlingResendRequest)
-            || self.link.diary.now.held
+            // A TestRequest that was lost is not sent again but gap-filled.
+            || self.link.diary.now.is_rough()
+            || self.link.diary.now.gap
+            // No more answers may wait.
+            || self.disk.platter().waiting(self.link.stored()).count >= MOST_WAIT
         {
             self.link.pending_tests.clear();
             return Ok(());
@@ -362,7 +408,7 @@ impl World {
             }
             if since.saturating_add(SLACK) < mono {
                 let why = format!("TestRequest T{id} ({seq}) has waited {} ms", (mono - *since) / MILLI);
-                return Err(self.known(Class::HeldBack, why));
+                return Err(Stop::Failed(why));
             }
         }
         Ok(())
@@ -617,6 +663,7 @@ impl World {
     /// Every message that was accepted has arrived once and in order, or its loss has a cause.
     pub(super) fn judge_the_end(&mut self) -> Result<(), Stop> {
         self.judge_turns()?;
+        self.judge_waiting()?;
         match self.judge_messages() {
             Err(Stop::Failed(why)) if self.link.diary.half_reset => Err(self.known(Class::HalfReset, why)),
             Err(Stop::Failed(why)) if self.link.diary.clock_jumped && self.faults.schedule => {
@@ -690,8 +737,8 @@ impl World {
         });
         let mut stored: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for other in 0..self.sessions_there() {
-            let written = platter.application(other as u32, RecordKind::Outbound, id_of);
-            for (origin, order) in written.into_iter().filter_map(|(.., id)| order_of(id)) {
+            let written = platter.written(other as u32, id_of);
+            for (origin, order) in written.into_iter().filter_map(order_of) {
                 if origin == place {
                     stored.entry(order).or_default().push(other);
                 }

@@ -1,6 +1,6 @@
 //! One session of ours in a world, with its counterparty and the network between them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::broken::Relapse;
 use fixbolt_session::{Compatibility, Next, Role, SessionKey, SessionSettings};
@@ -69,6 +69,10 @@ pub(super) struct Link {
     /// When messages were last being sent again.
     pub(super) replaying_at: u64,
     pub(super) unreached: Vec<(u32, u64, u64)>,
+    /// Tickets of messages that have waited and of which the application was told.
+    pub(super) left: BTreeSet<u64>,
+    /// Those that the store has lost.
+    pub(super) lost_waiting: BTreeSet<u64>,
     pub(super) rejected: Vec<(u32, u64)>,
     pub(super) pending_tests: Vec<(u64, u64, u64)>,
     pub(super) last_new: (u32, u64),
@@ -146,6 +150,8 @@ impl Link {
             replaying_at: 0,
             read_before: 0,
             unreached: Vec::new(),
+            left: BTreeSet::new(),
+            lost_waiting: BTreeSet::new(),
             rejected: Vec::new(),
             pending_tests: Vec::new(),
             last_new: (0, 0),

@@ -28,6 +28,8 @@ pub(super) enum Stop {
     Failed(String),
 }
 
+/// Few enough bytes that all that waits for a throttle leaves within that time.
+const OUTBOUND_QUEUE: usize = 8 << 10;
 /// The time within which both sides must agree after the last fault.
 const HEALED_WITHIN: u64 = 900 * SECOND;
 /// Steps at one moment after which a world counts as stuck.
@@ -264,7 +266,8 @@ impl World {
 
     pub(super) fn start(&mut self) {
         let now = self.now();
-        let mut sessions = Sessions::new(Box::new(self.disk.clone()), 64 * 1024);
+        let mut sessions =
+            Sessions::new(Box::new(self.disk.clone()), 64 * 1024).with_outbound_queue(OUTBOUND_QUEUE);
         let opened = self.each(|w| {
             w.link.key = sessions.open(now, w.link.opened_with(), &mut w.app)?;
             Ok::<(), OpenError>(())
@@ -722,6 +725,7 @@ impl World {
             && !link.next.close
             && !link.next.output
             && sessions.matrix_state(link.key) != Some(MatrixState::HandlingResendRequest)
+            && self.disk.platter().waiting(link.stored()).count == 0
             && numbers == Some((link.peer.next_out, link.peer.next_in))
     }
 

@@ -2,9 +2,10 @@
 
 use core::fmt;
 
-use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, NewBody, SeqNum};
+use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, NewBody};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, LogonDecision, Resend, ResendAnswer, ResendRange, Resume, Turn,
+    Accepted, Application, Delivery, Event, Failure, LogonDecision, Resend, ResendAnswer, ResendRange,
+    Resume, Turn,
 };
 
 /// What an application does with an `I`, set by the test.
@@ -91,7 +92,7 @@ impl Application for App {
 ///
 /// # Errors
 /// Returns a [`Failure`] if the session refuses it.
-pub fn order(turn: &mut Turn<'_>, id: &str) -> Result<SeqNum, Failure> {
+pub fn order(turn: &mut Turn<'_>, id: &str) -> Result<Accepted, Failure> {
     let mut draft = turn.reply().draft(MsgType::new(b"D"));
     draft.writer().bytes(Key::new(11), id.as_bytes());
     Ok(draft.send()?)

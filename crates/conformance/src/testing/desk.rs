@@ -2,8 +2,8 @@
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag, Version};
 use fixbolt_session::{
-    Application, CodecTime, Delivery, Event, Failure, Handle, LogonDecision, Resend, SendError, SessionKey,
-    Turn, Unreached,
+    Accepted, Application, CodecTime, Delivery, Event, Failure, Handle, LogonDecision, Resend, SendError,
+    SessionKey, Turn, Unreached,
 };
 
 /// What a [`Desk`] does with the next message.
@@ -67,10 +67,10 @@ impl Application for Desk {
             return Ok(Delivery::UNSUPPORTED);
         }
         let written = report(turn.reply(), id).and_then(|_| {
-            self.copies_to.and_then(|key| turn.to(key)).map_or(Ok(SeqNum::ZERO), |to| report(to, id))
+            self.copies_to.and_then(|key| turn.to(key)).map_or(Ok(()), |to| report(to, id).map(drop))
         });
         match self.mood {
-            Mood::Done => drop(written?),
+            Mood::Done => written?,
             Mood::Careless => {}
             Mood::NotNow => return Ok(Delivery::NotNow),
             Mood::Unsupported => {}
@@ -119,7 +119,7 @@ impl Application for Desk {
 ///
 /// # Errors
 /// Returns a [`SendError`] if the session refuses it.
-pub fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
+pub fn report(to: Handle<'_>, id: &[u8]) -> Result<Accepted, SendError> {
     let mut draft = to.draft(MsgType::new(b"8"));
     draft.writer().bytes(Key::new(11), id);
     draft.send()

@@ -9,6 +9,7 @@
 mod app;
 mod capture;
 mod desk;
+mod scratch;
 mod side;
 mod text;
 mod told;
@@ -16,7 +17,8 @@ mod told;
 pub use app::{Act, App, order};
 pub use capture::Capture;
 pub use desk::{Desk, Mood, report};
+pub use scratch::Scratch;
 pub use side::{BEGIN, Side};
-pub use text::{kinds, message, messages, settings, settings_of};
+pub use text::{kinds, message, messages, settings, settings_of, value};
 
 pub(crate) use text::sealed;

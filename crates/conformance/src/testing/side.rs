@@ -8,9 +8,9 @@ use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Store, StoreError};
 use fixbolt_session::{
-    Application, Event, Halt, MAX_MESSAGE_SIZE_BEFORE_LOGON, MatrixState, Mono, Next, Now, OpenError, Phase,
-    Read, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Socket, Turn, Utc,
-    WireObserver, WorkerWaker,
+    Accepted, Application, Event, Halt, MAX_MESSAGE_SIZE_BEFORE_LOGON, MatrixState, Mono, Next, Now,
+    OpenError, Phase, Read, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Socket,
+    Turn, Utc, WireObserver, WorkerWaker,
 };
 
 use super::desk::Desk;
@@ -155,6 +155,16 @@ impl<A: Application> Side<A> {
     #[must_use]
     pub fn warmed_up(self, every: Option<Duration>) -> Self {
         Self { sessions: self.sessions.warmed_up(every), ..self }
+    }
+
+    /// Has at most this many bytes of messages wait for a throttle.
+    ///
+    /// # Panics
+    /// Panics if a session is open.
+    #[must_use]
+    pub fn with_outbound_queue(self, bytes: usize) -> Self {
+        assert!(self.keys.is_empty(), "the sessions are open");
+        Self { sessions: self.sessions.with_outbound_queue(bytes), ..self }
     }
 
     /// Hands the sessions to another application.
@@ -369,12 +379,18 @@ impl<A: Application> Side<A> {
     ///
     /// # Errors
     /// Returns a [`SendError`] if the session refuses it.
-    pub fn send(&mut self, n: usize, id: &str, size: usize) -> Result<SeqNum, SendError> {
+    pub fn send(&mut self, n: usize, id: &str, size: usize) -> Result<Accepted, SendError> {
         self.act(n, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), id.as_bytes()).bytes(Key::new(58), &vec![b'x'; size]);
             draft.send()
         })
+    }
+
+    /// Has session `n` tell of what waits for a throttle and ends with it.
+    pub fn end_waiting(&mut self, n: usize) {
+        let key = self.keys[n];
+        self.call(|sessions, now, app| sessions.end_waiting(now, key, app));
     }
 
     /// Logs session `n` out.

@@ -72,3 +72,9 @@ pub fn messages(bytes: &[u8]) -> Vec<String> {
     }
     list
 }
+
+/// Returns the value of the first field with this tag of a message in text.
+#[must_use]
+pub fn value<'m>(message: &'m str, tag: &str) -> Option<&'m str> {
+    message.split('|').find_map(|field| field.strip_prefix(tag)?.strip_prefix('='))
+}

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Halt, Handle, LogonDecision, Now, Resend, SendError, SessionKey,
-    SessionSettings, Sessions, Turn, Unreached,
+    Accepted, Application, Delivery, Event, Failure, Halt, Handle, LogonDecision, Now, Resend, SendError,
+    SessionKey, SessionSettings, Sessions, Turn, Unreached,
 };
 
 use fixbolt_conformance::disk::Disk;
@@ -90,7 +90,8 @@ impl Process {
     }
 
     pub(crate) fn start(&mut self, now: Now) {
-        let mut sessions = Sessions::new(Box::new(self.disk.clone()), 64 * 1024);
+        // Few enough bytes that all that waits for a throttle leaves in the end.
+        let mut sessions = Sessions::new(Box::new(self.disk.clone()), 64 * 1024).with_outbound_queue(8 << 10);
         for settings in &self.settings {
             sessions.open(now, settings.clone(), &mut self.app).unwrap();
         }
@@ -198,7 +199,7 @@ impl Application for App {
     }
 }
 
-fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
+fn report(to: Handle<'_>, id: &[u8]) -> Result<Accepted, SendError> {
     let mut draft = to.draft(MsgType::new(b"8"));
     draft.writer().bytes(Key::new(11), id).bytes(Key::new(39), b"2");
     draft.send()

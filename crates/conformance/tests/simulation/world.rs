@@ -614,6 +614,7 @@ impl World {
                 let at_rest = end.attached
                     && end.lost_at.is_none()
                     && sessions.phase(key) == Phase::LoggedOn
+                    && self.processes[end.process].disk.platter().waiting(end.session).count == 0
                     && !sessions.next(key).close;
                 at_rest.then(|| sessions.numbers(key).unwrap())
             });
@@ -641,9 +642,17 @@ impl World {
             same("orders", &self.due(TRADER, 0, &processed), &processed);
             same("reports", &self.due(VENUE, 0, &came), &came);
         }
-        same("an answer for each order", &processed, &reports);
+        let written = |session: u32| -> Vec<String> {
+            let platter = self.processes[VENUE].disk.platter();
+            platter.written(session, |body| Some(client_order_id(body)))
+        };
         let copies = ids(VENUE, 1, Outbound);
-        same("a copy of each report", &reports, &copies);
+        same("an answer for each order", &processed, &written(0));
+        same("a copy of each report", &processed, &written(1));
+        if !self.resets {
+            same("answers that waited", &written(0), &reports);
+            same("copies that waited", &written(1), &copies);
+        }
         let copied = ids(COPY, 0, Inbound);
         same("copies", &self.due(VENUE, 1, &copied), &copied);
     }

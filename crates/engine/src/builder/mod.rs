@@ -287,6 +287,9 @@ impl EngineBuilder {
     /// There is always room for one message of MaxMessageSize, and never for more than the budget
     /// of all sessions. A message takes the bytes of its body and up to 39 more. Messages beyond
     /// the limit are refused with [`PostError::Full`](crate::PostError::Full).
+    ///
+    /// As many bytes may wait in each session for a throttle
+    /// ([`OutboundThrottle::Wait`](crate::session::OutboundThrottle::Wait)).
     #[must_use]
     pub const fn outbound_queue_size(mut self, bytes: usize) -> Self {
         self.outbound_queue_size = bytes;

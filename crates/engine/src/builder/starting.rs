@@ -315,7 +315,9 @@ impl EngineBuilder {
         let settings = accepted.chain(self.initiations.iter().map(|session| &session.settings));
         let largest = settings.map(|settings| settings.max_message_size).fold(MIN_INDEXED_SIZE, usize::max);
         let store = self.store.take(usize::from(number));
-        let mut sessions = Sessions::new(store, largest).on_worker(number, signal as Arc<dyn WorkerWaker>);
+        let mut sessions = Sessions::new(store, largest)
+            .on_worker(number, signal as Arc<dyn WorkerWaker>)
+            .with_outbound_queue(self.outbound_queue_size);
         if let Some(every) = self.warm_up {
             sessions = sessions.warmed_up(every);
         }

@@ -126,7 +126,7 @@ fn send_from(
             break QueueState::More;
         }
         let body = Body { msg_type: record.msg_type, bytes, sum: record.sum };
-        if send(queue.session, Ticket(record.number), &body) == SendOutcome::BackPressure {
+        if send(queue.session, Ticket::Posted(record.number), &body) == SendOutcome::BackPressure {
             break QueueState::Stalled;
         }
         taken += record.size();

@@ -13,12 +13,12 @@ use core::time::Duration;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fixbolt_codec::{Body, BodySink, NewBody, SeqNum};
+use fixbolt_codec::{Body, BodySink, NewBody};
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{
-    Application, AttemptFailure, Event, FailedAttempt, Mono, Next, OpenError, Read, Refusal, SendError,
-    SessionEnd, SessionId, SessionKey, SessionSettings, SessionState, Sessions, Socket, Ticket, Utc,
-    Writable,
+    Accepted, Application, AttemptFailure, Event, FailedAttempt, Mono, Next, OpenError, Read, Refusal,
+    SendError, SessionEnd, SessionId, SessionKey, SessionSettings, SessionState, Sessions, Socket, Ticket,
+    Utc, Writable,
 };
 
 use super::active_queues::SendOutcome;
@@ -494,8 +494,12 @@ impl SessionDriver {
         cycle: &mut Cycle,
         app: &mut dyn Application,
     ) -> SendOutcome {
-        match self.send(key, body, cycle, app) {
-            Ok(seq) => self.sessions.notify(cycle.now, key, &Event::Sent { ticket, seq }, app),
+        match self.send(key, ticket, body, cycle, app) {
+            Ok(Accepted::Numbered(seq)) => {
+                self.sessions.notify(cycle.now, key, &Event::Sent { ticket, seq }, app)
+            }
+            // The session tells what becomes of it.
+            Ok(Accepted::Waits(_)) => {}
             Err(SendError::BackPressure) => return SendOutcome::BackPressure,
             Err(why) => self.tell_not_sent(key, ticket, &why, cycle, app),
         }
@@ -505,21 +509,23 @@ impl SessionDriver {
     fn send(
         &mut self,
         key: SessionKey,
+        ticket: Ticket,
         body: &Body<'_>,
         cycle: &Cycle,
         app: &mut dyn Application,
-    ) -> Result<SeqNum, SendError> {
+    ) -> Result<Accepted, SendError> {
         self.sessions.act(cycle.now, key, app, |turn| {
-            let handle = turn.to(key).ok_or(SendError::Unavailable)?;
+            let handle = turn.to(key).ok_or(SendError::Unavailable)?.posted_as(ticket);
             let mut draft = handle.draft(body.msg_type);
             draft.writer().raw().body(body);
             draft.send()
         })
     }
 
-    /// Closes the session's outbound queue, and reports to the application that what is left in it
-    /// is not sent.
+    /// Closes the session's outbound queue, and reports to the application that what is left in it,
+    /// or waits for a throttle and is not in a journal, is not sent.
     fn refuse_queued(&mut self, key: SessionKey, cycle: &Cycle, app: &mut dyn Application) {
+        self.sessions.end_waiting(cycle.now, key, app);
         let Some(link) = self.table.get(key).and_then(|entry| self.registry.link(&entry.id)) else { return };
         link.queue.close(&mut Vec::new(), |ticket| {
             self.tell_not_sent(key, ticket, &SendError::Unavailable, cycle, app);

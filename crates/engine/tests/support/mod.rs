@@ -145,8 +145,8 @@ impl Application for Recorder {
         self.tell(match event {
             Event::LoggedOn => Seen::LoggedOn,
             Event::Ended(end) => Seen::Ended(format!("{end:?}")),
-            Event::Sent { ticket, seq } => Seen::Sent(ticket.0, seq.0),
-            Event::NotSent { ticket, why } => Seen::NotSent(ticket.0, why.to_string()),
+            Event::Sent { ticket, seq } => Seen::Sent(ticket.number(), seq.0),
+            Event::NotSent { ticket, why } => Seen::NotSent(ticket.number(), why.to_string()),
             other => Seen::Other(format!("{other:?}")),
         });
         Ok(())

@@ -38,7 +38,7 @@ fn reports_describe_a_running_and_a_closed_journal() {
     let (mut store, key) = filled(&dir, 100);
     turn(&mut store, key, &[reset(1, 1)]);
     turn(&mut store, key, &[attempt(1)]);
-    let expected = Counts { inbound: 100, outbound: 100, reset: 1, attempt: 1, adjust: 0 };
+    let expected = Counts { inbound: 100, outbound: 100, reset: 1, attempt: 1, ..Counts::default() };
     let running = verify(dir.path()).unwrap().remove(0);
     assert!(running.is_whole(), "{running:?}");
     assert_eq!((running.records, running.turns), (expected, 102));

@@ -3,10 +3,12 @@
 use core::fmt;
 use core::ops::ControlFlow;
 
-use fixbolt_codec::{DataFields, Message, SeqNum};
+use fixbolt_codec::{Body, DataFields, Message, SeqNum};
 
 use crate::api::turn::Turn;
+use crate::events::event::Ticket;
 use crate::events::failure::Failure;
+use crate::state::waiting::WaitingBody;
 use crate::store::stored_message::{FieldStorage, NO_MESSAGE, with_message};
 use crate::store::{RecordFlags, RecordKind, StoreError};
 use crate::values::direction::Direction;
@@ -126,6 +128,22 @@ impl<'a> Resume<'a> {
             return Err(error.into());
         }
         result
+    }
+}
+
+impl Resume<'_> {
+    /// Visits the messages that wait for a throttle
+    /// ([`OutboundThrottle::Wait`](crate::OutboundThrottle::Wait)), oldest first: they have been
+    /// accepted before, and are sent after the next logon. Those that cannot be sent any more are
+    /// not among them; [`Event::NotSent`](crate::Event::NotSent) follows.
+    pub fn waiting(&self, mut visit: impl FnMut(Ticket, Body<'_>)) {
+        let session = &self.turn.core.sessions[self.turn.own];
+        for (_, body) in session.waiting.iter(session.state.stored.waiting()) {
+            if !body.is_lost {
+                let WaitingBody { ticket, msg_type, bytes, sum, .. } = body;
+                visit(*ticket, Body { msg_type: *msg_type, bytes, sum: *sum });
+            }
+        }
     }
 }
 

@@ -50,6 +50,16 @@ impl Sessions {
         }
     }
 
+    /// Tells the application that the messages which wait for a throttle will not be sent, if the
+    /// session's store does not survive closing it: for a session that is about to be closed.
+    pub fn end_waiting(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
+        if !self.core.store.survives_close()
+            && let Some(mut call) = self.call(now, key, app)
+        {
+            call.drop_all_waiting();
+        }
+    }
+
     /// Notifies the application of something that happened to the session outside it. A failure
     /// ends the connection.
     pub fn notify(&mut self, now: Now, key: SessionKey, event: &Event<'_>, app: &mut dyn Application) {

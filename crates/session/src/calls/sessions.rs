@@ -98,6 +98,15 @@ impl Sessions {
         self
     }
 
+    /// Has at most `bytes` bytes of messages wait for a throttle, in each session
+    /// ([`OutboundThrottle::Wait`](crate::OutboundThrottle::Wait)), counting about 150 for each
+    /// besides its body. One may always wait. Half of it is for answers. 1 MiB by default.
+    #[must_use]
+    pub const fn with_outbound_queue(mut self, bytes: usize) -> Self {
+        self.core.outbound_queue = bytes;
+        self
+    }
+
     /// Shows every message that the sessions read or write to `observer`.
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn WireObserver>) -> Self {
@@ -174,6 +183,7 @@ impl Sessions {
         let keeps_messages = self.core.store.keeps_messages();
         let mut session = Session::new(key, settings, envelope, &recovered, keeps_messages);
         session.tell_horizon(&mut *self.core.store);
+        session.waiting.limit = self.core.outbound_queue;
         self.core.sessions.put(free, session);
         if free == self.dialects.len() {
             self.dialects.push(SessionDictionary::None);

@@ -27,7 +27,8 @@ impl Call<'_> {
         if draft.refused == Some(SendError::NotLoggedOn) {
             draft.refused = None;
         }
-        let is_written = draft.send().is_ok();
+        // One that waits would not be written.
+        let is_written = !draft.waits && draft.send().is_ok();
         let session = self.session_mut();
         session.tools.encoding.timing = timing;
         session.limits.set_awaited(awaited);

@@ -32,7 +32,12 @@ pub(crate) struct Core {
     pub(crate) failed: Vec<(usize, Failed)>,
     /// Storage for the index of a stored message.
     pub(crate) stored: FieldStorage,
+    /// How many bytes of messages may wait for a throttle, in each session.
+    pub(crate) outbound_queue: usize,
 }
+
+/// How many bytes of messages may wait for a throttle, unless something else is said.
+const OUTBOUND_QUEUE: usize = 1 << 20;
 
 /// What failed beside a session, so that it must end.
 #[derive(Debug)]
@@ -57,6 +62,7 @@ impl Core {
             touched: Vec::with_capacity(16),
             failed: Vec::new(),
             stored: FieldStorage::new(fields),
+            outbound_queue: OUTBOUND_QUEUE,
         }
     }
 

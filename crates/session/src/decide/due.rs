@@ -35,7 +35,9 @@ pub(crate) fn timer(
         Timer::Silence => silence(session, connection),
         Timer::Heartbeat => SessionReaction::Heartbeat,
         // The schedule was looked at before; reading and sending go on afterwards.
-        Timer::Schedule | Timer::Incomplete | Timer::Replay | Timer::Offer | Timer::Room => return None,
+        Timer::Schedule | Timer::Incomplete | Timer::Replay | Timer::Waiting | Timer::Offer | Timer::Room => {
+            return None;
+        }
     })
 }
 

@@ -15,8 +15,8 @@ use crate::store::StoreError;
 pub enum SendError {
     /// The body cannot be encoded as a FIX message.
     Encode(EncodeError),
-    /// The outbox is full; try again when the counterparty has read some of it. Or the session may
-    /// send no more messages in this window
+    /// The outbox is full; try again when the counterparty has read some of it. Or there is no more
+    /// room for messages that wait for a throttle
     /// ([`OutboundThrottle::Wait`](crate::OutboundThrottle::Wait)). Inside a turn, return this
     /// error: the message is offered again once there is room.
     BackPressure,
@@ -58,6 +58,11 @@ pub enum SendError {
         /// What was expected, if it is about the order of a group.
         order: Option<EntryOrder>,
     },
+    /// The sequence numbers were reset while the message waited for a throttle.
+    Reset,
+    /// The store has lost the message, or kept it without its secrets, while it waited for a
+    /// throttle.
+    NotStored,
     /// The store refused the message; the session is halted.
     Store(StoreError),
     /// The application's own failure, in its words.
@@ -75,7 +80,7 @@ impl fmt::Display for SendError {
         match self {
             Self::Encode(error) => error.fmt(f),
             Self::BackPressure => {
-                f.write_str("the outbox is full, or the session may send no more messages now")
+                f.write_str("the outbox is full, or too much waits until the session may send more messages")
             }
             Self::Throttled { again_in } => {
                 write!(f, "the session may send no more messages now; try again in {again_in:?}")
@@ -91,6 +96,8 @@ impl fmt::Display for SendError {
                 write!(f, "not valid: {}, tag {tag}", reason.text())?;
                 order.map_or(Ok(()), |order| write!(f, " {order}"))
             }
+            Self::Reset => f.write_str("the sequence numbers were reset while it waited"),
+            Self::NotStored => f.write_str("the store no longer has it"),
             Self::Store(error) => error.fmt(f),
             Self::Application(why) => f.write_str(why),
         }

@@ -12,11 +12,67 @@ use crate::events::attempt::FailedAttempt;
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
 use crate::values::codec_timing::CodecTime;
+use crate::values::waits_for::WaitsFor;
 
-/// Identifies a message that another thread posted until it has a sequence number. Counted from 1
-/// in each session.
+/// Identifies a message that was accepted, until it has a sequence number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Ticket(pub u64);
+pub enum Ticket {
+    /// Another thread has posted it. Counted from 1 in each session, anew in each process.
+    Posted(u64),
+    /// It waits for a throttle
+    /// ([`OutboundThrottle::Wait`](crate::OutboundThrottle::Wait)). Counted from 1 over the life of
+    /// the session's store.
+    Waiting(u64),
+}
+
+impl Ticket {
+    /// Returns its number among those of its kind.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        match self {
+            Self::Posted(number) | Self::Waiting(number) => number,
+        }
+    }
+}
+
+impl fmt::Display for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Posted(number) => write!(f, "posted message {number}"),
+            Self::Waiting(number) => write!(f, "waiting message {number}"),
+        }
+    }
+}
+
+/// What has become of a message that a session has accepted for sending.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Accepted {
+    /// It has this MsgSeqNum (34).
+    Numbered(SeqNum),
+    /// It waits for a throttle and has no sequence number yet:
+    /// [`Event::Sent`] or [`Event::NotSent`] follows with the ticket.
+    Waits(Ticket),
+}
+
+impl Accepted {
+    /// Returns MsgSeqNum, if the message has one.
+    #[must_use]
+    pub const fn seq(self) -> Option<SeqNum> {
+        match self {
+            Self::Numbered(seq) => Some(seq),
+            Self::Waits(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Accepted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Numbered(seq) => write!(f, "message {seq}"),
+            Self::Waits(ticket) => ticket.fmt(f),
+        }
+    }
+}
 
 /// Something that happened to a session.
 ///
@@ -203,16 +259,22 @@ pub enum Event<'e> {
         /// Its MsgSeqNum.
         seq: SeqNum,
     },
-    /// A message that another thread posted has a sequence number, is journalled, and is sent.
+    /// Messages of the application wait from now on. Told once a minute at most; the session's
+    /// status always says what they wait for.
+    Waits(WaitsFor),
+    /// A message that another thread posted, or that waited for a throttle, has a sequence number,
+    /// is journalled, and is sent.
     Sent {
-        /// The ticket that the other thread received for it.
+        /// The ticket that its sender received for it. A message that has waited since before the
+        /// session's store was opened has a [`Ticket::Waiting`], whoever sent it.
         ticket: Ticket,
         /// Its MsgSeqNum.
         seq: SeqNum,
     },
-    /// A message that another thread posted was not sent and will not be; no number was used.
+    /// A message that another thread posted, or that waited for a throttle, was not sent and will
+    /// not be; no number was used.
     NotSent {
-        /// The ticket that the other thread received for it.
+        /// The ticket that its sender received for it.
         ticket: Ticket,
         /// Why not.
         why: &'e SendError,
@@ -324,8 +386,9 @@ impl fmt::Display for Event<'_> {
                 let msg_type = Redacted(message.msg_type());
                 write!(f, "message {seq} (35={msg_type}) was not taken: the session has ended")
             }
-            Self::Sent { ticket, seq } => write!(f, "ticket {} was sent as message {seq}", ticket.0),
-            Self::NotSent { ticket, why } => write!(f, "ticket {} was not sent: {why}", ticket.0),
+            Self::Waits(what) => write!(f, "messages of the application wait for {what}"),
+            Self::Sent { ticket, seq } => write!(f, "{ticket} was sent as message {seq}"),
+            Self::NotSent { ticket, why } => write!(f, "{ticket} was not sent: {why}"),
             Self::Unreached { begin, end, why } => {
                 f.write_str("messages that do not reach the counterparty: ")?;
                 range(f, begin, end)?;

@@ -19,6 +19,7 @@ impl Session {
         let halted = &standing.halted;
         state.check();
         outbox.check();
+        self.waiting.check(state.stored.waiting());
         let next_out = state.stored.next_out;
         if let Some(unsent) = state.unsent
             && halted.is_none()

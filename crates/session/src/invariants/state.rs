@@ -141,6 +141,8 @@ mod tests {
             generation: Generation(1),
             connection: ConnectionNumber(1),
             attempts: 0,
+            wait: 0,
+            waited: 0,
             began: Some(Utc(1)),
         };
         let now = Now { mono: Mono(1), utc: Utc(1) };

@@ -119,9 +119,11 @@ impl FromStr for Rate {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum OutboundThrottle {
-    /// It waits: sending returns [`SendError::BackPressure`](crate::SendError::BackPressure), as
-    /// with a full outbox, and what waits is asked again when the window allows it. Messages of
-    /// other threads wait in their queue.
+    /// It waits: it is stored with its turn, without a sequence number, and gets one when the
+    /// window allows it; [`Event::Sent`](crate::Event::Sent) says so. Until then the application's
+    /// messages after it wait, too, in order; those of the session layer pass them. If what waits
+    /// would be larger than the session's outbound queue, sending returns
+    /// [`SendError::BackPressure`](crate::SendError::BackPressure), as with a full outbox.
     #[default]
     Wait,
     /// It is refused: sending returns [`SendError::Throttled`](crate::SendError::Throttled), and

@@ -16,7 +16,7 @@ use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::{Event, Unreached};
 use crate::events::failure::Failure;
-use crate::send::draft::Handle;
+use crate::send::draft::{Author, Handle};
 use crate::send::seal::SendKind;
 use crate::settings::behavior::VersionOfRejected;
 use crate::settings::dictionaries::SessionDictionary;
@@ -29,6 +29,7 @@ use crate::store::{RecordFlags, RecordKind, Store};
 use crate::values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::values::fix::{msg_type, tag};
 use crate::values::time::{Mono, Now};
+use crate::values::waits_for::WaitsFor;
 use crate::wire::admin_message::{AdminMessage, Extent, ReadAs, route};
 
 /// One call: a session at work, with all that the worker's sessions share.
@@ -330,7 +331,7 @@ impl<'c> Call<'c> {
 
     /// Returns a handle on the session for messages of the session layer.
     pub(crate) fn handle<'h>(&'h mut self, cause: Option<SeqNum>, route: Option<Message<'h>>) -> Handle<'h> {
-        Handle { cause, route, session_layer: true, ..Handle::new(self.now, self.core, self.own) }
+        Handle { cause, route, author: Author::SessionLayer, ..Handle::new(self.now, self.core, self.own) }
     }
 
     /// Writes a message of the session layer; `inbound` is the message it answers. What does not
@@ -372,7 +373,7 @@ impl<'c> Call<'c> {
         let version = admin.limits(session.fixed.settings.id.version(), &session.fixed.behavior, read_as);
         let mut draft = self.handle(cause, route).open(MsgType::new(admin.msg_type()), kind);
         admin.write(draft.writer(), version, extent);
-        draft.send()
+        draft.send_numbered()
     }
 
     /// Adds the application's fields to a Logon that is about to be sent; does nothing with any
@@ -435,9 +436,18 @@ impl<'c> Call<'c> {
         let news: Vec<_> =
             touched.drain(..).map(|index| (index, self.core.sessions[index].take_news())).collect();
         self.telling += 1;
-        for (index, News { unreached, warned }) in news {
+        for (index, News { unreached, waits, left, warned }) in news {
             self.own = index;
             self.tell_lost(unreached);
+            if waits {
+                self.notify(&Event::Waits(WaitsFor::Throttle));
+            }
+            for (ticket, outcome) in left {
+                match outcome {
+                    Ok(seq) => self.notify(&Event::Sent { ticket, seq }),
+                    Err(why) => self.notify(&Event::NotSent { ticket, why: &why }),
+                }
+            }
             for (seq, violation) in warned {
                 self.notify(&Event::WarnedOutbound { seq, violation });
             }

@@ -439,7 +439,7 @@ impl Call<'_> {
         let state = &mut self.session_mut().state;
         let Some(connection) = &mut state.connection else { return };
         connection.heart_bt_int = agreed.heart_bt_int;
-        connection.peer_max_message_size = agreed.max_message_size;
+        connection.peer_max_message_size = u32::try_from(agreed.max_message_size).unwrap_or(u32::MAX);
         connection.resetting = None;
         connection.logged_on = true;
         // What was written between our Logon and its answer follows now.

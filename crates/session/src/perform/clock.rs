@@ -47,9 +47,10 @@ mod tests {
     use crate::state::reading::{Blocked, BlockedBy, Incomplete};
     use crate::state::reorder::Reordered;
     use crate::state::session::Session;
+    use crate::state::waiting::WaitingBody;
     use crate::state::{Connection, ResetStage, Resetting};
-    use crate::store::Position;
     use crate::store::stored_message::FieldStorage;
+    use crate::store::{ConnectionNumber, Position, Record, RecordFlags, RecordKind, Waiting};
     use crate::values::time::{Mono, Now, Utc};
     use crate::wire::oversized;
 
@@ -226,6 +227,31 @@ mod tests {
             },
             at(251),
             |s| s.intake.reading.blocked.is_none(),
+        ),
+        (
+            Timer::Waiting,
+            |s| {
+                let rate = Rate::new(1, Duration::from_secs(2)).unwrap();
+                let mut permits = OutboundPermits::new(Some(rate), None).unwrap();
+                permits.take(&mut s.state.counted, Kind::Order, 0);
+                permits.accept(s.state.counted, 0, at(1));
+                s.limits.of_test().outbound_permits = Some(permits);
+                let record = Record {
+                    kind: RecordKind::Waiting,
+                    flags: RecordFlags::default(),
+                    seq: SeqNum(1),
+                    next_in: SeqNum(1),
+                    connection: ConnectionNumber(1),
+                    cause: None,
+                    utc: Utc(1),
+                    mono: Mono(1),
+                    body: b"35=D\x0111=a\x01",
+                };
+                s.waiting.push(Waiting::default(), WaitingBody::of(1, Some(&record)));
+                (s.state.stored.wait, s.state.stored.waited) = (1, 1);
+            },
+            at(2001),
+            |s| s.state.stored.wait == 0,
         ),
         (
             Timer::Room,

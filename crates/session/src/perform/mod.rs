@@ -14,6 +14,7 @@ pub(crate) mod requests;
 pub(crate) mod reset;
 pub(crate) mod scheduling;
 pub(crate) mod store;
+pub(crate) mod waiting;
 
 /// Tries to change what no rollback restores ([`Guarded`](crate::state::guarded::Guarded)).
 #[cfg(must_not_build = "perform")]

@@ -148,10 +148,10 @@ impl Call<'_> {
         let now = self.now.mono;
         let kind = self.session().fixed.behavior.test_req_id;
         let Some(connection) = self.connection_mut() else { return Err(SendError::Unavailable) };
-        let number = connection.test_requests + 1;
+        let number = connection.test_requests.wrapping_add(1);
         let id = match kind {
             // R-HEARTBEAT-5
-            TestReqId::Counted => TestReqIdValue::Number(number),
+            TestReqId::Counted => TestReqIdValue::Number(number.into()),
             TestReqId::Fixed => TestReqIdValue::Test,
         };
         let sent = self.with_room(|call| {

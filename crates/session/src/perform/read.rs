@@ -115,6 +115,7 @@ impl Call<'_> {
         if session.state.replay().is_some() {
             self.pump();
         }
+        self.send_waiting();
         at
     }
 

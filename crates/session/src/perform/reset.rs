@@ -39,7 +39,7 @@ impl Call<'_> {
             return Err(SendError::Application("a reset of the sequence numbers has already begun"));
         }
         if is_busy(session) {
-            return Err(SendError::Application("messages are missing or are being sent again"));
+            return Err(SendError::Application("messages are missing, wait, or are being sent again"));
         }
         let until = self.now.mono + session.fixed.settings.logon_timeout;
         let stage = ResetStage::Testing(self.test_request()?);
@@ -52,13 +52,14 @@ impl Call<'_> {
 /// Returns whether a reset would lose messages.
 // R-RESET-8
 fn is_busy(session: &Session) -> bool {
-    session.state.connection.as_ref().is_none_or(|connection| {
-        let logon = &connection.logon;
-        logon.missing.is_some()
-            || logon.backlog.replay.is_some()
-            || logon.backlog.withheld_from.is_some()
-            || logon.logout_waits.is_some()
-    })
+    session.state.stored.wait > 0
+        || session.state.connection.as_ref().is_none_or(|connection| {
+            let logon = &connection.logon;
+            logon.missing.is_some()
+                || logon.backlog.replay.is_some()
+                || logon.backlog.withheld_from.is_some()
+                || logon.logout_waits.is_some()
+        })
 }
 
 impl Call<'_> {
@@ -86,7 +87,7 @@ impl Call<'_> {
             _ => return,
         }
         if is_busy(session) {
-            return self.abandon_reset("messages are missing or are being sent again");
+            return self.abandon_reset("messages are missing, wait, or are being sent again");
         }
         let mut ours = AdminMessage::Logon(logon::ours(session, connection.heart_bt_int, true, SeqNum::ONE));
         let until = self.now.mono + session.fixed.settings.logon_timeout;

@@ -22,6 +22,7 @@ impl Call<'_> {
         if let Some(given_up) = &recovered.given_up {
             self.notify(&Event::NumbersGivenUp { begin: *given_up.start(), end: *given_up.end() });
         }
+        self.load_waiting();
         self.show_store();
     }
 

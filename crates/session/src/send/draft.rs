@@ -6,13 +6,16 @@ use fixbolt_codec::{
 
 use crate::core::Core;
 use crate::events::error::SendError;
+use crate::events::event::{Accepted, Ticket};
 use crate::send::seal::{SendKind, headroom};
 use crate::state::Phase;
 use crate::state::State;
 use crate::state::guarded::Guarded;
 use crate::state::outbox::{Outbox, OutboxCursor};
 use crate::state::session::{Fixed, Limits, Session, Tools};
+use crate::state::throttling::Throttled;
 use crate::state::transaction::Transaction;
+use crate::state::waiting::WaitingQueue;
 use crate::store::Store;
 use crate::values::fix::number::is_routing;
 use crate::values::fix::{key, tag};
@@ -30,7 +33,18 @@ pub struct Handle<'a> {
     pub(crate) header: &'a [(Key, &'a [u8])],
     /// OrigSendingTime (122) of a message that the application marks as a possible duplicate.
     pub(crate) original: Option<Utc>,
-    pub(crate) session_layer: bool,
+    /// The ticket under which another thread posted the message.
+    pub(crate) posted: Option<Ticket>,
+    pub(crate) author: Author,
+}
+
+/// Who writes a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Author {
+    Application,
+    /// The application, whose body has waited for a throttle. It was checked and completed then.
+    Waited,
+    SessionLayer,
 }
 
 impl<'a> Handle<'a> {
@@ -46,7 +60,8 @@ impl<'a> Handle<'a> {
             version: None,
             header: &[],
             original: None,
-            session_layer: false,
+            posted: None,
+            author: Author::Application,
         }
     }
 
@@ -69,6 +84,14 @@ impl<'a> Handle<'a> {
         self
     }
 
+    /// Says under which ticket another thread posted the message, so that it keeps it if it waits
+    /// for a throttle.
+    #[must_use]
+    pub const fn posted_as(mut self, ticket: Ticket) -> Self {
+        self.posted = Some(ticket);
+        self
+    }
+
     /// Names the version of the message in ApplVerID (1128), which a message in a session of
     /// FIXT.1.1 needs if its version is not the session's default
     /// ([`SessionSettings::default_appl_ver_id`](crate::SessionSettings::default_appl_ver_id)). In
@@ -81,35 +104,45 @@ impl<'a> Handle<'a> {
     }
 
     pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
-        let Self { now, session, store, cause, route, version, header, original, session_layer } = self;
+        let Self { now, session, store, cause, route, version, header, original, posted, author } = self;
+        let session_layer = author == Author::SessionLayer;
         let original = original.map(|original| original.min(now.utc));
         if let Some(timing) = &mut session.tools.encoding.timing {
             timing.begin();
         }
-        let is_named = matches!(kind, SendKind::New { .. })
+        let is_named = author != Author::Waited
+            && matches!(kind, SendKind::New { .. })
             && !msg_type.is_admin()
             && session.dictionaries().must_be_named(msg_type.as_bytes());
         // R-FIXT-6
         let version = version.or_else(|| session.fixed.settings.appl_ver_id().filter(|_| is_named));
         // If nothing was queued before this turn, what does not fit now never will.
         let alone = !session.outbox.was_queued(session.transaction.snapshot.outbox);
-        let refused = if !session_layer && msg_type.is_admin() {
-            // R-SEND-5
-            Some(SendError::SessionMessage)
-        } else if session_layer {
-            None
-        // R-POSSDUP-7
-        } else if original.is_some() && !session.fixed.settings.allow_poss_dup {
-            Some(SendError::Application("the session does not send possible duplicates (AllowPosDup)"))
-        } else {
-            // R-LIMIT-5
-            session.may_send(cause.is_some()).err().or_else(|| session.throttled(msg_type, now.mono))
-        };
+        let (mut waits, mut refused) = (false, None);
+        if author == Author::Application {
+            refused = if msg_type.is_admin() {
+                // R-SEND-5
+                Some(SendError::SessionMessage)
+            // R-POSSDUP-7
+            } else if original.is_some() && !session.fixed.settings.allow_poss_dup {
+                Some(SendError::Application("the session does not send possible duplicates (AllowPosDup)"))
+            } else {
+                session.may_send(cause.is_some()).err()
+            };
+            if refused.is_none() {
+                // R-LIMIT-5
+                match session.throttled(msg_type, now.mono) {
+                    Throttled::No => {}
+                    Throttled::Waits => waits = true,
+                    Throttled::Refused(error) => refused = Some(error),
+                }
+            }
+        }
         // Half of the outbox is reserved for answers: a session that sends as fast as it can must
         // still read, or two of them wait for each other.
         let unasked = cause.is_none() && !session_layer && !session.outbox.is_empty();
         let most = if unasked { session.outbox.half() } else { usize::MAX };
-        let Session { fixed, state, transaction, outbox, limits, tools, .. } = session;
+        let Session { fixed, state, transaction, outbox, waiting, limits, tools, .. } = session;
         let Outbox { memory, cursor, .. } = outbox;
         let tail = cursor.tail();
         let body_start = tail + headroom(fixed, state, cursor, msg_type, kind, original.is_some());
@@ -142,11 +175,14 @@ impl<'a> Handle<'a> {
             original,
             refused,
             alone,
-            by_application: !session_layer,
+            author,
+            posted,
+            waits,
             fixed,
             state,
             transaction,
             cursor,
+            waiting,
             limits,
             tools,
             store,
@@ -237,30 +273,42 @@ pub struct Draft<'d> {
     /// Why `send` will refuse the message, whatever is written.
     pub(crate) refused: Option<SendError>,
     alone: bool,
-    pub(super) by_application: bool,
+    pub(super) author: Author,
+    pub(super) posted: Option<Ticket>,
+    /// Whether the message waits for a throttle.
+    pub(crate) waits: bool,
     // The session, but for the memory of its outbox, into which the body is written.
     pub(super) fixed: &'d Fixed,
     pub(super) state: &'d mut State,
     pub(super) transaction: &'d mut Guarded<Transaction>,
     pub(super) cursor: &'d mut OutboxCursor,
+    pub(super) waiting: &'d mut WaitingQueue,
     pub(super) limits: &'d mut Guarded<Limits>,
     pub(super) tools: &'d mut Tools,
     pub(super) store: &'d mut (dyn Store + 'd),
 }
 
+impl Draft<'_> {
+    /// Sends a message of the session layer, which never waits for a throttle.
+    pub(crate) fn send_numbered(self) -> Result<SeqNum, SendError> {
+        self.send()?.seq().ok_or(SendError::BackPressure)
+    }
+}
+
 impl<'d> BodySink<'d> for Draft<'d> {
-    type Receipt = SeqNum;
+    type Receipt = Accepted;
     type Error = SendError;
 
     fn writer(&mut self) -> &mut BodyWriter<'d> {
         &mut self.writer
     }
 
-    /// Gives the message its sequence number, stores it and queues it.
+    /// Gives the message its sequence number, stores it and queues it; or stores it and lets it
+    /// wait for a throttle.
     ///
     /// # Errors
     /// Returns a [`SendError`]; no sequence number was used.
-    fn send(self) -> Result<SeqNum, SendError> {
+    fn send(self) -> Result<Accepted, SendError> {
         if let Some(error) = self.refused {
             return Err(error);
         }
@@ -270,6 +318,6 @@ impl<'d> BodySink<'d> for Draft<'d> {
         if let Some(EncodeError { kind: EncodeErrorKind::NoRoom, .. }) = self.writer.error() {
             return Err(no_room(self.fixed, self.state, self.cursor.tail(), self.alone));
         }
-        self.number()
+        self.accept()
     }
 }

@@ -4,13 +4,14 @@
 use fixbolt_codec::{Body, BodyWriter, EncodeError, EncodeErrorKind, SecondCache, SeqNum, Stamp};
 
 use crate::events::error::SendError;
-use crate::events::event::Unreached;
-use crate::send::draft::Draft;
+use crate::events::event::{Accepted, Ticket, Unreached};
+use crate::send::draft::{Author, Draft};
 use crate::send::record::{append, record};
 use crate::send::seal::{SendKind, last_processed, seal};
 use crate::settings::{ReplayInterleave, SessionSettings};
 use crate::state::Phase;
 use crate::state::backlog::Unsent;
+use crate::state::waiting::WaitingBody;
 use crate::store::{RecordFlags, RecordKind};
 use crate::values::fix::msg_type;
 use crate::wire::mask::mask_message;
@@ -19,17 +20,22 @@ impl Draft<'_> {
     /// Adds the header and CheckSum to the finished body, gives the message its sequence number,
     /// stores it and queues it. What the application wrote is first checked against the dictionary
     /// if the session wants that.
-    pub(super) fn number(self) -> Result<SeqNum, SendError> {
+    ///
+    /// A message that waits for a throttle gets none of these but is stored without them.
+    pub(super) fn accept(self) -> Result<Accepted, SendError> {
         let Self {
             now,
             writer,
             kind,
-            original,
-            by_application,
+            original: possible_duplicate,
+            author,
+            posted,
+            waits,
             fixed,
             state,
             transaction,
             cursor,
+            waiting,
             limits,
             tools,
             store,
@@ -43,9 +49,10 @@ impl Draft<'_> {
         let is_admin = msg_type.is_admin();
         let may_have_secrets = fixed.secret_tags.may_be_written(&writer);
         let (memory, body) = writer.into_memory()?;
+        let body_len = body.len();
         let precision = fixed.precision();
         let sending_time = tools.encoding.second.render(now.utc.0, precision);
-        let mut clock = original.map(|original| (original, SecondCache::new()));
+        let mut clock = possible_duplicate.map(|original| (original, SecondCache::new()));
         let original = clock.as_mut().map(|(original, clock)| clock.render(original.0, precision));
         let (seq, original) = match kind {
             SendKind::New { .. } => (state.stored.next_out, original),
@@ -78,7 +85,9 @@ impl Draft<'_> {
         if size > limit {
             return Err(SendError::TooLarge { limit });
         }
-        if by_application && let (Some(check), Some(scratch)) = (&mut tools.outbound, &mut tools.scratch) {
+        if author != Author::SessionLayer
+            && let (Some(check), Some(scratch)) = (&mut tools.outbound, &mut tools.scratch)
+        {
             let data_fields = settings.dictionary.data_fields();
             let dictionaries = fixed.dictionaries.after(&state.versions);
             check.check(seq, &memory[message.clone()], data_fields, dictionaries, scratch)?;
@@ -89,8 +98,48 @@ impl Draft<'_> {
                 state.versions = Some(named);
             }
         }
+        if let SendKind::New { cause } = kind
+            && waits
+        {
+            let end = message.end - Body::TRAILER_LEN;
+            let number = state.stored.waited + 1;
+            let body = WaitingBody {
+                ticket: posted.unwrap_or(Ticket::Waiting(number)),
+                msg_type,
+                bytes: memory[end - body_len..end].into(),
+                sum,
+                cause,
+                original: possible_duplicate,
+                is_lost: false,
+                outcome: Err(SendError::Unavailable),
+            };
+            // As in the outbox, half of the room is for answers.
+            let most = if cause.is_some() { waiting.limit } else { waiting.limit / 2 };
+            if !waiting.has_room(body.bytes.len(), most) {
+                return Err(SendError::BackPressure);
+            }
+            let ticket = body.ticket;
+            let mut stored = body.stored();
+            let mut flags = RecordFlags::default();
+            if may_have_secrets && mask_message(fixed.secret_tags.of(settings), &stored, &mut tools.masked) {
+                flags = flags.with(RecordFlags::MASKED);
+                stored.clone_from(&tools.masked);
+            }
+            let record = record(now, state, RecordKind::Waiting, flags, SeqNum(number), cause, &stored);
+            state.added.record(stored.len());
+            append(store, fixed.key, &record, transaction)?;
+            if state.stored.wait == 0 && limits.tells_waiting(now.mono) {
+                transaction.begin_to_wait();
+            }
+            waiting.push(state.stored.waiting(), body);
+            state.stored.note_waiting(&record);
+            return Ok(Accepted::Waits(ticket));
+        }
         if let SendKind::New { cause } = kind {
             let mut flags = RecordFlags::default();
+            if author == Author::Waited {
+                flags = flags.with(RecordFlags::WAITED);
+            }
             let mut bytes = &memory[message.clone()];
             if is_admin {
                 flags = flags.with(RecordFlags::ADMIN);
@@ -105,6 +154,7 @@ impl Draft<'_> {
             // R-STORE-1
             append(store, fixed.key, &record, transaction)?;
             kill_point!(Append);
+            state.stored.note_waiting(&record);
             // R-SEQ-1
             state.stored.next_out = seq.next();
             if state.keeps_back(settings, msg_type) {
@@ -126,7 +176,7 @@ impl Draft<'_> {
                 if settings.replay_interleave == ReplayInterleave::All && is_admin {
                     state.logout_waits(seq);
                 }
-                return Ok(seq);
+                return Ok(Accepted::Numbered(seq));
             }
         }
         if let Some(connection) = &mut state.connection {
@@ -136,7 +186,7 @@ impl Draft<'_> {
         if matches!(kind, SendKind::New { .. }) {
             limits.take(&mut state.counted, msg_type.as_bytes(), cursor.end());
         }
-        Ok(seq)
+        Ok(Accepted::Numbered(seq))
     }
 }
 

@@ -47,7 +47,11 @@ impl Session {
         // The store counts from its first record, too.
         self.state.stored.began.get_or_insert(now.utc);
         let stored = self.state.stored;
-        let seq = if kind == RecordKind::Attempt { stored.next_in } else { stored.next_out };
+        let seq = match kind {
+            RecordKind::Attempt => stored.next_in,
+            RecordKind::Dropped => SeqNum(stored.waiting().first().saturating_sub(1)),
+            _ => stored.next_out,
+        };
         let record = record(now, &self.state, kind, RecordFlags::default(), seq, None, why.as_bytes());
         append(store, self.fixed.key, &record, &mut self.transaction)
     }
@@ -55,6 +59,7 @@ impl Session {
     /// Resets both sequence numbers to 1, in a new generation.
     // R-RESET-12
     pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
+        self.waiting.end_all(self.state.stored.waiting(), &SendError::Reset);
         if let Some(lost) = self.state.reset() {
             self.transaction.lose(lost, Unreached::Reset);
         }

@@ -21,6 +21,7 @@ pub(crate) mod status;
 pub(crate) mod throttling;
 pub(crate) mod timers;
 pub(crate) mod transaction;
+pub(crate) mod waiting;
 pub(crate) mod withheld;
 
 use std::sync::Arc;
@@ -35,7 +36,7 @@ use crate::state::backlog::{Backlog, Unsent};
 use crate::state::missing::Missing;
 use crate::state::phase::PhaseState;
 use crate::state::reorder::Series;
-use crate::store::{ConnectionNumber, Generation};
+use crate::store::{ConnectionNumber, Generation, Record, Waiting};
 use crate::values::time::{Mono, Now, Utc};
 use crate::wire::admin_message::TestReqIdValue;
 
@@ -100,6 +101,10 @@ pub(crate) struct Stored {
     pub(crate) connection: ConnectionNumber,
     /// Failed attempts at the message with sequence number `next_in`.
     pub(crate) attempts: u32,
+    /// How many messages wait for a throttle.
+    pub(crate) wait: u32,
+    /// The number of messages that have waited.
+    pub(crate) waited: u64,
     /// When the generation began; `None` before its first record.
     pub(crate) began: Option<Utc>,
 }
@@ -110,13 +115,13 @@ pub(crate) struct Connection {
     /// HeartBtInt (108) in force, in seconds.
     pub(crate) heart_bt_int: u32,
     /// The largest message that the counterparty accepts (383 of its Logon), in bytes.
-    pub(crate) peer_max_message_size: usize,
+    pub(crate) peer_max_message_size: u32,
     pub(crate) last_sent: Mono,
     pub(crate) last_received: Mono,
     /// When our TestRequest that has not been answered yet was sent.
     pub(crate) test_request: Option<Mono>,
     /// The number of TestRequests sent, from which the next TestReqID (112) follows.
-    pub(crate) test_requests: u64,
+    pub(crate) test_requests: u32,
     /// Whether the Logons were exchanged in this connection.
     pub(crate) logged_on: bool,
     /// The reset of the sequence numbers in the session that we have begun, which outlives the
@@ -247,7 +252,8 @@ impl State {
 
     /// Returns the largest message that the counterparty accepts, in bytes.
     pub(crate) fn peer_max_message_size(&self) -> usize {
-        self.connection.as_ref().map_or(usize::MAX, |connection| connection.peer_max_message_size)
+        let most = self.connection.as_ref().map_or(u32::MAX, |connection| connection.peer_max_message_size);
+        if most == u32::MAX { usize::MAX } else { most as usize }
     }
 
     /// Returns the sequence numbers to which buffered messages must belong.
@@ -284,10 +290,10 @@ impl State {
     /// Resets both sequence numbers to 1, in a new generation; the logon starts again in its phase.
     /// Returns the messages that can no longer be sent.
     pub(crate) fn reset(&mut self) -> Option<Unsent> {
-        let Stored { generation, connection, .. } = self.stored;
-        let generation = Generation(generation.0.wrapping_add(1));
+        let generation = Generation(self.stored.generation.0.wrapping_add(1));
         let (next_in, next_out) = (SeqNum::ONE, SeqNum::ONE);
-        self.stored = Stored { next_in, next_out, generation, connection, attempts: 0, began: None };
+        self.stored =
+            Stored { next_in, next_out, generation, attempts: 0, wait: 0, began: None, ..self.stored };
         self.gave_up_at = SeqNum::ZERO;
         if let Some(connection) = &mut self.connection {
             connection.logon = Logon::begin(connection.logon.phase.clone().renumbered());
@@ -296,12 +302,27 @@ impl State {
     }
 }
 
+impl Stored {
+    /// Returns which messages wait for a throttle.
+    #[inline]
+    pub(crate) fn waiting(&self) -> Waiting {
+        Waiting { count: self.wait, last: self.waited }
+    }
+
+    /// Records which messages wait after a record.
+    #[inline]
+    pub(crate) fn note_waiting(&mut self, record: &Record<'_>) {
+        let Waiting { count, last } = self.waiting().after(record.kind, record.flags, record.seq);
+        (self.wait, self.waited) = (count, last);
+    }
+}
+
 impl Connection {
     /// Begins a connection in its first phase.
     pub(crate) fn begin(now: Now, phase: PhaseState, heart_bt_int: u32) -> Self {
         Self {
             heart_bt_int,
-            peer_max_message_size: usize::MAX,
+            peer_max_message_size: u32::MAX,
             last_sent: now.mono,
             last_received: now.mono,
             test_request: None,

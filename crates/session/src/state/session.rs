@@ -30,6 +30,7 @@ use crate::state::reading::{BlockedBy, Reading};
 use crate::state::reorder::ReorderBuffer;
 use crate::state::standing::Standing;
 use crate::state::transaction::{News, Snapshot, Transaction};
+use crate::state::waiting::WaitingQueue;
 use crate::state::{Connection, Phase, ResetStage, State, Stored};
 use crate::store::{Position, Recovered, Store, StoreError};
 use crate::values::codec_timing::{CodecTiming, EncodingTime};
@@ -46,6 +47,7 @@ pub(crate) struct Session {
     /// What the open transaction has found.
     pub(crate) transaction: Guarded<Transaction>,
     pub(crate) outbox: Outbox,
+    pub(crate) waiting: WaitingQueue,
     pub(crate) intake: Guarded<Intake>,
     pub(crate) standing: Guarded<Standing>,
     pub(crate) limits: Guarded<Limits>,
@@ -102,6 +104,8 @@ pub(crate) struct Limits {
     pub(crate) resends: Option<Box<Resends>>,
     /// When a replay that is slowed down may send its next message.
     pub(crate) replay_due: Mono,
+    /// When the application is told again that its messages wait for a throttle.
+    pub(crate) waits_told: Mono,
 }
 
 /// Memory that has no meaning between two calls, and clocks of what encoding takes.
@@ -147,6 +151,7 @@ impl Session {
                 .map(|rate| Pace::new(rate, Duration::from_secs(1), settings.max_resent_rate_factor)),
             resends: settings.max_resends.map(|most| Resends::new(most, settings.resend_period)),
             replay_due: Mono(0),
+            waits_told: Mono(0),
         };
         let tools = Tools {
             scratch: dictionaries.scratch().map(Box::new),
@@ -164,12 +169,14 @@ impl Session {
         };
         let secret_tags = SecretTags::new(&settings.masked);
         let fixed = Fixed { key, settings, behavior, envelope, dictionaries, secret_tags, keeps_messages };
-        let transaction = Transaction { number: 0, snapshot, store_error: None, unreached: None };
+        let transaction =
+            Transaction { number: 0, snapshot, store_error: None, unreached: None, waits: false };
         let mut session = Self {
             fixed: Guarded::new(fixed),
             state,
             transaction: Guarded::new(transaction),
             outbox,
+            waiting: WaitingQueue::default(),
             intake: Guarded::new(intake),
             standing: Guarded::new(standing),
             limits: Guarded::new(limits),
@@ -248,6 +255,7 @@ impl Session {
             self.state.phase(),
             self.standing.enabled,
             self.standing.halted.as_ref(),
+            self.state.waits_for(),
             next_in,
             next_out,
         );
@@ -435,13 +443,17 @@ impl Session {
     /// Returns whether the application must be notified of the transaction that was committed here.
     pub(crate) fn has_news(&self) -> bool {
         self.transaction.unreached.is_some()
+            || self.transaction.waits
+            || self.waiting.has_left(self.state.stored.waiting())
             || self.tools.outbound.as_ref().is_some_and(OutboundCheck::has_warnings)
     }
 
     /// Takes the events that the application has not been notified of.
     pub(crate) fn take_news(&mut self) -> News {
         let warned = self.tools.outbound.as_mut().map(OutboundCheck::take_warnings).unwrap_or_default();
-        News { unreached: self.transaction.change().unreached.take(), warned }
+        let left = self.waiting.take_left(self.state.stored.waiting());
+        let Transaction { unreached, waits, .. } = self.transaction.change();
+        News { unreached: unreached.take(), waits: core::mem::take(waits), left, warned }
     }
 
     /// Takes the snapshot of a session that the transaction touches for the first time; `false` if
@@ -451,8 +463,8 @@ impl Session {
             return false;
         }
         self.outbox.compact();
-        let Transaction { number: last, snapshot, store_error, unreached } = self.transaction.change();
-        (*last, *store_error, *unreached) = (number, None, None);
+        let Transaction { number: last, snapshot, store_error, unreached, waits } = self.transaction.change();
+        (*last, *store_error, *unreached, *waits) = (number, None, None, false);
         snapshot.state.clone_from(&self.state);
         snapshot.outbox = self.outbox.mark();
         true
@@ -484,8 +496,18 @@ pub(crate) const fn recovery(behavior: &Behavior) -> Recovery {
 
 impl Stored {
     pub(crate) fn of(recovered: &Recovered) -> Self {
-        let Recovered { next_in, next_out, generation, connection, attempts, since, .. } = *recovered;
-        Self { next_in, next_out, generation, connection, attempts, began: since }
+        let Recovered { next_in, next_out, generation, connection, attempts, waiting, since, .. } =
+            *recovered;
+        Self {
+            next_in,
+            next_out,
+            generation,
+            connection,
+            attempts,
+            wait: waiting.count,
+            waited: waiting.last,
+            began: since,
+        }
     }
 }
 
@@ -526,6 +548,8 @@ mod tests {
             generation: Generation(7),
             connection: ConnectionNumber(7),
             attempts: 7,
+            wait: 7,
+            waited: 7,
             began: Some(Utc(7)),
         };
         let end = Some(Arc::new(SessionEnd::LogoutTimedOut));
@@ -586,12 +610,14 @@ mod tests {
     }
 
     /// One change for each field: of the store, of a connection, of a logon.
-    const CHANGES: [Change; 31] = [
+    const CHANGES: [Change; 33] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,
         |s, o| s.stored.generation = o.stored.generation,
         |s, o| s.stored.connection = o.stored.connection,
         |s, o| s.stored.attempts = o.stored.attempts,
+        |s, o| s.stored.wait = o.stored.wait,
+        |s, o| s.stored.waited = o.stored.waited,
         |s, o| s.stored.began = o.stored.began,
         |s, o| s.unsent = o.unsent,
         |s, o| s.counted.messages = o.counted.messages,
@@ -654,6 +680,8 @@ mod tests {
             generation: Generation(8),
             connection: ConnectionNumber(7),
             attempts: 0,
+            wait: 0,
+            waited: 7,
             began: None,
         };
         expected.gave_up_at = SeqNum::ZERO;

@@ -7,6 +7,7 @@ use fixbolt_codec::SeqNum;
 
 use crate::events::end::Halt;
 use crate::state::Phase;
+use crate::values::waits_for::WaitsFor;
 
 /// The state of a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,6 +40,8 @@ pub struct StatusCell {
     standing: AtomicU8,
     next_in: AtomicU64,
     next_out: AtomicU64,
+    /// The number of [`WaitsFor`], counted from 1; 0 if nothing waits.
+    waits: AtomicU8,
     /// Why the session is halted; written before `standing` says that it is.
     halt: Mutex<Option<Halt>>,
     /// Whether messages are accepted while the session is not logged on.
@@ -84,6 +87,7 @@ impl StatusCell {
             standing: AtomicU8::new(StateNumber::Disconnected as u8),
             next_in: AtomicU64::new(1),
             next_out: AtomicU64::new(1),
+            waits: AtomicU8::new(0),
             halt: Mutex::new(None),
             keeps_messages,
         }
@@ -149,15 +153,27 @@ impl StatusCell {
         SeqNum(self.next_out.load(Ordering::Relaxed))
     }
 
+    /// Returns what new messages of the application wait for; `None` if they do not wait.
+    #[must_use]
+    pub fn waits_for(&self) -> Option<WaitsFor> {
+        let number = usize::from(self.waits.load(Ordering::Relaxed)).checked_sub(1)?;
+        WaitsFor::ALL.get(number).copied()
+    }
+
     /// Updates the status; called by the worker.
     pub(crate) fn publish(
         &self,
         phase: Phase,
         enabled: bool,
         halted: Option<&Halt>,
+        waits: Option<WaitsFor>,
         next_in: SeqNum,
         next_out: SeqNum,
     ) {
+        let waits = waits.map_or(0, |waits| waits as u8 + 1);
+        if waits != self.waits.load(Ordering::Relaxed) {
+            self.waits.store(waits, Ordering::Relaxed);
+        }
         self.next_in.store(next_in.0, Ordering::Relaxed);
         self.next_out.store(next_out.0, Ordering::Relaxed);
         let standing = match (halted, phase) {

@@ -16,34 +16,56 @@ use crate::wire::header::Header;
 
 /// How late a slowed-down replay may be without being slower.
 const LATE: Duration = Duration::from_millis(10);
+/// How often the application is told that its messages wait, at most.
+const TELLS_WAITING_EVERY: Duration = Duration::from_secs(60);
+
+/// What the throttles say to a new message of the application.
+pub(crate) enum Throttled {
+    No,
+    /// It is stored, and has no sequence number before its turn.
+    Waits,
+    Refused(SendError),
+}
 
 impl Session {
-    /// Returns why a new message of the application is not sent now, if a throttle is the reason.
-    pub(crate) fn throttled(&mut self, msg_type: MsgType, now: Mono) -> Option<SendError> {
-        let throttle = self.limits.change().outbound_permits.as_mut()?;
-        let kind = Kind::of(msg_type.as_bytes())?;
-        let rate = throttle.limit(kind)?;
+    /// Returns what the throttles say to a new message of the application.
+    #[inline]
+    pub(crate) fn throttled(&mut self, msg_type: MsgType, now: Mono) -> Throttled {
+        if self.limits.outbound_permits.is_none() && self.state.stored.wait == 0 {
+            return Throttled::No;
+        }
+        self.throttled_by(msg_type, now)
+    }
+
+    // R-LIMIT-8
+    fn throttled_by(&mut self, msg_type: MsgType, now: Mono) -> Throttled {
+        let Some(kind) = Kind::of(msg_type.as_bytes()) else { return Throttled::No };
+        if self.state.stored.wait > 0 {
+            return Throttled::Waits;
+        }
+        let Some(throttle) = &mut self.limits.change().outbound_permits else { return Throttled::No };
+        let Some(rate) = throttle.limit(kind) else { return Throttled::No };
         let counted = self.state.counted;
+        let waits = self.fixed.settings.outbound_throttle == OutboundThrottle::Wait;
         let again_in = if self.state.keeps_back(&self.fixed.settings, msg_type) {
             // It has no permit until its turn: as many as have a permit may wait for theirs.
             if self.state.waiting() < u64::from(rate.messages()) {
-                return None;
+                return Throttled::No;
             }
             rate.window()
-        } else if throttle.is_full_since(self.transaction.snapshot.state.counted, counted, kind) {
-            return Some(SendError::TooMany { limit: rate.messages() });
+        } else if !waits && throttle.is_full_since(self.transaction.snapshot.state.counted, counted, kind) {
+            return Throttled::Refused(SendError::TooMany { limit: rate.messages() });
         } else {
             let at = throttle.free_at(counted, kind);
             if at <= now {
-                return None;
+                return Throttled::No;
             }
-            throttle.await_permit(counted, kind);
+            if !waits {
+                throttle.await_permit(counted, kind);
+            }
             (at - now).min(rate.window())
         };
-        Some(match self.fixed.settings.outbound_throttle {
-            OutboundThrottle::Wait => SendError::BackPressure,
-            OutboundThrottle::Refuse => SendError::Throttled { again_in },
-        })
+        if waits { Throttled::Waits } else { Throttled::Refused(SendError::Throttled { again_in }) }
     }
 
     /// Returns when a message that a throttle has refused is to be asked again, unless that depends
@@ -197,6 +219,15 @@ impl Guarded<Limits> {
         if let Some(permits) = &mut self.change().outbound_permits {
             permits.accept(counted, position, now);
         }
+    }
+
+    /// Returns whether the application is told that its messages wait, and counts it if so.
+    pub(crate) fn tells_waiting(&mut self, now: Mono) -> bool {
+        let is_time = self.waits_told <= now;
+        if is_time {
+            self.change().waits_told = now + TELLS_WAITING_EVERY;
+        }
+        is_time
     }
 
     /// Records that a message is asked for again that waits for a permit.

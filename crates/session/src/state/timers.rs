@@ -6,6 +6,7 @@
 
 use core::time::Duration;
 
+use crate::limits::throttle::Kind;
 use crate::settings::SessionSettings;
 use crate::settings::behavior::HeartbeatWhileTesting;
 use crate::state::backlog::Replay;
@@ -25,6 +26,8 @@ pub(crate) const PEER_CLOSES_WITHIN: Duration = Duration::from_secs(10);
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(250);
 /// How long a message may stay incomplete if there are no heartbeats.
 const SILENCE_WITHOUT_HEARTBEATS: Duration = Duration::from_secs(30);
+/// More bytes than a header and trailer have.
+const AROUND: usize = 1024;
 /// The shortest time for the answer to a TestRequest, in percent of HeartBtInt.
 const SHORTEST_ANSWER_PERCENT: u32 = 20;
 
@@ -84,6 +87,8 @@ timers! {
     Incomplete: incomplete_due;
     /// Goes on with a replay.
     Replay: replay_due;
+    /// Sends a message that has waited for a throttle.
+    Waiting: waiting_due;
     /// Offers a message again.
     Offer: offer_due;
     /// Tells the application that a throttle has room.
@@ -207,6 +212,26 @@ impl Session {
             BlockedBy::OtherSession | BlockedBy::Application => Some(blocked.since + ASK_AGAIN_AFTER),
         };
         earlier(again, blocked.until)
+    }
+
+    /// When a throttle allows the oldest message that waits, if nothing else does not. What depends
+    /// on the socket is looked at again once that has accepted something.
+    fn waiting_due(&self, connection: &Connection) -> Option<Mono> {
+        let head = self.waiting.head(self.state.stored.waiting())?;
+        let logged_on = connection.logon.phase() == Phase::LoggedOn;
+        if !logged_on
+            || connection.resetting.is_some()
+            || self.state.keeps_back(&self.fixed.settings, head.msg_type)
+        {
+            return None;
+        }
+        let outbox = &self.outbox;
+        let has_room = outbox.is_empty() || outbox.cursor.tail() + head.bytes.len() + AROUND <= outbox.half();
+        let permits = self.limits.outbound_permits.as_ref();
+        let kind = Kind::of(head.msg_type.as_bytes());
+        let at =
+            permits.zip(kind).map_or(Mono(0), |(permits, kind)| permits.free_at(self.state.counted, kind));
+        (has_room && at < Mono(u64::MAX)).then_some(at)
     }
 
     fn room_due(&self, _: &Connection) -> Option<Mono> {

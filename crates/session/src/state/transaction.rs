@@ -3,7 +3,8 @@
 use fixbolt_codec::SeqNum;
 use fixbolt_dictionary::Violation;
 
-use crate::events::event::Unreached;
+use crate::events::error::SendError;
+use crate::events::event::{Ticket, Unreached};
 use crate::state::State;
 use crate::state::backlog::Unsent;
 use crate::state::guarded::Guarded;
@@ -20,6 +21,8 @@ pub(crate) struct Transaction {
     pub(crate) store_error: Option<StoreError>,
     /// Messages that will not reach the counterparty once the transaction is committed.
     pub(crate) unreached: Option<(Unsent, Unreached)>,
+    /// Whether the application is told that its messages begin to wait for a throttle.
+    pub(crate) waits: bool,
 }
 
 /// A session as it was before the open transaction: all that a rollback restores.
@@ -33,6 +36,10 @@ pub(crate) struct Snapshot {
 pub(crate) struct News {
     /// Messages that will not reach the counterparty.
     pub(crate) unreached: Option<(Unsent, Unreached)>,
+    /// Its messages begin to wait for a throttle.
+    pub(crate) waits: bool,
+    /// Messages that waited for a throttle, and what has become of them.
+    pub(crate) left: Vec<(Ticket, Result<SeqNum, SendError>)>,
     /// What the outbound policy warns of.
     pub(crate) warned: Vec<(SeqNum, Violation<'static>)>,
 }
@@ -46,6 +53,11 @@ impl Guarded<Transaction> {
     /// Forgets that the store refused a record, in a transaction that is rolled back anyway.
     pub(crate) fn forget_error(&mut self) {
         self.change().store_error = None;
+    }
+
+    /// Records that messages begin to wait for a throttle.
+    pub(crate) fn begin_to_wait(&mut self) {
+        self.change().waits = true;
     }
 
     /// Records messages that will not reach the counterparty once the transaction is committed.

@@ -8,6 +8,7 @@ use crate::state::missing::Request;
 use crate::state::{Connection, Phase, State};
 use crate::values::fix::msg_type;
 use crate::values::time::Mono;
+use crate::values::waits_for::WaitsFor;
 
 impl State {
     pub(crate) fn replay(&self) -> Option<Replay> {
@@ -68,6 +69,16 @@ impl State {
             replay.map(|replay| replay.live).or(withheld_from)
         });
         first.map_or(0, |first| self.stored.next_out.0.saturating_sub(first.0))
+    }
+
+    /// Returns what new messages of the application wait for.
+    #[inline]
+    pub(crate) fn waits_for(&self) -> Option<WaitsFor> {
+        let backlog = self.connection.as_ref().map(|connection| connection.logon.backlog);
+        if backlog.is_some_and(|backlog| backlog.replay.is_some() || backlog.withheld_from.is_some()) {
+            return Some(WaitsFor::Replay);
+        }
+        (self.stored.wait > 0).then_some(WaitsFor::Throttle)
     }
 
     /// Ends the withholding of messages: those that were withheld follow now, in front of whatever

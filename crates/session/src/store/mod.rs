@@ -54,6 +54,12 @@ pub enum RecordKind {
     /// Sequence numbers were changed within the generation (SequenceReset, skip, operator). The
     /// body says who did it and why.
     Adjust,
+    /// A message of the application that waits for a throttle: it has no sequence number yet. `seq`
+    /// is its number among those that have waited, counted from 1 over the life of the store; the
+    /// body is MsgType, 43 and 122 of a possible duplicate, and what the application wrote.
+    Waiting,
+    /// Messages that waited will not be sent: those up to the number `seq`. The body says why.
+    Dropped,
 }
 
 /// Flags of a record.
@@ -71,6 +77,8 @@ impl RecordFlags {
     pub const DELIVERED: Self = Self(8);
     /// The message must not be sent again: a gap fill replaces it.
     pub const NO_RESEND: Self = Self(16);
+    /// The message is the oldest of those that waited ([`RecordKind::Waiting`]).
+    pub const WAITED: Self = Self(32);
 
     /// Returns the union of both sets of flags.
     #[must_use]
@@ -93,7 +101,8 @@ pub struct Record<'r> {
     /// Its flags.
     pub flags: RecordFlags,
     /// MsgSeqNum (34) of the message. For [`RecordKind::Reset`] and [`RecordKind::Adjust`]: the new
-    /// NextNumOut.
+    /// NextNumOut. For [`RecordKind::Waiting`] and [`RecordKind::Dropped`]: the number among those
+    /// that have waited.
     pub seq: SeqNum,
     /// NextNumIn after the transaction is committed.
     pub next_in: SeqNum,
@@ -107,6 +116,43 @@ pub struct Record<'r> {
     pub mono: Mono,
     /// The whole message as sent or received (secrets masked), or the text of the other kinds.
     pub body: &'r [u8],
+}
+
+/// Which messages wait for a throttle, by their numbers among those that have waited. They leave in
+/// that order, and a reset of the sequence numbers ends their wait.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Waiting {
+    /// How many wait.
+    pub count: u32,
+    /// The number of the last one that began to wait; 0 if none has.
+    pub last: u64,
+}
+
+impl Waiting {
+    /// Returns the number of the oldest one; if none waits, that of the next one.
+    #[must_use]
+    pub const fn first(self) -> u64 {
+        (self.last + 1).saturating_sub(self.count as u64)
+    }
+
+    /// Returns which ones wait after a record with these properties.
+    #[inline]
+    #[must_use]
+    pub fn after(mut self, kind: RecordKind, flags: RecordFlags, seq: SeqNum) -> Self {
+        match kind {
+            RecordKind::Waiting => (self.count, self.last) = (self.count.saturating_add(1), seq.0),
+            RecordKind::Outbound if flags.contains(RecordFlags::WAITED) => {
+                self.count = self.count.saturating_sub(1);
+            }
+            RecordKind::Dropped => {
+                let rest = self.last.saturating_sub(seq.0);
+                self.count = self.count.min(u32::try_from(rest).unwrap_or(u32::MAX));
+            }
+            RecordKind::Reset => self.count = 0,
+            _ => {}
+        }
+        self
+    }
 }
 
 /// What a store holds of a session when it is opened.
@@ -124,6 +170,8 @@ pub struct Recovered {
     pub since: Option<Utc>,
     /// Failed attempts at the inbound message `next_in`.
     pub attempts: u32,
+    /// The messages that wait for a throttle.
+    pub waiting: Waiting,
     /// Outbound sequence numbers given up after an unclean stop: they may have been sent, and their
     /// bodies are lost. They are gap-filled on request.
     pub given_up: Option<RangeInclusive<SeqNum>>,
@@ -140,6 +188,7 @@ impl Default for Recovered {
             connection: ConnectionNumber(0),
             since: None,
             attempts: 0,
+            waiting: Waiting::default(),
             given_up: None,
             damage: None,
         }

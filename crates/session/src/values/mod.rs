@@ -9,3 +9,4 @@ pub(crate) mod key;
 pub(crate) mod next;
 pub(crate) mod party;
 pub(crate) mod time;
+pub(crate) mod waits_for;

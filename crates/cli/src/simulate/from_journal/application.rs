@@ -8,8 +8,8 @@ use fixbolt_codec::{
 };
 use fixbolt_session::store::{Record, RecordFlags, RecordKind};
 use fixbolt_session::{
-    Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, LogonDecision, ResendAnswer,
-    ResendRange, SendError, SessionReject, SessionRejectReason,
+    Accepted, Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, LogonDecision,
+    ResendAnswer, ResendRange, SendError, SessionReject, SessionRejectReason,
 };
 
 use super::turn::Turn;
@@ -157,7 +157,7 @@ impl Application for Recorded {
 }
 
 /// Sends what the application wrote of a recorded message; the session adds its own part.
-pub(super) fn write(turn: &mut fixbolt_session::Turn<'_>, message: &[u8]) -> Result<SeqNum, SendError> {
+pub(super) fn write(turn: &mut fixbolt_session::Turn<'_>, message: &[u8]) -> Result<Accepted, SendError> {
     let session = turn.session_id().clone();
     let mut body = written_by_application(message, &session);
     let key = turn.key();

@@ -161,7 +161,8 @@ impl Replay<'_, '_> {
                     self.comparison.count(limit::ATTEMPT, 1);
                     self.end_connection(now);
                 }
-                RecordKind::Inbound | RecordKind::Outbound => {}
+                // What has waited is sent by the turn with which it left.
+                RecordKind::Inbound | RecordKind::Outbound | RecordKind::Waiting | RecordKind::Dropped => {}
             }
         }
     }

@@ -150,7 +150,7 @@ pub(super) fn derived(turns: &[Turn<'_>], id: &SessionId) -> Chosen {
                 }
             }
             RecordKind::Reset | RecordKind::Adjust => reason(record.body, &mut settings, &mut shown),
-            RecordKind::Attempt => {}
+            RecordKind::Attempt | RecordKind::Waiting | RecordKind::Dropped => {}
         }
     }
     let digits = records().find(|record| record.kind == RecordKind::Outbound).and_then(|record| {

@@ -1,0 +1,155 @@
+//! Sends the messages that wait for a throttle, in order, when it allows them.
+
+use core::ops::ControlFlow;
+
+use fixbolt_codec::{Body, BodySink, NewBody};
+
+use crate::decide::reaction::SessionReaction;
+use crate::events::end::Halt;
+use crate::events::error::SendError;
+use crate::events::event::{Accepted, Event};
+use crate::perform::call::Call;
+use crate::send::draft::{Author, Handle};
+use crate::state::timers::Timer;
+use crate::state::waiting::WaitingBody;
+use crate::store::RecordKind;
+
+/// The most messages per call.
+const AT_ONCE: usize = 16;
+
+impl Call<'_> {
+    /// Sends the messages that have waited for long enough, if there are any.
+    #[inline]
+    pub(crate) fn send_waiting(&mut self) {
+        if self.session().state.stored.wait > 0 {
+            self.send_what_waits();
+        }
+    }
+
+    fn send_what_waits(&mut self) {
+        for _ in 0..AT_ONCE {
+            if !self.session().state.is_open() || !self.session().is_due(Timer::Waiting, self.now.mono) {
+                break;
+            }
+            if !self.send_oldest() {
+                break;
+            }
+        }
+    }
+
+    /// Sends the oldest message that waits, or drops it if it cannot be sent any more. Returns
+    /// whether the next one may follow.
+    fn send_oldest(&mut self) -> bool {
+        self.begin();
+        let sent = self.number_oldest();
+        match sent {
+            Ok(_) => {
+                let is_committed = self.commit().is_ok();
+                // Others may wait for room in the queue.
+                self.core.work.room_made(&mut self.core.sessions);
+                is_committed
+            }
+            Err(SendError::BackPressure) => {
+                self.rollback();
+                false
+            }
+            Err(error @ SendError::Store(_)) => {
+                self.abandon(error);
+                false
+            }
+            Err(why) => {
+                self.rollback();
+                self.drop_waiting(1, &why)
+            }
+        }
+    }
+
+    /// Gives the oldest message that waits its sequence number.
+    fn number_oldest(&mut self) -> Result<Accepted, SendError> {
+        let (now, index) = (self.now, self.own);
+        let session = self.session_mut();
+        let waiting = session.state.stored.waiting();
+        let mut queue = core::mem::take(&mut session.waiting);
+        let result = match queue.head(waiting) {
+            None | Some(WaitingBody { is_lost: true, .. }) => Err(SendError::NotStored),
+            Some(body) => {
+                let WaitingBody { msg_type, cause, original, sum, .. } = *body;
+                let handle = Handle::new(now, self.core, index);
+                let mut draft = Handle { cause, original, author: Author::Waited, ..handle }.draft(msg_type);
+                draft.writer().raw().body(&Body { msg_type, bytes: &body.bytes, sum });
+                draft.send()
+            }
+        };
+        if let Ok(Accepted::Numbered(seq)) = result {
+            queue.set_outcome(waiting, Ok(seq));
+        }
+        self.session_mut().waiting = queue;
+        result
+    }
+
+    /// Ends the wait of the oldest `count` messages, which will not be sent, and tells the
+    /// application. Returns whether that was stored.
+    fn drop_waiting(&mut self, count: u32, why: &SendError) -> bool {
+        let text = why.to_string();
+        self.run(|call| {
+            let session = call.session_mut();
+            for _ in 0..count {
+                session.waiting.set_outcome(session.state.stored.waiting(), Err(why.clone()));
+                let stored = &mut session.state.stored;
+                stored.wait = stored.wait.saturating_sub(1);
+            }
+            call.record_change(RecordKind::Dropped, &text)
+        })
+    }
+
+    /// Drops all messages that wait, because the session ends and its store does not outlive it.
+    pub(crate) fn drop_all_waiting(&mut self) {
+        let count = self.session().state.stored.wait;
+        if count > 0 && self.session().standing.store_is_open {
+            self.drop_waiting(count, &SendError::Unavailable);
+        }
+    }
+
+    /// Reads the messages that wait from the store that was just opened. The application hears of
+    /// those that the session had and the store no longer has.
+    pub(crate) fn load_waiting(&mut self) {
+        let session = self.session_mut();
+        let (key, waiting) = (session.fixed.key, session.state.stored.waiting());
+        let mut known = session.waiting.take_all();
+        if waiting.count == 0 && known.is_empty() {
+            return;
+        }
+        let mut read: Vec<WaitingBody> = Vec::new();
+        let store = &mut self.core.store;
+        let replayed = if waiting.count == 0 {
+            Ok(())
+        } else {
+            store.replay(key, &mut |record| {
+                let number = record.seq.0;
+                if record.kind == RecordKind::Waiting && number >= waiting.first() {
+                    let missed = (waiting.first() + read.len() as u64..number).take(waiting.count as usize);
+                    read.extend(missed.map(|number| WaitingBody::of(number, None)));
+                    read.push(WaitingBody::of(number, Some(&record)));
+                }
+                ControlFlow::Continue(())
+            })
+        };
+        let missed = waiting.first() + read.len() as u64..=waiting.last;
+        read.extend(missed.map(|number| WaitingBody::of(number, None)));
+        let session = self.session_mut();
+        for (mut body, number) in read.into_iter().zip(waiting.first()..=waiting.last) {
+            if let Some(at) = known.iter().position(|(known, _)| *known == number) {
+                // Its sender knows it by this ticket.
+                body.ticket = known.swap_remove(at).1.ticket;
+            }
+            let before = crate::store::Waiting { count: 0, last: number - 1 };
+            session.waiting.push(before, body);
+        }
+        for (_, body) in known {
+            self.notify(&Event::NotSent { ticket: body.ticket, why: &SendError::NotStored });
+        }
+        if let Err(error) = replayed {
+            self.react(SessionReaction::halt(Halt::by_store(error)));
+        }
+    }
+}

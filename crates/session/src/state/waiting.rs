@@ -1,0 +1,206 @@
+//! Messages of the application that wait for a throttle: they are stored and have no sequence
+//! number yet.
+//!
+//! Which of them wait is part of the state, so that a rollback restores it; the bodies are here. A
+//! body that a rollback has left over is dropped when the next one comes, and one that has left is
+//! here until the application has heard of it.
+
+use std::collections::VecDeque;
+
+use fixbolt_codec::{FromField, MsgType, Precision, SeqNum, UtcTimestamp, byte_sum};
+
+use crate::events::error::SendError;
+use crate::events::event::Ticket;
+use crate::store::{Record, RecordFlags, Waiting};
+use crate::values::fix::SOH;
+use crate::values::time::Utc;
+
+/// A message that waits, or has just left.
+pub(crate) struct WaitingBody {
+    pub(crate) ticket: Ticket,
+    pub(crate) msg_type: MsgType,
+    /// Application header fields, then body fields.
+    pub(crate) bytes: Box<[u8]>,
+    pub(crate) sum: u8,
+    /// MsgSeqNum of the counterparty's message that caused it.
+    pub(crate) cause: Option<SeqNum>,
+    /// OrigSendingTime of a possible duplicate.
+    pub(crate) original: Option<Utc>,
+    /// Whether the store no longer has it, or has it without its secrets: it cannot be sent.
+    pub(crate) is_lost: bool,
+    /// What has become of it, once it has left; means nothing before.
+    pub(crate) outcome: Result<SeqNum, SendError>,
+}
+
+impl WaitingBody {
+    /// Returns the body of its record: MsgType, 43 and 122 of a possible duplicate, and what the
+    /// application wrote.
+    pub(crate) fn stored(&self) -> Vec<u8> {
+        let mut stored = Vec::with_capacity(self.bytes.len() + 48);
+        let kind = self.msg_type.as_bytes();
+        stored.extend([b"35=", kind, b"\x01"].concat());
+        if let Some(original) = self.original {
+            let original = UtcTimestamp::from_unix_nanos(original.0, Precision::Nanos);
+            stored.extend(format!("43=Y\x01122={original}\x01").bytes());
+        }
+        stored.extend(&self.bytes);
+        stored
+    }
+
+    /// Reads a message that waits from its record, under its number; as one that is lost if there
+    /// is none, or if its secrets are masked.
+    pub(crate) fn of(number: u64, record: Option<&Record<'_>>) -> Self {
+        let lost = Self {
+            ticket: Ticket::Waiting(number),
+            msg_type: MsgType::new(b"0"),
+            bytes: Box::default(),
+            sum: 0,
+            cause: None,
+            original: None,
+            is_lost: true,
+            outcome: Err(SendError::Unavailable),
+        };
+        let read = |record: &Record<'_>| {
+            let (msg_type, mut bytes) = field(record.body, b"35=")?;
+            let mut original = None;
+            if let Some((b"Y", rest)) = field(bytes, b"43=")
+                && let Some((time, rest)) = field(rest, b"122=")
+            {
+                original = Some(Utc(UtcTimestamp::from_field(time).ok()?.to_unix_nanos()?));
+                bytes = rest;
+            }
+            let is_type = (1..=15).contains(&msg_type.len());
+            (is_type && !record.flags.contains(RecordFlags::MASKED)).then(|| Self {
+                msg_type: MsgType::new(msg_type),
+                bytes: bytes.into(),
+                sum: byte_sum(bytes),
+                cause: record.cause,
+                original,
+                is_lost: false,
+                ticket: Ticket::Waiting(number),
+                outcome: Err(SendError::Unavailable),
+            })
+        };
+        record.and_then(read).unwrap_or(lost)
+    }
+}
+
+/// Reads the first field, if it has this tag: its value, and what follows.
+fn field<'b>(bytes: &'b [u8], tag: &[u8]) -> Option<(&'b [u8], &'b [u8])> {
+    let rest = bytes.strip_prefix(tag)?;
+    let end = rest.iter().position(|byte| *byte == SOH)?;
+    Some((&rest[..end], &rest[end + 1..]))
+}
+
+/// What a body costs besides its bytes.
+const AROUND: usize = size_of::<WaitingBody>();
+
+/// The messages of a session that wait.
+#[derive(Default)]
+pub(crate) struct WaitingQueue {
+    bodies: VecDeque<WaitingBody>,
+    /// The number of the first of them.
+    first: u64,
+    /// What all of them cost.
+    bytes: usize,
+    /// What they may cost at most, in bytes.
+    pub(crate) limit: usize,
+}
+
+impl WaitingQueue {
+    /// Returns the oldest message that waits.
+    #[inline]
+    pub(crate) fn head(&self, waiting: Waiting) -> Option<&WaitingBody> {
+        if waiting.count == 0 {
+            return None;
+        }
+        self.bodies.get(waiting.first().checked_sub(self.first)? as usize)
+    }
+
+    /// Records what becomes of the oldest message that waits once the open transaction is
+    /// committed.
+    pub(crate) fn set_outcome(&mut self, waiting: Waiting, outcome: Result<SeqNum, SendError>) {
+        let at = waiting.first().checked_sub(self.first);
+        if let Some(body) = at.and_then(|at| self.bodies.get_mut(at as usize)) {
+            body.outcome = outcome;
+        }
+    }
+
+    /// Records that no message that waits will be sent once the open transaction is committed.
+    pub(crate) fn end_all(&mut self, waiting: Waiting, why: &SendError) {
+        let (first, begin) = (waiting.first(), self.first);
+        for (n, body) in self.bodies.iter_mut().enumerate() {
+            if begin + n as u64 >= first {
+                body.outcome = Err(why.clone());
+            }
+        }
+    }
+
+    /// Returns whether a body of this length may wait besides those that do. One may always.
+    pub(crate) fn has_room(&self, len: usize, limit: usize) -> bool {
+        self.bodies.is_empty() || self.bytes + len + AROUND <= limit
+    }
+
+    /// Adds the message that waits after those of `waiting`.
+    pub(crate) fn push(&mut self, waiting: Waiting, body: WaitingBody) {
+        self.forget_after(waiting);
+        if self.bodies.is_empty() {
+            self.first = waiting.last + 1;
+        }
+        self.bytes += body.bytes.len() + AROUND;
+        self.bodies.push_back(body);
+    }
+
+    /// Drops the bodies of messages that began to wait in a transaction that was rolled back.
+    pub(crate) fn forget_after(&mut self, waiting: Waiting) {
+        while self.first + self.bodies.len() as u64 > waiting.last + 1
+            && let Some(body) = self.bodies.pop_back()
+        {
+            self.bytes -= body.bytes.len() + AROUND;
+        }
+    }
+
+    /// Returns whether a message has left of which the application has not heard.
+    #[inline]
+    pub(crate) fn has_left(&self, waiting: Waiting) -> bool {
+        !self.bodies.is_empty() && self.first < waiting.first()
+    }
+
+    /// Takes the messages that have left.
+    pub(crate) fn take_left(&mut self, waiting: Waiting) -> Vec<(Ticket, Result<SeqNum, SendError>)> {
+        self.forget_after(waiting);
+        let mut left = Vec::new();
+        while self.first < waiting.first()
+            && let Some(body) = self.bodies.pop_front()
+        {
+            self.first += 1;
+            self.bytes -= body.bytes.len() + AROUND;
+            left.push((body.ticket, body.outcome));
+        }
+        left
+    }
+
+    /// Takes all bodies with their numbers, to compare them with what a store has.
+    pub(crate) fn take_all(&mut self) -> Vec<(u64, WaitingBody)> {
+        self.bytes = 0;
+        (self.first..).zip(core::mem::take(&mut self.bodies)).collect()
+    }
+
+    /// Returns the messages that wait, with their numbers, oldest first.
+    pub(crate) fn iter(&self, waiting: Waiting) -> impl Iterator<Item = (u64, &WaitingBody)> {
+        let numbers = waiting.first()..=waiting.last;
+        let all = self.bodies.iter().enumerate().map(|(n, body)| (self.first + n as u64, body));
+        all.filter(move |(number, _)| numbers.contains(number))
+    }
+
+    /// Checks that each message that waits is here.
+    ///
+    /// # Panics
+    /// Panics if one is not.
+    pub(crate) fn check(&self, waiting: Waiting) {
+        let here = self.iter(waiting).count();
+        assert!(here == waiting.count as usize, "{} messages wait, and {here} are here", waiting.count);
+        let bytes: usize = self.bodies.iter().map(|body| body.bytes.len() + AROUND).sum();
+        assert!(bytes == self.bytes, "bodies that wait cost {bytes}, and {} are counted", self.bytes);
+    }
+}
