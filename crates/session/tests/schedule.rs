@@ -11,8 +11,8 @@ use fixbolt_journal::{DirectoryStore, JournalReader, MemoryStore};
 use fixbolt_session::schedule::{Edge, Schedule, ScheduleReset, TimeOfDay, Weekdays, Window, Zone};
 use fixbolt_session::store::{RecordKind, Store};
 use fixbolt_session::{
-    Application, Compatibility, Delivery, Event, Failure, Mono, Now, Phase, Role, SessionDictionary,
-    SessionEnd, SessionId, SessionSettings, Turn, Utc, WhileLoggedOff,
+    Application, Compatibility, Delivery, Direction, Event, Failure, Mono, Now, Phase, Resume, Role,
+    SessionDictionary, SessionEnd, SessionId, SessionSettings, Turn, Utc, WhileLoggedOff,
 };
 
 /// 2026-11-23T00:00:00Z, a Monday.
@@ -34,12 +34,23 @@ fn daily(start: u32, end: u32) -> Schedule {
     Schedule::new([Window::daily(Weekdays::ALL, edge(start), edge(end))])
 }
 
+/// What the application was told, and how many messages it got.
 #[derive(Default)]
-struct Log(Vec<String>);
+struct Log(Vec<String>, usize);
 
 impl Application for Log {
     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+        self.1 += 1;
         Ok(Delivery::Done)
+    }
+
+    fn on_resume(&mut self, resume: &mut Resume<'_>) -> Result<(), Failure> {
+        resume.messages(|stored| {
+            if stored.direction == Direction::Outbound && !stored.is_admin {
+                self.0.push(format!("the store has message {}", stored.seq));
+            }
+            Ok(())
+        })
     }
 
     fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
@@ -551,6 +562,129 @@ fn a_connection_after_the_end_of_a_window_is_not_taken_although_it_was_allowed_b
     assert!(side.can_connect(0), "its driver asks before the session has looked at the clock");
     assert!(!side.connect(0));
     assert_eq!(side.phase(0), Phase::Disconnected);
+}
+
+impl End {
+    /// Does as an operator who disables the session, and logs it out if it is logged on.
+    fn disable(&mut self, now: Now) {
+        self.at(now).set_enabled(0, false, "jane: holiday").unwrap();
+        if self.phase() == Phase::LoggedOn {
+            self.0.log_out(0, "holiday").unwrap();
+        }
+    }
+
+    fn enable(&mut self, now: Now) {
+        self.at(now).set_enabled(0, true, "jane: back").unwrap();
+    }
+
+    /// Returns how many messages the application was told of that an edge has taken.
+    fn lost(&self) -> usize {
+        let lost = |line: &&String| line.starts_with("messages that do not reach the counterparty: ");
+        self.log().iter().filter(lost).count()
+    }
+}
+
+const FROM_TO: [((u64, u64), (u64, u64)); 7] = [
+    ((0, 16), (1, 9)),
+    ((0, 16), (0, 20)),
+    ((0, 20), (1, 9)),
+    ((0, 16), (1, 20)),
+    ((0, 16), (3, 12)),
+    ((1, 9), (1, 10)),
+    ((0, 10), (0, 11)),
+];
+
+// R-SCHEDULE-3
+#[test]
+fn a_session_that_is_disabled_over_an_edge_resets_once_for_it_and_tells_what_the_reset_has_taken() {
+    for (reset, hour) in [(ScheduleReset::AtStart, 8), (ScheduleReset::AtEnd, 17)] {
+        for ((from, to), sleeps) in FROM_TO.iter().flat_map(|&case| [(case, false), (case, true)]) {
+            let (from, to) = (on(from.0, from.1), on(to.0, to.1));
+            let case = format!("{reset:?}, disabled from {from} to {to}, nobody looked meanwhile: {sleeps}");
+            let edges = (0..4).filter(|day| from < on(*day, hour) && on(*day, hour) <= to).count();
+            let schedule = daily(8, 17).with_reset(reset);
+            let mut pair =
+                Pair::with(on(0, 9), Some(schedule), |s| s.while_logged_off = WhileLoggedOff::Keep);
+            pair.connect();
+            pair.until(from);
+            let resets = pair.venue.resets();
+            pair.venue.disable(pair.now);
+            pair.exchange();
+            assert_eq!(pair.venue.phase(), Phase::Disconnected, "{case}");
+            // It belongs to the window in which it is sent.
+            pair.venue.send(pair.now);
+            if sleeps {
+                let step = Duration::from_nanos(to.0 - pair.now.utc.0);
+                pair.now = Now { mono: pair.now.mono + step, utc: to };
+            } else {
+                pair.until(to);
+            }
+            assert!(!pair.venue.0.can_connect(0), "{case}");
+            pair.venue.enable(pair.now);
+            pair.wake();
+            let expected = if sleeps { edges.min(1) } else { edges };
+            assert_eq!(pair.venue.resets() - resets, expected, "{case}: {:?}", pair.venue.log());
+            assert_eq!(pair.venue.resets(), pair.trader.resets(), "{case}");
+            assert_eq!(pair.venue.lost(), edges.min(1), "{case}: {:?}", pair.venue.log());
+            // From the next window on all is as usual.
+            pair.until(on(4, 9));
+            pair.connect();
+            pair.until(on(4, 10));
+            assert_eq!((pair.venue.phase(), pair.trader.phase()), (Phase::LoggedOn, Phase::LoggedOn));
+            let (venue, trader) = (pair.venue.numbers(), pair.trader.numbers());
+            assert_eq!(venue, (trader.1, trader.0), "{case}");
+            assert_eq!(pair.venue.resets(), pair.trader.resets(), "{case}");
+            assert_eq!(pair.venue.lost(), 1, "{case}: {:?}", pair.venue.log());
+        }
+    }
+}
+
+// R-SCHEDULE-3
+#[test]
+fn a_message_that_waits_in_a_disabled_session_whose_window_goes_on_is_sent_once_it_is_enabled() {
+    let mut pair = Pair::with(on(0, 7), Some(daily(8, 17)), |s| s.while_logged_off = WhileLoggedOff::Keep);
+    pair.venue.disable(pair.now);
+    pair.until(on(0, 9));
+    pair.venue.send(pair.now);
+    pair.until(on(0, 10));
+    pair.venue.enable(pair.now);
+    pair.connect();
+    pair.until(on(0, 11));
+    assert_eq!((pair.venue.lost(), pair.venue.ends(), pair.trader.0.app.1), (0, [].as_slice(), 1));
+}
+
+// R-SCHEDULE-3
+#[test]
+fn a_session_that_is_removed_before_edges_and_added_after_them_shows_its_messages_and_resets_once() {
+    for disables in [false, true] {
+        let directory = Directory::new(if disables { "disabled" } else { "removed" });
+        let now = |at: Utc| Now { mono: Mono(at.0 - on(0, 0).0), utc: at };
+        let of_venue = || {
+            settings("VENUE", "TRADER", Role::Acceptor, Some(daily(8, 17)))
+                .with(|s| s.while_logged_off = WhileLoggedOff::Keep)
+        };
+        let mut venue = End::open(now(on(0, 9)), of_venue(), Box::new(DirectoryStore::new(&directory.0)));
+        venue.send(now(on(0, 10)));
+        if disables {
+            venue.disable(now(on(0, 11)));
+        }
+        venue.at(now(on(0, 12))).close(0).unwrap();
+        let begin = venue.log().len();
+        // In the same window, two windows later, and again in that.
+        for (key, at) in [on(0, 13), on(2, 9), on(2, 10)].into_iter().enumerate() {
+            venue.at(now(at)).open(of_venue()).unwrap();
+            assert!(venue.0.can_connect(key + 1), "it is enabled");
+            venue.0.close(key + 1).unwrap();
+        }
+        // Nobody knows any longer which messages the counterparty has.
+        let told = [
+            "the store has message 1",
+            "the store has message 1",
+            "the next sequence numbers are 1 in and 1 out: schedule: the sequence numbers are reset at 2026-11-25T08:00:00Z",
+        ];
+        assert_eq!(venue.log()[begin..], told);
+        assert_eq!(resets_in(&directory).len(), 1);
+    }
 }
 
 /// A side with a counterparty that the test writes, in a window that ends at 09:00:10.

@@ -402,6 +402,15 @@ impl<A: Application> Side<A> {
         self.call(|sessions, now, app| sessions.log_out(now, key, text, app))
     }
 
+    /// Disables or enables session `n`.
+    ///
+    /// # Errors
+    /// Returns a [`SendError`].
+    pub fn set_enabled(&mut self, n: usize, enabled: bool, why: &str) -> Result<(), SendError> {
+        let key = self.keys[n];
+        self.call(|sessions, now, app| sessions.set_enabled(now, key, enabled, why, app))
+    }
+
     /// Sets the sequence numbers of session `n`: that expected next and that to be used next.
     ///
     /// # Errors
