@@ -3,16 +3,20 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::testing::{App, BEGIN, Scratch, Side, kinds, settings, value};
 use fixbolt_journal::MemoryStore;
+use fixbolt_session::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
 use fixbolt_session::store::Store;
 use fixbolt_session::{
     Accepted, Delivery, Event, Phase, Read, Role, SendError, SessionSettings, Ticket, Turn, Utc,
     WhileLoggedOff,
 };
+
+const DAY: u64 = 24 * 3600 * 1_000_000_000;
 
 /// What the application was told of messages that waited.
 type Told = Rc<RefCell<Vec<(Ticket, Result<u64, SendError>)>>>;
@@ -224,6 +228,39 @@ fn a_reset_ends_the_wait_and_each_is_told() {
     side.log_on(0, 1, "141=Y|");
     send(&mut side, "d").unwrap();
     assert_eq!(send(&mut side, "e"), Ok(Accepted::Waits(waits(3))));
+}
+
+// R-SCHEDULE-3
+#[test]
+fn what_waits_in_a_session_that_is_disabled_or_removed_over_an_edge_is_told_at_the_reset() {
+    let edge = |hour| Edge::new(TimeOfDay::new(hour, 0, 0).unwrap(), Zone::utc());
+    let schedule = Arc::new(Schedule::new([Window::daily(Weekdays::ALL, edge(8), edge(17))]));
+    let settings = || throttled("1/60000").with(|s| s.schedule = Some(Arc::clone(&schedule)));
+    for removed in [false, true] {
+        let scratch = Scratch::new("over-an-edge");
+        let (mut side, told) = side_on(scratch.store(), settings());
+        side.log_on(0, 1, "");
+        for id in ["a", "b", "c"] {
+            send(&mut side, id).unwrap();
+        }
+        side.take(0);
+        side.say(0, "35=5|34=2|");
+        side.disconnect(0);
+        side.set_enabled(0, false, "jane: holiday").unwrap();
+        if removed {
+            side.close(0).unwrap();
+        }
+        side.now.mono.0 += DAY;
+        side.now.utc.0 += DAY;
+        if removed {
+            side.open(settings()).unwrap();
+        } else {
+            side.set_enabled(0, true, "jane: back").unwrap();
+            side.wake(0, &[]);
+        }
+        let reset = || Err(SendError::Reset);
+        assert_eq!(*told.borrow(), [(waits(1), reset()), (waits(2), reset())], "removed: {removed}");
+    }
 }
 
 #[test]
