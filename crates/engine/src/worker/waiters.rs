@@ -40,7 +40,8 @@ pub(crate) enum Awaits {
 
 impl Waiters {
     pub(crate) fn add(&mut self, now: Mono, limit: Duration, waiter: Waiter) {
-        self.0.retain(|other| other.until > now);
+        // One that still listens for a moment must not take the silence for the worker's end.
+        self.answer(|other| (other.until <= now).then_some(Err(OperationError::TimedOut)));
         self.0.push(Waiter { until: now + limit, ..waiter });
     }
 
@@ -78,5 +79,31 @@ impl Waiters {
             }
             None => true,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    #[test]
+    fn operators_whose_time_has_passed_are_told_so_and_forgotten() {
+        let mut waiters = Waiters::default();
+        let mut wait = |now| {
+            let (answer, answered) = sync_channel(1);
+            let session = SessionKey::new(0, 0, 0);
+            let waiter = Waiter { session, awaits: Awaits::End, until: now, answer };
+            waiters.add(now, Duration::from_secs(1), waiter);
+            answered
+        };
+        let first = wait(Mono(0));
+        let second = wait(Mono(999_999_999));
+        assert!(first.try_recv().is_err());
+        let _third = wait(Mono(1_000_000_000));
+        assert_eq!(first.try_recv(), Ok(Err(OperationError::TimedOut)));
+        assert!(second.try_recv().is_err());
+        assert_eq!(waiters.0.len(), 2);
     }
 }
