@@ -84,7 +84,6 @@ fuzzing() {
 # The faults of sessions that are known and not mended yet, one name a line with the issue that mends
 # it: worlds that run into them end there. Whoever mends one takes it out.
 known_faults=(
-    clock-jump # "Sessions hold", 5
     half-reset # found by the simulator
 )
 

@@ -52,7 +52,7 @@ fn wrong_usage_says_what_may_stand_there() {
     for (arguments, said) in [
         (&["--world", "rain"][..], "\"rain\" is no fault of a world: inbound=RATE, outbound=RATE, cuts"),
         (&["--world", "inbound=999"], "the rate is 0 to 300 of a thousand messages"),
-        (&["--without", "rain"], "\"rain\" is no known fault: clock-jump"),
+        (&["--without", "rain"], "\"rain\" is no known fault: half-reset"),
         (&["--seeds", "0"], "0 is not in 1.."),
         (&["--seeds", "1", "--minutes", "1"], "cannot be used with"),
     ] {

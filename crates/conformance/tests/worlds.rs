@@ -32,8 +32,10 @@ fn every_outcome_has_its_cause_in_what_the_world_did() {
     let gaps = faults("inbound=60,outbound=60,cuts,settings");
     totals.add(&play(&simulation.with_faults(gaps), 0..40));
     println!("{totals}");
-    // Otherwise the worlds prove nothing.
-    let never: Vec<_> = totals.counts().into_iter().filter(|(_, count)| *count == 0).collect();
+    // Otherwise the worlds prove nothing. The known faults have a test of their own.
+    let counts = totals.counts().into_iter();
+    let never: Vec<_> =
+        counts.filter(|(what, count)| *count == 0 && *what != "ended with a known fault").collect();
     assert_eq!(never, Vec::new(), "{totals}");
 }
 
@@ -55,8 +57,7 @@ fn the_same_seed_makes_the_same_world() {
 const MOST: u64 = 2000;
 
 /// Each class, and the faults of worlds that run into it.
-const FOUND: &[(Class, &str)] =
-    &[(Class::ClockJump, "schedule,clock"), (Class::HalfReset, "outbound=150,operators")];
+const FOUND: &[(Class, &str)] = &[(Class::HalfReset, "outbound=150,operators")];
 
 #[test]
 fn every_known_fault_is_found() {
@@ -80,10 +81,11 @@ fn every_known_fault_is_found() {
 
 #[test]
 fn a_failure_is_shrunk_to_the_faults_that_it_needs_and_repeats() {
-    let simulation = Simulation::new().with_faults(faults("inbound=10,cuts,schedule,clock"));
-    let smaller = |story: &Story| story.faults != faults("inbound=10,cuts,schedule,clock");
+    let world = || faults("outbound=150,cuts,operators");
+    let simulation = Simulation::new().with_faults(world());
+    let smaller = |story: &Story| story.faults != world();
     // A world with other faults draws other things, so not each one can do with fewer.
-    let story = (0..200).filter_map(|seed| simulation.explain(seed)).find(smaller).unwrap();
+    let story = (0..400).filter_map(|seed| simulation.explain(seed)).find(smaller).unwrap();
     let seed = story.seed;
     assert!(story.trace.contains("35=A|"), "{story}");
     let again = Simulation::new().with_faults(story.faults);
@@ -110,7 +112,7 @@ fn faults_and_classes_have_names_that_are_read_again() {
     assert!(
         "rain".parse::<Faults>().unwrap_err().starts_with("\"rain\" is no fault of a world: inbound=RATE")
     );
-    assert!("rain".parse::<Class>().unwrap_err().starts_with("\"rain\" is no known fault: clock-jump"));
+    assert!("rain".parse::<Class>().unwrap_err().starts_with("\"rain\" is no known fault: half-reset"));
 }
 
 /// Each defect that the core once had, and what is said of it in hostile worlds.

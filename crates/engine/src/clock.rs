@@ -1,7 +1,7 @@
 //! The two clocks, read together once per cycle of the loop.
 
 use std::sync::OnceLock;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use fixbolt_session::{CodecClock, Mono, Now, Utc};
 
@@ -12,11 +12,26 @@ pub(crate) fn now() -> Now {
     Now { mono: mono(), utc: Utc(u64::try_from(utc).unwrap_or(u64::MAX)) }
 }
 
-/// Returns the time of the monotonic clock, which counts from its first reading in this process.
+/// Returns the time of the monotonic clock, which counts from its first reading in this process,
+/// and goes on while the machine is suspended: what the counterparty waits for does, too.
 fn mono() -> Mono {
-    static ORIGIN: OnceLock<Instant> = OnceLock::new();
-    let mono = ORIGIN.get_or_init(Instant::now).elapsed().as_nanos();
-    Mono(u64::try_from(mono).unwrap_or(u64::MAX))
+    static ORIGIN: OnceLock<u64> = OnceLock::new();
+    let now = since_boot();
+    Mono(now.saturating_sub(*ORIGIN.get_or_init(|| now)))
+}
+
+#[cfg(target_os = "linux")]
+fn since_boot() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    // Neither is negative.
+    time.tv_sec.unsigned_abs().saturating_mul(1_000_000_000) + time.tv_nsec.unsigned_abs()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn since_boot() -> u64 {
+    static ORIGIN: OnceLock<std::time::Instant> = OnceLock::new();
+    let since = ORIGIN.get_or_init(std::time::Instant::now).elapsed();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Returns the system's monotonic clock, for sessions that measure how long their messages take to

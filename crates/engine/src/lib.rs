@@ -210,7 +210,7 @@ pub use fixbolt_messages as messages;
 pub mod session {
     pub use fixbolt_session::{
         Accepted, AcceptedHeartBtInt, Application, AttemptFailure, BusinessReject, BusinessRejectReason,
-        CertificateFault, CertificateMismatch, CodecClock, CodecOperation, CodecTime, Compatibility,
+        CertificateFault, CertificateMismatch, Clock, CodecClock, CodecOperation, CodecTime, Compatibility,
         Delivery, Direction, Draft, Event, FailedAttempt, Failure, FirstMessageFault, GarbledError, Halt,
         Handle, InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault,
         LogonFields, LogonRefusal, Misbehavior, Mono, NextAttempt, Now, ORDER_MSG_TYPES, OpenError,

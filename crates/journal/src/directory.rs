@@ -392,7 +392,17 @@ impl DirectoryStore {
     #[cfg(test)]
     pub(crate) fn archive(&mut self, session: SessionKey) {
         let now = std::time::Instant::now();
-        crate::history::History::new(Arc::clone(&self.log(session).shared), now).look(now).unwrap();
+        self.history(session, now).look(now, crate::lock::now()).unwrap();
+    }
+
+    /// Returns another one that does what is done about the past of a session.
+    #[cfg(test)]
+    pub(crate) fn history(
+        &mut self,
+        session: SessionKey,
+        now: std::time::Instant,
+    ) -> crate::history::History {
+        crate::history::History::new(Arc::clone(&self.log(session).shared), now)
     }
 
     /// Returns how far back the session reads.

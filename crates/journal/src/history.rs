@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use fixbolt_session::store::{Generation, StoreError};
+use fixbolt_session::{Clock, ClockWatch, Mono, Now, Utc};
 
 use crate::archive;
 use crate::backend::Backend;
@@ -26,12 +27,17 @@ pub(crate) struct History {
     paused_until: Instant,
     next_look: Instant,
     next_expiry: Instant,
+    /// Whether the wall clock's time counts, by which the age of archives is judged.
+    clock: ClockWatch,
+    began: Instant,
     /// The segments before this one were looked at, and archived as far as possible.
     archived_to: u32,
 }
 
 /// How often to look for archived segments that are to be kept no longer.
 const EXPIRY: Duration = Duration::from_secs(60);
+/// How long nothing is deleted because of its age after the wall clock has jumped.
+const CLOCK_HOLD: Duration = Duration::from_secs(300);
 
 impl Work for History {
     fn shared(&self) -> &Shared {
@@ -50,7 +56,7 @@ impl Work for History {
             })
         } else if now >= self.next_look {
             self.next_look = now + self.shared.limits.look;
-            self.look(now)
+            self.look(now, clock())
         } else {
             Ok(())
         };
@@ -71,11 +77,23 @@ impl History {
         let backend = Arc::clone(&lock(&shared.maker).maker.backend);
         let next_look = now + shared.limits.look;
         let (paused_until, next_expiry) = (now, now);
-        Self { shared, backend, verification, paused_until, next_look, next_expiry, archived_to: 0 }
+        let clock = ClockWatch::new(CLOCK_HOLD);
+        let began = now;
+        Self {
+            shared,
+            backend,
+            verification,
+            paused_until,
+            next_look,
+            next_expiry,
+            clock,
+            began,
+            archived_to: 0,
+        }
     }
 
     /// Archives what is closed and deletes what is to be kept no longer.
-    pub(crate) fn look(&mut self, now: Instant) -> Result<(), StoreError> {
+    pub(crate) fn look(&mut self, now: Instant, utc: Utc) -> Result<(), StoreError> {
         let shared = &self.shared;
         let given_up = std::mem::take(&mut *lock(&shared.given_up));
         // The session's thread does not wait until they are unmapped.
@@ -95,17 +113,14 @@ impl History {
             self.archive(closed_to)?;
             self.archived_to = closed_to;
         }
-        let first = lock(&shared.head).head.first();
-        let generation = Generation(shared.generation.load(Ordering::Acquire));
-        archive::expire(
-            &*self.backend,
-            &shared.directory,
-            shared.limits.retention,
-            first,
-            generation,
-            clock(),
-        )?;
         self.next_expiry = now + EXPIRY;
+        let passed = u64::try_from((now - self.began).as_nanos()).unwrap_or(u64::MAX);
+        if !matches!(self.clock.look(Now { mono: Mono(passed), utc }), Clock::Held { .. }) {
+            let first = lock(&shared.head).head.first();
+            let generation = Generation(shared.generation.load(Ordering::Acquire));
+            let retention = shared.limits.retention;
+            archive::expire(&*self.backend, &shared.directory, retention, first, generation, utc)?;
+        }
         let mut making = lock(&shared.maker);
         making.maker.quota.look(&shared.directory)
     }

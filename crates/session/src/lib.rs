@@ -65,6 +65,7 @@ pub use state::Phase;
 pub use state::status::{SessionState, StatusCell};
 pub use store::waker::{SessionWaker, WorkerWaker};
 pub use values::backoff::Backoff;
+pub use values::clock_watch::{Clock, ClockWatch};
 pub use values::codec_timing::{CodecClock, CodecOperation, CodecTime};
 pub use values::direction::Direction;
 pub use values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;

@@ -12,7 +12,7 @@ use fixbolt_session::schedule::{Edge, Schedule, ScheduleReset, TimeOfDay, Weekda
 use fixbolt_session::store::{RecordKind, Store};
 use fixbolt_session::{
     Application, Compatibility, Delivery, Direction, Event, Failure, Mono, Now, Phase, Resume, Role,
-    SessionDictionary, SessionEnd, SessionId, SessionSettings, Turn, Utc, WhileLoggedOff,
+    SessionDictionary, SessionEnd, SessionId, SessionSettings, Turn, Utc, WaitsFor, WhileLoggedOff,
 };
 
 /// 2026-11-23T00:00:00Z, a Monday.
@@ -178,10 +178,15 @@ impl Pair {
         self.exchange();
     }
 
-    /// Puts the wall clock, and lets a minute pass, after which it must have been noticed.
+    /// Puts the wall clock, and lets six minutes pass, after which its time must count.
     fn put_clock(&mut self, to: Utc) {
         self.now.utc = to;
-        for _ in 0..12 {
+        self.pass(360);
+    }
+
+    /// Lets this many seconds pass.
+    fn pass(&mut self, seconds: u64) {
+        for _ in 0..seconds / 5 {
             let step = Duration::from_secs(5);
             self.now = Now { mono: self.now.mono + step, utc: self.now.utc + step };
             self.wake();
@@ -360,12 +365,12 @@ fn outside_the_window_an_initiator_does_not_connect_and_an_acceptor_refuses_the_
     assert_eq!(trader.0.sessions().waits_for_schedule(now, trader.0.key(0)), Some(Some(on(1, 8))));
     trader.0.connect(0);
     assert_eq!(trader.phase(), Phase::Disconnected);
-    let morning = Now { mono: Mono(2 * SECOND), utc: on(1, 8) };
+    let morning = Now { mono: Mono((14 * HOUR + 1) * SECOND), utc: on(1, 8) };
     assert_eq!(trader.0.sessions().waits_for_schedule(morning, trader.0.key(0)), None);
 }
 
 #[test]
-fn a_clock_that_is_put_forth_or_back_is_noticed_within_a_minute_and_resets_once_for_each_edge() {
+fn a_clock_that_is_put_forth_or_back_counts_after_five_minutes_and_resets_once_for_each_edge() {
     let mut pair = Pair::new(on(0, 9), &daily(0, 0));
     pair.connect();
     // Forth over an edge.
@@ -385,6 +390,70 @@ fn a_clock_that_is_put_forth_or_back_is_noticed_within_a_minute_and_resets_once_
     assert_eq!(pair.venue.phase(), Phase::LoggedOn);
     pair.until(on(2, 1));
     assert_eq!((pair.venue.resets(), pair.trader.resets()), (2, 2));
+}
+
+/// Returns what the session of the venue says that it waits for.
+fn waits_for(pair: &Pair) -> Option<WaitsFor> {
+    pair.venue.0.sessions().status(pair.venue.0.key(0)).unwrap().waits_for()
+}
+
+// R-SCHEDULE-7
+#[test]
+fn a_clock_that_is_a_day_ahead_for_a_minute_resets_nothing_and_ends_nothing() {
+    let mut pair = Pair::new(on(0, 9), &daily(0, 0));
+    pair.connect();
+    let numbers = pair.venue.numbers();
+    let right = pair.now;
+    pair.now.utc = on(1, 9);
+    pair.pass(70);
+    assert_eq!((pair.venue.phase(), pair.venue.resets()), (Phase::LoggedOn, 0));
+    assert_eq!(waits_for(&pair), Some(WaitsFor::Clock));
+    let told = |side: &End| side.log().iter().filter(|line| line.contains("wall clock")).count();
+    assert_eq!(told(&pair.venue), 1, "{:?}", pair.venue.log());
+    // The window of before decides about Logons.
+    for side in [&mut pair.venue, &mut pair.trader] {
+        side.at(pair.now).disconnect(0);
+    }
+    pair.connect();
+    assert_eq!(pair.venue.phase(), Phase::LoggedOn);
+    pair.now.utc = right.utc + (pair.now.mono - right.mono);
+    pair.pass(10);
+    assert_eq!((waits_for(&pair), told(&pair.venue)), (None, 2));
+    assert_eq!((pair.venue.phase(), pair.venue.resets()), (Phase::LoggedOn, 0));
+    assert!(pair.venue.numbers() > numbers);
+    // The edge of the day comes once.
+    pair.until(on(1, 1));
+    assert_eq!((pair.venue.resets(), pair.trader.resets()), (1, 1));
+}
+
+#[test]
+fn an_edge_that_comes_while_the_clock_is_wrong_passes_once_it_is_right_again() {
+    let mut pair = Pair::new(on(0, 23), &daily(0, 0));
+    pair.connect();
+    pair.until(on(0, 23) + Duration::from_secs(3590));
+    let right = pair.now;
+    pair.now.utc = on(0, 9);
+    pair.pass(60);
+    assert_eq!((pair.venue.phase(), pair.venue.resets()), (Phase::LoggedOn, 0));
+    pair.now.utc = right.utc + (pair.now.mono - right.mono);
+    pair.pass(10);
+    assert_eq!((pair.venue.resets(), pair.trader.resets()), (1, 1));
+}
+
+#[test]
+fn an_operator_confirms_a_clock_that_was_put() {
+    let mut pair = Pair::new(on(0, 9), &daily(0, 0));
+    pair.connect();
+    pair.now.utc = on(1, 9);
+    pair.pass(70);
+    assert_eq!(waits_for(&pair), Some(WaitsFor::Clock));
+    let now = pair.now;
+    for side in [&mut pair.venue, &mut pair.trader] {
+        assert_eq!(side.at(now).confirm_clock(0, "operator: the clock was set"), Ok(true));
+        assert_eq!(side.at(now).confirm_clock(0, "operator: the clock was set"), Ok(false));
+    }
+    pair.pass(10);
+    assert_eq!((waits_for(&pair), pair.venue.resets(), pair.trader.resets()), (None, 1, 1));
 }
 
 #[test]
@@ -485,8 +554,8 @@ fn a_journal_that_was_reset_at_the_end_of_a_window_is_not_reset_again_in_the_nex
     let directory = Directory::new("at-end");
     let schedule = || daily(8, 17).with_reset(ScheduleReset::AtEnd);
     let mut venue = directory.start(on(0, 9), schedule());
-    venue.send(Now { mono: Mono(2 * SECOND), utc: on(0, 10) });
-    venue.wake(Now { mono: Mono(9 * HOUR * SECOND), utc: on(0, 17) });
+    venue.send(Now { mono: Mono((HOUR + 1) * SECOND), utc: on(0, 10) });
+    venue.wake(Now { mono: Mono((8 * HOUR + 1) * SECOND), utc: on(0, 17) });
     assert_eq!((venue.numbers(), venue.resets()), ((1, 1), 1));
     venue.0.close_all().unwrap();
     let mut venue = directory.start(on(1, 12), schedule());

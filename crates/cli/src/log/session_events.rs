@@ -90,6 +90,7 @@ fn kind(event: &Event<'_>) -> Option<(Severity, &'static str)> {
         Event::NotTaken { .. } => (Warning, "not_taken"),
         Event::NotSent { .. } => (Warning, "not_sent"),
         Event::Unreached { .. } => (Warning, "unreached"),
+        Event::Clock(_) => (Warning, "clock"),
         Event::Waits(_) => (Info, "waits"),
         Event::Resumed => (Info, "resumed"),
         Event::CallbackFailed { .. } => (Error, "callback_failed"),

@@ -57,8 +57,7 @@ impl World {
     /// Ends what lasts for a while, and repairs what an operator repairs.
     fn end_what_is_over(&mut self) {
         if self.clock_back_at <= self.mono {
-            self.clock_back_at = NEVER;
-            self.clock = 0;
+            self.right_the_clock();
             self.each_one(|w| w.link.diary.now.jumped = true);
             self.note(|| "-- the clock is right again".to_owned());
         }
@@ -228,6 +227,9 @@ impl World {
         }
         let far = *self.random.pick(&[3, 60, 600, 3600, 86_400, 3 * 86_400]) as i64 * SECOND as i64;
         self.clock = if self.random.once_in(2) { far } else { -far };
+        // What a process that stands still has not seen before counts, too.
+        let seen = if self.paused_until > self.mono { self.paused_since } else { self.mono };
+        self.clock_wrong_since = self.beginning + seen;
         self.clock_back_at = self.mono + self.random.within(1, 90) * SECOND;
         self.each_one(|w| (w.link.diary.clock_jumped, w.link.diary.now.jumped) = (true, true));
         self.totals.jumps += 1;
@@ -236,6 +238,9 @@ impl World {
     }
 
     fn pause(&mut self) {
+        if self.paused_until <= self.mono {
+            self.paused_since = self.mono;
+        }
         self.paused_until = self.mono + self.random.within(100, 150_000) * MILLI;
         self.each_one(|w| w.link.diary.now.paused = true);
         self.totals.pauses += 1;

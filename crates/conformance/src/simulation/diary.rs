@@ -58,6 +58,8 @@ pub(super) struct Diary {
     pub(super) half_reset: bool,
     /// An operator has reset the numbers, or will have.
     pub(super) reset_ordered: bool,
+    /// An edge has come while the clock was wrong.
+    pub(super) edge_while_wrong: bool,
     /// The clock has jumped, or did not long ago.
     pub(super) clock_jumped: bool,
     /// When the schedule's reset was carried out, if it was.

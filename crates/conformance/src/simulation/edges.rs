@@ -119,6 +119,15 @@ impl Plan {
         }
     }
 
+    /// Returns whether something happens because of the schedule between these times.
+    pub(super) fn has_edge_in(self, times: std::ops::RangeInclusive<u64>) -> bool {
+        match self {
+            Self::Window { ends, begins, .. } => times.contains(&ends) || times.contains(&begins),
+            Self::InSession { at } => times.contains(&at),
+            Self::None | Self::Far => false,
+        }
+    }
+
     /// Returns whether there may be a connection at this time.
     pub(super) fn is_open(self, utc: u64) -> bool {
         !matches!(self, Self::Window { ends, begins, .. } if (ends..begins).contains(&utc))

@@ -202,8 +202,6 @@ macro_rules! classes {
 }
 
 classes! {
-    /// A clock that jumps makes a reset that its window does not have, or makes one twice.
-    ClockJump "clock-jump";
     /// A connection that ends during a reset in the session leaves the two sides with different
     /// numbers.
     HalfReset "half-reset";

@@ -87,16 +87,12 @@ impl World {
                 if let Some(edge) = edge
                     && utc >= edge
                     && self.link.diary.now.began_utc < edge
-                    && self.clock == 0
+                    && self.clock_is_right()
                 {
                     let late = (utc - edge) / MILLI;
                     let why =
                         format!("message {seq} (ID {id}) was executed {late} ms after the window's end");
-                    return Err(if self.link.diary.clock_jumped {
-                        self.known(Class::ClockJump, why)
-                    } else {
-                        Stop::Failed(why)
-                    });
+                    return Err(Stop::Failed(why));
                 }
             }
             Heard::NotTaken { seq } => {
@@ -212,9 +208,7 @@ impl World {
             E::HeartbeatTimedOut => rough || self.link.settings.heart_bt_int_override,
             E::PeerDidNotRead | E::SlowConsumer => it.stalled || faults.slow,
             E::ResetUnanswered => rough || it.peer_left || self.link.peer.left,
-            E::ScheduleEnded { .. } | E::OutsideSchedule { .. } => {
-                self.window_has_ended().is_some() || self.link.diary.clock_jumped
-            }
+            E::ScheduleEnded { .. } | E::OutsideSchedule { .. } => self.window_has_ended().is_some(),
             E::ApplicationFailed { .. } | E::CallbackFailed { .. } => self.app.has_failed(self.link.place),
             E::Halted(_) => faults.application || faults.store,
             // Its answer to our Logon was lost before it logged out.
@@ -275,11 +269,8 @@ impl World {
 
     /// The two sides have different numbers: only a store that was put back explains it.
     fn judge_numbers(&mut self, why: String) -> Result<(), Stop> {
-        if self.link.diary.disturbed {
+        if self.link.diary.disturbed || self.edge_is_held() {
             return Ok(());
-        }
-        if self.link.diary.clock_jumped && self.faults.schedule {
-            return Err(self.known(Class::ClockJump, why));
         }
         // The counterparty does not know of the Logout, and its Logon that resets comes after it.
         let crossed =
@@ -297,7 +288,7 @@ impl World {
             || settings.reset_on_logon
             || settings.reset_on_logout
             || settings.reset_on_disconnect;
-        resets && self.window_has_ended().is_some() || self.link.diary.clock_jumped
+        resets && self.window_has_ended().is_some()
     }
 
     /// A planned end comes by its deadline, and sends a Logout.
@@ -306,7 +297,7 @@ impl World {
             && self.link.diary.now.logged_on
             && let Some(ends) = self.window_has_ended()
             && self.link.diary.now.began_utc < ends
-            && self.clock == 0
+            && self.clock_is_right()
         {
             if self.link.diary.now.leave.is_none() {
                 self.totals.edges += 1;
@@ -315,12 +306,7 @@ impl World {
         }
         let Some(leave) = self.link.diary.now.leave else { return Ok(()) };
         let it = self.link.diary.now;
-        let disturbed = it.paused
-            || it.stalled
-            || it.failed
-            || it.held
-            || self.clock != 0
-            || self.link.diary.clock_jumped;
+        let disturbed = it.paused || it.stalled || it.failed || it.held || !self.clock_is_right();
         if disturbed || self.disk.platter().is_late() {
             return Ok(());
         }
@@ -530,11 +516,6 @@ impl World {
         if self.faults.deaths && self.edge_has_come() {
             return Ok(());
         }
-        if self.link.diary.clock_jumped && self.faults.schedule {
-            return Err(
-                self.known(Class::ClockJump, "the numbers were reset, and no edge has come".to_owned())
-            );
-        }
         Err(Stop::Failed("the numbers were reset without a cause".to_owned()))
     }
 
@@ -654,9 +635,6 @@ impl World {
         if self.link.diary.half_reset {
             return self.known(Class::HalfReset, why);
         }
-        if self.link.diary.clock_jumped && self.faults.schedule {
-            return self.known(Class::ClockJump, why);
-        }
         Stop::Failed(why)
     }
 
@@ -665,10 +643,9 @@ impl World {
         self.judge_turns()?;
         self.judge_waiting()?;
         match self.judge_messages() {
+            // Only the counterparty has reset at the edge, and the numbers of before were used on.
+            Err(Stop::Failed(_)) if self.link.diary.edge_while_wrong => Ok(()),
             Err(Stop::Failed(why)) if self.link.diary.half_reset => Err(self.known(Class::HalfReset, why)),
-            Err(Stop::Failed(why)) if self.link.diary.clock_jumped && self.faults.schedule => {
-                Err(self.known(Class::ClockJump, why))
-            }
             judged => judged,
         }
     }

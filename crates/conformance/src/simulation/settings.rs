@@ -78,6 +78,7 @@ const FIXED: &[(&str, &str)] = &[
     ("accepted_heart_bt_int", "a counterparty proposes what it likes"),
     ("policy", "the messages of a legal counterparty are valid, those of a hostile one are judged by it"),
     ("sending_time_threshold", "the clock of a world jumps over it and stays below it"),
+    ("clock_jump_hold", "no jump of a world lasts as long as the default"),
     ("validate_checksum", "a garbled message that counts makes every outcome right"),
     ("test_message_indicator", "the counterparty's Logons are for production"),
     ("allow_poss_dup", "the application sends no possible duplicates of its own"),

@@ -64,6 +64,11 @@ pub(super) struct World {
     pub(super) restart_at: u64,
     pub(super) paused_until: u64,
     pub(super) clock_back_at: u64,
+    pub(super) paused_since: u64,
+    /// Since when it has been wrong, by the right time.
+    pub(super) clock_wrong_since: u64,
+    /// Since when it has been right.
+    pub(super) clock_right_since: u64,
     pub(super) store_well_at: u64,
     /// When a process that the operator stops is gone.
     pub(super) stops_at: u64,
@@ -112,6 +117,9 @@ impl World {
             restart_at: NEVER,
             paused_until: 0,
             clock_back_at: NEVER,
+            paused_since: 0,
+            clock_wrong_since: 0,
+            clock_right_since: 0,
             store_well_at: NEVER,
             stops_at: NEVER,
             at_once: 0,
@@ -191,6 +199,27 @@ impl World {
         Now { mono: Mono(self.mono), utc: Utc(utc) }
     }
 
+    pub(super) fn right_the_clock(&mut self) {
+        if self.clock != 0 {
+            (self.clock, self.clock_right_since) = (0, self.mono);
+            self.each_one(|w| w.link.diary.edge_while_wrong |= w.edge_is_held());
+        }
+        self.clock_back_at = NEVER;
+    }
+
+    /// Returns whether the wall clock is right, and has been for so long that the session knows.
+    pub(super) fn clock_is_right(&self) -> bool {
+        self.clock == 0 && (self.clock_right_since == 0 || self.clock_right_since + 6 * SECOND < self.mono)
+    }
+
+    /// Returns whether an edge has come while the clock was wrong, at which the counterparty resets
+    /// and the session, which holds it, does not.
+    pub(super) fn edge_is_held(&self) -> bool {
+        let until = self.moment().utc + 6 * SECOND;
+        let held = || self.link.plan.has_edge_in(self.clock_wrong_since..=until);
+        self.link.diary.edge_while_wrong || !self.clock_is_right() && held()
+    }
+
     /// Lets time pass until both sides agree after the last fault.
     pub(super) fn run(&mut self) -> Outcome {
         let began = self.mono;
@@ -256,7 +285,7 @@ impl World {
             w.link.enable_at = w.link.enable_at.min(w.mono);
         });
         self.paused_until = 0;
-        self.clock = 0;
+        self.right_the_clock();
         self.next_act = self.mono;
         let mut platter = self.disk.platter();
         (platter.refuses, platter.refuses_in) = (false, None);
@@ -265,6 +294,8 @@ impl World {
     }
 
     pub(super) fn start(&mut self) {
+        // A process that begins with a wrong clock cannot know that.
+        self.right_the_clock();
         let now = self.now();
         let mut sessions =
             Sessions::new(Box::new(self.disk.clone()), 64 * 1024).with_outbound_queue(OUTBOUND_QUEUE);

@@ -387,6 +387,15 @@ impl<A: Application> Side<A> {
         })
     }
 
+    /// Has the wall clock's time count for the schedule of session `n`.
+    ///
+    /// # Errors
+    /// Returns the error of the session.
+    pub fn confirm_clock(&mut self, n: usize, why: &str) -> Result<bool, SendError> {
+        let key = self.keys[n];
+        self.call(|sessions, now, app| sessions.confirm_clock(now, key, why, app))
+    }
+
     /// Has session `n` tell of what waits for a throttle and ends with it.
     pub fn end_waiting(&mut self, n: usize) {
         let key = self.keys[n];

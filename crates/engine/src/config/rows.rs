@@ -284,6 +284,8 @@ pub(super) static ROWS: &[Row] = &[
         "refuse", "what happens to a request for more than MaxResendRange or MaxResends allows: a Reject (373=5) refuses it with a Text that says why, so that the counterparty can request less, or the same later; or the newest messages within the limits are sent, and a gap fill replaces the others, which the counterparty then does not get. For what NextExpectedMsgSeqNum of a Logon requests it is always a gap fill"),
     row("ReplayInterleave", Both, Word { words: &["none", "heartbeats", "all"], set: |d, n| d.settings.replay_interleave = [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All][n] },
         "none", "which new messages are sent between those that the counterparty requested, before their turn: none, Heartbeats and TestRequests, or all but a Logout. The counterparty keeps them until their turn, or requests them once more"),
+    row("ClockJumpHold", Both, seconds(0, |d, n| d.settings.clock_jump_hold = Duration::from_secs(n)),
+        "300", "how long a wall clock that has jumped by more than two seconds does not count for the schedule: no edge passes, and the window of before decides about Logons. 0: it counts at once"),
     row("LogonTimeout", Both, seconds(1, |d, n| d.settings.logon_timeout = Duration::from_secs(n)),
         "10", "how long to wait for the Logon or its answer; an acceptor waits for the Logon as long as the longest value among its sessions"),
     row("LogoutTimeout", Both, seconds(1, |d, n| d.settings.logout_timeout = Duration::from_secs(n)),

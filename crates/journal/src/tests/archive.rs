@@ -244,6 +244,35 @@ fn what_is_kept_is_limited_by_generations_age_and_size() {
 }
 
 #[test]
+fn a_wall_clock_that_jumps_ahead_deletes_nothing_until_it_has_shown_that_time_for_five_minutes() {
+    const DAY: u64 = 86_400_000_000_000;
+    let a = Archived::new("retention-clock");
+    let hour = Retention { age: Some(Duration::from_secs(3600)), ..Retention::default() };
+    let mut store = a.store().with_retention(hour).looking_every(NEVER);
+    let (key, _) = open(&mut store);
+    generations(&mut store, key, 0..3);
+    let first = store.first_segment(key);
+    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    while head_in(&a.directory()).first() < first {
+        assert!(std::time::Instant::now() < deadline, "{:?}", a.segments());
+        std::thread::sleep(Duration::from_millis(20));
+        store.archive(key);
+    }
+    let begin = (std::time::Instant::now(), crate::lock::now());
+    let mut history = store.history(key, begin.0);
+    let mut look = |seconds, ahead| {
+        let passed = Duration::from_secs(seconds);
+        let utc = fixbolt_session::Utc(begin.1.0 + passed.as_nanos() as u64 + ahead);
+        history.look(begin.0 + passed, utc).unwrap();
+        std::fs::read_dir(a.directory().join("archive")).unwrap().count()
+    };
+    let all = look(0, 0);
+    assert_eq!([look(61, DAY), look(200, DAY), look(300, DAY), look(360, 0)], [all; 4]);
+    look(430, DAY);
+    assert!(look(800, DAY) < all);
+}
+
+#[test]
 fn what_is_missing_from_the_archive_does_not_keep_the_rest_from_being_deleted() {
     let a = Archived::new("retention-gap");
     let mut store = a.store().looking_every(NEVER);

@@ -170,6 +170,25 @@ impl Sessions {
         self.call(now, key, app).ok_or(SendError::Unavailable)?.set_numbers(numbers, why)
     }
 
+    /// Has the time that the wall clock shows count for the session's schedule, after a jump for
+    /// which its edges are held ([`SessionSettings::clock_jump_hold`](crate::SessionSettings)). The
+    /// store records the reason. Returns whether another time did count.
+    ///
+    /// # Errors
+    /// Returns [`SendError::Unavailable`] if the session is not open, and otherwise the error of
+    /// the store.
+    pub fn confirm_clock(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        why: &str,
+        app: &mut dyn Application,
+    ) -> Result<bool, SendError> {
+        let mut call = self.call(now, key, app).ok_or(SendError::Unavailable)?;
+        call.record_why(why)?;
+        Ok(call.confirm_clock())
+    }
+
     /// Shows the contents of the session's store to the application; [`Sessions::open`] calls this
     /// itself. If the application fails, its state is unknown: the session is halted.
     pub fn show_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {

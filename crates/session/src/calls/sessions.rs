@@ -184,6 +184,9 @@ impl Sessions {
         let mut session = Session::new(key, settings, envelope, &recovered, keeps_messages);
         session.tell_horizon(&mut *self.core.store);
         session.waiting.limit = self.core.outbound_queue;
+        if let Some(counted) = self.core.counted {
+            session.standing.continue_from(counted);
+        }
         self.core.sessions.put(free, session);
         if free == self.dialects.len() {
             self.dialects.push(SessionDictionary::None);

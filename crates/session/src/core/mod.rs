@@ -16,6 +16,7 @@ use crate::store::stored_message::FieldStorage;
 use crate::store::waker::{Unheard, WorkerWaker};
 use crate::store::{Store, StoreError};
 use crate::values::key::SessionKey;
+use crate::values::time::Now;
 
 /// What the sessions of a worker share.
 pub(crate) struct Core {
@@ -34,6 +35,8 @@ pub(crate) struct Core {
     pub(crate) stored: FieldStorage,
     /// How many bytes of messages may wait for a throttle, in each session.
     pub(crate) outbound_queue: usize,
+    /// The last time of the wall clock that has counted for a session's schedule.
+    pub(crate) counted: Option<Now>,
 }
 
 /// How many bytes of messages may wait for a throttle, unless something else is said.
@@ -63,6 +66,7 @@ impl Core {
             failed: Vec::new(),
             stored: FieldStorage::new(fields),
             outbound_queue: OUTBOUND_QUEUE,
+            counted: None,
         }
     }
 

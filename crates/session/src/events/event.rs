@@ -11,6 +11,7 @@ use fixbolt_dictionary::{EntryOrder, Violation};
 use crate::events::attempt::FailedAttempt;
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
+use crate::values::clock_watch::Clock;
 use crate::values::codec_timing::CodecTime;
 use crate::values::waits_for::WaitsFor;
 
@@ -259,6 +260,10 @@ pub enum Event<'e> {
         /// Its MsgSeqNum.
         seq: SeqNum,
     },
+    /// The wall clock has jumped, and its time does not count for the session's schedule
+    /// ([`SessionSettings::clock_jump_hold`](crate::SessionSettings::clock_jump_hold)), or it
+    /// counts again. Never [`Clock::Steady`].
+    Clock(Clock),
     /// Messages of the application wait from now on. Told once a minute at most; the session's
     /// status always says what they wait for.
     Waits(WaitsFor),
@@ -386,6 +391,7 @@ impl fmt::Display for Event<'_> {
                 let msg_type = Redacted(message.msg_type());
                 write!(f, "message {seq} (35={msg_type}) was not taken: the session has ended")
             }
+            Self::Clock(clock) => clock.fmt(f),
             Self::Waits(what) => write!(f, "messages of the application wait for {what}"),
             Self::Sent { ticket, seq } => write!(f, "{ticket} was sent as message {seq}"),
             Self::NotSent { ticket, why } => write!(f, "{ticket} was not sent: {why}"),

@@ -307,9 +307,11 @@ impl Call<'_> {
         match then {
             Then::GoOn | Then::Pardon | Then::LogOut(_) => {}
             // Whatever fits is written now, before anything else. It is as much as one call may do.
-            Then::Replay { .. } => {
+            Then::Replay { gap_fills, .. } => {
                 self.session_mut().intake.end_call();
-                self.tell_gap_filled();
+                if gap_fills {
+                    self.tell_gap_filled();
+                }
                 self.pump();
             }
             Then::AnswerLogout { .. } => self.logout_answered(),
@@ -490,7 +492,9 @@ impl Call<'_> {
         }
         if agreed.replay_from.is_some() && self.goes_on() {
             self.session_mut().intake.end_call();
-            self.tell_gap_filled();
+            if agreed.gap_fills {
+                self.tell_gap_filled();
+            }
             self.pump();
         }
     }

@@ -94,7 +94,7 @@ mod tests {
         (
             Timer::Schedule,
             |s| {
-                let mut calendar = Calendar::new(Arc::new(Schedule::non_stop()));
+                let mut calendar = Calendar::new(Arc::new(Schedule::non_stop()), Duration::ZERO);
                 calendar.look(now(1));
                 calendar.next_look = at(50_000);
                 s.standing.of_test().calendar = Some(calendar);

@@ -8,8 +8,10 @@
 use fixbolt_codec::SeqNum;
 
 use crate::decide::due;
+use crate::events::event::Event;
 use crate::perform::call::Call;
 use crate::perform::read::Reader;
+use crate::values::clock_watch::Clock;
 use crate::values::time::Utc;
 
 impl Call<'_> {
@@ -17,13 +19,18 @@ impl Call<'_> {
     // R-SCHEDULE-3
     pub(crate) fn follow_schedule(&mut self) {
         let now = self.now;
+        let looked = self.session_mut().standing.look_at_clock(now);
+        let Some((before, counted)) = looked else { return };
+        if counted == now.utc {
+            self.core.counted = Some(now);
+        }
+        self.tell_clock();
         let session = self.session_mut();
-        let Some(before) = session.standing.look_at_clock(now) else { return };
         if session.state.connection.is_some() {
             if let Some(reaction) = due::edge(self.session()) {
                 self.react(reaction);
             }
-            self.reset_if_due_in_session();
+            self.reset_if_due_in_session(counted);
             return;
         }
         let stored = &mut session.state.stored;
@@ -33,13 +40,34 @@ impl Call<'_> {
             stored.began = Some(before);
         }
         let calendar = session.standing.calendar.as_ref();
-        let due = stored.began.and_then(|began| calendar?.reset_due(began, now.utc));
+        let due = stored.began.and_then(|began| calendar?.reset_due(began, counted));
         if let Some(edge) = due
             && session.standing.halted.is_none()
             && session.standing.store_is_open
         {
             self.reset_at_edge(edge);
         }
+    }
+
+    /// Tells the application that the wall clock has jumped, or counts again.
+    #[inline]
+    fn tell_clock(&mut self) {
+        if let Some(clock) = self.session_mut().standing.take_clock() {
+            self.session_mut().publish();
+            self.notify(&Event::Clock(clock));
+        }
+    }
+
+    /// Has the time that the wall clock shows count. Returns whether another one did.
+    pub(crate) fn confirm_clock(&mut self) -> bool {
+        let now = self.now;
+        let was_held = self.session_mut().standing.confirm_clock(now);
+        if was_held {
+            self.session_mut().publish();
+            self.notify(&Event::Clock(Clock::Counts));
+            self.follow_schedule();
+        }
+        was_held
     }
 
     /// Processes bytes that have come. If an edge has passed meanwhile, orders among them are
@@ -68,10 +96,10 @@ impl Call<'_> {
     /// Begins the in-session reset that is due. One that cannot begin now, because messages are
     /// missing for example, or whose TestRequest is not answered, is tried again at the next look.
     // R-SCHEDULE-4
-    fn reset_if_due_in_session(&mut self) {
+    fn reset_if_due_in_session(&mut self, counted: Utc) {
         let session = self.session();
         let Some(calendar) = &session.standing.calendar else { return };
-        let due = |began| calendar.in_session_reset_due(began, self.now.utc);
+        let due = |began| calendar.in_session_reset_due(began, counted);
         let Some(at) = session.state.stored.began.and_then(due) else { return };
         let why = format!("schedule: the sequence numbers are reset in the session at {at}");
         // The reasons for which it cannot begin pass.

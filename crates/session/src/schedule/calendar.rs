@@ -1,16 +1,20 @@
 //! What a session knows of its schedule: its place among the windows, and when to look again.
 //!
 //! Only the wall clock decides the place. When to look at it is a time of the monotonic clock, a
-//! minute ahead at most, so that a wall clock that is put forth or back is noticed.
+//! minute ahead at most, so that a wall clock that is put forth or back is noticed. While the time
+//! that it shows does not count ([`ClockWatch`]), the place stays what it was.
 
 use core::time::Duration;
 use std::sync::Arc;
 
 use crate::schedule::{Position, Schedule};
+use crate::values::clock_watch::{Clock, ClockWatch};
 use crate::values::time::{Mono, Now, Utc};
 
 /// The longest time between two looks at the wall clock.
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+/// That time after the wall clock has jumped.
+const HELD_INTERVAL: Duration = Duration::from_secs(5);
 /// How long the answer holds that no window begins within three years.
 const NEVER_HOLDS: Duration = Duration::from_secs(86_400);
 
@@ -31,10 +35,15 @@ pub(crate) struct Calendar {
     pub(crate) next_look: Mono,
     /// The window of the session in which the connection began.
     connected_in: Option<Position>,
+    watch: ClockWatch,
+    /// What the last look has found, if nobody has been told.
+    untold: Option<Clock>,
 }
 
 impl Calendar {
-    pub(crate) fn new(schedule: Arc<Schedule>) -> Self {
+    /// Creates one that has not looked yet. `hold` says how long a wall clock that has jumped does
+    /// not count.
+    pub(crate) fn new(schedule: Arc<Schedule>, hold: Duration) -> Self {
         let unknown = Position::Out { until: Some(Utc(0)) };
         Self {
             schedule,
@@ -45,11 +54,60 @@ impl Calendar {
             looked: Utc(0),
             next_look: Mono(0),
             connected_in: None,
+            watch: ClockWatch::new(hold),
+            untold: None,
         }
     }
 
-    /// Finds the place of `now`.
+    // R-SCHEDULE-7
+    /// Finds the place of `now`; while the time of the wall clock does not count, the place stays
+    /// what it was.
     pub(crate) fn look(&mut self, now: Now) {
+        let was_held = self.watch.is_held();
+        let clock = self.watch.look(now);
+        match clock {
+            Clock::Steady => {}
+            Clock::Held { until, .. } => {
+                if !was_held {
+                    self.untold = Some(clock);
+                }
+                self.next_look = until.min(now.mono + HELD_INTERVAL);
+                return;
+            }
+            Clock::Returned | Clock::Counts => self.untold = Some(clock),
+        }
+        self.find(now);
+    }
+
+    /// Has the time that the wall clock shows now count. Returns whether it did not before.
+    pub(crate) fn confirm_clock(&mut self, now: Now) -> bool {
+        let was_held = self.watch.confirm(now);
+        self.find(now);
+        was_held
+    }
+
+    /// Continues from a time that has counted for another session.
+    pub(crate) fn continue_from(&mut self, counted: Now) {
+        self.watch.look(counted);
+        self.find(counted);
+    }
+
+    /// Returns whether the wall clock shows a time that does not count yet.
+    pub(crate) const fn is_held(&self) -> bool {
+        self.watch.is_held()
+    }
+
+    /// Returns the time that counts.
+    pub(crate) fn time(&self, now: Now) -> Utc {
+        self.watch.time(now)
+    }
+
+    /// Takes what is to be told of the wall clock.
+    pub(crate) const fn take_clock(&mut self) -> Option<Clock> {
+        self.untold.take()
+    }
+
+    fn find(&mut self, now: Now) {
         let resets_hold = self.in_session_resets.is_none_or(|resets| self.holds(&resets, now.utc));
         if !self.holds(&self.connection, now.utc) || !self.holds(&self.session, now.utc) || !resets_hold {
             self.connection = self.schedule.connection_at(now.utc);
@@ -120,7 +178,7 @@ impl Calendar {
         self.schedule.in_session_reset_due(began, now)
     }
 
-    /// Returns the time of the last look.
+    /// Returns the time of the last look at which it counted.
     pub(crate) const fn looked(&self) -> Utc {
         self.looked
     }

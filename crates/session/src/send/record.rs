@@ -59,6 +59,8 @@ impl Session {
     /// Resets both sequence numbers to 1, in a new generation.
     // R-RESET-12
     pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
+        // By a clock that is wrong for now, another edge would come once it is right.
+        let now = self.standing.counted(now);
         self.waiting.end_all(self.state.stored.waiting(), &SendError::Reset);
         if let Some(lost) = self.state.reset() {
             self.transaction.lose(lost, Unreached::Reset);

@@ -192,6 +192,11 @@ pub struct SessionSettings {
     /// The largest accepted difference between SendingTime (52) and our clock; `None` disables the
     /// check.
     pub sending_time_threshold: Option<Duration>,
+    /// How long a wall clock that has jumped by more than two seconds does not count for the
+    /// session's schedule: until then no edge passes, and the window of before decides about
+    /// Logons. It counts at once if this is zero. It ends when the clock shows the right time
+    /// again, or with [`Sessions::confirm_clock`](crate::Sessions::confirm_clock).
+    pub clock_jump_hold: Duration,
     /// How long to wait for the first Logon, or for its answer.
     pub logon_timeout: Duration,
     /// How long a connection lasts at most once we leave it: half of that time is for the rest of a
@@ -471,6 +476,7 @@ impl SessionSettings {
             heartbeat_timeout_percent: None,
             check_heartbeats: true,
             sending_time_threshold: Some(Duration::from_secs(120)),
+            clock_jump_hold: Duration::from_secs(300),
             logon_timeout: Duration::from_secs(10),
             logout_timeout: Duration::from_secs(2),
             send_timeout: Duration::from_secs(30),

@@ -37,6 +37,7 @@ use crate::values::codec_timing::{CodecTiming, EncodingTime};
 use crate::values::fix;
 use crate::values::key::SessionKey;
 use crate::values::time::{Mono, Now};
+use crate::values::waits_for::WaitsFor;
 use crate::wire::mask::SecretTags;
 use crate::wire::raw_header::RawHeader;
 
@@ -139,7 +140,8 @@ impl Session {
         let stored = Stored::of(recovered);
         let state = State::new(stored);
         let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark() };
-        let calendar = settings.schedule.clone().map(Calendar::new);
+        let calendar =
+            settings.schedule.clone().map(|schedule| Calendar::new(schedule, settings.clock_jump_hold));
         let standing = Standing::begin(calendar, settings.while_logged_off == WhileLoggedOff::Keep);
         let limits = Limits {
             refusals: RefusedLogons::new(),
@@ -255,10 +257,19 @@ impl Session {
             self.state.phase(),
             self.standing.enabled,
             self.standing.halted.as_ref(),
-            self.state.waits_for(),
+            self.waits_for(),
             next_in,
             next_out,
         );
+    }
+
+    /// Returns what the session waits for.
+    #[inline]
+    fn waits_for(&self) -> Option<WaitsFor> {
+        if self.standing.calendar.as_ref().is_some_and(Calendar::is_held) {
+            return Some(WaitsFor::Clock);
+        }
+        self.state.waits_for()
     }
 
     /// Begins a transport connection.
@@ -271,7 +282,8 @@ impl Session {
         };
         let number = &mut self.state.stored.connection;
         number.0 = number.0.wrapping_add(1);
-        self.state.stored.began.get_or_insert(now.utc);
+        let counted = self.standing.counted(now);
+        self.state.stored.began.get_or_insert(counted.utc);
         if let Some(calendar) = &mut self.standing.change().calendar {
             calendar.connected();
         }

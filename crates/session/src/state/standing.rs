@@ -11,6 +11,7 @@ use crate::state::guarded::Guarded;
 use crate::state::status::StatusCell;
 use crate::store::Generation;
 use crate::store::retry::StoreRetry;
+use crate::values::clock_watch::Clock;
 use crate::values::next::Next;
 use crate::values::time::{Mono, Now, Utc};
 
@@ -106,13 +107,36 @@ impl Guarded<Standing> {
         self.change().retry = Some(retry.again(now));
     }
 
-    /// Looks at the wall clock, by the session's schedule. Returns when that was done before;
-    /// `None` without a schedule.
-    pub(crate) fn look_at_clock(&mut self, now: Now) -> Option<Utc> {
+    /// Looks at the wall clock, by the session's schedule. Returns the time that counted before,
+    /// and the one that does now; `None` without a schedule.
+    pub(crate) fn look_at_clock(&mut self, now: Now) -> Option<(Utc, Utc)> {
         let calendar = self.change().calendar.as_mut()?;
         let before = calendar.looked();
         calendar.look(now);
-        Some(before)
+        Some((before, calendar.looked()))
+    }
+
+    /// Continues from a time of the wall clock that has counted for another session.
+    pub(crate) fn continue_from(&mut self, counted: Now) {
+        if let Some(calendar) = &mut self.change().calendar {
+            calendar.continue_from(counted);
+        }
+    }
+
+    /// Returns the clocks with the time that counts for the schedule.
+    pub(crate) fn counted(&self, now: Now) -> Now {
+        Now { utc: self.calendar.as_ref().map_or(now.utc, |calendar| calendar.time(now)), ..now }
+    }
+
+    /// Takes what is to be told of the wall clock.
+    pub(crate) fn take_clock(&mut self) -> Option<Clock> {
+        self.calendar.as_ref()?;
+        self.change().calendar.as_mut()?.take_clock()
+    }
+
+    /// Has the time that the wall clock shows count. Returns whether it did not before.
+    pub(crate) fn confirm_clock(&mut self, now: Now) -> bool {
+        self.change().calendar.as_mut().is_some_and(|calendar| calendar.confirm_clock(now))
     }
 
     /// Records that the application has seen this message in a transaction that a store did not

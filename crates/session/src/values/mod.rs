@@ -1,6 +1,7 @@
 //! Names and numbers: who, when, which.
 
 pub(crate) mod backoff;
+pub(crate) mod clock_watch;
 pub(crate) mod codec_timing;
 pub(crate) mod direction;
 pub(crate) mod fix;

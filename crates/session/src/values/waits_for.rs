@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// What the new messages of a session's application wait for.
+/// What a session waits for: its schedule, or the new messages of its application.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum WaitsFor {
@@ -11,10 +11,13 @@ pub enum WaitsFor {
     Replay,
     /// A throttle ([`OutboundThrottle::Wait`](crate::OutboundThrottle::Wait)).
     Throttle,
+    /// The wall clock has jumped: the schedule's edges wait until its time counts
+    /// ([`clock_jump_hold`](crate::SessionSettings::clock_jump_hold)).
+    Clock,
 }
 
 impl WaitsFor {
-    pub(crate) const ALL: [Self; 2] = [Self::Replay, Self::Throttle];
+    pub(crate) const ALL: [Self; 3] = [Self::Replay, Self::Throttle, Self::Clock];
 }
 
 impl fmt::Display for WaitsFor {
@@ -22,6 +25,7 @@ impl fmt::Display for WaitsFor {
         f.write_str(match self {
             Self::Replay => "what the counterparty is sent again",
             Self::Throttle => "the throttle (MaxOutboundRate, MaxOrderRate)",
+            Self::Clock => "the wall clock, which has jumped",
         })
     }
 }
