@@ -50,6 +50,7 @@ pub(crate) enum Operation {
     SkipPoisonMessage,
     RetryPoisonMessage,
     Resume,
+    ConfirmClock,
     Remove,
 }
 

@@ -240,6 +240,21 @@ impl SessionHandle {
         self.operate(Operation::Resume, change, limit).map(drop)
     }
 
+    /// Has the time that the wall clock shows count for the session's schedule, after a jump for
+    /// which its edges are held
+    /// ([`SessionSettings::clock_jump_hold`](fixbolt_session::SessionSettings::clock_jump_hold));
+    /// [`Event::Clock`](fixbolt_session::Event::Clock) says so. Only the record in the journal is
+    /// made if no edges are held.
+    ///
+    /// Each session with a schedule is confirmed on its own: what the new time does to it, such as
+    /// a reset of its sequence numbers, is agreed with its counterparty.
+    ///
+    /// # Errors
+    /// [`OperationError::Refused`].
+    pub fn confirm_clock(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
+        self.operate(Operation::ConfirmClock, change, limit).map(drop)
+    }
+
     /// Removes the session from the engine and closes its journal.
     ///
     /// All its handles and senders are refused from then on. The engine keeps listening on an

@@ -198,6 +198,7 @@ fn sequence_numbers_are_set_and_reset_and_the_journal_records_who_and_why() {
     assert_eq!(logout.join().unwrap(), Ok(SessionEnd::LoggedOutByUs));
     session.disable(Change::new("tom", "holiday"), "", LONG).unwrap();
     session.enable(Change::new("tom", "a mistake"), LIMIT).unwrap();
+    session.confirm_clock(Change::new("tom", "the time is right"), LIMIT).unwrap();
     session.reset(Change::new("jane", "new year"), LIMIT).unwrap();
     assert_eq!((session.next_in(), session.next_out()), (SeqNum(1), SeqNum(1)));
     session.set_numbers(Change::new("jane", "as they are"), None, None, LIMIT).unwrap();
@@ -221,7 +222,14 @@ fn sequence_numbers_are_set_and_reset_and_the_journal_records_who_and_why() {
         all
     };
     let journal = text(&scratch.0);
-    let told = ["jane: agreed", "tom: end of day", "tom: holiday", "tom: a mistake", "jane: new year"];
+    let told = [
+        "jane: agreed",
+        "tom: end of day",
+        "tom: holiday",
+        "tom: a mistake",
+        "tom: the time is right",
+        "jane: new year",
+    ];
     for change in told {
         assert!(journal.contains(change), "{change}");
     }
@@ -484,6 +492,7 @@ fn calls_return_while_a_callback_hangs_and_what_was_not_begun_never_happens() {
         session.skip_poison_message(JANE, AT_ONCE),
         session.retry_poison_message(JANE, AT_ONCE),
         session.resume(JANE, AT_ONCE),
+        session.confirm_clock(JANE, AT_ONCE),
         session.remove(JANE, AT_ONCE),
     ] {
         assert_eq!(outcome, Err(OperationError::Withdrawn));

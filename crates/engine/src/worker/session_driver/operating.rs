@@ -86,6 +86,7 @@ impl SessionDriver {
                 let resumed = self.sessions.resume(cycle.now, key, why, app);
                 return Operated::Done(resumed.map(|()| None).map_err(OperationError::Store));
             }
+            Operation::ConfirmClock => self.sessions.confirm_clock(cycle.now, key, why, app).map(drop),
             Operation::Remove => return Operated::Done(self.remove(key, why, cycle, app).map(|()| None)),
         };
         Operated::Done(result.map(|()| None).map_err(OperationError::Refused))
