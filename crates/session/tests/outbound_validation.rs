@@ -2,13 +2,14 @@
 //! before it gets a sequence number.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::testing::{Mood, Side, settings};
 use fixbolt_dictionary::{Action, Check, Policy, RefTag, SessionRejectReason, Validator, fix44};
 use fixbolt_session::{
-    Accepted, Application, Delivery, Event, Failure, Role, SendError, SessionDictionary, SessionKey, Turn,
-    WhileLoggedOff,
+    Accepted, Application, Delivery, Event, Failure, Role, SendError, SessionDictionary, SessionKey,
+    SessionSettings, Ticket, Turn, WhileLoggedOff,
 };
 
 const A: SessionKey = SessionKey::new(0, 0, 0);
@@ -20,6 +21,11 @@ fn side(outbound_policy: Option<Policy>) -> Side<Listener> {
 
 /// Such a session of a [`Desk`](fixbolt_conformance::testing::Desk).
 fn of_desk(outbound_policy: Option<Policy>) -> Side {
+    changed(outbound_policy, |_| ())
+}
+
+/// Such a session whose settings are changed.
+fn changed(outbound_policy: Option<Policy>, change: impl FnOnce(&mut SessionSettings)) -> Side {
     let dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
     let settings = settings("A", Role::Acceptor).with(|s| {
         s.dictionary = dictionary;
@@ -27,11 +33,31 @@ fn of_desk(outbound_policy: Option<Policy>) -> Side {
         s.policy = Policy::ignoring();
         s.outbound_policy = outbound_policy;
         s.while_logged_off = WhileLoggedOff::Keep;
+        change(s);
     });
     let mut side = Side::new(vec![settings]);
     side.log_on(0, 1, "");
     side.write(0, usize::MAX);
     side
+}
+
+#[test]
+fn a_message_that_waits_for_a_throttle_is_refused_at_once_and_warned_of_under_its_number() {
+    let policy = Policy::standard().with(Check::EnumValue, Action::Warn);
+    let throttled = |s: &mut SessionSettings| s.max_outbound_rate = Some("1/1000".parse().unwrap());
+    let mut side = changed(Some(policy), throttled).handed_to(Listener::default());
+    side.act(0, |turn| send(turn, Some(b"a"), b"0")).unwrap();
+    let waits = side.act(0, |turn| send(turn, Some(b"b"), b"~"));
+    assert_eq!(waits, Ok(Accepted::Waits(Ticket::Waiting(1))));
+    let (check, reason) = (Check::RequiredField, SessionRejectReason::RequiredTagMissing);
+    let refused = side.act(0, |turn| send(turn, None, b"0"));
+    assert_eq!(refused, Err(SendError::Invalid { check, reason, tag: 262, order: None }));
+    side.tell(0, "35=1|34=2|112=passes|");
+    assert_eq!(side.app.0, []);
+    side.write(0, usize::MAX);
+    side.pass(Duration::from_secs(1));
+    side.wake(0, &[]);
+    assert_eq!(side.app.0, [(SeqNum(4), Check::EnumValue, RefTag::Number(281))]);
 }
 
 /// An application that records warnings.

@@ -90,7 +90,13 @@ impl Draft<'_> {
         {
             let data_fields = settings.dictionary.data_fields();
             let dictionaries = fixed.dictionaries.after(&state.versions);
-            check.check(seq, &memory[message.clone()], data_fields, dictionaries, scratch)?;
+            check.check(
+                (!waits).then_some(seq),
+                &memory[message.clone()],
+                data_fields,
+                dictionaries,
+                scratch,
+            )?;
         }
         if is_admin && msg_type.as_bytes() == msg_type::LOGON {
             let dictionaries = fixed.dictionaries.after(&state.versions);

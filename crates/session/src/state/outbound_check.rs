@@ -27,13 +27,14 @@ impl OutboundCheck {
         Self { policy, fields, warned: Vec::with_capacity(16) }
     }
 
-    /// Checks a whole message that is about to get its sequence number.
+    /// Checks a whole message that is about to get its sequence number, or to wait for it: what the
+    /// policy only warns of is not told then, but once it gets it.
     ///
     /// # Errors
     /// Returns [`SendError::Invalid`] with the first violation that the policy rejects.
     pub(crate) fn check(
         &mut self,
-        seq: SeqNum,
+        seq: Option<SeqNum>,
         bytes: &[u8],
         data_fields: &DataFields,
         dictionaries: &Dictionaries,
@@ -41,6 +42,7 @@ impl OutboundCheck {
     ) -> Result<(), SendError> {
         let Self { policy, fields, warned } = self;
         let before = warned.len();
+        let told_as = seq.unwrap_or(SeqNum::ZERO);
         let checked = with_message(bytes, Direction::Outbound, data_fields, fields, |mut message, _| {
             let mut refused = Ok(());
             let validator = match dictionaries.of(&mut message, Direction::Outbound) {
@@ -49,7 +51,7 @@ impl OutboundCheck {
                 Err(unsupported) => {
                     return match unsupported.violation(&message, policy) {
                         Some(violation) if violation.action == Action::Warn => {
-                            warned.push((seq, violation.into_owned()));
+                            warned.push((told_as, violation.into_owned()));
                             Ok(())
                         }
                         Some(Violation { check, reason, .. }) => {
@@ -61,7 +63,7 @@ impl OutboundCheck {
             };
             validator.for_each(&message, policy, scratch, |violation| {
                 if violation.action == Action::Warn {
-                    warned.push((seq, violation.into_owned()));
+                    warned.push((told_as, violation.into_owned()));
                     return ControlFlow::Continue(());
                 }
                 let Violation { check, reason, order, .. } = violation;
@@ -78,7 +80,7 @@ impl OutboundCheck {
         let reason = SessionRejectReason::Other;
         let unreadable = SendError::Invalid { check: Check::TagSyntax, reason, tag: 0, order: None };
         let result = checked.unwrap_or(Err(unreadable));
-        if result.is_err() {
+        if result.is_err() || seq.is_none() {
             warned.truncate(before);
         }
         result
