@@ -292,6 +292,13 @@ fn statistics(report: &SessionReport) -> Vec<String> {
     if report.attempts > 0 {
         row("attempts", format!("{} failed at inbound message {}", report.attempts, report.next_in));
     }
+    if counts.waiting > 0 {
+        let (waited, dropped) = (counts.waiting, counts.dropped);
+        row(
+            "throttle",
+            format!("{waited} messages waited, {} wait still, dropped {dropped} times", report.waiting),
+        );
+    }
     row(
         "bytes",
         format!("{} used of {} in {} segments", report.bytes_used, report.bytes_allocated, report.segments),
@@ -315,6 +322,8 @@ fn statistics_json(report: &SessionReport) -> Object {
         .raw("resets", counts.reset)
         .raw("failed_attempts", counts.attempt)
         .raw("adjustments", counts.adjust)
+        .raw("waited", counts.waiting)
+        .raw("waiting", report.waiting)
         .raw("turns", report.turns)
         .raw("generation", report.generation.0)
         .raw("since", moment(report.since))

@@ -42,6 +42,8 @@ pub struct SessionReport {
     pub next_out: SeqNum,
     /// Number of failed attempts at the inbound message `next_in`.
     pub attempts: u32,
+    /// How many messages of the application wait for a throttle.
+    pub waiting: u32,
     /// Number of the last connection.
     pub connection: ConnectionNumber,
     /// Wall clock of the first and the last record.
@@ -158,6 +160,7 @@ fn report(journal: &SessionJournal) -> SessionReport {
         next_in: scan.ledger.next_in,
         next_out: scan.ledger.next_out,
         attempts: scan.ledger.attempts,
+        waiting: scan.ledger.waiting.count,
         connection: scan.ledger.connection,
         span,
         segments: all.len(),
