@@ -402,6 +402,28 @@ fn a_request_for_nothing_is_answered_as_without_limits() {
     }
 }
 
+#[test]
+fn a_request_for_what_waits_while_the_rest_of_another_is_gap_filled_is_not_told_as_the_applications_wish() {
+    let mut were_replaying = 0;
+    // After some of these numbers of Heartbeats a call ends right before the gap fill for them.
+    for heartbeats in 1..70 {
+        let mut side = session(Desk::default(), "FIX.4.4", Role::Acceptor, |_| ());
+        for seq in 2..2 + heartbeats {
+            side.tell(0, &format!("35=1|34={seq}|112=there|"));
+        }
+        side.take(0);
+        request_only(&mut side, 2, 0);
+        were_replaying += u32::from(side.is_replaying(0));
+        let waits = side.send(0, "waits", 1).unwrap().seq().unwrap();
+        request_only(&mut side, waits.0, 0);
+        while side.is_replaying(0) {
+            side.step(0);
+        }
+        assert_eq!(side.app.unreached, [], "{heartbeats}");
+    }
+    assert!(were_replaying > 10, "{were_replaying}");
+}
+
 /// The requests that an application was asked about.
 type Asked = Rc<RefCell<Vec<(u64, u64, bool)>>>;
 
