@@ -21,8 +21,8 @@ use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
     AcceptedHeartBtInt, Application, Delivery, Event, Failure, MatrixState, Mono, Next, Now, Phase, Read,
-    ReplayInterleave, Resend, ResendAnswer, ResendOverLimit, ResendRange, Role, SendError, SessionDictionary, SessionId, SessionKey, SessionReject,
-    SessionRejectReason, SessionSettings, Sessions, Socket, Turn, Utc,
+    ReplayInterleave, Resend, ResendAnswer, ResendOverLimit, ResendRange, Role, SendError, SessionDictionary,
+    SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, Sessions, Socket, Turn, Utc,
 };
 
 use super::watched::{Seen, Watched};
@@ -573,11 +573,7 @@ impl Application for Echo {
         Ok(delivery)
     }
 
-    fn on_resend_request(
-        &mut self,
-        _: ResendRange,
-        _: &mut Turn<'_>,
-    ) -> Result<ResendAnswer, Failure> {
+    fn on_resend_request(&mut self, _: ResendRange, _: &mut Turn<'_>) -> Result<ResendAnswer, Failure> {
         Ok(match self.random.below(20) {
             0 => ResendAnswer::GapFill,
             1 => ResendAnswer::refuse("not now"),
