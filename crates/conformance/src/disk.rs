@@ -291,6 +291,14 @@ impl Platter {
         found.map(|kept| kept.body.as_slice())
     }
 
+    /// Returns the highest NextNumOut that a session has had, in any generation.
+    #[must_use]
+    pub fn most_out(&self, session: u32) -> u64 {
+        let sent =
+            self.log.iter().filter(|kept| kept.session == session && kept.kind == RecordKind::Outbound);
+        sent.map(|kept| kept.seq.0 + 1).max().unwrap_or(1)
+    }
+
     /// Returns which messages of a session wait for a throttle.
     #[must_use]
     pub fn waiting(&self, session: u32) -> Waiting {

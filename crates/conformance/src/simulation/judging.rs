@@ -436,6 +436,10 @@ impl World {
         let platter = self.disk.platter();
         let generation = platter.generation(self.link.stored());
         let stored = platter.numbers(self.link.stored());
+        if generation != self.link.generation {
+            // Numbers that were used and reset in the same call are written all the same.
+            self.link.most_out = self.link.most_out.max(platter.most_out(self.link.stored()));
+        }
         drop(platter);
         let halted = sessions.halted(self.link.key).is_some();
         if !halted && stored != (next_in, next_out) {

@@ -95,6 +95,8 @@ fn log(peer: SocketAddr, asked: Option<&SessionId>, why: &Refusal) {
         Refusal::Tls(TlsFailure::Ours { .. }) => {
             tracing::error!(%peer, reason = %why, "closed before logon");
         }
+        // Its session tells how the connection has ended.
+        Refusal::LoggingOn(_) => {}
         why => tracing::info!(%peer, session, reason = %why, "closed before logon"),
     }
 }

@@ -140,7 +140,7 @@ impl Call<'_> {
         if let Some(requested @ Requested::SessionLayer) = requested {
             self.session_mut().count_requested(requested, now);
         }
-        let answer = match reaction {
+        let mut answer = match reaction {
             Reaction::Deliver => {
                 let Some(seq) = header.seq else { return };
                 if !self.deliver(header, seq, *message, requested.is_some()) {
@@ -168,7 +168,9 @@ impl Call<'_> {
             Reaction::Answer(answer) => *answer,
             Reaction::Session(reaction) => return self.react(reaction),
         };
-        let Some(answer) = self.with_request_decided(header, answer) else { return };
+        if !self.decide_request(header, &mut answer) {
+            return;
+        }
         let is_gap_fill = matches!(answer.number, NumberUse::MovesTo(_));
         let is_heartbeat = header.msg_type == msg_type::HEARTBEAT && answer.reply.is_none();
         let logs_out = matches!(answer.then, Then::AnswerLogout { .. });
@@ -545,11 +547,13 @@ impl Call<'_> {
     ) {
         let Some(seq) = header.seq else { return };
         let mut ask_again = action.ask_again;
-        if let Some(first) = action.first {
-            let Some(first) = self.with_request_decided(header, *first) else { return };
+        if let Some(mut first) = action.first {
+            if !self.decide_request(header, &mut first) {
+                return;
+            }
             // Two sides that refuse each other's requests would ask and refuse without end.
             ask_again &= !matches!(first.then, Then::Pardon);
-            self.answer(header, message, first);
+            self.answer(header, message, *first);
             if !self.goes_on() {
                 return;
             }

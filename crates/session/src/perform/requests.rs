@@ -17,17 +17,20 @@ use crate::wire::header::Header;
 
 impl Call<'_> {
     /// Returns an answer with what is decided about the request in it, if there is one: the replay,
-    /// a gap fill of it, or a Reject. `None` if the application has ended the connection.
-    pub(crate) fn with_request_decided<'m>(
-        &mut self,
-        header: &Header<'m>,
-        mut answer: Answer<'m>,
-    ) -> Option<Answer<'m>> {
+    /// a gap fill of it, or a Reject. Returns whether the connection goes on: the application may
+    /// have ended it.
+    #[inline]
+    pub(crate) fn decide_request<'m>(&mut self, header: &Header<'m>, answer: &mut Answer<'m>) -> bool {
+        // Hardly any message requests others.
+        !matches!(answer.then, Then::Replay { .. } | Then::LoggedOn(_)) || self.decide_about(header, answer)
+    }
+
+    fn decide_about<'m>(&mut self, header: &Header<'m>, answer: &mut Answer<'m>) -> bool {
         let session = self.session();
         let (range, gap_fills) = match &mut answer.then {
             Then::Replay { begin, end, gap_fills } => {
                 let Some(Replay { next, end, .. }) = session.replay_of(*begin, *end) else {
-                    return Some(answer);
+                    return true;
                 };
                 (ResendRange { begin: next, end, at_logon: false }, gap_fills)
             }
@@ -38,7 +41,7 @@ impl Call<'_> {
                 let end = ours.unwrap_or(session.state.stored.next_out);
                 (ResendRange { begin: *begin, end, at_logon: true }, gap_fills)
             }
-            _ => return Some(answer),
+            _ => return true,
         };
         let ResendRange { begin, end, at_logon } = range;
         let over_limit =
@@ -46,20 +49,22 @@ impl Call<'_> {
         let reject = match over_limit {
             Some(reject) => reject,
             // R-RESEND-14
-            None => match self.ask("on_resend_request", |app, turn| app.on_resend_request(range, turn))? {
-                ResendAnswer::AsUsual => return Some(answer),
-                ResendAnswer::Refuse { text } if !at_logon => requests::refusal(Cow::Owned(text)),
-                ResendAnswer::GapFill | ResendAnswer::Refuse { .. } => {
+            None => match self.ask("on_resend_request", |app, turn| app.on_resend_request(range, turn)) {
+                None => return false,
+                Some(ResendAnswer::AsUsual) => return true,
+                Some(ResendAnswer::Refuse { text }) if !at_logon => requests::refusal(Cow::Owned(text)),
+                Some(ResendAnswer::GapFill | ResendAnswer::Refuse { .. }) => {
                     *gap_fills = true;
-                    return Some(answer);
+                    return true;
                 }
             },
         };
         // Nothing is wrong with the message, whose number is used. It is rejected in place of an
         // answer, so that a setting for bad messages does not end the connection.
         let seq = header.seq.unwrap_or(SeqNum::ZERO);
-        let reply = Some(AdminMessage::Reject { seq, msg_type: header.msg_type, reject });
-        Some(Answer { reply, then: Then::Pardon, told: Told::Nothing, ..answer })
+        answer.reply = Some(AdminMessage::Reject { seq, msg_type: header.msg_type, reject });
+        (answer.then, answer.told) = (Then::Pardon, Told::Nothing);
+        true
     }
 
     /// Begins the replay that the counterparty requested, or has a gap fill sent in its place. A

@@ -160,7 +160,9 @@ impl Draft<'_> {
             // R-STORE-1
             append(store, fixed.key, &record, transaction)?;
             kill_point!(Append);
-            state.stored.note_waiting(&record);
+            if author == Author::Waited {
+                state.stored.note_waiting(&record);
+            }
             // R-SEQ-1
             state.stored.next_out = seq.next();
             if state.keeps_back(settings, msg_type) {

@@ -74,8 +74,10 @@ impl State {
     /// Returns what new messages of the application wait for.
     #[inline]
     pub(crate) fn waits_for(&self) -> Option<WaitsFor> {
-        let backlog = self.connection.as_ref().map(|connection| connection.logon.backlog);
-        if backlog.is_some_and(|backlog| backlog.replay.is_some() || backlog.withheld_from.is_some()) {
+        if let Some(connection) = &self.connection
+            && let Backlog { replay, withheld_from } = &connection.logon.backlog
+            && (replay.is_some() || withheld_from.is_some())
+        {
             return Some(WaitsFor::Replay);
         }
         (self.stored.wait > 0).then_some(WaitsFor::Throttle)
