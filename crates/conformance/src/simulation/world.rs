@@ -207,9 +207,9 @@ impl World {
         self.clock_back_at = NEVER;
     }
 
-    /// Returns whether the wall clock is right, and has been for so long that the session knows.
+    /// Returns whether the wall clock is right, and each session has looked since.
     pub(super) fn clock_is_right(&self) -> bool {
-        self.clock == 0 && (self.clock_right_since == 0 || self.clock_right_since + 6 * SECOND < self.mono)
+        self.clock == 0 && (self.clock_right_since == 0 || self.clock_right_since + 70 * SECOND < self.mono)
     }
 
     /// Returns whether an edge has come while the clock was wrong, at which the counterparty resets
