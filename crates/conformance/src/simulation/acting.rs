@@ -221,22 +221,6 @@ impl World {
         }
     }
 
-    fn jump(&mut self) {
-        if self.clock != 0 {
-            return;
-        }
-        let far = *self.random.pick(&[3, 60, 600, 3600, 86_400, 3 * 86_400]) as i64 * SECOND as i64;
-        self.clock = if self.random.once_in(2) { far } else { -far };
-        // What a process that stands still has not seen before counts, too.
-        let seen = if self.paused_until > self.mono { self.paused_since } else { self.mono };
-        self.clock_wrong_since = self.beginning + seen;
-        self.clock_back_at = self.mono + self.random.within(1, 90) * SECOND;
-        self.each_one(|w| (w.link.diary.clock_jumped, w.link.diary.now.jumped) = (true, true));
-        self.totals.jumps += 1;
-        let by = self.clock / SECOND as i64;
-        self.note(|| format!("-- the clock of the session's machine jumps by {by} s"));
-    }
-
     fn pause(&mut self) {
         if self.paused_until <= self.mono {
             self.paused_since = self.mono;

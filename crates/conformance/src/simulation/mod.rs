@@ -18,6 +18,7 @@
 
 mod acting;
 mod app;
+mod clock;
 mod counterparty;
 mod dialect;
 mod diary;

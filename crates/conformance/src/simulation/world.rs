@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use fixbolt_session::{MatrixState, Mono, Next, Now, OpenError, Phase, Read, Role, Sessions, Socket, Utc};
+use fixbolt_session::{MatrixState, Mono, Next, OpenError, Phase, Read, Role, Sessions, Socket};
 
 use super::app::{self, App};
 use super::counterparty::Moment;
@@ -191,33 +191,6 @@ impl World {
     #[cfg(test)]
     pub(super) fn settings(&self) -> Vec<fixbolt_session::SessionSettings> {
         self.links().map(|link| link.settings.clone()).collect()
-    }
-
-    /// The clocks of the session's machine.
-    pub(super) fn now(&self) -> Now {
-        let utc = (self.beginning + self.mono).saturating_add_signed(self.clock);
-        Now { mono: Mono(self.mono), utc: Utc(utc) }
-    }
-
-    pub(super) fn right_the_clock(&mut self) {
-        if self.clock != 0 {
-            (self.clock, self.clock_right_since) = (0, self.mono);
-            self.each_one(|w| w.link.diary.edge_while_wrong |= w.edge_is_held());
-        }
-        self.clock_back_at = NEVER;
-    }
-
-    /// Returns whether the wall clock is right, and each session has looked since.
-    pub(super) fn clock_is_right(&self) -> bool {
-        self.clock == 0 && (self.clock_right_since == 0 || self.clock_right_since + 70 * SECOND < self.mono)
-    }
-
-    /// Returns whether an edge has come while the clock was wrong, at which the counterparty resets
-    /// and the session, which holds it, does not.
-    pub(super) fn edge_is_held(&self) -> bool {
-        let until = self.moment().utc + 6 * SECOND;
-        let held = || self.link.plan.has_edge_in(self.clock_wrong_since..=until);
-        self.link.diary.edge_while_wrong || !self.clock_is_right() && held()
     }
 
     /// Lets time pass until both sides agree after the last fault.
