@@ -73,6 +73,17 @@ impl Archived {
         let records = reader.sessions()[0].records().filter(|r| r.record.kind == RecordKind::Outbound);
         records.map(|r| r.record.body.to_vec()).collect()
     }
+
+    /// Archives what is closed; nobody else does.
+    fn archive_all(&self, store: &mut DirectoryStore, key: SessionKey) {
+        let first = store.first_segment(key);
+        let deadline = std::time::Instant::now() + Duration::from_secs(10);
+        while head_in(&self.directory()).first() < first {
+            assert!(std::time::Instant::now() < deadline, "{:?}", self.segments());
+            std::thread::sleep(Duration::from_millis(20));
+            store.archive(key);
+        }
+    }
 }
 
 /// Sends [`EACH`] messages in each of the generations, and ends it with a reset.
@@ -251,13 +262,7 @@ fn a_wall_clock_that_jumps_ahead_deletes_nothing_until_it_has_shown_that_time_fo
     let mut store = a.store().with_retention(hour).looking_every(NEVER);
     let (key, _) = open(&mut store);
     generations(&mut store, key, 0..3);
-    let first = store.first_segment(key);
-    let deadline = std::time::Instant::now() + Duration::from_secs(10);
-    while head_in(&a.directory()).first() < first {
-        assert!(std::time::Instant::now() < deadline, "{:?}", a.segments());
-        std::thread::sleep(Duration::from_millis(20));
-        store.archive(key);
-    }
+    a.archive_all(&mut store, key);
     let begin = (std::time::Instant::now(), crate::lock::now());
     let mut history = store.history(key, begin.0);
     let mut look = |seconds, ahead| {
@@ -278,13 +283,7 @@ fn what_is_missing_from_the_archive_does_not_keep_the_rest_from_being_deleted() 
     let mut store = a.store().looking_every(NEVER);
     let (key, _) = open(&mut store);
     generations(&mut store, key, 0..3);
-    let first = store.first_segment(key);
-    let deadline = std::time::Instant::now() + Duration::from_secs(10);
-    while head_in(&a.directory()).first() < first {
-        assert!(std::time::Instant::now() < deadline, "{:?}", a.segments());
-        std::thread::sleep(Duration::from_millis(20));
-        store.archive(key);
-    }
+    a.archive_all(&mut store, key);
     store.close(key).unwrap();
     std::fs::remove_file(a.directory().join("archive/segment-000002")).unwrap();
     let damaged = a.directory().join("archive/segment-000004");
