@@ -12,7 +12,7 @@ use crate::perform::call::Call;
 use crate::send::draft::{Author, Handle};
 use crate::state::timers::Timer;
 use crate::state::waiting::WaitingBody;
-use crate::store::RecordKind;
+use crate::store::{RecordKind, Waiting};
 
 /// The most messages per call.
 const AT_ONCE: usize = 16;
@@ -81,7 +81,8 @@ impl Call<'_> {
             }
         };
         if let Ok(Accepted::Numbered(seq)) = result {
-            queue.set_outcome(waiting, Ok(seq));
+            let oldest = waiting.first();
+            queue.set_outcome(oldest..=oldest, &Ok(seq));
         }
         self.session_mut().waiting = queue;
         result
@@ -90,15 +91,10 @@ impl Call<'_> {
     /// Ends the wait of the oldest `count` messages, which will not be sent, and tells the
     /// application. Returns whether that was stored.
     fn drop_waiting(&mut self, count: u32, why: &SendError) -> bool {
-        let text = why.to_string();
         self.run(|call| {
-            let session = call.session_mut();
-            for _ in 0..count {
-                session.waiting.set_outcome(session.state.stored.waiting(), Err(why.clone()));
-                let stored = &mut session.state.stored;
-                stored.wait = stored.wait.saturating_sub(1);
-            }
-            call.record_change(RecordKind::Dropped, &text)
+            let (session, store) = call.core.session_and_store(call.own);
+            let first = session.state.stored.waiting().first();
+            session.drop_waiting(call.now, store, first..=first + u64::from(count) - 1, why)
         })
     }
 
@@ -137,12 +133,12 @@ impl Call<'_> {
         let missed = waiting.first() + read.len() as u64..=waiting.last;
         read.extend(missed.map(|number| WaitingBody::of(number, None)));
         let session = self.session_mut();
-        for (mut body, number) in read.into_iter().zip(waiting.first()..=waiting.last) {
+        for (mut body, number) in read.into_iter().zip(waiting.numbers()) {
             if let Some(at) = known.iter().position(|(known, _)| *known == number) {
                 // Its sender knows it by this ticket.
                 body.ticket = known.swap_remove(at).1.ticket;
             }
-            let before = crate::store::Waiting { count: 0, last: number - 1 };
+            let before = Waiting { count: 0, last: number - 1 };
             session.waiting.push(before, body);
         }
         for (_, body) in known {

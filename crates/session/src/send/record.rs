@@ -1,5 +1,7 @@
 //! What a session adds to its store: messages, and changes of its sequence numbers.
 
+use core::ops::RangeInclusive;
+
 use fixbolt_codec::{Message, SeqNum};
 
 use crate::events::error::SendError;
@@ -47,12 +49,24 @@ impl Session {
         // The store counts from its first record, too.
         self.state.stored.began.get_or_insert(now.utc);
         let stored = self.state.stored;
-        let seq = match kind {
-            RecordKind::Attempt => stored.next_in,
-            RecordKind::Dropped => SeqNum(stored.waiting().first().saturating_sub(1)),
-            _ => stored.next_out,
-        };
+        let seq = if kind == RecordKind::Attempt { stored.next_in } else { stored.next_out };
         let record = record(now, &self.state, kind, RecordFlags::default(), seq, None, why.as_bytes());
+        append(store, self.fixed.key, &record, &mut self.transaction)
+    }
+
+    /// Records that the oldest messages that wait, with these numbers, will not be sent.
+    pub(crate) fn drop_waiting(
+        &mut self,
+        now: Now,
+        store: &mut dyn Store,
+        numbers: RangeInclusive<u64>,
+        why: &SendError,
+    ) -> Result<(), SendError> {
+        let (kind, text) = (RecordKind::Dropped, why.to_string());
+        let seq = SeqNum(*numbers.end());
+        self.waiting.set_outcome(numbers, &Err(why.clone()));
+        let record = record(now, &self.state, kind, RecordFlags::default(), seq, None, text.as_bytes());
+        self.state.stored.note_waiting(&record);
         append(store, self.fixed.key, &record, &mut self.transaction)
     }
 
@@ -61,7 +75,7 @@ impl Session {
     pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
         // By a clock that is wrong for now, another edge would come once it is right.
         let now = self.standing.counted(now);
-        self.waiting.end_all(self.state.stored.waiting(), &SendError::Reset);
+        self.waiting.set_outcome(self.state.stored.waiting().numbers(), &Err(SendError::Reset));
         if let Some(lost) = self.state.reset() {
             self.transaction.lose(lost, Unreached::Reset);
         }

@@ -5,6 +5,7 @@
 //! body that a rollback has left over is dropped when the next one comes, and one that has left is
 //! here until the application has heard of it.
 
+use core::ops::RangeInclusive;
 use std::collections::VecDeque;
 
 use fixbolt_codec::{FromField, MsgType, Precision, SeqNum, UtcTimestamp, byte_sum};
@@ -117,22 +118,13 @@ impl WaitingQueue {
         self.bodies.get(waiting.first().checked_sub(self.first)? as usize)
     }
 
-    /// Records what becomes of the oldest message that waits once the open transaction is
+    /// Records what becomes of the messages with these numbers once the open transaction is
     /// committed.
-    pub(crate) fn set_outcome(&mut self, waiting: Waiting, outcome: Result<SeqNum, SendError>) {
-        let at = waiting.first().checked_sub(self.first);
-        if let Some(body) = at.and_then(|at| self.bodies.get_mut(at as usize)) {
-            body.outcome = outcome;
-        }
-    }
-
-    /// Records that no message that waits will be sent once the open transaction is committed.
-    pub(crate) fn end_all(&mut self, waiting: Waiting, why: &SendError) {
-        let (first, begin) = (waiting.first(), self.first);
-        for (n, body) in self.bodies.iter_mut().enumerate() {
-            if begin + n as u64 >= first {
-                body.outcome = Err(why.clone());
-            }
+    pub(crate) fn set_outcome(&mut self, numbers: RangeInclusive<u64>, outcome: &Result<SeqNum, SendError>) {
+        let place = |number: u64| (number.saturating_sub(self.first) as usize).min(self.bodies.len());
+        let places = place(*numbers.start())..place(numbers.end() + 1);
+        for body in self.bodies.range_mut(places) {
+            body.outcome.clone_from(outcome);
         }
     }
 
@@ -188,9 +180,8 @@ impl WaitingQueue {
 
     /// Returns the messages that wait, with their numbers, oldest first.
     pub(crate) fn iter(&self, waiting: Waiting) -> impl Iterator<Item = (u64, &WaitingBody)> {
-        let numbers = waiting.first()..=waiting.last;
-        let all = self.bodies.iter().enumerate().map(|(n, body)| (self.first + n as u64, body));
-        all.filter(move |(number, _)| numbers.contains(number))
+        let numbers = waiting.numbers();
+        (self.first..).zip(&self.bodies).filter(move |(number, _)| numbers.contains(number))
     }
 
     /// Checks that each message that waits is here.

@@ -135,6 +135,12 @@ impl Waiting {
         (self.last + 1).saturating_sub(self.count as u64)
     }
 
+    /// Returns the numbers of those that wait, oldest first.
+    #[must_use]
+    pub const fn numbers(self) -> RangeInclusive<u64> {
+        self.first()..=self.last
+    }
+
     /// Returns which ones wait after a record with these properties.
     #[inline]
     #[must_use]
