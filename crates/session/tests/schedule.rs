@@ -441,6 +441,17 @@ fn an_edge_that_comes_while_the_clock_is_wrong_passes_once_it_is_right_again() {
 }
 
 #[test]
+fn numbers_that_begin_while_the_clock_is_wrong_are_reset_at_the_next_edge_after_a_restart() {
+    let directory = Directory::new("wrong-clock");
+    let mut venue = directory.start(on(0, 9), daily(0, 0));
+    venue.send(Now { mono: Mono(60 * SECOND), utc: on(1, 12) });
+    assert_eq!(venue.numbers(), (1, 2));
+    venue.0.close_all().unwrap();
+    let venue = directory.start(on(1, 9), daily(0, 0));
+    assert_eq!((venue.numbers(), venue.resets()), ((1, 1), 1));
+}
+
+#[test]
 fn an_operator_confirms_a_clock_that_was_put() {
     let mut pair = Pair::new(on(0, 9), &daily(0, 0));
     pair.connect();

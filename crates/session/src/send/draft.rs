@@ -138,6 +138,7 @@ impl<'a> Handle<'a> {
                 }
             }
         }
+        let recorded = session.standing.counted(now);
         // Half of the outbox is reserved for answers: a session that sends as fast as it can must
         // still read, or two of them wait for each other.
         let unasked = cause.is_none() && !session_layer && !session.outbox.is_empty();
@@ -169,6 +170,7 @@ impl<'a> Handle<'a> {
         }
         Draft {
             now,
+            recorded,
             writer,
             opened,
             kind,
@@ -265,6 +267,8 @@ impl<'a> NewBody<'a> for Handle<'a> {
 #[must_use = "nothing is sent until `send`"]
 pub struct Draft<'d> {
     pub(super) now: Now,
+    /// With the time that counts for the schedule.
+    pub(super) recorded: Now,
     pub(super) writer: BodyWriter<'d>,
     opened: OpenedBody,
     pub(super) kind: SendKind<'d>,

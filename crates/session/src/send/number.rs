@@ -25,6 +25,7 @@ impl Draft<'_> {
     pub(super) fn accept(self) -> Result<Accepted, SendError> {
         let Self {
             now,
+            recorded,
             writer,
             kind,
             original: possible_duplicate,
@@ -131,7 +132,7 @@ impl Draft<'_> {
                 flags = flags.with(RecordFlags::MASKED);
                 stored.clone_from(&tools.masked);
             }
-            let record = record(now, state, RecordKind::Waiting, flags, SeqNum(number), cause, &stored);
+            let record = record(recorded, state, RecordKind::Waiting, flags, SeqNum(number), cause, &stored);
             state.added.record(stored.len());
             append(store, fixed.key, &record, transaction)?;
             if state.stored.wait == 0 && limits.tells_waiting(now.mono) {
@@ -154,7 +155,7 @@ impl Draft<'_> {
                 flags = flags.with(RecordFlags::MASKED);
                 bytes = &tools.masked;
             }
-            let record = record(now, state, RecordKind::Outbound, flags, seq, cause, bytes);
+            let record = record(recorded, state, RecordKind::Outbound, flags, seq, cause, bytes);
             state.added.record(bytes.len());
             kill_point!(Encode);
             // R-STORE-1

@@ -33,6 +33,7 @@ impl Session {
             flags = flags.with(RecordFlags::MASKED);
             body = &self.tools.masked;
         }
+        let now = self.standing.counted(now);
         let record = record(now, &self.state, RecordKind::Inbound, flags, seq, None, body);
         self.state.added.record(body.len());
         append(store, self.fixed.key, &record, &mut self.transaction)
@@ -46,6 +47,7 @@ impl Session {
         kind: RecordKind,
         why: &str,
     ) -> Result<(), SendError> {
+        let now = self.standing.counted(now);
         // The store counts from its first record, too.
         self.state.stored.began.get_or_insert(now.utc);
         let stored = self.state.stored;
@@ -62,6 +64,7 @@ impl Session {
         numbers: RangeInclusive<u64>,
         why: &SendError,
     ) -> Result<(), SendError> {
+        let now = self.standing.counted(now);
         let (kind, text) = (RecordKind::Dropped, why.to_string());
         let seq = SeqNum(*numbers.end());
         self.waiting.set_outcome(numbers, &Err(why.clone()));
@@ -73,20 +76,19 @@ impl Session {
     /// Resets both sequence numbers to 1, in a new generation.
     // R-RESET-12
     pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
-        // By a clock that is wrong for now, another edge would come once it is right.
-        let now = self.standing.counted(now);
         self.waiting.set_outcome(self.state.stored.waiting().numbers(), &Err(SendError::Reset));
         if let Some(lost) = self.state.reset() {
             self.transaction.lose(lost, Unreached::Reset);
         }
         self.outbox.reset();
-        self.state.stored.began = Some(now.utc);
+        self.state.stored.began = Some(self.standing.counted(now).utc);
         self.state.added.reset();
         self.record_change(now, store, RecordKind::Reset, why)
     }
 }
 
-/// Returns a record for the store with the current state.
+/// Returns a record for the store with the current state. `now` has the time that counts for the
+/// schedule: by that of a clock that is wrong for now, another edge would come once it is right.
 pub(crate) fn record<'r>(
     now: Now,
     state: &State,
