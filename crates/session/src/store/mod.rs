@@ -110,7 +110,8 @@ pub struct Record<'r> {
     pub connection: ConnectionNumber,
     /// MsgSeqNum of the inbound message that caused this record; `None` if none did.
     pub cause: Option<SeqNum>,
-    /// Wall clock of the transaction.
+    /// Wall clock of the transaction; after a jump of it, the time that counts for the schedule
+    /// ([`SessionSettings::clock_jump_hold`](crate::SessionSettings)).
     pub utc: Utc,
     /// Monotonic clock of the transaction.
     pub mono: Mono,
