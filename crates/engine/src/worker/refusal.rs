@@ -1,7 +1,7 @@
 //! Connections that are closed before their counterparty is logged on: each is a line of the log,
 //! unless its session tells how it has ended, and a report to the application. The counterparty
-//! learns nothing: it is not authenticated, and a
-//! Logout would use a sequence number (test cases 1S-b, 1S-c).
+//! learns nothing: it is not authenticated, and a Logout would use a sequence number (test cases
+//! 1S-b, 1S-c).
 //!
 //! Strangers decide how many there are. Lines of the log are limited by whoever writes them;
 //! reports are limited here, for each address and in all, and those left out are counted.

@@ -11,7 +11,6 @@ use crate::decide::due;
 use crate::events::event::Event;
 use crate::perform::call::Call;
 use crate::perform::read::Reader;
-use crate::values::clock_watch::Clock;
 use crate::values::time::Utc;
 
 impl Call<'_> {
@@ -63,8 +62,6 @@ impl Call<'_> {
         let now = self.now;
         let was_held = self.session_mut().standing.confirm_clock(now);
         if was_held {
-            self.session_mut().publish();
-            self.notify(&Event::Clock(Clock::Counts));
             self.follow_schedule();
         }
         was_held

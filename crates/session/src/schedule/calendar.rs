@@ -82,6 +82,9 @@ impl Calendar {
     /// Has the time that the wall clock shows now count. Returns whether it did not before.
     pub(crate) fn confirm_clock(&mut self, now: Now) -> bool {
         let was_held = self.watch.confirm(now);
+        if was_held {
+            self.untold = Some(Clock::Counts);
+        }
         self.find(now);
         was_held
     }
