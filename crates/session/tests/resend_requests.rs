@@ -60,6 +60,22 @@ fn a_gap_fill_that_ends_with_the_last_number_of_a_part_is_its_end() {
     assert_eq!(kinds(&side.say(0, "35=1|34=13|112=x|")), "0");
 }
 
+// R-GAP-4
+#[test]
+fn a_message_that_is_missing_within_a_part_is_requested_with_no_more_than_a_part() {
+    for closed in [false, true] {
+        let mut side = side(|s| (s.resend_request_chunk_size, s.closed_resend_requests) = (Some(5), closed));
+        assert_eq!(range(&side.say(0, "35=D|34=30|11=o30|")), (2, 6));
+        assert_eq!(kinds(&side.say(0, &again(&side, 2))), "8");
+        assert_eq!(range(&side.say(0, &again(&side, 4))), (3, 7), "3 is lost once more");
+        assert_eq!(kinds(&side.say(0, &again(&side, 5))), "", "the rest of the first part");
+        assert_eq!(kinds(&side.say(0, &again(&side, 3))), "888");
+        assert_eq!(kinds(&side.say(0, &again(&side, 6))), "8");
+        let out = side.say(0, &again(&side, 7));
+        assert_eq!((kinds(&out[..1]), range(&out[1..])), ("8".to_owned(), (8, 12)));
+    }
+}
+
 #[test]
 fn a_part_that_does_not_come_is_requested_again_and_given_up_like_a_gap() {
     let mut side = side(|s| s.resend_request_chunk_size = Some(5));

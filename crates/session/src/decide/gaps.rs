@@ -57,7 +57,8 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
         // Where both sides miss messages, each request is one more that the other misses: small
         // parts might grow slower than what is missing.
         let closed = session.fixed.settings.closed_resend_requests.then_some(end);
-        let asked_to = if passed { closed } else { end_of_request(session, begin, end) };
+        let both_miss = passed && !replayed;
+        let asked_to = if both_miss { closed } else { end_of_request(session, begin, end) };
         let end = if asked_to.is_none() { waited_for(session, end) } else { end };
         GapStep::Ask(Missing { begin, end, asked_to, asked, asked_at, request, resent })
     };
