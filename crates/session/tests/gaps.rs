@@ -30,6 +30,20 @@ fn a_resend_request_answered_before_a_reset_does_not_silence_the_one_after_it() 
     assert_eq!(kinds(&side.say(0, "35=2|34=5|7=2|16=0|")), "888");
 }
 
+// R-GAP-6
+#[test]
+fn resend_requests_that_arrive_too_early_are_each_answered_once() {
+    let mut side = logged_on(|_| {});
+    for id in ["a", "b"] {
+        side.send(0, id, 1).unwrap();
+    }
+    side.take(0);
+    assert_eq!(kinds(&side.say(0, "35=2|34=4|7=1|16=0|")), "4DD2");
+    assert_eq!(kinds(&side.say(0, "35=2|34=5|7=3|16=3|")), "D2");
+    assert_eq!(orders(&mut side, 2..=3), "88", "both have been answered");
+    assert_eq!(kinds(&side.say(0, "35=2|34=6|7=3|16=3|")), "D");
+}
+
 #[test]
 fn a_reset_discards_a_logout_that_arrived_too_early() {
     let mut side = logged_on(|_| {});

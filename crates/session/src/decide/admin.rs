@@ -100,7 +100,13 @@ fn session_layer<'m>(
             Reaction::Take
         }
         msg_type::TEST_REQUEST => test_request(session, header, message, seq),
-        msg_type::RESEND_REQUEST if connection.logon.request_answered == Some(seq) => Reaction::Take,
+        // One that waited was answered when it arrived.
+        msg_type::RESEND_REQUEST
+            if session.intake.reading.reordered.is_some()
+                || connection.logon.request_answered == Some(seq) =>
+        {
+            Reaction::Take
+        }
         msg_type::RESEND_REQUEST => resend_request(session, header, message, seq),
         msg_type::LOGOUT => logout(connection, message, seq),
         msg_type::LOGON => second_logon(session, seq),
