@@ -96,6 +96,27 @@ impl Ledger {
     /// Adds a record that is known to be stored. Never lowers NextNumOut within a generation.
     #[inline]
     pub(crate) fn add(&mut self, record: &Record<'_>) {
+        match record.kind {
+            RecordKind::Inbound => {}
+            RecordKind::Outbound if !record.flags.contains(RecordFlags::WAITED) => {
+                self.next_out = self.next_out_after(record);
+            }
+            _ => self.add_rare(record),
+        }
+        if record.next_in != self.next_in {
+            self.next_in = record.next_in;
+            self.attempts = 0;
+        }
+        if self.since.is_none() {
+            self.since = Some(record.utc);
+        }
+        self.connection = self.connection.max(record.connection);
+    }
+
+    /// Adds what records change that are neither the counterparty's messages nor ours that have
+    /// not waited.
+    #[cold]
+    fn add_rare(&mut self, record: &Record<'_>) {
         self.next_out = self.next_out_after(record);
         self.waiting = self.waiting.after(record.kind, record.flags, record.seq);
         match record.kind {
@@ -110,14 +131,6 @@ impl Ledger {
             }
             _ => {}
         }
-        if record.next_in != self.next_in {
-            self.next_in = record.next_in;
-            self.attempts = 0;
-        }
-        if self.since.is_none() {
-            self.since = Some(record.utc);
-        }
-        self.connection = self.connection.max(record.connection);
     }
 
     /// Returns the totals in the form for the session core.

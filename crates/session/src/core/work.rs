@@ -73,6 +73,7 @@ impl WorkLists {
     }
 
     /// Has the sessions that wait for room continue, because a socket has accepted bytes.
+    #[inline]
     pub(crate) fn room_made(&mut self, sessions: &mut Slots) {
         while let Some(index) = self.awaiting_room.pop() {
             let session = &mut sessions[index];

@@ -4,8 +4,8 @@ use core::ops::{ControlFlow, Range};
 
 use fixbolt_codec::{FaultKind, Message, Place, Secrets, Section};
 use fixbolt_dictionary::{
-    Action, Check, Direction, EntryOrder, Policy, RefTag, Scratch, SessionRejectReason,
-    UnsupportedApplicationVersion, Validator, Violation,
+    Action, Check, Direction, EntryOrder, RefTag, Scratch, SessionRejectReason,
+    UnsupportedApplicationVersion, Violation,
 };
 
 use crate::settings::behavior::{Behavior, FirstViolation, RefTagId};
@@ -69,7 +69,7 @@ impl<'c, 'm> Checker<'c, 'm> {
         message: &mut Message<'m>,
         keep: impl FnOnce(&[Place]),
     ) -> Option<Reject<'m>> {
-        let Fixed { behavior, settings, secret_tags, .. } = &*session.fixed;
+        let Fixed { behavior, settings, .. } = &*session.fixed;
         let chosen = session.dictionaries().of(message, Direction::Inbound);
         let message = &*message;
         let (validator, scratch) = match (chosen, &mut self.scratch) {
@@ -80,16 +80,19 @@ impl<'c, 'm> Checker<'c, 'm> {
                 return found.map(|found| found.reject(behavior));
             }
         };
-        let mut before = Before::new(message, secret_tags.of(settings));
-        let Walked { places, found, warned } =
-            walk((validator, scratch), message, &settings.policy, behavior.first_violation, &mut before);
-        if let (Some(places), None) = (places, found) {
-            keep(places);
+        let mut judged = Judged::new(message, behavior.first_violation, &session.fixed, &mut self.warned);
+        let places =
+            validator.for_each(message, &settings.policy, scratch, |violation| judged.judge(violation));
+        // There are none if the walk ended at a violation.
+        if let Some(places) = places {
+            if !judged.single.is_empty() {
+                judged.choose(places);
+            }
+            if judged.found.is_none() {
+                keep(places);
+            }
         }
-        if !warned.is_empty() {
-            self.warned = warned;
-        }
-        found.map(|found| found.reject(behavior))
+        judged.found.map(|found| found.reject(behavior))
     }
 
     /// Step 13: there is no dictionary of the message's application version, and nothing else can
@@ -144,55 +147,66 @@ impl<'c, 'm> Checker<'c, 'm> {
     }
 }
 
-/// What is wrong with a message.
-struct Walked<'m, 's> {
-    /// The place of each field, unless the walk ended at a violation.
-    places: Option<&'s [Place]>,
+/// What is found wrong with a message.
+struct Judged<'w, 'm> {
+    message: &'w Message<'m>,
+    first: FirstViolation,
+    fixed: &'w Fixed,
+    /// What is before the message's fields, once there is a violation.
+    before: Option<Before<'m, 'w>>,
     /// The violation that is rejected.
     found: Option<Found<'m>>,
+    /// Those of which the least is rejected, once the place of each field is known.
+    single: Vec<Violation<'m>>,
     /// Those that the application is notified of.
-    warned: Vec<Violation<'m>>,
+    warned: &'w mut Vec<Violation<'m>>,
 }
 
-fn walk<'m, 's>(
-    (validator, scratch): (&Validator, &'s mut Scratch),
-    message: &Message<'m>,
-    policy: &Policy,
-    first: FirstViolation,
-    before: &mut Before<'m, '_>,
-) -> Walked<'m, 's> {
-    let mut found = None;
-    let mut warned = Vec::new();
-    // Those of which the least is rejected, once the place of each field is known.
-    let mut single = Vec::new();
-    let places = validator.for_each(message, policy, scratch, |violation| {
+impl<'w, 'm> Judged<'w, 'm> {
+    fn new(
+        message: &'w Message<'m>,
+        first: FirstViolation,
+        fixed: &'w Fixed,
+        warned: &'w mut Vec<Violation<'m>>,
+    ) -> Self {
+        Self { message, first, fixed, before: None, found: None, single: Vec::new(), warned }
+    }
+
+    /// Judges one more violation. Breaks if the ones after it do not matter.
+    #[cold]
+    fn judge(&mut self, violation: Violation<'m>) -> ControlFlow<()> {
+        let Fixed { secret_tags, settings, .. } = self.fixed;
+        let before = self.before.get_or_insert_with(|| Before::new(self.message, secret_tags.of(settings)));
         if violation.action == Action::Warn {
-            warned.push(without_secret(violation, before));
+            self.warned.push(without_secret(violation, before));
             return ControlFlow::Continue(());
         }
-        let ends = match first {
+        let ends = match self.first {
             // R-REJECT-18
             FirstViolation::InWireOrder => true,
-            FirstViolation::StructureFirst => is_structure(message, &violation),
+            FirstViolation::StructureFirst => is_structure(self.message, &violation),
             FirstViolation::ByTag => {
                 violation.check == Check::SectionOrder
-                    || violation.check == Check::DataLength && is_structure(message, &violation)
+                    || violation.check == Check::DataLength && is_structure(self.message, &violation)
             }
         };
-        if ends || found.is_none() {
-            found = Some(Found::of(&violation, before));
+        if ends || self.found.is_none() {
+            self.found = Some(Found::of(&violation, before));
         }
-        if first == FirstViolation::ByTag && single.len() < MOST_COMPARED {
-            single.push(violation);
+        if self.first == FirstViolation::ByTag && self.single.len() < MOST_COMPARED {
+            self.single.push(violation);
         }
         if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    if let Some(places) = places
-        && let Some(least) = single.iter().min_by_key(|violation| rank(violation, places))
-    {
-        found = Some(Found::of(least, before));
     }
-    Walked { places, found, warned }
+
+    /// Has the least of the message's violations rejected, once the place of each field is known.
+    #[cold]
+    fn choose(&mut self, places: &[Place]) {
+        let least = self.single.iter().min_by_key(|violation| rank(violation, places));
+        if let (Some(least), Some(before)) = (least, &mut self.before) {
+            self.found = Some(Found::of(least, before));
+        }
+    }
 }
 
 /// The most violations of a message that are compared with each other.
@@ -340,9 +354,10 @@ impl<'m, 's> Before<'m, 's> {
 #[cfg(test)]
 mod tests {
     use fixbolt_codec::{Frame, Framer, Index, Span, byte_sum};
-    use fixbolt_dictionary::fix44;
+    use fixbolt_dictionary::{Policy, Validator, fix44};
 
     use super::*;
+    use crate::invariants::session;
 
     /// Returns an order with these fields.
     fn order(fields: &str) -> String {
@@ -360,11 +375,16 @@ mod tests {
         let mut index = Index::new(&mut tags, &mut spans);
         let message = index.build(framed).unwrap();
         let validator = Validator::new(fix44());
-        let mut before = Before::new(&message, Secrets::STANDARD);
-        let mut scratch = validator.scratch();
-        let walked = walk((&validator, &mut scratch), &message, policy, first, &mut before);
-        assert!(walked.found.is_some() || walked.warned.len() > 100);
-        (before.looked_at, bytes.len())
+        let (mut scratch, mut warned) = (validator.scratch(), Vec::new());
+        let session = session();
+        let mut judged = Judged::new(&message, first, &session.fixed, &mut warned);
+        if let Some(places) =
+            validator.for_each(&message, policy, &mut scratch, |violation| judged.judge(violation))
+        {
+            judged.choose(places);
+        }
+        assert!(judged.found.is_some() || judged.warned.len() > 100);
+        (judged.before.unwrap().looked_at, bytes.len())
     }
 
     #[test]

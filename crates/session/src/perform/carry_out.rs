@@ -168,7 +168,10 @@ impl Call<'_> {
             Reaction::Answer(answer) => *answer,
             Reaction::Session(reaction) => return self.react(reaction),
         };
-        if !self.decide_request(header, &mut answer) {
+        // Hardly any message requests others.
+        if matches!(answer.then, Then::Replay { .. } | Then::LoggedOn(_))
+            && !self.decide_request(header, &mut answer)
+        {
             return;
         }
         let is_gap_fill = matches!(answer.number, NumberUse::MovesTo(_));

@@ -7,17 +7,17 @@ use crate::state::timers::Timer;
 impl Call<'_> {
     /// Fires the timers that are due, until one of them ends the connection.
     pub(crate) fn fire_timers(&mut self) {
-        for timer in Timer::ALL {
+        let mut from = 0;
+        loop {
             let session = self.session();
-            if let Some(connection) = &session.state.connection
-                && session.is_due(*timer, self.now.mono)
-            {
-                if let Some(reaction) = due::timer(session, connection, *timer) {
-                    self.react(reaction);
-                }
-                if *timer == Timer::Reset || !self.session().state.is_open() {
-                    break;
-                }
+            let Some(connection) = &session.state.connection else { break };
+            let Some(timer) = session.first_due(connection, from, self.now.mono) else { break };
+            from = timer as usize + 1;
+            if let Some(reaction) = due::timer(session, connection, timer) {
+                self.react(reaction);
+            }
+            if timer == Timer::Reset || !self.session().state.is_open() {
+                break;
             }
         }
     }

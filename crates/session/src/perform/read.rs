@@ -111,11 +111,14 @@ impl Call<'_> {
         if !session.state.is_open() {
             return bytes.len();
         }
-        // A replay continues even while nothing is read.
+        let waits = session.state.stored.wait > 0;
+        // A replay continues even while nothing is read, and so do messages that wait.
         if session.state.replay().is_some() {
             self.pump();
         }
-        self.send_waiting();
+        if waits {
+            self.send_waiting();
+        }
         at
     }
 

@@ -19,13 +19,7 @@ impl Call<'_> {
     /// Returns an answer with what is decided about the request in it, if there is one: the replay,
     /// a gap fill of it, or a Reject. Returns whether the connection goes on: the application may
     /// have ended it.
-    #[inline]
     pub(crate) fn decide_request<'m>(&mut self, header: &Header<'m>, answer: &mut Answer<'m>) -> bool {
-        // Hardly any message requests others.
-        !matches!(answer.then, Then::Replay { .. } | Then::LoggedOn(_)) || self.decide_about(header, answer)
-    }
-
-    fn decide_about<'m>(&mut self, header: &Header<'m>, answer: &mut Answer<'m>) -> bool {
         let session = self.session();
         let (range, gap_fills) = match &mut answer.then {
             Then::Replay { begin, end, gap_fills } => {

@@ -18,15 +18,8 @@ use crate::store::{RecordKind, Waiting};
 const AT_ONCE: usize = 16;
 
 impl Call<'_> {
-    /// Sends the messages that have waited for long enough, if there are any.
-    #[inline]
+    /// Sends the messages that have waited for long enough.
     pub(crate) fn send_waiting(&mut self) {
-        if self.session().state.stored.wait > 0 {
-            self.send_what_waits();
-        }
-    }
-
-    fn send_what_waits(&mut self) {
         for _ in 0..AT_ONCE {
             if !self.session().state.is_open() || !self.session().is_due(Timer::Waiting, self.now.mono) {
                 break;

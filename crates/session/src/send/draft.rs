@@ -13,6 +13,7 @@ use crate::state::State;
 use crate::state::guarded::Guarded;
 use crate::state::outbox::{Outbox, OutboxCursor};
 use crate::state::session::{Fixed, Limits, Session, Tools};
+use crate::state::standing::Standing;
 use crate::state::throttling::Throttled;
 use crate::state::transaction::Transaction;
 use crate::state::waiting::WaitingQueue;
@@ -104,7 +105,7 @@ impl<'a> Handle<'a> {
     }
 
     pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
-        let Self { now, session, store, cause, route, version, header, original, posted, author } = self;
+        let Self { now, session, store, cause, ref route, version, header, original, posted, author } = self;
         let session_layer = author == Author::SessionLayer;
         let original = original.map(|original| original.min(now.utc));
         if let Some(timing) = &mut session.tools.encoding.timing {
@@ -138,24 +139,22 @@ impl<'a> Handle<'a> {
                 }
             }
         }
-        let recorded = session.standing.counted(now);
         // Half of the outbox is reserved for answers: a session that sends as fast as it can must
         // still read, or two of them wait for each other.
         let unasked = cause.is_none() && !session_layer && !session.outbox.is_empty();
         let most = if unasked { session.outbox.half() } else { usize::MAX };
-        let Session { fixed, state, transaction, outbox, waiting, limits, tools, .. } = session;
+        let Session { fixed, standing, state, transaction, outbox, waiting, limits, tools, .. } = session;
         let Outbox { memory, cursor, .. } = outbox;
         let tail = cursor.tail();
         let body_start = tail + headroom(fixed, state, cursor, msg_type, kind, original.is_some());
         // Leaves room for CheckSum, and for a body that moves because BodyLength has more digits
         // than guessed.
-        let limit = memory.len().saturating_sub(SPARE).min(most);
+        let (mut start, mut limit) = (body_start, memory.len().saturating_sub(SPARE).min(most));
         let alone = alone || tail == 0;
-        let (start, limit, refused) = if body_start < limit {
-            (body_start, limit, refused)
-        } else {
-            (0, 0, refused.or(Some(no_room(fixed, state, tail, alone))))
-        };
+        if start >= limit {
+            (start, limit) = (0, 0);
+            refused.get_or_insert_with(|| no_room(fixed, state, tail, alone));
+        }
         let opened = OpenedBody { memory: memory.as_ptr().addr(), start, limit, msg_type };
         let mut writer = BodyWriter::within(msg_type, memory, start, limit);
         if let Some(version) = version {
@@ -166,29 +165,11 @@ impl<'a> Handle<'a> {
         }
         if let Some(inbound) = route {
             let longest = if session_layer { ROUTE_MAX } else { usize::MAX };
-            reverse_route(&mut writer, &inbound, longest, fixed.settings.id.version());
+            reverse_route(&mut writer, inbound, longest, fixed.settings.id.version());
         }
-        Draft {
-            now,
-            recorded,
-            writer,
-            opened,
-            kind,
-            original,
-            refused,
-            alone,
-            author,
-            posted,
-            waits,
-            fixed,
-            state,
-            transaction,
-            cursor,
-            waiting,
-            limits,
-            tools,
-            store,
-        }
+        let sender =
+            Sender { now, fixed, standing, state, transaction, cursor, waiting, limits, tools, store };
+        Draft { writer, opened, kind, original, refused, alone, author, posted, waits, sender }
     }
 }
 
@@ -266,9 +247,6 @@ impl<'a> NewBody<'a> for Handle<'a> {
 /// sequence number is used and no byte is sent.
 #[must_use = "nothing is sent until `send`"]
 pub struct Draft<'d> {
-    pub(super) now: Now,
-    /// With the time that counts for the schedule.
-    pub(super) recorded: Now,
     pub(super) writer: BodyWriter<'d>,
     opened: OpenedBody,
     pub(super) kind: SendKind<'d>,
@@ -281,8 +259,15 @@ pub struct Draft<'d> {
     pub(super) posted: Option<Ticket>,
     /// Whether the message waits for a throttle.
     pub(crate) waits: bool,
-    // The session, but for the memory of its outbox, into which the body is written.
+    pub(super) sender: Sender<'d>,
+}
+
+/// The session that sends a message, but for the memory of its outbox, into which the body is
+/// written.
+pub(super) struct Sender<'d> {
+    pub(super) now: Now,
     pub(super) fixed: &'d Fixed,
+    pub(super) standing: &'d Guarded<Standing>,
     pub(super) state: &'d mut State,
     pub(super) transaction: &'d mut Guarded<Transaction>,
     pub(super) cursor: &'d mut OutboxCursor,
@@ -293,35 +278,27 @@ pub struct Draft<'d> {
 }
 
 impl Draft<'_> {
-    /// Sends a message of the session layer, which never waits for a throttle.
-    pub(crate) fn send_numbered(self) -> Result<SeqNum, SendError> {
-        self.send()?.seq().ok_or(SendError::BackPressure)
-    }
-}
-
-impl<'d> BodySink<'d> for Draft<'d> {
-    type Receipt = Accepted;
-    type Error = SendError;
-
-    fn writer(&mut self) -> &mut BodyWriter<'d> {
-        &mut self.writer
-    }
-
-    /// Gives the message its sequence number, stores it and queues it; or stores it and lets it
-    /// wait for a throttle.
-    ///
-    /// # Errors
-    /// Returns a [`SendError`]; no sequence number was used.
-    fn send(self) -> Result<Accepted, SendError> {
-        if let Some(error) = self.refused {
-            return Err(error);
+    /// Returns why the message cannot be sent, whatever the finished body is.
+    #[inline]
+    pub(super) fn refusal(&mut self) -> Option<SendError> {
+        if self.refused.is_some() {
+            return self.refused.take();
         }
         if !self.opened.is_of(&self.writer) {
-            return Err(EncodeError::new(Tag::new(35), EncodeErrorKind::Replaced).into());
+            return Some(EncodeError::new(Tag::new(35), EncodeErrorKind::Replaced).into());
         }
         if let Some(EncodeError { kind: EncodeErrorKind::NoRoom, .. }) = self.writer.error() {
-            return Err(no_room(self.fixed, self.state, self.cursor.tail(), self.alone));
+            let Sender { fixed, state, cursor, .. } = &self.sender;
+            return Some(no_room(fixed, state, cursor.tail(), self.alone));
         }
-        self.accept()
+        None
+    }
+
+    /// Sends a message of the session layer, which never waits for a throttle.
+    pub(crate) fn send_numbered(self) -> Result<SeqNum, SendError> {
+        match self.send()? {
+            Accepted::Numbered(seq) => Ok(seq),
+            Accepted::Waits(_) => Err(SendError::BackPressure),
+        }
     }
 }

@@ -8,7 +8,7 @@ pub(crate) mod seal;
 /// Tries to change what no rollback restores ([`Guarded`](crate::state::guarded::Guarded)).
 #[cfg(must_not_build = "send")]
 fn change_what_is_guarded(draft: &mut draft::Draft<'_>) {
-    draft.fixed.keeps_messages = true; // must not build
-    draft.limits.replay_due = crate::values::time::Mono(0); // must not build
-    draft.transaction.store_error = None; // must not build
+    draft.sender.fixed.keeps_messages = true; // must not build
+    draft.sender.limits.replay_due = crate::values::time::Mono(0); // must not build
+    draft.sender.transaction.store_error = None; // must not build
 }

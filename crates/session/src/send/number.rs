@@ -1,11 +1,11 @@
 //! How a finished body becomes a message of its session that has a sequence number, is stored, and
 //! is queued.
 
-use fixbolt_codec::{Body, BodyWriter, EncodeError, EncodeErrorKind, SecondCache, SeqNum, Stamp};
+use fixbolt_codec::{Body, BodySink, BodyWriter, EncodeError, EncodeErrorKind, SecondCache, SeqNum, Stamp};
 
 use crate::events::error::SendError;
 use crate::events::event::{Accepted, Ticket, Unreached};
-use crate::send::draft::{Author, Draft};
+use crate::send::draft::{Author, Draft, Sender};
 use crate::send::record::{append, record};
 use crate::send::seal::{SendKind, last_processed, seal};
 use crate::settings::{ReplayInterleave, SessionSettings};
@@ -16,40 +16,36 @@ use crate::store::{RecordFlags, RecordKind};
 use crate::values::fix::msg_type;
 use crate::wire::mask::mask_message;
 
-impl Draft<'_> {
+impl<'d> BodySink<'d> for Draft<'d> {
+    type Receipt = Accepted;
+    type Error = SendError;
+
+    fn writer(&mut self) -> &mut BodyWriter<'d> {
+        &mut self.writer
+    }
+
     /// Adds the header and CheckSum to the finished body, gives the message its sequence number,
     /// stores it and queues it. What the application wrote is first checked against the dictionary
-    /// if the session wants that.
+    /// if the session wants that. A message that waits for a throttle gets none of these but is
+    /// stored without them.
     ///
-    /// A message that waits for a throttle gets none of these but is stored without them.
-    pub(super) fn accept(self) -> Result<Accepted, SendError> {
-        let Self {
-            now,
-            recorded,
-            writer,
-            kind,
-            original: possible_duplicate,
-            author,
-            posted,
-            waits,
-            fixed,
-            state,
-            transaction,
-            cursor,
-            waiting,
-            limits,
-            tools,
-            store,
-            ..
-        } = self;
+    /// # Errors
+    /// Returns a [`SendError`]; no sequence number was used.
+    fn send(mut self) -> Result<Accepted, SendError> {
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
+        }
+        // The draft is not taken apart by value, which would copy all of it.
+        let Self { ref writer, kind, original: possible_duplicate, author, posted, waits, .. } = self;
+        let Sender { now, fixed, ref mut state, ref mut cursor, ref mut tools, .. } = self.sender;
         let settings = &fixed.settings;
         let Body { msg_type, sum, .. } = writer.finish()?;
         if fixed.envelope.has_sub_ids() {
-            refuse_sub_ids(settings, &writer)?;
+            refuse_sub_ids(settings, writer)?;
         }
         let is_admin = msg_type.is_admin();
-        let may_have_secrets = fixed.secret_tags.may_be_written(&writer);
-        let (memory, body) = writer.into_memory()?;
+        let may_have_secrets = fixed.secret_tags.may_be_written(writer);
+        let (memory, body) = self.writer.into_memory()?;
         let body_len = body.len();
         let precision = fixed.precision();
         let sending_time = tools.encoding.second.render(now.utc.0, precision);
@@ -109,9 +105,8 @@ impl Draft<'_> {
             && waits
         {
             let end = message.end - Body::TRAILER_LEN;
-            let number = state.stored.waited + 1;
             let body = WaitingBody {
-                ticket: posted.unwrap_or(Ticket::Waiting(number)),
+                ticket: posted.unwrap_or(Ticket::Waiting(state.stored.waited + 1)),
                 msg_type,
                 bytes: memory[end - body_len..end].into(),
                 sum,
@@ -120,27 +115,7 @@ impl Draft<'_> {
                 is_lost: false,
                 outcome: Err(SendError::Unavailable),
             };
-            // As in the outbox, half of the room is for answers.
-            let most = if cause.is_some() { waiting.limit } else { waiting.limit / 2 };
-            if !waiting.has_room(body.bytes.len(), most) {
-                return Err(SendError::BackPressure);
-            }
-            let ticket = body.ticket;
-            let mut stored = body.stored();
-            let mut flags = RecordFlags::default();
-            if may_have_secrets && mask_message(fixed.secret_tags.of(settings), &stored, &mut tools.masked) {
-                flags = flags.with(RecordFlags::MASKED);
-                stored.clone_from(&tools.masked);
-            }
-            let record = record(recorded, state, RecordKind::Waiting, flags, SeqNum(number), cause, &stored);
-            state.added.record(stored.len());
-            append(store, fixed.key, &record, transaction)?;
-            if state.stored.wait == 0 && limits.tells_waiting(now.mono) {
-                transaction.begin_to_wait();
-            }
-            waiting.push(state.stored.waiting(), body);
-            state.stored.note_waiting(&record);
-            return Ok(Accepted::Waits(ticket));
+            return self.sender.let_wait(body, may_have_secrets);
         }
         if let SendKind::New { cause } = kind {
             let mut flags = RecordFlags::default();
@@ -155,11 +130,12 @@ impl Draft<'_> {
                 flags = flags.with(RecordFlags::MASKED);
                 bytes = &tools.masked;
             }
+            let recorded = self.sender.standing.counted(now);
             let record = record(recorded, state, RecordKind::Outbound, flags, seq, cause, bytes);
             state.added.record(bytes.len());
             kill_point!(Encode);
             // R-STORE-1
-            append(store, fixed.key, &record, transaction)?;
+            append(self.sender.store, fixed.key, &record, self.sender.transaction)?;
             kill_point!(Append);
             if author == Author::Waited {
                 state.stored.note_waiting(&record);
@@ -167,24 +143,7 @@ impl Draft<'_> {
             // R-SEQ-1
             state.stored.next_out = seq.next();
             if state.keeps_back(settings, msg_type) {
-                if !is_admin {
-                    if fixed.keeps_messages {
-                        state.keep_back(Unsent { first: seq, last: seq });
-                    } else {
-                        let first = transaction.unreached.map_or(seq, |(unsent, _)| unsent.first);
-                        transaction.lose(Unsent { first, last: seq }, Unreached::NotStored);
-                    }
-                }
-                let holds = state.holds();
-                if let Some(connection) = &mut state.connection
-                    && (connection.logon.phase() == Phase::LogonSent
-                        || holds && connection.logon.backlog.replay.is_none())
-                {
-                    connection.logon.backlog.withheld_from.get_or_insert(seq);
-                }
-                if settings.replay_interleave == ReplayInterleave::All && is_admin {
-                    state.logout_waits(seq);
-                }
+                self.sender.keep_back(seq, is_admin);
                 return Ok(Accepted::Numbered(seq));
             }
         }
@@ -193,9 +152,64 @@ impl Draft<'_> {
         }
         cursor.push(message.end, length_digits);
         if matches!(kind, SendKind::New { .. }) {
-            limits.take(&mut state.counted, msg_type.as_bytes(), cursor.end());
+            self.sender.limits.take(&mut state.counted, msg_type.as_bytes(), cursor.end());
         }
         Ok(Accepted::Numbered(seq))
+    }
+}
+
+impl Sender<'_> {
+    /// Stores a message that waits for a throttle.
+    #[cold]
+    fn let_wait(&mut self, body: WaitingBody, may_have_secrets: bool) -> Result<Accepted, SendError> {
+        let Self { now, fixed, state, waiting, tools, .. } = self;
+        // As in the outbox, half of the room is for answers.
+        let most = if body.cause.is_some() { waiting.limit } else { waiting.limit / 2 };
+        if !waiting.has_room(body.bytes.len(), most) {
+            return Err(SendError::BackPressure);
+        }
+        let (ticket, cause) = (body.ticket, body.cause);
+        let mut stored = body.stored();
+        let mut flags = RecordFlags::default();
+        let secrets = fixed.secret_tags.of(&fixed.settings);
+        if may_have_secrets && mask_message(secrets, &stored, &mut tools.masked) {
+            flags = flags.with(RecordFlags::MASKED);
+            stored.clone_from(&tools.masked);
+        }
+        let (recorded, number) = (self.standing.counted(*now), SeqNum(state.stored.waited + 1));
+        let record = record(recorded, state, RecordKind::Waiting, flags, number, cause, &stored);
+        state.added.record(stored.len());
+        append(self.store, fixed.key, &record, self.transaction)?;
+        if state.stored.wait == 0 && self.limits.tells_waiting(now.mono) {
+            self.transaction.begin_to_wait();
+        }
+        waiting.push(state.stored.waiting(), body);
+        state.stored.note_waiting(&record);
+        Ok(Accepted::Waits(ticket))
+    }
+
+    /// Keeps a message back that has its number and is stored: it is sent later, or cannot be.
+    #[cold]
+    fn keep_back(&mut self, seq: SeqNum, is_admin: bool) {
+        let Self { fixed, state, transaction, .. } = self;
+        if !is_admin {
+            if fixed.keeps_messages {
+                state.keep_back(Unsent { first: seq, last: seq });
+            } else {
+                let first = transaction.unreached.map_or(seq, |(unsent, _)| unsent.first);
+                transaction.lose(Unsent { first, last: seq }, Unreached::NotStored);
+            }
+        }
+        let holds = state.holds();
+        if let Some(connection) = &mut state.connection
+            && (connection.logon.phase() == Phase::LogonSent
+                || holds && connection.logon.backlog.replay.is_none())
+        {
+            connection.logon.backlog.withheld_from.get_or_insert(seq);
+        }
+        if fixed.settings.replay_interleave == ReplayInterleave::All && is_admin {
+            state.logout_waits(seq);
+        }
     }
 }
 

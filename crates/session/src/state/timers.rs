@@ -33,14 +33,15 @@ const SHORTEST_ANSWER_PERCENT: u32 = 20;
 
 macro_rules! timers {
     ($($(#[$doc:meta])* $timer:ident: $due:ident;)*) => {
-        /// A timer of a session with a connection.
+        /// A timer of a session with a connection. Those that are due at the same time fire in
+        /// this order.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub(crate) enum Timer {
             $($(#[$doc])* $timer,)*
         }
 
         impl Timer {
-            /// All of them, in the order in which those that are due at the same time fire.
+            #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$timer,)*];
         }
 
@@ -51,6 +52,16 @@ macro_rules! timers {
                 match timer {
                     $(Timer::$timer => self.$due(connection),)*
                 }
+            }
+
+            /// Returns the first timer that is due, of those from number `from` on.
+            pub(crate) fn first_due(&self, connection: &Connection, from: usize, now: Mono) -> Option<Timer> {
+                $(
+                    if Timer::$timer as usize >= from && self.$due(connection).is_some_and(|at| at <= now) {
+                        return Some(Timer::$timer);
+                    }
+                )*
+                None
             }
 
             fn least_due(&self, connection: &Connection) -> Option<Mono> {
@@ -216,7 +227,12 @@ impl Session {
 
     /// When a throttle allows the oldest message that waits, if nothing else does not. What depends
     /// on the socket is looked at again once that has accepted something.
+    #[inline]
     fn waiting_due(&self, connection: &Connection) -> Option<Mono> {
+        if self.state.stored.wait == 0 { None } else { self.oldest_due(connection) }
+    }
+
+    fn oldest_due(&self, connection: &Connection) -> Option<Mono> {
         let head = self.waiting.head(self.state.stored.waiting())?;
         let logged_on = connection.logon.phase() == Phase::LoggedOn;
         if !logged_on

@@ -8,13 +8,14 @@
 use core::ops::RangeInclusive;
 use std::collections::VecDeque;
 
-use fixbolt_codec::{FromField, MsgType, Precision, SeqNum, UtcTimestamp, byte_sum};
+use fixbolt_codec::{MsgType, Precision, SeqNum, UtcTimestamp, byte_sum};
 
 use crate::events::error::SendError;
 use crate::events::event::Ticket;
 use crate::store::{Record, RecordFlags, Waiting};
 use crate::values::fix::SOH;
 use crate::values::time::Utc;
+use crate::wire::header::unix_nanos;
 
 /// A message that waits, or has just left.
 pub(crate) struct WaitingBody {
@@ -67,7 +68,7 @@ impl WaitingBody {
             if let Some((b"Y", rest)) = field(bytes, b"43=")
                 && let Some((time, rest)) = field(rest, b"122=")
             {
-                original = Some(Utc(UtcTimestamp::from_field(time).ok()?.to_unix_nanos()?));
+                original = Some(Utc(unix_nanos(time)?));
                 bytes = rest;
             }
             let is_type = (1..=15).contains(&msg_type.len());
