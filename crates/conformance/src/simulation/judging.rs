@@ -195,10 +195,11 @@ impl World {
             E::ConnectionLost | E::LogonUnanswered => it.cut || it.peer_left || rough,
             E::LoggedOutByPeer => it.peer_left || self.link.peer.left,
             E::LoggedOutByUs => planned || it.peer_left,
-            // The counterparty may wait for the rest of a slow replay before it answers.
+            // The counterparty may wait for the rest of a slow replay before it answers, or for
+            // what the application has refused to send again.
             E::LogoutTimedOut => {
                 let slow = self.link.settings.max_replay_rate.is_some() || faults.throttles;
-                planned && (rough || it.peer_left || slow)
+                planned && (rough || it.peer_left || slow || self.app.has_withheld)
                     || faults.application
                     || self.link.peer.habits.logout_answer != LogoutAnswer::AtOnce
             }
