@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_conformance::testing::{Side, kinds, settings};
-use fixbolt_session::{Phase, Role, SessionEnd, SessionSettings};
+use fixbolt_session::{InboundThrottle, Misbehavior, Phase, Rate, Role, SessionEnd, SessionSettings};
 
 fn logged_on(change: fn(&mut SessionSettings)) -> Side {
     Side::new(vec![settings("PEER", Role::Acceptor).with(change)]).logged_on()
@@ -254,5 +254,39 @@ fn the_answer_to_our_logout_ends_the_session_whatever_is_wrong_with_it() {
         assert_eq!(kinds(&side.take(0)), "5");
         assert_eq!(kinds(&side.say(0, fields)), "", "{fields}");
         assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs), "{fields}");
+    }
+}
+
+// R-LOGOUT-12
+#[test]
+fn a_counterparty_that_breaks_a_limit_while_our_logout_waits_for_a_replay_gets_one() {
+    let (at_most_one, garbled) = ("at most 1 messages in 60s", "1 garbled messages in succession");
+    for (text, breaks) in [(at_most_one, "35=D|34=4|11=b|"), (garbled, "")] {
+        let mut side = asked_again_with(200, |s| {
+            (s.max_inbound_rate, s.inbound_throttle) =
+                (Rate::new(1, Duration::from_secs(60)), InboundThrottle::Disconnect);
+            s.max_garbled_messages = Some(1);
+        });
+        side.log_out(0, "bye").unwrap();
+        side.tell(0, "35=D|34=3|11=a|");
+        if breaks.is_empty() {
+            side.hear(0, b"8=FIX.4.4\x019=5\x0135=0\x0110=000\x01");
+        } else {
+            side.tell(0, breaks);
+        }
+        let sent = side.take(0);
+        let logouts: Vec<_> = sent.iter().filter(|message| message.contains("|35=5|")).collect();
+        assert!(logouts.len() == 1 && logouts[0].contains(text), "{sent:?}");
+        assert!(side.next(0).close);
+        let end = side.disconnect(0);
+        assert!(
+            matches!(
+                end,
+                Some(SessionEnd::PeerMisbehaved(
+                    Misbehavior::MessageRate { .. } | Misbehavior::Garbled { .. }
+                ))
+            ),
+            "{end:?}"
+        );
     }
 }

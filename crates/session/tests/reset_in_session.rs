@@ -31,7 +31,11 @@ fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
 
 /// Begins a reset up to our Logon.
 fn logon_sent() -> Side {
-    let mut side = logged_on(|_| {});
+    logon_sent_with(|_| {})
+}
+
+fn logon_sent_with(change: fn(&mut SessionSettings)) -> Side {
+    let mut side = logged_on(change);
     begin(&mut side).unwrap();
     assert_eq!(kinds(&side.take(0)), "1");
     let out = side.say(0, "35=0|34=3|112=1|");
@@ -118,6 +122,31 @@ fn a_logon_that_is_not_answered_ends_the_connection() {
     side.wake(0, &[]);
     assert_eq!(kinds(&side.take(0)), "5");
     assert_eq!(side.disconnect(0), Some(SessionEnd::ResetUnanswered));
+}
+
+// R-LOGOUT-12
+#[test]
+fn a_reset_that_is_not_answered_sends_no_other_logout_after_one_of_ours() {
+    for peer_logs_out in [false, true] {
+        let mut side = logon_sent_with(|s| s.logout_timeout = Duration::from_secs(20));
+        side.pass(Duration::from_secs(5));
+        let end = if peer_logs_out {
+            assert_eq!(kinds(&side.say(0, "35=5|34=4|")), "5");
+            SessionEnd::PeerDidNotClose
+        } else {
+            side.log_out(0, "good night").unwrap();
+            assert_eq!(kinds(&side.take(0)), "5");
+            SessionEnd::LogoutTimedOut
+        };
+        // The time for the answer to our Logon is over.
+        side.pass(Duration::from_secs(5));
+        side.wake(0, &[]);
+        assert_eq!((kinds(&side.take(0)).as_str(), side.next(0).close), ("", false));
+        side.pass(Duration::from_secs(15));
+        side.wake(0, &[]);
+        assert_eq!(side.disconnect(0), Some(end));
+        assert_eq!(side.app.resets.len(), 1, "{:?}", side.app.resets);
+    }
 }
 
 // R-RESET-9

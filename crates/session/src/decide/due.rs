@@ -132,14 +132,3 @@ pub(crate) fn log_out(session: &Session) -> Result<LogOutByUs, SendError> {
         Phase::LogoutSent => Ok(LogOutByUs::Nothing),
     }
 }
-
-/// Decides about a counterparty that costs too much.
-// R-LOGOUT-12
-pub(crate) fn flood(session: &Session, why: Misbehavior) -> SessionReaction<'static> {
-    let end = SessionEnd::PeerMisbehaved(why);
-    if session.state.is_open() && session.state.phase() == Phase::LoggedOn {
-        SessionReaction::end_with(why.to_string(), end)
-    } else {
-        SessionReaction::close(end)
-    }
-}

@@ -82,7 +82,8 @@ pub(crate) enum Reaction<'m> {
 pub(crate) enum SessionReaction<'m> {
     /// Closes the connection without a Logout, and tells the application of the event.
     Close(Box<(SessionEnd, Option<Event<'m>>)>),
-    /// Ends the connection with a Logout that says why, if there is room for it.
+    /// Ends the connection with a Logout that says why, if there is room for it, and if the
+    /// counterparty is logged on and none of ours was sent before.
     EndWith(Box<(Cow<'m, str>, SessionEnd)>),
     /// Sends a Logout with this Text, whose answer is awaited, or closes the connection if there is
     /// no room for it. The connection ends with this end.
@@ -224,7 +225,7 @@ impl<'m> SessionReaction<'m> {
         Self::Close(Box::new((end, None)))
     }
 
-    /// Ends the connection with a Logout that says why, if there is room for it.
+    /// Ends the connection with a Logout that says why.
     pub(crate) fn end_with(text: impl Into<Cow<'m, str>>, end: SessionEnd) -> Self {
         Self::EndWith(Box::new((text.into(), end)))
     }

@@ -35,7 +35,9 @@ impl Call<'_> {
             }
             SessionReaction::EndWith(ending) => {
                 let (text, end) = *ending;
-                self.with_room(|call| call.log_out(text, None, end.clone(), false));
+                if self.session().state.may_log_out() {
+                    self.with_room(|call| call.log_out(text, None, end.clone(), false));
+                }
                 self.close(end);
             }
             SessionReaction::Leave(leaving) => {
@@ -179,14 +181,15 @@ impl Call<'_> {
         await_answer: bool,
     ) -> Result<(), SendError> {
         let Some(connection) = self.connection_mut() else { return Err(SendError::NotLoggedOn) };
-        if await_answer {
-            if connection.logon.phase() == Phase::LogoutSent {
-                // A counterparty that violates another rule in the meantime is no longer listened
-                // to.
-                self.close(end);
-                return Ok(());
-            }
+        let logs_out_already = connection.logon.phase() == Phase::LogoutSent;
+        if await_answer && !logs_out_already {
             return self.send_logout(text, cause, Some(end));
+        }
+        // A counterparty that violates another rule in the meantime is no longer listened to. One
+        // whose Logout waits for a replay gets another one in its place.
+        if await_answer && !connection.logon.logout_is_held() {
+            self.close(end);
+            return Ok(());
         }
         // Nothing else is sent afterwards.
         (connection.logon.backlog.replay, connection.logon.backlog.withheld_from) = (None, None);

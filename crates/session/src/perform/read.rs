@@ -4,7 +4,6 @@ use fixbolt_codec::{Frame, FrameError, Framed, Index, IndexError, Redacted, is_a
 
 use crate::core::Failed;
 use crate::core::observer::observe_inbound;
-use crate::decide::due;
 use crate::decide::inbound;
 use crate::decide::reaction::{Counts, SessionReaction};
 use crate::events::end::{Misbehavior, SessionEnd};
@@ -302,8 +301,7 @@ impl Call<'_> {
     /// Ends the connection of a counterparty that costs too much.
     #[cold]
     fn end_flood(&mut self, why: Misbehavior) {
-        let reaction = due::flood(self.session(), why);
-        self.react(reaction);
+        self.react(SessionReaction::end_with(why.to_string(), SessionEnd::PeerMisbehaved(why)));
     }
 
     /// Processes messages in the reorder buffer that are now expected.

@@ -250,6 +250,16 @@ impl State {
         self.connection.as_ref().is_some_and(|connection| connection.end.is_none())
     }
 
+    /// Returns whether a counterparty whose messages end the connection gets a Logout that says
+    /// why: once it is logged on, unless ours was sent before.
+    // R-LOGOUT-12
+    pub(crate) fn may_log_out(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| {
+            let logon = &connection.logon;
+            connection.end.is_none() && (logon.phase() == Phase::LoggedOn || logon.logout_is_held())
+        })
+    }
+
     /// Returns the largest message that the counterparty accepts, in bytes.
     pub(crate) fn peer_max_message_size(&self) -> usize {
         let most = self.connection.as_ref().map_or(u32::MAX, |connection| connection.peer_max_message_size);

@@ -162,9 +162,11 @@ impl Session {
         (waits && has_room).then(|| Mono(0) + (leave.until - Mono(0)).saturating_sub(half))
     }
 
+    /// After a Logout the connection ends anyway, in the time that there is for that.
     #[expect(clippy::unused_self)] // a row
     fn reset_due(&self, connection: &Connection) -> Option<Mono> {
-        connection.resetting.as_ref().map(|resetting| resetting.until)
+        let resetting = connection.resetting.as_ref()?;
+        (connection.logon.phase() == Phase::LoggedOn).then_some(resetting.until)
     }
 
     fn unread_due(&self, _: &Connection) -> Option<Mono> {
