@@ -453,18 +453,25 @@ fn numbers_that_begin_while_the_clock_is_wrong_are_reset_at_the_next_edge_after_
 
 #[test]
 fn an_operator_confirms_a_clock_that_was_put() {
-    let mut pair = Pair::new(on(0, 9), &daily(0, 0));
-    pair.connect();
-    pair.now.utc = on(1, 9);
-    pair.pass(70);
-    assert_eq!(waits_for(&pair), Some(WaitsFor::Clock));
-    let now = pair.now;
-    for side in [&mut pair.venue, &mut pair.trader] {
-        assert_eq!(side.at(now).confirm_clock(0, "operator: the clock was set"), Ok(true));
-        assert_eq!(side.at(now).confirm_clock(0, "operator: the clock was set"), Ok(false));
+    // At once, before anybody has looked, or after a while.
+    for waits in [0, 70] {
+        let mut pair = Pair::new(on(0, 9), &daily(0, 0));
+        pair.connect();
+        pair.now.utc = on(1, 9);
+        if waits > 0 {
+            pair.pass(waits);
+            assert_eq!(waits_for(&pair), Some(WaitsFor::Clock));
+        }
+        let now = pair.now;
+        for side in [&mut pair.venue, &mut pair.trader] {
+            assert_eq!(side.at(now).confirm_clock(0, "operator: the clock was set"), Ok(true));
+            assert_eq!(side.at(now).confirm_clock(0, "operator: the clock was set"), Ok(false));
+        }
+        pair.pass(10);
+        assert_eq!((waits_for(&pair), pair.venue.resets(), pair.trader.resets()), (None, 1, 1), "{waits}");
+        let told = pair.venue.log().iter().filter(|line| line.contains("wall clock counts")).count();
+        assert_eq!(told, 1, "{:?}", pair.venue.log());
     }
-    pair.pass(10);
-    assert_eq!((waits_for(&pair), pair.venue.resets(), pair.trader.resets()), (None, 1, 1));
 }
 
 #[test]

@@ -61,9 +61,7 @@ impl Call<'_> {
     pub(crate) fn confirm_clock(&mut self) -> bool {
         let now = self.now;
         let was_held = self.session_mut().standing.confirm_clock(now);
-        if was_held {
-            self.follow_schedule();
-        }
+        self.follow_schedule();
         was_held
     }
 

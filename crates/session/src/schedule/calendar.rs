@@ -63,12 +63,12 @@ impl Calendar {
     /// Finds the place of `now`; while the time of the wall clock does not count, the place stays
     /// what it was.
     pub(crate) fn look(&mut self, now: Now) {
-        let was_held = self.watch.is_held();
+        let before = self.watch.held_since();
         let clock = self.watch.look(now);
         match clock {
             Clock::Steady => {}
             Clock::Held { until, .. } => {
-                if !was_held {
+                if self.watch.held_since() != before {
                     self.untold = Some(clock);
                 }
                 self.next_look = until.min(now.mono + HELD_INTERVAL);
@@ -81,11 +81,13 @@ impl Calendar {
 
     /// Has the time that the wall clock shows now count. Returns whether it did not before.
     pub(crate) fn confirm_clock(&mut self, now: Now) -> bool {
+        // Nobody may have looked since it was put, or has returned.
+        self.look(now);
         let was_held = self.watch.confirm(now);
         if was_held {
             self.untold = Some(Clock::Counts);
+            self.find(now);
         }
-        self.find(now);
         was_held
     }
 

@@ -35,8 +35,17 @@ pub struct ClockWatch {
     hold: Duration,
     /// The last time that counted.
     counted: Option<Now>,
-    /// Since when another time does not count.
-    held: Option<Mono>,
+    /// The other time that does not count.
+    held: Option<Held>,
+}
+
+/// A time that does not count yet.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    /// Since when the wall clock shows it.
+    since: Mono,
+    /// The last look.
+    looked: Now,
 }
 
 /// What a look at the wall clock has found.
@@ -84,29 +93,28 @@ impl ClockWatch {
     /// Looks at both clocks.
     pub fn look(&mut self, now: Now) -> Clock {
         let Some(counted) = self.counted.replace(now) else { return Clock::Steady };
-        let passed = now.mono - counted.mono;
-        let expected = counted.utc + passed;
-        let by = expected.abs_diff(now.utc);
-        if by <= TOLERANCE + passed / 1000 {
+        if follows(counted, now) {
             return if self.held.take().is_some() { Clock::Returned } else { Clock::Steady };
         }
-        let until = *self.held.get_or_insert(now.mono) + self.hold;
+        // A clock that jumps again shows another time, which does not count for as long either.
+        let since = self.held.filter(|held| follows(held.looked, now)).map_or(now.mono, |held| held.since);
+        let until = since + self.hold;
         if until <= now.mono {
             self.held = None;
             return Clock::Counts;
         }
         self.counted = Some(counted);
-        Clock::Held { by, ahead: now.utc > expected, until }
+        self.held = Some(Held { since, looked: now });
+        let expected = expected(counted, now);
+        Clock::Held { by: expected.abs_diff(now.utc), ahead: now.utc > expected, until }
     }
 
     /// Returns the time that counts: that of the wall clock, or the one that it should show.
     #[must_use]
     pub fn time(&self, now: Now) -> Utc {
         let Some(counted) = self.counted.filter(|_| !self.hold.is_zero()) else { return now.utc };
-        let passed = now.mono - counted.mono;
-        let expected = counted.utc + passed;
         // Nobody may have looked since it has jumped.
-        if expected.abs_diff(now.utc) > TOLERANCE + passed / 1000 { expected } else { now.utc }
+        if follows(counted, now) { now.utc } else { expected(counted, now) }
     }
 
     /// Has the time that the wall clock shows now count. Returns whether another one did.
@@ -120,6 +128,21 @@ impl ClockWatch {
     pub const fn is_held(&self) -> bool {
         self.held.is_some()
     }
+
+    /// Returns since when the wall clock shows a time that does not count yet.
+    pub(crate) fn held_since(&self) -> Option<Mono> {
+        self.held.map(|held| held.since)
+    }
+}
+
+/// Returns what the wall clock should show, by what it showed `before`.
+fn expected(before: Now, now: Now) -> Utc {
+    before.utc + (now.mono - before.mono)
+}
+
+/// Returns whether the wall clock shows that, or nearly.
+fn follows(before: Now, now: Now) -> bool {
+    expected(before, now).abs_diff(now.utc) <= TOLERANCE + (now.mono - before.mono) / 1000
 }
 
 #[cfg(test)]
@@ -177,6 +200,18 @@ mod tests {
         assert_eq!(watch.look(at(200_000, 0)), Clock::Returned);
         watch.look(at(250_000, 86_400_000));
         assert!(matches!(watch.look(at(500_000, 86_400_000)), Clock::Held { .. }));
+    }
+
+    #[test]
+    fn a_clock_that_jumps_again_while_it_is_held_shows_a_time_that_is_held_as_long() {
+        let mut watch = watch();
+        watch.look(at(1_000, 86_400_000));
+        // Slewed meanwhile, it still shows the same time.
+        watch.look(at(200_000, 86_400_000 + 1_500));
+        let Clock::Held { until, .. } = watch.look(at(290_000, -3_600_000)) else { panic!() };
+        assert_eq!(until, Mono(590_000_000_000));
+        assert!(matches!(watch.look(at(301_000, -3_600_000)), Clock::Held { .. }));
+        assert_eq!(watch.look(at(590_000, -3_600_000)), Clock::Counts);
     }
 
     #[test]
