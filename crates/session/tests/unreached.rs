@@ -40,6 +40,25 @@ fn messages_kept_while_logged_off_that_a_reset_loses_are_reported_as_not_reached
     assert_eq!(side.app.unreached.len(), 1);
 }
 
+#[test]
+fn messages_that_no_socket_accepted_are_reported_before_a_store_ends_with_its_session() {
+    let mut side = logged_on(|settings| settings.while_logged_off = WhileLoggedOff::Keep);
+    side.take(0);
+    for id in ["sent", "written"] {
+        side.send(0, id, 1).unwrap();
+        if id == "sent" {
+            side.take(0);
+        }
+    }
+    side.disconnect(0);
+    side.send(0, "kept", 1).unwrap();
+    for _ in 0..2 {
+        side.end_waiting(0);
+        assert_eq!(side.app.unreached, [(SeqNum(3), SeqNum(4), Unreached::NotStored)]);
+    }
+    side.close(0).unwrap();
+}
+
 // R-RESET-12
 #[test]
 fn messages_that_no_socket_accepted_are_reported_as_not_reached_after_a_reset() {

@@ -735,6 +735,8 @@ impl SessionDriver {
         for n in 0..self.table.places() {
             if let Some(key) = self.table.key(n) {
                 self.disconnect(key, cycle, app);
+                // What its socket has not accepted.
+                self.sessions.end_waiting(cycle.now, key, app);
             }
         }
         self.sessions.close_all()

@@ -8,7 +8,7 @@ use crate::calls::sessions::Sessions;
 use crate::decide::reaction::SessionReaction;
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
-use crate::events::event::Event;
+use crate::events::event::{Event, Unreached};
 use crate::perform::call::PANIC;
 use crate::values::key::SessionKey;
 use crate::values::time::Now;
@@ -50,13 +50,16 @@ impl Sessions {
         }
     }
 
-    /// Tells the application that the messages which wait for a throttle will not be sent, if the
-    /// session's store does not survive closing it: for a session that is about to be closed.
+    /// Tells the application that the messages which wait for a throttle will not be sent, nor
+    /// those that no socket has accepted, if the session's store does not survive closing it: for a
+    /// session that is about to be closed.
     pub fn end_waiting(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
         if !self.core.store.survives_close()
             && let Some(mut call) = self.call(now, key, app)
         {
             call.drop_all_waiting();
+            let lost = call.session_mut().state.unsent.take();
+            call.tell_lost(lost.map(|lost| (lost, Unreached::NotStored)));
         }
     }
 

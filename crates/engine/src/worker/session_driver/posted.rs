@@ -47,7 +47,7 @@ impl SessionDriver {
     }
 
     /// Closes the session's outbound queue, and reports to the application that what is left in it,
-    /// or waits for a throttle and is not in a journal, is not sent.
+    /// or has not been sent and is not in a journal, is not sent.
     pub(super) fn refuse_queued(&mut self, key: SessionKey, cycle: &Cycle, app: &mut dyn Application) {
         self.sessions.end_waiting(cycle.now, key, app);
         let Some(link) = self.table.get(key).and_then(|entry| self.registry.link(&entry.id)) else { return };
