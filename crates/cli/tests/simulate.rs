@@ -1,4 +1,4 @@
-//! `fixbolt simulate`: worlds by seed, known faults, shrunk failures, wrong usage.
+//! `fixbolt simulate`: worlds by seed, wrong usage.
 
 mod command;
 
@@ -10,9 +10,6 @@ fn simulate(arguments: &[&str]) -> (Option<i32>, String, String) {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
-
-/// A world that runs into a known fault.
-const OPERATORS: [&str; 6] = ["--world", "outbound=150,operators", "--seed", "100", "--seeds", "60"];
 
 #[test]
 fn worlds_without_a_fault_are_counted_and_answer_yes() {
@@ -27,32 +24,10 @@ fn worlds_without_a_fault_are_counted_and_answer_yes() {
 }
 
 #[test]
-fn a_fault_is_told_with_its_trace_and_the_command_that_repeats_it() {
-    let (status, answer, _) = simulate(&OPERATORS);
-    assert_eq!(status, Some(1), "{answer}");
-    assert!(answer.contains(" -> 8=FIX") && answer.contains("|49=US|"), "{answer}");
-    let command = answer.lines().find_map(|line| line.strip_prefix("  fixbolt simulate ")).unwrap();
-    let (status, again, _) = simulate(&command.split(' ').collect::<Vec<_>>());
-    assert_eq!(status, Some(1), "{again}");
-    let why = |answer: &str| answer.lines().find(|line| line.starts_with("seed ")).unwrap().to_owned();
-    assert_eq!(why(&again), why(&answer));
-}
-
-#[test]
-fn a_known_fault_that_is_left_out_is_counted() {
-    let arguments: Vec<_> = OPERATORS.into_iter().chain(["--without", "half-reset"]).collect();
-    let (status, answer, _) = simulate(&arguments);
-    assert_eq!(status, Some(0), "{answer}");
-    assert!(answer.contains("60 worlds, "), "{answer}");
-    assert!(answer.contains("worlds ended with a known fault: half-reset"), "{answer}");
-}
-
-#[test]
 fn wrong_usage_says_what_may_stand_there() {
     for (arguments, said) in [
         (&["--world", "rain"][..], "\"rain\" is no fault of a world: inbound=RATE, outbound=RATE, cuts"),
         (&["--world", "inbound=999"], "the rate is 0 to 300 of a thousand messages"),
-        (&["--without", "rain"], "\"rain\" is no known fault: half-reset"),
         (&["--seeds", "0"], "0 is not in 1.."),
         (&["--seeds", "1", "--minutes", "1"], "cannot be used with"),
     ] {

@@ -7,7 +7,7 @@ mod worlds;
 use std::path::PathBuf;
 
 use clap::Args;
-use fixbolt_conformance::simulation::{Class, Faults};
+use fixbolt_conformance::simulation::Faults;
 
 use crate::exit::{Answer, Failure};
 use crate::output::Format;
@@ -69,9 +69,6 @@ pub(crate) struct Arguments {
     /// application, slow, or none
     #[arg(long, value_name = "FAULTS", conflicts_with = "from_journal", value_parser = str::parse::<Faults>)]
     world: Option<Faults>,
-    /// Known faults of the session at which a world ends without a failure, separated by commas
-    #[arg(long, value_name = "FAULTS", conflicts_with = "from_journal", value_delimiter = ',', value_parser = str::parse::<Class>)]
-    without: Vec<Class>,
     /// Threads that play worlds [default: one for each processor]
     #[arg(long, value_name = "N", conflicts_with = "from_journal", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,

@@ -1,12 +1,11 @@
 //! Plays worlds on several threads until one of them fails, or enough were played.
 
-use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use fixbolt_conformance::simulation::{Class, Outcome, Simulation, Totals};
+use fixbolt_conformance::simulation::{Outcome, Simulation, Totals};
 
 use super::Arguments;
 use crate::exit::{Answer, Failure};
@@ -33,7 +32,6 @@ struct Run {
 #[derive(Default)]
 struct SoFar {
     totals: Totals,
-    known: BTreeMap<&'static str, u64>,
     /// The lowest seed that failed.
     failed: Option<u64>,
 }
@@ -41,7 +39,16 @@ struct SoFar {
 pub(super) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let interrupt =
         Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
-    let mut simulation = Simulation::new().without(&arguments.without);
+    play(Simulation::new(), arguments, &interrupt, &mut output::stdout())
+}
+
+/// Plays worlds with the faults that are asked for, and tells what they came to.
+fn play(
+    mut simulation: Simulation,
+    arguments: &Arguments,
+    interrupt: &Interrupt,
+    out: &mut impl Write,
+) -> Result<Answer, Failure> {
     if let Some(faults) = arguments.world {
         simulation = simulation.with_faults(faults);
     }
@@ -68,29 +75,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         for _ in 0..jobs {
             scope.spawn(|| run.play());
         }
-        run.tell_progress(began, &interrupt);
+        run.tell_progress(began, interrupt);
     });
     let so_far = run.so_far.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut out = output::stdout();
     if let Some(seed) = so_far.failed {
-        let story = run.simulation.explain(seed);
-        match &story {
-            Some(story) => writeln!(out, "{story}\n")?,
-            None => {
-                writeln!(out, "seed {seed} failed, but not again: its world is not the same each time\n")?
-            }
-        }
-        let faults = story.map_or_else(|| run.simulation.faults_of(seed), |story| story.faults);
-        writeln!(
-            out,
-            "to repeat it:\n  fixbolt simulate --seed {seed} --world {faults}{}",
-            without(arguments)
-        )?;
+        tell_failure(&run.simulation, seed, out)?;
     }
     writeln!(out, "{}", so_far.totals)?;
-    for (class, worlds) in &so_far.known {
-        writeln!(out, "{worlds} worlds ended with a known fault: {class}")?;
-    }
     let seconds = began.elapsed().as_secs_f64().max(1e-9);
     let rate = |count: u64| count as f64 / seconds;
     let (worlds, steps) = (rate(so_far.totals.worlds), rate(so_far.totals.steps));
@@ -111,12 +102,16 @@ fn new_seed() -> u64 {
     (since.as_millis() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24
 }
 
-fn without(arguments: &Arguments) -> String {
-    if arguments.without.is_empty() {
-        return String::new();
+/// Tells what happened in a world that failed, with as few faults as it needs, and how to repeat
+/// it.
+fn tell_failure(simulation: &Simulation, seed: u64, out: &mut impl Write) -> io::Result<()> {
+    let story = simulation.explain(seed);
+    match &story {
+        Some(story) => writeln!(out, "{story}\n")?,
+        None => writeln!(out, "seed {seed} failed, but not again: its world is not the same each time\n")?,
     }
-    let names: Vec<&str> = arguments.without.iter().map(|class: &Class| class.name()).collect();
-    format!(" --without {}", names.join(","))
+    let faults = story.map_or_else(|| simulation.faults_of(seed), |story| story.faults);
+    writeln!(out, "to repeat it:\n  fixbolt simulate --seed {seed} --world {faults}")
 }
 
 impl Run {
@@ -131,13 +126,9 @@ impl Run {
             let (outcome, totals) = self.simulation.play(seed);
             let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
             so_far.totals.add(&totals);
-            match outcome {
-                Outcome::Known(class) => *so_far.known.entry(class.name()).or_default() += 1,
-                Outcome::Failed(_) => {
-                    so_far.failed = Some(so_far.failed.map_or(seed, |before| before.min(seed)));
-                    self.ended.store(true, Ordering::Relaxed);
-                }
-                _ => {}
+            if let Outcome::Failed(_) = outcome {
+                so_far.failed = Some(so_far.failed.map_or(seed, |before| before.min(seed)));
+                self.ended.store(true, Ordering::Relaxed);
             }
         }
         self.ended.store(true, Ordering::Relaxed);
@@ -156,5 +147,41 @@ impl Run {
                 note!("{:.0} s: {worlds} worlds, no fault", began.elapsed().as_secs_f64());
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use fixbolt_conformance::Relapse;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    /// Plays worlds of sessions with a defect that the core once had.
+    fn simulate(line: &[&str]) -> (Answer, String) {
+        let Line { arguments } = Line::try_parse_from(line).unwrap();
+        let broken = Simulation::new().with_relapse(Relapse::SequenceResetNotVerified);
+        let mut out = Vec::new();
+        let answer = play(broken, &arguments, &Interrupt::watch().unwrap(), &mut out).unwrap();
+        (answer, String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn a_fault_is_told_with_its_trace_and_the_command_that_repeats_it() {
+        let line = ["simulate", "--world", "cuts,hostile", "--seed", "0", "--seeds", "200"];
+        let (answer, told) = simulate(&line);
+        assert_eq!(answer, Answer::No, "{told}");
+        assert!(told.contains(" -> 8=FIX") && told.contains("|49=US|"), "{told}");
+        let command = told.lines().find_map(|line| line.strip_prefix("  fixbolt ")).unwrap();
+        let (answer, again) = simulate(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(answer, Answer::No, "{again}");
+        let why = |told: &str| told.lines().find(|line| line.starts_with("seed ")).unwrap().to_owned();
+        assert_eq!(why(&again), why(&told));
     }
 }

@@ -137,7 +137,8 @@ impl World {
         let step = self.random.within(1, 30);
         let soon = self.random.within(0, 20) * SECOND;
         let edge = self.edge_has_come() && !self.link.diary.peer_edge_reset;
-        if self.link.must_reset_peer || edge {
+        let cut_off = !self.link.attached && self.link.diary.open_reset.is_some();
+        if self.link.must_reset_peer || edge || cut_off {
             return;
         }
         let Self { sessions: Some(sessions), app, link: Link { key, .. }, .. } = self else { return };
@@ -335,6 +336,13 @@ impl World {
         // A reset that the operators had agreed on was not durable: their numbers differ.
         self.link.diary.disturbed |= generation < self.link.agreed;
         self.link.agreed = self.link.agreed.min(generation);
+        if let Some(open) = &mut self.link.diary.open_reset {
+            // There is nobody to tell.
+            open.told = true;
+        }
+        if generation < self.link.generation {
+            self.link.diary.open_reset = None;
+        }
         // A reset that was not durable has not been, and one that nobody has seen has.
         self.link.must_reset_peer &= generation >= self.link.generation;
         self.link.must_reset_peer |=
@@ -370,6 +378,7 @@ impl World {
 
     fn session_was_put_back(&mut self) {
         self.link.diary.disturbed = true;
+        self.link.diary.open_reset = None;
         let platter = self.disk.platter();
         let (next_in, next_out) = platter.numbers(self.link.stored());
         self.link.must_reset_peer &= platter.generation(self.link.stored()) >= self.link.generation;
@@ -386,6 +395,9 @@ impl World {
         let now = self.now();
         let edge = self.edge_has_come() && !self.link.diary.peer_edge_reset;
         self.link.diary.peer_edge_reset |= edge;
+        // Nothing on the wire tells the session whether its Logon was lost, or the answer.
+        self.link.must_reset_peer |= self.reset_is_unheard();
+        self.totals.unanswered += u64::from(self.link.diary.open_reset.take().is_some());
         if std::mem::take(&mut self.link.must_reset_peer) || edge {
             self.note(|| "-- the counterparty resets its numbers, too".to_owned());
             self.link.peer.reset();
@@ -409,6 +421,7 @@ impl World {
     /// An operator has reset the session's numbers between two connections.
     fn numbers_were_reset(&mut self) {
         self.totals.resets += 1;
+        self.link.diary.open_reset = None;
         self.link.generation = self.disk.platter().generation(self.link.stored());
         self.link.arrived.begin(1);
     }

@@ -110,6 +110,8 @@ pub(super) struct Counterparty {
     pub(super) series: u32,
     /// Counts the resets of both numbers that it has begun itself.
     pub(super) own_resets: u32,
+    /// Counts the resets of both numbers in which it has followed the session's Logon.
+    pub(super) followed: u32,
     sent: Vec<Option<Sent>>,
     kept: BTreeMap<u64, Text>,
     asked: Option<Asked>,
@@ -193,6 +195,7 @@ impl Counterparty {
             next_out: 1,
             series: 0,
             own_resets: 0,
+            followed: 0,
             sent: Vec::new(),
             kept: BTreeMap::new(),
             asked: None,

@@ -44,6 +44,16 @@ impl InConnection {
     }
 }
 
+/// A reset in the session of which one side cannot know whether the other has followed: the session
+/// has begun its numbers anew with its Logon, and the answer has not come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenReset {
+    /// How often the counterparty had followed a reset before.
+    pub(super) followed: u32,
+    /// Whether the operator was told that the session's numbers are new.
+    pub(super) told: bool,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Diary {
     pub(super) now: InConnection,
@@ -54,8 +64,8 @@ pub(super) struct Diary {
     pub(super) runs: u64,
     /// The operators know that the two sides have different numbers: the store was put back.
     pub(super) disturbed: bool,
-    /// A reset in the session was begun and has not ended on both sides.
-    pub(super) half_reset: bool,
+    /// A reset in the session that the session has begun and nothing has answered.
+    pub(super) open_reset: Option<OpenReset>,
     /// An operator has reset the numbers, or will have.
     pub(super) reset_ordered: bool,
     /// An edge has come while the clock was wrong.

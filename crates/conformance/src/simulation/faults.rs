@@ -1,4 +1,4 @@
-//! What may go wrong in a world, and the faults of the session that are known and not mended yet.
+//! What may go wrong in a world.
 
 use std::fmt;
 use std::str::FromStr;
@@ -170,56 +170,5 @@ impl FromStr for Faults {
             }
         }
         Ok(faults)
-    }
-}
-
-/// Declares [`Class`] with the name and the explanation of each.
-macro_rules! classes {
-    ($($(#[doc = $doc:literal])+ $class:ident $name:literal;)+) => {
-        /// A fault of the session that is known and not mended yet. A world that runs into one
-        /// whose class is off ends there, and is counted.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        #[non_exhaustive]
-        pub enum Class { $($(#[doc = $doc])+ $class,)+ }
-
-        impl Class {
-            /// Every class.
-            pub const ALL: &[Self] = &[$(Self::$class),+];
-
-            /// Returns its name.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$class => $name,)+ }
-            }
-
-            /// Returns what goes wrong.
-            #[must_use]
-            pub const fn about(self) -> &'static str {
-                match self { $(Self::$class => concat!($($doc),+).trim_ascii(),)+ }
-            }
-        }
-    };
-}
-
-classes! {
-    /// A connection that ends during a reset in the session leaves the two sides with different
-    /// numbers.
-    HalfReset "half-reset";
-}
-
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Class {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.iter().copied().find(|class| class.name() == text).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|class| class.name()).collect();
-            format!("{text:?} is no known fault: {}", names.join(", "))
-        })
     }
 }

@@ -58,7 +58,7 @@ impl World {
         {
             return Ok(());
         }
-        let failed = |why: String| Err(Stop::Failed(format!("{why}: {}", self.describe())));
+        let failed = |why: String| Err(Stop(format!("{why}: {}", self.describe())));
         if let Some(silent) = link.peer.silent_since()
             && link.settings.check_heartbeats
         {
@@ -83,14 +83,16 @@ impl World {
                 wrong.passed = mono;
             }
         }
-        let wrong = self.link.peer.attacks.wrong.iter();
+        // The Reject may wait at the counterparty, for what the session does not send again.
+        let rejected = |seq: &u64| self.link.rejected.contains(&(self.link.peer_series, *seq));
+        let wrong = self.link.peer.attacks.wrong.iter().filter(|wrong| !rejected(&wrong.seq));
         match wrong
             .min_by_key(|wrong| wrong.passed)
             .filter(|wrong| mono > wrong.passed.saturating_add(PATIENCE))
         {
             Some(wrong) => {
                 let why = format!("message {} was accepted: {}: {}", wrong.seq, wrong.what, self.describe());
-                Err(Stop::Failed(why))
+                Err(Stop(why))
             }
             None => Ok(()),
         }
@@ -112,7 +114,7 @@ impl World {
         let window = rate.window().as_nanos() as u64;
         let first = self.link.delivered_at.iter().rev().nth(rate.messages() as usize);
         if first.is_some_and(|first| self.mono - first < window) {
-            return Err(Stop::Failed(format!("more than {rate} were delivered, the last with number {seq}")));
+            return Err(Stop(format!("more than {rate} were delivered, the last with number {seq}")));
         }
         Ok(())
     }
@@ -121,7 +123,7 @@ impl World {
     pub(super) fn judge_memory(&self) -> Result<(), Stop> {
         let most = self.link.settings.max_message_size + 2 * READ;
         match self.link.inbox.len() {
-            held if held > most => Err(Stop::Failed(format!("{held} bytes wait to be processed"))),
+            held if held > most => Err(Stop(format!("{held} bytes wait to be processed"))),
             _ => Ok(()),
         }
     }

@@ -7,8 +7,7 @@ use fixbolt_session::{
 };
 
 use super::app::{Heard, NOT_NOW, order_of};
-use super::edges::Plan;
-use super::faults::{Class, Faults};
+use super::faults::Faults;
 use super::habits::{LogoutAnswer, MILLI};
 use super::text::{self, SECOND, Text};
 use super::world::{Stop, World};
@@ -21,11 +20,6 @@ const SLACK: u64 = 1500 * MILLI;
 const MOST_WAIT: u32 = 10;
 
 impl World {
-    /// A fault that may be a known one.
-    fn known(&self, class: Class, why: String) -> Stop {
-        if self.off.contains(&class) { Stop::Known(class) } else { Stop::Failed(format!("{class}: {why}")) }
-    }
-
     pub(super) fn judge(&mut self) -> Result<(), Stop> {
         if self.faults.several && self.sessions.is_some() && self.link.next.read == Read::Nothing {
             self.link.diary.now.held = true;
@@ -35,6 +29,9 @@ impl World {
             self.judge_one(one)?;
         }
         self.link.just_reset = false;
+        if !self.link.attached && self.link.diary.open_reset.is_some_and(|open| !open.told) {
+            return Err(Stop("a reset was not answered, and nobody was told".to_owned()));
+        }
         self.judge_the_leave()?;
         if self.faults.hostile {
             self.judge_attacks()?;
@@ -64,7 +61,7 @@ impl World {
             Heard::LoggedOn => {
                 self.link.diary.now.logged_on = true;
                 if let Some(what) = self.link.peer.attacks.no_logon {
-                    return Err(Stop::Failed(format!("logged on after {what}")));
+                    return Err(Stop(format!("logged on after {what}")));
                 }
             }
             Heard::Ended(end) => self.judge_end(&end)?,
@@ -74,14 +71,12 @@ impl World {
             Heard::Delivered { id, seq, twice, utc, after_reset } => {
                 self.judge_inbound_rate(seq)?;
                 if twice && !self.link.just_reset {
-                    return Err(Stop::Failed(format!(
-                        "message {seq} was processed twice without redelivered"
-                    )));
+                    return Err(Stop(format!("message {seq} was processed twice without redelivered")));
                 }
                 if after_reset {
                     let why =
                         format!("message {seq} (ID {id}) belongs to the numbers before a SequenceReset");
-                    return Err(Stop::Failed(why));
+                    return Err(Stop(why));
                 }
                 let edge = self.window_has_ended().filter(|_| self.link.plan.resets_at().is_some());
                 if let Some(edge) = edge
@@ -92,14 +87,14 @@ impl World {
                     let late = (utc - edge) / MILLI;
                     let why =
                         format!("message {seq} (ID {id}) was executed {late} ms after the window's end");
-                    return Err(Stop::Failed(why));
+                    return Err(Stop(why));
                 }
             }
             Heard::NotTaken { seq } => {
                 self.link.rejected.push((self.link.peer_series, seq));
                 if !self.resets_next() {
                     let why = format!("message {seq} was not taken, and its window has not ended");
-                    return Err(Stop::Failed(why));
+                    return Err(Stop(why));
                 }
             }
             Heard::Rejected { seq, reason, text } => {
@@ -117,13 +112,13 @@ impl World {
                     || text == "session end" && self.resets_next();
                 if !has_cause {
                     let why = format!("message {seq} of a legal counterparty is rejected: {reason} {text}");
-                    return Err(Stop::Failed(why));
+                    return Err(Stop(why));
                 }
             }
             Heard::RejectReceived(message) => {
                 let faults_reset = self.faults.resets || self.faults.hostile;
                 if self.totals.resets == 0 && !self.link.diary.disturbed && !faults_reset {
-                    return Err(Stop::Failed(format!("the counterparty rejects {message}")));
+                    return Err(Stop(format!("the counterparty rejects {message}")));
                 }
             }
             Heard::Unreached { begin, end, why } => {
@@ -145,9 +140,7 @@ impl World {
                     _ => true,
                 };
                 if !has_cause {
-                    return Err(Stop::Failed(format!(
-                        "{begin} to {end} do not reach the counterparty: {why}"
-                    )));
+                    return Err(Stop(format!("{begin} to {end} do not reach the counterparty: {why}")));
                 }
                 self.totals.limited += u64::from(matches!(
                     why,
@@ -161,7 +154,11 @@ impl World {
                 self.link.delivered_at.clear();
             }
             Heard::Note(note) => self.link.diary.now.dropped |= note.ends_with("the reorder buffer is full"),
-            Heard::Changed { .. } => {}
+            Heard::Changed { .. } => {
+                if let Some(open) = &mut self.link.diary.open_reset {
+                    open.told = true;
+                }
+            }
         }
         Ok(())
     }
@@ -196,10 +193,11 @@ impl World {
             E::LoggedOutByPeer => it.peer_left || self.link.peer.left,
             E::LoggedOutByUs => planned || it.peer_left,
             // The counterparty may wait for the rest of a slow replay before it answers, or for
-            // what the application has refused to send again.
+            // what the application or a limit has refused to send again.
             E::LogoutTimedOut => {
                 let slow = self.link.settings.max_replay_rate.is_some() || faults.throttles;
-                planned && (rough || it.peer_left || slow || self.app.has_withheld)
+                let refused = self.app.has_withheld || self.totals.limited > 0;
+                planned && (rough || it.peer_left || slow || refused)
                     || faults.application
                     || self.link.peer.habits.logout_answer != LogoutAnswer::AtOnce
             }
@@ -226,7 +224,7 @@ impl World {
                 let times = if self.link.diary.gave_up { 1 } else { self.link.settings.max_resend_requests };
                 if lost < times && !it.cut && !it.paused && !it.dropped && !it.stalled {
                     let why = format!("no number was lost more than {lost} times, yet: {end}");
-                    return Err(Stop::Failed(why));
+                    return Err(Stop(why));
                 }
                 self.link.diary.gave_up = true;
                 true
@@ -258,28 +256,14 @@ impl World {
             {
                 let why =
                     format!("what was requested again and again counts against the counterparty: {end}");
-                return Err(Stop::Failed(why));
+                return Err(Stop(why));
             }
             E::PeerMisbehaved(Misbehavior::FirstMessageNotLogon | Misbehavior::InvalidLogon(_)) => {
                 it.lost_in > 0
             }
             _ => false,
         };
-        if has_cause { Ok(()) } else { Err(Stop::Failed(format!("an end without a cause: {end}"))) }
-    }
-
-    /// The two sides have different numbers: only a store that was put back explains it.
-    fn judge_numbers(&mut self, why: String) -> Result<(), Stop> {
-        if self.link.diary.disturbed || self.edge_is_held() {
-            return Ok(());
-        }
-        // The counterparty does not know of the Logout, and its Logon that resets comes after it.
-        let crossed =
-            self.link.diary.now.leave.is_some() && self.link.peer.own_resets != self.link.peer_resets;
-        if self.link.diary.half_reset || crossed {
-            return Err(self.known(Class::HalfReset, why));
-        }
-        Err(Stop::Failed(why))
+        if has_cause { Ok(()) } else { Err(Stop(format!("an end without a cause: {end}"))) }
     }
 
     /// Returns whether the session's window has ended, and its numbers are reset before the next.
@@ -319,13 +303,13 @@ impl World {
                 leave.reason,
                 self.describe()
             );
-            return Err(Stop::Failed(why));
+            return Err(Stop(why));
         }
         // An attack may end the connection while the Logout waits.
         let failed = self.app.has_failed(self.link.place) || self.faults.hostile;
         let other_end = it.cut || it.peer_left || self.link.peer.left || it.lost_in > 0 || failed;
         if !self.link.attached && !it.logout_written && !other_end {
-            return Err(Stop::Failed(format!("{}: no Logout was sent", leave.reason)));
+            return Err(Stop(format!("{}: no Logout was sent", leave.reason)));
         }
         Ok(())
     }
@@ -333,7 +317,7 @@ impl World {
     /// A message that has waited is told once, and has the number that the application hears.
     fn judge_left(&mut self, ticket: u64, seq: Option<u64>) -> Result<(), Stop> {
         if !self.link.left.insert(ticket) && self.totals.restored == 0 {
-            return Err(Stop::Failed(format!("what has become of waiting message {ticket} was told twice")));
+            return Err(Stop(format!("what has become of waiting message {ticket} was told twice")));
         }
         let Some(seq) = seq else { return Ok(()) };
         let platter = self.disk.platter();
@@ -343,7 +327,7 @@ impl World {
         if waited == sent && waited.is_some() {
             return Ok(());
         }
-        Err(Stop::Failed(format!("waiting message {ticket} has ID {waited:?}, message {seq} has {sent:?}")))
+        Err(Stop(format!("waiting message {ticket} has ID {waited:?}, message {seq} has {sent:?}")))
     }
 
     /// Whoever has sent a message that no longer waits was told what has become of it, unless the
@@ -356,7 +340,7 @@ impl World {
         let untold = (1..waiting.first()).find(|number| !told(number));
         match untold {
             Some(number) if self.totals.deaths == 0 => {
-                Err(Stop::Failed(format!("waiting message {number} has left, and nobody was told")))
+                Err(Stop(format!("waiting message {number} has left, and nobody was told")))
             }
             _ => Ok(()),
         }
@@ -395,7 +379,7 @@ impl World {
             }
             if since.saturating_add(SLACK) < mono {
                 let why = format!("TestRequest T{id} ({seq}) has waited {} ms", (mono - *since) / MILLI);
-                return Err(Stop::Failed(why));
+                return Err(Stop(why));
             }
         }
         Ok(())
@@ -403,7 +387,7 @@ impl World {
 
     pub(super) fn judge_the_peer(&mut self) -> Result<(), Stop> {
         if let Some(why) = self.link.peer.complaint.take() {
-            return Err(Stop::Failed(format!("the session sent what it may not: {why}")));
+            return Err(Stop(format!("the session sent what it may not: {why}")));
         }
         if let Some(why) = self.link.peer.refused.take() {
             return self.judge_numbers(format!("the counterparty: {why}"));
@@ -412,17 +396,20 @@ impl World {
             let it = self.link.diary.now;
             let rough =
                 it.is_rough() || self.sessions.is_none() || self.faults.application || self.faults.store;
+            // One that goes by a shorter HeartBtInt does not wait until the session asks once more.
+            let heart = u64::from(self.link.settings.heart_bt_int) * SECOND;
+            let hasty = self.link.settings.heart_bt_int_override && self.link.peer.heart < heart;
             let next_in = self
                 .sessions
                 .as_ref()
                 .and_then(|s| s.numbers(self.link.key))
                 .map_or(0, |(next_in, _)| next_in.0);
-            if !rough && it.gap && next_in < self.link.arrived.next {
+            if !rough && !hasty && it.gap && next_in < self.link.arrived.next {
                 let why = format!("a TestRequest waits for messages that have arrived: {}", self.describe());
-                return Err(Stop::Failed(why));
+                return Err(Stop(why));
             }
-            if !rough && !self.faults.throttles {
-                return Err(Stop::Failed(format!("the session was silent: {}", self.describe())));
+            if !rough && !hasty && !self.faults.throttles {
+                return Err(Stop(format!("the session was silent: {}", self.describe())));
             }
         }
         Ok(())
@@ -444,9 +431,7 @@ impl World {
         drop(platter);
         let halted = sessions.halted(self.link.key).is_some();
         if !halted && stored != (next_in, next_out) {
-            return Err(Stop::Failed(format!(
-                "the session has {next_in} and {next_out}, its store {stored:?}"
-            )));
+            return Err(Stop(format!("the session has {next_in} and {next_out}, its store {stored:?}")));
         }
         if generation != self.link.generation {
             let resets = generation.saturating_sub(self.link.generation);
@@ -457,9 +442,13 @@ impl World {
             self.link.arrived.begin(next_in.0);
             return self.judge_reset(phase, resets);
         }
+        if next_in.0 > 1 && self.link.diary.open_reset.take().is_some() {
+            // It was answered, perhaps by a reset that the counterparty has begun at the same time.
+            self.link.peer_resets = self.link.peer.own_resets;
+        }
         self.link.most_out = self.link.most_out.max(next_out.0);
         if next_in.0 > self.link.arrived.next && !halted {
-            return Err(Stop::Failed(format!(
+            return Err(Stop(format!(
                 "NextNumIn is {next_in}, but {} has not arrived",
                 self.link.arrived.next
             )));
@@ -467,66 +456,9 @@ impl World {
         Ok(())
     }
 
-    fn judge_reset(&mut self, phase: Phase, resets: u32) -> Result<(), Stop> {
-        let in_connection = matches!(phase, Phase::LogonSent | Phase::LoggedOn);
-        if !in_connection {
-            self.link.must_reset_peer = true;
-        }
-        let at_edge = self.edge_has_come()
-            && !self.link.diary.edge_reset
-            && self.app.hears_of_the_schedule(self.link.place);
-        // After its Logout the session takes no reset of the counterparty, which may have begun one
-        // all the same.
-        let left = self.link.diary.now.logout_written && !in_connection;
-        if self.link.peer.own_resets != self.link.peer_resets && !(at_edge && left) {
-            // It was the counterparty's.
-            self.link.peer_resets = self.link.peer.own_resets;
-            // Another one of ours may have followed at the same moment.
-            self.link.must_reset_peer = resets > 1 && !in_connection;
-            // Both have begun one.
-            self.link.diary.half_reset |= std::mem::take(&mut self.link.diary.reset_ordered);
-            return Ok(());
-        }
-        if at_edge {
-            self.link.diary.edge_reset = true;
-            self.link.must_reset_peer = false;
-            return Ok(());
-        }
-        let s = &self.link.settings;
-        let by_setting = s.reset_on_logon || s.reset_on_logout || s.reset_on_disconnect || s.reset_on_error;
-        if std::mem::take(&mut self.link.diary.reset_ordered) || by_setting {
-            if in_connection {
-                self.link.diary.half_reset = true;
-                // The counterparty answers with its own.
-            }
-            return Ok(());
-        }
-        if let Plan::InSession { at } = self.link.plan
-            && at.saturating_sub(120 * SECOND) <= self.moment().utc
-            && !self.link.diary.edge_reset
-        {
-            self.link.diary.edge_reset = true;
-            self.link.diary.half_reset = true;
-            return Ok(());
-        }
-        if self.link.diary.disturbed {
-            return Ok(());
-        }
-        if self.edge_has_come() && !self.link.diary.edge_reset {
-            self.link.diary.edge_reset = true;
-            self.link.must_reset_peer = false;
-            return Ok(());
-        }
-        // A store that was lost with the machine begins the same window again.
-        if self.faults.deaths && self.edge_has_come() {
-            return Ok(());
-        }
-        Err(Stop::Failed("the numbers were reset without a cause".to_owned()))
-    }
-
     /// Checks a message that the session has handed to the network.
     pub(super) fn check_written(&mut self, bytes: &[u8]) -> Result<(), Stop> {
-        let fail = |why: String| Err(Stop::Failed(format!("{why}: {}", text::readable(bytes))));
+        let fail = |why: String| Err(Stop(format!("{why}: {}", text::readable(bytes))));
         let Some(message) = Text::read(bytes.to_vec()) else {
             return fail("garbled on the wire".to_owned());
         };
@@ -597,7 +529,7 @@ impl World {
         let period = self.link.settings.resend_period.as_nanos() as u64;
         let first = times.iter().rev().nth(2 * most as usize);
         if first.is_some_and(|first| self.mono - first < period.saturating_sub(SLACK)) {
-            return Err(Stop::Failed(format!("{number:?} is sent again more often than {most} times")));
+            return Err(Stop(format!("{number:?} is sent again more often than {most} times")));
         }
         Ok(())
     }
@@ -614,7 +546,7 @@ impl World {
             let counted = self.link.written_at.iter().rev().filter(|(_, order)| *order || !orders);
             let first = counted.map(|(at, _)| *at).nth(rate.messages() as usize);
             if first.is_some_and(|first| self.mono - first < rate.window().as_nanos() as u64) {
-                return Err(Stop::Failed(format!("more than {rate} were sent")));
+                return Err(Stop(format!("more than {rate} were sent")));
             }
         }
         Ok(())
@@ -632,15 +564,10 @@ impl World {
 
     /// Returns why the session at hand has not come to agree with its counterparty, if it has not.
     pub(super) fn judge_the_healing(&mut self) -> Result<(), Stop> {
-        if self.agrees(&self.link) { Ok(()) } else { Err(self.not_healed()) }
-    }
-
-    fn not_healed(&self) -> Stop {
-        let why = format!("the two sides do not agree long after the last fault: {}", self.describe());
-        if self.link.diary.half_reset {
-            return self.known(Class::HalfReset, why);
+        if self.agrees(&self.link) {
+            return Ok(());
         }
-        Stop::Failed(why)
+        Err(Stop(format!("the two sides do not agree long after the last fault: {}", self.describe())))
     }
 
     /// Every message that was accepted has arrived once and in order, or its loss has a cause.
@@ -649,8 +576,7 @@ impl World {
         self.judge_waiting()?;
         match self.judge_messages() {
             // Only the counterparty has reset at the edge, and the numbers of before were used on.
-            Err(Stop::Failed(_)) if self.link.diary.edge_while_wrong => Ok(()),
-            Err(Stop::Failed(why)) if self.link.diary.half_reset => Err(self.known(Class::HalfReset, why)),
+            Err(Stop(_)) if self.link.diary.edge_while_wrong => Ok(()),
             judged => judged,
         }
     }
@@ -679,7 +605,7 @@ impl World {
                     .iter()
                     .any(|(of, begin, end)| *of == generation && (*begin..=*end).contains(&seq));
                 if generation == self.link.generation && !told {
-                    return Err(Stop::Failed(format!(
+                    return Err(Stop(format!(
                         "{seq} (ID {id}) was sent and never arrived, and nobody was told"
                     )));
                 }
@@ -687,7 +613,7 @@ impl World {
             let mut numbers: Vec<_> = came.iter().map(|(generation, seq, _)| (*generation, *seq)).collect();
             numbers.sort_unstable();
             if let Some(twice) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
-                return Err(Stop::Failed(format!("{:?} was processed twice", twice[0])));
+                return Err(Stop(format!("{:?} was processed twice", twice[0])));
             }
             let ids: Vec<u64> = came.iter().map(|(.., id)| *id).collect();
             for at in self::missing("received", self.link.peer.sent_ids.iter().map(|sent| sent.id), &ids)? {
@@ -699,7 +625,7 @@ impl World {
                     || self.link.diary.is_skipped(one.seq)
                     || self.link.settings.reject_garbled_message && self.link.diary.was_lost(one.seq);
                 if !excused {
-                    return Err(Stop::Failed(format!(
+                    return Err(Stop(format!(
                         "message {} (ID {}) of the counterparty was never processed",
                         one.seq, one.id
                     )));
@@ -740,7 +666,7 @@ impl World {
             }
             wanted.sort_unstable();
             if there != wanted {
-                return Err(Stop::Failed(format!(
+                return Err(Stop(format!(
                     "order {order} of session {place} was answered in the sessions {wanted:?}, \
                      and the store has it in {there:?}"
                 )));
@@ -753,7 +679,7 @@ impl World {
         }
         match stored.pop_first() {
             None => Ok(()),
-            Some((order, there)) => Err(Stop::Failed(format!(
+            Some((order, there)) => Err(Stop(format!(
                 "order {order} of session {place} was not processed, \
                  and the store has its answer in the sessions {there:?}"
             ))),
@@ -772,7 +698,7 @@ impl World {
         if self.link.peer.requests > most {
             let why =
                 format!("{} ResendRequests for {} lost runs", self.link.peer.requests, self.link.diary.runs);
-            return Err(Stop::Failed(why));
+            return Err(Stop(why));
         }
         Ok(())
     }
@@ -792,7 +718,7 @@ fn missing(what: &str, sent: impl Iterator<Item = u64>, came: &[u64]) -> Result<
         }
     }
     match came.next() {
-        Some(id) => Err(Stop::Failed(format!("{what}: ID {id} came twice, or out of order"))),
+        Some(id) => Err(Stop(format!("{what}: ID {id} came twice, or out of order"))),
         None => Ok(missing),
     }
 }

@@ -8,11 +8,10 @@
 //! for nothing is a failure, with a trace that is shrunk to what it needs.
 //!
 //! ```
-//! use fixbolt_conformance::simulation::{Class, Outcome, Simulation};
+//! use fixbolt_conformance::simulation::{Outcome, Simulation};
 //!
-//! let simulation = Simulation::new().without(Class::ALL);
-//! let (outcome, totals) = simulation.play(7);
-//! assert!(!matches!(outcome, Outcome::Failed(_)));
+//! let (outcome, totals) = Simulation::new().play(7);
+//! assert_eq!(outcome, Outcome::InStep);
 //! assert!(totals.steps > 0);
 //! ```
 
@@ -33,6 +32,7 @@ mod outcome;
 mod random;
 mod reading;
 mod record;
+mod resets;
 mod settings;
 mod text;
 mod world;
@@ -42,7 +42,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-pub use faults::{Class, Faults};
+pub use faults::Faults;
 pub use outcome::{Outcome, Totals};
 pub use random::Random;
 
@@ -54,7 +54,6 @@ use world::World;
 #[derive(Clone, Debug, Default)]
 pub struct Simulation {
     faults: Option<Faults>,
-    off: Vec<Class>,
     relapse: Option<Relapse>,
 }
 
@@ -91,8 +90,7 @@ impl fmt::Display for Story {
 const LINES: usize = 60;
 
 impl Simulation {
-    /// Returns a simulation whose worlds draw what goes wrong in them, and in which every fault of
-    /// the session is a failure.
+    /// Returns a simulation whose worlds draw what goes wrong in them.
     #[must_use]
     pub fn new() -> Self {
         silence();
@@ -106,13 +104,6 @@ impl Simulation {
         self
     }
 
-    /// Has worlds that run into these known faults end there, without a failure.
-    #[must_use]
-    pub fn without(mut self, classes: &[Class]) -> Self {
-        self.off.extend_from_slice(classes);
-        self
-    }
-
     /// Gives the sessions a defect that the core once had.
     #[must_use]
     pub fn with_relapse(mut self, relapse: Relapse) -> Self {
@@ -121,7 +112,7 @@ impl Simulation {
     }
 
     fn world(&self, seed: u64) -> World {
-        let mut world = World::new(seed, self.faults, self.off.clone());
+        let mut world = World::new(seed, self.faults);
         world.break_sessions(self.relapse);
         world
     }
@@ -147,7 +138,7 @@ impl Simulation {
     /// Returns the faults of the world of a seed.
     #[must_use]
     pub fn faults_of(&self, seed: u64) -> Faults {
-        World::new(seed, self.faults, Vec::new()).faults
+        World::new(seed, self.faults).faults
     }
 
     /// Plays the world of a seed that failed again, with fewer and weaker faults as long as it

@@ -3,16 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::faults::Class;
-
 /// How a world ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Outcome {
     /// Every outcome had its cause, and in the end both sides agreed.
     InStep,
-    /// It ran into a known fault whose class is off.
-    Known(Class),
     /// Something has no cause in what the world did: a fault, in words.
     Failed(String),
 }
@@ -73,6 +69,8 @@ totals! {
     not_copied "drop copies without a session";
     /// Resets of the sequence numbers.
     resets "resets";
+    /// Resets in the session whose connection has ended before the answer.
+    unanswered "resets without an answer";
     /// Operators' calls.
     operators "operators' calls";
     /// Times that the operator stopped the process.
@@ -93,8 +91,6 @@ totals! {
     restored "stores put back";
     /// Attacks of a hostile counterparty.
     attacks "attacks";
-    /// Worlds that ended with a known fault.
-    known "ended with a known fault";
 }
 
 impl fmt::Display for Totals {

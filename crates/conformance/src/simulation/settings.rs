@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn what_the_world_sets_differs_from_world_to_world() {
-        let drawn: Vec<_> = (0..100).flat_map(|seed| World::new(seed, None, Vec::new()).settings()).collect();
+        let drawn: Vec<_> = (0..100).flat_map(|seed| World::new(seed, None).settings()).collect();
         for name in BY_THE_WORLD {
             let values = drawn.iter().flat_map(fields).filter(|(field, _)| field == name);
             let values: BTreeSet<_> = values.map(|(_, value)| value).collect();

@@ -10,7 +10,7 @@ use super::app::{self, App};
 use super::counterparty::Moment;
 use super::dialect::{DIALECTS, Kind};
 use super::edges::BEGINNINGS;
-use super::faults::{Class, Faults};
+use super::faults::Faults;
 use super::habits::MILLI;
 use super::link::Link;
 use super::network::garble;
@@ -21,12 +21,9 @@ use super::text::{self, SECOND};
 use crate::broken::Relapse;
 use crate::disk::{Died, Disk};
 
-/// Why a world ends before its time.
+/// What has no cause: the world ends before its time.
 #[derive(Clone, Debug)]
-pub(super) enum Stop {
-    Known(Class),
-    Failed(String),
-}
+pub(super) struct Stop(pub(super) String);
 
 /// Few enough bytes that all that waits for a throttle leaves within that time.
 const OUTBOUND_QUEUE: usize = 8 << 10;
@@ -44,8 +41,6 @@ pub(super) const NEVER: u64 = u64::MAX;
 
 pub(super) struct World {
     pub(super) faults: Faults,
-    /// The known faults that are told apart, not failures.
-    pub(super) off: Vec<Class>,
     pub(super) random: Random,
     pub(super) mono: u64,
     pub(super) beginning: u64,
@@ -78,7 +73,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(seed: u64, faults: Option<Faults>, off: Vec<Class>) -> Self {
+    pub(super) fn new(seed: u64, faults: Option<Faults>) -> Self {
         let mut random = Random::new(seed);
         let drawn = Faults::draw(&mut random);
         let faults = faults.unwrap_or(drawn);
@@ -101,7 +96,6 @@ impl World {
         let app = App::new(sessions, faults.several || r.once_in(2), faults.application, withholds, r.fork());
         Self {
             faults,
-            off,
             mono: 5 * SECOND,
             beginning: beginning.utc * SECOND - 5 * SECOND,
             clock: 0,
@@ -206,11 +200,7 @@ impl World {
         });
         match outcome {
             Ok(()) => Outcome::InStep,
-            Err(Stop::Known(class)) => {
-                self.totals.known = 1;
-                Outcome::Known(class)
-            }
-            Err(Stop::Failed(why)) => Outcome::Failed(why),
+            Err(Stop(why)) => Outcome::Failed(why),
         }
     }
 
@@ -296,7 +286,7 @@ impl World {
         } else {
             self.at_once += 1;
             if self.at_once > STEPS_AT_ONCE {
-                return Err(Stop::Failed(format!("stuck at one moment: {}", self.describe())));
+                return Err(Stop(format!("stuck at one moment: {}", self.describe())));
             }
         }
         self.each(Self::drive_peer)?;

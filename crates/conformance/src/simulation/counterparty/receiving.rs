@@ -82,6 +82,7 @@ impl Counterparty {
                 self.heart = logon.number(108).unwrap_or(30) * SECOND;
                 if resets {
                     self.reset();
+                    self.followed += 1;
                 } else if seq < self.next_in {
                     let expected = self.next_in;
                     return self
@@ -113,6 +114,7 @@ impl Counterparty {
             (Phase::LoggedOn | Phase::LogoutSent, _) if resets => {
                 let leaving = self.phase == Phase::LogoutSent;
                 self.reset();
+                self.followed += 1;
                 self.resetting = None;
                 self.next_in = 2;
                 self.heart = logon.number(108).unwrap_or(30) * SECOND;
