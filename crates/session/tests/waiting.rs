@@ -4,15 +4,17 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
+use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{App, BEGIN, Scratch, Side, kinds, settings, value};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
-use fixbolt_session::store::Store;
+use fixbolt_session::store::{Record, RecordKind, Store, StoreError};
 use fixbolt_session::{
-    Accepted, Delivery, Event, Phase, Read, Role, SendError, SessionSettings, Ticket, Turn, Utc,
+    Accepted, Delivery, Event, Phase, Read, Role, SendError, SessionKey, SessionSettings, Ticket, Turn, Utc,
     WhileLoggedOff,
 };
 
@@ -192,6 +194,101 @@ fn a_turn_that_is_rolled_back_leaves_nothing_that_waits() {
     assert_eq!(ids(&side.take(0)), "a");
     assert_eq!(ids(&after(&mut side, 1000)), "b");
     assert_eq!(*told.borrow(), [(waits(1), Ok(3))]);
+}
+
+#[test]
+fn what_a_turn_wrote_that_was_rolled_back_takes_no_room_in_the_queue() {
+    let (app, _) = answering();
+    let mut side =
+        Side::begin(BEGIN, app, Box::new(MemoryStore::new()), Vec::new()).with_outbound_queue(4096);
+    side.open(throttled("1/1000")).unwrap();
+    side.log_on(0, 1, "");
+    send(&mut side, "a").unwrap();
+    // As much as is for messages that answer none.
+    let large = "x".repeat(1800);
+    for _ in 0..2 {
+        let failed = side.act(0, |turn| {
+            assert_eq!(report(turn, &large), Ok(Accepted::Waits(waits(1))));
+            Err::<(), _>(SendError::Application("no"))
+        });
+        assert_eq!(failed, Err(SendError::Application("no")));
+    }
+    assert_eq!(send(&mut side, &large), Ok(Accepted::Waits(waits(1))));
+}
+
+#[test]
+fn the_application_is_told_that_messages_wait_also_after_a_turn_that_was_rolled_back() {
+    let (mut side, _) = side("1/1000");
+    let waiting = Rc::new(RefCell::new(0));
+    side.app.event = Box::new({
+        let waiting = Rc::clone(&waiting);
+        move |event, _| {
+            *waiting.borrow_mut() += u32::from(matches!(event, Event::Waits(_)));
+            Ok(())
+        }
+    });
+    side.log_on(0, 1, "");
+    send(&mut side, "a").unwrap();
+    let failed = side.act(0, |turn| {
+        report(turn, "b")?;
+        Err::<(), _>(SendError::Application("no"))
+    });
+    assert_eq!((failed, *waiting.borrow()), (Err(SendError::Application("no")), 0));
+    send(&mut side, "b").unwrap();
+    assert_eq!(*waiting.borrow(), 1);
+    // Once a minute.
+    side.take(0);
+    assert_eq!(ids(&after(&mut side, 1000)), "b");
+    send(&mut side, "c").unwrap();
+    assert_eq!(*waiting.borrow(), 1);
+}
+
+/// A store that refuses messages with a sequence number while it is told to.
+struct Refusing(Arc<AtomicBool>);
+
+impl Intercept<MemoryStore> for Refusing {
+    fn append(
+        &mut self,
+        store: &mut MemoryStore,
+        session: SessionKey,
+        record: &Record<'_>,
+    ) -> Result<(), StoreError> {
+        if record.kind == RecordKind::Outbound && self.0.load(Ordering::Relaxed) {
+            return Err(StoreError::Full { place: "test".into() });
+        }
+        store.append(session, record)
+    }
+}
+
+/// Returns a side whose store refuses messages with a sequence number while the switch is on.
+fn refusing_side() -> (Side<App>, Told, Arc<AtomicBool>) {
+    let refuses = Arc::new(AtomicBool::new(false));
+    let store = Intercepted::new(MemoryStore::new(), Refusing(Arc::clone(&refuses)));
+    let (side, told) = side_on(Box::new(store), throttled("1/1000"));
+    (side, told, refuses)
+}
+
+#[test]
+fn what_a_turn_wrote_that_the_store_refused_is_not_told_once_the_store_is_opened_again() {
+    let (mut side, told, refuses) = refusing_side();
+    side.log_on(0, 1, "");
+    for id in ["a", "b"] {
+        send(&mut side, id).unwrap();
+    }
+    refuses.store(true, Ordering::Relaxed);
+    let failed = side.act(0, |turn| {
+        assert_eq!(report(turn, "c"), Ok(Accepted::Waits(waits(2))));
+        let mut reject = turn.reply().draft(MsgType::new(b"j"));
+        reject.writer().bytes(Key::new(372), b"D").bytes(Key::new(380), b"0");
+        reject.send()
+    });
+    assert_eq!(failed, Err(SendError::Store(StoreError::Full { place: "test".into() })));
+    side.disconnect(0);
+    refuses.store(false, Ordering::Relaxed);
+    side.resume(0, "jane: there is room again").unwrap();
+    side.log_on(0, 2, "");
+    // A store in memory has lost b. What became of c was the result of the turn.
+    assert_eq!(*told.borrow(), [(waits(1), Err(SendError::NotStored))]);
 }
 
 #[test]

@@ -433,8 +433,9 @@ impl<'c> Call<'c> {
         // A callback that writes begins another transaction, possibly in a session whose events are
         // still to be told.
         let mut touched = core::mem::take(&mut self.core.touched);
+        let now = self.now.mono;
         let news: Vec<_> =
-            touched.drain(..).map(|index| (index, self.core.sessions[index].take_news())).collect();
+            touched.drain(..).map(|index| (index, self.core.sessions[index].take_news(now))).collect();
         self.telling += 1;
         for (index, News { unreached, waits, left, warned }) in news {
             self.own = index;

@@ -50,7 +50,7 @@ mod tests {
     use crate::state::waiting::WaitingBody;
     use crate::state::{Connection, ResetStage, Resetting};
     use crate::store::stored_message::FieldStorage;
-    use crate::store::{ConnectionNumber, Position, Record, RecordFlags, RecordKind, Waiting};
+    use crate::store::{ConnectionNumber, Position, Record, RecordFlags, RecordKind};
     use crate::values::time::{Mono, Now, Utc};
     use crate::wire::oversized;
 
@@ -247,7 +247,7 @@ mod tests {
                     mono: Mono(1),
                     body: b"35=D\x0111=a\x01",
                 };
-                s.waiting.push(Waiting::default(), WaitingBody::of(1, Some(&record)));
+                s.waiting.push(1, WaitingBody::of(1, Some(&record)));
                 (s.state.stored.wait, s.state.stored.waited) = (1, 1);
             },
             at(2001),

@@ -9,7 +9,8 @@ use crate::api::resume::Resume;
 use crate::api::turn::Turn;
 use crate::decide::reaction::SessionReaction;
 use crate::events::end::Halt;
-use crate::events::event::{Event, Unreached};
+use crate::events::error::SendError;
+use crate::events::event::{Event, Ticket, Unreached};
 use crate::events::open_error::OpenError;
 use crate::perform::call::Call;
 use crate::state::Stored;
@@ -17,12 +18,14 @@ use crate::store::{Recovered, StoreError};
 
 impl Call<'_> {
     /// Reports what the store found out, shows its contents to the application, and closes it if it
-    /// must be repaired.
-    pub(crate) fn begin_work(&mut self, recovered: &Recovered) {
+    /// must be repaired. The messages with the tickets in `lost` waited, and are not in the store.
+    pub(crate) fn begin_work(&mut self, recovered: &Recovered, lost: Vec<Ticket>) {
         if let Some(given_up) = &recovered.given_up {
             self.notify(&Event::NumbersGivenUp { begin: *given_up.start(), end: *given_up.end() });
         }
-        self.load_waiting();
+        for ticket in lost {
+            self.notify(&Event::NotSent { ticket, why: &SendError::NotStored });
+        }
         self.show_store();
     }
 
@@ -112,11 +115,12 @@ impl Call<'_> {
         if let Some(by_reset) = session.recover(&recovered, was_new) {
             lost = Some((by_reset, Unreached::Reset));
         }
+        let lost_waiting = self.read_waiting();
         self.tell_lost(lost);
         if self.session().standing.halted.is_none() && recovered.generation == known.generation {
             self.raise_numbers(known.next_in, known.next_out);
         }
-        self.begin_work(&recovered);
+        self.begin_work(&recovered, lost_waiting);
         Ok(())
     }
 

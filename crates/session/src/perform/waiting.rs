@@ -7,12 +7,12 @@ use fixbolt_codec::{Body, BodySink, NewBody};
 use crate::decide::reaction::SessionReaction;
 use crate::events::end::Halt;
 use crate::events::error::SendError;
-use crate::events::event::{Accepted, Event};
+use crate::events::event::{Accepted, Ticket};
 use crate::perform::call::Call;
 use crate::send::draft::{Author, Handle};
 use crate::state::timers::Timer;
 use crate::state::waiting::WaitingBody;
-use crate::store::{RecordKind, Waiting};
+use crate::store::RecordKind;
 
 /// The most messages per call.
 const AT_ONCE: usize = 16;
@@ -99,15 +99,12 @@ impl Call<'_> {
         }
     }
 
-    /// Reads the messages that wait from the store that was just opened. The application hears of
+    /// Reads the messages that wait from the store that was just opened. Returns the tickets of
     /// those that the session had and the store no longer has.
-    pub(crate) fn load_waiting(&mut self) {
+    pub(crate) fn read_waiting(&mut self) -> Vec<Ticket> {
         let session = self.session_mut();
         let (key, waiting) = (session.fixed.key, session.state.stored.waiting());
         let mut known = session.waiting.take_all();
-        if waiting.count == 0 && known.is_empty() {
-            return;
-        }
         let mut read: Vec<WaitingBody> = Vec::new();
         let store = &mut self.core.store;
         let replayed = if waiting.count == 0 {
@@ -131,14 +128,11 @@ impl Call<'_> {
                 // Its sender knows it by this ticket.
                 body.ticket = known.swap_remove(at).1.ticket;
             }
-            let before = Waiting { count: 0, last: number - 1 };
-            session.waiting.push(before, body);
-        }
-        for (_, body) in known {
-            self.notify(&Event::NotSent { ticket: body.ticket, why: &SendError::NotStored });
+            session.waiting.push(number, body);
         }
         if let Err(error) = replayed {
             self.react(SessionReaction::halt(Halt::by_store(error)));
         }
+        known.into_iter().map(|(_, body)| body.ticket).collect()
     }
 }

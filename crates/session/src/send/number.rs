@@ -180,10 +180,10 @@ impl Sender<'_> {
         let record = record(recorded, state, RecordKind::Waiting, flags, number, cause, &stored);
         state.added.record(stored.len());
         append(self.store, fixed.key, &record, self.transaction)?;
-        if state.stored.wait == 0 && self.limits.tells_waiting(now.mono) {
+        if state.stored.wait == 0 {
             self.transaction.begin_to_wait();
         }
-        waiting.push(state.stored.waiting(), body);
+        waiting.push(number.0, body);
         state.stored.note_waiting(&record);
         Ok(Accepted::Waits(ticket))
     }

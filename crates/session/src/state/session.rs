@@ -461,11 +461,12 @@ impl Session {
     }
 
     /// Takes the events that the application has not been notified of.
-    pub(crate) fn take_news(&mut self) -> News {
+    pub(crate) fn take_news(&mut self, now: Mono) -> News {
         let warned = self.tools.outbound.as_mut().map(OutboundCheck::take_warnings).unwrap_or_default();
         let left = self.waiting.take_left(self.state.stored.waiting());
         let Transaction { unreached, waits, .. } = self.transaction.change();
-        News { unreached: unreached.take(), waits: core::mem::take(waits), left, warned }
+        let (unreached, begins) = (unreached.take(), core::mem::take(waits));
+        News { unreached, waits: begins && self.limits.tells_waiting(now), left, warned }
     }
 
     /// Takes the snapshot of a session that the transaction touches for the first time; `false` if
@@ -487,6 +488,7 @@ impl Session {
     pub(crate) fn rollback(&mut self) -> Option<StoreError> {
         self.state.clone_from(&self.transaction.snapshot.state);
         self.outbox.rollback(self.transaction.snapshot.outbox);
+        self.waiting.forget_after(self.state.stored.waiting());
         self.transaction.change().unreached = None;
         if let Some(check) = &mut self.tools.outbound {
             check.forget();

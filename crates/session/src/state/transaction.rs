@@ -21,7 +21,7 @@ pub(crate) struct Transaction {
     pub(crate) store_error: Option<StoreError>,
     /// Messages that will not reach the counterparty once the transaction is committed.
     pub(crate) unreached: Option<(Unsent, Unreached)>,
-    /// Whether the application is told that its messages begin to wait for a throttle.
+    /// Whether messages of the application begin to wait for a throttle.
     pub(crate) waits: bool,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Snapshot {
 pub(crate) struct News {
     /// Messages that will not reach the counterparty.
     pub(crate) unreached: Option<(Unsent, Unreached)>,
-    /// Its messages begin to wait for a throttle.
+    /// Its messages begin to wait for a throttle, and it is time to tell it.
     pub(crate) waits: bool,
     /// Messages that waited for a throttle, and what has become of them.
     pub(crate) left: Vec<(Ticket, Result<SeqNum, SendError>)>,

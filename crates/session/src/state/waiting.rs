@@ -2,8 +2,8 @@
 //! number yet.
 //!
 //! Which of them wait is part of the state, so that a rollback restores it; the bodies are here. A
-//! body that a rollback has left over is dropped when the next one comes, and one that has left is
-//! here until the application has heard of it.
+//! rollback drops those that began to wait in its transaction, and one that has left is here until
+//! the application has heard of it.
 
 use core::ops::RangeInclusive;
 use std::collections::VecDeque;
@@ -134,11 +134,10 @@ impl WaitingQueue {
         self.bodies.is_empty() || self.bytes + len + AROUND <= limit
     }
 
-    /// Adds the message that waits after those of `waiting`.
-    pub(crate) fn push(&mut self, waiting: Waiting, body: WaitingBody) {
-        self.forget_after(waiting);
+    /// Adds the message with this number, which follows that of the last one.
+    pub(crate) fn push(&mut self, number: u64, body: WaitingBody) {
         if self.bodies.is_empty() {
-            self.first = waiting.last + 1;
+            self.first = number;
         }
         self.bytes += body.bytes.len() + AROUND;
         self.bodies.push_back(body);
@@ -161,7 +160,6 @@ impl WaitingQueue {
 
     /// Takes the messages that have left.
     pub(crate) fn take_left(&mut self, waiting: Waiting) -> Vec<(Ticket, Result<SeqNum, SendError>)> {
-        self.forget_after(waiting);
         let mut left = Vec::new();
         while self.first < waiting.first()
             && let Some(body) = self.bodies.pop_front()
@@ -192,6 +190,8 @@ impl WaitingQueue {
     pub(crate) fn check(&self, waiting: Waiting) {
         let here = self.iter(waiting).count();
         assert!(here == waiting.count as usize, "{} messages wait, and {here} are here", waiting.count);
+        let after = (self.first + self.bodies.len() as u64).saturating_sub(waiting.last + 1);
+        assert!(self.bodies.is_empty() || after == 0, "{after} bodies are of messages that do not wait");
         let bytes: usize = self.bodies.iter().map(|body| body.bytes.len() + AROUND).sum();
         assert!(bytes == self.bytes, "bodies that wait cost {bytes}, and {} are counted", self.bytes);
     }
