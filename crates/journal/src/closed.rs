@@ -22,8 +22,10 @@ pub(crate) struct Closed {
 }
 
 impl Closed {
-    /// Keeps the sequence numbers of a session that is closed, if it has used any.
-    pub(crate) fn keep(&mut self, session: SessionId, ledger: Ledger) {
+    /// Keeps the sequence numbers of a session that is closed, if it has used any. No messages are
+    /// kept, so that none waits.
+    pub(crate) fn keep(&mut self, session: SessionId, mut ledger: Ledger) {
+        ledger.waiting.count = 0;
         if ledger == Ledger::default() {
             return;
         }

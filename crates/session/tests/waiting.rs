@@ -490,3 +490,26 @@ fn what_waits_in_a_store_that_ends_with_the_session_is_told_before_that() {
     assert_eq!(side.phase(0), Phase::Disconnected);
     side.close(0).unwrap();
 }
+
+#[test]
+fn what_waits_in_a_store_that_ends_with_the_session_is_told_once_even_if_the_store_has_failed() {
+    let (mut side, told, refuses) = refusing_side();
+    side.log_on(0, 1, "");
+    for id in ["a", "b", "c"] {
+        send(&mut side, id).unwrap();
+    }
+    side.take(0);
+    refuses.store(true, Ordering::Relaxed);
+    assert_eq!(after(&mut side, 1000), Vec::<String>::new());
+    side.disconnect(0);
+    assert!(side.halted(0).is_some());
+    side.end_waiting(0);
+    let expected = [1, 2].map(|number| (waits(number), Err(SendError::Unavailable)));
+    assert_eq!(*told.borrow(), expected);
+    side.close(0).unwrap();
+    refuses.store(false, Ordering::Relaxed);
+    side.open(throttled("1/1000")).unwrap();
+    side.pass(Duration::from_secs(10));
+    side.log_on(0, 2, "");
+    assert_eq!(*told.borrow(), expected);
+}

@@ -7,13 +7,15 @@ use fixbolt_codec::{Body, BodySink, NewBody};
 use crate::decide::reaction::SessionReaction;
 use crate::events::end::Halt;
 use crate::events::error::SendError;
-use crate::events::event::{Accepted, Ticket};
+use crate::events::event::{Accepted, Event, Ticket};
 use crate::perform::call::Call;
 use crate::send::draft::{Author, Handle};
 use crate::state::timers::Timer;
 use crate::state::waiting::WaitingBody;
 use crate::store::RecordKind;
 
+/// Why messages are not sent whose session and store end.
+const UNAVAILABLE: SendError = SendError::Unavailable;
 /// The most messages per call.
 const AT_ONCE: usize = 16;
 
@@ -92,10 +94,18 @@ impl Call<'_> {
     }
 
     /// Drops all messages that wait, because the session ends and its store does not outlive it.
+    /// One that has failed hears nothing of that, and the application does.
     pub(crate) fn drop_all_waiting(&mut self) {
         let count = self.session().state.stored.wait;
-        if count > 0 && self.session().standing.store_is_open {
-            self.drop_waiting(count, &SendError::Unavailable);
+        if count == 0 || self.session().standing.store_is_open && self.drop_waiting(count, &UNAVAILABLE) {
+            return;
+        }
+        let session = self.session_mut();
+        session.state.stored.wait = 0;
+        let untold = session.waiting.take_all();
+        session.publish();
+        for (_, body) in untold {
+            self.notify(&Event::NotSent { ticket: body.ticket, why: &UNAVAILABLE });
         }
     }
 
