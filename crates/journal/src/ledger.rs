@@ -144,6 +144,7 @@ impl Ledger {
             attempts: self.attempts,
             waiting: self.waiting,
             given_up: None,
+            in_doubt: None,
             damage: None,
         }
     }

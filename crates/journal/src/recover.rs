@@ -15,7 +15,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
     Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, StoreError,
 };
-use fixbolt_session::{Mono, SessionId};
+use fixbolt_session::{Mono, SendError, SessionId};
 
 use crate::DirectoryStore;
 use crate::archive::Retention;
@@ -77,6 +77,8 @@ pub(crate) struct Continuation {
     pub(crate) next_out: SeqNum,
     /// Outbound sequence numbers that may have been used and are not in the records.
     pub(crate) given_up: Option<RangeInclusive<SeqNum>>,
+    /// The oldest messages that wait for a throttle, as many as may have used these numbers.
+    in_doubt: Option<RangeInclusive<u64>>,
     /// Records at the end are missing or incomplete.
     lost: bool,
     died_with_machine: bool,
@@ -110,7 +112,14 @@ impl Continuation {
         // With a lost reset, all numbers below the mark may be those of the new generation.
         let unsure_from = if lost_reset { SeqNum::ONE } else { known };
         let given_up = (next_out > unsure_from).then(|| unsure_from..=next_out.previous());
-        Self { generation, next_in, next_out, given_up, lost, died_with_machine, lost_reset }
+        let (waiting, first) = (scan.ledger.waiting, scan.ledger.waiting.first());
+        let in_doubt = given_up.as_ref().filter(|_| waiting.count > 0).map(|range| {
+            let most = range.end().0 - range.start().0;
+            // A reset ends the wait of all.
+            let last = if lost_reset { waiting.last } else { waiting.last.min(first + most) };
+            first..=last
+        });
+        Self { generation, next_in, next_out, given_up, in_doubt, lost, died_with_machine, lost_reset }
     }
 }
 
@@ -203,6 +212,7 @@ impl Opening<'_> {
             next_in,
             next_out: mark,
             given_up,
+            in_doubt,
             lost,
             died_with_machine,
             lost_reset,
@@ -278,20 +288,23 @@ impl Opening<'_> {
                 None => format!("store: {why}"),
             };
             log.limit = u64::MAX;
-            log.append(
-                turn,
-                &Record {
-                    kind: if lost_reset { RecordKind::Reset } else { RecordKind::Adjust },
-                    flags: RecordFlags::default(),
-                    seq: mark,
-                    next_in: ledger.next_in,
-                    connection: ledger.connection,
-                    cause: None,
-                    utc: lock::now(),
-                    mono: Mono::default(),
-                    body: body.as_bytes(),
-                },
-            )?;
+            let adjust = Record {
+                kind: if lost_reset { RecordKind::Reset } else { RecordKind::Adjust },
+                flags: RecordFlags::default(),
+                seq: mark,
+                next_in: ledger.next_in,
+                connection: ledger.connection,
+                cause: None,
+                utc: lock::now(),
+                mono: Mono::default(),
+                body: body.as_bytes(),
+            };
+            log.append(turn, &adjust)?;
+            if let Some(range) = in_doubt.as_ref().filter(|_| !lost_reset) {
+                let (kind, seq) = (RecordKind::Dropped, SeqNum(*range.end()));
+                let why = SendError::InDoubt.to_string();
+                log.append(turn, &Record { kind, seq, body: why.as_bytes(), ..adjust })?;
+            }
             log.finish();
             log.publish();
         }
@@ -311,7 +324,7 @@ impl Opening<'_> {
         let reached = log.reached();
         shared.publish_position(reached.segment, reached.offset);
         log.give_up_past(SeqNum::MAX);
-        let recovered = Recovered { given_up, ..log.committed.recovered() };
+        let recovered = Recovered { given_up, in_doubt, ..log.committed.recovered() };
         Ok((log, recovered, turn))
     }
 

@@ -171,6 +171,7 @@ fn is_read_and_continued(base: &Path) {
             attempts: 1,
             waiting: Waiting::default(),
             given_up: None,
+            in_doubt: None,
             damage: None,
         }
     );

@@ -12,10 +12,10 @@ use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{App, BEGIN, Scratch, Side, kinds, settings, value};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
-use fixbolt_session::store::{Record, RecordKind, Store, StoreError};
+use fixbolt_session::store::{Record, RecordKind, Recovered, Store, StoreError, Waiting};
 use fixbolt_session::{
-    Accepted, Delivery, Event, Phase, Read, Role, SendError, SessionKey, SessionSettings, Ticket, Turn, Utc,
-    WhileLoggedOff,
+    Accepted, Delivery, Event, Phase, Read, Role, SendError, SessionId, SessionKey, SessionSettings, Ticket,
+    Turn, Utc, WhileLoggedOff,
 };
 
 const DAY: u64 = 24 * 3600 * 1_000_000_000;
@@ -512,4 +512,34 @@ fn what_waits_in_a_store_that_ends_with_the_session_is_told_once_even_if_the_sto
     side.pass(Duration::from_secs(10));
     side.log_on(0, 2, "");
     assert_eq!(*told.borrow(), expected);
+}
+
+/// A store that has lost how far messages that waited were sent.
+struct Unsure;
+
+impl Intercept<MemoryStore> for Unsure {
+    fn open(
+        &mut self,
+        store: &mut MemoryStore,
+        key: SessionKey,
+        session: &SessionId,
+    ) -> Result<Recovered, StoreError> {
+        Ok(Recovered {
+            given_up: Some(SeqNum(5)..=SeqNum(9)),
+            next_out: SeqNum(10),
+            waiting: Waiting { count: 0, last: 2 },
+            in_doubt: Some(1..=2),
+            ..store.open(key, session)?
+        })
+    }
+}
+
+#[test]
+fn what_may_have_been_sent_before_the_machine_stopped_is_told_and_not_sent_again() {
+    let (mut side, told) =
+        side_on(Box::new(Intercepted::new(MemoryStore::new(), Unsure)), throttled("1/1000"));
+    assert_eq!(*told.borrow(), [1, 2].map(|number| (waits(number), Err(SendError::InDoubt))));
+    side.log_on(0, 1, "");
+    send(&mut side, "a").unwrap();
+    assert_eq!(send(&mut side, "b"), Ok(Accepted::Waits(waits(3))));
 }

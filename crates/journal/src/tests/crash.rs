@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Generation, Record, RecordKind, Store};
+use fixbolt_session::store::{Generation, Record, RecordFlags, RecordKind, Store, Waiting};
 
 use super::*;
 use crate::log::RESERVE;
@@ -74,6 +74,33 @@ fn after_the_death_of_the_process_sequence_numbers_continue_exactly() {
     assert_eq!(read_body(&mut store, key, 0, 301), Some(b"other".to_vec()));
     store.crash();
     assert_eq!(open(&mut store).1.next_out, SeqNum(302));
+}
+
+/// The one that left last may be on the wire without its record.
+#[test]
+fn what_waited_when_the_machine_died_waits_no_longer_and_is_in_doubt() {
+    let j = Journal::new("power-waiting");
+    let mut store = j.store();
+    let (key, _) = open(&mut store);
+    let waiting = |n| Record { kind: RecordKind::Waiting, ..outbound(n, b"35=D|") };
+    for n in 1..=4 {
+        turn(&mut store, key, &[waiting(n)]);
+    }
+    turn(&mut store, key, &[Record { flags: RecordFlags::WAITED, ..outbound(1, b"x") }]);
+    store.crash();
+    let (key, recovered) = open(&mut store);
+    assert_eq!((recovered.waiting, recovered.in_doubt), (Waiting { count: 3, last: 4 }, None));
+    turn(&mut store, key, &[outbound(2, b"y")]);
+    store.crash();
+    j.reboot();
+    let (key, recovered) = open(&mut store);
+    let none = Waiting { count: 0, last: 4 };
+    assert_eq!((recovered.waiting, recovered.in_doubt), (none, Some(2..=4)));
+    assert!(recovered.given_up.is_some());
+    turn(&mut store, key, &[waiting(5)]);
+    store.crash();
+    let (_, recovered) = open(&mut store);
+    assert_eq!((recovered.waiting, recovered.in_doubt), (Waiting { count: 1, last: 5 }, None), "told once");
 }
 
 #[test]

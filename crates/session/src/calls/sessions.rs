@@ -196,11 +196,11 @@ impl Sessions {
         self.core.touched.reserve(slots);
         self.core.work.reserve(slots);
         if let Some(mut call) = self.call(now, key, app) {
-            let lost = call.read_waiting();
+            let ended = call.read_waiting(&recovered);
             if recovered.since.is_none() && recovered.damage.is_none() {
                 call.notify(&Event::NewStore);
             }
-            call.begin_work(&recovered, lost);
+            call.begin_work(&recovered, ended);
             call.follow_schedule();
         }
         Ok(key)

@@ -63,6 +63,10 @@ pub enum SendError {
     /// The store has lost the message, or kept it without its secrets, while it waited for a
     /// throttle.
     NotStored,
+    /// Whether the message was sent is not known: it waited for a throttle when the machine
+    /// stopped, and may have left under a sequence number that was given up
+    /// ([`Event::NumbersGivenUp`](crate::Event::NumbersGivenUp)). It is not sent again.
+    InDoubt,
     /// The store refused the message; the session is halted.
     Store(StoreError),
     /// The application's own failure, in its words.
@@ -98,6 +102,7 @@ impl fmt::Display for SendError {
             }
             Self::Reset => f.write_str("the sequence numbers were reset while it waited"),
             Self::NotStored => f.write_str("the store no longer has it"),
+            Self::InDoubt => f.write_str("whether it was sent before the machine stopped is not known"),
             Self::Store(error) => error.fmt(f),
             Self::Application(why) => f.write_str(why),
         }

@@ -18,13 +18,13 @@ use crate::store::{Recovered, StoreError};
 
 impl Call<'_> {
     /// Reports what the store found out, shows its contents to the application, and closes it if it
-    /// must be repaired. The messages with the tickets in `lost` waited, and are not in the store.
-    pub(crate) fn begin_work(&mut self, recovered: &Recovered, lost: Vec<Ticket>) {
+    /// must be repaired. `ended` are messages that waited and will not be sent.
+    pub(crate) fn begin_work(&mut self, recovered: &Recovered, ended: Vec<(Ticket, SendError)>) {
         if let Some(given_up) = &recovered.given_up {
             self.notify(&Event::NumbersGivenUp { begin: *given_up.start(), end: *given_up.end() });
         }
-        for ticket in lost {
-            self.notify(&Event::NotSent { ticket, why: &SendError::NotStored });
+        for (ticket, why) in ended {
+            self.notify(&Event::NotSent { ticket, why: &why });
         }
         self.show_store();
     }
@@ -115,12 +115,12 @@ impl Call<'_> {
         if let Some(by_reset) = session.recover(&recovered, was_new) {
             lost = Some((by_reset, Unreached::Reset));
         }
-        let lost_waiting = self.read_waiting();
+        let ended = self.read_waiting(&recovered);
         self.tell_lost(lost);
         if self.session().standing.halted.is_none() && recovered.generation == known.generation {
             self.raise_numbers(known.next_in, known.next_out);
         }
-        self.begin_work(&recovered, lost_waiting);
+        self.begin_work(&recovered, ended);
         Ok(())
     }
 

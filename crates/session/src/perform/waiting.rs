@@ -12,7 +12,7 @@ use crate::perform::call::Call;
 use crate::send::draft::{Author, Handle};
 use crate::state::timers::Timer;
 use crate::state::waiting::WaitingBody;
-use crate::store::RecordKind;
+use crate::store::{RecordKind, Recovered};
 
 /// Why messages are not sent whose session and store end.
 const UNAVAILABLE: SendError = SendError::Unavailable;
@@ -109,9 +109,10 @@ impl Call<'_> {
         }
     }
 
-    /// Reads the messages that wait from the store that was just opened. Returns the tickets of
-    /// those that the session had and the store no longer has.
-    pub(crate) fn read_waiting(&mut self) -> Vec<Ticket> {
+    /// Reads the messages that wait from the store that was just opened. Returns which ones no
+    /// longer wait, and why: those that the session had and the store has lost, and those of which
+    /// the store does not know whether they were sent.
+    pub(crate) fn read_waiting(&mut self, recovered: &Recovered) -> Vec<(Ticket, SendError)> {
         let session = self.session_mut();
         let (key, waiting) = (session.fixed.key, session.state.stored.waiting());
         let mut known = session.waiting.take_all();
@@ -133,16 +134,21 @@ impl Call<'_> {
         let missed = waiting.first() + read.len() as u64..=waiting.last;
         read.extend(missed.map(|number| WaitingBody::of(number, None)));
         let session = self.session_mut();
+        // The sender of one that the session had knows it by the ticket that it has here.
+        let mut ticket_of = |number| {
+            let at = known.iter().position(|(known, _)| *known == number);
+            at.map_or(Ticket::Waiting(number), |at| known.swap_remove(at).1.ticket)
+        };
         for (mut body, number) in read.into_iter().zip(waiting.numbers()) {
-            if let Some(at) = known.iter().position(|(known, _)| *known == number) {
-                // Its sender knows it by this ticket.
-                body.ticket = known.swap_remove(at).1.ticket;
-            }
+            body.ticket = ticket_of(number);
             session.waiting.push(number, body);
         }
+        let in_doubt = recovered.in_doubt.clone().into_iter().flatten();
+        let mut ended: Vec<_> = in_doubt.map(|number| (ticket_of(number), SendError::InDoubt)).collect();
+        ended.extend(known.into_iter().map(|(_, body)| (body.ticket, SendError::NotStored)));
         if let Err(error) = replayed {
             self.react(SessionReaction::halt(Halt::by_store(error)));
         }
-        known.into_iter().map(|(_, body)| body.ticket).collect()
+        ended
     }
 }

@@ -182,6 +182,9 @@ pub struct Recovered {
     /// Outbound sequence numbers given up after an unclean stop: they may have been sent, and their
     /// bodies are lost. They are gap-filled on request.
     pub given_up: Option<RangeInclusive<SeqNum>>,
+    /// The numbers of messages that waited for a throttle, and may have been sent under the
+    /// sequence numbers given up. They no longer wait: sent again, they could be executed twice.
+    pub in_doubt: Option<RangeInclusive<u64>>,
     /// Why the session must not start until its store has been repaired.
     pub damage: Option<String>,
 }
@@ -197,6 +200,7 @@ impl Default for Recovered {
             attempts: 0,
             waiting: Waiting::default(),
             given_up: None,
+            in_doubt: None,
             damage: None,
         }
     }
