@@ -297,6 +297,30 @@ fn redundant_requests_do_not_prolong_the_time_for_the_answer() {
 }
 
 #[test]
+fn a_redundant_request_for_more_than_the_one_before_is_not_answered_too_late_before_it_leaves() {
+    let mut side = logged_on(|s| {
+        (s.redundant_resend_requests, s.closed_resend_requests) = (true, true);
+        (s.max_resend_requests, s.max_replay_rate) = (1, Some(1));
+        s.compatibility = Compatibility::QuickFix;
+    });
+    assert_eq!(orders(&mut side, 2..=61).len(), 60);
+    assert_eq!(requests(&side.say(0, "35=0|34=63|")), ["62-62"]);
+    side.tell(0, "35=2|34=64|7=2|16=61|");
+    // The next requests wait for the replay.
+    side.tell(0, "35=0|34=66|");
+    let fields = again(&side, 62);
+    side.tell(0, &fields);
+    let mut requested = seconds(&mut side, 1);
+    assert_eq!(numbers(&side).0, 65);
+    for seq in 67..107 {
+        side.tell(0, &format!("35=0|34={seq}|"));
+        requested.extend(seconds(&mut side, 1));
+    }
+    assert_eq!((requested, side.phase(0)), (Vec::new(), Phase::LoggedOn));
+    assert_eq!(seconds(&mut side, 30)[..2], ["62-65", "65-66"]);
+}
+
+#[test]
 fn a_sequence_reset_ends_the_withholding_of_messages_behind_a_gap_before_the_logon() {
     let mut side = Side::new(vec![settings("PEER", Role::Acceptor)]);
     assert_eq!(kinds(&side.log_on(0, 5, "")), "A2");

@@ -73,8 +73,10 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
         if !is_sent || !passed && (!stuck || now - gap.asked_at < patience(connection)) {
             let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
             if session.fixed.settings.redundant_resend_requests && !replayed && !is_request {
-                // The time for the answer is that of the first one.
-                let request = gap.request;
+                // The time for the answer is that of the first request, unless that asks for
+                // less and this one waits for a replay.
+                let is_first = !is_sent || gap.asked_to.is_none_or(|last| last >= end);
+                let request = if is_first { gap.request } else { request(session) };
                 return ask(next_in, end.max(gap.end), asked, asked_at, request, gap.resent);
             }
             // R-GAP-2
