@@ -39,8 +39,10 @@ impl World {
         }
         let far = *self.random.pick(&[3, 60, 600, 3600, 86_400, 3 * 86_400]) as i64 * SECOND as i64;
         self.clock = if self.random.once_in(2) { far } else { -far };
-        // What a process that stands still has not seen before counts, too.
-        let seen = if self.paused_until > self.mono { self.paused_since } else { self.mono };
+        // What a process that stands still has not seen before counts, too, nor does a session look
+        // while its connection closes.
+        let closing = self.links().filter_map(|link| link.closing_since).fold(self.mono, u64::min);
+        let seen = if self.paused_until > self.mono { self.paused_since.min(closing) } else { closing };
         self.clock_wrong_since = self.beginning + seen;
         self.clock_back_at = self.mono + self.random.within(1, 90) * SECOND;
         self.each_one(|w| (w.link.diary.clock_jumped, w.link.diary.now.jumped) = (true, true));

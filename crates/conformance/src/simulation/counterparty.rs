@@ -156,6 +156,8 @@ pub(super) struct Counterparty {
     pub(super) replayed: bool,
     /// ResendRequests that it has received.
     pub(super) requests: u64,
+    /// Those that it has sent for nothing.
+    pub(super) idle_requests: u64,
     /// Logons of which each told the other side what it misses.
     pub(super) expected: u64,
     pub(super) tested: Vec<(u64, u64)>,
@@ -228,6 +230,7 @@ impl Counterparty {
             timed_out: false,
             replayed: false,
             requests: 0,
+            idle_requests: 0,
             expected: 0,
             tested: Vec::new(),
             rejects: 0,
@@ -602,6 +605,7 @@ impl Counterparty {
                 } else {
                     self.random.within(begin, self.next_in)
                 };
+                self.idle_requests += 1;
                 self.send(now, "2", format!("7={begin}\x0116={end}\x01").into_bytes(), None, false);
             }
             2 => {

@@ -60,6 +60,8 @@ pub(super) struct Diary {
     /// How often each number of the counterparty was lost, in its series: with the message, with a
     /// gap fill, or with the ResendRequest that asked for it.
     lost: BTreeMap<u64, u32>,
+    /// How often the number was lost that was lost most often in the series before.
+    lost_before: u32,
     /// Runs of lost messages in the direction to the session.
     pub(super) runs: u64,
     /// The operators know that the two sides have different numbers: the store was put back.
@@ -98,13 +100,16 @@ impl Diary {
 
     /// The counterparty has begun a new series of numbers.
     pub(super) fn series_began(&mut self) {
+        // The session may not know of them yet.
+        self.lost_before = self.lost.values().copied().max().unwrap_or(0);
         self.lost.clear();
         self.skipped.clear();
     }
 
-    /// Returns how often the number was lost that was lost most often.
+    /// Returns how often the number was lost that was lost most often, in this series or the one
+    /// before.
     pub(super) fn most_lost(&self) -> u32 {
-        self.lost.values().copied().max().unwrap_or(0)
+        self.lost.values().copied().max().unwrap_or(0).max(self.lost_before)
     }
 
     pub(super) fn is_skipped(&self, seq: u64) -> bool {

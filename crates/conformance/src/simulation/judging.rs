@@ -187,6 +187,7 @@ impl World {
             return Ok(());
         }
         let rough = it.is_rough() || it.jumped;
+        let refused = self.app.has_withheld || self.totals.limited > 0;
         let planned = it.leave.is_some() || self.window_has_ended().is_some() || faults.operators;
         let has_cause = match end {
             E::ConnectionLost | E::LogonUnanswered => it.cut || it.peer_left || rough,
@@ -196,15 +197,15 @@ impl World {
             // what the application or a limit has refused to send again.
             E::LogoutTimedOut => {
                 let slow = self.link.settings.max_replay_rate.is_some() || faults.throttles;
-                let refused = self.app.has_withheld || self.totals.limited > 0;
                 planned && (rough || it.peer_left || slow || refused)
                     || faults.application
                     || self.link.peer.habits.logout_answer != LogoutAnswer::AtOnce
             }
             E::PeerDidNotClose => self.link.peer.left || it.peer_left,
             E::LogonTimedOut => rough,
-            // A counterparty with a longer HeartBtInt has longer to answer by its own clock.
-            E::HeartbeatTimedOut => rough || self.link.settings.heart_bt_int_override,
+            // A counterparty with a longer HeartBtInt has longer to answer by its own clock, and it
+            // does not answer what it does not process, behind what was refused.
+            E::HeartbeatTimedOut => rough || refused || self.link.settings.heart_bt_int_override,
             E::PeerDidNotRead | E::SlowConsumer => it.stalled || faults.slow,
             E::ResetUnanswered => rough || it.peer_left || self.link.peer.left,
             E::ScheduleEnded { .. } | E::OutsideSchedule { .. } => self.window_has_ended().is_some(),
@@ -348,7 +349,9 @@ impl World {
 
     /// A TestRequest is answered while messages of the application wait for a limit.
     fn judge_answers(&mut self) -> Result<(), Stop> {
-        let quiet = self.faults.slow || self.faults.store || self.faults.application || self.faults.pauses;
+        let Faults { slow, store, application, pauses, hostile, .. } = self.faults;
+        // A hostile one sends half a message before its TestRequest.
+        let quiet = slow || store || application || pauses || hostile;
         let other =
             self.link.settings.max_inbound_rate.is_some() || self.link.settings.max_replay_rate.is_some();
         // An application that is refused has its messages offered again.
@@ -404,7 +407,9 @@ impl World {
                 .as_ref()
                 .and_then(|s| s.numbers(self.link.key))
                 .map_or(0, |(next_in, _)| next_in.0);
-            if !rough && !hasty && it.gap && next_in < self.link.arrived.next {
+            // What was requested is read no faster than the rate allows.
+            let paced = self.link.settings.max_inbound_rate.is_some();
+            if !rough && !hasty && !paced && it.gap && next_in < self.link.arrived.next {
                 let why = format!("a TestRequest waits for messages that have arrived: {}", self.describe());
                 return Err(Stop(why));
             }
@@ -694,7 +699,8 @@ impl World {
         if self.faults != only || self.link.diary.most_lost() >= self.link.settings.max_resend_requests {
             return Ok(());
         }
-        let most = self.link.diary.runs + 1;
+        // A request that is answered behind a gap is followed by ours for that (R-GAP-6).
+        let most = self.link.diary.runs + 1 + self.link.peer.idle_requests;
         if self.link.peer.requests > most {
             let why =
                 format!("{} ResendRequests for {} lost runs", self.link.peer.requests, self.link.diary.runs);

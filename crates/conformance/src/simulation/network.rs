@@ -98,10 +98,11 @@ impl Losses {
     }
 }
 
-/// Changes a byte so that the checksum is wrong: one of its own digits, or any after BodyLength.
+/// Changes a byte so that the checksum is wrong: one of its own digits, or any after BodyLength but
+/// the last one, without which the message behind it would be lost too.
 pub(super) fn garble(bytes: &mut [u8], only_checksum: bool, random: &mut Random) {
     let len = bytes.len() as u64;
-    let (from, to) = if only_checksum { (len - 4, len - 1) } else { (20.min(len - 1), len) };
-    let at = random.within(from, to) as usize;
+    let from = if only_checksum { len - 4 } else { 20.min(len - 4) };
+    let at = random.within(from, len - 1) as usize;
     bytes[at] ^= 1 << random.within(0, 7);
 }

@@ -177,7 +177,7 @@ impl World {
     }
 
     /// Returns every session, the one at hand first.
-    fn links(&self) -> impl Iterator<Item = &Link> {
+    pub(super) fn links(&self) -> impl Iterator<Item = &Link> {
         std::iter::once(&self.link).chain(&self.others)
     }
 
@@ -480,6 +480,7 @@ impl World {
         if self.link.peer.series != self.link.peer_series {
             self.link.peer_series = self.link.peer.series;
             self.link.diary.series_began();
+            self.link.pending_tests.clear();
         }
         let mut emissions: Vec<_> = self.link.peer.take_output().collect();
         for emission in &mut emissions {
