@@ -432,7 +432,9 @@ fn change(journal: &Journal, change: Change, reason: &Reason) -> Result<Answer, 
     match journal.output {
         Format::Json => writeln!(out, "{}", changed_json(&changed, !dry_run))?,
         Format::Text => {
-            let Changed { session, directory, was_in, was_out, next_in, next_out, given_up, .. } = &changed;
+            let Changed {
+                session, directory, was_in, was_out, next_in, next_out, given_up, not_sent, ..
+            } = &changed;
             let done = match (change, dry_run) {
                 (Change::SetNumbers { .. }, false) => "set",
                 (Change::SetNumbers { .. }, true) => "would be set",
@@ -450,6 +452,12 @@ fn change(journal: &Journal, change: Change, reason: &Reason) -> Result<Answer, 
                     "  outbound sequence numbers {} to {} are given up, as by any start: the session was not stopped cleanly",
                     range.start(),
                     range.end()
+                )?;
+            }
+            if *not_sent > 0 {
+                writeln!(
+                    out,
+                    "  {not_sent} messages wait for a throttle and are not sent because of this; no application hears of them later"
                 )?;
             }
         }
@@ -470,6 +478,7 @@ fn changed_json(one: &Changed, act: bool) -> Object {
         .raw("next_out", one.next_out)
         .raw("generation", one.generation.0)
         .array("given_up", given_up)
+        .raw("not_sent", one.not_sent)
 }
 
 fn repaired_json(one: &Repaired) -> Object {

@@ -180,7 +180,7 @@ fn the_numbers_of_a_stopped_session_are_set_and_the_journal_says_who_and_why() {
     let json = set(&["--in", "3", "-o", "json"]);
     assert!(
         json.out.contains(
-            r#""changed":true,"was_next_in":7,"was_next_out":30,"next_in":3,"next_out":30,"generation":0,"given_up":[]}"#
+            r#""changed":true,"was_next_in":7,"was_next_out":30,"next_in":3,"next_out":30,"generation":0,"given_up":[],"not_sent":0}"#
         ),
         "{}{}",
         json.out,

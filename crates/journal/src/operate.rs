@@ -52,6 +52,9 @@ pub struct Changed {
     /// Outbound sequence numbers that any start would have given up, because the session was not
     /// stopped cleanly.
     pub given_up: Option<RangeInclusive<SeqNum>>,
+    /// How many messages wait for a throttle that are not sent because of this. No application
+    /// hears of them later.
+    pub not_sent: u64,
 }
 
 /// The largest size of the text that is recorded, in bytes.
@@ -96,7 +99,7 @@ pub fn change(
     };
     let backend: Arc<dyn Backend> = Arc::new(System);
     let lock = Lock::take(&*backend, directory)?;
-    let mut result = now(directory)?;
+    let (mut result, waiting) = now(directory)?;
     let (kind, next_in, next_out) = match change {
         Change::Reset => (RecordKind::Reset, SeqNum::ONE, SeqNum::ONE),
         Change::SetNumbers { next_in, next_out } => {
@@ -116,6 +119,7 @@ pub fn change(
     (result.next_in, result.next_out) = (next_in, next_out);
     if kind == RecordKind::Reset {
         result.generation.0 += 1;
+        result.not_sent = waiting;
     }
     if act {
         let note = Note { kind, next_in, next_out: Some(next_out), text: &text };
@@ -126,8 +130,9 @@ pub fn change(
     Ok(result)
 }
 
-/// Returns the sequence numbers with which the session would start now.
-fn now(directory: &Path) -> Result<Changed, StoreError> {
+/// Returns the sequence numbers with which the session would start now, and how many messages wait
+/// for a throttle.
+fn now(directory: &Path) -> Result<(Changed, u64), StoreError> {
     let damaged = |reason| StoreError::Damaged { place: directory.display().to_string(), reason };
     let files = Files::load(directory, false)?;
     let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| {});
@@ -140,8 +145,9 @@ fn now(directory: &Path) -> Result<Changed, StoreError> {
         return Err(damaged(format!("{copy}; see `fixbolt journal adopt {}` first", directory.display())));
     }
     let Some(head) = files.head() else { return Err(damaged("there is no journal".to_owned())) };
-    let Continuation { generation, next_in, next_out, given_up, .. } = Continuation::of(&files, &scan, head);
-    Ok(Changed {
+    let Continuation { generation, next_in, next_out, given_up, in_doubt, .. } =
+        Continuation::of(&files, &scan, head);
+    let changed = Changed {
         directory: directory.to_owned(),
         session: head.session.clone(),
         was_in: next_in,
@@ -150,5 +156,7 @@ fn now(directory: &Path) -> Result<Changed, StoreError> {
         next_out,
         generation,
         given_up,
-    })
+        not_sent: in_doubt.map_or(0, |range| range.end() - range.start() + 1),
+    };
+    Ok((changed, u64::from(scan.ledger.waiting.count)))
 }

@@ -78,7 +78,7 @@ pub(crate) struct Continuation {
     /// Outbound sequence numbers that may have been used and are not in the records.
     pub(crate) given_up: Option<RangeInclusive<SeqNum>>,
     /// The oldest messages that wait for a throttle, as many as may have used these numbers.
-    in_doubt: Option<RangeInclusive<u64>>,
+    pub(crate) in_doubt: Option<RangeInclusive<u64>>,
     /// Records at the end are missing or incomplete.
     lost: bool,
     died_with_machine: bool,

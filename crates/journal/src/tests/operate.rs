@@ -106,6 +106,29 @@ fn a_plan_says_what_is_done_then_and_changes_nothing() {
 }
 
 #[test]
+fn a_change_says_how_many_messages_that_wait_are_not_sent_because_of_it() {
+    let dir = TempDir::new("reset-waiting");
+    let (mut store, key) = filled(&dir, 20);
+    let waiting = |n| Record { kind: RecordKind::Waiting, ..outbound(n, b"35=D|") };
+    turn(&mut store, key, &[waiting(1), waiting(2), waiting(3)]);
+    store.close(key).unwrap();
+    let kept = change(dir.path(), set(Some(30), None), "jane", "agreed", true).unwrap();
+    assert_eq!(kept.not_sent, 0);
+    for act in [false, true] {
+        let ended = change(dir.path(), Change::Reset, "jane", "new day", act).unwrap();
+        assert_eq!(ended.not_sent, 3, "{act}");
+    }
+    let (key, recovered) = open(&mut store);
+    assert_eq!(recovered.waiting.count, 0);
+
+    turn(&mut store, key, &[waiting(4), waiting(5)]);
+    store.crash();
+    reboot(&dir.path().join(crate::testing::session("A").file_name()));
+    let in_doubt = change(dir.path(), set(Some(40), None), "jane", "agreed", true).unwrap();
+    assert_eq!((in_doubt.not_sent, in_doubt.given_up.is_some()), (2, true));
+}
+
+#[test]
 fn next_num_out_never_goes_down_also_below_what_a_power_loss_may_have_used() {
     let dir = TempDir::new("set-lower");
     let (mut store, _) = filled(&dir, 20);
