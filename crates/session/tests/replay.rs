@@ -53,7 +53,8 @@ fn new_messages_follow_a_replay_unless_the_session_lets_them_through() {
     assert_eq!(interleaved(ReplayInterleave::None), format!("{} D202! 0203! D204!", run(2, 201)));
     let heartbeats = interleaved(ReplayInterleave::Heartbeats);
     let (before, after) = heartbeats.split_once(" 0203! ").unwrap();
-    assert_eq!(format!("{before} {after}"), format!("{} D202! D204!", run(2, 201)));
+    // Whoever has not kept what was let through gets a gap fill in its turn.
+    assert_eq!(format!("{before} {after}"), format!("{} D202! 4203 D204!", run(2, 201)));
     assert!(after.contains("D201 "), "{heartbeats}");
     let all = interleaved(ReplayInterleave::All);
     let (before, after) = all.split_once(" D202! ").unwrap();
@@ -75,6 +76,24 @@ fn a_logout_never_overtakes_a_replay() {
         assert!(all.ends_with("D41 D42! 543!") || all.ends_with("D41 543!"), "{interleave:?}: {all}");
         assert_eq!(all.matches("D42!").count(), 1, "{interleave:?}: {all}");
     }
+}
+
+// R-RESEND-8
+#[test]
+fn heartbeats_that_were_let_through_are_gap_filled_in_their_turn() {
+    let mut side = side(199, |s| s.replay_interleave = ReplayInterleave::Heartbeats);
+    side.tell(0, "35=2|34=2|7=2|16=0|");
+    side.step(0);
+    side.tell(0, "35=1|34=3|112=x|");
+    side.send(0, "new", 1).unwrap();
+    side.tell(0, "35=1|34=4|112=y|");
+    side.send(0, "newer", 1).unwrap();
+    let through = brief(&side.step(0));
+    assert!(through.contains("0201!") && through.contains("0203!"), "{through}");
+    // The counterparty keeps nothing that arrives before its turn, and asks for it too early.
+    side.tell(0, "35=2|34=5|7=190|16=0|");
+    let all = brief(&side.take(0));
+    assert!(all.ends_with("D199 D200 4201 D202! 4203 D204!"), "{all}");
 }
 
 #[test]

@@ -18,7 +18,9 @@ use crate::values::waits_for::WaitsFor;
 /// Identifies a message that was accepted, until it has a sequence number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Ticket {
-    /// Another thread has posted it. Counted from 1 in each session, anew in each process.
+    /// Another thread has posted it. Counted from 1 in each session, anew in each process. Of one
+    /// that waits for a throttle when the process ends or the session is removed, a later one tells
+    /// as [`Ticket::Waiting`].
     Posted(u64),
     /// It waits for a throttle
     /// ([`OutboundThrottle::Wait`](crate::OutboundThrottle::Wait)). Counted from 1 over the life of

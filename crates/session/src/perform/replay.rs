@@ -356,6 +356,10 @@ impl Call<'_> {
             if filled_to > replay.live {
                 call.fill(replay.live, filled_to, false)?;
             }
+            // R-RESEND-8
+            if let Some(Verdict::LetThrough) = verdict {
+                call.fill(filled_to, next, true)?;
+            }
             call.session_mut().note_replay(Some(Replay { live: next, ..replay }));
             if let Some(Verdict::Sent) = verdict {
                 call.queue(buffer)?;
@@ -388,7 +392,10 @@ impl Call<'_> {
 enum Verdict {
     /// It is sent.
     Sent,
-    /// It was sent before its turn, or waits for the next connection.
+    /// It was sent before its turn. A counterparty that keeps nothing out of turn misses it now.
+    LetThrough,
+    /// It was sent before its turn and is requested like any other, or waits for the next
+    /// connection.
     Passed,
     /// It cannot be sent.
     Refused(Unreached),
@@ -403,8 +410,10 @@ fn verdict(session: &Session, replay: Replay, seq: SeqNum, flags: RecordFlags, m
     // Nothing of the application follows our Logout (R-LOGOUT-1).
     let logout = session.state.connection.as_ref().and_then(|connection| connection.logon.phase.leave()?.seq);
     let is_after_logout = logout.is_some_and(|logout| seq > logout) && !flags.contains(RecordFlags::ADMIN);
-    if was_sent || is_after_logout {
-        return Verdict::Passed;
+    match interleave {
+        ReplayInterleave::Heartbeats if was_sent => return Verdict::LetThrough,
+        _ if was_sent || is_after_logout => return Verdict::Passed,
+        _ => {}
     }
     // It may have been written before the counterparty announced its MaxMessageSize.
     let limit = session.state.peer_max_message_size();
