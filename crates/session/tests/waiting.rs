@@ -178,6 +178,48 @@ fn a_full_queue_stops_reading_and_half_of_it_is_for_answers() {
 }
 
 #[test]
+fn a_full_queue_of_a_session_without_a_connection_makes_nobody_wait() {
+    // What comes for the session of PEER goes to that of AWAY, too.
+    let away = Rc::new(RefCell::new(None));
+    let forwarded: Rc<RefCell<Vec<Result<Accepted, SendError>>>> = Rc::default();
+    let app = App {
+        message: Box::new({
+            let (away, forwarded) = (Rc::clone(&away), Rc::clone(&forwarded));
+            move |_, turn| {
+                let Some(key) = *away.borrow() else { return Ok(Delivery::Done) };
+                let mut draft = turn.to(key).unwrap().draft(MsgType::new(b"8"));
+                draft.writer().bytes(Key::new(11), b"copy");
+                let result = draft.send();
+                if result == Err(SendError::BackPressure) {
+                    result?;
+                } else {
+                    forwarded.borrow_mut().push(result);
+                }
+                Ok(Delivery::Done)
+            }
+        }),
+        ..App::default()
+    };
+    let mut side =
+        Side::begin(BEGIN, app, Box::new(MemoryStore::new()), Vec::new()).with_outbound_queue(4096);
+    side.open(settings("PEER", Role::Acceptor)).unwrap();
+    let key = side.open(throttled("1/1000").with(|s| s.id = settings("AWAY", Role::Acceptor).id)).unwrap();
+    side.log_on(1, 1, "");
+    for id in ["a", "b"] {
+        side.act(1, |turn| report(turn, id)).unwrap();
+    }
+    side.disconnect(1);
+    *away.borrow_mut() = Some(key);
+    side.log_on(0, 1, "");
+    let orders: Vec<u8> = (2..60).flat_map(|n| side.wire(0, &format!("35=D|34={n}|11=o|"))).collect();
+    assert_eq!(side.hear(0, &orders), orders.len());
+    let forwarded = forwarded.borrow();
+    let (kept, refused): (Vec<_>, Vec<_>) = forwarded.iter().partition(|result| result.is_ok());
+    assert!(kept.len() > 5 && refused.len() > 5, "{} and {}", kept.len(), refused.len());
+    assert!(refused.iter().all(|result| **result == Err(SendError::NotLoggedOn)), "{refused:?}");
+}
+
+#[test]
 fn a_turn_that_is_rolled_back_leaves_nothing_that_waits() {
     let (mut side, told) = side("1/100");
     side.log_on(0, 1, "");

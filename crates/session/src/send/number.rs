@@ -166,7 +166,10 @@ impl Sender<'_> {
         // As in the outbox, half of the room is for answers.
         let most = if body.cause.is_some() { waiting.limit } else { waiting.limit / 2 };
         if !waiting.has_room(body.bytes.len(), most) {
-            return Err(SendError::BackPressure);
+            // Without a connection there is no room before the next logon: a counterparty whose
+            // message is answered here must not wait for that. Another thread has a queue.
+            let may_wait = state.phase() != Phase::Disconnected || matches!(body.ticket, Ticket::Posted(_));
+            return Err(if may_wait { SendError::BackPressure } else { SendError::NotLoggedOn });
         }
         let (ticket, cause) = (body.ticket, body.cause);
         let mut stored = body.stored();
