@@ -32,6 +32,12 @@ impl World {
         self.link.diary.open_reset = Some(OpenReset { followed: self.link.peer.followed, told: false });
     }
 
+    /// Returns whether the counterparty has reset at an edge that the session held because of its
+    /// clock, and has received messages since with the numbers of before.
+    fn numbers_were_used_on(&self) -> bool {
+        self.link.diary.edge_while_wrong && self.link.peer.next_in > 1
+    }
+
     /// The session has reset its numbers, once or several times at the same moment.
     pub(super) fn judge_reset(&mut self, phase: Phase, resets: u32) -> Result<(), Stop> {
         let in_connection = matches!(phase, Phase::LogonSent | Phase::LoggedOn);
@@ -57,7 +63,7 @@ impl World {
         }
         if at_edge {
             self.link.diary.edge_reset = true;
-            self.link.must_reset_peer = false;
+            self.link.must_reset_peer = self.numbers_were_used_on();
             return Ok(());
         }
         let s = &self.link.settings;
@@ -83,7 +89,7 @@ impl World {
         }
         if self.edge_has_come() && !self.link.diary.edge_reset {
             self.link.diary.edge_reset = true;
-            self.link.must_reset_peer = false;
+            self.link.must_reset_peer = self.numbers_were_used_on();
             return Ok(());
         }
         // A store that was lost with the machine begins the same window again.
