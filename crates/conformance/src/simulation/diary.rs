@@ -101,7 +101,7 @@ impl Diary {
     /// The counterparty has begun a new series of numbers.
     pub(super) fn series_began(&mut self) {
         // The session may not know of them yet.
-        self.lost_before = self.lost.values().copied().max().unwrap_or(0);
+        self.lost_before = self.most_lost_now();
         self.lost.clear();
         self.skipped.clear();
     }
@@ -109,7 +109,12 @@ impl Diary {
     /// Returns how often the number was lost that was lost most often, in this series or the one
     /// before.
     pub(super) fn most_lost(&self) -> u32 {
-        self.lost.values().copied().max().unwrap_or(0).max(self.lost_before)
+        self.most_lost_now().max(self.lost_before)
+    }
+
+    /// Returns that of this series.
+    fn most_lost_now(&self) -> u32 {
+        self.lost.values().copied().max().unwrap_or(0)
     }
 
     pub(super) fn is_skipped(&self, seq: u64) -> bool {

@@ -450,13 +450,7 @@ fn a_power_loss_after_the_archive_took_the_rest_loses_nothing_that_was_committed
             turn(&mut store, key, &[inbound(61, b"logout"), reset(1, 1)]);
             turn(&mut store, key, &[inbound(1, b"in")]);
         }
-        let first = store.first_segment(key);
-        let deadline = std::time::Instant::now() + Duration::from_secs(10);
-        while head_in(&a.directory()).first() < first {
-            assert!(std::time::Instant::now() < deadline, "{:?}", a.segments());
-            std::thread::sleep(Duration::from_millis(20));
-            store.archive(key);
-        }
+        a.archive_all(&mut store, key);
         store.crash();
         reboot(&a.directory());
         for number in a.segments()[0].clone() {

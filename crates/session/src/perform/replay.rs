@@ -410,10 +410,11 @@ fn verdict(session: &Session, replay: Replay, seq: SeqNum, flags: RecordFlags, m
     // Nothing of the application follows our Logout (R-LOGOUT-1).
     let logout = session.state.connection.as_ref().and_then(|connection| connection.logon.phase.leave()?.seq);
     let is_after_logout = logout.is_some_and(|logout| seq > logout) && !flags.contains(RecordFlags::ADMIN);
-    match interleave {
-        ReplayInterleave::Heartbeats if was_sent => return Verdict::LetThrough,
-        _ if was_sent || is_after_logout => return Verdict::Passed,
-        _ => {}
+    if was_sent && interleave == ReplayInterleave::Heartbeats {
+        return Verdict::LetThrough;
+    }
+    if was_sent || is_after_logout {
+        return Verdict::Passed;
     }
     // It may have been written before the counterparty announced its MaxMessageSize.
     let limit = session.state.peer_max_message_size();
