@@ -230,6 +230,33 @@ fn results_are_written_in_each_form_and_compared() {
 }
 
 #[test]
+fn results_of_messages_of_other_seeds_are_compared_without_them() {
+    let folder = command::directory("bench-seeds");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (first, second) = (path("7.json"), path("8.json"));
+    for (seed, path) in [("7", &first), ("8", &second)] {
+        assert_eq!(run(&["bench", "codec", "--rounds", "1", "--seed", seed, "--json", path]).status, 0);
+    }
+    let compare =
+        |first: &str, second: &str| run(&["bench", "compare", first, second, "--tolerance", "100000"]);
+    let (same, other) = (compare(&first, &first), compare(&first, &second));
+    assert_eq!((same.status, other.status), (0, 0), "{}", other.out);
+    assert!(same.out.contains("\ncodec fixbolt random-44 index scalar ") && !same.out.contains("WARNING"));
+    assert!(!other.out.contains("\ncodec fixbolt random-44 index scalar "), "{}", other.out);
+    assert!(other.out.contains("\nWARNING: figures of generated messages"), "{}", other.out);
+    // Nothing else is left.
+    let only_random = |from: &str, to: &str| {
+        let text = std::fs::read_to_string(from).unwrap();
+        let is_kept = |line: &&str| !line.contains("\"record\":\"row\"") || line.contains("\"random-");
+        std::fs::write(to, text.lines().filter(is_kept).collect::<Vec<_>>().join("\n")).unwrap();
+    };
+    only_random(&first, &first);
+    only_random(&second, &second);
+    let none = compare(&first, &second);
+    assert!(none.status == 2 && none.err.contains("measure both with the same --seed"), "{}", none.err);
+}
+
+#[test]
 fn results_are_kept_when_nobody_reads_what_is_printed() {
     let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
     let json = std::env::temp_dir().join(format!("fixbolt-bench-full-{}.json", std::process::id()));

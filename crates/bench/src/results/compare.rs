@@ -1,6 +1,9 @@
 //! Comparing two reports.
 
-use super::{Report, Table};
+use super::{Report, Table, TestReport};
+
+/// How the names of messages begin that a run generates from its seed.
+const GENERATED: &str = "random-";
 
 /// What two reports have in common.
 #[derive(Clone, PartialEq, Debug)]
@@ -11,6 +14,8 @@ pub struct Comparison {
     pub only_first: Vec<String>,
     /// Keys that only the second has.
     pub only_second: Vec<String>,
+    /// Keys that both have, of messages that they generated from different seeds.
+    pub other_seeds: Vec<String>,
     /// What makes the comparison questionable: other machines, invalid runs.
     pub warnings: Vec<String>,
 }
@@ -74,6 +79,9 @@ impl Comparison {
         for key in &self.only_second {
             table.note(format!("only in the second: {key}"));
         }
+        for key in &self.other_seeds {
+            table.note(format!("of another seed: {key}"));
+        }
         for warning in &self.warnings {
             table.note(format!("WARNING: {warning}"));
         }
@@ -81,18 +89,29 @@ impl Comparison {
     }
 }
 
-/// Compares the figures that two reports have in common.
+/// Compares the figures that two reports have in common. Those of generated messages are left out
+/// where the seeds differ: they were measured with other messages.
 #[must_use]
 pub fn compare(first: &Report, second: &Report) -> Comparison {
     let (firsts, seconds) = (figures(first), figures(second));
-    let missing = |of: &[Figure], from: &[Figure]| {
-        let same = |a: &Figure, b: &Figure| a.key == b.key && a.unit == b.unit;
+    let missing = |of: &[Figure<'_>], from: &[Figure<'_>]| {
+        let same = |a: &Figure<'_>, b: &Figure<'_>| a.key == b.key && a.unit == b.unit;
         let absent = of.iter().filter(|figure| !from.iter().any(|other| same(figure, other)));
         absent.map(|figure| figure.key.clone()).collect::<Vec<_>>()
     };
-    let mut differences = Vec::new();
+    let (mut differences, mut other_seeds, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
     for a in &firsts {
         let Some(b) = seconds.iter().find(|b| b.key == a.key && b.unit == a.unit) else { continue };
+        if a.seed != b.seed {
+            if other_seeds.is_empty() {
+                let [first, second] = [a, b].map(|it| it.seed.unwrap_or("unknown"));
+                warnings.push(format!(
+                    "figures of generated messages ({GENERATED}...) are not compared: the seed is {first} in the first and {second} in the second; measure both with the same --seed"
+                ));
+            }
+            other_seeds.push(a.key.clone());
+            continue;
+        }
         let ratio = b.value / a.value;
         differences.push(Difference {
             key: a.key.clone(),
@@ -104,7 +123,6 @@ pub fn compare(first: &Report, second: &Report) -> Comparison {
             invalid: !b.valid,
         });
     }
-    let mut warnings = Vec::new();
     if !first.machine.is_like(&second.machine) {
         warnings.push(format!("the machines differ: {} and {}", first.machine, second.machine));
     }
@@ -121,11 +139,18 @@ pub fn compare(first: &Report, second: &Report) -> Comparison {
         }
     }
     let (only_first, only_second) = (missing(&firsts, &seconds), missing(&seconds, &firsts));
-    Comparison { differences, only_first, only_second, warnings }
+    Comparison { differences, only_first, only_second, other_seeds, warnings }
 }
 
-struct Figure {
+/// Returns the seed of a test's generated messages.
+fn seed(test: &TestReport) -> Option<&str> {
+    test.settings.iter().find(|(name, _)| name == "seed").map(|(_, seed)| seed.as_str())
+}
+
+struct Figure<'r> {
     key: String,
+    /// Of generated messages: what they were generated from.
+    seed: Option<&'r str>,
     value: f64,
     unit: String,
     larger_is_better: bool,
@@ -133,14 +158,15 @@ struct Figure {
     valid: bool,
 }
 
-fn figures(report: &Report) -> Vec<Figure> {
-    let mut figures: Vec<Figure> = report
-        .rows()
-        .filter(|row| row.is_measured())
-        .map(|row| {
+fn figures(report: &Report) -> Vec<Figure<'_>> {
+    let rows = report.tests.iter().flat_map(|test| test.rows.iter().map(move |row| (test, row)));
+    let mut figures: Vec<Figure<'_>> = rows
+        .filter(|(_, row)| row.is_measured())
+        .map(|(test, row)| {
             let (value, unit) = row.figure();
             Figure {
                 key: row.key(),
+                seed: seed(test).filter(|_| row.message.starts_with(GENERATED)),
                 value,
                 unit: unit.to_owned(),
                 larger_is_better: row.larger_is_better(),
@@ -156,6 +182,7 @@ fn figures(report: &Report) -> Vec<Figure> {
             let name = if percentile >= 100.0 { "worst".to_owned() } else { format!("p{percentile}") };
             figures.push(Figure {
                 key: format!("{} {name}", series.key()),
+                seed: None,
                 value,
                 unit: "ns".to_owned(),
                 larger_is_better: false,

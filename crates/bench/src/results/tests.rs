@@ -287,3 +287,28 @@ fn a_comparison_judges_what_both_have_and_names_what_only_one_has() {
     second.partial = true;
     assert_eq!(compare(&first, &second).warnings.len(), 2);
 }
+
+#[test]
+fn figures_of_messages_that_were_generated_from_other_seeds_are_not_compared() {
+    let generated = |seed: &str, ns| {
+        let mut report = report();
+        let mut codec = TestReport::new("codec", "").setting("seed", seed);
+        codec.rows.push(Row::of_ns("codec", "random-44", "index", ns).tier("avx2"));
+        codec.rows.push(Row::of_ns("codec", "AIM-97", "index", 40.0).tier("avx2"));
+        report.tests.push(codec);
+        report
+    };
+    let key = "codec fixbolt random-44 index avx2";
+    let has = |compared: &Comparison, key: &str| compared.differences.iter().any(|it| it.key == key);
+    let other = compare(&generated("7", 100.0), &generated("8", 200.0));
+    assert!(!has(&other, key) && has(&other, "codec fixbolt AIM-97 index avx2"));
+    assert_eq!((other.worse(0.05).count(), other.other_seeds.as_slice()), (0, &[key.to_owned()][..]));
+    let [warning] = other.warnings.as_slice() else { panic!("{:?}", other.warnings) };
+    assert!(warning.contains("the seed is 7 in the first and 8 in the second"), "{warning}");
+    assert!(
+        other.table(0.05).to_string().contains("\nof another seed: codec fixbolt random-44 index avx2\n")
+    );
+    let same = compare(&generated("7", 100.0), &generated("7", 200.0));
+    assert!(has(&same, key) && same.other_seeds.is_empty() && same.warnings.is_empty());
+    assert_eq!(same.worse(0.05).count(), 1);
+}

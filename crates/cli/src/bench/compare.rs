@@ -15,7 +15,9 @@ use crate::output;
 /// FIRST and SECOND were written by `--json` or `-o json`. Every figure that both have is shown;
 /// those of Fixbolt are judged: rows, and percentiles up to 99 of runs that are valid in FIRST.
 /// p99.9 and the maximum of a machine whose cores are not isolated say more about the machine.
-/// Figures that only one of them has are listed, and do not change the exit status.
+/// Figures that only one of them has are listed, and do not change the exit status. So are those of
+/// generated messages (`random-...` of `codec`) if the seeds differ, with a WARNING: they were
+/// measured with other messages. Give both runs the same --seed to have them judged.
 ///
 /// Exit status: 0 no judged figure is worse by more than the tolerance; 1 one is, or is of an
 /// INVALID run in SECOND; 2 wrong usage, a file is no result, or there is nothing to judge.
@@ -43,7 +45,12 @@ pub(super) fn run(arguments: &Compare) -> Result<Answer, Failure> {
     let (first, second) = (read(&arguments.first)?, read(&arguments.second)?);
     let compared = compare(&first, &second);
     if compared.differences.is_empty() {
-        return Err(Failure::usage("the results have no figure in common"));
+        let but = if compared.other_seeds.is_empty() {
+            ""
+        } else {
+            " but those of generated messages, whose seeds differ: measure both with the same --seed"
+        };
+        return Err(Failure::usage(format!("the results have no figure in common{but}")));
     }
     let tolerance = arguments.tolerance / 100.0;
     let mut out = output::stdout();
