@@ -1,6 +1,7 @@
 //! Runs a task by its plan.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use super::clock::Clock;
 use super::control::Control;
@@ -9,7 +10,7 @@ use super::outcome::{Invalid, Run, Times};
 use super::plan::{Mode, Plan, Waiting};
 use super::recorder::Recorder;
 use super::schedule::Schedule;
-use super::usage::Usage;
+use super::usage::{Usage, thread_cpu};
 use crate::memory::available_memory;
 
 /// A run of a closed loop ends when this many pieces in succession have been lost: each of them
@@ -137,6 +138,8 @@ struct Driver<'a> {
 struct Pieces {
     numbers: Range<u64>,
     timed_out: bool,
+    /// How long this thread was in [`Task::run`], by the clock. The rest of its time it waited.
+    work: Duration,
 }
 
 impl Driver<'_> {
@@ -151,9 +154,10 @@ impl Driver<'_> {
             }
             self.control.begin(format!("run {} of {}", run + 1, self.plan.runs), self.plan.iterations);
             let first = self.plan.warm_up + run as u64 * self.plan.iterations;
-            let (stray, usage) = (self.stray(), Usage::now());
+            let (stray, usage, thread) = (self.stray(), Usage::now(), thread_cpu());
             let pieces = self.pieces(task, first, self.plan.iterations)?;
-            let usage = Usage::now().since(&usage);
+            let thread = thread_cpu().saturating_sub(thread);
+            let usage = Usage::now().since(&usage).without_waiting(thread, pieces.work);
             let stray = self.stray() - stray;
             runs.push((self.outcome(&pieces, stray, usage), pieces.numbers));
             task.run_complete(run);
@@ -180,15 +184,15 @@ impl Driver<'_> {
     fn open(&self, task: &mut dyn Task, first: u64, times: &[u64]) -> Result<Pieces, String> {
         let sleeps = self.plan.waiting == Waiting::Sleep;
         let timeout = u64::try_from(self.plan.timeout.as_nanos()).unwrap_or(u64::MAX);
+        let mut now = self.clock.now();
         // Not at once, so that the first piece is not late.
-        let begin = self.clock.now() + 1_000_000;
+        let begin = now + 1_000_000;
         let last = begin + times.last().copied().unwrap_or(0);
         // A system that blocks in `run` could take forever.
         let give_up = last.saturating_add((last - begin) * 2).saturating_add(timeout);
-        let (mut begun, mut timed_out) = (0, false);
+        let (mut begun, mut timed_out, mut work) = (0, false, 0);
         'pieces: for (n, &time) in (first..).zip(times) {
             let due = begin + time;
-            let mut now = self.clock.now();
             while now < due {
                 task.idle()?;
                 if self.control.is_stopped() {
@@ -205,18 +209,22 @@ impl Driver<'_> {
                 break;
             }
             self.recorder.begin(n, due, now);
-            task.run(Piece { number: n, intended: due, started: now })?;
+            let started = now;
+            task.run(Piece { number: n, intended: due, started })?;
             begun += 1;
             self.control.progress(begun);
+            // Also where the wait for the next piece begins.
+            now = self.clock.now();
+            work += now.saturating_sub(started);
         }
         let numbers = first..first + begun;
         self.wait_for(task, numbers.clone(), timeout)?;
-        Ok(Pieces { numbers, timed_out })
+        Ok(Pieces { numbers, timed_out, work: Duration::from_nanos(work) })
     }
 
     fn closed(&self, task: &mut dyn Task, first: u64, count: u64) -> Result<Pieces, String> {
         let timeout = u64::try_from(self.plan.timeout.as_nanos()).unwrap_or(u64::MAX);
-        let (mut begun, mut lost) = (0, 0);
+        let (mut begun, mut lost, mut work) = (0, 0, 0);
         for n in first..first + count {
             if self.control.is_stopped() || lost == MOST_LOST {
                 break;
@@ -224,6 +232,7 @@ impl Driver<'_> {
             let now = self.clock.now();
             self.recorder.begin(n, now, now);
             task.run(Piece { number: n, intended: now, started: now })?;
+            work += self.clock.now().saturating_sub(now);
             begun += 1;
             self.control.progress(begun);
             if self.recorder.ended(n).is_none() {
@@ -231,7 +240,7 @@ impl Driver<'_> {
             }
             lost = if self.recorder.ended(n).is_some() { 0 } else { lost + 1 };
         }
-        Ok(Pieces { numbers: first..first + begun, timed_out: false })
+        Ok(Pieces { numbers: first..first + begun, timed_out: false, work: Duration::from_nanos(work) })
     }
 
     /// Waits until all these pieces have ended, or for the time-out.
@@ -255,7 +264,7 @@ impl Driver<'_> {
     }
 
     fn outcome(&self, pieces: &Pieces, stray: u64, usage: Usage) -> Run {
-        let Pieces { numbers, timed_out } = pieces;
+        let Pieces { numbers, timed_out, .. } = pieces;
         let recorder = &self.recorder;
         let mut probes: Vec<_> =
             self.probes.iter().map(|name| ((*name).to_owned(), Latencies::default())).collect();
@@ -288,7 +297,10 @@ impl Driver<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+    use crate::harness::Arrivals;
 
     #[test]
     fn a_plan_whose_times_do_not_fit_into_the_memory_is_refused_before_it_begins() {
@@ -302,5 +314,46 @@ mod tests {
             assert!(pieces(&plan, 0, None).is_err());
         }
         assert_eq!(pieces(&plan, 0, None), Ok(3_050));
+    }
+
+    /// A clock that goes on as a piece says, and jumps to the end of a pause.
+    #[derive(Default)]
+    struct Jumping(Cell<u64>);
+
+    impl Clock for Jumping {
+        fn now(&self) -> u64 {
+            self.0.get()
+        }
+
+        fn pause(&self, deadline: u64, _: bool) {
+            self.0.set(deadline.max(self.0.get()));
+        }
+    }
+
+    /// Work that takes 10 us in this thread, and ends 20 us later.
+    struct Work<'c>(&'c Jumping, Recorder);
+
+    impl Task for Work<'_> {
+        fn init(&mut self, _: &Recorder) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn run(&mut self, piece: Piece) -> Result<(), String> {
+            self.0.0.set(self.0.now() + 10_000);
+            self.1.finish(piece.number, self.0.now() + 20_000);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_thread_in_its_pieces_is_work_and_between_them_it_waits() {
+        for plan in [Plan::open(Arrivals::Fixed, 1_000.0), Plan::closed()] {
+            let (clock, recorder) = (Jumping::default(), Recorder::new(20, 0));
+            let mut work = Work(&clock, recorder.clone());
+            let control = Control::default();
+            let mut driver = Driver { plan: &plan, clock: &clock, control: &control, recorder, probes: &[] };
+            let pieces = driver.pieces(&mut work, 0, 20).unwrap();
+            assert_eq!((pieces.numbers, pieces.work), (0..20, Duration::from_micros(200)));
+        }
     }
 }

@@ -6,6 +6,9 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 /// What the process has used, in all of its threads. What the system does not tell is `None`.
+///
+/// In the runs of the harness, the time in which the thread that begins pieces waits for the next
+/// one is left out of the CPU time: it polls the clock, which is the measurement's work.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Usage {
     /// CPU time.
@@ -25,14 +28,13 @@ impl Usage {
     /// Asks the system. Threads that have ended no longer count for the switches.
     #[must_use]
     pub fn now() -> Self {
-        let time = clock_gettime(ClockId::ProcessCPUTime);
         let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
         // The name of the program, in parentheses, may contain spaces: fields are counted after it.
         let stat: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
         let number = |at: usize| stat.get(at).and_then(|text| text.parse().ok());
         let switches = switches();
         Self {
-            cpu: Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0)),
+            cpu: cpu(ClockId::ProcessCPUTime),
             voluntary_switches: switches.map(|(voluntary, _)| voluntary),
             involuntary_switches: switches.map(|(_, involuntary)| involuntary),
             minor_faults: number(7),
@@ -52,6 +54,23 @@ impl Usage {
             major_faults: less(self.major_faults, before.major_faults),
         }
     }
+
+    /// Returns the same without the CPU time that a thread spent on waiting: all of its `thread`,
+    /// but for `work`, which the clock says that it worked.
+    #[must_use]
+    pub(super) fn without_waiting(self, thread: Duration, work: Duration) -> Self {
+        Self { cpu: self.cpu.saturating_sub(thread.saturating_sub(work)), ..self }
+    }
+}
+
+/// Returns the CPU time of the calling thread.
+pub(super) fn thread_cpu() -> Duration {
+    cpu(ClockId::ThreadCPUTime)
+}
+
+fn cpu(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 mod nanos {
@@ -101,5 +120,15 @@ mod tests {
         let used = Usage::now().since(&before);
         assert!(used.cpu > Duration::ZERO && used.voluntary_switches > Some(0), "{used:?}");
         assert!(used.minor_faults > Some(0) && used.major_faults.is_some(), "{used:?}");
+    }
+
+    #[test]
+    fn a_thread_that_polls_the_clock_between_its_pieces_has_used_what_they_took() {
+        let [all, thread, work] = [900, 700, 100].map(Duration::from_micros);
+        let usage = Usage { cpu: all, minor_faults: Some(3), ..Usage::default() };
+        let left = usage.without_waiting(thread, work);
+        assert_eq!(left, Usage { cpu: Duration::from_micros(300), ..usage });
+        // It slept in its pieces, or lost its core: the clock says more than the processor.
+        assert_eq!(usage.without_waiting(work, thread), usage);
     }
 }

@@ -102,8 +102,8 @@ impl Series {
         table
     }
 
-    /// Returns what the process used for each piece, in all runs: CPU time of all its threads,
-    /// context switches and page faults. `None` if that was not measured.
+    /// Returns what the process used for each piece, in all runs: CPU time of all its threads as
+    /// [`Usage`] counts it, context switches and page faults. `None` if that was not measured.
     #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
     fn used(&self) -> Option<String> {
         let pieces = self.runs.iter().map(|run| run.service.count() + run.lost).sum::<u64>();
@@ -118,7 +118,9 @@ impl Series {
         let switches = sum(|usage| [usage.voluntary_switches, usage.involuntary_switches]);
         let faults = sum(|usage| [usage.minor_faults, usage.major_faults]);
         let cpu = cpu.as_secs_f64() * 1e6 / pieces as f64;
-        Some(format!("per piece: {cpu:.2} us of CPU, {switches} context switches, {faults} page faults"))
+        Some(format!(
+            "per piece: {cpu:.2} us of CPU (without waiting for the next one), {switches} context switches, {faults} page faults"
+        ))
     }
 }
 

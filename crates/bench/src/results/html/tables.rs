@@ -164,7 +164,7 @@ fn conduct_of_runs(all: &[Series]) -> Table {
         }
     }
     if !table.rows.is_empty() {
-        table.note("CPU, switches and faults are those of the whole process, the harness included.");
+        table.note("CPU, switches and faults are those of the whole process, the harness included; but CPU is without the thread that begins pieces while it waits for the next one, since it polls the clock.");
     }
     table
 }
