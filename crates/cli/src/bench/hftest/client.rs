@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Hftest, configuration: &Configuration) -> Result<A
     let Identity::Fixed(id) = &session.identity else {
         return Err(Failure::usage("the session's CompIDs must be given"));
     };
-    let mut log = LineLog::new(arguments.log.as_deref(), arguments.reliable)?;
+    let mut log = LineLog::new(arguments.log.as_deref(), true)?;
     let warnings = warnings()?;
     say("0 NewOrderSingle msgs currently preloaded. loading...")?;
     warn(arguments.preload);

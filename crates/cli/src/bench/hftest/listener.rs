@@ -54,8 +54,9 @@ impl Listener {
                     self.ended = None;
                     self.log.line(From::Command, "Connection successful")?;
                     self.log.line(From::Command, "Session connected")?;
-                    let line = format!("Heartbeat interval is {}", self.heart_bt_int);
-                    self.log.line(From::Session, &line)?;
+                    for line in ["Client setting heartbeat interval to", "Heartbeat interval is"] {
+                        self.log.line(From::Session, &format!("{line} {}", self.heart_bt_int))?;
+                    }
                 }
                 Told::Times(time) => {
                     self.times.push(Timed { mode: Mode::Client, time });

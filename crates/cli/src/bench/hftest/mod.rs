@@ -37,7 +37,8 @@ use crate::output;
 /// The client then has a menu; press ? for its keys, a to send the preloaded orders, l to log out.
 /// Keys may come from a pipe, too. Both sides write their log to the file that -l names, with a
 /// line for what they encoded and one for what they decoded, and print the published tables with
-/// their figures. The server runs until ^C.
+/// their figures. The client shows its log on the screen as well: the page's lines on the
+/// connection. The server runs until ^C.
 ///
 /// Encode and decode are the totals of CodecTiming=Y. An order is preloaded as values and encoded
 /// when it is sent, since Fixbolt builds no message object. LastCapacity is 4, not 5 as published:
