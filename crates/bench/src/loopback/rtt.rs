@@ -9,7 +9,7 @@ use super::exchange::{Exchange as _, raw_at};
 use super::jlbh::Jlbh;
 use super::layout::{Layout, cores, run_on};
 use super::pair::Keeping;
-use super::raw::{Raw, RawWaiting};
+use super::raw::{Raw, RawWaiting, SLOWER};
 use super::room;
 use crate::harness::{
     Clock as _, Contest, Control, Invalid, Monotonic, Plan, Run, SLICES, alternate, carried_by, measure,
@@ -181,6 +181,10 @@ fn table(series: &[Series]) -> Table {
     if table.rows.iter().flatten().any(|cell| cell.ends_with('*')) {
         table.note("* fewer than 100 samples lie above it");
     }
+    let is_slower = |row: &Row| row.floor_ns.is_some_and(|floor| floor > row.figure().0);
+    if rows(series).iter().any(is_slower) {
+        table.note(SLOWER);
+    }
     table
 }
 
@@ -216,6 +220,7 @@ fn notes() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::Times;
 
     #[test]
     fn every_way_of_waiting_is_measured_beside_raw_tcp() {
@@ -241,6 +246,24 @@ mod tests {
         let floors = report.rows.iter().map(|row| row.floor_ns);
         assert!(floors.clone().count() == 4 && floors.clone().all(|floor| floor.is_some()));
     }
+
+    #[test]
+    fn a_floor_that_is_slower_is_explained_below_the_table() {
+        let of = |engine: &str, name: &str, ns: u64| {
+            let times = (0..100).map(|n| times_of(n * 1_000_000, ns));
+            Series::new(TEST, engine, name, vec![Run::closed(&times.collect::<Vec<_>>())])
+        };
+        let explained = |raw, ours| {
+            let table = table(&[of("raw TCP", "epoll", raw), of("fixbolt", "epoll", ours)]);
+            table.notes.iter().any(|note| note == SLOWER)
+        };
+        assert!(explained(30_000, 29_000) && !explained(29_000, 30_000));
+    }
+
+    const fn times_of(started: u64, ns: u64) -> Times {
+        Times { intended: started, started, ended: Some(started + ns) }
+    }
+
     #[test]
     fn an_interrupt_ends_a_slice_that_would_take_long_and_its_round_counts_for_nothing() {
         let settings = Settings { round_trips: 3_000_000, warm_up: 10, slices: 1, cores: Vec::new() };

@@ -126,8 +126,15 @@ impl Configuration {
         checks.fold(Policy::standard(), |policy, check| policy.with(*check, Action::Ignore))
     }
 
-    const fn threads(&self) -> &'static str {
-        if self.is_pooled { "Thread Pool (10 Threads)" } else { "Aggressive Mode" }
+    fn threads(&self) -> &'static str {
+        if self.is_pooled {
+            "Thread Pool (10 Threads)"
+        } else if *self == AGGRESSIVE {
+            // The page marks a note at its first word only.
+            "Aggressive Mode ²"
+        } else {
+            "Aggressive Mode"
+        }
     }
 }
 
@@ -192,7 +199,7 @@ pub(super) fn settings(cores: &[usize], with_everything: bool) -> Table {
             table.row(line);
         }
     };
-    add("Prepared messages", &|it| yes(it.is_prepared).to_owned(), &|it| yes(it.is_prepared).to_owned());
+    add("Prepared messages ¹", &|it| yes(it.is_prepared).to_owned(), &|it| yes(it.is_prepared).to_owned());
     add("Affinity", &|it| yes(it.is_pinned).to_owned(), &|it| match it.layout(cores) {
         Layout { venue: Some(venue), trader: Some(trader), .. } => format!("cores {venue}, {trader}"),
         _ if it.is_pinned => "No: one core".to_owned(),
@@ -213,8 +220,10 @@ pub(super) fn settings(cores: &[usize], with_everything: bool) -> Table {
             yes(is_on != parameter.is_inverse).to_owned()
         });
     }
-    add("Storage type", &|_| "PersistentMM".to_owned(), &|_| "journal, mapped".to_owned());
-    add("Solarflare OpenOnload", &|it| yes(it.bypasses).to_owned(), &|it| {
+    // The page marks a note at its first word only.
+    let storage = |it: &Configuration| if *it == DEFAULT { "PersistentMM ³" } else { "PersistentMM" };
+    add("Storage type", &|it| storage(it).to_owned(), &|_| "journal, mapped".to_owned());
+    add("Solarflare OpenOnload ⁴", &|it| yes(it.bypasses).to_owned(), &|it| {
         if it.bypasses { "No: run without" } else { "No" }.to_owned()
     });
     let also = if with_everything {
@@ -224,9 +233,10 @@ pub(super) fn settings(cores: &[usize], with_everything: bool) -> Table {
     };
     table
         .note(format!("The page has lost which validation parameters each configuration sets: these are our choice, all on in Default and Aggressive, the costly ones off from Balanced on.{also}"))
-        .note("Prepared messages: constant parts and their sums once, holes filled in (a template of the test's own: the codec has none yet). The order goes to the session's queue as it is; the report is copied into the session's draft, where its sum is computed again.")
-        .note("Threads: the engine has neither a pool nor two threads for a session. Nearest: each side has one worker that receives, answers and sends, and a thread of the test puts orders into the session's queue. Default and Aggressive therefore have the same threads, and Balanced.onload those of Balanced.")
-        .note("Onload: there is no stack here that bypasses the kernel.");
+        .note("¹ Published: the storage of messages is allocated once and used again. Here: constant parts and their sums once, holes filled in (a template of the test's own: the codec has none yet). The order goes to the session's queue as it is; the report is copied into the session's draft, where its sum is computed again.")
+        .note("² Published: two threads for each session, one that sends and one that receives. Here: the engine has neither those nor a pool. Nearest: each side has one worker that receives, answers and sends, and a thread of the test puts orders into the session's queue. Default and Aggressive therefore have the same threads, and Balanced.onload those of Balanced.")
+        .note("³ Published: a file on the disk. Here: the session's journal, a mapped file on the disk.")
+        .note("⁴ Published: Solarflare's network stack, which bypasses the kernel. Here: there is none, so its configurations run without.");
     if let Some(shared) = shared_cores(cores) {
         table.note(shared);
     }
@@ -262,8 +272,29 @@ mod tests {
         StoragetypePersistentMMPersistentMMPersistentMMPersistentMMPersistentMMPersistentMM\
         SolarflareOpenOnloadNoNoNoNoYesYes";
 
+    /// The marks of the page's notes, here and there.
+    const NOTES: [(char, &str); 4] = [('¹', "messages1"), ('²', "Mode2"), ('³', "MM3"), ('⁴', "Onload4")];
+
+    /// Also without the marks of notes.
     fn without_spaces(text: &str) -> String {
-        text.chars().filter(|c| !c.is_whitespace()).collect()
+        text.chars().filter(|c| !c.is_whitespace() && NOTES.iter().all(|(mark, _)| mark != c)).collect()
+    }
+
+    #[test]
+    fn the_notes_of_the_page_are_below_the_table_and_marked_where_it_marks_them() {
+        let table = settings(&[], true);
+        let cells: Vec<&String> = table.rows.iter().flatten().collect();
+        for (mark, _) in NOTES {
+            assert_eq!(cells.iter().filter(|cell| cell.ends_with(mark)).count(), 1, "{mark}");
+            assert_eq!(table.notes.iter().filter(|note| note.starts_with(mark)).count(), 1, "{mark}");
+        }
+        let Some(page) = crate::published::page("fix-antenna.txt") else { return };
+        let page = without_spaces(&page);
+        let notes =
+            ["1Preparedmessages-", "2AggressiveMode-", "3PersistentMMstoragetype=", "4SolarflareOpenOnload-"];
+        for text in NOTES.iter().map(|(_, marked)| *marked).chain(notes) {
+            assert!(page.contains(text), "{text}");
+        }
     }
 
     #[test]
@@ -271,8 +302,9 @@ mod tests {
         if let Some(page) = crate::published::page("fix-antenna.txt") {
             let (_, page) = page.split_once("Test configurations").unwrap();
             let (table, _) = page.split_once("1 Prepared messages").unwrap();
-            let table = without_spaces(table).replace("messages1", "messages").replace("Mode2", "Mode");
-            let table = table.replace("MM3", "MM").replace("Onload4", "Onload");
+            let table = NOTES.iter().fold(without_spaces(table), |table, (_, marked)| {
+                table.replace(marked, &marked[..marked.len() - 1])
+            });
             assert_eq!(table, PAGE, "the committed lines are those of the page");
         }
         let table = settings(&[], true);

@@ -6,6 +6,7 @@ use super::{Measured, QUICKFIX, RAW, Settings, Subject, TEST};
 use crate::clock::median;
 use crate::harness::{Latencies, carried_by};
 use crate::loopback::layout::Layout;
+use crate::loopback::raw::SLOWER;
 use crate::machine::Machine;
 use crate::results::{Row, Series, Table};
 
@@ -183,6 +184,9 @@ fn every_row(measured: &[Measured]) -> Table {
         table.note(INVALID);
     }
     table.note("raw 50%: raw TCP with the same threads, in the same run; rate/s: median of the slices");
+    if table.rows.iter().any(|row| row[10].starts_with('-') && row[10] != "-") {
+        table.note(SLOWER);
+    }
     table.note(STAR);
     table
 }
