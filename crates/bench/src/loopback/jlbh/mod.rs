@@ -2,10 +2,12 @@
 //! answered by a report, with journal and message log on both sides; and what it takes to read an
 //! order, with both, without sockets.
 
+mod deducted;
 mod messages;
 mod parse;
 mod published;
 mod rivals;
+mod var_log;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -124,6 +126,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
             add_search(&mut report, &load, found);
         }
     }
+    report.tables.extend(deducted::table(&report.series));
     for load in one_by_one(&settings.parse) {
         let pieces = load.plan.warm_up + load.plan.iterations * load.plan.runs as u64;
         let measured = load.measure(&Monotonic, control, || {
@@ -221,6 +224,7 @@ fn notes(dropped: u64) -> Vec<String> {
         "Response time counts from when an order was due (coordinated omission accounted for), service time from when it was really begun.".to_owned(),
         "The published tests did not account for it; their figures are in the last columns: another machine (Xeon E5-2650 v2), 2016, all runs.".to_owned(),
         "raw TCP: the same bytes at the same rate over loopback, without an engine, one run.".to_owned(),
+        var_log::NOTE.to_owned(),
         "parse: an order's bytes through a session without sockets, checks, validation, journal and message log included, every field read as its type. The published profile is of a tuned server, without a session.".to_owned(),
     ];
     if dropped > 0 {
@@ -252,6 +256,7 @@ fn add(report: &mut TestReport, rate: Option<f64>, runs: Vec<Run>, floor: Vec<Ru
     // A closed loop has no response time.
     for (kind, times) in kinds.into_iter().take(if rate.is_some() { 2 } else { 1 }) {
         let mut table = series.table(format!("At a throughput of {name}, {kind}"), times);
+        add_column(&mut table, "var(log)".to_owned(), &var_log::cells(&series, times));
         for other in std::iter::once(&floor).chain(&theirs) {
             let Some(run) = other.runs.first() else { continue };
             // Of a table with one run, the column of the run: down to the rate.
@@ -316,6 +321,7 @@ fn add_parse(report: &mut TestReport, name: &str, runs: Vec<Run>) {
     let series = Series::new(TEST, "fixbolt", format!("parse {name}"), runs);
     let title = format!("Parsing into the data model including logging, at a throughput of {name}");
     let mut table = series.table(title, |run| &run.service);
+    add_column(&mut table, "var(log)".to_owned(), &var_log::cells(&series, |run| &run.service));
     add_column(
         &mut table,
         "Chronicle FIX, 10,000/s to 200,000/s, published, another machine, 2016".to_owned(),
