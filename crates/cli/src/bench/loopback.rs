@@ -26,7 +26,7 @@ use crate::exit::{Answer, Failure};
 /// Exit status: 0 measured; 1 a report was wrong or missing; 2 wrong usage.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
-#[command(after_help = "Examples:\n  fixbolt bench rtt\n  fixbolt bench rtt --cores 2,3 -o json")]
+#[command(after_help = "Examples:\n  fixbolt bench rtt\n  fixbolt bench rtt --cores 0,1 -o json")]
 pub(crate) struct Rtt {
     /// Round trips of each slice
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
