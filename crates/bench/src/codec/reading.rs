@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::ops::ControlFlow;
 
-use fixbolt_codec::{Decimal, Message, Tier, UtcTimestamp};
+use fixbolt_codec::{Decimal, Index, Message, Tier, UtcTimestamp};
 use fixbolt_dictionary::{Policy, RefTag, Scratch, Validator};
 use fixbolt_messages::fix42::ExecutionReport;
 use fixbolt_messages::fix44::NewOrderSingle;
@@ -25,7 +25,7 @@ fn row<V>(ring: &Ring<V>, operation: &str, tier: Tier) -> Row {
 /// Returns a reading operation, which checks each message of the ring and then times the same.
 pub(crate) fn reading<'r, V, R: 'r>(
     ring: &'r Ring<V>,
-    name: &'static str,
+    name: &str,
     tier: Tier,
     mut work: impl for<'m> FnMut(Message<'m>) -> R + 'r,
     right: impl for<'m> Fn(Message<'m>, &V) -> bool,
@@ -45,16 +45,17 @@ pub(crate) fn reading<'r, V, R: 'r>(
     Ok(Work::new(row(ring, name, tier), ring.bytes.len(), rounds))
 }
 
-/// Returns a reading operation for messages whose places are known; it checks each message of the
-/// ring and then times the same.
+/// Returns two reading operations: for messages with the places that validation found before, and
+/// with `-unplaced` at the end of its name for the same messages without them. Both check each
+/// message of the ring and then time the same.
 pub(crate) fn reading_placed<'r, V, R: 'r>(
     ring: &'r Ring<V>,
     validator: &Validator,
-    name: &'static str,
+    name: &str,
     tier: Tier,
-    mut work: impl for<'m> FnMut(Message<'m>) -> R + 'r,
+    work: impl for<'m> Fn(Message<'m>) -> R + Copy + 'r,
     right: impl for<'m> Fn(Message<'m>, &V) -> bool,
-) -> Result<Work<'r>, String> {
+) -> Result<[Work<'r>; 2], String> {
     let (mut storage, mut scratch) = (Storage::new(tier), validator.scratch());
     let mut all = Vec::with_capacity(ring.bytes.len());
     for (n, (bytes, value)) in ring.bytes.iter().zip(&ring.values).enumerate() {
@@ -73,25 +74,62 @@ pub(crate) fn reading_placed<'r, V, R: 'r>(
             black_box(message.map(|message| work(message.with_places(places))));
         }
     };
-    Ok(Work::new(row(ring, name, tier), ring.bytes.len(), rounds))
+    let placed = Work::new(row(ring, name, tier), ring.bytes.len(), rounds);
+    Ok([placed, reading(ring, &format!("{name}-unplaced"), tier, work, right)?])
 }
 
 pub(crate) fn index<V>(ring: &Ring<V>, tier: Tier) -> Result<Work<'_>, String> {
+    index_by(ring, tier, |index| index)
+}
+
+/// Returns the operation that frames and indexes messages with what `prepare` returns. It must
+/// refuse those whose CheckSum or BodyLength is wrong.
+pub(crate) fn index_by<V>(
+    ring: &Ring<V>,
+    tier: Tier,
+    prepare: for<'s> fn(Index<'s>) -> Index<'s>,
+) -> Result<Work<'_>, String> {
     let mut storage = Storage::new(tier);
+    let mut index = prepare(storage.index());
     for (n, (bytes, fields)) in ring.bytes.iter().zip(&ring.fields).enumerate() {
-        let right = read(&mut storage.index(), bytes)
+        let right = read(&mut index, bytes)
             .is_some_and(|message| message.len() == *fields && message.fault().is_none());
-        if !right {
+        if !right || broken(bytes).iter().any(|wrong| read(&mut index, wrong).is_some()) {
             return Err(ring.wrong("index", n));
         }
     }
     let rounds = move |rounds: usize| {
-        let mut index = storage.index();
+        let mut index = prepare(storage.index());
         for bytes in around(&ring.bytes, rounds) {
             black_box(read(&mut index, black_box(bytes)));
         }
     };
     Ok(Work::new(row(ring, "index", tier), ring.bytes.len(), rounds))
+}
+
+/// Returns a message in four versions with one mistake each: another last byte of its body, another
+/// CheckSum, and a BodyLength that is one too high or one too low, with the CheckSum of its bytes.
+pub(crate) fn broken(message: &[u8]) -> [Vec<u8>; 4] {
+    let (all, trailer) = message.split_at(message.len() - "10=000|".len());
+    let changed = |at: usize| {
+        let mut changed = message.to_vec();
+        changed[at] = if changed[at] == b'0' { b'1' } else { b'0' };
+        changed
+    };
+    let announced = |difference: isize| {
+        let mut fields = all.splitn(3, |byte| *byte == 1).map(<[u8]>::to_vec);
+        let [begin_string, length, body] = [(); 3].map(|()| fields.next().unwrap_or_default());
+        let length =
+            length.iter().skip("9=".len()).fold(0, |number, digit| number * 10 + usize::from(digit - b'0'));
+        let length = format!("9={}", length.wrapping_add_signed(difference)).into_bytes();
+        let mut wrong = [begin_string, length, body].join(&1);
+        let sum = wrong.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+        wrong.extend(format!("10={sum:03}\x01").into_bytes());
+        wrong
+    };
+    // Before the last SOH of each.
+    let (last_of_body, last_digit) = (all.len() - 2, all.len() + trailer.len() - 2);
+    [changed(last_of_body), changed(last_digit), announced(1), announced(-1)]
 }
 
 /// For rings whose messages all have the same layout. `wrong` are the fields that validation must
@@ -220,7 +258,7 @@ pub(crate) fn typed_six<'r, V>(
     tier: Tier,
     six: impl for<'m> Fn(Message<'m>) -> Option<Six<'m>> + Copy + 'static,
     expected: fn(&V) -> Six<'_>,
-) -> Result<Work<'r>, String> {
+) -> Result<[Work<'r>; 2], String> {
     reading_placed(
         ring,
         validator,
@@ -233,15 +271,15 @@ pub(crate) fn typed_six<'r, V>(
     )
 }
 
-/// Returns the operation that reads every field as its type. `used`, which is timed, and `kept`,
+/// Returns the operations that read every field as its type. `used`, which is timed, and `kept`,
 /// whose values are compared with the message, are one generic function.
 pub(crate) fn typed_all<'r, V>(
     ring: &'r Ring<V>,
     validator: &Validator,
     tier: Tier,
-    used: impl for<'m> Fn(Message<'m>, &mut Used) -> Option<()> + 'static,
+    used: impl for<'m> Fn(Message<'m>, &mut Used) -> Option<()> + Copy + 'static,
     kept: impl for<'m> Fn(Message<'m>, &mut Kept) -> Option<()>,
-) -> Result<Work<'r>, String> {
+) -> Result<[Work<'r>; 2], String> {
     reading_placed(
         ring,
         validator,

@@ -20,11 +20,17 @@ use crate::exit::{Answer, Failure};
 ///   validate-miss  the same if no message with its layout was validated before
 ///   typed-six      index, and six fields read as typed values, not in message order
 ///   typed-all      index, and every field read as its type, including groups
+///   ...-unplaced   the same without the places that the two before read with
 ///   encode         from typed values, with both times, BodyLength and CheckSum
 ///   write-typed    the same with the generated writers, including groups
 /// random-44 and random-42 are messages that this run generates: 64 of any types of the version,
 /// their fields, values and, where the standard leaves it open, order at random; random-order-44
-/// are NewOrderSingles of the same kind. typed-all of these reads each field in message order.
+/// are NewOrderSingles of the same kind. typed-all of these reads each field in message order, and
+/// uses no places.
+///
+/// Places say of each field whether it is in the header, the body or a group. A validator finds
+/// them: before the time counts in typed-six and typed-all, since an engine that validates has them
+/// when its application reads. Where nothing is validated a message has none, as in `-unplaced`.
 ///
 /// Nanoseconds per message, CPU time of the thread, the median of several batches in which the
 /// operations alternate. `fields` is how many fields the messages have on average, `spread` is
