@@ -12,6 +12,7 @@
 mod random;
 mod reading;
 mod ring;
+mod rival;
 mod writing;
 
 use std::hint::black_box;
@@ -35,18 +36,26 @@ use crate::{more_messages, read_all, write_typed as typed};
 /// Rounds of a ring per batch.
 const BATCH: usize = 100;
 
-/// Measures every operation in this many batches, in turn. `seed` chooses the generated messages.
+/// Measures every operation in this many batches, in turn, and then hffix if its programs are
+/// built. `seed` chooses the generated messages.
 ///
 /// # Errors
 /// Returns the operation with a wrong result; nothing is timed then.
 pub fn run(batches: usize, seed: u64, control: &Control) -> Result<TestReport, String> {
+    let mut test = measured(batches, seed, control)?;
+    rival::add(&mut test, batches, BATCH, control);
+    test.tables.push(Table::of_rows("", &test.rows, &["fields", "spread", "layout_hits"]));
+    Ok(test)
+}
+
+/// Measures Fixbolt's rows.
+fn measured(batches: usize, seed: u64, control: &Control) -> Result<TestReport, String> {
     control.begin("codec", batches as u64);
     let rows = with_works(seed, |works| batches::measure(works, batches, BATCH, control))?;
     let mut test = TestReport::new("codec", "thread CPU time per message, in ns")
         .setting("batches", batches)
         .setting("messages", format!("{RING} differing ones"))
         .setting("seed", seed);
-    test.tables.push(Table::of_rows("", &rows, &["fields", "spread", "layout_hits"]));
     test.rows = rows;
     test.notes.push(
         "fields: of a message, on average; spread: (max - min) / median of the batches, in %; layout_hits: of 100 messages, how many had a layout \
@@ -189,7 +198,7 @@ mod tests {
 
     #[test]
     fn every_operation_gives_what_it_should_and_a_figure_in_every_tier() {
-        let test = run(1, 5, &Control::default()).unwrap();
+        let test = measured(1, 5, &Control::default()).unwrap();
         let rows = &test.rows;
         let tiers = Tier::available().count();
         let of = |message: &str, operation: &str| {

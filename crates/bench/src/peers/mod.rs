@@ -22,6 +22,7 @@ pub use self::results::{CodecRun, CodecTime, MessageRow, MessageTime, RoundTripR
 use self::program::Call;
 use crate::folder::Folder;
 use crate::harness::{Control, LEAST_RATE};
+use crate::messages::RING;
 
 /// The folder of the peers.
 #[derive(Clone, Debug)]
@@ -150,14 +151,28 @@ impl Peers {
             .with("--batch", test.batch.as_millis().max(1))
             .printing(pairs as usize)
             .within(Duration::from_secs(120) + (test.warm_up + test.batch * 11) * pairs * 4);
-        let lines = self.output(&call, &folder)?;
-        let rows =
-            lines.iter().map(|line| results::message_row(line).map_err(|problem| call.wrong(line, problem)));
-        let rows = rows.collect::<Result<Vec<_>, _>>()?;
-        if rows.len() != pairs as usize {
-            return Err(call.lacks(format!("{} of {pairs} rows", rows.len())));
-        }
-        Ok(rows)
+        self.message_rows(&call, &folder, pairs as usize)
+    }
+
+    /// Measures a build of hffix on messages of `codec`: a row for each message and operation, in
+    /// this many batches of so many rounds of the ring.
+    ///
+    /// # Errors
+    /// Returns an error if the program is not built, fails, or prints no figures.
+    pub fn codec(
+        &self,
+        program: Program,
+        batches: usize,
+        rounds: usize,
+    ) -> Result<Vec<MessageRow>, PeerError> {
+        let pairs = 7;
+        let messages = (batches * rounds * RING) as u64 * pairs;
+        let call = Call::new(program, "codec")
+            .with("--batches", batches)
+            .with("--rounds", rounds)
+            .printing(pairs as usize)
+            .within(Duration::from_secs(60) + Duration::from_micros(10) * capped(messages));
+        self.message_rows(&call, &own_folder()?, pairs as usize)
     }
 
     /// Measures QuickFIX C++ on the order and the report of FIX Antenna's test.
@@ -211,6 +226,22 @@ impl Peers {
             return Err(call.lacks(format!("{} messages a second, but {due:.0} were due", test.rate)));
         }
         Ok(run)
+    }
+
+    fn message_rows(
+        &self,
+        call: &Call,
+        folder: &Folder,
+        expected: usize,
+    ) -> Result<Vec<MessageRow>, PeerError> {
+        let lines = self.output(call, folder)?;
+        let rows =
+            lines.iter().map(|line| results::message_row(line).map_err(|problem| call.wrong(line, problem)));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        if rows.len() != expected {
+            return Err(call.lacks(format!("{} of {expected} rows", rows.len())));
+        }
+        Ok(rows)
     }
 
     fn output(&self, call: &Call, folder: &Folder) -> Result<Vec<String>, PeerError> {

@@ -19,6 +19,10 @@ pub enum Program {
     QuickfixCpp,
     /// QuickFIX/J: `fsfix` and `jlbh`.
     QuickfixJ,
+    /// hffix, built for the machine with `-O3 -march=native`: `codec`.
+    Hffix,
+    /// hffix, built with `-O2`: `codec`.
+    HffixO2,
 }
 
 /// Whether a program can be run.
@@ -35,7 +39,11 @@ pub enum State {
 
 impl Program {
     /// All programs.
-    pub const ALL: [Self; 2] = [Self::QuickfixCpp, Self::QuickfixJ];
+    pub const ALL: [Self; 4] = [Self::QuickfixCpp, Self::QuickfixJ, Self::Hffix, Self::HffixO2];
+    /// Those whose engine has sessions.
+    pub const ENGINES: [Self; 2] = [Self::QuickfixCpp, Self::QuickfixJ];
+    /// The builds of hffix, which only reads and writes messages.
+    pub const HFFIX: [Self; 2] = [Self::Hffix, Self::HffixO2];
 
     /// Returns the name of its folder.
     #[must_use]
@@ -43,17 +51,37 @@ impl Program {
         match self {
             Self::QuickfixCpp => "quickfix-cpp",
             Self::QuickfixJ => "quickfixj",
+            Self::Hffix | Self::HffixO2 => "hffix",
+        }
+    }
+
+    /// Returns the name of its file.
+    pub(super) fn file(self) -> &'static str {
+        match self {
+            Self::QuickfixCpp => "quickfix-cpp-bench",
+            Self::QuickfixJ => "quickfixj-bench",
+            Self::Hffix => "hffix-bench",
+            Self::HffixO2 => "hffix-bench-O2",
         }
     }
 
     pub(super) fn state(self, peers: &Path) -> State {
-        let name = self.folder();
-        let path = peers.join(name).join("build").join(format!("{name}-bench"));
+        let folder = self.folder();
+        let path = peers.join(folder).join("build").join(self.file());
         if path.is_file() {
             return State::Ready(path);
         }
         let peers = peers.display();
-        State::NotBuilt { command: format!("{peers}/tools {name} && make -C {peers}/{name} bench") }
+        let command = match self {
+            Self::QuickfixCpp | Self::QuickfixJ => {
+                format!("{peers}/tools {folder} && make -C {peers}/{folder} bench")
+            }
+            // No registry has it.
+            Self::Hffix | Self::HffixO2 => {
+                format!("make -C {peers}/{folder} bench HFFIX=SOURCE_TREE_OF_HFFIX")
+            }
+        };
+        State::NotBuilt { command }
     }
 }
 
@@ -62,6 +90,8 @@ impl fmt::Display for Program {
         f.write_str(match self {
             Self::QuickfixCpp => "QuickFIX C++",
             Self::QuickfixJ => "QuickFIX/J",
+            Self::Hffix => "hffix -O3 -march=native",
+            Self::HffixO2 => "hffix -O2",
         })
     }
 }
@@ -153,7 +183,7 @@ impl Call {
     }
 
     fn command(&self) -> String {
-        format!("{}-bench {}", self.program.folder(), self.arguments.join(" "))
+        format!("{} {}", self.program.file(), self.arguments.join(" "))
     }
 
     /// Returns the error for a line that cannot be read.

@@ -40,16 +40,17 @@ pub struct CodecTime {
     pub cpu_seconds: f64,
 }
 
-/// A message and operation of `fsfix`.
+/// A message and operation of `fsfix` or of hffix's `codec`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MessageRow {
     /// The engine.
     pub engine: String,
     /// The version of the engine.
     pub version: String,
-    /// MarketDataRequest, QuoteStatusRequest, QuoteStatusRequest-nested or NewOrderMultileg.
+    /// MarketDataRequest, QuoteStatusRequest, QuoteStatusRequest-nested or NewOrderMultileg;
+    /// NOS-222 or AIM-97.
     pub message: String,
-    /// `write`, `parse`, `read` or `read-validated`.
+    /// `write`, `parse`, `read` or `read-validated`; of hffix as in `codec`.
     pub operation: String,
     /// The time of one message; why there is none otherwise.
     pub time: Result<MessageTime, String>,

@@ -15,7 +15,7 @@ impl Fake {
         let fake = Self { folder: Folder::new().expect("a folder") };
         let build = fake.peers().join(program.folder()).join("build");
         fs::create_dir_all(&build).expect("a folder");
-        let path = build.join(format!("{}-bench", program.folder()));
+        let path = build.join(program.file());
         // Another process writes it: a file that this one has open for writing could not be run.
         let mut writer = Command::new("sh")
             .args(["-c", "cat >\"$0\" && chmod +x \"$0\""])
@@ -57,6 +57,41 @@ fn the_folder_is_that_of_the_environment_else_one_above() {
     assert_eq!(none, Ok(peers.clone()), "the folder itself is one above");
     let elsewhere = Peers::find_from(Some(deep.as_os_str()), &deep).map(|found| found.folder);
     assert_eq!(elsewhere, Err(PeerError::NoFolder { named: Some(deep) }));
+}
+
+#[test]
+fn hffix_has_two_builds_each_with_a_row_for_each_message_and_operation() {
+    let line = |message: &str, operation: &str| {
+        format!(
+            r#"{{"engine":"hffix","version":"v1","flags":"-O2","message":"{message}","operation":"{operation}","ns":50.5,"ns_min":50,"ns_max":52,"wall_ns":51,"batches":3,"messages":640}}"#
+        )
+    };
+    let of = |message| ["index", "index-unsummed", "encode"].map(|operation| line(message, operation));
+    let six = [line("NOS-222", "typed-six-unplaced")];
+    let lines = [&of("NOS-222")[..], &six, &of("AIM-97")].concat();
+    let script = |lines: &[String]| {
+        format!(
+            "[ \"$*\" = 'codec --batches 3 --rounds 10' ] || exit 2\ncat <<'.'\n{}\n.\n",
+            lines.join("\n")
+        )
+    };
+    let fake = Fake::new(Program::HffixO2, &script(&lines));
+    let rows = fake.found().codec(Program::HffixO2, 3, 10).expect("figures");
+    assert_eq!(rows.len(), 7);
+    assert_eq!((rows[3].operation.as_str(), rows[3].time.as_ref().unwrap().ns), ("typed-six-unplaced", 50.5));
+    let folder = fake.peers();
+    let error = fake.found().codec(Program::Hffix, 3, 10).expect_err("it is not built").to_string();
+    let command = format!("make -C {}/hffix bench HFFIX=SOURCE_TREE_OF_HFFIX", folder.display());
+    assert!(
+        error.starts_with("hffix -O3 -march=native is not measured") && error.contains(&command),
+        "{error}"
+    );
+    let fake = Fake::new(Program::Hffix, &script(&lines[1..]));
+    let error = fake.found().codec(Program::Hffix, 3, 10).expect_err("one is missing").to_string();
+    assert!(
+        error.contains("hffix-bench codec --batches 3 --rounds 10") && error.contains("6 of 7 rows"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -41,6 +41,10 @@ use crate::exit::{Answer, Failure};
 /// the time of a bare prototype on the same machine, `published` that on another engine's page; `-`
 /// where it was not measured.
 ///
+/// hffix, a C++ library of headers, reads and writes NOS-222 and AIM-97 in the same run if its
+/// benchmark programs are built from a source tree of yours (see peers/README.md; FIXBOLT_PEERS
+/// names the folder): a build with -O3 -march=native, and one with -O2.
+///
 /// Exit status: 0 measured; 1 an operation returned a wrong result; 2 wrong usage.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]

@@ -26,7 +26,7 @@ impl Rivals {
         let mut rivals = Self { peers: None, programs, control, words, notes };
         match Peers::find() {
             Ok(peers) => {
-                for program in Program::ALL {
+                for program in Program::ENGINES {
                     match peers.state(program) {
                         State::Ready(_) => rivals.programs.push(program),
                         State::NotBuilt { command } => {
