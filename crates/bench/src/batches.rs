@@ -1,12 +1,21 @@
 //! Codec-type measures: CPU time of the thread per message, the median of batches in which the
 //! operations alternate.
 
-use crate::clock::{median, timed};
-use crate::harness::{Contest, Control, alternate, spread};
-use crate::results::Row;
+use crate::clock::timed;
+use crate::harness::{Contest, Control, alternate};
+use crate::results::{Part, Row};
 
 /// How many batches each operation has.
 pub const BATCHES: usize = 11;
+
+/// What one process measured.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Measured {
+    /// The figures.
+    pub rows: Vec<Row>,
+    /// What was not measured, and why.
+    pub notes: Vec<String>,
+}
 
 /// An operation over a ring of messages, checked and ready to be timed.
 pub struct Work<'w> {
@@ -51,16 +60,8 @@ pub fn measure(works: &mut [Work<'_>], batches: usize, rounds: usize, control: &
     let measured = alternate(&mut contestants, batches, control);
     drop(contestants);
     let measured = measured.unwrap_or_default();
-    works.iter().zip(measured).filter_map(|(work, batches)| row(work.row.clone(), batches)).collect()
-}
-
-/// Adds a figure measured in batches to its row; `None` without batches.
-pub(crate) fn row(mut row: Row, mut batches: Vec<f64>) -> Option<Row> {
-    if let Some(spread) = spread(&batches) {
-        row = row.with("spread", spread);
-    }
-    row.ns = Some(median(&mut batches)?);
-    Some(row)
+    let figure = |(work, batches): (&Work<'_>, Vec<f64>)| work.row.clone().median_of(Part::Batch, batches);
+    works.iter().zip(measured).filter_map(figure).collect()
 }
 
 #[cfg(test)]
@@ -95,9 +96,11 @@ mod tests {
 
     #[test]
     fn the_figure_is_the_median_and_one_batch_has_no_spread() {
-        let of = |batches: &[f64]| row(Row::of_ns("codec", "NOS-222", "index", 0.0), batches.to_vec());
+        let row = Row::of_ns("codec", "NOS-222", "index", 0.0);
+        let of = |batches: &[f64]| row.clone().median_of(Part::Batch, batches.to_vec());
         let figure = of(&[10.0, 30.0, 20.0]).unwrap();
-        assert_eq!((figure.ns, figure.more["spread"]), (Some(20.0), 100.0));
+        assert_eq!((figure.ns, figure.worst, figure.more["spread"]), (Some(20.0), Some(30.0), 100.0));
+        assert_eq!(figure.statistic.to_string(), "median of 3 batches");
         assert!(of(&[10.0]).unwrap().more.is_empty() && of(&[]).is_none());
     }
 }

@@ -12,10 +12,10 @@ use fixbolt_session::store::{
 };
 use fixbolt_session::{Mono, SessionId, Utc};
 
-use crate::clock::{median, timed};
+use crate::clock::timed;
 use crate::folder::Folder;
 use crate::harness::{Contest, Control, alternate};
-use crate::results::{Row, Table, TestReport};
+use crate::results::{Part, Row, Table, TestReport};
 
 /// How much to measure.
 #[derive(Clone, Copy, Debug)]
@@ -222,32 +222,35 @@ fn of_messages(rounds: usize, control: &Control) -> Result<Vec<Row>, String> {
         Contest::new("copy", || Ok(per_message(timed(|| copy(&bodies, &mut target)).0))),
     ];
     control.begin("journal", rounds as u64);
-    let mut figures = alternate(&mut contests, rounds, control)?;
+    let figures = alternate(&mut contests, rounds, control)?;
     let names: Vec<String> = contests.iter().map(|contest| contest.name.clone()).collect();
     drop(contests);
     disk.check()?;
     turns.check()?;
     memory.check()?;
-    let figure = |figures: &mut Vec<f64>| median(figures);
-    let medians: Option<Vec<f64>> = figures.iter_mut().map(figure).collect();
+    let of = |name: &str| {
+        let at = names.iter().position(|known| known == name);
+        at.map(|at| figures[at].clone()).unwrap_or_default()
+    };
+    let row_of = |name: &str, slices| row("256 bytes", name, 0.0).median_of(Part::Slice, slices);
     // Interrupted before the first slice ended.
-    let Some(medians) = medians else { return Ok(Vec::new()) };
-    let of = |name: &str| names.iter().position(|known| known == name).map_or(0.0, |at| medians[at]);
-    let floor = of("copy");
-    let row = |name: &str| Row::of_ns("journal", "256 bytes", name, of(name));
-    let appended = |name: &str| row(name).floor_ns(Some(floor));
+    let Some(floor) = row_of("copy", of("copy")).and_then(|row| row.ns) else { return Ok(Vec::new()) };
+    let row = |name: &str| row_of(name, of(name));
+    let appended = |name: &str| row(name).map(|row| row.floor_ns(Some(floor)));
     // Of 64 commits of single messages, 63 are spared.
-    let commit = (of("append-256") - of("append-64")).max(0.0) * TURN as f64 / (TURN - 1) as f64;
-    Ok(vec![
-        appended("append-256").published(60.0),
+    let spared = |(one, many): (f64, f64)| (one - many).max(0.0) * TURN as f64 / (TURN - 1) as f64;
+    let commits = of("append-256").into_iter().zip(of("append-64")).map(spared).collect();
+    let rows = [
+        appended("append-256").map(|row| row.published(60.0)),
         appended("append-64"),
-        Row::of_ns("journal", "256 bytes", "commit", commit),
+        row_of("commit", commits),
         row("checksum"),
         appended("append-256-memory"),
         appended("append-256-none"),
         appended("read-1000"),
         appended("read-1000-memory"),
-    ])
+    ];
+    Ok(rows.into_iter().flatten().collect())
 }
 
 /// Computes the checksums of records.

@@ -14,7 +14,7 @@ use crate::clock::median;
 use crate::folder::Folder;
 use crate::harness::Control;
 use crate::log::{LogForm, MessageLog};
-use crate::results::Row;
+use crate::results::{Part, Row};
 
 /// The size of a part, in bytes.
 const PART: usize = 25_000_000;
@@ -78,9 +78,9 @@ impl Times {
     /// Returns the figures; `None` without parts.
     fn row(mut self, form: LogForm, operation: &'static str) -> Option<Row> {
         let engine = if operation == OPERATIONS[0].0 { "grep" } else { "fixbolt" };
-        let ns = median(&mut self.per_message)?;
         let (mb_per_s, ratio) = (median(&mut self.mb_per_s)?, median(&mut self.ratios)?);
-        let row = Row::of_ns("print", form.name(), operation, ns).engine(engine);
+        let row = Row::of_ns("print", form.name(), operation, 0.0).engine(engine);
+        let row = row.median_of(Part::Slice, self.per_message)?;
         Some(row.with("mb_per_s", mb_per_s).with("ratio", ratio))
     }
 }

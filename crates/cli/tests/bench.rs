@@ -19,7 +19,7 @@ fn keys(row: &serde_json::Value) -> [&str; 4] {
 
 #[test]
 fn codec_has_one_row_per_operation_with_the_keys_that_all_benchmarks_share() {
-    let ended = run(&["bench", "codec", "--rounds", "2", "--seed", "7", "-o", "json"]);
+    let ended = run(&["bench", "codec", "--processes", "1", "--rounds", "2", "--seed", "7", "-o", "json"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     assert!(ended.out.contains(r#"["seed","7"]"#), "{}", ended.out.lines().nth(1).unwrap_or_default());
     let rows = rows(&ended.out);
@@ -75,7 +75,7 @@ const SESSION: [&str; 16] = [
 
 #[test]
 fn session_has_one_row_per_operation_with_the_same_keys_and_adds_up_its_stages() {
-    let ended = run(&["bench", "session", "--rounds", "1", "-o", "json"]);
+    let ended = run(&["bench", "session", "--processes", "1", "--rounds", "1", "-o", "json"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let rows = rows(&ended.out);
     let found: Vec<_> = rows.iter().map(keys).collect();
@@ -90,7 +90,7 @@ fn session_has_one_row_per_operation_with_the_same_keys_and_adds_up_its_stages()
     let rows: Vec<&str> =
         ended.out.lines().filter_map(|line| line.rsplit_once(' ')).map(|row| row.0).collect();
     assert_eq!((ended.status, rows), (0, SESSION.to_vec()));
-    let ended = run(&["bench", "session", "--rounds", "1"]);
+    let ended = run(&["bench", "session", "--processes", "1", "--rounds", "1"]);
     assert!(ended.out.starts_with("session: thread CPU time per message, in ns\n"), "{}", ended.out);
     let stages =
         ended.out.split("Where the time of order-report goes (ns)").nth(1).expect("a table of stages");
@@ -160,7 +160,7 @@ fn print_has_one_row_per_log_and_program_with_the_same_keys_and_its_ratio() {
 
 #[test]
 fn the_table_names_the_machine() {
-    let ended = run(&["bench", "codec", "--rounds", "1"]);
+    let ended = run(&["bench", "codec", "--processes", "1", "--rounds", "1"]);
     assert_eq!(ended.status, 0);
     assert!(ended.out.contains("\nmachine: "), "{}", ended.out);
     let columns = ended.out.lines().find(|line| line.starts_with("message")).expect("a head line");
@@ -168,9 +168,12 @@ fn the_table_names_the_machine() {
     assert_eq!(columns, ["message", "operation", "tier", "ns", "fields", "spread", "layout_hits"]);
     let seed = ended.out.split_once("--seed ").expect("it is printed").1;
     assert!(seed.split(' ').next().is_some_and(|seed| seed.parse::<u64>().is_ok()), "{seed}");
-    for wrong in
-        [&["--rounds", "0"][..], &["--seed", "x"], &["--short", "--rounds", "1"], &["--once", "--seed", "1"]]
-    {
+    for wrong in [
+        &["--rounds", "0"][..],
+        &["--seed", "x"],
+        &["--short", "--processes", "1", "--rounds", "1"],
+        &["--once", "--seed", "1"],
+    ] {
         assert_eq!(run(&[&["bench", "codec"], wrong].concat()).status, 2, "{wrong:?}");
     }
 }
@@ -183,7 +186,7 @@ fn results_are_written_in_each_form_and_compared() {
     let (json, csv, hgrm) = (path("a.json"), path("a.csv"), path("hgrm"));
     let html = path("a.html");
     let forms = ["--json", &json, "--csv", &csv, "--html", &html, "--hgrm", &hgrm];
-    let ended = run(&[&["bench", "session", "--rounds", "1"][..], &forms].concat());
+    let ended = run(&[&["bench", "session", "--processes", "1", "--rounds", "1"][..], &forms].concat());
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let text = std::fs::read_to_string(&json).unwrap();
     assert_eq!(rows(&text).len(), SESSION.len());
@@ -196,7 +199,7 @@ fn results_are_written_in_each_form_and_compared() {
     let worse = run(&["bench", "compare", &json, &path("b.json"), "--tolerance", "20%"]);
     assert_eq!((worse.status, worse.out.matches("WORSE").count()), (1, SESSION.len()), "{}", worse.out);
     let markdown = path("a.md");
-    let ended = run(&["bench", "session", "--rounds", "1", "--markdown", &markdown]);
+    let ended = run(&["bench", "session", "--processes", "1", "--rounds", "1", "--markdown", &markdown]);
     assert!(ended.status == 0 && std::fs::read_to_string(&markdown).unwrap().contains("\n## session\n"));
     // A page of one result is the same from its file; two are on one page.
     let (one, both) = (path("one.html"), path("both.html"));
@@ -222,9 +225,11 @@ fn results_are_written_in_each_form_and_compared() {
     assert!(nothing.status == 2 && nothing.err.contains("nothing was judged"), "{}", nothing.err);
     let none = run(&["bench", "compare", &json, &csv]);
     assert!(none.status == 2 && none.err.contains("a.csv: line 1: "), "{}", none.err);
-    let twice = run(&["bench", "session", "--rounds", "1", "--json", &csv, "--csv", &csv]);
+    let twice =
+        run(&["bench", "session", "--processes", "1", "--rounds", "1", "--json", &csv, "--csv", &csv]);
     assert!(twice.status == 2 && twice.err.contains("named for two forms"), "{}", twice.err);
-    let absent = run(&["bench", "session", "--rounds", "1", "--json", &path("no/such/folder")]);
+    let absent =
+        run(&["bench", "session", "--processes", "1", "--rounds", "1", "--json", &path("no/such/folder")]);
     assert!(absent.status == 2 && absent.err.starts_with("fixbolt: cannot write "), "{}", absent.err);
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -277,9 +282,9 @@ fn all_writes_its_page_where_it_is_asked_and_only_of_the_tests_that_are_named() 
         let ended = program.args(["bench", "all", "--only", only]).current_dir(&folder).output().unwrap();
         (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
     };
-    assert_eq!(all("session"), (Some(0), "session ...\n".to_owned()));
+    assert_eq!(all("fix8-codec"), (Some(0), "fix8-codec ...\n".to_owned()));
     let page = std::fs::read_to_string(folder.join("docs/benchmarks.md")).unwrap();
-    assert!(page.contains("\n## session\n") && !page.contains("\n## codec\n"), "{page}");
+    assert!(page.contains("\n## fix8-codec\n") && !page.contains("\n## codec\n"), "{page}");
     let unknown = all("sessions");
     assert!(unknown.0 == Some(2) && unknown.1.contains("there is no such test; there are codec, "));
     std::fs::remove_dir_all(folder).unwrap();
@@ -305,7 +310,9 @@ fn the_commands_of_the_page_on_benchmarks_exist() {
 
 #[test]
 fn conditions_decide_the_exit_status() {
-    let with = |condition: &str| run(&["bench", "session", "--rounds", "1", "--assert", condition]);
+    let with = |condition: &str| {
+        run(&["bench", "session", "--processes", "1", "--rounds", "1", "--assert", condition])
+    };
     assert_eq!(with("order-report-memory: ns<=1s").status, 0);
     let failed = with("order-report-memory: ns<1");
     assert_eq!(failed.status, 1);
@@ -350,8 +357,13 @@ fn round_trips_have_a_row_per_way_of_waiting_beside_raw_tcp() {
     let ended = run(&["bench", "rtt", "--round-trips", "50", "--slices", "1", "-o", "json"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let rows = rows(&ended.out);
-    let operations: Vec<_> = rows.iter().map(|row| keys(row)[3]).collect();
-    assert_eq!(operations, ["spinning p50", "spinning p99", "epoll p50", "epoll p99"]);
+    let name = |row: &serde_json::Value| {
+        assert_eq!((&row["times"], &row["statistic"]["of"]), (&"service".into(), &"one".into()));
+        format!("{} p{}", keys(row)[3], row["percentile"])
+    };
+    let percentiles = ["p50.0", "p90.0", "p99.0"];
+    let expected = ["spinning", "epoll"].map(|waiting| percentiles.map(|it| format!("{waiting} {it}")));
+    assert_eq!(rows.iter().map(name).collect::<Vec<_>>(), expected.as_flattened());
     assert!(rows.iter().all(|row| row["ns"].as_f64() > Some(0.0) && row["floor_ns"].as_f64() > Some(0.0)));
 }
 

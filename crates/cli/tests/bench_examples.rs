@@ -42,8 +42,8 @@ impl Example {
 
 /// Those that one process runs. What a later one reads was written before.
 const ALONE: &[Example] = &[
-    example("fixbolt bench codec -o json", &[], "--rounds 1 --json codec.json"),
-    example("fixbolt bench session -o json", &[], "--rounds 1 --json session.json"),
+    example("fixbolt bench codec -o json", &[], "--processes 1 --rounds 1 --json codec.json"),
+    example("fixbolt bench session -o json", &[], "--processes 2 --rounds 1 --json session.json"),
     example("fixbolt bench journal -o json", &[], "--rounds 1 --sessions 2 --megabytes 1"),
     example(
         "fixbolt bench journal --megabytes 100 --sessions 100",
@@ -68,7 +68,7 @@ const ALONE: &[Example] = &[
         &[("2000", "20")],
         "--warm-up 5 --slices 1",
     ),
-    example("fixbolt bench all --json benchmarks.json", &[], "--only session"),
+    example("fixbolt bench all --json benchmarks.json", &[], "--only fix8-codec"),
     example("fixbolt bench hftest", &[], "-p 500"),
     example("fixbolt bench hftest -p 100000 -o json", &[("100000", "500")], ""),
     example("fixbolt bench fix8-codec --json today.json", &[], "--messages 100 --runs 1"),

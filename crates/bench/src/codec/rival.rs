@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use crate::batches::Measured;
 use crate::harness::Control;
 use crate::peers::{Peers, Program, State};
-use crate::results::{Row, TestReport};
+use crate::results::{Part, Parts, Row, Statistic};
 
 /// What is said of the rows, after the version.
-const WORDS: &str = "the same bytes, in a process of its own after Fixbolt's rows; index: every field visited, and CheckSum summed up by the benchmark program, because hffix does not verify it (index-unsummed is without); encode: times are in their parts already, and BodyLength has six digits";
+const WORDS: &str = "the same bytes, in processes of its own, in turn with Fixbolt's; index: every field visited, and CheckSum summed up by the benchmark program, because hffix does not verify it (index-unsummed is without); encode: times are in their parts already, and BodyLength has six digits";
 
 /// Adds the rows of each build, or says what builds it.
-pub(super) fn add(test: &mut TestReport, batches: usize, rounds: usize, control: &Control) {
+pub(super) fn add(test: &mut Measured, batches: usize, rounds: usize, control: &Control) {
     let peers = match Peers::find() {
         Ok(peers) => peers.controlled_by(control.clone()),
         Err(error) => return test.notes.push(format!("hffix is not measured: {error}.")),
@@ -31,7 +32,9 @@ pub(super) fn add(test: &mut TestReport, batches: usize, rounds: usize, control:
                 test.rows.extend(rows.into_iter().filter_map(|row| {
                     let time = row.time.ok()?;
                     let spread = 100.0 * (time.ns_max - time.ns_min) / time.ns;
-                    let of = Row::of_ns(&test.name, &row.message, &row.operation, time.ns);
+                    let of = Row::of_ns("codec", &row.message, &row.operation, time.ns);
+                    let parts = Parts { part: Part::Batch, number: time.batches as usize };
+                    let of = Row { statistic: Statistic::Median(parts), worst: Some(time.ns_max), ..of };
                     Some(of.engine(&program.to_string()).with("spread", spread))
                 }));
             }

@@ -14,7 +14,7 @@ mod table;
 
 use crate::harness::{Control, spread};
 use crate::peers::{CodecRun, CodecTest, Peers};
-use crate::results::{Row, TestReport};
+use crate::results::{Part, Parts, Row, Statistic, TestReport};
 
 use self::regions::Regions;
 
@@ -60,6 +60,12 @@ impl Timed {
             .engine(&self.engine)
             .floor_ns((self.operation == "encode").then_some(clock))
             .with("cpu_ns", self.ns(mean(&self.cpu_seconds)));
+        let row = Row {
+            // As published.
+            statistic: Statistic::Mean(Parts { part: Part::Run, number: self.seconds.len() }),
+            worst: self.seconds.iter().copied().reduce(f64::max).map(|seconds| self.ns(seconds)),
+            ..row
+        };
         let row = match spread(&self.seconds) {
             Some(spread) => row.with("spread", spread),
             None => row,

@@ -35,6 +35,9 @@ const PUBLISHED: [([&str; 5], &str, &str); 8] = [
 /// it the figure is that of the fastest batch.
 pub(super) const STEADY: f64 = 50.0;
 
+/// The name of how far apart the batches of a rival's run are.
+pub(super) const BATCHES_SPREAD: &str = "batches_spread";
+
 /// The columns of the page, after our own.
 const COLUMNS: [&str; 5] =
     ["benchmark", "FsFIX (original)", "FsFIX (optimized)", "QuickFixN (C#)", "QuickFixJ (Java)"];
@@ -61,7 +64,7 @@ fn us(row: Option<&Row>) -> String {
 
 /// Returns the mark of a rival's figure that is not the median of its batches.
 fn mark(row: &Row) -> &'static str {
-    if row.engine != "fixbolt" && row.more.get("spread").is_some_and(|spread| *spread > STEADY) {
+    if row.engine != "fixbolt" && row.more.get(BATCHES_SPREAD).is_some_and(|spread| *spread > STEADY) {
         "*"
     } else {
         ""
@@ -72,7 +75,7 @@ fn mark(row: &Row) -> &'static str {
 fn note_mark(table: &mut Table, rows: &[Row]) {
     if rows.iter().any(|row| !mark(row).is_empty()) {
         table.note(format!(
-            "* the fastest batch: they are more than {STEADY:.0} % apart, since the virtual machine was still compiling, \
+            "* the fastest batch of each run: they are more than {STEADY:.0} % apart, since the virtual machine was still compiling, \
              or the machine was busy"
         ));
     }
@@ -191,7 +194,7 @@ mod tests {
         assert_eq!(table.rows[0], ["MarketDataRequest", "write", "2576.2", "-", "1459.0", "0.6x"]);
         assert_eq!(table.notes.len(), 1);
         let unsteady: Vec<Row> =
-            published_rows("QuickFIX/J", 4).into_iter().map(|row| row.with("spread", 51.0)).collect();
+            published_rows("QuickFIX/J", 4).into_iter().map(|row| row.with(BATCHES_SPREAD, 51.0)).collect();
         let table = operations(&published_rows("fixbolt", 2), &unsteady);
         assert_eq!((table.rows[0][4].as_str(), table.notes.len()), ("1459.0*", 2));
         assert_eq!(as_page(&[], &unsteady).rows[0][2], "1.4590 us*");

@@ -16,6 +16,7 @@ mod one_way;
 mod open;
 mod pair;
 mod raw;
+mod rival;
 mod room;
 mod watch;
 

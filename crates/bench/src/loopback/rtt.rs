@@ -12,10 +12,10 @@ use super::pair::Keeping;
 use super::raw::{Raw, RawWaiting, SLOWER};
 use super::room;
 use crate::harness::{
-    Clock as _, Contest, Control, Invalid, Monotonic, Plan, Run, SLICES, alternate, carried_by, measure,
+    Clock as _, Contest, Control, Invalid, Monotonic, Plan, Run, SLICES, alternate, measure,
 };
 use crate::machine::Machine;
-use crate::results::{Row, Series, Table, TestReport};
+use crate::results::{Row, Series, Table, TestReport, TimeKind};
 
 const TEST: &str = "rtt";
 /// The percentiles that are shown; the last two are not judged on a machine with few cores.
@@ -86,7 +86,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
     let series: Vec<Series> = names
         .iter()
         .zip(slices)
-        .map(|((engine, name), runs)| Series::new(TEST, engine, *name, runs))
+        .map(|((engine, name), runs)| Series::new(TEST, engine, *name, runs).message(Jlbh::NAME).in_slices())
         .collect();
     let mut report = TestReport::new(TEST, "order out and report back over loopback, in us")
         .setting("messages", format!("{} and its report, 64 in turn ({})", Jlbh::NAME, version()))
@@ -142,42 +142,49 @@ fn raw_slice(
     Ok(runs.into_iter().next().unwrap_or_else(interrupted))
 }
 
-/// Returns the median over the slices, in nanoseconds.
-fn median_of_slices(series: &Series, percentile: f64) -> Option<f64> {
-    if percentile < 99.9 {
-        return series.median_ns(percentile);
-    }
-    let all = series.merged();
-    (all.count() > 0).then(|| all.ns_at(percentile) as f64)
-}
+/// A closed loop has no others.
+const TIMES: TimeKind = TimeKind::Service;
 
 fn floor_of<'s>(series: &'s [Series], of: &Series) -> Option<&'s Series> {
     series.iter().find(|it| it.engine == "raw TCP" && it.name == of.name && of.engine != it.engine)
 }
 
 fn table(series: &[Series]) -> Table {
-    let columns = ["waiting", "engine", "p50", "p90", "p99", "p99.9", "max", "p50 - raw", "p99 / raw"];
+    let columns = [
+        "waiting",
+        "engine",
+        "p50",
+        "p90",
+        "p99",
+        "p99.9",
+        "worst",
+        "p50 - raw",
+        "p99 / raw",
+        "p99 worst slice",
+    ];
     let mut table = Table::new("", columns);
+    let us = |ns: f64| format!("{:.2}", ns / 1e3);
+    let unknown = || "-".to_owned();
     for one in series {
-        let us = |ns: f64| format!("{:.2}", ns / 1e3);
-        let count = one.merged().count();
         let figures = PERCENTILES.map(|percentile| {
-            let star = if carried_by(percentile, count) { "" } else { "*" };
-            median_of_slices(one, percentile).map_or_else(|| "-".to_owned(), |ns| us(ns) + star)
+            let row = one.row(TIMES, percentile);
+            row.and_then(|row| Some(us(row.ns?) + row.marks())).unwrap_or_else(unknown)
         });
         let floor = floor_of(series, one);
-        let beside = |percentile: f64, with: fn(f64, f64) -> f64, unit: fn(f64) -> String| {
-            let both =
-                median_of_slices(one, percentile).zip(floor.and_then(|it| median_of_slices(it, percentile)));
-            both.map_or_else(|| "-".to_owned(), |(ours, raw)| unit(with(ours, raw)))
+        let beside = |percentile: f64, with: fn(f64, f64) -> f64| {
+            let ns = |series: &Series| series.row(TIMES, percentile)?.ns;
+            let both = ns(one).zip(floor.and_then(ns));
+            both.map_or_else(unknown, |(ours, raw)| format!("{:.2}", with(ours, raw)))
         };
+        let worst = one.row(TIMES, 99.0).and_then(|row| row.worst);
         let cells = [one.name.clone(), one.engine.clone()].into_iter().chain(figures);
         table.row(cells.chain([
-            beside(50.0, |ours, raw| (ours - raw) / 1e3, |us| format!("{us:.2}")),
-            beside(99.0, |ours, raw| ours / raw, |ratio| format!("{ratio:.2}")),
+            beside(50.0, |ours, raw| (ours - raw) / 1e3),
+            beside(99.0, |ours, raw| ours / raw),
+            worst.map_or_else(unknown, us),
         ]));
     }
-    table.note("p50 to p99: medians of the slices; p99.9 and max: of all slices together");
+    table.note("p50 to p99: medians of the slices; p99.9 and worst: of all slices together");
     if table.rows.iter().flatten().any(|cell| cell.ends_with('*')) {
         table.note("* fewer than 100 samples lie above it");
     }
@@ -191,10 +198,9 @@ fn table(series: &[Series]) -> Table {
 fn rows(series: &[Series]) -> Vec<Row> {
     let ours = series.iter().filter(|one| one.engine == "fixbolt");
     let figures = ours.flat_map(|one| {
-        [50.0, 99.0].into_iter().filter_map(move |percentile| {
-            let ns = median_of_slices(one, percentile)?;
-            let floor = floor_of(series, one).and_then(|it| median_of_slices(it, percentile));
-            Some(Row::of_ns(TEST, Jlbh::NAME, &format!("{} p{percentile}", one.name), ns).floor_ns(floor))
+        [50.0, 90.0, 99.0].into_iter().filter_map(move |percentile| {
+            let floor = floor_of(series, one).and_then(|it| it.row(TIMES, percentile)?.ns);
+            Some(one.row(TIMES, percentile)?.floor_ns(floor))
         })
     });
     figures.collect()
@@ -230,21 +236,21 @@ mod tests {
         assert_eq!(
             names,
             [
-                "rtt raw TCP spinning",
-                "rtt fixbolt spinning",
-                "rtt raw TCP epoll",
-                "rtt fixbolt epoll",
-                "rtt raw TCP blocking"
+                "rtt raw TCP NOS-JLBH spinning",
+                "rtt fixbolt NOS-JLBH spinning",
+                "rtt raw TCP NOS-JLBH epoll",
+                "rtt fixbolt NOS-JLBH epoll",
+                "rtt raw TCP NOS-JLBH blocking"
             ]
         );
         for series in &report.series {
-            assert!(series.runs.len() == 2 && series.merged().count() == 400, "{}", series.key());
+            assert!(series.runs.len() == 2 && series.merged(TIMES).count() == 400, "{}", series.key());
         }
         assert_eq!(report.tables[0].rows.len(), 5);
         // 400 samples carry a median, and no 90th percentile.
         assert!(report.tables[0].rows.iter().all(|row| !row[2].ends_with('*') && row[3].ends_with('*')));
         let floors = report.rows.iter().map(|row| row.floor_ns);
-        assert!(floors.clone().count() == 4 && floors.clone().all(|floor| floor.is_some()));
+        assert!(floors.clone().count() == 6 && floors.clone().all(|floor| floor.is_some()));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::room;
 use super::watch::Watch;
 use crate::clock::{median, process_time};
 use crate::harness::{Clock as _, Contest, Control, Monotonic, SLICES, alternate, spread};
-use crate::results::{Row, Table, TestReport};
+use crate::results::{Part, Row, Table, TestReport};
 
 const TEST: &str = "stream";
 
@@ -125,7 +125,8 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
         };
         let figures = (of(0, |it| it.0), of(1, |it| it.0), of(0, |it| it.1), of(1, |it| it.1));
         let (Some(rate), Some(floor), Some(cpu), Some(floor_cpu)) = figures else { break };
-        let spread = spread(&slices[0].iter().map(|it| it.0).collect::<Vec<_>>());
+        let rates: Vec<f64> = slices[0].iter().map(|it| it.0).collect();
+        let spread = spread(&rates);
         table.row([
             sessions.to_string(),
             format!("{rate:.0}"),
@@ -138,7 +139,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
         let name = format!("{sessions} sessions");
         let row = Row::of_value(TEST, Jlbh::NAME, &name, rate, "messages/s");
         let row = row.with("floor_per_s", floor).with("cpu_ns", cpu).with("floor_cpu_ns", floor_cpu);
-        report.rows.push(spread.into_iter().fold(row, |row, spread| row.with("spread", spread)));
+        report.rows.extend(row.median_of(Part::Slice, rates));
     }
     table.note("medians of the slices, which alternate; CPU time is the whole process's: sender, both workers, journals");
     table.note("spread: how far apart Fixbolt's slices are, 100 (max - min) / median");

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::Report;
-use crate::harness::carried_by;
+use super::{Report, Row, TimeKind};
 
 /// A condition on the figures of Fixbolt in a report.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,10 +48,11 @@ pub struct Judgement {
 impl Assertion {
     /// Reads a condition: `[WORDS:] METRIC OPERATOR VALUE[UNIT]`.
     ///
-    /// WORDS select figures: each must occur in the keys (test, engine, message or setting,
-    /// operation). METRIC is `p50`, `p99.9`, ..., `worst` or `rate` of a series, or `ns` of a row.
-    /// OPERATOR is `<`, `<=`, `>` or `>=`. UNIT is `ns`, `us`, `ms` or `s`; for a rate, none or
-    /// `/s`.
+    /// WORDS select figures: each must occur in the keys (test, engine, message, operation or
+    /// setting). METRIC is `p50`, `p99.9`, ..., `worst` or `rate` of latencies, or `ns` of any
+    /// other figure. Percentiles are those of the response times, or, in a closed loop or with the
+    /// word `service`, of the service times. OPERATOR is `<`, `<=`, `>` or `>=`. UNIT is `ns`,
+    /// `us`, `ms` or `s`; for a rate, none or `/s`.
     ///
     /// # Errors
     /// Returns what is not understood.
@@ -98,58 +98,54 @@ impl Assertion {
         Ok(Self { text: text.to_owned(), selected, metric, comparison, limit: value * scale })
     }
 
-    /// Judges every selected figure of Fixbolt. An invalid run keeps no condition on its times.
+    /// Judges every selected figure of Fixbolt. A figure of an INVALID run keeps no condition on
+    /// its times.
     ///
     /// # Errors
     /// Returns an error if no figure is selected: a condition on nothing must not pass.
     pub fn judge(&self, report: &Report) -> Result<Vec<Judgement>, String> {
-        let selects = |key: &str| self.selected.iter().all(|word| key.contains(word.as_str()));
-        let mut judgements = Vec::new();
-        if let Metric::Ns = self.metric {
-            for row in report.rows().filter(|row| row.engine == "fixbolt" && selects(&row.key())) {
-                if let Some(ns) = row.ns {
-                    judgements.push(self.judged(&row.key(), ns, "ns", true));
-                }
-            }
-        } else {
-            for series in
-                report.series().filter(|series| series.engine == "fixbolt" && selects(&series.key()))
-            {
-                let valid = series.runs.iter().all(|run| run.invalid.is_none());
-                let (figure, unit) = if let Metric::Percentile(percentile) = self.metric {
-                    (series.median_ns(percentile), "ns")
-                } else {
-                    // A run in which nothing ended has no rate, and achieved none.
-                    let mut rates: Vec<f64> =
-                        series.runs.iter().map(|run| run.achieved_rate.unwrap_or(0.0)).collect();
-                    (crate::clock::median(&mut rates), "/s")
-                };
-                // A rate is what makes a run invalid.
-                let valid = valid || self.metric == Metric::Rate;
-                let few = matches!(self.metric, Metric::Percentile(percentile)
-                    if series.runs.iter().any(|run| !carried_by(percentile, run.latencies().count())));
-                let judged = figure.map(|figure| self.judged(&series.key(), figure, unit, valid));
-                judgements.extend(judged.map(|judgement| Judgement { few, ..judgement }));
-            }
-        }
-        if judgements.is_empty() {
+        let judged = self.figures(report);
+        if judged.is_empty() {
             return Err(format!("{:?} selects no figure of this report", self.text));
         }
-        Ok(judgements)
+        Ok(judged.iter().map(|row| self.judged(row)).collect())
     }
 
-    fn judged(&self, key: &str, figure: f64, unit: &str, valid: bool) -> Judgement {
+    fn figures(&self, report: &Report) -> Vec<Row> {
+        let selects = |row: &Row| {
+            let key = row.key();
+            row.engine == "fixbolt" && self.selected.iter().all(|word| key.contains(word.as_str()))
+        };
+        if let Metric::Percentile(percentile) = self.metric {
+            let service = self.selected.iter().any(|word| word == TimeKind::Service.name());
+            let of = |series: &super::Series| {
+                let times = if service { TimeKind::Service } else { series.judged() };
+                series.row(times, percentile).filter(selects)
+            };
+            return report.series().filter_map(of).collect();
+        }
+        let is_metric = |row: &Row| match self.metric {
+            Metric::Rate => row.unit.as_deref() == Some("/s"),
+            _ => row.ns.is_some() && row.percentile.is_none(),
+        };
+        report.figures().into_iter().filter(|row| is_metric(row) && selects(row)).collect()
+    }
+
+    fn judged(&self, row: &Row) -> Judgement {
+        let (figure, unit) = row.figure();
         let kept = match self.comparison {
             Comparison::Less => figure < self.limit,
             Comparison::LessOrEqual => figure <= self.limit,
             Comparison::Greater => figure > self.limit,
             Comparison::GreaterOrEqual => figure >= self.limit,
         };
-        let invalid = if valid { "" } else { ", of an INVALID run" };
-        Judgement { kept: kept && valid, few: false, what: format!("{key}: {figure:.1} {unit}{invalid}") }
+        let invalid = if row.invalid.is_some() { ", INVALID" } else { "" };
+        let what = format!("{}: {figure:.1} {unit}, {}{invalid}", row.key(), row.statistic);
+        Judgement { kept: kept && row.invalid.is_none(), few: row.few, what }
     }
 }
 
+/// The condition as it was written.
 impl fmt::Display for Assertion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

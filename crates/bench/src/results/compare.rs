@@ -1,6 +1,6 @@
 //! Comparing two reports.
 
-use super::{Report, Table, TestReport};
+use super::{Report, Row, Table, TestReport};
 
 /// How the names of messages begin that a run generates from its seed.
 const GENERATED: &str = "random-";
@@ -93,34 +93,36 @@ impl Comparison {
 /// where the seeds differ: they were measured with other messages.
 #[must_use]
 pub fn compare(first: &Report, second: &Report) -> Comparison {
-    let (firsts, seconds) = (figures(first), figures(second));
-    let missing = |of: &[Figure<'_>], from: &[Figure<'_>]| {
-        let same = |a: &Figure<'_>, b: &Figure<'_>| a.key == b.key && a.unit == b.unit;
+    let (firsts, seconds) = (first.figures(), second.figures());
+    let same = |a: &Row, b: &Row| a.key() == b.key() && a.figure().1 == b.figure().1;
+    let missing = |of: &[Row], from: &[Row]| {
         let absent = of.iter().filter(|figure| !from.iter().any(|other| same(figure, other)));
-        absent.map(|figure| figure.key.clone()).collect::<Vec<_>>()
+        absent.map(Row::key).collect::<Vec<_>>()
     };
     let (mut differences, mut other_seeds, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
     for a in &firsts {
-        let Some(b) = seconds.iter().find(|b| b.key == a.key && b.unit == a.unit) else { continue };
-        if a.seed != b.seed {
+        let Some(b) = seconds.iter().find(|b| same(a, b)) else { continue };
+        let seeds = [first, second].map(|report| seed(report, a));
+        if seeds[0] != seeds[1] {
             if other_seeds.is_empty() {
-                let [first, second] = [a, b].map(|it| it.seed.unwrap_or("unknown"));
+                let [first, second] = seeds.map(|seed| seed.unwrap_or("unknown"));
                 warnings.push(format!(
                     "figures of generated messages ({GENERATED}...) are not compared: the seed is {first} in the first and {second} in the second; measure both with the same --seed"
                 ));
             }
-            other_seeds.push(a.key.clone());
+            other_seeds.push(a.key());
             continue;
         }
-        let ratio = b.value / a.value;
+        let ((first, unit), (second, _)) = (a.figure(), b.figure());
+        let ratio = second / first;
         differences.push(Difference {
-            key: a.key.clone(),
-            first: a.value,
-            second: b.value,
-            unit: a.unit.clone(),
-            worse_by: if a.larger_is_better { 1.0 - ratio } else { ratio - 1.0 },
-            judged: a.judged && a.valid && a.value > 0.0,
-            invalid: !b.valid,
+            key: a.key(),
+            first,
+            second,
+            unit: unit.to_owned(),
+            worse_by: if a.larger_is_better() { 1.0 - ratio } else { ratio - 1.0 },
+            judged: is_judged(a) && a.invalid.is_none() && first > 0.0,
+            invalid: b.invalid.is_some(),
         });
     }
     if !first.machine.is_like(&second.machine) {
@@ -131,10 +133,8 @@ pub fn compare(first: &Report, second: &Report) -> Comparison {
             warnings.push(format!("the {name} was interrupted"));
         }
         for series in report.series() {
-            for (n, run) in series.runs.iter().enumerate() {
-                if let Some(why) = &run.invalid {
-                    warnings.push(format!("the {name}: run {} of {} is invalid: {why}", n + 1, series.key()));
-                }
+            if let Some(why) = series.invalid() {
+                warnings.push(format!("the {name}: {} is INVALID: {why}", series.key()));
             }
         }
     }
@@ -142,54 +142,16 @@ pub fn compare(first: &Report, second: &Report) -> Comparison {
     Comparison { differences, only_first, only_second, other_seeds, warnings }
 }
 
-/// Returns the seed of a test's generated messages.
-fn seed(test: &TestReport) -> Option<&str> {
+/// Returns what the messages of a figure were generated from, if they were.
+fn seed<'r>(report: &'r Report, row: &Row) -> Option<&'r str> {
+    let of = |test: &&TestReport| test.name == row.test && row.message.starts_with(GENERATED);
+    let test = report.tests.iter().find(of)?;
     test.settings.iter().find(|(name, _)| name == "seed").map(|(_, seed)| seed.as_str())
 }
 
-struct Figure<'r> {
-    key: String,
-    /// Of generated messages: what they were generated from.
-    seed: Option<&'r str>,
-    value: f64,
-    unit: String,
-    larger_is_better: bool,
-    judged: bool,
-    valid: bool,
-}
-
-fn figures(report: &Report) -> Vec<Figure<'_>> {
-    let rows = report.tests.iter().flat_map(|test| test.rows.iter().map(move |row| (test, row)));
-    let mut figures: Vec<Figure<'_>> = rows
-        .filter(|(_, row)| row.is_measured())
-        .map(|(test, row)| {
-            let (value, unit) = row.figure();
-            Figure {
-                key: row.key(),
-                seed: seed(test).filter(|_| row.message.starts_with(GENERATED)),
-                value,
-                unit: unit.to_owned(),
-                larger_is_better: row.larger_is_better(),
-                judged: row.engine == "fixbolt",
-                valid: true,
-            }
-        })
-        .collect();
-    for series in report.series() {
-        let valid = series.runs.iter().all(|run| run.invalid.is_none());
-        for percentile in crate::harness::PERCENTILES {
-            let Some(value) = series.median_ns(percentile) else { continue };
-            let name = if percentile >= 100.0 { "worst".to_owned() } else { format!("p{percentile}") };
-            figures.push(Figure {
-                key: format!("{} {name}", series.key()),
-                seed: None,
-                value,
-                unit: "ns".to_owned(),
-                larger_is_better: false,
-                judged: series.engine == "fixbolt" && percentile <= 99.0,
-                valid,
-            });
-        }
-    }
-    figures
+/// Returns whether a figure says more about Fixbolt than about the machine. A rate that was asked
+/// for is no merit; whether it was achieved makes runs valid.
+fn is_judged(row: &Row) -> bool {
+    let of_series = row.unit.as_deref() == Some("/s");
+    row.engine == "fixbolt" && row.percentile.is_none_or(|percentile| percentile <= 99.0) && !of_series
 }

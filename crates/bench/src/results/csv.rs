@@ -1,63 +1,82 @@
-//! A report as comma-separated values: one line per figure. `carried` says whether there are enough
-//! samples for a percentile.
+//! A report as comma-separated values: one line per figure.
+//!
+//! `statistic` says how the figure comes from what was measured, `worst` is its worst part, and
+//! `carried` says whether there are enough samples for a percentile.
 
-use super::Report;
+use super::{Report, Row, Statistic, TimeKind, percentile_name};
+
+const COLUMNS: [&str; 13] = [
+    "test",
+    "engine",
+    "message",
+    "operation",
+    "figure",
+    "statistic",
+    "value",
+    "unit",
+    "worst",
+    "floor_ns",
+    "published",
+    "valid",
+    "carried",
+];
 
 /// Returns the figures, one line each: those of rows, then the percentiles of each run.
 #[must_use]
 pub fn csv(report: &Report) -> String {
-    let mut lines =
-        vec!["test,engine,message,operation,figure,value,unit,floor_ns,published,valid,carried".to_owned()];
-    let mut add = |cells: &[String]| {
-        lines.push(cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(","));
-    };
-    let known = |figure: Option<f64>| figure.map(|figure| format!("{figure}")).unwrap_or_default();
-    for row in report.rows() {
-        let (value, unit) = row.figure();
-        let operation = match &row.tier {
-            Some(tier) => format!("{} {tier}", row.operation),
-            None => row.operation.clone(),
-        };
-        add(&[
-            row.test.clone(),
-            row.engine.clone(),
-            row.message.clone(),
-            operation,
-            String::new(),
-            if row.is_measured() { format!("{value}") } else { String::new() },
-            unit.to_owned(),
-            known(row.floor_ns),
-            known(row.published),
-            String::from("yes"),
-            String::new(),
-        ]);
-    }
+    let mut lines = vec![COLUMNS.join(",")];
+    lines.extend(report.rows().map(line));
     for series in report.series() {
         for (n, run) in series.runs.iter().enumerate() {
-            let valid = run.invalid.as_ref().map_or_else(|| "yes".to_owned(), |why| format!("no: {why}"));
-            for (times, latencies) in [("response", &run.response), ("service", &run.service)] {
-                for row in latencies.table().into_iter().filter(|_| latencies.count() > 0) {
-                    let percentile = row.percentile;
-                    let name =
-                        if percentile >= 100.0 { "worst".to_owned() } else { format!("p{percentile}") };
-                    add(&[
-                        series.test.clone(),
-                        series.engine.clone(),
-                        series.name.clone(),
-                        format!("run {} {times}", n + 1),
-                        name,
-                        row.ns.to_string(),
-                        "ns".to_owned(),
-                        String::new(),
-                        String::new(),
-                        valid.clone(),
-                        if row.carried { "yes" } else { "no" }.to_owned(),
-                    ]);
+            let part = format!("{} {}", series.part.name(), n + 1);
+            for times in TimeKind::ALL {
+                let latencies = times.of(run);
+                for it in latencies.table().into_iter().filter(|_| latencies.count() > 0) {
+                    let operation = format!("{} {part}", series.name);
+                    #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
+                    let row = Row::of_ns(&series.test, &series.message, &operation, it.ns as f64);
+                    let row = Row {
+                        times: Some(times),
+                        percentile: Some(it.percentile),
+                        statistic: Statistic::One,
+                        invalid: run.invalid.as_ref().map(ToString::to_string),
+                        few: !it.carried,
+                        ..row.engine(&series.engine)
+                    };
+                    lines.push(line(&row));
                 }
             }
         }
     }
     lines.join("\n") + "\n"
+}
+
+fn line(row: &Row) -> String {
+    let known = |figure: Option<f64>| figure.map(|figure| format!("{figure}")).unwrap_or_default();
+    let (value, unit) = row.figure();
+    let times = row.times.map(TimeKind::name);
+    let operation = [Some(row.operation.as_str()), times, row.tier.as_deref()];
+    let carried = match row.percentile {
+        None => "",
+        Some(_) if row.few => "no",
+        Some(_) => "yes",
+    };
+    let cells: [String; COLUMNS.len()] = [
+        row.test.clone(),
+        row.engine.clone(),
+        row.message.clone(),
+        operation.into_iter().flatten().collect::<Vec<_>>().join(" "),
+        row.percentile.map(percentile_name).unwrap_or_default(),
+        row.statistic.to_string(),
+        known(row.is_measured().then_some(value)),
+        unit.to_owned(),
+        known(row.worst),
+        known(row.floor_ns),
+        known(row.published),
+        row.invalid.as_ref().map_or_else(|| "yes".to_owned(), |why| format!("no: {why}")),
+        carried.to_owned(),
+    ];
+    cells.map(|cell| quoted(&cell)).join(",")
 }
 
 fn quoted(cell: &str) -> String {

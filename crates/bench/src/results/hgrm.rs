@@ -7,13 +7,12 @@ use crate::harness::Latencies;
 /// How many lines there are for each halving of the distance to 100 %.
 const TICKS: u32 = 5;
 
-/// Returns the runs of a series as one distribution: the valid ones, or all if none is, which a
-/// comment says then.
+/// Returns the judged times of all runs of a series as one distribution. A comment says if they
+/// must not be used.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
 pub fn hgrm(series: &Series) -> String {
-    let mut all = Latencies::default();
-    series.usable().for_each(|run| all.merge(run.latencies()));
+    let all = series.merged(series.judged());
     let mut text = String::from("       Value     Percentile TotalCount 1/(1-Percentile)\n\n");
     let buckets = all.buckets();
     let (mut seen, mut next, mut tick) = (0, buckets.iter(), 0u32);
@@ -35,8 +34,7 @@ pub fn hgrm(series: &Series) -> String {
     }
     text.push_str(&line(all.ns_at(100.0), 1.0, all.count(), None));
     text.push_str(&summary(&all));
-    if let Some(why) = series.runs.first().and_then(|run| run.invalid.as_ref()).filter(|_| !series.is_valid())
-    {
+    if let Some(why) = series.invalid() {
         text.push_str(&format!("#[INVALID: {why}]\n"));
     }
     text

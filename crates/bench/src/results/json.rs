@@ -5,12 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Report, Row, Series, Table, TestReport};
+use super::{Part, Report, Row, Series, Table, TestReport};
 use crate::harness::Run;
 use crate::machine::Machine;
 
 /// The version of the format. Another one is refused.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
@@ -26,7 +26,10 @@ enum Record {
 struct RunRecord {
     test: String,
     engine: String,
+    message: String,
     series: String,
+    /// What it is one of.
+    part: Part,
     /// Counted from 1.
     number: usize,
     /// For readers; computed from the histogram.
@@ -75,7 +78,9 @@ pub fn json_lines(report: &Report) -> String {
                 add(&Record::Run(Box::new(RunRecord {
                     test: series.test.clone(),
                     engine: series.engine.clone(),
+                    message: series.message.clone(),
                     series: series.name.clone(),
+                    part: series.part,
                     number: n + 1,
                     response_ns: percentiles(&run.response),
                     service_ns: percentiles(&run.service),
@@ -117,10 +122,12 @@ pub fn from_json_lines(text: &str) -> Result<Report, String> {
             Record::Row(row) => test.rows.push(row),
             Record::Table(table) => test.tables.push(table),
             Record::Run(record) => {
-                let RunRecord { test: name, engine, series, run, .. } = *record;
-                match test.series.last_mut() {
-                    Some(last) if last.engine == engine && last.name == series => last.runs.push(run),
-                    _ => test.series.push(Series { test: name, engine, name: series, runs: vec![run] }),
+                let RunRecord { test: name, engine, message, series, part, run, .. } = *record;
+                let new = Series { test: name, engine, message, name: series, part, runs: Vec::new() };
+                let is_next = |last: &&mut Series| last.key() == new.key();
+                match test.series.last_mut().filter(is_next) {
+                    Some(last) => last.runs.push(run),
+                    None => test.series.push(Series { runs: vec![run], ..new }),
                 }
             }
             Record::Report { .. } | Record::Test(_) => unreachable!("handled above"),

@@ -11,9 +11,11 @@ mod hgrm;
 mod html;
 mod json;
 mod markdown;
+mod parts;
 mod report;
-mod row;
+pub(crate) mod row;
 mod series;
+mod statistic;
 mod summary;
 mod table;
 mod text;
@@ -25,11 +27,14 @@ pub use self::hgrm::hgrm;
 pub use self::html::html;
 pub use self::json::{from_json_lines, json_lines};
 pub use self::markdown::markdown;
+pub use self::parts::of_parts;
 pub use self::report::{Report, TestReport};
 pub use self::row::Row;
-pub use self::series::Series;
+pub(crate) use self::row::percentile_name;
 #[cfg(test)]
 pub(crate) use self::series::percentile_table;
+pub use self::series::{Series, TimeKind};
+pub use self::statistic::{Part, Parts, Statistic};
 pub use self::table::{Table, grouped};
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What a run of `fixbolt bench` measured.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Row, Series, Table};
@@ -58,7 +60,18 @@ impl TestReport {
 }
 
 impl Report {
-    /// Returns all figures.
+    /// Returns everything that a condition or a comparison may name: all figures, and those
+    /// percentiles and rates of all series that are not among them.
+    #[must_use]
+    pub fn figures(&self) -> Vec<Row> {
+        let mut figures: Vec<Row> = self.rows().filter(|row| row.is_measured()).cloned().collect();
+        let mut known: BTreeSet<String> = figures.iter().map(Row::key).collect();
+        let of_series = |series: &Series| series.rows().chain(series.rate()).collect::<Vec<_>>();
+        figures.extend(self.series().flat_map(of_series).filter(|row| known.insert(row.key())));
+        figures
+    }
+
+    /// Returns the figures that the tests chose to show.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.tests.iter().flat_map(|test| &test.rows)
     }

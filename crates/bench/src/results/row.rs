@@ -1,10 +1,15 @@
 //! A figure of a benchmark, with the keys that all benchmarks share.
+//!
+//! A figure has one name, and every output shows the same number under it: they all read it here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::Table;
+use super::statistic::shared;
+use super::{Part, Statistic, Table, TimeKind};
+use crate::clock::median;
+use crate::harness::spread;
 
 /// A figure.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -15,8 +20,15 @@ pub struct Row {
     pub engine: String,
     /// The message.
     pub message: String,
-    /// The operation: index, validate, typed-six, encode, ...
+    /// The operation: index, validate, typed-six, encode, ...; or the setting of a latency: a rate,
+    /// a configuration, ...
     pub operation: String,
+    /// Which times it is of, if it is a percentile of latencies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<TimeKind>,
+    /// Which percentile it is, from 0 to 100, where 100 is the maximum, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentile: Option<f64>,
     /// The instructions that the index was built with; `None` if there is no index.
     pub tier: Option<String>,
     /// Nanoseconds per message, if that is what was measured.
@@ -28,6 +40,17 @@ pub struct Row {
     /// The unit of `value`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    /// How the figure comes from what was measured.
+    pub statistic: Statistic,
+    /// The worst part, if the figure is a median or a mean of several, in its unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst: Option<f64>,
+    /// Why the figure must not be used, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalid: Option<String>,
+    /// Whether there are too few samples for it: fewer than a hundred lie above it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub few: bool,
     /// The time of the least work that the same result needs, from the same run, if it was
     /// measured.
     pub floor_ns: Option<f64>,
@@ -48,10 +71,16 @@ impl Row {
             engine: "fixbolt".to_owned(),
             message: message.to_owned(),
             operation: operation.to_owned(),
+            times: None,
+            percentile: None,
             tier: None,
             ns: Some(ns),
             value: None,
             unit: None,
+            statistic: Statistic::One,
+            worst: None,
+            invalid: None,
+            few: false,
             floor_ns: None,
             published: None,
             more: BTreeMap::new(),
@@ -100,6 +129,23 @@ impl Row {
         self
     }
 
+    /// Makes the figure the median of `values`, one for each part, with the worst of them and, as
+    /// `spread`, how far apart they are in per cent. `None` without values.
+    #[must_use]
+    pub fn median_of(mut self, part: Part, mut values: Vec<f64>) -> Option<Self> {
+        self.statistic = Statistic::median(part, values.len());
+        if let Some(spread) = spread(&values) {
+            self.more.insert("spread".to_owned(), spread);
+        }
+        if values.len() > 1 {
+            let worse = if self.larger_is_better() { f64::min } else { f64::max };
+            self.worst = values.iter().copied().reduce(worse);
+        }
+        let figure = Some(median(&mut values)?);
+        *(if self.unit.is_some() { &mut self.value } else { &mut self.ns }) = figure;
+        Some(self)
+    }
+
     /// Returns the figure and its unit; 0 if it was not measured.
     #[must_use]
     pub fn figure(&self) -> (f64, &str) {
@@ -115,19 +161,70 @@ impl Row {
         self.ns.is_some() || self.value.is_some()
     }
 
+    /// Returns what was measured, in words: the operation, and which percentile of which times it
+    /// is, if it is one: `2000/s response p99`.
+    #[must_use]
+    pub fn what(&self) -> String {
+        let times = self.times.map(|times| format!(" {}", times.name())).unwrap_or_default();
+        let percentile = self.percentile.map(|it| format!(" {}", percentile_name(it))).unwrap_or_default();
+        format!("{}{times}{percentile}", self.operation)
+    }
+
     /// Returns the keys that tell this figure from others of its report.
     #[must_use]
     pub fn key(&self) -> String {
-        let Self { test, engine, message, operation, tier, .. } = self;
+        let Self { test, engine, message, tier, .. } = self;
         let tier = tier.as_ref().map(|tier| format!(" {tier}")).unwrap_or_default();
-        format!("{test} {engine} {message} {operation}{tier}")
+        let what = self.what();
+        let keys = [test, engine, message, &what].map(String::as_str);
+        keys.into_iter().filter(|key| !key.is_empty()).collect::<Vec<_>>().join(" ") + &tier
     }
 
     /// Returns whether a larger figure is a better one: rates are, times and sizes are not.
     #[must_use]
     pub fn larger_is_better(&self) -> bool {
-        self.figure().1.ends_with("/s")
+        self.unit.as_ref().is_some_and(|unit| unit.ends_with("/s"))
     }
+
+    /// Returns what must stand beside the figure wherever it is shown: `*` if there are too few
+    /// samples for it, `!` if it must not be used.
+    pub(crate) const fn marks(&self) -> &'static str {
+        match (self.few, self.invalid.is_some()) {
+            (false, false) => "",
+            (true, false) => "*",
+            (false, true) => "!",
+            (true, true) => "*!",
+        }
+    }
+}
+
+/// Returns `p99.9`, or `worst`.
+pub(crate) fn percentile_name(percentile: f64) -> String {
+    if percentile >= 100.0 { "worst".to_owned() } else { format!("p{percentile}") }
+}
+
+/// Returns what the marks of figures stand for, one line for each that is there, and why figures
+/// must not be used.
+pub(super) fn legend<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> Vec<String> {
+    let mut lines = Vec::new();
+    if rows.clone().any(|row| row.few) {
+        lines.push("* fewer than 100 samples lie above it".to_owned());
+    }
+    for row in rows {
+        if let Some(why) = &row.invalid {
+            let line = format!("! INVALID: {} {}: {why}", row.engine, row.operation);
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines
+}
+
+/// Returns the line that says how all figures come from what was measured, if they share that.
+pub(super) fn shared_statistic<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<String> {
+    let statistic = shared(rows.filter(|row| row.is_measured()).map(|row| row.statistic))?;
+    Some(format!("every figure: {statistic}"))
 }
 
 impl Table {
@@ -139,6 +236,8 @@ impl Table {
         let engines = rows.iter().any(|row| row.engine != "fixbolt");
         let published = rows.iter().any(|row| row.published.is_some());
         let floors = rows.iter().any(|row| row.floor_ns.is_some());
+        let worst = rows.iter().any(|row| row.worst.is_some());
+        let statistic = shared_statistic(rows.iter());
         let units: BTreeSet<&str> = rows.iter().map(|row| row.figure().1).collect();
         let one_unit =
             if let [unit] = *units.iter().copied().collect::<Vec<_>>() { Some(unit) } else { None };
@@ -150,6 +249,8 @@ impl Table {
             shown("tier", tiers),
             shown(one_unit.unwrap_or("figure"), true),
             shown("unit", one_unit.is_none()),
+            shown("worst", worst),
+            shown("statistic", statistic.is_none()),
             shown("floor", floors),
             shown("published", published),
         ];
@@ -162,19 +263,26 @@ impl Table {
             let cells = [
                 engines.then(|| row.engine.clone()),
                 Some(row.message.clone()),
-                Some(row.operation.clone()),
+                Some(row.what()),
                 tiers.then(|| row.tier.clone().unwrap_or_else(|| "-".to_owned())),
-                Some(if row.is_measured() { display(figure) } else { "-".to_owned() }),
+                Some(if row.is_measured() { display(figure) + row.marks() } else { "-".to_owned() }),
                 one_unit.is_none().then(|| unit.to_owned()),
+                worst.then(|| known(row.worst)),
+                statistic.is_none().then(|| row.statistic.to_string()),
                 floors.then(|| known(row.floor_ns)),
                 published.then(|| known(row.published)),
             ];
             let more = more.iter().map(|name| known(row.more.get(*name).copied()));
             table.row(cells.into_iter().flatten().chain(more));
         }
+        table.notes.extend(statistic.filter(|_| !rows.is_empty()));
+        if worst {
+            table.note("worst: the worst of those parts");
+        }
         if published {
             table.note("published: another machine, another year");
         }
+        table.notes.extend(legend(rows.iter()));
         table
     }
 }

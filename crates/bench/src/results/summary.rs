@@ -1,11 +1,14 @@
 //! The figures of a test side by side: floor, Fixbolt, rivals, published.
 
+use super::row::{legend, shared_statistic};
 use super::{Row, Table, TestReport};
 
 impl TestReport {
     /// Returns the table of the test's figures: one line for each figure of Fixbolt, with the
     /// floor, each rival measured in the same run, the ratio to Fixbolt's, and the published
-    /// figure. Columns without a figure are left out. `None` if there are no figures.
+    /// figure. Beside a figure of several parts stands the worst of them. There is no ratio to a
+    /// figure that must not be used. Columns without a figure are left out. `None` if there are no
+    /// figures.
     #[must_use]
     pub fn summary(&self) -> Option<Table> {
         let ours: Vec<&Row> = self.rows.iter().filter(|row| row.engine == "fixbolt").collect();
@@ -18,36 +21,47 @@ impl TestReport {
         if ours.is_empty() {
             return None;
         }
-        let columns = ["figure", "unit", "floor", "Fixbolt"].map(str::to_owned).into_iter();
-        let of_rivals = rivals.iter().flat_map(|rival| [(*rival).to_owned(), "ratio".to_owned()]);
+        let statistic = shared_statistic(self.rows.iter());
+        let columns =
+            ["figure", "statistic", "unit", "floor", "Fixbolt", "worst"].map(str::to_owned).into_iter();
+        let of_rivals =
+            rivals.iter().flat_map(|rival| [(*rival).to_owned(), "worst".to_owned(), "ratio".to_owned()]);
         let mut table = Table::new("", columns.chain(of_rivals).chain(["published".to_owned()]));
         for row in ours {
             let (value, unit) = row.figure();
             let tier = row.tier.as_ref().map(|tier| format!(" ({tier})")).unwrap_or_default();
             let known = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), display);
             let cells = [
-                format!("{} {}{tier}", row.message, row.operation),
+                format!("{} {}{tier}", row.message, row.what()),
+                if statistic.is_some() { "-".to_owned() } else { row.statistic.to_string() },
                 unit.to_owned(),
                 known(row.floor_ns),
-                if row.is_measured() { display(value) } else { "-".to_owned() },
+                if row.is_measured() { display(value) + row.marks() } else { "-".to_owned() },
+                known(row.worst),
             ];
             let rivals = rivals.iter().flat_map(|rival| {
                 let theirs = self.rows.iter().find(|other| {
                     other.engine == *rival
                         && other.is_measured()
-                        && (&other.message, &other.operation) == (&row.message, &row.operation)
+                        && (&other.message, other.what()) == (&row.message, row.what())
                         && other.figure().1 == unit
                 });
-                let theirs = theirs.map(|row| row.figure().0);
+                let figure = theirs.map(|row| display(row.figure().0) + row.marks());
+                let worst = theirs.and_then(|row| row.worst);
+                let usable = |it: &&Row| it.invalid.is_none() && row.invalid.is_none();
+                let theirs = theirs.filter(usable).map(|row| row.figure().0);
                 let ratio = theirs.filter(|theirs| *theirs > 0.0 && value > 0.0).map(|theirs| {
                     let ratio = if row.larger_is_better() { value / theirs } else { theirs / value };
                     format!("{ratio:.2}x")
                 });
-                [known(theirs), ratio.unwrap_or_else(|| "-".to_owned())]
+                let unknown = || "-".to_owned();
+                [figure.unwrap_or_else(unknown), known(worst), ratio.unwrap_or_else(unknown)]
             });
             table.row(cells.into_iter().chain(rivals).chain([known(row.published)]));
         }
         table.drop_empty_columns();
+        table.notes.extend(statistic);
+        table.notes.extend(legend(self.rows.iter()));
         Some(table)
     }
 }

@@ -39,6 +39,13 @@ impl Table {
         self
     }
 
+    /// Adds a column; `-` where it has no cell.
+    pub(crate) fn column(&mut self, head: impl Into<String>, cells: Vec<String>) {
+        self.columns.push(head.into());
+        let mut cells = cells.into_iter();
+        self.rows.iter_mut().for_each(|row| row.push(cells.next().unwrap_or_else(|| "-".to_owned())));
+    }
+
     /// Adds a remark.
     pub fn note(&mut self, note: impl Into<String>) -> &mut Self {
         self.notes.push(note.into());
@@ -60,7 +67,7 @@ impl Table {
     pub fn is_figures(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(column)).filter(|cell| *cell != "-");
         let figure = |cell: &String| {
-            let cell = cell.trim_end_matches(['*', 'x', '%']);
+            let cell = cell.trim_end_matches(['*', '!', 'x', '%']);
             cell.is_empty() || cell.replace([',', '\u{202f}'], "").parse::<f64>().is_ok()
         };
         column > 0 && cells.clone().any(|cell| !cell.is_empty()) && cells.all(figure)

@@ -31,10 +31,10 @@ fn report() -> Report {
     test.rows.push(Row::of_ns("codec", "NOS-222", "index", 61.25).tier("avx2").floor_ns(Some(50.0)));
     test.rows.push(Row::of_value("stream", "NOS-222", "one way", 3.5e6, "messages/s").published(89e3));
     let runs = vec![run((1..=2_000).map(|n| n * 10), None), run((1..=2_000).map(|n| n * 11), None)];
-    test.series.push(Series::new("jlbh", "fixbolt", "2000/s", runs));
+    test.series.push(Series::new("jlbh", "fixbolt", "2000/s", runs).message("NOS-JLBH"));
     let raw = vec![run([4_000; 2_000], None)];
-    test.series.push(Series::new("jlbh", "raw TCP", "2000/s", raw));
-    test.tables.push(test.series[0].table("At a throughput of 2,000/s", |run| &run.response));
+    test.series.push(Series::new("jlbh", "raw TCP", "2000/s", raw).message("NOS-JLBH"));
+    test.tables.push(test.series[0].table("At a throughput of 2,000/s", TimeKind::Response));
     test.notes.push("nothing is left out".to_owned());
     Report {
         machine: Machine::here(),
@@ -48,18 +48,19 @@ fn report() -> Report {
 #[test]
 fn the_table_of_runs_has_the_published_layout_and_marks_what_the_samples_do_not_carry() {
     let series = &report().tests[0].series[0];
-    let text = series.table("At a throughput of 2,000/s", |run| &run.response).to_string();
+    let text = series.table("At a throughput of 2,000/s", TimeKind::Response).to_string();
     let expected = "\
 At a throughput of 2,000/s
 
-Percentile     run1     run2  % Variation
-50:           10.01    11.01            -
-90:           18.02    19.81            -
-99:          19.82*   21.79*            -
-99.9:        19.98*   21.98*            -
-99.99:       20.00*   22.00*            -
-worst:        20.01    22.00            -
-rate/s:        1999     1999            -
+Percentile     run1     run2  % Variation  figure  worst run
+50:           10.01    11.01            -   10.51      11.01
+90:           18.02    19.81            -   18.91      19.81
+99:          19.82*   21.79*            -  20.80*      21.79
+99.9:        19.98*   21.98*            -  21.98*          -
+99.99:       20.00*   22.00*            -  22.00*          -
+worst:        20.01    22.00            -   22.00          -
+rate/s:        1999     1999            -    1999       1999
+figure: median of the runs up to 99, all of them together above
 * fewer than 100 samples lie above it
 ";
     let squeezed = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -82,7 +83,7 @@ rate/s:        1999     1999            -
 fn an_invalid_run_says_so_below_its_table() {
     let invalid = run([5_000; 10], Some(Invalid::SlowSystem(1_500.0, 2_000.0)));
     let text =
-        Series::new("jlbh", "fixbolt", "2000/s", vec![invalid]).table("", |run| &run.response).to_string();
+        Series::new("jlbh", "fixbolt", "2000/s", vec![invalid]).table("", TimeKind::Response).to_string();
     assert!(text.contains("run1 is INVALID: only 1500 of 2000 pieces per second were completed"), "{text}");
 }
 
@@ -91,7 +92,7 @@ fn a_report_survives_its_lines_of_json() {
     let report = report();
     let lines = json_lines(&report);
     assert!(lines.lines().all(|line| line.starts_with(r#"{"record":""#)), "{lines}");
-    let row = r#"{"record":"row","test":"codec","engine":"fixbolt","message":"NOS-222","operation":"index","tier":"avx2","ns":61.25,"floor_ns":50.0,"published":null}"#;
+    let row = r#"{"record":"row","test":"codec","engine":"fixbolt","message":"NOS-222","operation":"index","tier":"avx2","ns":61.25,"statistic":{"of":"one"},"floor_ns":50.0,"published":null}"#;
     assert!(lines.lines().any(|line| line == row), "{lines}");
     assert!(lines.contains(r#""percentile":99.0"#) && lines.contains(r#""carried":false"#));
     let again = from_json_lines(&lines).unwrap();
@@ -109,8 +110,8 @@ fn what_is_no_report_is_refused_with_its_line() {
     refused("", "there is no report in it");
     refused("{}", "line 1: missing field `record`");
     refused(
-        &lines.replacen("\"format\":1", "\"format\":2", 1),
-        "line 1: the format is 2; this program reads 1",
+        &lines.replacen("\"format\":2", "\"format\":1", 1),
+        "line 1: the format is 1; this program reads 2",
     );
     let headless: Vec<&str> = lines.lines().skip(1).collect();
     refused(&headless.join("\n"), "line 1: the first line must be a report");
@@ -124,13 +125,13 @@ fn what_is_no_report_is_refused_with_its_line() {
 fn each_figure_is_a_line_of_csv() {
     let csv = csv(&report());
     let lines: Vec<&str> = csv.lines().collect();
-    assert_eq!(lines[1], "codec,fixbolt,NOS-222,index avx2,,61.25,ns,50,,yes,");
-    assert_eq!(lines[2], "stream,fixbolt,NOS-222,one way,,3500000,messages/s,,89000,yes,");
+    assert_eq!(lines[1], "codec,fixbolt,NOS-222,index avx2,,one measurement,61.25,ns,,50,,yes,");
+    assert_eq!(lines[2], "stream,fixbolt,NOS-222,one way,,one measurement,3500000,messages/s,,,89000,yes,");
     // Two rows; three runs with response and service times.
     assert_eq!(lines.len(), 1 + 2 + 3 * 2 * 6);
     assert!(lines[3].contains(",p50,") && lines[3].ends_with(",yes,yes"), "{csv}");
     assert!(lines[6].contains(",p99.9,") && lines[6].ends_with(",yes,no"), "{csv}");
-    assert!(lines[3..].iter().all(|line| line.split(',').count() == 11), "{csv}");
+    assert!(lines[3..].iter().all(|line| line.split(',').count() == 13), "{csv}");
 }
 
 #[test]
@@ -139,9 +140,13 @@ fn a_figure_that_was_only_published_has_no_value() {
     let row =
         Row { ns: None, ..Row::of_ns("codec", "NOS-222", "index", 0.0).engine("Fix8").published(9_750.0) };
     let table = Table::of_rows("", std::slice::from_ref(&row), &[]);
-    assert_eq!(table.rows[0][3..], ["-", "9750.0"]);
+    assert_eq!(table.rows[0][3..], ["-", "one measurement", "9750.0"]);
     report.tests[0].rows.push(row);
-    assert!(csv(&report).contains("\ncodec,Fix8,NOS-222,index,,,ns,,9750,yes,\n"), "{}", csv(&report));
+    assert!(
+        csv(&report).contains("\ncodec,Fix8,NOS-222,index,,one measurement,,ns,,,9750,yes,\n"),
+        "{}",
+        csv(&report)
+    );
     assert!(compare(&report, &report).differences.iter().all(|it| !it.key.contains("Fix8")));
 }
 
@@ -173,7 +178,7 @@ fn conditions_select_figures_of_fixbolt_and_judge_them() {
     };
     assert_eq!(judged("p50<=11us"), Ok(vec![true]));
     assert_eq!(judged("p50 < 10us"), Ok(vec![false]));
-    assert_eq!(judged("jlbh 2000/s: worst <= 0.0215ms"), Ok(vec![true]));
+    assert_eq!(judged("jlbh 2000/s: worst <= 0.0221ms"), Ok(vec![true]));
     assert_eq!(judged("rate>=1980"), Ok(vec![true]));
     assert_eq!(judged("rate>=2_000/s"), Ok(vec![false]));
     assert_eq!(judged("NOS-222 index: ns<=61.25"), Ok(vec![true]));
@@ -211,7 +216,7 @@ fn an_invalid_run_keeps_no_condition_on_its_times() {
     report.tests[0].series[0].runs[1].invalid = Some(Invalid::Lost(1));
     let judged = |text: &str| Assertion::parse(text).unwrap().judge(&report).unwrap().remove(0);
     let judgement = judged("p50<=1s");
-    assert!(!judgement.kept && judgement.what.ends_with("of an INVALID run"), "{judgement:?}");
+    assert!(!judgement.kept && judgement.what.ends_with(", INVALID"), "{judgement:?}");
     assert!(judged("rate>=1000").kept);
 }
 
@@ -232,15 +237,13 @@ fn the_median_of_two_runs_is_not_the_better_one() {
 }
 
 #[test]
-fn a_distribution_has_no_samples_of_invalid_runs_unless_there_are_no_others() {
+fn a_distribution_has_the_samples_of_every_run_and_says_that_one_is_invalid() {
     let mut series = report().tests[0].series[0].clone();
+    assert!(!hgrm(&series).contains("INVALID"));
     series.runs[0].invalid = Some(Invalid::Lost(7));
     let text = hgrm(&series);
-    assert!(text.contains("Total count    =         2000") && !text.contains("INVALID"), "{text}");
-    series.runs[1].invalid = Some(Invalid::Interrupted);
-    let text = hgrm(&series);
     assert!(text.contains("Total count    =         4000"), "{text}");
-    assert!(text.ends_with("#[INVALID: 7 samples were lost]\n"), "{text}");
+    assert!(text.ends_with("#[INVALID: 1 of 2 runs, the first because 7 samples were lost]\n"), "{text}");
 }
 
 #[test]
@@ -250,7 +253,10 @@ fn a_run_that_became_invalid_is_worse_and_one_that_was_invalid_is_not_judged() {
     invalid.tests[0].series[0].runs[1].invalid = Some(Invalid::Lost(1));
     let compared = compare(&valid, &invalid);
     let worse: Vec<&str> = compared.worse(0.05).map(|it| it.key.as_str()).collect();
-    assert_eq!(worse, ["p50", "p90", "p99"].map(|name| format!("jlbh fixbolt 2000/s {name}")));
+    let times = |times: &str| {
+        ["p50", "p90", "p99"].map(|name| format!("jlbh fixbolt NOS-JLBH 2000/s {times} {name}"))
+    };
+    assert_eq!(worse, [times("response"), times("service")].concat());
     assert!(compared.table(0.05).rows.iter().any(|row| row[5] == "INVALID"));
     assert_eq!(compare(&invalid, &valid).worse(0.05).count(), 0);
     assert_eq!(compare(&invalid, &invalid).worse(0.05).count(), 0);
@@ -273,7 +279,7 @@ fn a_comparison_judges_what_both_have_and_names_what_only_one_has() {
     let test = &mut second.tests[0];
     test.rows[0].ns = Some(70.0);
     test.rows[1].value = Some(4e6);
-    test.series[1] = Series::new("jlbh", "raw TCP", "2000/s", vec![run([9_000; 10], None)]);
+    test.series[1].runs = vec![run([9_000; 10], None)];
     test.rows.push(Row::of_ns("codec", "NOS-222", "encode", 100.0));
     let compared = compare(&first, &second);
     let worse: Vec<&str> = compared.worse(0.05).map(|it| it.key.as_str()).collect();
@@ -281,7 +287,10 @@ fn a_comparison_judges_what_both_have_and_names_what_only_one_has() {
     assert_eq!(compared.only_second, ["codec fixbolt NOS-222 encode"]);
     let change = |key: &str| compared.differences.iter().find(|it| it.key == key).unwrap().worse_by;
     // A higher rate is better; the baseline is slower, but is not judged.
-    assert!(change("stream fixbolt NOS-222 one way") < -0.1 && change("jlbh raw TCP 2000/s p50") > 1.0);
+    assert!(
+        change("stream fixbolt NOS-222 one way") < -0.1
+            && change("jlbh raw TCP NOS-JLBH 2000/s response p50") > 1.0
+    );
     assert_eq!((compared.only_first.len(), compared.warnings.len()), (0, 0));
     second.machine.processor = "another".to_owned();
     second.partial = true;

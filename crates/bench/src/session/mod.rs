@@ -21,13 +21,13 @@ use self::acceptor::{Acceptor, Orders, Without};
 use self::heartbeats::Heartbeats;
 use self::resend::Resend;
 use self::venue::Work;
-use crate::batches;
+use crate::batches::Measured;
 use crate::clock::timed;
 use crate::codec::counted;
 use crate::folder::Folder;
 use crate::harness::{Contest, Control, alternate};
 use crate::messages::RING;
-use crate::results::{Row, Table, TestReport};
+use crate::results::{Part, Row, Table, TestReport};
 
 /// Number of messages prepared at a time: enough to time, few enough to stay in the processor's
 /// caches, as in an engine.
@@ -57,12 +57,11 @@ trait Operation {
     fn work(&mut self, messages: usize) -> usize;
 }
 
-/// Measures each operation in `batches` alternating slices: one row per operation, the median
-/// slice, and the table of stages.
+/// Measures each operation in `batches` alternating slices, and returns a figure for each.
 ///
 /// # Errors
 /// Returns the outcome that is wrong: before anything is timed, or a message that was not answered.
-pub fn run(batches: usize, control: &Control) -> Result<TestReport, String> {
+pub fn measure(batches: usize, control: &Control) -> Result<Measured, String> {
     let mut operations = operations(resend::RANGE)?;
     let rows: Vec<Row> = operations.iter().map(|operation| operation.row()).collect();
     for (operation, row) in operations.iter_mut().zip(&rows) {
@@ -75,8 +74,8 @@ pub fn run(batches: usize, control: &Control) -> Result<TestReport, String> {
         operations.iter_mut().map(|operation| Contest::new("session", || slice(&mut **operation))).collect();
     control.begin("session", batches as u64);
     let figures = alternate(&mut contests, batches, control)?;
-    let rows = rows.into_iter().zip(figures).filter_map(|(row, figures)| batches::row(row, figures));
-    Ok(report(rows.collect(), batches))
+    let rows = rows.into_iter().zip(figures).filter_map(|(row, slices)| row.median_of(Part::Batch, slices));
+    Ok(Measured { rows: rows.collect(), notes: Vec::new() })
 }
 
 /// Runs each operation once, for a profiler that counts the instructions of [`counted`], and
@@ -147,7 +146,11 @@ fn all_of(operation: &dyn Operation, messages: usize, right: usize) -> Result<()
     (messages == right).then_some(()).ok_or_else(wrong)
 }
 
-fn report(mut rows: Vec<Row>, batches: usize) -> TestReport {
+/// Returns the report of figures that [`measure`] measured, perhaps in several processes: each
+/// operation, and the table of stages.
+#[must_use]
+pub fn report(measured: Measured, batches: usize) -> TestReport {
+    let Measured { mut rows, notes } = measured;
     let floor = stages::floor(&rows);
     // That of a store in memory would need such a store's stage.
     for row in rows.iter_mut().filter(|row| row.operation == "order-report") {
@@ -161,11 +164,12 @@ fn report(mut rows: Vec<Row>, batches: usize) -> TestReport {
     test = test.setting("batches", batches).setting("messages", "64 differing ones");
     let mut first = Table::of_rows("", &others, &["spread"]);
     first.note("order-report: an order with its report; floor: the stages alone, one after another");
-    first.note("spread: (max - min) / median of the batches, in %");
+    first.note("spread: (max - min) / median, in %");
     test.tables =
         vec![first, Table::of_rows("The path without a stage, and each stage alone", &of_stages, &[])];
     test.tables.extend(stages::table(&rows));
     test.rows = rows;
+    test.notes = notes;
     test
 }
 

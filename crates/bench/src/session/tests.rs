@@ -27,7 +27,7 @@ fn in_memory() -> Acceptor {
 
 #[test]
 fn every_operation_has_a_figure_and_the_stages_add_up_to_the_path() {
-    let test = run(1, &Control::default()).unwrap();
+    let test = report(measure(1, &Control::default()).unwrap(), 1);
     let operations: Vec<&str> = test.rows.iter().map(|row| row.operation.as_str()).collect();
     assert_eq!(operations, OPERATIONS);
     assert!(test.rows.iter().all(|row| row.figure().0 > 0.0 && row.key().starts_with("session fixbolt ")));
@@ -52,7 +52,7 @@ fn a_table_of_stages_needs_every_figure() {
 fn a_stop_leaves_no_figure_that_was_not_measured() {
     let control = Control::default();
     control.stop();
-    let test = run(1, &control).unwrap();
+    let test = report(measure(1, &control).unwrap(), 1);
     assert!(test.rows.is_empty() && test.tables.len() == 2);
 }
 

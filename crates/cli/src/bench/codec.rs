@@ -1,11 +1,12 @@
 //! `fixbolt bench codec`.
 
 use clap::Args;
+use fixbolt_bench::batches::Measured;
 use fixbolt_bench::codec;
 use fixbolt_bench::harness::Control;
 use fixbolt_bench::results::TestReport;
 
-use super::batches::{Measure, measured};
+use super::batches::{self, Batches, Measure, PROCESSES, Rows};
 use crate::exit::{Answer, Failure};
 
 /// Measures the codec: bytes to values and back.
@@ -32,14 +33,14 @@ use crate::exit::{Answer, Failure};
 /// them: before the time counts in typed-six and typed-all, since an engine that validates has them
 /// when its application reads. Where nothing is validated a message has none, as in `-unplaced`.
 ///
-/// Nanoseconds per message, CPU time of the thread, the median of several batches in which the
-/// operations alternate. `fields` is how many fields the messages have on average, `spread` is
-/// (max - min) / median of the batches, in per cent;
-/// `layout_hits` says of how many messages in a hundred the layout was known to validation, from a
-/// valid message before, so that it need not be walked. `tier` is the instruction set that the
-/// index is built with (each one that the processor has); `-` where there is no index. `floor` is
-/// the time of a bare prototype on the same machine, `published` that on another engine's page; `-`
-/// where it was not measured.
+/// Nanoseconds per message, CPU time of the thread: the median of several processes, in each the
+/// median of several batches in which the operations alternate. `worst` is the worst process,
+/// `fields` is how many fields the messages have on average, `spread` is (max - min) / median of
+/// the processes, in per cent; `layout_hits` says of how many messages in a hundred the layout was
+/// known to validation, from a valid message before, so that it need not be walked. `tier` is the
+/// instruction set that the index is built with (each one that the processor has); `-` where there
+/// is no index. `floor` is the time of a bare prototype on the same machine, `published` that on
+/// another engine's page; `-` where it was not measured.
 ///
 /// hffix, a C++ library of headers, reads and writes NOS-222 and AIM-97 in the same run if its
 /// benchmark programs are built from a source tree of yours (see peers/README.md; FIXBOLT_PEERS
@@ -59,13 +60,38 @@ pub(crate) struct Codec {
 
 /// Runs the command.
 pub(super) fn run(Codec { seed, measure }: &Codec) -> Result<Answer, Failure> {
-    let seed = seed.unwrap_or_else(new_seed);
-    measured("codec", measure, |batches, control| codec::run(batches, seed, control), codec::once)
+    let test = Test { seed: seed.unwrap_or_else(new_seed) };
+    batches::run(&test, measure)
+}
+
+/// The test with generated messages of this seed.
+struct Test {
+    seed: u64,
+}
+
+impl Batches for Test {
+    const NAME: &'static str = "codec";
+
+    fn arguments(&self) -> Vec<String> {
+        vec!["--seed".to_owned(), self.seed.to_string()]
+    }
+
+    fn measure(&self, batches: usize, control: &Control) -> Result<Measured, String> {
+        codec::measure(batches, self.seed, control)
+    }
+
+    fn report(&self, measured: Measured, batches: usize) -> TestReport {
+        codec::report(measured, batches, self.seed)
+    }
+
+    fn once(&self) -> Rows {
+        codec::once()
+    }
 }
 
 /// Measures the short form.
 pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
-    Ok(vec![codec::run(11, new_seed(), control)?])
+    Ok(vec![batches::measured(&Test { seed: new_seed() }, 5, PROCESSES, control)?])
 }
 
 /// Returns another seed in each run.

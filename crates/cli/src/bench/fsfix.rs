@@ -20,9 +20,9 @@ use crate::exit::{Answer, Failure};
 ///   read             parse, the fields of each group found, every field converted to its type
 ///   read-validated   read, and every check of the dictionary
 /// QuickFIX/J does the same in the same run if its benchmark program is built (see peers/README.md;
-/// FIXBOLT_PEERS names the folder): this takes about a minute, since each of its rows warms up a
-/// virtual machine for two seconds. CPU time of the thread, medians of 20 slices in which the
-/// operations alternate.
+/// FIXBOLT_PEERS names the folder): this takes about three minutes, since each of its rows warms up
+/// a virtual machine for two seconds. CPU time of the thread: the median of three runs, in which
+/// both take turns; of Fixbolt's each the median of 20 slices in which the operations alternate.
 ///
 /// Exit status: 0 measured; 1 an operation returned a wrong result; 2 wrong usage.
 #[derive(Debug, Args)]

@@ -14,6 +14,7 @@ mod load;
 mod loopback;
 mod outputs;
 mod print;
+mod processes;
 mod report;
 mod session;
 

@@ -1,11 +1,12 @@
 //! `fixbolt bench session`.
 
 use clap::Args;
+use fixbolt_bench::batches::Measured;
 use fixbolt_bench::harness::Control;
 use fixbolt_bench::results::TestReport;
 use fixbolt_bench::session;
 
-use super::batches::{Measure, measured};
+use super::batches::{self, Batches, Measure, PROCESSES, Rows};
 use crate::exit::{Answer, Failure};
 
 /// Measures the session layer without sockets: an order in, its report out, and more.
@@ -28,8 +29,9 @@ use crate::exit::{Answer, Failure};
 ///   stage-...            a stage of order-report alone: the same work without a session around it;
 ///                        stage-index includes framing, stage-validate and stage-reads include both
 /// Nanoseconds per order with its report, Heartbeat or message that is sent again: CPU time of the
-/// session's thread without the two threads of the journal, the median of several batches in which
-/// the operations alternate. `tier` is the instruction set that the index is built with; `floor` is
+/// session's thread without the threads of the journal: the median of several processes, in each
+/// the median of several batches in which the operations alternate. `worst` is the worst process.
+/// `tier` is the instruction set that the index is built with; `floor` is
 /// the time of the stages alone, one after another. The last table adds the stages up to
 /// order-report.
 ///
@@ -44,10 +46,32 @@ pub(crate) struct Session {
 
 /// Runs the command.
 pub(super) fn run(Session { measure }: &Session) -> Result<Answer, Failure> {
-    measured("session", measure, session::run, session::once)
+    batches::run(&Test, measure)
+}
+
+struct Test;
+
+impl Batches for Test {
+    const NAME: &'static str = "session";
+
+    fn arguments(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn measure(&self, batches: usize, control: &Control) -> Result<Measured, String> {
+        session::measure(batches, control)
+    }
+
+    fn report(&self, measured: Measured, batches: usize) -> TestReport {
+        session::report(measured, batches)
+    }
+
+    fn once(&self) -> Rows {
+        session::once()
+    }
 }
 
 /// Measures fewer batches.
 pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
-    Ok(vec![session::run(5, control)?])
+    Ok(vec![batches::measured(&Test, 3, PROCESSES, control)?])
 }

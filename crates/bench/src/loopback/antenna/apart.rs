@@ -136,7 +136,7 @@ impl Client {
         let mut trip = trip.to(host, port).sending_on(sending, cores());
         let runs = measure(&plan, &mut trip, &Monotonic, control)?;
         let subject = Subject::Fixbolt(setup);
-        let series = Series::new(TEST, subject.engine(), subject.name(), runs);
+        let series = Series::new(TEST, subject.engine(), subject.name(), runs).message(super::MESSAGE);
         let times = vec![(format!("{} {}", series.engine, series.name), vec![trip.times(plan.warm_up)])];
         let measured = [Measured { subject, series }];
         let profile = self.onload_profile.as_ref();

@@ -5,7 +5,6 @@ mod apart;
 mod configurations;
 mod messages;
 mod prepared;
-mod rival;
 mod sides;
 mod table;
 mod trip;
@@ -20,15 +19,17 @@ pub use self::configurations::{CONFIGURATIONS, Configuration};
 pub use self::sides::Validation;
 
 use self::messages::raw;
-use self::rival::QuickFix;
 use self::sides::Setup;
 use self::trip::Trip;
 use crate::harness::{Arrivals, Contest, Control, Monotonic, Plan, Run, Times, Waiting, alternate, measure};
 use crate::loopback::layout::{Layout, cores};
 use crate::loopback::raw::{Raw, RawWaiting};
+use crate::loopback::rival::Rival;
+use crate::peers::{Program, RoundTripTest};
 use crate::results::{Series, TestReport};
 
 const TEST: &str = "antenna";
+const MESSAGE: &str = "NOS-FA";
 const TITLE: &str = "FIX Antenna's round trip: an order out and its report back at a fixed rate, in us";
 const QUICKFIX: &str = "QuickFIX C++";
 const RAW: &str = "raw TCP";
@@ -149,6 +150,10 @@ impl Subject {
         }
     }
 
+    const fn validates(&self) -> bool {
+        matches!(self, Self::QuickFix(true))
+    }
+
     fn name(&self) -> String {
         match self {
             Self::Raw(layout) => layout.words().replace(',', ""),
@@ -178,18 +183,18 @@ type Slice = (Run, Vec<Times>);
 /// Returns why the measurement is worthless, or was not possible.
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
     let chosen = if settings.cores.is_empty() { cores() } else { settings.cores.clone() };
-    let (quickfix, why_not) = match QuickFix::find(control) {
-        Ok(quickfix) => (Some(quickfix), None),
-        Err(why) => (None, Some(why)),
-    };
-    let subjects = subjects(settings, &chosen, quickfix.is_some());
+    // It fails with validation or without, and is measured in the other way then.
+    let [(without, why_not), (with, _)] = [(); 2].map(|()| Rival::find(&[Program::QuickfixCpp], control));
+    let subjects = subjects(settings, &chosen, !with.is_empty());
     let plan = settings.plan();
-    let quickfix = quickfix.as_ref();
+    let quickfix = |validates: bool| if validates { with.first() } else { without.first() };
     let mut contests: Vec<Contest<'_, Option<Slice>>> = subjects
         .iter()
         .map(|subject| {
             let (plan, name) = (&plan, format!("{} {}", subject.engine(), subject.name()));
-            Contest::new(name, move || slice(*subject, plan, settings, quickfix, control))
+            Contest::new(name, move || {
+                slice(*subject, plan, settings, quickfix(subject.validates()), control)
+            })
         })
         .collect();
     let slices = alternate(&mut contests, settings.slices as usize, control)?;
@@ -200,8 +205,8 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
     for (subject, slices) in subjects.iter().zip(slices) {
         let name = format!("{} {}", subject.engine(), subject.name());
         let (runs, of_orders): (Vec<Run>, Vec<Vec<Times>>) = slices.into_iter().flatten().unzip();
-        if let Subject::QuickFix(validate) = *subject
-            && let Some(why) = quickfix.and_then(|quickfix| quickfix.why_not(validate))
+        if let Subject::QuickFix(validates) = *subject
+            && let Some(why) = quickfix(validates).and_then(Rival::why_not)
         {
             let (of, all) = (runs.len(), settings.slices);
             report.notes.push(format!("{name}: {of} of {all} slices were measured: {why}"));
@@ -210,12 +215,12 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
             continue;
         }
         times.push((name, of_orders));
-        let series = Series::new(TEST, subject.engine(), subject.name(), runs);
+        let series = Series::new(TEST, subject.engine(), subject.name(), runs).message(MESSAGE).in_slices();
         measured.push(Measured { subject: *subject, series });
     }
     report.tables = table::tables(&measured, settings, &chosen);
     report.rows = table::rows(&measured);
-    let words = quickfix.and_then(QuickFix::words);
+    let words = quickfix(false).and_then(Rival::words).or_else(|| quickfix(true).and_then(Rival::words));
     report.notes.extend(words.map(|words| format!("{words}; both sides in a process of their own.")));
     report.notes.extend(table::notes(&measured));
     report.series = measured.into_iter().map(|it| it.series).collect();
@@ -223,7 +228,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
 }
 
 /// Returns the report without results.
-fn described(settings: &Settings, why_not: Option<String>) -> TestReport {
+fn described(settings: &Settings, why_not: Vec<String>) -> TestReport {
     let orders = settings.of_a_slice() * settings.slices;
     let mut report = TestReport::new(TEST, TITLE)
         .setting("messages", "NOS-FA, ER-FA (FIX.4.2)")
@@ -277,7 +282,7 @@ fn slice(
     subject: Subject,
     plan: &Plan,
     settings: &Settings,
-    quickfix: Option<&QuickFix>,
+    quickfix: Option<&Rival>,
     control: &Control,
 ) -> Result<Option<Slice>, String> {
     let only = |runs: Vec<Run>| runs.into_iter().next().ok_or_else(|| "no run".to_owned());
@@ -293,6 +298,15 @@ fn slice(
             let mut raw = raw.reading_on(layout.trader);
             Ok(Some((only(measure(plan, &mut raw, &Monotonic, control)?)?, Vec::new())))
         }
-        Subject::QuickFix(validate) => Ok(quickfix.and_then(|it| it.slice(settings, validate))),
+        Subject::QuickFix(validate) => {
+            let test = RoundTripTest {
+                rate: settings.rate,
+                messages: settings.of_a_slice(),
+                warm_up: settings.warm_up,
+                validate,
+                dictionary: None,
+            };
+            Ok(quickfix.and_then(|rival| rival.slice(|peers, _| peers.antenna(&test))))
+        }
     }
 }

@@ -2,13 +2,11 @@
 
 use super::configurations::{self, CONFIGURATIONS, ELSEWHERE, Published};
 use super::sides::{Setup, Validation};
-use super::{Measured, QUICKFIX, RAW, Settings, Subject, TEST};
-use crate::clock::median;
-use crate::harness::{Latencies, carried_by};
+use super::{Measured, RAW, Settings, Subject};
 use crate::loopback::layout::Layout;
 use crate::loopback::raw::SLOWER;
 use crate::machine::Machine;
-use crate::results::{Row, Series, Table};
+use crate::results::{Row, Series, Table, TimeKind};
 
 /// What the columns of published figures are headed.
 const MARK: &str = "published";
@@ -22,41 +20,48 @@ fn has_invalid(series: &Series) -> bool {
     series.runs.iter().any(|run| run.invalid.is_some())
 }
 
-/// Returns the round trips of all slices.
-fn merged(series: &Series) -> Latencies {
-    let mut all = Latencies::default();
-    series.runs.iter().for_each(|run| all.merge(&run.service));
-    all
-}
-
 fn us(ns: f64) -> String {
     format!("{:.1}", ns / 1e3)
 }
 
 /// The lines of the page's tables of results: their names, the published figure and ours. The last
-/// one is not on the page.
+/// ones are not on the page.
 struct Line {
     name: &'static str,
     published: Option<fn(&Published) -> f64>,
-    ours: fn(&Latencies) -> String,
+    ours: fn(&Series) -> String,
+}
+
+/// What is measured on the page: from just before an order is put until its report has been parsed.
+const TIMES: TimeKind = TimeKind::Service;
+
+/// Returns the figure of a percentile, which the other outputs have too.
+fn percentile(series: &Series, percentile: f64) -> String {
+    let row = series.row(TIMES, percentile);
+    row.and_then(|row| Some(us(row.ns?) + row.marks())).unwrap_or_else(|| "-".to_owned())
+}
+
+/// Returns the worst slice's percentile.
+fn worst(series: &Series, percentile: f64) -> String {
+    let worst = series.row(TIMES, percentile).and_then(|row| row.worst);
+    worst.map_or_else(|| "-".to_owned(), us)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
-fn percentile(all: &Latencies, percentile: f64) -> String {
-    let star = if carried_by(percentile, all.count()) { "" } else { "*" };
-    us(all.ns_at(percentile) as f64) + star
-}
-
-#[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
-const LINES: [Line; 7] = [
-    Line { name: "Min", published: Some(|it| it.min), ours: |all| us(all.min_ns() as f64) },
-    Line { name: "Max", published: Some(|it| it.max), ours: |all| us(all.ns_at(100.0) as f64) },
-    Line { name: "Average", published: Some(|it| it.average), ours: |all| us(all.mean_ns()) },
+const LINES: [Line; 9] = [
+    Line { name: "Min", published: Some(|it| it.min), ours: |all| us(all.merged(TIMES).min_ns() as f64) },
+    Line { name: "Max", published: Some(|it| it.max), ours: |all| percentile(all, 100.0) },
+    Line { name: "Average", published: Some(|it| it.average), ours: |all| us(all.merged(TIMES).mean_ns()) },
     Line { name: "50%", published: Some(|it| it.p50), ours: |all| percentile(all, 50.0) },
     Line { name: "95%", published: Some(|it| it.p95), ours: |all| percentile(all, 95.0) },
     Line { name: "99%", published: Some(|it| it.p99), ours: |all| percentile(all, 99.0) },
     Line { name: "99.9%", published: None, ours: |all| percentile(all, 99.9) },
+    Line { name: "50% worst slice", published: None, ours: |all| worst(all, 50.0) },
+    Line { name: "99% worst slice", published: None, ours: |all| worst(all, 99.0) },
 ];
+
+/// How the figures come from the slices.
+const STATISTIC: &str = "50% to 99%: median of the slices; Min, Max, Average and 99.9%: all slices together";
 
 /// A column of the page: its name, ours, and what was published.
 type Column<'m> = (String, Option<&'m Measured>, Published);
@@ -68,8 +73,6 @@ pub(super) fn laid_out(title: &str, columns: &[Column<'_>]) -> Table {
         [format!("{name}{}", if is_invalid(ours) { "!" } else { "" }), MARK.to_owned()]
     });
     let mut table = Table::new(title, std::iter::once("Configuration".to_owned()).chain(heads));
-    let all: Vec<Option<Latencies>> =
-        columns.iter().map(|(_, ours, _)| ours.map(|ours| merged(&ours.series))).collect();
     let empty = || std::iter::repeat_n(String::new(), 2 * columns.len());
     for (n, line) in LINES.iter().enumerate() {
         match n {
@@ -77,13 +80,14 @@ pub(super) fn laid_out(title: &str, columns: &[Column<'_>]) -> Table {
             3 => drop(table.row(std::iter::once("RTT distribution (percentiles)".to_owned()).chain(empty()))),
             _ => {}
         }
-        let cells = columns.iter().zip(&all).flat_map(|((_, _, published), all)| {
+        let cells = columns.iter().flat_map(|(_, ours, published)| {
             let unknown = || "-".to_owned();
             let published = line.published.map_or_else(unknown, |of| format!("{:.1}", of(published)));
-            [all.as_ref().map_or_else(unknown, line.ours), published]
+            [ours.map_or_else(unknown, |ours| (line.ours)(&ours.series)), published]
         });
         table.row(std::iter::once(line.name.to_owned()).chain(cells));
     }
+    table.note(STATISTIC);
     table.note(format!("{MARK}: {ELSEWHERE}"));
     if columns.iter().any(|(_, ours, _)| is_invalid(ours)) {
         table.note(INVALID);
@@ -161,28 +165,25 @@ fn every_row(measured: &[Measured]) -> Table {
     let columns = ["engine", "row"].into_iter().chain(lines).chain(["raw 50%", "50% - raw", "rate/s"]);
     let mut table = Table::new("Every row, in us", columns);
     for Measured { subject, series } in measured {
-        let all = merged(series);
-        let p50 = all.ns_at(50.0);
+        let p50 = |series: &Series| series.row(TIMES, 50.0)?.ns;
         let floor = match subject {
             Subject::Fixbolt(Setup { layout, .. }) => raw_of(measured, *layout),
             _ => None,
         };
-        let floor = floor.map(|floor| merged(&floor.series).ns_at(50.0));
-        #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
-        let floor = floor.map_or_else(
-            || ["-".to_owned(), "-".to_owned()],
-            |floor| [us(floor as f64), us(p50 as f64 - floor as f64)],
-        );
-        let mut rates: Vec<f64> = series.runs.iter().filter_map(|run| run.achieved_rate).collect();
-        let rate = median(&mut rates).map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
+        let beside = p50(series).zip(floor.and_then(|floor| p50(&floor.series)));
+        let floor = beside
+            .map_or_else(|| ["-".to_owned(), "-".to_owned()], |(ours, floor)| [us(floor), us(ours - floor)]);
+        let rate = series.rate().and_then(|row| row.value);
+        let rate = rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
         let mark = if has_invalid(series) { "!" } else { "" };
         let cells = [series.engine.clone(), format!("{}{mark}", series.name)].into_iter();
-        let figures = LINES.iter().map(|line| (line.ours)(&all));
+        let figures = LINES.iter().map(|line| (line.ours)(series));
         table.row(cells.chain(figures).chain(floor).chain([rate]));
     }
     if measured.iter().any(|it| has_invalid(&it.series)) {
         table.note(INVALID);
     }
+    table.note(STATISTIC);
     table.note("raw 50%: raw TCP with the same threads, in the same run; rate/s: median of the slices");
     if table.rows.iter().any(|row| row[10].starts_with('-') && row[10] != "-") {
         table.note(SLOWER);
@@ -191,28 +192,17 @@ fn every_row(measured: &[Measured]) -> Table {
     table
 }
 
-/// Returns the median over the slices of a percentile, in nanoseconds.
-#[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
-fn median_of_slices(measured: &Measured, percentile: f64) -> Option<f64> {
-    let runs = &measured.series.runs;
-    // Unless there is no other, a slice that must not be used is left out.
-    let any_valid = runs.iter().any(|run| run.invalid.is_none());
-    let used = runs.iter().filter(|run| run.service.count() > 0 && (run.invalid.is_none() || !any_valid));
-    median(&mut used.map(|run| run.service.ns_at(percentile) as f64).collect::<Vec<_>>())
-}
-
-/// Returns the figures: medians of the slices.
+/// Returns the figures.
 pub(super) fn rows(measured: &[Measured]) -> Vec<Row> {
     let mut rows = Vec::new();
     for it in measured {
         for percentile in [50.0, 95.0, 99.0] {
-            let Some(ns) = median_of_slices(it, percentile) else { continue };
-            let row = |message: &str| Row::of_ns(TEST, message, &format!("p{percentile}"), ns);
+            let Some(mut row) = it.series.row(TIMES, percentile) else { continue };
             match it.subject {
                 Subject::Raw(_) => {}
                 Subject::Fixbolt(Setup { configuration, validation, layout }) => {
-                    let floor = raw_of(measured, layout).and_then(|raw| median_of_slices(raw, percentile));
-                    let row = row(&it.series.name).floor_ns(floor);
+                    row.floor_ns =
+                        raw_of(measured, layout).and_then(|raw| raw.series.row(TIMES, percentile)?.ns);
                     let published = match percentile {
                         50.0 => configuration.published.p50,
                         95.0 => configuration.published.p95,
@@ -230,7 +220,8 @@ pub(super) fn rows(measured: &[Measured]) -> Vec<Row> {
                             Validation::Nothing => !validates,
                         })
                     });
-                    rows.extend(ours.map(|ours| row(&ours.series.name).engine(QUICKFIX)));
+                    let beside = |ours: &Measured| Row { operation: ours.series.name.clone(), ..row };
+                    rows.extend(ours.map(beside));
                 }
             }
         }
@@ -271,6 +262,7 @@ pub(super) fn notes(measured: &[Measured]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TEST;
     use super::*;
     use crate::harness::{Run, Times};
 
@@ -291,7 +283,7 @@ mod tests {
             })
         };
         let floors = |measured: &[Measured]| -> Vec<bool> {
-            let beside = every_row(measured).rows[1][9] != "-";
+            let beside = every_row(measured).rows[1][11] != "-";
             rows(measured).iter().map(|row| row.floor_ns.is_some()).chain([beside]).collect()
         };
         assert_eq!(floors(&measured(5)), [true; 4]);

@@ -1,19 +1,20 @@
 //! The list at the end of the page: what is left of each engine's time without that of TCP.
 
-use super::median_service;
 use super::published::DEDUCTED;
 use crate::loopback::raw::SLOWER;
-use crate::results::{Series, Table};
+use crate::results::{Series, Table, TimeKind};
 
 /// Returns the table; `None` if nothing was measured beside raw TCP.
 pub(super) fn table(all: &[Series]) -> Option<Table> {
-    let title = "The TCP time deducted: medians over the valid runs of p50, service time, in us";
+    let title = "The TCP time deducted: p50, service time, median of the runs, in us";
     let mut table = Table::new(title, ["throughput", "engine", "p50", "TCP", "p50 - TCP"]);
     let us = |ns: f64| format!("{:.2}", ns / 1e3);
     let mut is_slower = false;
     for raw in all.iter().filter(|series| series.engine == "raw TCP") {
         for series in all.iter().filter(|it| it.name == raw.name && it.engine != raw.engine) {
-            let both = median_service(series, 50.0).zip(median_service(raw, 50.0));
+            let valid =
+                |series: &Series| series.row(TimeKind::Service, 50.0).filter(|row| row.invalid.is_none());
+            let both = valid(series).and_then(|row| row.ns).zip(valid(raw).and_then(|row| row.ns));
             let cells = both.map_or_else(
                 || ["-", "-", "INVALID"].map(str::to_owned),
                 |(p50, tcp)| [us(p50), us(tcp), us(p50 - tcp)],
@@ -59,7 +60,7 @@ mod tests {
             of("fixbolt", "parse 1000/s", 900),
         ];
         let expected = "\
-            The TCP time deducted: medians over the valid runs of p50, service time, in us \
+            The TCP time deducted: p50, service time, median of the runs, in us \
             throughput engine p50 TCP p50 - TCP \
             1000/s fixbolt 1.90 1.00 0.90 \
             1000/s QuickFIX C++ 2.00 1.00 1.00 \

@@ -6,27 +6,33 @@ mod deducted;
 mod messages;
 mod parse;
 mod published;
-mod rivals;
 mod var_log;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::published::{CHRONICLE, PARSE, Published, QUICKFIXJ};
-use self::rivals::Rivals;
 use super::layout::{Layout, cores};
 use super::open::RoundTrip;
 use super::pair::Keeping;
 use super::raw::{Raw, RawWaiting};
+use super::rival::Rival;
 use crate::harness::{
-    Arrivals, Control, Found, Latencies, Load, Monotonic, Plan, Run, Task, Waiting, counting_system_calls,
-    measure,
+    Arrivals, Bound, Contest, Control, Found, Load, Monotonic, Plan, Run, Task, Waiting, alternate,
+    counting_system_calls, measure,
 };
-use crate::results::{Row, Series, Table, TestReport};
+use crate::peers::{Program, RoundTripTest};
+use crate::results::{Row, Series, Table, TestReport, TimeKind};
 
 pub(super) use self::messages::Jlbh;
 
 const TEST: &str = "jlbh";
+const MESSAGE: &str = "NOS-JLBH";
+/// The percentiles that figures are made of.
+const FIGURES: [f64; 3] = [50.0, 90.0, 99.0];
+/// Orders before those of a run of another engine: a virtual machine must have compiled what it
+/// runs.
+const RIVALS_WARM_UP: u32 = 20_000;
 /// How both sides keep what they exchange.
 const KEEPING: Keeping = Keeping { validates: true, journals: true, logs: true };
 /// Orders of the runs in which system calls are counted, and their rate.
@@ -41,8 +47,8 @@ pub struct Settings {
     pub parse: Load,
     /// How the engines' workers wait, and where they run.
     pub layout: Layout,
-    /// The highest rate at which other engines are measured, where their programs are built.
-    pub rivals_up_to: f64,
+    /// The other engines that are measured beside Fixbolt, where their programs are built.
+    pub rivals: Vec<Program>,
 }
 
 impl Settings {
@@ -55,7 +61,7 @@ impl Settings {
             load: Load::at(plan, &[2_000.0, 10_000.0, 50_000.0, 200_000.0]),
             parse: Load::at(parse, &[10_000.0, 100_000.0, 200_000.0]),
             layout,
-            rivals_up_to: 50_000.0,
+            rivals: Program::ENGINES.to_vec(),
         }
     }
 
@@ -67,7 +73,7 @@ impl Settings {
         for load in [&mut settings.load, &mut settings.parse] {
             load.plan = load.plan.clone().warm_up(2_000).iterations(2_000);
         }
-        Self { rivals_up_to: 10_000.0, ..settings }
+        settings
     }
 }
 
@@ -104,26 +110,23 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
         .setting("workers", settings.layout.words())
         .setting("CPUs", available_cores());
     let dropped = Arc::new(AtomicU64::new(0));
-    let mut rivals = Rivals::find(control);
+    let (rivals, why_not) = Rival::find(&settings.rivals, control);
     let layout = settings.layout;
-    for load in one_by_one(&settings.load) {
-        let measured = load.measure(&Monotonic, control, || {
-            Ok(Box::new(RoundTrip::new(Jlbh::as_published(), layout, KEEPING).count_dropped(&dropped)))
-        })?;
-        for (rate, runs) in measured.rates {
-            // Of a search, the floor is measured where it ended.
-            let is_result = measured.found.as_ref().is_none_or(|found| found.rate == rate);
-            let floor = if is_result { floor(&load, rate, layout, control)? } else { Vec::new() };
-            let theirs = match rate {
-                Some(rate) if is_result && rate <= settings.rivals_up_to => {
-                    rivals.at(rate, load.arrivals, plan.iterations)
-                }
-                _ => Vec::new(),
-            };
-            add(&mut report, rate, runs, floor, theirs);
+    let ours = || Box::new(RoundTrip::new(Jlbh::as_published(), layout, KEEPING).count_dropped(&dropped));
+    for mut load in one_by_one(&settings.load) {
+        let measured = load.bound.map(|_| load.measure(&Monotonic, control, || Ok(ours()))).transpose()?;
+        let found = measured.and_then(|measured| measured.found);
+        let bound = load.bound.take();
+        if let Some(found) = &found {
+            // Where it ended, everybody is measured.
+            load.rates = found.rate.into_iter().collect();
         }
-        if let Some(found) = &measured.found {
-            add_search(&mut report, &load, found);
+        if load.arrivals.is_none() || !load.rates.is_empty() {
+            let all = side_by_side(&load, || Ok(ours()), &rivals, layout, &mut report, control)?;
+            add(&mut report, load.arrivals.and_then(|_| load.rates.first().copied()), all);
+        }
+        if let (Some(bound), Some(found)) = (bound, &found) {
+            add_search(&mut report, bound, found);
         }
     }
     report.tables.extend(deducted::table(&report.series));
@@ -140,9 +143,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
     // What was counted until an interrupt is no figure.
     if !control.is_stopped() {
         report.rows.extend(
-            calls.map(|calls| {
-                Row::of_value(TEST, "NOS-JLBH", "system calls", calls, "calls/order and report")
-            }),
+            calls.map(|calls| Row::of_value(TEST, MESSAGE, "system calls", calls, "calls/order and report")),
         );
         if calls.is_none() {
             report.notes.push(
@@ -151,8 +152,82 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
         }
     }
     report.notes.extend(notes(dropped.load(Ordering::Relaxed)));
-    report.notes.extend(rivals.notes());
+    let words: Vec<String> = rivals.iter().filter_map(Rival::words).collect();
+    if !words.is_empty() {
+        report.notes.push(format!(
+            "Other engines: after {RIVALS_WARM_UP} orders in each run, both sides in a process of their own, with file store and file log."
+        ));
+    }
+    report.notes.extend(words);
+    report.notes.extend(why_not);
     Ok(report)
+}
+
+/// Measures the runs of Fixbolt, of the same bytes over raw TCP, and of other engines, in turn,
+/// each with connections of its own. Of what was not measured, the report gets the reason.
+fn side_by_side(
+    load: &Load,
+    ours: impl Fn() -> Result<Box<dyn Task>, String>,
+    rivals: &[Rival],
+    layout: Layout,
+    report: &mut TestReport,
+    control: &Control,
+) -> Result<Vec<Series>, String> {
+    let one_run = Load { plan: load.plan.clone().runs(1), ..load.clone() };
+    let run_of = |task: &dyn Fn() -> Result<Box<dyn Task>, String>| -> Result<Option<Run>, String> {
+        let measured = one_run.measure(&Monotonic, control, task)?;
+        Ok(measured.rates.into_iter().flat_map(|(_, runs)| runs).next())
+    };
+    let floor = || -> Result<Box<dyn Task>, String> {
+        let raw = Raw::new(messages::raw()?, RawWaiting::of(layout), layout.venue, true)?;
+        Ok(Box::new(raw.reading_on(layout.trader)))
+    };
+    let rate = load.arrivals.and_then(|_| load.rates.first().copied());
+    let name = name_of(rate);
+    let test = test_of_rivals(load);
+    let rivals = if test.is_some() { rivals } else { &[] };
+    let mut contests =
+        vec![Contest::new("fixbolt", || run_of(&ours)), Contest::new("raw TCP", || run_of(&floor))];
+    contests.extend(rivals.iter().zip(std::iter::repeat(test.as_ref())).map(|(rival, test)| {
+        let slice = move || {
+            let measured = test.and_then(|test| rival.slice(|peers, of| peers.jlbh(of, test)));
+            Ok(measured.map(|(run, _)| run))
+        };
+        Contest::new(rival.name(), slice)
+    }));
+    let runs = alternate(&mut contests, load.plan.runs, control)?;
+    drop(contests);
+    if let (None, Some(rate)) = (&test, rate) {
+        let why = "they send at equal distances and whole rates";
+        report.notes.push(format!("Other engines are not measured at {rate}/s here: {why}."));
+    }
+    let engines = ["fixbolt", "raw TCP"].map(str::to_owned).into_iter().chain(rivals.iter().map(Rival::name));
+    let mut all = Vec::new();
+    for (engine, runs) in engines.zip(runs) {
+        let runs: Vec<Run> = runs.into_iter().flatten().collect();
+        if let Some(rival) = rivals.iter().find(|rival| rival.name() == engine)
+            && let Some(why) = rival.why_not()
+        {
+            let (of, planned) = (runs.len(), load.plan.runs);
+            report.notes.push(format!("{engine} at {name}: {of} of {planned} runs were measured: {why}"));
+        }
+        all.push(Series::new(TEST, &engine, &name, runs).message(MESSAGE));
+    }
+    Ok(all)
+}
+
+/// Returns what other engines' programs are asked for; `None` if they do not know such a schedule:
+/// they send at equal distances and whole rates only.
+fn test_of_rivals(load: &Load) -> Option<RoundTripTest> {
+    let rate = load.rates.first().copied().filter(|rate| rate.fract() == 0.0)?;
+    (load.arrivals == Some(Arrivals::Fixed)).then_some(RoundTripTest {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of orders")]
+        rate: rate as u32,
+        messages: u32::try_from(load.plan.iterations).unwrap_or(u32::MAX),
+        warm_up: RIVALS_WARM_UP,
+        validate: true,
+        dictionary: None,
+    })
 }
 
 fn available_cores() -> usize {
@@ -181,17 +256,6 @@ fn one_by_one(load: &Load) -> Vec<Load> {
         return vec![load.clone()];
     }
     load.rates.iter().map(|rate| Load { rates: vec![*rate], ..load.clone() }).collect()
-}
-
-/// Measures the same bytes over raw TCP: one run.
-fn floor(load: &Load, rate: Option<f64>, layout: Layout, control: &Control) -> Result<Vec<Run>, String> {
-    let plan = load.plan.clone().runs(1);
-    let load = Load { plan, rates: rate.into_iter().collect(), bound: None, ..load.clone() };
-    let measured = load.measure(&Monotonic, control, || {
-        let raw = Raw::new(messages::raw()?, RawWaiting::of(layout), layout.venue, true)?;
-        Ok(Box::new(raw.reading_on(layout.trader)) as Box<dyn Task>)
-    })?;
-    Ok(measured.rates.into_iter().next().map(|(_, runs)| runs).unwrap_or_default())
 }
 
 /// Returns the system calls of an order with its report, in both engines: what twice as many orders
@@ -223,7 +287,7 @@ fn notes(dropped: u64) -> Vec<String> {
     let mut notes = vec![
         "Response time counts from when an order was due (coordinated omission accounted for), service time from when it was really begun.".to_owned(),
         "The published tests did not account for it; their figures are in the last columns: another machine (Xeon E5-2650 v2), 2016, all runs.".to_owned(),
-        "raw TCP: the same bytes at the same rate over loopback, without an engine, one run.".to_owned(),
+        "raw TCP: the same bytes at the same rate over loopback, without an engine. The runs of all take turns, each after a warm-up of its own.".to_owned(),
         var_log::NOTE.to_owned(),
         "parse: an order's bytes through a session without sockets, checks, validation, journal and message log included, every field read as its type. The published profile is of a tuned server, without a session.".to_owned(),
     ];
@@ -233,64 +297,55 @@ fn notes(dropped: u64) -> Vec<String> {
     notes
 }
 
-/// Returns the median over the valid runs of a percentile of the service times, in nanoseconds.
-fn median_service(series: &Series, percentile: f64) -> Option<f64> {
-    let valid = series.runs.iter().filter(|run| run.invalid.is_none());
-    crate::clock::median(&mut valid.map(|run| run.service.ns_at(percentile) as f64).collect::<Vec<_>>())
-}
-
-/// Selects which times of a run are shown.
-type Times = fn(&Run) -> &Latencies;
-
-/// Adds the tables of a rate: runs of Fixbolt, of the floor, and of other engines.
-fn add(report: &mut TestReport, rate: Option<f64>, runs: Vec<Run>, floor: Vec<Run>, theirs: Vec<Series>) {
+/// Adds the tables and figures of a rate: of Fixbolt, which comes first, of the floor, and of other
+/// engines.
+fn add(report: &mut TestReport, rate: Option<f64>, all: Vec<Series>) {
     let name = name_of(rate);
-    let series = Series::new(TEST, "fixbolt", &name, runs);
-    let floor = Series::new(TEST, "raw TCP", &name, floor);
+    let all: Vec<Series> = all.into_iter().filter(|series| !series.runs.is_empty()).collect();
+    let [ours, others @ ..] = &all[..] else { return };
     let at = |table: &&Published| rate == Some(f64::from(table.rate));
     let published: Vec<&Published> = [&QUICKFIXJ, &CHRONICLE].into_iter().flatten().filter(at).collect();
-    let kinds: [(&str, Times); 2] = [
-        ("coordinated omission not accounted for (service time)", |run| &run.service),
-        ("coordinated omission accounted for (response time)", |run| &run.response),
+    let kinds = [
+        (TimeKind::Service, "coordinated omission not accounted for (service time)"),
+        (TimeKind::Response, "coordinated omission accounted for (response time)"),
     ];
     // A closed loop has no response time.
-    for (kind, times) in kinds.into_iter().take(if rate.is_some() { 2 } else { 1 }) {
-        let mut table = series.table(format!("At a throughput of {name}, {kind}"), times);
-        add_column(&mut table, "var(log)".to_owned(), &var_log::cells(&series, times));
-        for other in std::iter::once(&floor).chain(&theirs) {
-            let Some(run) = other.runs.first() else { continue };
-            // Of a table with one run, the column of the run: down to the rate.
-            let own = other.table("", times);
-            let cells: Vec<String> = own.rows.iter().map(|row| row[1].clone()).collect();
-            add_column(&mut table, other.engine.clone(), &cells);
-            if let Some(invalid) = &run.invalid {
-                table.note(format!("{} is INVALID: {invalid}", other.engine));
+    for (times, words) in kinds.into_iter().take(if rate.is_some() { 2 } else { 1 }) {
+        let mut table = ours.table(format!("At a throughput of {name}, {words}"), times);
+        table.column("var(log)", var_log::cells(ours, times));
+        for other in others {
+            let [figures, worst] = other.columns(&other.engine, times);
+            table.column(figures.0, figures.1);
+            if other.runs.len() > 1 {
+                table.column(worst.0, worst.1);
             }
+            table.notes.extend(other.invalid().map(|why| format!("{} is INVALID: {why}", other.engine)));
         }
         for published in &published {
             let head = format!("{}, published, another machine, 2016", published.engine);
-            add_column(&mut table, head, &published.cells());
+            table.column(head, published.cells());
         }
         report.tables.push(table);
     }
-    for percentile in [50.0, 90.0, 99.0] {
-        let median = |series: &Series| median_service(series, percentile);
-        let row = |ns| Row::of_ns(TEST, "NOS-JLBH", &format!("{name} p{percentile}"), ns);
-        // An invalid run has no figure beside others.
-        let Some(ns) = median(&series) else { continue };
-        let mut ours = row(ns).floor_ns(median(&floor));
-        if let Some(chronicle) = published.iter().find(|table| table.engine == "Chronicle FIX") {
-            ours.published = chronicle.median_ns(percentile);
+    let floor = others.iter().find(|other| other.engine == "raw TCP" && other.is_valid());
+    let chronicle = published.iter().find(|table| table.engine == "Chronicle FIX");
+    for times in TimeKind::ALL {
+        for percentile in FIGURES {
+            let Some(mut row) = ours.row(times, percentile) else { continue };
+            row.floor_ns = floor.and_then(|floor| floor.row(times, percentile)?.ns);
+            // What was published did not account for coordinated omission.
+            let published = chronicle.filter(|_| times == TimeKind::Service);
+            row.published = published.and_then(|table| table.median_ns(percentile));
+            report.rows.push(row);
+            let rivals = others.iter().filter(|other| other.engine != "raw TCP");
+            report.rows.extend(rivals.filter_map(|other| other.row(times, percentile)));
         }
-        report.rows.push(ours);
-        report.rows.extend(theirs.iter().filter_map(|other| Some(row(median(other)?).engine(&other.engine))));
     }
-    report.series.extend([series, floor].into_iter().chain(theirs).filter(|series| !series.runs.is_empty()));
+    report.series.extend(all);
 }
 
 /// Adds what a search for the highest rate found.
-fn add_search(report: &mut TestReport, load: &Load, found: &Found) {
-    let Some(bound) = load.bound else { return };
+fn add_search(report: &mut TestReport, bound: Bound, found: &Found) {
     let us = bound.ns as f64 / 1e3;
     let title = format!("The highest rate at which p{} is at most {us} us, response time", bound.percentile);
     let mut table = Table::new(title, ["rate/s", "us", "valid", "kept"]);
@@ -313,35 +368,23 @@ fn add_search(report: &mut TestReport, load: &Load, found: &Found) {
     report.tables.push(table);
     if let Some(rate) = found.rate {
         let operation = format!("highest rate with p{}<={us}us", bound.percentile);
-        report.rows.push(Row::of_value(TEST, "NOS-JLBH", &operation, rate, "orders/s"));
+        report.rows.push(Row::of_value(TEST, MESSAGE, &operation, rate, "orders/s"));
     }
 }
 
 fn add_parse(report: &mut TestReport, name: &str, runs: Vec<Run>) {
-    let series = Series::new(TEST, "fixbolt", format!("parse {name}"), runs);
-    let title = format!("Parsing into the data model including logging, at a throughput of {name}");
-    let mut table = series.table(title, |run| &run.service);
-    add_column(&mut table, "var(log)".to_owned(), &var_log::cells(&series, |run| &run.service));
-    add_column(
-        &mut table,
-        "Chronicle FIX, 10,000/s to 200,000/s, published, another machine, 2016".to_owned(),
-        &PARSE.cells(),
-    );
+    let series = Series::new(TEST, "fixbolt", format!("parse {name}"), runs).message(MESSAGE);
+    let title =
+        format!("Parsing into the data model including logging, at a throughput of {name}, service time");
+    let mut table = series.table(title, TimeKind::Service);
+    table.column("var(log)", var_log::cells(&series, TimeKind::Service));
+    table.column("Chronicle FIX, 10,000/s to 200,000/s, published, another machine, 2016", PARSE.cells());
     report.tables.push(table);
-    if let Some(ns) = median_service(&series, 50.0) {
-        let mut row = Row::of_ns(TEST, "NOS-JLBH", &format!("parse {name} p50"), ns);
+    if let Some(mut row) = series.row(TimeKind::Service, 50.0) {
         row.published = PARSE.median_ns(50.0);
         report.rows.push(row);
     }
     report.series.push(series);
-}
-
-/// Adds a column of percentiles to a table; what is below them has none.
-fn add_column(table: &mut Table, head: String, cells: &[String]) {
-    table.columns.push(head);
-    for (n, row) in table.rows.iter_mut().enumerate() {
-        row.push(cells.get(n).cloned().unwrap_or_else(|| "-".to_owned()));
-    }
 }
 
 #[cfg(test)]

@@ -1,17 +1,16 @@
 //! The column `var(log)` of the page's tables, as the page's JLBH computed it.
 
-use super::Times;
 use crate::harness::PERCENTILES;
-use crate::results::Series;
+use crate::results::{Series, TimeKind};
 
 /// What is said below a table that has the column.
 pub(super) const NOTE: &str = "var(log): as the page's JLBH computed it, to compare with it; larger if runs differ, and also if times are longer";
 
 /// Returns a cell of the column for each of [`PERCENTILES`].
 #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
-pub(super) fn cells(series: &Series, times: Times) -> Vec<String> {
+pub(super) fn cells(series: &Series, times: TimeKind) -> Vec<String> {
     let cell = |percentile: &f64| {
-        let runs: Vec<f64> = series.runs.iter().map(|run| times(run).ns_at(*percentile) as f64).collect();
+        let runs: Vec<f64> = series.runs.iter().map(|run| times.of(run).ns_at(*percentile) as f64).collect();
         var_log(&runs).map_or_else(|| "-".to_owned(), |var| format!("{var:.2}"))
     };
     PERCENTILES.iter().map(cell).collect()

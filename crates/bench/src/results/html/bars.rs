@@ -5,23 +5,25 @@ use super::markup::Markup;
 use super::palette::Palette;
 use super::plot::share;
 use super::scale::Scale;
+use crate::results::row::{legend, shared_statistic};
 use crate::results::{Row, TestReport};
 
 /// Shorter bars than a hundredth of the longest one need a logarithmic axis.
 const LINEAR: f64 = 40.0;
 
-/// The figures of one message in one unit.
+/// The figures of one message, or of the latencies of one setting, in one unit.
 #[derive(Debug)]
 struct Block<'a> {
-    message: &'a str,
+    title: String,
     unit: &'a str,
-    groups: Vec<Group<'a>>,
+    rows: Vec<&'a Row>,
+    groups: Vec<Group>,
 }
 
-/// What is compared: one operation.
+/// What is compared: one operation, or one percentile.
 #[derive(Debug)]
-struct Group<'a> {
-    operation: &'a str,
+struct Group {
+    operation: String,
     bars: Vec<Bar>,
 }
 
@@ -30,8 +32,12 @@ struct Bar {
     name: String,
     engine: String,
     value: f64,
+    /// The worst part of what was measured.
+    worst: Option<f64>,
     /// From another engine's page.
     published: bool,
+    /// It must not be used.
+    invalid: bool,
 }
 
 /// Writes the bars of a test, if it has figures.
@@ -47,14 +53,23 @@ fn blocks(rows: &[Row]) -> Vec<Block<'_>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     for row in rows {
         let unit = row.unit.as_deref().unwrap_or("ns");
-        let at = blocks.iter().position(|it| it.message == row.message && it.unit == unit);
+        // Latencies have a block for each setting, and a group for each percentile.
+        let (title, operation) = match row.percentile {
+            None => (row.message.clone(), row.operation.clone()),
+            Some(_) => {
+                let title = format!("{} {}", row.message, row.operation);
+                (title.trim().to_owned(), row.what().replacen(&row.operation, "", 1).trim().to_owned())
+            }
+        };
+        let at = blocks.iter().position(|it| it.title == title && it.unit == unit);
         let at = at.unwrap_or_else(|| {
-            blocks.push(Block { message: &row.message, unit, groups: Vec::new() });
+            blocks.push(Block { title, unit, rows: Vec::new(), groups: Vec::new() });
             blocks.len() - 1
         });
+        blocks[at].rows.push(row);
         let groups = &mut blocks[at].groups;
-        let at = groups.iter().position(|it| it.operation == row.operation).unwrap_or_else(|| {
-            groups.push(Group { operation: &row.operation, bars: Vec::new() });
+        let at = groups.iter().position(|it| it.operation == operation).unwrap_or_else(|| {
+            groups.push(Group { operation, bars: Vec::new() });
             groups.len() - 1
         });
         groups[at].add(row);
@@ -64,14 +79,16 @@ fn blocks(rows: &[Row]) -> Vec<Block<'_>> {
     blocks
 }
 
-impl Group<'_> {
+impl Group {
     /// Adds the bars of a row: the floor first, if no other row has the same.
     fn add(&mut self, row: &Row) {
         let bar = |name: String, engine: &str, value: f64, published| Bar {
             name,
             engine: engine.to_owned(),
             value,
+            worst: None,
             published,
+            invalid: false,
         };
         let mut add = |bar: Bar| {
             if bar.value.is_finite() && !self.bars.contains(&bar) {
@@ -83,7 +100,9 @@ impl Group<'_> {
         }
         let tier = row.tier.as_ref().map(|tier| format!(" {tier}")).unwrap_or_default();
         if row.is_measured() {
-            add(bar(format!("{}{tier}", row.engine), &row.engine, row.figure().0, false));
+            let name = format!("{}{tier}{}", row.engine, if row.invalid.is_some() { " INVALID" } else { "" });
+            let measured = bar(name, &row.engine, row.figure().0, false);
+            add(Bar { worst: row.worst, invalid: row.invalid.is_some(), ..measured });
         }
         if let Some(published) = row.published {
             // A figure beside one of Fixbolt is another engine's.
@@ -95,7 +114,8 @@ impl Group<'_> {
 
     /// Returns the best figure of Fixbolt, which others are compared with.
     fn ours(&self, larger_is_better: bool) -> Option<f64> {
-        let ours = self.bars.iter().filter(|bar| bar.engine == "fixbolt").map(|bar| bar.value);
+        let ours = self.bars.iter().filter(|bar| bar.engine == "fixbolt" && !bar.invalid);
+        let ours = ours.map(|bar| bar.value);
         ours.reduce(if larger_is_better { f64::max } else { f64::min }).filter(|ours| *ours > 0.0)
     }
 }
@@ -113,17 +133,19 @@ impl Block<'_> {
         };
         let published = bars().any(|bar| bar.published);
         // What was published elsewhere has no ratio: that would be no comparison.
-        let measured = |group: &Group<'_>| group.bars.iter().filter(|bar| !bar.published).count();
+        let measured = |group: &Group| group.bars.iter().filter(|bar| !bar.published).count();
         let compared = self.groups.iter().any(|group| measured(group) > 1 && group.ours(false).is_some());
         let unit = if self.unit == "ns" { "time" } else { self.unit };
-        let title =
-            if self.message.is_empty() { unit.to_owned() } else { format!("{}: {unit}", self.message) };
+        let title = if self.title.is_empty() { unit.to_owned() } else { format!("{}: {unit}", self.title) };
+        let statistic = shared_statistic(self.rows.iter().copied());
+        let worst = bars().any(|bar| bar.worst.is_some());
+        let columns = Columns { worst, compared };
         to.inside("figure", &[("class", "bars")], |to| {
             to.element("figcaption", &[], &title);
             to.inside("table", &[], |to| {
-                to.inside("thead", &[], |to| self.head(to, &scale, compared));
+                to.inside("thead", &[], |to| self.head(to, &scale, columns));
                 for group in &self.groups {
-                    self.group(to, group, &scale, compared, palette);
+                    self.group(to, group, &scale, columns, palette);
                 }
             });
             let log = scale.is_log().then_some("Logarithmic axis.");
@@ -133,10 +155,32 @@ impl Block<'_> {
             if !remarks.is_empty() {
                 to.element("p", &[("class", "remark")], &remarks.join(" "));
             }
+            let statistics = statistic.map_or_else(|| self.statistics(), |one| vec![one]);
+            for line in statistics {
+                to.element("p", &[("class", "remark")], &line);
+            }
+            for line in legend(self.rows.iter().copied()) {
+                let class = if line.starts_with('!') { "remark bad" } else { "remark" };
+                to.element("p", &[("class", class)], &line);
+            }
         });
     }
 
-    fn head(&self, to: &mut Markup, scale: &Scale, compared: bool) {
+    /// Returns which figures come from what was measured in which way.
+    fn statistics(&self) -> Vec<String> {
+        let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+        for row in self.rows.iter().filter(|row| row.is_measured()) {
+            let (statistic, what) = (row.statistic.to_string(), row.what());
+            let what = format!("{} {what}", row.engine);
+            match lines.iter_mut().find(|(known, _)| *known == statistic) {
+                Some((_, of)) => of.push(what),
+                None => lines.push((statistic, vec![what])),
+            }
+        }
+        lines.into_iter().map(|(statistic, of)| format!("{statistic}: {}", of.join(", "))).collect()
+    }
+
+    fn head(&self, to: &mut Markup, scale: &Scale, columns: Columns) {
         to.inside("tr", &[], |to| {
             to.element("th", &[("scope", "col")], "operation");
             to.inside("th", &[("scope", "col"), ("class", "scale")], |to| {
@@ -149,32 +193,44 @@ impl Block<'_> {
                 });
             });
             to.element("th", &[("scope", "col"), ("class", "figure")], "figure");
-            if compared {
+            if columns.worst {
+                to.element("th", &[("scope", "col"), ("class", "figure")], "worst");
+            }
+            if columns.compared {
                 to.element("th", &[("scope", "col"), ("class", "figure")], "ratio");
             }
         });
     }
 
-    fn group(&self, to: &mut Markup, group: &Group<'_>, scale: &Scale, compared: bool, palette: &Palette) {
+    fn group(&self, to: &mut Markup, group: &Group, scale: &Scale, columns: Columns, palette: &Palette) {
         let flat = self.groups.iter().all(|group| group.bars.len() == 1);
         let larger_is_better = self.unit.ends_with("/s");
         let ours = group.ours(larger_is_better);
         to.inside("tbody", &[], |to| {
             if !flat {
                 to.inside("tr", &[("class", "group")], |to| {
-                    let columns = if compared { "4" } else { "3" };
-                    to.element("th", &[("scope", "rowgroup"), ("colspan", columns)], group.operation);
+                    let number = 3 + usize::from(columns.worst) + usize::from(columns.compared);
+                    let attributes = [("scope", "rowgroup"), ("colspan", &number.to_string())];
+                    to.element("th", &attributes, &group.operation);
                 });
             }
             for bar in &group.bars {
                 to.inside("tr", &[], |to| {
                     let name =
                         if flat { format!("{} {}", group.operation, besides(bar)) } else { bar.name.clone() };
-                    to.element("th", &[("scope", "row")], name.trim());
+                    let class = if bar.invalid { &[("class", "bad")][..] } else { &[] };
+                    let attributes: Vec<_> =
+                        [("scope", "row")].into_iter().chain(class.iter().copied()).collect();
+                    to.element("th", &attributes, name.trim());
                     to.inside("td", &[("class", "bar")], |to| draw(to, bar, scale, palette));
                     to.element("td", &[("class", "figure")], &figure(bar.value, self.unit));
-                    if compared {
-                        let ratio = ours.filter(|_| !bar.published && bar.value > 0.0).map(|ours| {
+                    if columns.worst {
+                        let worst = bar.worst.map(|worst| figure(worst, self.unit)).unwrap_or_default();
+                        to.element("td", &[("class", "figure")], &worst);
+                    }
+                    if columns.compared {
+                        let is_compared = !bar.published && !bar.invalid && bar.value > 0.0;
+                        let ratio = ours.filter(|_| is_compared).map(|ours| {
                             let ratio = if larger_is_better { ours / bar.value } else { bar.value / ours };
                             format!("{}x", digits(ratio))
                         });
@@ -185,6 +241,13 @@ impl Block<'_> {
             }
         });
     }
+}
+
+/// Which columns there are besides those that always are.
+#[derive(Clone, Copy)]
+struct Columns {
+    worst: bool,
+    compared: bool,
 }
 
 /// Returns what an operation's only bar is besides Fixbolt's.
@@ -204,8 +267,8 @@ fn draw(to: &mut Markup, bar: &Bar, scale: &Scale, palette: &Palette) {
         let (class, hatching) = if bar.published {
             (format!("published {class}"), Some(format!("url(#hatch-{class})")))
         } else {
-            // The style sheet fills it.
-            (format!("fill {class}"), None)
+            // The style sheet fills it, or leaves it hollow.
+            (format!("fill {class}{}", if bar.invalid { " invalid" } else { "" }), None)
         };
         let hatching = hatching.as_deref().map(|hatching| ("fill", hatching));
         let attributes: Vec<_> =

@@ -31,12 +31,13 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 const TITLE: &str = "Fixbolt benchmarks";
 
 /// How to read a page.
-const READING: [&str; 5] = [
+const READING: [&str; 6] = [
     "Response time counts from when a piece of work was due, service time from when it really began. Both come from the same run: \
      where they part, the system or the machine stalled, and a measurement that waits would not have seen it.",
     "* marks a percentile above which fewer than 100 samples lie; in curves, that part is thin. It is a fact of the run, not a \
      property of the system.",
-    "An INVALID run missed its rate or lost samples. Curves and medians leave it out if another run is valid.",
+    "A figure says how it comes from its runs: up to p99 the median of them, above it all of them together. The worst run stands beside it.",
+    "An INVALID run missed its rate or lost samples. Figures and curves count it, and say that they are INVALID.",
     "Baselines, in gray, do the least that the same work needs, on the same machine in the same run.",
     "Published figures are from other engines' pages: another machine, another year. They are no measurement of today.",
 ];

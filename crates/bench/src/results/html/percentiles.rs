@@ -4,9 +4,9 @@ use super::figures::{commas, short_time, time};
 use super::palette::{Palette, is_baseline};
 use super::plot::{Axis, Key, Plot, Point, Shape, Sign};
 use super::scale::Scale;
-use super::times::{Kind, Times, curve, nines, nines_of, times};
+use super::times::{Times, curve, nines, nines_of, times};
 use crate::harness::{Latencies, PERCENTILES, carried_by};
-use crate::results::TestReport;
+use crate::results::{TestReport, TimeKind, percentile_name};
 
 /// The axes that all curves of a test share, so that they can be compared.
 struct Frame {
@@ -38,14 +38,14 @@ pub(super) fn percentiles(test: &TestReport, palette: &Palette) -> [Vec<Plot>; 2
         frame.plot(format!("Latency: {setting}"), &shown, class, &engine_keys(&shown, palette))
     };
     let of_engine = |engine: &str| {
-        let of_kind = |kind: Kind| {
+        let of_kind = |kind: TimeKind| {
             let shown = all.iter().filter(move |times| times.series.engine == engine && times.kind == kind);
             shown.collect::<Vec<_>>()
         };
         // A closed loop has no response times.
-        let (kind, shown) = match of_kind(Kind::Response) {
-            none if none.is_empty() => (Kind::Service, of_kind(Kind::Service)),
-            some => (Kind::Response, some),
+        let (kind, shown) = match of_kind(TimeKind::Response) {
+            none if none.is_empty() => (TimeKind::Service, of_kind(TimeKind::Service)),
+            some => (TimeKind::Response, some),
         };
         (shown.len() > 1).then(|| frame.by_setting(engine, kind, &shown, palette))
     };
@@ -99,11 +99,11 @@ impl Frame {
         let description =
             format!("Percentiles on logarithmic axes. {}.", words.collect::<Vec<_>>().join("; "));
         let mut legend = keys.to_vec();
-        let has = |kind: Kind| shown.iter().any(|times| times.kind == kind);
-        if has(Kind::Response) && has(Kind::Service) {
+        let has = |kind: TimeKind| shown.iter().any(|times| times.kind == kind);
+        if has(TimeKind::Response) && has(TimeKind::Service) {
             legend.push(Key::line("ink response", "response time, from when due"));
             legend.push(Key::line("ink service", "service time, from when begun"));
-        } else if has(Kind::Service) {
+        } else if has(TimeKind::Service) {
             legend.push(Key::line("ink service", "service time (closed loop)"));
         }
         if shown.iter().any(|times| !carried_by(99.99, times.latencies.count())) {
@@ -113,7 +113,7 @@ impl Frame {
     }
 
     /// Returns a plot of one engine, with a shade of its color for each setting.
-    fn by_setting(&self, engine: &str, kind: Kind, shown: &[&Times<'_>], palette: &Palette) -> Plot {
+    fn by_setting(&self, engine: &str, kind: TimeKind, shown: &[&Times<'_>], palette: &Palette) -> Plot {
         let class = |times: &Times<'_>| {
             let at = shown.iter().position(|it| std::ptr::eq(*it, times)).unwrap_or(0);
             let step = at * (STEPS - 1) / (shown.len() - 1).max(1);
@@ -166,11 +166,6 @@ impl Frame {
 /// Returns an axis of durations.
 pub(super) fn time_axis(scale: &Scale) -> Axis {
     Axis::new("time", scale.ticks(8).into_iter().map(|ns| (scale.percent(ns), short_time(ns))))
-}
-
-/// Returns `p99.9`, or `worst`.
-pub(super) fn percentile_name(percentile: f64) -> String {
-    if percentile >= 100.0 { "worst".to_owned() } else { format!("p{percentile}") }
 }
 
 fn engine_keys(shown: &[&Times<'_>], palette: &Palette) -> Vec<Key> {

@@ -2,11 +2,10 @@
 
 use super::figures::{thousands, time};
 use super::palette::{Palette, is_baseline};
-use super::percentiles::{percentile_name, time_axis};
+use super::percentiles::time_axis;
 use super::plot::{Axis, Key, Plot, Point, Shape, Sign};
 use super::scale::Scale;
-use crate::clock::median;
-use crate::results::{Series, TestReport};
+use crate::results::{Series, TestReport, percentile_name};
 
 /// The percentiles that are drawn, and how.
 const DRAWN: [(f64, Sign, &str); 3] =
@@ -117,7 +116,10 @@ fn plot(setting: &str, sweeps: &[&Sweep<'_>], palette: &Palette) -> Plot {
         if setting.is_empty() { "Latency by rate".to_owned() } else { format!("Latency by rate: {setting}") };
     Plot {
         title,
-        description: format!("Medians over the runs. {}.", words.join("; ")),
+        description: format!(
+            "Response times; p50 and p99 are medians of the runs, the worst is of all runs. {}.",
+            words.join("; ")
+        ),
         x: Axis::new(
             "pieces per second",
             x.ticks(9).into_iter().map(|rate| (x.percent(rate), thousands(rate))),
@@ -128,11 +130,9 @@ fn plot(setting: &str, sweeps: &[&Sweep<'_>], palette: &Palette) -> Plot {
     }
 }
 
-/// Returns the median of a percentile over the runs that may be used.
-#[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
+/// Returns the figure of a percentile.
 fn series_ns(series: &Series, percentile: f64) -> Option<f64> {
-    let runs = series.usable().filter(|run| run.latencies().count() > 0);
-    median(&mut runs.map(|run| run.latencies().ns_at(percentile) as f64).collect::<Vec<_>>())
+    series.row(series.judged(), percentile)?.ns
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::harness::{Invalid, Latencies, Run, Usage, Window};
 use crate::machine::Machine;
 use crate::random::Random;
-use crate::results::{Report, Row, Series, Table, TestReport};
+use crate::results::{Report, Row, Series, Table, TestReport, TimeKind};
 
 /// A text that would break a page which does not escape it.
 pub(super) const EVIL: &str =
@@ -128,14 +128,14 @@ fn jlbh() -> TestReport {
         ] {
             let look = |seed| Look { rate, pieces: 20_000, usual, stall, open: true, seed };
             let runs = (1..=3).map(|seed| run(look(seed))).collect();
-            test.series.push(Series::new("jlbh", engine, format!("{rate}/s"), runs));
+            test.series.push(Series::new("jlbh", engine, format!("{rate}/s"), runs).message("NOS-JLBH"));
         }
     }
     test.series[0].runs[1].invalid = Some(Invalid::Lost(17));
     test.series[0].runs[1].lost = 17;
     for series in test.series.iter().filter(|series| series.engine == "fixbolt") {
         test.tables
-            .push(series.table(format!("fixbolt at a throughput of {}", series.name), |run| &run.response));
+            .push(series.table(format!("fixbolt at a throughput of {}", series.name), TimeKind::Response));
     }
     test.notes.push("Both engines run in this process, on two shared cores.".to_owned());
     test

@@ -2,9 +2,8 @@
 
 use super::figures::{commas, time};
 use super::markup::Markup;
-use super::percentiles::percentile_name;
 use crate::harness::{Latencies, PERCENTILES, Run};
-use crate::results::{Row, Series, Table, TestReport};
+use crate::results::{Row, Series, Table, TestReport, percentile_name};
 
 /// Writes a table.
 pub(super) fn table(to: &mut Markup, table: &Table) {

@@ -1,48 +1,23 @@
 //! What the plots of latencies have in common: the times of a series, and its curve.
 
 use super::palette::{Palette, is_baseline};
-use crate::harness::{Latencies, PERCENTILES, Run};
-use crate::results::Series;
-
-/// Whether times count from when a piece was due, or from when it began.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    Response,
-    Service,
-}
+use crate::harness::{Latencies, PERCENTILES};
+use crate::results::{Series, TimeKind};
 
 /// One line of a plot: all runs of a series as one.
 #[derive(Debug)]
 pub(super) struct Times<'a> {
     pub(super) series: &'a Series,
-    pub(super) kind: Kind,
+    pub(super) kind: TimeKind,
     pub(super) latencies: Latencies,
-}
-
-impl Kind {
-    /// Returns the name.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Response => "response",
-            Self::Service => "service",
-        }
-    }
-
-    const fn of(self, run: &Run) -> &Latencies {
-        match self {
-            Self::Response => &run.response,
-            Self::Service => &run.service,
-        }
-    }
 }
 
 /// Returns the response and service times of series, as far as there are any.
 pub(super) fn times<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<Times<'a>> {
     let mut all = Vec::new();
     for series in series {
-        for kind in [Kind::Response, Kind::Service] {
-            let mut latencies = Latencies::default();
-            series.usable().for_each(|run| latencies.merge(kind.of(run)));
+        for kind in TimeKind::ALL {
+            let latencies = series.merged(kind);
             if latencies.count() > 0 {
                 all.push(Times { series, kind, latencies });
             }
@@ -72,7 +47,11 @@ impl Times<'_> {
             (0, _) => String::new(),
             (_, false) => ", INVALID".to_owned(),
             (invalid, true) => {
-                format!(", without {invalid} INVALID of {} runs", self.series.runs.len())
+                format!(
+                    ", with {invalid} INVALID of {} {}",
+                    self.series.runs.len(),
+                    self.series.part.plural()
+                )
             }
         }
     }
