@@ -250,7 +250,7 @@ fn of_a_jlbh_run() {
 
 #[test]
 fn of_round_trips() {
-    let settings = rtt::Settings { round_trips: 60, warm_up: 20, slices: 4, cores: Vec::new() };
+    let settings = rtt::Settings { spinning: 60, sleeping: 60, slices: 4, cores: Vec::new() };
     let report = report(rtt::run(&settings, &Control::default()).unwrap());
     every_output_agrees(&report);
     let table = &report.tests[0].tables[0];
