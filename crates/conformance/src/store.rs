@@ -32,6 +32,11 @@ pub trait Intercept<S: Store>: Send {
         store.close(session)
     }
 
+    /// The worker has nothing else to do.
+    fn prepare(&mut self, store: &mut S) -> bool {
+        store.prepare()
+    }
+
     /// A transaction begins.
     fn begin(&mut self, store: &mut S) {
         store.begin();
@@ -121,6 +126,10 @@ impl<S: Store, I: Intercept<S>> Store for Intercepted<S, I> {
 
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         self.intercept.close(&mut self.store, session)
+    }
+
+    fn prepare(&mut self) -> bool {
+        self.intercept.prepare(&mut self.store)
     }
 
     fn begin(&mut self) {

@@ -6,13 +6,14 @@ use std::cell::RefCell;
 use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
 use fixbolt::session::{
     Application, Delivery, Event, Failure, Role, SessionId, SessionKey, SessionSettings, SessionState, Turn,
 };
-use fixbolt::store::{MemoryStore, Recovered, Store, StoreError};
+use fixbolt::store::{MemoryStore, Position, Recovered, Store, StoreError};
 use fixbolt::{
     Change, DrivenEngine, Engine, EngineError, Initiation, OperationError, PostError, WorkerOptions,
 };
@@ -298,4 +299,92 @@ impl<S: Store> Intercept<S> for Dying {
     fn begin(&mut self, _: &mut S) {
         panic!("a store's mistake");
     }
+}
+
+/// Counts what a store is asked for.
+#[derive(Clone, Default)]
+struct Counted(Arc<Mutex<Calls>>);
+
+#[derive(Default)]
+struct Calls {
+    commits: u32,
+    prepared: u32,
+    /// How many steps there are to prepare.
+    left: u32,
+}
+
+impl Counted {
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.0.lock().unwrap()
+    }
+
+    /// Returns the commits and the steps so far.
+    fn counts(&self) -> (u32, u32) {
+        let calls = self.calls();
+        (calls.commits, calls.prepared)
+    }
+}
+
+impl<S: Store> Intercept<S> for Counted {
+    fn prepare(&mut self, _: &mut S) -> bool {
+        let mut calls = self.calls();
+        calls.prepared += 1;
+        calls.left = calls.left.saturating_sub(1);
+        calls.left > 0
+    }
+
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+        self.calls().commits += 1;
+        store.commit()
+    }
+}
+
+#[test]
+fn a_store_prepares_in_cycles_that_found_nothing_and_a_worker_that_sleeps_looks_for_them_now_and_then() {
+    let counted = Counted::default();
+    let store = Box::new(Intercepted::new(MemoryStore::new(), counted.clone()));
+    let (app, _log) = Scripted::venue();
+    let mut venue = Engine::builder().accept(anywhere(), acceptor()).store(store).driven(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.send("A", "98=0|108=30");
+    // Returns the steps of a cycle: at most one, and none if there was anything else to do.
+    let cycle = |venue: &mut DrivenEngine<_>| {
+        let before = counted.counts();
+        venue.poll().unwrap();
+        let now = counted.counts();
+        let (commits, prepared) = (now.0 - before.0, now.1 - before.1);
+        assert!(prepared == 0 || (prepared == 1 && commits == 0), "{prepared} with {commits} commits");
+        prepared
+    };
+    let sleeps = |venue: &DrivenEngine<_>| venue.next_deadline() > Instant::now();
+    let session = venue.session(&acceptor().id).unwrap();
+    eventually(|| {
+        cycle(&mut venue);
+        session.state() == SessionState::LoggedOn
+    });
+    peer.receive();
+    eventually(|| cycle(&mut venue) == 1 && sleeps(&venue));
+    // From here on it is woken for each message, and sleeps in between.
+    let mut steps = |venue: &mut DrivenEngine<_>, n: u32| {
+        peer.send("D", &format!("11=order{n}"));
+        let wait = Timespec::try_from(Duration::from_secs(20)).unwrap();
+        poll(&mut [PollFd::new(&venue.as_fd(), PollFlags::IN)], Some(&wait)).unwrap();
+        let mut steps = cycle(venue);
+        assert_eq!(steps, 0, "there was a message");
+        while !sleeps(venue) {
+            steps += cycle(venue);
+        }
+        assert!(peer.receive().contains(&format!("|11=order{n}|")));
+        steps
+    };
+    let all: Vec<u32> = (0..64).map(|n| steps(&mut venue, n)).collect();
+    let taken: u32 = all.iter().sum();
+    assert!(all.iter().all(|steps| *steps <= 1) && (4..=16).contains(&taken), "{all:?}");
+    // As long as there are steps left, it takes one each time.
+    while steps(&mut venue, 64) == 0 {}
+    counted.calls().left = 6;
+    while steps(&mut venue, 65) == 0 {}
+    let all: Vec<u32> = (66..74).map(|n| steps(&mut venue, n)).collect();
+    assert_eq!(all, [1, 1, 1, 1, 1, 0, 0, 0]);
+    venue.stop().unwrap();
 }

@@ -64,6 +64,9 @@ impl Store for Frail {
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         self.inner.close(session)
     }
+    fn prepare(&mut self) -> bool {
+        self.inner.prepare()
+    }
     fn begin(&mut self) {
         self.inner.begin();
     }

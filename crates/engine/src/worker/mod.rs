@@ -17,6 +17,7 @@
 //! - a [`connector`] makes connections, as its [`initiator`]s say, with longer and longer waits
 //!   between attempts; [`failed_attempt`] says in the log why one failed;
 //! - a [`time_share`] limits what it takes to open sessions that counterparties ask for;
+//! - [`preparing`] decides when the store prepares what it will need;
 //! - [`active_queues`] hold the messages of other threads; [`waiters`] are operators who wait for a
 //!   session;
 //! - [`Worker`] calls all of them, each cycle in the same order.
@@ -35,6 +36,7 @@ mod handshaking;
 mod identifying;
 mod initiator;
 pub(crate) mod listeners;
+mod preparing;
 mod proxied;
 mod receive_buffer;
 mod refusal;
@@ -67,6 +69,7 @@ use self::event_source::EventSource;
 use self::failed_attempt::of_connecting;
 use self::initiator::Initiator;
 use self::listeners::Listeners;
+use self::preparing::Preparing;
 use self::session_driver::SessionDriver;
 use self::session_table::{SessionEntry, Side};
 use self::time_share::TimeShare;
@@ -134,6 +137,7 @@ pub(crate) struct Worker {
     active: Mono,
     /// How many cycles a spinning worker has begun since it asked the event queue.
     direct_cycles: u32,
+    preparing: Preparing,
     signal: Arc<WorkerSignal>,
     limits: Limits,
     /// Where the next cycle goes on to check sessions and connections, in a build that does.
@@ -200,6 +204,7 @@ impl Worker {
             team,
             active: now.mono,
             direct_cycles: 0,
+            preparing: Preparing::default(),
             signal,
             limits,
             checked: 0,
@@ -359,9 +364,12 @@ impl Worker {
             // There may be more.
             self.cycle.repeat();
         }
-        self.carry_out_commands(app);
+        // Whether there was anything to do.
+        let mut works = count > 0;
+        works |= self.carry_out_commands(app);
         self.driver.connections.begin_round();
         while let Some(slot) = self.driver.connections.next_ready() {
+            works = true;
             self.serve(slot, app);
         }
         self.take_over(app);
@@ -373,11 +381,14 @@ impl Worker {
         if received || count > 0 || !self.queues.is_empty() {
             self.active = self.cycle.now.mono;
         }
+        works |= received || !self.queues.is_empty();
         if self.cycle.is_timer_due() {
+            works = true;
             self.run_timers(app);
         }
-        self.wake_ready(app);
+        works |= self.wake_ready(app);
         if self.driver.check_store(self.signal.take_store_advanced(), &self.cycle, app) {
+            works = true;
             // It may have time for another session.
             self.to_look_at = self.waiting_to_open.len();
         }
@@ -404,6 +415,11 @@ impl Worker {
         self.follow_operators();
         self.driver.connections.remove_closed(self.poll.registry());
         self.signal.note_connections(self.driver.connections.count());
+        if works || written || self.must_go_on() {
+            self.preparing.note_work();
+        } else {
+            self.preparing.note_step(self.driver.prepare_store());
+        }
         if cfg!(debug_assertions) {
             self.check();
         }
@@ -423,16 +439,19 @@ impl Worker {
 
     /// Calls the sessions whose applications have asked for it. Requests made meanwhile are served
     /// in the next cycle, so that an application that asks on every call does not delay other
-    /// sessions.
-    fn wake_ready(&mut self, app: &mut dyn Application) {
-        for _ in 0..self.signal.ready() {
+    /// sessions. Returns whether there were any.
+    fn wake_ready(&mut self, app: &mut dyn Application) -> bool {
+        let ready = self.signal.ready();
+        for _ in 0..ready {
             if let Some(session) = self.signal.next_ready() {
                 self.driver.wake(session, &mut self.cycle, app);
             }
         }
         if self.signal.take_lost_ready() {
             self.driver.wake_blocked(&mut self.cycle, app);
+            return true;
         }
+        ready > 0
     }
 
     /// Returns whether this cycle of a spinning worker reads the sockets of its sessions without
@@ -458,15 +477,20 @@ impl Worker {
     /// Returns how long the worker may sleep from `now` on before its next cycle. It is woken if
     /// another thread needs it earlier.
     pub(crate) fn wait(&self, now: Mono) -> Duration {
-        let must_go_on = self.cycle.repeats()
-            || self.listeners.has_more()
-            || self.driver.connections.has_ready()
-            || self.driver.has_output();
-        if self.spins() || must_go_on || self.is_done() || !self.signal.may_sleep() {
+        let goes_on = self.spins() || self.must_go_on() || self.preparing.is_due();
+        if goes_on || self.is_done() || !self.signal.may_sleep() {
             Duration::ZERO
         } else {
             self.cycle.sleep(now, LONGEST_SLEEP)
         }
+    }
+
+    /// Returns whether there is something left to do.
+    fn must_go_on(&self) -> bool {
+        self.cycle.repeats()
+            || self.listeners.has_more()
+            || self.driver.connections.has_ready()
+            || self.driver.has_output()
     }
 
     fn wait_for_events(&mut self, limit: Duration) {
@@ -481,9 +505,9 @@ impl Worker {
         }
     }
 
-    /// Carries out the requests of other threads.
-    fn carry_out_commands(&mut self, app: &mut dyn Application) {
-        let Some(batch) = self.signal.begin_commands() else { return };
+    /// Carries out the requests of other threads. Returns whether there were any.
+    fn carry_out_commands(&mut self, app: &mut dyn Application) -> bool {
+        let Some(batch) = self.signal.begin_commands() else { return false };
         if batch.operates {
             // A thread that sends and then stops the engine expects this order.
             self.send_queued(Take::All, app);
@@ -531,6 +555,7 @@ impl Worker {
                 }
             }
         }
+        true
     }
 
     /// Carries out what follows from operators' commands, and answers those who wait.

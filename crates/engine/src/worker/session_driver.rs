@@ -582,6 +582,12 @@ impl SessionDriver {
         is_due
     }
 
+    /// Lets the store do one step of what it has to do ahead of time. Returns whether there may be
+    /// another one.
+    pub(crate) fn prepare_store(&mut self) -> bool {
+        self.sessions.prepare_store()
+    }
+
     /// Begins a session's logout for an operator, or ends its connection if that is not possible.
     pub(crate) fn log_out(
         &mut self,

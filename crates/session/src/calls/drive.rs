@@ -123,6 +123,13 @@ impl Sessions {
         }
     }
 
+    /// Lets the store do one small step of what it has to do ahead of time
+    /// ([`Store::prepare`](crate::store::Store::prepare)), of some microseconds. Returns whether
+    /// there may be another one. Call this when there is nothing else to do.
+    pub fn prepare_store(&mut self) -> bool {
+        self.core.store.prepare()
+    }
+
     /// Ends the transport connection of the session. Returns how it ended, if there was one.
     pub fn disconnected(
         &mut self,

@@ -37,7 +37,8 @@ use crate::values::time::Now;
 ///   deadline; and [`disconnected`](Self::disconnected) at its end, whichever side ended it.
 /// - [`writable`](Self::writable) returns bytes for the socket, and [`wrote`](Self::wrote) must
 ///   follow if any were written, or refused.
-/// - [`store_advanced`](Self::store_advanced) when the store calls the waker.
+/// - [`store_advanced`](Self::store_advanced) when the store calls the waker, and
+///   [`prepare_store`](Self::prepare_store) when there is nothing else to do.
 /// - [`poll`](Self::poll) until it returns `None`, after each of these calls or each round of them,
 ///   and after any of the next two kinds. It returns each session that asks for something new once,
 ///   with a [`Next`](crate::Next): whether to close the transport, what to read, whether bytes are

@@ -368,6 +368,17 @@ pub trait Store: Send {
         None
     }
 
+    /// Does one small step of work that makes later calls faster, such as making a page of memory
+    /// ready, and returns whether there may be another one. A step should take a few microseconds,
+    /// and there must be an end of steps as long as nothing is appended.
+    ///
+    /// Called between transactions by a worker that has found nothing else to do; whether there was
+    /// anything for it to do, and how often it has time for that, decides only how fast a store is.
+    /// A store without such work leaves this as it is.
+    fn prepare(&mut self) -> bool {
+        false
+    }
+
     /// Begins a transaction.
     fn begin(&mut self);
 

@@ -56,6 +56,10 @@ impl Store for Recorder {
         self.inner.close(session)
     }
 
+    fn prepare(&mut self) -> bool {
+        self.inner.prepare()
+    }
+
     fn begin(&mut self) {
         self.inner.begin();
     }
