@@ -1,14 +1,15 @@
 //! Property 1 of the design: after start-up the loop allocates nothing, takes no lock and makes no
-//! system calls except recv, send and epoll for a message. This holds with validation and journals,
-//! in both roles, during segment changes, changes of the second, a long resend, a long gap of the
-//! counterparty, and while orders are exchanged during both; for workers that block, and for those
-//! that spin and have a message log.
+//! system calls except recv, send and epoll for a message. While it has none, it makes the pages of
+//! its journals ready (madvise), and rarely wakes one of their threads. This holds with validation
+//! and journals, in both roles, during segment changes, changes of the second, a long resend, a
+//! long gap of the counterparty, and while orders are exchanged during both; for workers that
+//! block, and for those that spin and have a message log.
 //!
 //! The *stretch* is the time between two points on each worker's thread. During it, a counting
 //! allocator counts the allocations of that thread. Both points are also marked by a system call
 //! that nothing else makes (`statx` of a path that does not exist), so that `.ci/syscalls`, which
 //! runs this test under strace, can identify the worker threads and the stretch. It refuses all
-//! calls except `epoll_wait`, `recvfrom` and `sendto`. The clocks are read twice per cycle:
+//! calls except these. The clocks are read twice per cycle:
 //! `clock_gettime` is in the vDSO and makes no system call if the kernel's clock source allows it
 //! (tsc does).
 //!
@@ -29,6 +30,8 @@
 //!   locks them only when it closes a session, or does the threads' work because they are late.
 //!   This work also allocates and makes system calls, so this test would fail.
 //! - A journal's `failure`: only after a failure, which an atomic flag shows.
+//! - A journal's `bells`: when the worker wakes a thread of the store. Others take it when they do
+//!   so, too, and never while they wait for anything.
 //!
 //! `FIXBOLT_PROOF_ORDERS` sets the minimum number of orders in the stretch: 120,000 by default, a
 //! million in `.ci/long`. The stretch continues until each journal has changed segments twice.

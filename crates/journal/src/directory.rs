@@ -2,6 +2,7 @@
 //! committed turns survive the death of the process, whatever kills it. After a failure of the
 //! machine, sequence numbers continue from a mark that was written to disk ahead of them.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -47,10 +48,12 @@ pub struct DirectoryStore {
     /// Indexed by the sessions' keys.
     sessions: Vec<Option<Open>>,
     touched: Vec<usize>,
+    /// Sessions whose journals want something done while the worker is idle.
+    pub(crate) wanting: VecDeque<usize>,
     in_turn: bool,
     turn: u64,
     position: u64,
-    threads: Option<StoreThreads>,
+    threads: Option<Arc<StoreThreads>>,
     background: Option<Background>,
     /// Sessions that are being closed in the background.
     closing: Vec<(SessionId, Answer<()>)>,
@@ -160,6 +163,7 @@ impl DirectoryStore {
             limits: Limits::DEFAULT,
             sessions: Vec::new(),
             touched: Vec::new(),
+            wanting: VecDeque::new(),
             in_turn: false,
             turn: 0,
             position: 0,
@@ -180,13 +184,13 @@ impl DirectoryStore {
         }
     }
 
-    /// Returns the store's threads. They are restarted if one has ended, as otherwise no journal
-    /// would be served any more.
+    /// Returns the threads of the process. If one has ended, others are started, which serve the
+    /// journals of this store as well.
     fn threads(&mut self) -> Result<&StoreThreads, StoreError> {
-        if let Some(threads) = self.threads.take().filter(StoreThreads::are_alive) {
+        if let Some(threads) = self.threads.take().filter(|threads| threads.serve_here()) {
             return Ok(self.threads.insert(threads));
         }
-        let threads = StoreThreads::start()?;
+        let threads = StoreThreads::of_process()?;
         for log in self.logs() {
             if log.damage.is_none() && !log.shared.failed.load(Ordering::Relaxed) {
                 threads.look_after(&log.shared);
@@ -219,6 +223,7 @@ impl DirectoryStore {
             self.sessions.resize_with(key.index() + 1, || None);
         }
         self.touched.reserve(self.sessions.len());
+        self.wanting.reserve(self.sessions.len());
         self.sessions[key.index()] = Some(Open { key, session: session.clone(), journal, in_turn: false });
     }
 
@@ -356,10 +361,29 @@ impl DirectoryStore {
         self.sessions[session.index()].as_mut().expect("the session is open")
     }
 
+    /// Takes a session that is to be closed, if it is open.
+    ///
+    /// # Panics
+    /// Panics inside a turn.
+    fn take_open(&mut self, session: SessionKey) -> Option<Open> {
+        assert!(!self.in_turn, "close inside a turn");
+        self.wanting.retain(|n| *n != session.index());
+        self.sessions.get_mut(session.index())?.take()
+    }
+
     /// Returns the session's journal, which is there.
     #[cfg(test)]
-    fn log(&self, session: SessionKey) -> &Log {
+    pub(crate) fn log(&self, session: SessionKey) -> &Log {
         self.sessions[session.index()].as_ref().and_then(Open::log).expect("the journal is there")
+    }
+
+    /// Returns the session's journal, which is there.
+    #[cfg(test)]
+    pub(crate) fn log_mut(&mut self, session: SessionKey) -> &mut Log {
+        match &mut self.opened(session).journal {
+            Journal::Made(log) => log,
+            Journal::Pending(_) => panic!("the journal is there"),
+        }
     }
 
     /// Publishes the turn in at most this many of its sessions.
@@ -375,6 +399,10 @@ impl DirectoryStore {
                 open.in_turn = false;
                 if let Journal::Made(log) = &mut open.journal {
                     log.publish();
+                    if log.has_news {
+                        log.note_known();
+                        self.wanting.push_back(n);
+                    }
                 }
                 open.check();
             }
@@ -442,11 +470,13 @@ impl DirectoryStore {
         for Open { journal, .. } in self.sessions.drain(..).flatten() {
             let Journal::Made(log) = journal else { continue };
             log.shared.closed.store(true, Ordering::Relaxed);
+            drop(lock(&log.shared.archiving));
             *lock(&log.shared.creation) = None;
             lock(&log.shared.maker).maker.closed = true;
             lock(&log.shared.head).close();
         }
         self.touched.clear();
+        self.wanting.clear();
         self.in_turn = false;
     }
 }
@@ -471,16 +501,11 @@ impl Store for DirectoryStore {
     }
 
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        assert!(!self.in_turn, "close inside a turn");
-        match self.sessions.get_mut(session.index()).and_then(Option::take) {
-            Some(open) => open.close(),
-            None => Ok(()),
-        }
+        self.take_open(session).map_or(Ok(()), Open::close)
     }
 
     fn close_later(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        assert!(!self.in_turn, "close inside a turn");
-        let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::take) else { return Ok(()) };
+        let Some(open) = self.take_open(session) else { return Ok(()) };
         if matches!(&open.journal, Journal::Pending(pending) if pending.is_unused()) {
             return Ok(());
         }
@@ -625,6 +650,18 @@ impl Store for DirectoryStore {
         }
     }
 
+    /// Makes one page of a journal ready, or rings for a thread: of the session that has waited
+    /// longest, so it costs nothing to have many that want nothing.
+    fn prepare(&mut self) -> bool {
+        let Some(n) = self.wanting.pop_front() else { return false };
+        if let Some(Some(Open { journal: Journal::Made(log), .. })) = self.sessions.get_mut(n)
+            && log.prepare()
+        {
+            self.wanting.push_back(n);
+        }
+        !self.wanting.is_empty()
+    }
+
     fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
         self.waker = Some(waker);
         for log in self.logs() {
@@ -712,6 +749,9 @@ impl Drop for DirectoryStore {
             // cleanly.
             let _ = open.close();
         }
+        if let Some(threads) = &self.threads {
+            threads.forget_closed();
+        }
     }
 }
 
@@ -742,10 +782,10 @@ mod tests {
         for record in [outbound(1_000_000, b"x"), reset(1, 1)] {
             store.begin();
             store.append(key, &record).unwrap();
-            assert!(store.log(key).limit >= RESERVE);
+            assert!(store.log(key).mark >= RESERVE);
             store.commit().unwrap();
         }
-        assert_eq!(store.log(key).limit, 1 + RESERVE);
+        assert_eq!(store.log(key).mark, 1 + RESERVE);
         store.begin();
         store.append(key, &outbound(1 + RESERVE, b"beyond")).unwrap();
         let head = head_in(&dir.path().join(session("A").file_name()));

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use fixbolt_session::store::{Generation, StoreError};
 use fixbolt_session::{Clock, ClockWatch, Mono, Now, Utc};
 
-use crate::archive;
+use crate::archive::{self, Retention};
 use crate::backend::Backend;
 use crate::files::Files;
 use crate::lock::now as clock;
 use crate::shared::{Shared, lock};
-use crate::thread::Work;
+use crate::thread::{Next, Pace, Work};
 
 /// What is done about the past of a session.
 pub(crate) struct History {
@@ -34,7 +34,10 @@ pub(crate) struct History {
     archived_to: u32,
 }
 
-/// How often to look for archived segments that are to be kept no longer.
+/// Pause between two segments that are verified.
+const VERIFICATION: Duration = Duration::from_millis(20);
+/// How often to look for archived segments that are to be kept no longer, and how much space the
+/// segments take if that is limited.
 const EXPIRY: Duration = Duration::from_secs(60);
 /// How long nothing is deleted because of its age after the wall clock has jumped.
 const CLOCK_HOLD: Duration = Duration::from_secs(300);
@@ -44,33 +47,56 @@ impl Work for History {
         &self.shared
     }
 
-    fn round(&mut self, now: Instant, _: u32, _: usize) -> Result<(), StoreError> {
-        if now < self.paused_until {
-            return Ok(());
+    /// Rung for when the session has given up segments, and when one is completely on disk.
+    fn round(&mut self, now: Instant) -> Result<Next, StoreError> {
+        if !self.shared.created.load(Ordering::Acquire) {
+            // Whoever takes the last step of the creation rings. Until then the first segment has
+            // another name, and would not be counted.
+            return Ok(Next::WhenRung);
+        }
+        let due = if self.verification.is_some() { self.paused_until } else { self.next_look };
+        if now < due.max(self.paused_until) {
+            return Ok(Next::At(due.max(self.paused_until)));
         }
         let done = if let Some(verification) = &mut self.verification {
+            // Whoever closes the journal waits: the files may be truncated afterwards.
+            let _reading = lock(&self.shared.archiving);
+            if self.shared.closed.load(Ordering::Relaxed) {
+                return Ok(Next::WhenRung);
+            }
             verification.round(&self.shared).map(|goes_on| {
                 if !goes_on {
                     self.verification = None;
                 }
+                Next::At(now + VERIFICATION)
             })
-        } else if now >= self.next_look {
-            self.next_look = now + self.shared.limits.look;
-            self.look(now, clock())
         } else {
-            Ok(())
+            self.next_look = now + self.shared.limits.look;
+            self.look(now, clock()).map(|()| match self.expires() {
+                true => Next::At(self.next_expiry.max(self.next_look)),
+                false => Next::WhenRung,
+            })
         };
-        if let Err(error) = done
-            && !self.shared.closed.load(Ordering::Relaxed)
-        {
+        done.or_else(|error| {
+            if self.shared.closed.load(Ordering::Relaxed) {
+                return Ok(Next::WhenRung);
+            }
             self.paused_until = now + EXPIRY;
             self.shared.report(format!("messages of the past stay where they are: {error}"));
-        }
-        Ok(())
+            Ok(Next::At(self.paused_until))
+        })
     }
 }
 
 impl History {
+    pub(crate) const PACE: Pace = Pace { grid: VERIFICATION, gather: Duration::ZERO };
+
+    /// Returns whether there may be something to do although nothing was given up.
+    fn expires(&self) -> bool {
+        let limits = &self.shared.limits;
+        limits.quota.is_some() || limits.retention != Retention::default()
+    }
+
     pub(crate) fn new(shared: Arc<Shared>, now: Instant) -> Self {
         let first = lock(&shared.head).head.first();
         let verification = (first < shared.read_from).then(Verification::default);

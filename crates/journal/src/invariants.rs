@@ -31,8 +31,9 @@ impl Log {
         assert!(self.turns <= turn, "{} turns were committed, up to turn {turn}", self.turns);
         let next_out = committed.next_out.0;
         assert!(next_out >= 1, "NextNumOut is 0");
-        let limit = self.limit;
-        assert!(self.turns == 0 || next_out <= limit, "NextNumOut is {next_out}, and may reach {limit}");
+        let (limit, mark) = (self.limit, self.mark);
+        assert!(self.turns == 0 || next_out <= mark, "NextNumOut is {next_out}, and may reach {mark}");
+        assert!(limit <= mark, "the mark {mark} is seen to above {limit}");
         let Some(current) = segments.get(committed_end.segment) else {
             panic!("turns end in segment {} of {}", committed_end.segment, segments.len());
         };
@@ -119,10 +120,10 @@ pub(crate) mod tests {
     use crate::testing::{TempDir, key, outbound, session};
 
     /// Returns a new journal, which no thread looks after.
-    fn opened(dir: &TempDir) -> Log {
+    pub(crate) fn opened(dir: &TempDir, name: &str) -> Log {
         let backend: Arc<dyn Backend> = Arc::new(System);
         let opening = Opening {
-            directory: dir.path().join("journal"),
+            directory: dir.path().join(name),
             session: &session("A"),
             key: key(0),
             backend: Arc::clone(&backend),
@@ -136,7 +137,7 @@ pub(crate) mod tests {
 
     /// Returns a journal of several segments, of which a message was read back.
     fn log(dir: &TempDir) -> Log {
-        let mut log = opened(dir);
+        let mut log = opened(dir, "journal");
         for turn in 1..5 {
             for n in 0..3 {
                 log.append(turn, &outbound(turn * 10 + n, &[b'x'; 20_000])).unwrap();
@@ -163,7 +164,7 @@ pub(crate) mod tests {
     /// Changes the journal, and what `check` says then.
     type Damage = (fn(&mut Log), &'static str);
 
-    const OF_THE_LOG: [Damage; 24] = [
+    const OF_THE_LOG: [Damage; 25] = [
         (|it| it.append(9, &outbound(90, b"x")).unwrap(), "neither visible nor discarded"),
         (|it| it.end.offset += 8, "records follow at"),
         (|it| it.pending.next_in = SeqNum(7), "the totals are"),
@@ -185,7 +186,8 @@ pub(crate) mod tests {
             },
             "NextNumOut is 0",
         ),
-        (|it| it.limit = 42, "NextNumOut is 43, and may reach 42"),
+        (|it| it.mark = 42, "NextNumOut is 43, and may reach 42"),
+        (|it| it.limit = u64::MAX, "is seen to above 18446744073709551615"),
         (|it| ends_at(it, 99, SEGMENT_HEADER), "turns end in segment 99 of"),
         (|it| ends_at(it, it.end.segment, 1 << 30), "turns end at 1073741824 in a segment of"),
         (|it| ends_at(it, it.end.segment, it.end.offset + 1), "in a segment of"),
@@ -263,7 +265,7 @@ pub(crate) mod tests {
     #[test]
     fn a_journal_that_is_there_before_it_is_created_is_noticed() {
         let dir = TempDir::new("invariants");
-        let log = opened(&dir);
+        let log = opened(&dir, "journal");
         log.shared.created.store(true, Ordering::Relaxed);
         let said = said(|| log.shared.check());
         assert!(said.contains("the journal is there, and is being created"), "{said}");

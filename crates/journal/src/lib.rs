@@ -33,12 +33,14 @@ mod layout;
 mod ledger;
 mod lock;
 mod log;
+mod look_ahead;
 mod mapping;
 mod memory;
 mod none;
 #[cfg(feature = "inspect")]
 mod operate;
 mod pending;
+mod preparation;
 mod read_back;
 #[cfg(feature = "inspect")]
 mod reader;
@@ -50,6 +52,7 @@ mod segment;
 mod shared;
 #[cfg(feature = "inspect")]
 mod stopped;
+mod syncing;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

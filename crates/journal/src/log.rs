@@ -20,11 +20,13 @@ use crate::head_copy::HeadState;
 use crate::layout::{FIRST, Header, Kind, RECORD_HEADER, SEGMENT_HEADER, record_size};
 use crate::ledger::{Ledger, is_original};
 use crate::lock::Lock;
+use crate::look_ahead::Wanted;
 use crate::mapping::MappingAhead;
 use crate::read_back::Cursor;
 use crate::scan::RecordAddress;
 use crate::segment::{Segment, SegmentMaker, file_name};
 use crate::shared::{Shared, lock};
+use crate::thread::Task;
 
 /// Minimum distance of the mark ahead of the outbound sequence numbers. A power loss skips at most
 /// this many, unless the distance was larger.
@@ -58,7 +60,17 @@ pub(crate) struct Log {
     pub(crate) generation_start: RecordAddress,
     pub(crate) pending_generation_start: RecordAddress,
     /// NextNumOut must not exceed this: the mark on disk; 0 before a new journal is.
+    pub(crate) mark: u64,
+    /// Once NextNumOut exceeds this, it is time to see to the mark: half of what was left is used.
     pub(crate) limit: u64,
+    /// Once records of the current segment end after this offset, it is time to see to what is
+    /// ahead of them (`look_ahead`), or to the next segment.
+    pub(crate) alert: usize,
+    /// Where the journal ended when it was opened: the number of the segment, and the offset.
+    pub(crate) opened_at: (u32, usize),
+    pub(crate) wanted: Wanted,
+    /// Whether something is wanted that the store does not know of.
+    pub(crate) has_news: bool,
     /// `None` if the journal is damaged: nothing is committed then.
     pub(crate) floor: Option<FloorWriter>,
     pub(crate) turn: Turn,
@@ -91,6 +103,9 @@ impl Turn {
     }
 }
 
+/// With fewer sequence numbers left below the mark, no half of them is waited for.
+const LAST: u64 = 64;
+
 /// Maximum length of a body.
 const LARGEST_BODY: usize = 256 << 20;
 /// A generation begins in a new segment if this many bytes of the current one are used, or half of
@@ -118,9 +133,8 @@ impl Log {
         self.turn.number = turn;
         let size = record_size(record.body.len());
         let resets = record.kind == RecordKind::Reset;
-        let length = self.segments[self.end.segment].mapping.len();
-        if self.end.offset + size + SEAL > length || (resets && self.end.offset >= WORN.min(length / 2)) {
-            self.next_segment(size, record)?;
+        if self.end.offset + size + SEAL > self.alert || resets {
+            self.make_room(size, record)?;
         }
         self.pending.add(record);
         if resets {
@@ -198,8 +212,15 @@ impl Log {
         if resets {
             // Sequence numbers restart: the reserve of the old ones is larger than the new mark
             // will be.
-            self.limit = self.limit.min(self.pending.next_out.0.saturating_add(RESERVE));
+            let next_out = self.pending.next_out.0;
+            self.mark = self.mark.min(next_out.saturating_add(RESERVE));
+            self.limit = self.limit.min(next_out.saturating_add(RESERVE / 2));
+            if self.generation_start.segment == self.committed_end.segment {
+                let used = (self.committed_end.offset as u64).next_multiple_of(4096);
+                self.shared.small_generation.store(used, Ordering::Release);
+            }
             self.shared.generation.store(self.pending.generation.0, Ordering::Release);
+            self.want(Task::Sync);
         }
         self.committed = self.pending;
         self.generation_start = self.pending_generation_start;
@@ -269,6 +290,20 @@ impl Log {
         self.end = from;
         self.pending = self.committed;
         self.pending_generation_start = self.generation_start;
+        // It may have been that of a later segment.
+        self.alert = 0;
+    }
+
+    /// Makes room for a record of `size` bytes, and looks ahead.
+    #[cold]
+    fn make_room(&mut self, size: usize, record: &Record<'_>) -> Result<(), StoreError> {
+        let (length, at) = (self.segments[self.end.segment].mapping.len(), self.end.offset);
+        let is_worn = record.kind == RecordKind::Reset && at >= WORN.min(length / 2);
+        if at + size + SEAL > length || is_worn {
+            self.next_segment(size, record)?;
+        }
+        self.look_ahead(self.end.offset + size + SEAL);
+        Ok(())
     }
 
     /// Ends the current segment with a seal and continues in the next one, which has space for
@@ -310,7 +345,9 @@ impl Log {
             self.put(seal, b"");
         }
         self.end = RecordAddress { segment: self.end.segment + 1, offset: SEGMENT_HEADER };
-        self.segments[self.end.segment].start = (self.pending.generation, self.pending.next_out);
+        let segment = &mut self.segments[self.end.segment];
+        segment.start = (self.pending.generation, self.pending.next_out);
+        self.shared.note_ready(segment.number, segment.ready);
         let begin = if self.turn.begun { self.turn.first } else { self.end };
         let checkpoint = Checkpoint {
             ledger: self.committed,
@@ -350,20 +387,26 @@ impl Log {
         Ok(segment)
     }
 
-    /// Allows NextNumOut to reach `next_out`.
+    /// Allows NextNumOut to reach `next_out`, and asks for a higher mark.
     #[cold]
     fn raise_limit(&mut self, next_out: SeqNum) -> Result<(), StoreError> {
         let shared = &self.shared;
         shared.finish_creation()?;
         let generation = self.committed.generation;
-        self.limit = self.limit.max(shared.synced.of(generation).unwrap_or(0));
-        if next_out.0 > self.limit {
+        let synced = shared.synced.of(generation).unwrap_or(0);
+        let is_higher = synced > self.mark;
+        self.mark = self.mark.max(synced);
+        if next_out.0 > self.mark {
             // The store's threads are late.
             let mut head = lock(&shared.head);
             let mark = next_out.0.saturating_add(RESERVE_LATE);
             shared.advance_mark(&mut head, generation, SeqNum(mark))?;
-            self.limit = mark;
+            self.mark = mark;
+        } else if !is_higher {
+            self.want(Task::Sync);
         }
+        let left = self.mark - next_out.0;
+        self.limit = if left < LAST { self.mark } else { next_out.0 + left / 2 };
         Ok(())
     }
 
@@ -390,6 +433,13 @@ impl Log {
     /// Writes everything to disk and leaves a clean mark. The lock is released with `self`. What
     /// the store's threads still share has neither descriptors nor pages.
     pub(crate) fn close(mut self) -> Result<(), StoreError> {
+        if self.shared.process != std::process::id() {
+            // Nothing is written: the journal goes on there.
+            return Err(StoreError::Io {
+                doing: format!("closing {}", self.shared.directory.display()),
+                reason: "it is open in the process from which this one was forked".to_owned(),
+            });
+        }
         if self.damage.is_none() && !self.shared.failed.load(Ordering::Relaxed) {
             // A failure is one of the journal, and returned as such below.
             let _ = self.shared.finish_creation();

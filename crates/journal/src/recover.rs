@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -32,6 +32,7 @@ use crate::layout::SEGMENT_HEADER;
 use crate::ledger::Ledger;
 use crate::lock::{self, Lock};
 use crate::log::{Log, RESERVE};
+use crate::look_ahead::Wanted;
 use crate::scan::{RecordAddress, Scan};
 use crate::segment::{Quota, Segment, SegmentMaker, file_name};
 use crate::shared::{Making, Shared, SyncedMark};
@@ -186,7 +187,8 @@ impl Opening<'_> {
         let creation = Creation::new(backend, directory, id, lock.note.clone(), base);
         let mut log = self.log(directory, vec![first], maker, head, lock, 1)?;
         log.floor = Some(floor);
-        log.limit = 0;
+        log.mark = 0;
+        log.opened_at = (1, SEGMENT_HEADER);
         log.shared.begin(creation);
         Ok((log, Recovered::default(), 0))
     }
@@ -287,7 +289,7 @@ impl Opening<'_> {
                 ),
                 None => format!("store: {why}"),
             };
-            log.limit = u64::MAX;
+            (log.mark, log.limit) = (u64::MAX, u64::MAX);
             let adjust = Record {
                 kind: if lost_reset { RecordKind::Reset } else { RecordKind::Adjust },
                 flags: RecordFlags::default(),
@@ -314,14 +316,16 @@ impl Opening<'_> {
         shared.generation.store(generation.0, Ordering::Relaxed);
         shared.next_out.store(next_out.0, Ordering::Relaxed);
         if adjusts || found.state == HeadState::Cut || died_with_machine {
-            log.limit = next_out.0.saturating_add(RESERVE);
-            shared.advance_mark(&mut crate::shared::lock(&shared.head), generation, SeqNum(log.limit))?;
+            log.mark = next_out.0.saturating_add(RESERVE);
+            shared.advance_mark(&mut crate::shared::lock(&shared.head), generation, SeqNum(log.mark))?;
         } else {
             // The head on disk is right until something is appended.
-            log.limit = 0;
+            log.mark = 0;
             shared.forget_mark(generation);
         }
+        log.limit = 0;
         let reached = log.reached();
+        log.opened_at = (reached.segment, reached.offset as usize);
         shared.publish_position(reached.segment, reached.offset);
         log.give_up_past(SeqNum::MAX);
         let recovered = Recovered { given_up, in_doubt, ..log.committed.recovered() };
@@ -475,6 +479,7 @@ impl Opening<'_> {
                 directory: directory.to_owned(),
                 key: self.key,
                 boot: boot_id(),
+                process: std::process::id(),
                 watch,
                 read_from,
                 limits: self.limits,
@@ -498,6 +503,12 @@ impl Opening<'_> {
                 archiving: Mutex::default(),
                 creation: Mutex::new(None),
                 created: AtomicBool::new(true),
+                rings: AtomicU8::new(0),
+                bells: Mutex::default(),
+                ready: AtomicU64::new(0),
+                is_behind: AtomicBool::new(false),
+                helps: AtomicBool::new(true),
+                small_generation: AtomicU64::new(0),
             }),
             ready: receiver,
             salt,
@@ -512,7 +523,12 @@ impl Opening<'_> {
             pending: ledger,
             generation_start: start,
             pending_generation_start: start,
-            limit: mark.1.0,
+            mark: mark.1.0,
+            limit: 0,
+            alert: 0,
+            opened_at: (0, 0),
+            wanted: Wanted::default(),
+            has_news: false,
             floor: None,
             turn: crate::log::Turn::default(),
             cursor: None,

@@ -22,12 +22,14 @@ pub(crate) struct Segment {
     pub(crate) mapping: Mapping,
     /// Generation and NextNumOut at the beginning of the segment.
     pub(crate) start: (Generation, SeqNum),
+    /// Bytes whose pages were made ready before its first record.
+    pub(crate) ready: usize,
     index: Index,
 }
 
 impl Segment {
     pub(crate) fn new(number: u32, mapping: Mapping, start: (Generation, SeqNum), index: Index) -> Self {
-        Self { number, mapping, start, index }
+        Self { number, mapping, start, ready: 0, index }
     }
 
     /// Records an original outbound message.

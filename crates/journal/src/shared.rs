@@ -2,7 +2,7 @@
 //! head, and what was found on the way.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -17,12 +17,15 @@ use crate::lock::DirectoryWatch;
 use crate::mapping::MappingAhead;
 use crate::recover::Limits;
 use crate::segment::{Segment, SegmentMaker};
+use crate::thread::{Bells, Task};
 
 /// What the session's thread and the store's threads share about a session.
 pub(crate) struct Shared {
     pub(crate) directory: PathBuf,
     pub(crate) key: SessionKey,
     pub(crate) boot: [u8; 16],
+    /// The process that has opened the journal.
+    pub(crate) process: u32,
     pub(crate) watch: DirectoryWatch,
     /// Number of the first segment that opening the journal has read.
     pub(crate) read_from: u32,
@@ -53,7 +56,7 @@ pub(crate) struct Shared {
     /// given up.
     pub(crate) needed_from: AtomicU32,
     pub(crate) given_up: Mutex<Vec<Segment>>,
-    /// Held while files are moved to the archive.
+    /// Held while files are moved to the archive, and while their bytes are read.
     pub(crate) archiving: Mutex<()>,
     /// Whether one of those was read, so that its pages are in memory again.
     pub(crate) reads_past: AtomicBool,
@@ -61,6 +64,20 @@ pub(crate) struct Shared {
     pub(crate) creation: Mutex<Option<Creation>>,
     /// Whether nothing is. Until then there is no mark, so that nothing is appended.
     pub(crate) created: AtomicBool,
+    /// Which threads are asked to look at the session, by [`Task::bit`], and how to wake them;
+    /// `None` before they look after it.
+    pub(crate) rings: AtomicU8,
+    pub(crate) bells: Mutex<Option<Arc<Bells>>>,
+    /// Up to where pages are ready to be written: the number of the segment in the upper half, the
+    /// offset in the lower.
+    pub(crate) ready: AtomicU64,
+    /// Whether the session's thread has fallen behind in making pages ready, and whether
+    /// `fixbolt-store` makes them for it: so it does until it has made the first ones.
+    pub(crate) is_behind: AtomicBool,
+    pub(crate) helps: AtomicBool,
+    /// Bytes that the last generation has used, if it was within one segment; 0 once the next
+    /// segment was made.
+    pub(crate) small_generation: AtomicU64,
 }
 
 /// A mark and its generation, which a thread reads without waiting for the one that sets it.
@@ -186,8 +203,45 @@ impl Shared {
             let head = lock(&self.head);
             self.synced.set(head.head.generation, head.head.mark);
             self.created.store(true, Ordering::Release);
+            self.ring(Task::Prepare);
+            self.ring(Task::Archive);
         }
         Ok(())
+    }
+
+    /// Has a thread of the store look at the session.
+    pub(crate) fn ring(&self, task: Task) {
+        self.rings.fetch_or(task.bit(), Ordering::AcqRel);
+        if let Some(bells) = &*lock(&self.bells) {
+            bells.ring(task);
+        }
+    }
+
+    /// Returns whether the thread was asked to look at the session since the last call.
+    pub(crate) fn take_ring(&self, task: Task) -> bool {
+        self.rings.load(Ordering::Acquire) & task.bit() != 0
+            && self.rings.fetch_and(!task.bit(), Ordering::AcqRel) & task.bit() != 0
+    }
+
+    /// Returns where the next turn begins: the number of the segment, and the offset.
+    pub(crate) fn reached(&self) -> (u32, usize) {
+        let position = self.position.load(Ordering::Acquire);
+        ((position >> 32) as u32, (position & 0xffff_ffff) as usize)
+    }
+
+    /// Notes that the pages of a segment are ready up to `offset`, and all of those before it.
+    pub(crate) fn note_ready(&self, segment: u32, offset: usize) {
+        self.ready.fetch_max(u64::from(segment) << 32 | offset as u64, Ordering::AcqRel);
+    }
+
+    /// Returns the offset up to which the pages of a segment are ready.
+    pub(crate) fn ready_in(&self, segment: u32) -> usize {
+        let ready = self.ready.load(Ordering::Acquire);
+        match ((ready >> 32) as u32).cmp(&segment) {
+            std::cmp::Ordering::Less => 0,
+            std::cmp::Ordering::Equal => (ready & 0xffff_ffff) as usize,
+            std::cmp::Ordering::Greater => usize::MAX,
+        }
     }
 
     /// Has all segments brought to disk, as what a process wrote that died may not be there.

@@ -1,105 +1,201 @@
-//! The threads of the store: `fixbolt-store` prepares segments and pages before they are needed;
-//! `fixbolt-sync` brings new journals to disk, keeps reserve marks and finished pages there, and
-//! notices when the directory or the disk is gone; `fixbolt-history` verifies and archives the
-//! segments of the past (`history`).
+//! The threads of the store, one set for all stores of the process: `fixbolt-store` prepares
+//! segments, and pages where a worker has no time to (`preparation`); `fixbolt-sync` brings new
+//! journals to disk, keeps reserve marks and finished pages there, and notices when the directory
+//! or the disk is gone (`syncing`); `fixbolt-history` verifies and archives the segments of the
+//! past (`history`).
 //!
 //! They read a few counters of the session's thread and write no record. If they are late or dead,
 //! the session's thread does the work itself; only speed is lost. There are several because a disk
-//! may take its time while pages must be ready.
+//! may take its time while segments must be ready.
+//!
+//! None of them looks at what has not changed: they sleep until a worker, or one of the others,
+//! rings for a session, or until a time that the work on a session has named.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TrySendError, channel};
-use std::thread::JoinHandle;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-use fixbolt_codec::SeqNum;
 use fixbolt_session::store::StoreError;
 
-use crate::backend::failed;
 use crate::history::History;
-use crate::log::{RESERVE, RESERVE_MOST};
-use crate::mapping::MappingAhead;
-use crate::segment::file_name;
+use crate::preparation::Preparation;
 use crate::shared::{Shared, lock};
+use crate::syncing::Syncing;
 
-/// The handle of the running threads; dropping it ends them.
+/// The running threads; they end when the last store that uses them is dropped.
 pub(crate) struct StoreThreads {
     threads: [Running; 3],
+    bells: Arc<Bells>,
+    /// The process in which they run: one that was forked from it has a copy of this value, and
+    /// none of the threads.
+    process: u32,
 }
 
-struct Running {
-    sessions: Option<Sender<Arc<Shared>>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-/// Pause of a thread between two rounds: while sessions append, while none does, and without any
-/// session.
-struct Pace {
-    busy: Duration,
-    idle: Duration,
-    /// How long to wait for another session after a new one. Those that wait for the disk together
-    /// wait less, and do not keep the file system busy while others are being opened.
-    gather: Duration,
-}
-
-const PREPARE: Pace =
-    Pace { busy: Duration::from_millis(1), idle: Duration::from_millis(4), gather: Duration::ZERO };
-const SYNC: Pace = Pace {
-    busy: Duration::from_millis(4),
-    idle: Duration::from_millis(20),
-    gather: Duration::from_millis(5),
-};
-const HISTORY: Pace =
-    Pace { busy: Duration::from_millis(20), idle: Duration::from_millis(20), gather: Duration::ZERO };
-/// How long the sessions that are there already wait for new ones at most.
-const GATHER_MOST: Duration = Duration::from_secs(1);
-const EMPTY: Duration = Duration::from_millis(250);
-/// How long a session counts as busy after its last append.
-const BUSY_FOR: Duration = Duration::from_secs(1);
+/// The threads of this process, if a store uses them.
+static THREADS: Mutex<Weak<StoreThreads>> = Mutex::new(Weak::new());
 
 impl StoreThreads {
+    /// Returns the threads of the process. They are started if there are none, or if one has ended,
+    /// as otherwise no journal would be served any more.
+    pub(crate) fn of_process() -> Result<Arc<Self>, StoreError> {
+        // Dropped after the lock: it may be the last one, which waits for its threads.
+        let running;
+        let mut threads = lock(&THREADS);
+        running = threads.upgrade();
+        if let Some(running) = running.as_ref().filter(|running| running.serve_here()) {
+            return Ok(Arc::clone(running));
+        }
+        let started = Arc::new(Self::start()?);
+        *threads = Arc::downgrade(&started);
+        Ok(started)
+    }
+
     pub(crate) fn start() -> Result<Self, StoreError> {
-        Ok(Self {
-            threads: [
-                Running::start("fixbolt-store", PREPARE, Preparation::new)?,
-                Running::start("fixbolt-sync", SYNC, Syncing::new)?,
-                Running::start("fixbolt-history", HISTORY, History::new)?,
-            ],
-        })
+        let bells = Arc::new(Bells::default());
+        let threads = [
+            Running::start("fixbolt-store", Task::Prepare, &bells, Preparation::PACE, Preparation::new)?,
+            Running::start("fixbolt-sync", Task::Sync, &bells, Syncing::PACE, Syncing::new)?,
+            Running::start("fixbolt-history", Task::Archive, &bells, History::PACE, History::new)?,
+        ];
+        Ok(Self { threads, bells, process: std::process::id() })
     }
 
     /// Hands a session over to the threads until it is closed.
     pub(crate) fn look_after(&self, session: &Arc<Shared>) {
-        for running in &self.threads {
-            if let Some(sender) = &running.sessions {
-                // Fails only if the thread is dead, which `are_alive` reports.
-                let _ = sender.send(Arc::clone(session));
-            }
+        *lock(&session.bells) = Some(Arc::clone(&self.bells));
+        for bell in &self.bells.0 {
+            lock(&bell.arrivals).push(Arc::clone(session));
+            bell.ring();
         }
     }
 
+    /// Has the threads forget the sessions that were closed.
+    pub(crate) fn forget_closed(&self) {
+        self.bells.0.iter().for_each(Bell::ring);
+    }
+
+    /// As if this were a copy of the value, in a process that was forked from this one.
+    #[cfg(test)]
+    pub(crate) fn is_of_process(&mut self, process: u32) {
+        self.process = process;
+    }
+
+    /// Returns whether all of them run.
     pub(crate) fn are_alive(&self) -> bool {
         self.threads.iter().all(|r| r.thread.as_ref().is_some_and(|t| !t.is_finished()))
     }
+
+    /// Returns whether all of them run, in this process. It makes a system call.
+    pub(crate) fn serve_here(&self) -> bool {
+        self.process == std::process::id() && self.are_alive()
+    }
+}
+
+impl Drop for StoreThreads {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // There is nobody to wait for.
+            self.threads.iter_mut().for_each(|running| mem::forget(running.thread.take()));
+        }
+    }
+}
+
+/// What a thread of the store does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Task {
+    Prepare,
+    Sync,
+    Archive,
+}
+
+impl Task {
+    /// Returns the bit that stands for it.
+    pub(crate) const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// The bells of the threads, by their tasks.
+#[derive(Default)]
+pub(crate) struct Bells([Bell; 3]);
+
+impl Bells {
+    /// Wakes a thread, which then looks for the sessions that have asked for it.
+    pub(crate) fn ring(&self, task: Task) {
+        self.0[task as usize].ring();
+    }
+}
+
+/// How others get a thread's attention. It costs a system call if the thread sleeps.
+#[derive(Default)]
+struct Bell {
+    rung: AtomicBool,
+    ended: AtomicBool,
+    /// Sessions that the thread has not seen yet.
+    arrivals: Mutex<Vec<Arc<Shared>>>,
+    thread: OnceLock<Thread>,
+}
+
+impl Bell {
+    fn ring(&self) {
+        if !self.rung.swap(true, Ordering::AcqRel)
+            && let Some(thread) = self.thread.get()
+        {
+            thread.unpark();
+        }
+    }
+
+    /// Returns whether somebody has rung since the last call.
+    fn take(&self) -> bool {
+        self.rung.swap(false, Ordering::AcqRel)
+    }
+
+    /// Sleeps until somebody rings, or for so long.
+    fn wait(&self, time: Option<Duration>) {
+        // Whoever rings after this leaves a token, with which parking ends at once.
+        if !self.rung.load(Ordering::Acquire) {
+            match time {
+                Some(time) => std::thread::park_timeout(time),
+                None => std::thread::park(),
+            }
+        }
+    }
+}
+
+struct Running {
+    bells: Arc<Bells>,
+    task: Task,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Running {
     fn start<W: Work + 'static>(
-        name: &str,
+        name: &'static str,
+        task: Task,
+        bells: &Arc<Bells>,
         pace: Pace,
         new: fn(Arc<Shared>, Instant) -> W,
     ) -> Result<Self, StoreError> {
-        let (sender, receiver) = channel();
-        let thread = spawn(name, move || run(&receiver, &pace, new))?;
-        Ok(Self { sessions: Some(sender), thread: Some(thread) })
+        let of_thread = Arc::clone(bells);
+        let thread = spawn(name, move || {
+            let (bell, watched) = (&of_thread.0[task as usize], Vec::new());
+            Watch { name, task, bell, pace, new, watched, began: Instant::now(), rung: false }.run();
+        })?;
+        // The thread may ring itself before that, and needs none to wake it.
+        let _ = bells.0[task as usize].thread.set(thread.thread().clone());
+        Ok(Self { bells: Arc::clone(bells), task, thread: Some(thread) })
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.sessions = None;
         if let Some(thread) = self.thread.take() {
+            let bell = &self.bells.0[self.task as usize];
+            bell.ended.store(true, Ordering::Release);
+            bell.ring();
             let _ = thread.join();
         }
     }
@@ -132,322 +228,161 @@ pub fn unpin() {
 #[cfg(not(target_os = "linux"))]
 pub const fn unpin() {}
 
+/// When a thread works.
+pub(crate) struct Pace {
+    /// The times that works name are put off to multiples of this, so that the thread wakes up once
+    /// for all of them.
+    pub(crate) grid: Duration,
+    /// How long to wait for another session after a new one. Those that wait for the disk together
+    /// wait less, and do not keep the file system busy while others are being opened.
+    pub(crate) gather: Duration,
+}
+
+/// How long the sessions that are there already wait for new ones at most.
+const GATHER_MOST: Duration = Duration::from_secs(1);
+
+/// When the work on a session goes on, if nobody rings earlier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Next {
+    AtOnce,
+    /// At this time, whatever other sessions need.
+    Exactly(Instant),
+    At(Instant),
+    WhenRung,
+}
+
 /// The work of a thread for one session.
 pub(crate) trait Work {
     fn shared(&self) -> &Shared;
-    /// Returns whether the next round should follow at once.
-    fn is_urgent(&self) -> bool {
-        false
-    }
-    /// Does one round at `now`, with the number of the current segment and the offset in it.
-    fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError>;
+    /// Does one step at `now` of what is due, which may be nothing.
+    fn round(&mut self, now: Instant) -> Result<Next, StoreError>;
 }
 
-fn run<W: Work>(new: &Receiver<Arc<Shared>>, pace: &Pace, watch: fn(Arc<Shared>, Instant) -> W) {
-    let mut sessions: Vec<(u64, W)> = Vec::new();
-    let mut busy_until = Instant::now();
-    loop {
+/// A thread at work.
+struct Watch<'t, W> {
+    name: &'static str,
+    task: Task,
+    bell: &'t Bell,
+    pace: Pace,
+    new: fn(Arc<Shared>, Instant) -> W,
+    watched: Vec<Watched<W>>,
+    began: Instant,
+    /// Whether somebody has rung since the sessions were looked at.
+    rung: bool,
+}
+
+/// The work on a session, and when it goes on.
+struct Watched<W> {
+    work: W,
+    next: Next,
+}
+
+impl<W: Work> Watch<'_, W> {
+    fn run(mut self) {
+        while !self.bell.ended.load(Ordering::Acquire) {
+            self.bell.take();
+            self.rung = false;
+            if self.take_arrivals() {
+                self.gather();
+            }
+            self.watched.retain(|watched| !watched.work.shared().closed.load(Ordering::Relaxed));
+            let now = Instant::now();
+            for n in 0..self.watched.len() {
+                let due = match self.watched[n].next {
+                    Next::AtOnce => true,
+                    Next::At(at) | Next::Exactly(at) => at <= now,
+                    Next::WhenRung => false,
+                };
+                if self.take_ring(n) || due {
+                    self.round(n, now);
+                }
+                // What others ask for does not wait until the disk has served all.
+                self.attend();
+            }
+            let at_once = |watched: &Watched<W>| watched.next == Next::AtOnce;
+            if !self.rung && !self.watched.iter().any(at_once) {
+                let next = self.watched.iter().filter_map(|watched| match watched.next {
+                    Next::At(at) | Next::Exactly(at) => Some(at),
+                    _ => None,
+                });
+                self.bell.wait(next.min().map(|at| at.saturating_duration_since(Instant::now())));
+            }
+        }
+    }
+
+    /// Takes the sessions that are new. Returns whether there were any.
+    fn take_arrivals(&mut self) -> bool {
+        let arrivals = mem::take(&mut *lock(&self.bell.arrivals));
+        let (now, any) = (Instant::now(), !arrivals.is_empty());
+        let new = arrivals.into_iter().map(|shared| (self.new)(shared, now));
+        self.watched.extend(new.map(|work| Watched { work, next: Next::AtOnce }));
+        any
+    }
+
+    /// Waits for further sessions.
+    fn gather(&mut self) {
+        let until = Instant::now() + GATHER_MOST;
+        while !self.pace.gather.is_zero() && Instant::now() < until {
+            self.bell.wait(Some(self.pace.gather));
+            self.attend();
+            if !self.take_arrivals() {
+                return;
+            }
+        }
+    }
+
+    /// Does a round for each session that has asked for it, if somebody has rung. Sessions may have
+    /// arrived as well, or the thread be about to end: that is seen to afterwards.
+    fn attend(&mut self) {
+        if !self.bell.take() {
+            return;
+        }
+        self.rung = true;
         let now = Instant::now();
-        sessions.retain(|(_, work)| !work.shared().closed.load(Ordering::Relaxed));
-        for (last, work) in &mut sessions {
-            if work.shared().failed.load(Ordering::Relaxed) {
-                continue;
+        for n in 0..self.watched.len() {
+            if self.take_ring(n) {
+                self.round(n, now);
             }
-            let position = work.shared().position.load(Ordering::Acquire);
-            if position != *last {
-                *last = position;
-                busy_until = now + BUSY_FOR;
-            }
-            if let Err(error) = work.round(now, (position >> 32) as u32, (position & 0xffff_ffff) as usize)
-                && !work.shared().closed.load(Ordering::Relaxed)
-            {
-                work.shared().fail(error);
-            }
+        }
+    }
+
+    fn take_ring(&self, n: usize) -> bool {
+        self.watched[n].work.shared().take_ring(self.task)
+    }
+
+    fn round(&mut self, n: usize, now: Instant) {
+        let Watched { work, next } = &mut self.watched[n];
+        let is_over = |shared: &Shared| shared.closed.load(Ordering::Relaxed);
+        *next = Next::WhenRung;
+        if is_over(work.shared()) || work.shared().failed.load(Ordering::Relaxed) {
+            return;
+        }
+        // The other sessions go on, which may be those of other engines.
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let done = work.round(now);
             if cfg!(debug_assertions) {
                 work.shared().check();
             }
-        }
-        let sleep = if sessions.iter().any(|(_, work)| work.is_urgent()) {
-            Duration::ZERO
-        } else if sessions.is_empty() {
-            EMPTY
-        } else if now < busy_until {
-            pace.busy
-        } else {
-            pace.idle
-        };
-        match new.recv_timeout(sleep) {
-            Ok(shared) => {
-                sessions.push((0, watch(shared, now)));
-                while now.elapsed() < GATHER_MOST
-                    && let Ok(shared) = new.recv_timeout(pace.gather)
-                {
-                    sessions.push((0, watch(shared, now)));
-                }
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return,
+            done
+        }));
+        let done = done.unwrap_or_else(|_| {
+            Err(StoreError::Io {
+                doing: format!("serving {}", work.shared().directory.display()),
+                reason: format!("the thread {} has panicked", self.name),
+            })
+        });
+        match done {
+            Ok(Next::At(at)) => *next = Next::At(on_grid(self.began, self.pace.grid, at)),
+            Ok(at) => *next = at,
+            Err(error) if !is_over(work.shared()) => work.shared().fail(error),
+            Err(_) => {}
         }
     }
 }
 
-/// Pages and segments of one session.
-struct Preparation {
-    shared: Arc<Shared>,
-    offset: usize,
-    /// The current generation, and the segment in which it began.
-    generation: (u32, u32),
-    /// The segment whose pages were made ready, up to where, and when.
-    ready: (u32, usize, Instant),
-    /// The segment whose pages were released, and up to where.
-    released: (u32, usize),
-    retry: Instant,
-}
-
-/// Bytes to make ready to write, at least.
-const AHEAD: usize = 256 << 10;
-/// Age at which pages may have been written back and must be made ready again.
-const STALE: Duration = Duration::from_secs(2);
-/// Bytes before the last record that stay in memory, at least, and bytes that are released at a
-/// time.
-const KEPT: usize = 1 << 20;
-/// Pause after a segment could not be created.
-const RETRY: Duration = Duration::from_secs(1);
-
-impl Work for Preparation {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError> {
-        if !self.shared.created.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        self.measure(number);
-        self.populate(now, number, offset);
-        self.release(number, offset);
-        self.keep_segment(now, number, offset);
-        Ok(())
-    }
-}
-
-impl Preparation {
-    fn new(shared: Arc<Shared>, now: Instant) -> Self {
-        let generation = (shared.generation.load(Ordering::Acquire), 0);
-        Self { shared, offset: 0, generation, ready: (0, 0, now), released: (0, 0), retry: now }
-    }
-
-    /// After a reset, the next segment is made for a generation like the last one, if that was
-    /// small.
-    fn measure(&mut self, number: u32) {
-        let generation = self.shared.generation.load(Ordering::Acquire);
-        let (before, began_in) = self.generation;
-        if generation == before {
-            return;
-        }
-        let (last, ..) = self.ready;
-        if last == began_in {
-            let used = (self.offset as u64).next_multiple_of(4096);
-            lock(&self.shared.maker).maker.bytes = used;
-        }
-        self.generation = (generation, number);
-    }
-
-    /// Makes the next pages writable.
-    fn populate(&mut self, now: Instant, number: u32, offset: usize) {
-        let (ready_number, ready_to, when) = self.ready;
-        let step = match ready_number {
-            // It was opened just now, and may stay idle.
-            0 => 0,
-            _ if ready_number == number => offset.saturating_sub(self.offset),
-            _ => offset,
-        };
-        self.offset = offset;
-        let window = AHEAD.max(step.saturating_mul(4));
-        let fresh = ready_number == number && now.duration_since(when) < STALE;
-        let idle = step == 0 && ready_number == number;
-        if idle || (fresh && offset + window / 2 <= ready_to) {
-            return;
-        }
-        let from = if fresh { ready_to.max(offset) } else { offset } & !4095;
-        let ahead = lock(&self.shared.ahead).clone();
-        for (n, mapping) in ahead {
-            if n == number {
-                // Of a small segment a part, as its session may never need more.
-                let window = if step == 0 { window.min(mapping.len() / 4) } else { window };
-                mapping.populate(from..offset + window);
-            } else if n == number + 1 && offset + 2 * window > ready_to {
-                mapping.populate(0..window);
-            }
-        }
-        self.ready = (number, offset + window, now);
-    }
-
-    /// Takes pages that were written out of this process's memory, in large pieces.
-    fn release(&mut self, number: u32, offset: usize) {
-        let (of, to) = self.released;
-        let (from, to_now) = (if of == number { to } else { 0 }, offset.saturating_sub(KEPT) & !4095);
-        if of == number && to_now < from + KEPT {
-            return;
-        }
-        let ahead = lock(&self.shared.ahead).clone();
-        for (n, mapping) in ahead.iter().filter(|(n, _)| *n <= number) {
-            let begin = if *n == of { to } else { 0 };
-            mapping.release(begin..if *n == number { to_now } else { mapping.len() });
-        }
-        self.released = (number, to_now);
-    }
-
-    /// Keeps one unused segment ready. An idle session has one only: if it is small, the next one
-    /// is made when half of it is used.
-    fn keep_segment(&mut self, now: Instant, number: u32, offset: usize) {
-        if now < self.retry {
-            return;
-        }
-        let may_stay_idle = |mapping: &MappingAhead| mapping.len() < AHEAD && offset < mapping.len() / 2;
-        if lock(&self.shared.ahead).iter().any(|(n, mapping)| *n == number && may_stay_idle(mapping)) {
-            return;
-        }
-        let mut making = lock(&self.shared.maker);
-        if making.maker.closed || making.maker.highest > number {
-            return;
-        }
-        match making.maker.make(0) {
-            Ok(segment) => {
-                let ahead = segment.mapping.ahead();
-                ahead.populate(0..AHEAD.min(ahead.len() / 4));
-                lock(&self.shared.ahead).push((segment.number, ahead));
-                if let Err(TrySendError::Full(segment) | TrySendError::Disconnected(segment)) =
-                    making.ready.try_send(segment)
-                {
-                    lock(&self.shared.ahead).retain(|(n, _)| *n != segment.number);
-                    let _ = making.maker.unmake(segment);
-                    self.retry = now + RETRY;
-                }
-            }
-            // There is no space now. If there still is none when the segment is needed, the append
-            // reports it.
-            Err(_) => self.retry = now + RETRY,
-        }
-    }
-}
-
-/// What must be on disk for a session: first a new journal itself, a step at a time.
-struct Syncing {
-    shared: Arc<Shared>,
-    /// NextNumOut at a point in time, to measure how fast sequence numbers are used.
-    seen: (u64, Instant),
-    /// How far ahead the mark is kept.
-    reserve: u64,
-    /// Bytes of the oldest segment in `ahead` that are on disk.
-    flushed: usize,
-    next_look: Instant,
-    next_flush: Instant,
-}
-
-/// How often to check that the directory is still there, and to write finished pages to disk.
-const LOOK: Duration = Duration::from_millis(250);
-const FLUSH: Duration = Duration::from_millis(500);
-/// Maximum number of bytes written at a time, as the mark must not wait long.
-const FLUSH_MOST: usize = 1 << 20;
-/// The period over which the use of sequence numbers is measured, and the number of such periods
-/// that the reserve should last.
-const MEASURE: Duration = Duration::from_millis(100);
-const LASTS: u64 = 20;
-
-impl Work for Syncing {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn is_urgent(&self) -> bool {
-        let Shared { created, closed, failed, .. } = &*self.shared;
-        ![created, closed, failed].iter().any(|done| done.load(Ordering::Acquire))
-    }
-
-    fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError> {
-        if self.is_urgent() {
-            return self.shared.continue_creation();
-        }
-        self.keep_mark(now)?;
-        if now >= self.next_look {
-            self.next_look = now + LOOK;
-            self.shared.watch.in_place()?;
-            let head = self.shared.directory.join("head");
-            std::fs::metadata(&head).map_err(|e| failed("looking for", &head, &e))?;
-        }
-        self.flush(now, number, offset)
-    }
-}
-
-impl Syncing {
-    fn new(shared: Arc<Shared>, now: Instant) -> Self {
-        Self {
-            seen: (shared.next_out.load(Ordering::Acquire), now),
-            reserve: RESERVE,
-            flushed: 0,
-            next_look: now,
-            next_flush: now + FLUSH,
-            shared,
-        }
-    }
-
-    /// Keeps the mark on disk ahead of NextNumOut.
-    fn keep_mark(&mut self, now: Instant) -> Result<(), StoreError> {
-        let shared = &self.shared;
-        let Some((generation, next_out)) = shared.numbers() else { return Ok(()) };
-        let (before, since) = self.seen;
-        if now.duration_since(since) >= MEASURE {
-            let used = next_out.saturating_sub(before);
-            self.reserve = used.saturating_mul(LASTS).max(self.reserve / 2).clamp(RESERVE, RESERVE_MOST);
-            self.seen = (next_out, now);
-        }
-        let synced = shared.synced.of(generation);
-        if synced.is_some_and(|mark| mark.saturating_sub(next_out) >= self.reserve / 2) {
-            return Ok(());
-        }
-        let mut head = lock(&shared.head);
-        if head.is_closed() {
-            return Ok(());
-        }
-        shared.advance_mark(&mut head, generation, SeqNum(next_out.saturating_add(self.reserve)))
-    }
-
-    /// Writes pages to disk that will not be modified again. This also reports write-back errors.
-    fn flush(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError> {
-        if now < self.next_flush {
-            return Ok(());
-        }
-        if self.shared.reads_past.swap(false, Ordering::Relaxed) {
-            lock(&self.shared.past).iter().for_each(|(_, past)| past.release(0..past.len()));
-        }
-        let oldest = lock(&self.shared.ahead).first().cloned();
-        let Some((n, mapping)) = oldest.filter(|(n, _)| *n <= number) else {
-            self.next_flush = now + FLUSH;
-            return Ok(());
-        };
-        let finished = if n < number { mapping.len() } else { offset & !4095 };
-        let to = finished.min(self.flushed + FLUSH_MOST);
-        if to > self.flushed {
-            let path = self.shared.directory.join(file_name(n));
-            mapping.flush(self.flushed..to).map_err(|e| failed("writing back", &path, &e))?;
-            let length = std::fs::metadata(&path).map_err(|e| failed("looking for", &path, &e))?.len();
-            if length < mapping.len() as u64 {
-                return Err(StoreError::Io {
-                    doing: format!("checking the length of {}", path.display()),
-                    reason: format!("the file was truncated to {length} bytes"),
-                });
-            }
-            self.flushed = to;
-        }
-        if n < number && self.flushed >= mapping.len() {
-            lock(&self.shared.ahead).retain(|(m, _)| *m != n);
-            mapping.release(0..mapping.len());
-            lock(&self.shared.past).push((n, mapping));
-            self.flushed = 0;
-        } else if to == finished {
-            self.next_flush = now + FLUSH;
-        }
-        Ok(())
-    }
+/// Returns the first time from `at` on that is a multiple of `grid` after `began`.
+pub(crate) fn on_grid(began: Instant, grid: Duration, at: Instant) -> Instant {
+    let grid = grid.as_nanos().max(1);
+    let past = at.saturating_duration_since(began).as_nanos() % grid;
+    if past == 0 { at } else { at + Duration::from_nanos((grid - past) as u64) }
 }

@@ -1,6 +1,7 @@
 //! Tests of the directory store: crashes, damage, full disks, and a comparison with a model. Each
 //! file says what it proves.
 
+mod ahead;
 mod archive;
 mod basics;
 mod corruption;

@@ -243,8 +243,9 @@ fn write(base: &Path, target: &str, variant: Variant, turns: u64, seen: &mut dyn
     if variant.clean {
         store.close(key).unwrap();
     } else {
-        // The next segment is created by a thread of the store. Waiting for it leaves the same
-        // files every time.
+        // The next segment is created by a thread of the store, which an idle worker asks for it.
+        // Waiting for it leaves the same files every time.
+        while store.prepare() {}
         for _ in 0..1000 {
             let files = load(&directory);
             let last = files.iter().rfind(|(name, _)| number(name).is_some());

@@ -1,0 +1,164 @@
+//! What a session's thread does ahead of its records, and what it asks the store's threads for.
+//!
+//! An append compares the end of its record with one offset, the alert. It is where the segment
+//! ends, or earlier, where pages or a segment should be made ready; so an append that only writes
+//! its record pays for nothing else. What is wanted is noted, and done while the worker is idle: a
+//! page is made ready by `prepare`, and a thread of the store is rung for by it, which costs a
+//! system call. A worker that is never idle rings at the next alert.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crate::log::Log;
+use crate::thread::Task;
+
+/// Bytes to make ready to write, at most, and at first: a session that writes little needs little.
+pub(crate) const AHEAD: usize = 256 << 10;
+pub(crate) const FIRST: usize = 16 << 10;
+/// Bytes after which to look again whether a worker that has fallen behind has caught up.
+const BEHIND: usize = 16 << 10;
+/// A page takes 2 us. One that takes as long as this waits for the disk or for memory of others,
+/// and the worker leaves pages to `fixbolt-store` for this time.
+pub(crate) const SLOW: Duration = Duration::from_micros(500);
+const LEFT_FOR: Duration = Duration::from_secs(1);
+
+/// What a session's thread wants done.
+#[derive(Default)]
+pub(crate) struct Wanted {
+    /// Whether pages are to be made ready.
+    pages: bool,
+    /// The threads to be rung for, by [`Task::bit`].
+    threads: u8,
+    /// Whether the store knows that anything is wanted.
+    is_known: bool,
+    /// The number of the segment after which the next one was asked for.
+    segment_after: u32,
+    /// Pages are made ready by `fixbolt-store` until then.
+    left_until: Option<Instant>,
+}
+
+impl Log {
+    /// Notes that the store knows that something is wanted.
+    #[cold]
+    pub(crate) fn note_known(&mut self) {
+        (self.has_news, self.wanted.is_known) = (false, true);
+    }
+
+    /// Asks for a thread of the store: when the worker is idle, or at once if it has not been since
+    /// the last time.
+    pub(crate) fn want(&mut self, task: Task) {
+        if self.wanted.threads & task.bit() != 0 {
+            self.wanted.threads &= !task.bit();
+            self.shared.ring(task);
+        } else {
+            self.wanted.threads |= task.bit();
+            self.has_news = !self.wanted.is_known;
+        }
+    }
+
+    /// Determines what is wanted once records reach `end` in the current segment, and the next
+    /// alert.
+    #[cold]
+    pub(crate) fn look_ahead(&mut self, end: usize) {
+        let segment = &self.segments[self.end.segment];
+        let (number, length) = (segment.number, segment.mapping.len());
+        let mut alert = length;
+        if length < AHEAD && end < length / 2 {
+            alert = length / 2;
+        } else if self.wanted.segment_after != number {
+            self.wanted.segment_after = number;
+            self.want(Task::Prepare);
+        }
+        let (ready, window) = (self.shared.ready_in(number), self.window());
+        if ready < length {
+            let left = ready.saturating_sub(end);
+            let page = if left > window / 4 * 3 {
+                ready - window / 4 * 3
+            } else if left > window / 2 && !self.leaves_pages() {
+                self.wanted.pages = true;
+                self.has_news = !self.wanted.is_known;
+                ready - window / 2
+            } else {
+                self.fall_behind();
+                end + BEHIND
+            };
+            alert = alert.min(page);
+        }
+        self.alert = alert;
+    }
+
+    /// Returns how many bytes to keep ready: several times as many as were written since the
+    /// journal was opened.
+    fn window(&self) -> usize {
+        let number = self.segments[self.end.segment].number;
+        let (opened_in, opened_at) = self.opened_at;
+        if number == opened_in {
+            (4 * self.end.offset.saturating_sub(opened_at)).clamp(FIRST, AHEAD)
+        } else {
+            AHEAD
+        }
+    }
+
+    /// Returns whether pages are made ready by `fixbolt-store` now, because one was slow.
+    pub(crate) fn leaves_pages(&mut self) -> bool {
+        if self.wanted.left_until.is_some_and(|until| until <= Instant::now()) {
+            self.wanted.left_until = None;
+        }
+        self.wanted.left_until.is_some()
+    }
+
+    /// Has `fixbolt-store` make pages ready, unless it does.
+    fn fall_behind(&mut self) {
+        self.wanted.pages |= !self.leaves_pages();
+        self.has_news = !self.wanted.is_known;
+        if !self.shared.helps.load(Ordering::Acquire) && !self.shared.is_behind.swap(true, Ordering::AcqRel) {
+            self.shared.ring(Task::Prepare);
+        }
+    }
+
+    /// Does one step of what is wanted: rings for the threads, or makes a page ready. Returns
+    /// whether there is more. Called between turns.
+    pub(crate) fn prepare(&mut self) -> bool {
+        if self.damage.is_some() || self.shared.failed.load(Ordering::Relaxed) {
+            self.wanted = Wanted::default();
+            return false;
+        }
+        let threads = std::mem::take(&mut self.wanted.threads);
+        if threads != 0 {
+            let wanted = [Task::Prepare, Task::Sync].into_iter().filter(|task| threads & task.bit() != 0);
+            wanted.for_each(|task| self.shared.ring(task));
+        } else if self.wanted.pages {
+            self.make_page_ready();
+        }
+        self.wanted.is_known = self.wanted.pages || self.wanted.threads != 0;
+        self.wanted.is_known
+    }
+
+    /// Makes the next page ready, if one should be.
+    fn make_page_ready(&mut self) {
+        let at = self.committed_end;
+        let segment = &self.segments[at.segment];
+        let number = segment.number;
+        let from = self.shared.ready_in(number).max(at.offset & !4095);
+        let to = (at.offset + self.window()).min(segment.mapping.len());
+        self.wanted.pages = from + 4096 < to;
+        if from < to {
+            let begin = Instant::now();
+            segment.mapping.ahead().populate(from..from + 4096);
+            self.shared.note_ready(number, from + 4096);
+            self.note_page(begin, begin.elapsed());
+        }
+        if !self.wanted.pages {
+            self.look_ahead(at.offset);
+        }
+    }
+
+    /// Notes how long it took to make a page ready.
+    pub(crate) fn note_page(&mut self, begin: Instant, took: Duration) {
+        if took >= SLOW {
+            self.wanted.left_until = Some(begin + took + LEFT_FOR);
+            self.wanted.pages = false;
+            self.fall_behind();
+        }
+    }
+}
