@@ -153,10 +153,10 @@ impl Bell {
         self.rung.swap(false, Ordering::AcqRel)
     }
 
-    /// Sleeps until somebody rings, or for so long.
+    /// Sleeps until somebody rings, or for so long, and not at all if the thread is to end.
     fn wait(&self, time: Option<Duration>) {
         // Whoever rings after this leaves a token, with which parking ends at once.
-        if !self.rung.load(Ordering::Acquire) {
+        if !self.rung.load(Ordering::Acquire) && !self.ended.load(Ordering::Acquire) {
             match time {
                 Some(time) => std::thread::park_timeout(time),
                 None => std::thread::park(),
@@ -279,9 +279,13 @@ struct Watched<W> {
 
 impl<W: Work> Watch<'_, W> {
     fn run(mut self) {
-        while !self.bell.ended.load(Ordering::Acquire) {
+        loop {
+            // What is looked at comes after this: whoever changes it rings afterwards.
             self.bell.take();
             self.rung = false;
+            if self.bell.ended.load(Ordering::Acquire) {
+                return;
+            }
             if self.take_arrivals() {
                 self.gather();
             }
@@ -385,4 +389,28 @@ pub(crate) fn on_grid(began: Instant, grid: Duration, at: Instant) -> Instant {
     let grid = grid.as_nanos().max(1);
     let past = at.saturating_duration_since(began).as_nanos() % grid;
     if past == 0 { at } else { at + Duration::from_nanos((grid - past) as u64) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_is_to_end_does_not_sleep_although_it_was_rung_for_before_and_has_taken_that() {
+        let bell = Bell::default();
+        bell.ring();
+        bell.ended.store(true, Ordering::Release);
+        bell.ring();
+        assert!(bell.take());
+        bell.wait(None);
+    }
+
+    #[test]
+    fn times_are_put_off_to_the_next_multiple() {
+        let (began, grid) = (Instant::now(), Duration::from_millis(500));
+        for (at, on) in [(0, 0), (1, 500), (499, 500), (500, 500), (501, 1000), (1750, 2000)] {
+            let [at, on] = [at, on].map(|ms| began + Duration::from_millis(ms));
+            assert_eq!(on_grid(began, grid, at), on);
+        }
+    }
 }
