@@ -191,10 +191,8 @@ fn table(series: &[Series]) -> Table {
     let us = |ns: f64| format!("{:.2}", ns / 1e3);
     let unknown = || "-".to_owned();
     for one in series {
-        let figures = PERCENTILES.map(|percentile| {
-            let row = one.row(TIMES, percentile);
-            row.and_then(|row| Some(us(row.ns?) + row.marks())).unwrap_or_else(unknown)
-        });
+        let figures = PERCENTILES
+            .map(|percentile| one.row(TIMES, percentile).map_or_else(unknown, |row| row.micros(2)));
         let floor = floor_of(series, one);
         let beside = |percentile: f64, with: fn(f64, f64) -> f64| {
             let ns = |series: &Series| series.row(TIMES, percentile)?.ns;

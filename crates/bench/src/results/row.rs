@@ -186,9 +186,15 @@ impl Row {
         self.unit.as_ref().is_some_and(|unit| unit.ends_with("/s"))
     }
 
+    /// Returns the figure of a percentile as the cell of a table: microseconds with so many digits
+    /// after the point, and its marks.
+    pub(crate) fn micros(&self, digits: usize) -> String {
+        format!("{:.digits$}{}", self.figure().0 / 1e3, self.marks())
+    }
+
     /// Returns what must stand beside the figure wherever it is shown: `*` if there are too few
     /// samples for it, `!` if it must not be used.
-    pub(crate) const fn marks(&self) -> &'static str {
+    pub(super) const fn marks(&self) -> &'static str {
         match (self.few, self.invalid.is_some()) {
             (false, false) => "",
             (true, false) => "*",

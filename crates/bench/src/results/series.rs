@@ -170,8 +170,7 @@ impl Series {
         let unknown = || "-".to_owned();
         for percentile in PERCENTILES {
             let row = self.row(times, percentile);
-            let figure = row.as_ref().and_then(|row| Some(us(row.ns?) + row.marks()));
-            figures.push(figure.unwrap_or_else(unknown));
+            figures.push(row.as_ref().map_or_else(unknown, |row| row.micros(2)));
             worst.push(row.and_then(|row| row.worst).map_or_else(unknown, us));
         }
         let rate = self.rate();

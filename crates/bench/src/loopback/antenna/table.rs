@@ -16,10 +16,6 @@ const STAR: &str = "* fewer than 100 samples lie above it";
 /// What an exclamation mark stands for.
 const INVALID: &str = "! slices are INVALID, for the reasons below";
 
-fn has_invalid(series: &Series) -> bool {
-    series.runs.iter().any(|run| run.invalid.is_some())
-}
-
 fn us(ns: f64) -> String {
     format!("{:.1}", ns / 1e3)
 }
@@ -37,8 +33,7 @@ const TIMES: TimeKind = TimeKind::Service;
 
 /// Returns the figure of a percentile, which the other outputs have too.
 fn percentile(series: &Series, percentile: f64) -> String {
-    let row = series.row(TIMES, percentile);
-    row.and_then(|row| Some(us(row.ns?) + row.marks())).unwrap_or_else(|| "-".to_owned())
+    series.row(TIMES, percentile).map_or_else(|| "-".to_owned(), |row| row.micros(1))
 }
 
 /// Returns the worst slice's percentile.
@@ -68,7 +63,7 @@ type Column<'m> = (String, Option<&'m Measured>, Published);
 
 /// Returns a table as the page has it, each of its columns after ours.
 pub(super) fn laid_out(title: &str, columns: &[Column<'_>]) -> Table {
-    let is_invalid = |ours: &Option<&Measured>| ours.is_some_and(|ours| has_invalid(&ours.series));
+    let is_invalid = |ours: &Option<&Measured>| ours.is_some_and(|ours| ours.series.invalid().is_some());
     let heads = columns.iter().flat_map(|(name, ours, _)| {
         [format!("{name}{}", if is_invalid(ours) { "!" } else { "" }), MARK.to_owned()]
     });
@@ -175,12 +170,12 @@ fn every_row(measured: &[Measured]) -> Table {
             .map_or_else(|| ["-".to_owned(), "-".to_owned()], |(ours, floor)| [us(floor), us(ours - floor)]);
         let rate = series.rate().and_then(|row| row.value);
         let rate = rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
-        let mark = if has_invalid(series) { "!" } else { "" };
+        let mark = if series.invalid().is_some() { "!" } else { "" };
         let cells = [series.engine.clone(), format!("{}{mark}", series.name)].into_iter();
         let figures = LINES.iter().map(|line| (line.ours)(series));
         table.row(cells.chain(figures).chain(floor).chain([rate]));
     }
-    if measured.iter().any(|it| has_invalid(&it.series)) {
+    if measured.iter().any(|it| it.series.invalid().is_some()) {
         table.note(INVALID);
     }
     table.note(STATISTIC);
