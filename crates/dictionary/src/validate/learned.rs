@@ -6,11 +6,11 @@
 //! message that shares all of these with a valid one is valid too, provided that its values are. If
 //! they are not, the walk starts from the beginning: nothing is reported here.
 
-use fixbolt_codec::{Decimal, FromField, Message, NumInGroup, Place};
+use fixbolt_codec::{FromField, Message, NumInGroup, Place};
 
-use super::plan::{Plan, names_a_msg_type};
+use super::look::{LastDate, Look, Word, is_decimal};
+use super::plan::Plan;
 use super::policy::{Check, Policy};
-use super::values::takes_any_value;
 use crate::data_type::DataType;
 
 /// Number of layouts kept, over all message types.
@@ -18,7 +18,7 @@ const LAYOUTS: usize = 8;
 /// Longer messages are walked every time.
 const FIELDS: usize = 128;
 /// The position of BodyLength (9) in every message.
-const BODY_LENGTH: usize = 1;
+const BODY_LENGTH: u16 = 1;
 /// After this many consecutive messages of unknown layouts only every sixteenth is learned: a
 /// counterparty whose messages are all different must not cost more than the walk.
 const PATIENCE: u8 = 16;
@@ -26,11 +26,18 @@ const PATIENCE: u8 = 16;
 /// The layouts that a scratch has learned; allocated once.
 #[derive(Clone)]
 pub(crate) struct Learned {
-    layouts: Box<[Layout; LAYOUTS]>,
+    /// Those that are known, and the one that is being learned, which is not.
+    layouts: Box<[Layout; LAYOUTS + 1]>,
+    draft: usize,
+    /// The layout that was known last.
+    last: usize,
     /// The layout to be replaced next, unless it was used since.
     hand: usize,
+    /// The layout that the current message has, although a value of it is not right.
+    met: Option<usize>,
     /// Number of messages since one was known.
     unknown: u8,
+    pub(crate) dates: LastDate,
 }
 
 #[derive(Clone)]
@@ -43,48 +50,199 @@ struct Layout {
     /// Whether it was used since the last search for a layout to replace.
     used: bool,
     tags: Vec<u32>,
-    steps: Vec<Step>,
     places: Vec<Place>,
+    steps: Steps,
 }
 
 /// A layout, until the next one is learned.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LayoutId(usize);
 
-/// What is checked in a field.
-#[derive(Clone, Copy)]
-struct Step {
-    position: u16,
-    slot: u16,
-    look: Look,
-    /// What the check needs, or the value that was right last.
-    memo: u128,
-}
-
+/// How a field is checked in a message of a known layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    /// The count must have the value in the memo.
-    Count,
-    /// Usually one byte whose bit is set in the memo: nothing more is checked then.
-    Byte,
-    /// Usually the value that was right last, which is in the memo.
-    Again,
+#[repr(u8)]
+pub(crate) enum Step {
+    /// Not at all.
+    Nothing,
     /// Usually a few digits of which the first is not 0.
     Number,
     /// A number with decimals.
     Decimal,
-    /// Usually a time within ten seconds of one that was right, whose first 16 bytes are in the
-    /// memo.
+    /// A time.
     Time,
+    /// A code. If it was one byte, it usually is again; if not, usually the same.
+    Code,
+    /// Usually the value that was right last.
+    Again,
+    /// The count must be the same.
+    Count,
     /// The length of the data field that follows: its value is checked, and that it is this length.
     DataLength,
+    /// The layout is not learned: whether the value is valid depends on others.
+    Never,
 }
 
-/// The memo of a step that has not seen a value that was right; no value has it.
-const NOTHING: u128 = u128::MAX;
+const KINDS: usize = Step::Never as usize + 1;
 
-/// The identity of values that are too long to have one.
-const NO_WORD: u128 = NOTHING - 1;
+impl Step {
+    pub(crate) const fn of(kind: DataType, look: Look, is_data_length: bool) -> Step {
+        match (kind, look) {
+            (DataType::Xid | DataType::XidRef, _) => Step::Never,
+            (DataType::NumInGroup, Look::Count) if !is_data_length => Step::Count,
+            (DataType::NumInGroup, _) => Step::Never,
+            _ if is_data_length => Step::DataLength,
+            (_, Look::Any) => Step::Nothing,
+            (_, Look::Byte | Look::Word | Look::CodedNumber) => Step::Code,
+            (_, Look::Number) => Step::Number,
+            (_, Look::Decimal) => Step::Decimal,
+            (_, Look::Time) => Step::Time,
+            (_, Look::Date | Look::Boolean | Look::Char | Look::Count | Look::Nothing) => Step::Again,
+        }
+    }
+}
+
+/// What is checked in the messages of a layout: the positions of its fields for each kind of step,
+/// so that a loop does one thing.
+#[derive(Clone)]
+struct Steps {
+    positions: [[u16; FIELDS]; KINDS],
+    lengths: [u16; KINDS],
+    /// The fields of [`Step::Code`] that had one byte, each with its slot.
+    bytes: Vec<(u16, u16)>,
+    /// The other ones, and those of [`Step::Again`], each with its last value.
+    again: Vec<(u16, Word)>,
+    /// Those of [`Step::Count`], each with its value.
+    counts: Vec<(u16, u32)>,
+}
+
+/// No value has it.
+const NO_WORD: Word = Word { bytes: 0, length: 0 };
+
+impl Steps {
+    fn new() -> Steps {
+        Steps {
+            positions: [[0; FIELDS]; KINDS],
+            lengths: [0; KINDS],
+            bytes: Vec::with_capacity(FIELDS),
+            again: Vec::with_capacity(FIELDS),
+            counts: Vec::with_capacity(FIELDS),
+        }
+    }
+
+    fn of(&self, step: Step) -> &[u16] {
+        &self.positions[step as usize][..usize::from(self.lengths[step as usize])]
+    }
+
+    /// Completes the steps for a valid message, of which the walk has noted the positions. Returns
+    /// whether the layout can be learned.
+    fn complete(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
+        if self.lengths[Step::Never as usize] > 0 {
+            return false;
+        }
+        self.bytes.clear();
+        self.again.clear();
+        self.counts.clear();
+        for &position in
+            &self.positions[Step::Count as usize][..usize::from(self.lengths[Step::Count as usize])]
+        {
+            // A count that is not a number opens a group of unknown size: such a message is walked.
+            let Ok(count) = NumInGroup::from_field(message.value(usize::from(position))) else {
+                return false;
+            };
+            self.counts.push((position, count.0));
+        }
+        if !policy.makes(Check::DataLength) {
+            self.lengths[Step::DataLength as usize] = 0;
+        }
+        if !policy.makes(Check::DataType) && !policy.makes(Check::EnumValue) {
+            for step in [Step::Number, Step::Decimal, Step::Time] {
+                self.lengths[step as usize] = 0;
+            }
+            return true;
+        }
+        // Framing has read BodyLength.
+        let numbers = &mut self.positions[Step::Number as usize];
+        if numbers[0] == BODY_LENGTH && self.lengths[Step::Number as usize] > 0 {
+            numbers.copy_within(1.., 0);
+            self.lengths[Step::Number as usize] -= 1;
+        }
+        for step in [Step::Code, Step::Again] {
+            for &position in &self.positions[step as usize][..usize::from(self.lengths[step as usize])] {
+                let at = usize::from(position);
+                match plan.slot(message.tags()[at]) {
+                    Some(slot) if step == Step::Code && message.value(at).len() == 1 => {
+                        self.bytes.push((position, slot));
+                    }
+                    _ => self.again.push((position, Word::of(message, at).unwrap_or(NO_WORD))),
+                }
+            }
+        }
+        true
+    }
+
+    /// Returns whether the message has the same counts.
+    fn counts_alike(&self, message: &Message<'_>) -> bool {
+        self.counts.iter().all(|&(position, count)| {
+            let value = message.value(usize::from(position));
+            NumInGroup::from_field(value).is_ok_and(|found| found.0 == count)
+        })
+    }
+
+    /// Returns whether the values of a message with this layout are right.
+    #[inline]
+    fn are_right(
+        &mut self,
+        plan: &Plan,
+        message: &Message<'_>,
+        policy: &Policy,
+        dates: &mut LastDate,
+    ) -> bool {
+        let is_right =
+            |position: usize, dates: &mut LastDate| plan.is_right(message, position, policy, dates);
+        for &position in self.of(Step::Number) {
+            let position = usize::from(position);
+            let is_plain = Word::of(message, position).is_some_and(Word::is_plain_number);
+            if !is_plain && !is_right(position, dates) {
+                return false;
+            }
+        }
+        for &position in self.of(Step::Decimal) {
+            let position = usize::from(position);
+            if !is_decimal(message, position) && !is_right(position, dates) {
+                return false;
+            }
+        }
+        for &position in self.of(Step::Time) {
+            let position = usize::from(position);
+            if !dates.is_time(message.value(position)) && !is_right(position, dates) {
+                return false;
+            }
+        }
+        for &(position, slot) in &self.bytes {
+            let position = usize::from(position);
+            if !plan.is_code_of_one_byte(plan.field(slot), message, position) && !is_right(position, dates) {
+                return false;
+            }
+        }
+        for (position, last) in &mut self.again {
+            let position = usize::from(*position);
+            let word = Word::of(message, position);
+            if word != Some(*last) {
+                if !is_right(position, dates) {
+                    return false;
+                }
+                *last = word.unwrap_or(NO_WORD);
+            }
+        }
+        for &position in self.of(Step::DataLength) {
+            let position = usize::from(position);
+            if !is_length_of_next(message, position) || !is_right(position, dates) {
+                return false;
+            }
+        }
+        self.counts_alike(message)
+    }
+}
 
 impl Learned {
     pub(crate) fn new() -> Learned {
@@ -94,10 +252,18 @@ impl Learned {
             policy: Policy::ignoring(),
             used: false,
             tags: Vec::with_capacity(FIELDS),
-            steps: Vec::with_capacity(FIELDS),
             places: Vec::with_capacity(FIELDS),
+            steps: Steps::new(),
         };
-        Learned { layouts: Box::new(std::array::from_fn(|_| layout())), hand: 0, unknown: 0 }
+        Learned {
+            layouts: Box::new(std::array::from_fn(|_| layout())),
+            draft: LAYOUTS,
+            last: 0,
+            hand: 0,
+            met: None,
+            unknown: 0,
+            dates: LastDate::new(),
+        }
     }
 
     pub(crate) fn forget(&mut self) {
@@ -111,6 +277,7 @@ impl Learned {
     /// wrong with the message.
     #[inline]
     pub(crate) fn known(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> Option<LayoutId> {
+        self.met = None;
         if message.fault().is_some() {
             return None;
         }
@@ -118,8 +285,12 @@ impl Learned {
         let at = self.find(plan, body, message, |layout| layout.policy == *policy)?;
         let layout = &mut self.layouts[at];
         layout.used = true;
-        self.unknown = 0;
-        layout.is_right(plan, message, policy).then_some(LayoutId(at))
+        if !layout.steps.are_right(plan, message, policy, &mut self.dates) {
+            self.met = Some(at);
+            return None;
+        }
+        (self.last, self.unknown) = (at, 0);
+        Some(LayoutId(at))
     }
 
     /// Returns whether [`Learned::known`] would return a layout, without a trace of the question.
@@ -128,13 +299,14 @@ impl Learned {
             return false;
         };
         let at = self.find(plan, body, message, |layout| layout.policy == *policy);
-        at.is_some_and(|at| self.layouts[at].clone().is_right(plan, message, policy))
+        let mut dates = self.dates;
+        at.is_some_and(|at| self.layouts[at].steps.clone().are_right(plan, message, policy, &mut dates))
     }
 
     /// Returns a layout whose fields have the same places as those of the message, if one is known.
     pub(crate) fn same_structure(&self, plan: &Plan, message: &Message<'_>) -> Option<LayoutId> {
         let body = plan.body(message.msg_type())?;
-        self.find(plan, body, message, |layout| layout.counts_alike(message)).map(LayoutId)
+        self.find(plan, body, message, |layout| layout.steps.counts_alike(message)).map(LayoutId)
     }
 
     /// Returns the places of the fields of a message with this layout.
@@ -152,13 +324,39 @@ impl Learned {
         fits: impl Fn(&Layout) -> bool,
     ) -> Option<usize> {
         let tags = message.tags();
-        self.layouts.iter().position(|layout| {
+        let is_it = |layout: &Layout| {
             layout.body == body && layout.plan == plan.number() && layout.tags == tags && fits(layout)
-        })
+        };
+        if is_it(&self.layouts[self.last]) {
+            return Some(self.last);
+        }
+        self.layouts.iter().position(is_it)
     }
 
-    /// Keeps the layout of a message in which the complete walk found nothing wrong, and its
-    /// places, if there is reason to: returns where.
+    /// Returns whether the layout of a message is to be learned, if the walk finds nothing wrong:
+    /// for each field that has a value and is known, it calls [`Learned::note`].
+    pub(crate) fn begin(&mut self, message: &Message<'_>) -> bool {
+        self.unknown = if self.unknown == 2 * PATIENCE { PATIENCE + 1 } else { self.unknown + 1 };
+        if self.unknown > PATIENCE && self.unknown != 2 * PATIENCE {
+            return false;
+        }
+        self.layouts[self.draft].steps.lengths = [0; KINDS];
+        message.fault().is_none() && message.len() <= FIELDS
+    }
+
+    /// Notes a field of the message whose layout is to be learned.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, step: Step, position: usize) {
+        let steps = &mut self.layouts[self.draft].steps;
+        let length = &mut steps.lengths[step as usize];
+        if let Some(place) = steps.positions[step as usize].get_mut(usize::from(*length)) {
+            *place = position as u16;
+            *length += 1;
+        }
+    }
+
+    /// Keeps the layout of a message in which the walk found nothing wrong, and its places. Returns
+    /// where.
     pub(crate) fn learn(
         &mut self,
         plan: &Plan,
@@ -166,63 +364,31 @@ impl Learned {
         policy: &Policy,
         places: &mut Vec<Place>,
     ) -> Option<LayoutId> {
-        self.unknown = if self.unknown == 2 * PATIENCE { PATIENCE + 1 } else { self.unknown + 1 };
-        if self.unknown > PATIENCE && self.unknown != 2 * PATIENCE {
-            return None;
-        }
         let body = plan.body(message.msg_type())?;
-        if message.fault().is_some() || message.len() > FIELDS {
+        let at = self.draft;
+        let layout = &mut self.layouts[at];
+        if !layout.steps.complete(plan, message, policy) {
             return None;
         }
-        while std::mem::take(&mut self.layouts[self.hand].used) {
-            self.hand = (self.hand + 1) % LAYOUTS;
-        }
-        let at = self.hand;
-        let layout = &mut self.layouts[at];
-        self.hand = (at + 1) % LAYOUTS;
-        layout.plan = 0;
         layout.tags.clear();
-        layout.steps.clear();
         layout.tags.extend_from_slice(message.tags());
-        for (position, &tag) in message.tags().iter().enumerate() {
-            let Some(slot) = plan.slot(tag) else { continue };
-            let rule = plan.field(slot);
-            // Whether these are valid depends on the values of others.
-            if matches!(rule.kind, DataType::Xid | DataType::XidRef) {
-                return None;
-            }
-            let with_codes = policy.makes(Check::EnumValue) && plan.codes(rule).is_some();
-            // Framing has read BodyLength.
-            if position == BODY_LENGTH {
-                continue;
-            }
-            let (look, memo) = if rule.kind == DataType::NumInGroup {
-                // A count that is not a number opens a group of unknown size: such a message is
-                // walked.
-                let Ok(count) = NumInGroup::from_field(message.value(position)) else { return None };
-                (Look::Count, u128::from(count.0))
-            } else if rule.is_data_length && policy.makes(Check::DataLength) {
-                (Look::DataLength, 0)
-            } else if with_codes {
-                // The type of a message is part of its layout.
-                if names_a_msg_type(tag) && takes_any_value(rule.kind) {
-                    continue;
-                }
-                let is_byte = rule.codes_fit && message.value(position).len() == 1;
-                match plan.codes(rule).filter(|_| is_byte) {
-                    Some(codes) => (Look::Byte, codes.ascii()),
-                    None => (Look::Again, NOTHING),
-                }
-            } else if policy.makes(Check::DataType) && !takes_any_value(rule.kind) {
-                (look_of(rule.kind), NOTHING)
-            } else {
-                continue;
-            };
-            layout.steps.push(Step { position: position as u16, slot, look, memo });
-        }
         (layout.plan, layout.body, layout.policy) = (plan.number(), body, *policy);
         std::mem::swap(&mut layout.places, places);
+        self.draft = self.met.unwrap_or_else(|| self.next_to_replace());
+        self.layouts[self.draft].plan = 0;
+        self.last = at;
         Some(LayoutId(at))
+    }
+
+    /// Returns a layout that was not used for long.
+    fn next_to_replace(&mut self) -> usize {
+        loop {
+            let at = self.hand;
+            self.hand = (at + 1) % self.layouts.len();
+            if at != self.draft && !std::mem::take(&mut self.layouts[at].used) {
+                return at;
+            }
+        }
     }
 }
 
@@ -230,131 +396,4 @@ impl Learned {
 fn is_length_of_next(message: &Message<'_>, position: usize) -> bool {
     let next = position + 1;
     next < message.len() && u64::from_field(message.value(position)) == Ok(message.value(next).len() as u64)
-}
-
-/// Returns how a value of this type is checked first. What that does not accept is checked again,
-/// completely.
-const fn look_of(kind: DataType) -> Look {
-    use DataType::{
-        Amt, Float, Int, Length, Percentage, Price, PriceOffset, Qty, SeqNum, TagNum, UtcTimestamp,
-    };
-    match kind {
-        Int | Length | SeqNum | TagNum => Look::Number,
-        Float | Qty | Price | PriceOffset | Amt | Percentage => Look::Decimal,
-        UtcTimestamp => Look::Time,
-        _ => Look::Again,
-    }
-}
-
-/// Returns a value of one to eight bytes as a number, the first byte lowest, and its length.
-#[inline]
-fn word(message: &Message<'_>, position: usize) -> Option<(u64, usize)> {
-    let span = message.span(position);
-    let length = span.end() - span.start();
-    let last = message.bytes().get(span.end().checked_sub(8)?..span.end())?;
-    let last = u64::from_le_bytes(last.try_into().ok()?);
-    let unused = 8 * 8usize.checked_sub(length)?;
-    Some((last.checked_shr(unused as u32)?, length))
-}
-
-/// Returns a value of one to eight bytes as a number that no other value has.
-#[inline]
-fn identity(message: &Message<'_>, position: usize) -> u128 {
-    word(message, position).map_or(NO_WORD, |(word, length)| u128::from(word) | (length as u128) << 64)
-}
-
-/// Returns whether the value is a number of one to eight digits that does not begin with 0.
-#[inline]
-fn is_plain_number(message: &Message<'_>, position: usize) -> bool {
-    const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
-    // Added to a byte, it carries into the high bit if and only if the byte is above 9.
-    const ABOVE_NINE: u64 = u64::from_le_bytes([0x76; 8]);
-    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-    word(message, position).is_some_and(|(word, length)| {
-        let digits = word ^ ZEROS >> (64 - 8 * length);
-        (digits.wrapping_add(ABOVE_NINE) | digits) & HIGH == 0 && digits & 0xFF != 0
-    })
-}
-
-impl Layout {
-    /// Returns whether the message has the same counts.
-    fn counts_alike(&self, message: &Message<'_>) -> bool {
-        let mut counts = self.steps.iter().filter(|step| step.look == Look::Count);
-        counts.all(|step| step.counts_alike(message))
-    }
-
-    /// Returns whether the values of a message with this layout are right.
-    #[inline]
-    fn is_right(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
-        self.steps.iter_mut().all(|step| step.is_right(plan, message, policy))
-    }
-}
-
-impl Step {
-    /// Returns whether the message has the same count here.
-    fn counts_alike(&self, message: &Message<'_>) -> bool {
-        let count = NumInGroup::from_field(message.value(usize::from(self.position)));
-        count.is_ok_and(|count| u128::from(count.0) == self.memo)
-    }
-
-    #[inline]
-    fn is_right(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
-        let position = usize::from(self.position);
-        let checked = |step: &Self| {
-            let tag = message.tags()[position];
-            plan.value_is_right(tag, step.slot, message.value(position), policy).is_ok()
-        };
-        match self.look {
-            Look::Byte => {
-                let span = message.span(position);
-                let byte = message.bytes()[span.start()];
-                let is_code = span.end() - span.start() == 1 && byte < 0x80 && self.memo >> byte & 1 != 0;
-                is_code || checked(self)
-            }
-            Look::Again => {
-                let identity = identity(message, position);
-                if identity == self.memo {
-                    return true;
-                }
-                let is_right = checked(self);
-                if is_right && identity != NO_WORD {
-                    self.memo = identity;
-                }
-                is_right
-            }
-            Look::Number => is_plain_number(message, position) || checked(self),
-            Look::Decimal => Decimal::parse(message.value(position)).is_ok() || checked(self),
-            Look::Time => {
-                let parts = message.value(position).split_first_chunk();
-                let parts = parts.map(|(start, rest)| (u128::from_le_bytes(*start), rest));
-                if parts.is_some_and(|(start, rest)| start == self.memo && ends_a_time(rest)) {
-                    return true;
-                }
-                let is_right = checked(self);
-                if let Some((start, _)) = parts
-                    && is_right
-                    // Only one second begins with a 6.
-                    && start.to_le_bytes()[15] != b'6'
-                {
-                    self.memo = start;
-                }
-                is_right
-            }
-            Look::Count => self.counts_alike(message),
-            Look::DataLength => is_length_of_next(message, position) && checked(self),
-        }
-    }
-}
-
-/// Returns whether the rest of a time, from the last digit of its second on, is right whatever is
-/// before it.
-#[inline]
-fn ends_a_time(rest: &[u8]) -> bool {
-    match rest {
-        [b'0'..=b'9'] => true,
-        // Most senders write milliseconds.
-        [b'0'..=b'9', b'.', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9'] => true,
-        [b'0'..=b'9', b'.', fraction @ ..] => fraction.len() <= 12 && u64::from_field(fraction).is_ok(),
-        _ => false,
-    }
 }

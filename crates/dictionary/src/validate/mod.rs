@@ -10,6 +10,11 @@
 
 mod entry_order;
 mod learned;
+mod look;
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod oracle_tests;
 mod plan;
 mod policy;
 mod reason;
@@ -262,8 +267,11 @@ impl Validator {
             right = false;
             report(violation)
         };
-        let walked = Walk::new(&self.plan, message, policy, scratch, &mut report).run();
-        if right && let Some(layout) = scratch.learned.learn(&self.plan, message, policy, &mut scratch.places)
+        let learns = scratch.learned.begin(message);
+        let walked = Walk::new(&self.plan, message, policy, scratch, learns, &mut report).run();
+        if right
+            && learns
+            && let Some(layout) = scratch.learned.learn(&self.plan, message, policy, &mut scratch.places)
         {
             return Some(scratch.learned.places(layout));
         }
@@ -305,7 +313,8 @@ impl Validator {
             return scratch.learned.places(layout);
         }
         let policy = Policy::ignoring();
-        let _ = Walk::new(&self.plan, message, &policy, scratch, &mut |_| ControlFlow::Continue(())).run();
+        let mut report = |_| ControlFlow::Continue(());
+        let _ = Walk::new(&self.plan, message, &policy, scratch, false, &mut report).run();
         &scratch.places
     }
 }

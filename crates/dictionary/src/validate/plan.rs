@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fixbolt_codec::FromField;
 
+use super::learned::Step;
+use super::look::Look;
 use super::policy::{Check, Policy, Requirements};
 use super::reason::SessionRejectReason as Reason;
 use super::values::{CodeTable, check_type, in_union};
@@ -30,8 +32,8 @@ pub(crate) struct Plan {
     /// Slots of higher tags, ascending by tag.
     high_slots: Vec<(u32, u16)>,
     fields: Vec<FieldRule>,
-    /// The other field of each data field and of each length of one, by slot.
-    partners: HashMap<u16, Partner>,
+    /// The other field of each data field and of each length of one, ascending by slot.
+    partners: Vec<(u16, Partner)>,
     code_tables: Vec<CodeTable>,
     scopes: Vec<Scope>,
     /// Rows of all scopes: slot (from the first one of the scope) to member + 1, or 0.
@@ -59,11 +61,34 @@ pub(crate) struct Plan {
 pub(crate) struct FieldRule {
     pub(crate) kind: DataType,
     pub(crate) union: Option<UnionType>,
-    codes: u32,
+    /// Which values are accepted at a glance.
+    pub(crate) look: Look,
+    /// What is checked in a known layout.
+    pub(crate) step: Step,
     /// Whether every code of one byte is also a valid value of the field's type.
     pub(crate) codes_fit: bool,
     /// Whether it is the length of a data field.
-    pub(crate) is_data_length: bool,
+    is_data_length: bool,
+    /// Whether it counts a group in some place, or is a data field or the length of one.
+    pub(crate) has_others: bool,
+    /// Its member + 1 in the header and in the trailer, 0 if it is none.
+    header: u16,
+    trailer: u16,
+    codes: u32,
+}
+
+impl FieldRule {
+    /// Returns the member of the header.
+    #[inline(always)]
+    pub(crate) fn header(&self) -> Option<u16> {
+        self.header.checked_sub(1)
+    }
+
+    /// Returns the member of the trailer.
+    #[inline(always)]
+    pub(crate) fn trailer(&self) -> Option<u16> {
+        self.trailer.checked_sub(1)
+    }
 }
 
 /// The other field of a data field and its length.
@@ -75,11 +100,23 @@ pub(crate) enum Partner {
     Length(u32),
 }
 
+/// The members of a scope by slot, from the first one of the scope to the last: where their cells
+/// are.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    start: u32,
+    first: u16,
+    len: u16,
+}
+
+impl Row {
+    /// Of a scope without members.
+    pub(crate) const EMPTY: Row = Row { start: 0, first: 0, len: 0 };
+}
+
 #[derive(Clone, Copy)]
 pub(crate) struct Scope {
-    row_start: u32,
-    row_first: u16,
-    row_len: u16,
+    pub(crate) row: Row,
     members_start: u32,
     members_len: u16,
     masks_start: u32,
@@ -96,8 +133,6 @@ pub(crate) struct MemberRule {
     pub(crate) required: bool,
     /// Whether it is marked as required itself, whatever the components around it say.
     pub(crate) marked: bool,
-    /// Whether it counts a group, or is a data field or the length of one.
-    pub(crate) has_others: bool,
     group: u32,
 }
 
@@ -123,7 +158,7 @@ impl Plan {
             low_slots: Vec::new(),
             high_slots: Vec::new(),
             fields: Vec::new(),
-            partners: HashMap::new(),
+            partners: Vec::new(),
             code_tables: dictionary.code_sets().iter().map(CodeTable::new).collect(),
             scopes: Vec::new(),
             cells: Vec::new(),
@@ -139,6 +174,12 @@ impl Plan {
         plan.add_fields(dictionary);
         plan.add_scope(dictionary, dictionary.header(), None);
         plan.add_scope(dictionary, dictionary.trailer(), None);
+        for slot in 0..plan.fields.len() as u16 {
+            let member = |scope| plan.member(scope, slot).map_or(0, |member| member + 1);
+            let (header, trailer) = (member(HEADER), member(TRAILER));
+            let field = &mut plan.fields[usize::from(slot)];
+            (field.header, field.trailer) = (header, trailer);
+        }
         for id in dictionary.group_ids() {
             let scope = plan.add_scope(dictionary, &dictionary.group(id).members, Some(id));
             plan.entry_words = plan.entry_words.max(plan.words(scope));
@@ -178,7 +219,8 @@ impl Plan {
 
     /// Returns the other field of a data field, or of the length of one.
     pub(crate) fn partner(&self, slot: u16) -> Option<Partner> {
-        self.partners.get(&slot).copied()
+        let at = self.partners.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
+        Some(self.partners[at].1)
     }
 
     fn add_fields(&mut self, dictionary: &Dictionary) {
@@ -195,20 +237,44 @@ impl Plan {
                 .codes
                 .is_some_and(|id| self.code_tables[id.0 as usize].bytes_are(field.kind, field.tag));
             let (kind, union) = (field.kind, field.union);
-            self.fields.push(FieldRule { kind, union, codes, codes_fit, is_data_length: false });
+            self.fields.push(FieldRule {
+                kind,
+                union,
+                look: Look::Nothing,
+                step: Step::Never,
+                codes_fit,
+                is_data_length: false,
+                has_others: false,
+                header: 0,
+                trailer: 0,
+                codes,
+            });
         }
+        let mut partners = HashMap::new();
         for (length, data) in dictionary.length_data_pairs() {
             // A dictionary may lack one of them.
             if let (Some(length_at), Some(data_at)) = (self.slot(length), self.slot(data)) {
                 self.fields[usize::from(length_at)].is_data_length = true;
-                self.partners.insert(length_at, Partner::Data(data));
-                self.partners.insert(data_at, Partner::Length(length));
+                partners.insert(length_at, Partner::Data(data));
+                partners.insert(data_at, Partner::Length(length));
             }
+        }
+        self.partners.extend(partners);
+        self.partners.sort_unstable_by_key(|(slot, _)| *slot);
+        for &(slot, _) in &self.partners {
+            self.fields[usize::from(slot)].has_others = true;
         }
         for group in dictionary.groups() {
             // Before FIX 4.3 counts have type int.
             let slot = self.slot(group.count_tag).expect("readers refuse undefined tags");
-            self.fields[usize::from(slot)].kind = DataType::NumInGroup;
+            let field = &mut self.fields[usize::from(slot)];
+            (field.kind, field.has_others) = (DataType::NumInGroup, true);
+        }
+        let code_tables = &self.code_tables;
+        for (rule, field) in self.fields.iter_mut().zip(dictionary.fields()) {
+            let has_codes = (rule.codes as usize) < code_tables.len();
+            rule.look = Look::of(field.tag, rule.kind, has_codes, rule.codes_fit);
+            rule.step = Step::of(rule.kind, rule.look, rule.is_data_length);
         }
     }
 
@@ -220,9 +286,7 @@ impl Plan {
             (slots.iter().min().copied().unwrap_or(0), slots.iter().max().copied().unwrap_or(0));
         let row_len = if slots.is_empty() { 0 } else { last - first + 1 };
         let scope = Scope {
-            row_start: self.cells.len() as u32,
-            row_first: first,
-            row_len,
+            row: Row { start: self.cells.len() as u32, first, len: row_len },
             members_start: self.members.len() as u32,
             members_len: flat.len() as u16,
             masks_start: self.masks.len() as u32,
@@ -246,8 +310,7 @@ impl Plan {
             let group = member.group.map_or(NO_SCOPE, |id| FIRST_GROUP + id.index() as u32);
             let MemberReading { marked, .. } = reading;
             let (tag, required) = (member.tag, member.required);
-            let has_others = group != NO_SCOPE || self.partners.contains_key(slot);
-            self.members.push(MemberRule { tag, required, marked, has_others, group });
+            self.members.push(MemberRule { tag, required, marked, group });
         }
         self.cells.extend(row);
         self.masks.extend(masks);
@@ -295,7 +358,6 @@ impl Plan {
     /// Checks that a non-empty value has the type of its field and is one of its codes, as far as
     /// the policy makes these checks. Returns the check that fails, and the reason. RefMsgType
     /// repeats what the counterparty sent, known or not.
-    #[inline(always)]
     pub(crate) fn value_is_right(
         &self,
         tag: u32,
@@ -367,12 +429,17 @@ impl Plan {
     /// Returns the member of a scope for a field: its position in the scope.
     #[inline]
     pub(crate) fn member(&self, scope: u32, slot: u16) -> Option<u16> {
-        let scope = self.scope(scope);
-        let at = slot.wrapping_sub(scope.row_first);
-        if at >= scope.row_len {
+        self.member_of(self.scope(scope).row, slot)
+    }
+
+    /// Returns the member of a scope with this row for a field: its position in the scope.
+    #[inline(always)]
+    pub(crate) fn member_of(&self, row: Row, slot: u16) -> Option<u16> {
+        let at = slot.wrapping_sub(row.first);
+        if at >= row.len {
             return None;
         }
-        self.cells[scope.row_start as usize + usize::from(at)].checked_sub(1)
+        self.cells[row.start as usize + usize::from(at)].checked_sub(1)
     }
 
     #[inline]

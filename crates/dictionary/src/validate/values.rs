@@ -9,6 +9,7 @@ use fixbolt_codec::{
     UtcTimeOnly, UtcTimestamp, ValueError,
 };
 
+use super::look::Word;
 use super::policy::TypeRules;
 use crate::data_type::{DataType, UnionType};
 use crate::model::CodeSet;
@@ -99,12 +100,14 @@ const fn may_be_zero(tag: u32) -> bool {
     matches!(tag, 16 | 34 | 369)
 }
 
-/// The codes of a code set, ready for look-up: a bit for each code of one byte, those of up to
-/// seven bytes as numbers, longer ones as bytes; both sorted.
+/// The codes of a code set, ready for look-up: a bit for each code of one byte, those of two to
+/// seven bytes as numbers in a hash table, longer ones as bytes, sorted.
 #[derive(Clone)]
 pub(crate) struct CodeTable {
     one_byte: [u64; 4],
-    up_to_seven: Vec<u64>,
+    /// A power of two of places, of which at most half are taken; 0 is free. A code is at the place
+    /// of its [`hash`](CodeTable::hash), or after it if that was taken.
+    words: Vec<u64>,
     longer: Vec<Box<[u8]>>,
     /// SettlLocation of FIX 4.2 has "ISO Country Code" among its codes and means any of them.
     any_country: bool,
@@ -113,34 +116,69 @@ pub(crate) struct CodeTable {
 impl CodeTable {
     pub(crate) fn new(set: &CodeSet) -> CodeTable {
         let mut table =
-            CodeTable { one_byte: [0; 4], up_to_seven: Vec::new(), longer: Vec::new(), any_country: false };
+            CodeTable { one_byte: [0; 4], words: Vec::new(), longer: Vec::new(), any_country: false };
+        let mut words = Vec::new();
         for code in &set.codes {
             match code.value.as_bytes() {
                 [byte] => table.one_byte[usize::from(byte >> 6)] |= 1 << (byte & 63),
                 b"ISO Country Code" => table.any_country = true,
-                short if short.len() <= 7 => table.up_to_seven.push(packed(short)),
+                short if short.len() <= 7 => words.push(identity_of(short)),
                 longer => table.longer.push(longer.into()),
             }
         }
-        table.up_to_seven.sort_unstable();
         table.longer.sort_unstable();
+        if !words.is_empty() {
+            table.words = vec![0; (2 * words.len()).next_power_of_two()];
+            words.into_iter().for_each(|word| table.insert(word));
+        }
         table
     }
 
-    /// Returns whether `value` is one byte, and a code.
-    #[inline]
-    pub(crate) fn has_byte(&self, value: &[u8]) -> bool {
-        matches!(value, [byte] if self.one_byte[usize::from(byte >> 6)] & (1 << (byte & 63)) != 0)
+    fn insert(&mut self, word: u64) {
+        let mut at = self.hash(word);
+        while self.words[at] != 0 && self.words[at] != word {
+            at = (at + 1) % self.words.len();
+        }
+        self.words[at] = word;
     }
 
-    /// Returns the codes of one byte below 0x80, a bit for each.
-    pub(crate) fn ascii(&self) -> u128 {
-        u128::from(self.one_byte[0]) | u128::from(self.one_byte[1]) << 64
+    /// Returns a place below the length of the table, which must not be empty.
+    #[inline]
+    fn hash(&self, word: u64) -> usize {
+        let spread = word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        spread as usize & (self.words.len() - 1)
+    }
+
+    #[inline]
+    fn has(&self, word: u64) -> bool {
+        if self.words.is_empty() {
+            return false;
+        }
+        let mut at = self.hash(word);
+        loop {
+            match self.words.get(at) {
+                Some(&found) if found == word => return true,
+                Some(0) | None => return false,
+                Some(_) => at = (at + 1) & (self.words.len() - 1),
+            }
+        }
+    }
+
+    /// Returns whether this byte is a code.
+    #[inline]
+    pub(crate) fn has_byte(&self, byte: u8) -> bool {
+        self.one_byte[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0
+    }
+
+    /// Returns whether a value of two to seven bytes is a code.
+    #[inline]
+    pub(crate) fn has_word(&self, word: Word) -> bool {
+        matches!(word.length, 2..=7) && self.has(identity(word))
     }
 
     /// Returns whether every code of one byte is of this type, by all rules.
     pub(crate) fn bytes_are(&self, kind: DataType, tag: u32) -> bool {
-        (0..=u8::MAX).filter(|byte| self.has_byte(&[*byte])).all(|byte| {
+        (0..=u8::MAX).filter(|byte| self.has_byte(*byte)).all(|byte| {
             [TypeRules::Standard, TypeRules::QuickFix]
                 .into_iter()
                 .all(|rules| check_type(kind, tag, &[byte], rules).is_ok())
@@ -151,8 +189,8 @@ impl CodeTable {
     #[inline]
     pub(crate) fn admits(&self, value: &[u8], union: Option<UnionType>) -> bool {
         let is_code = match value {
-            [byte] => self.one_byte[usize::from(byte >> 6)] & (1 << (byte & 63)) != 0,
-            short if short.len() <= 7 => self.up_to_seven.binary_search(&packed(short)).is_ok(),
+            [byte] => self.has_byte(*byte),
+            short if short.len() <= 7 => self.has(identity_of(short)),
             longer => self.longer.binary_search_by(|code| (**code).cmp(longer)).is_ok(),
         };
         is_code || self.admits_beside(value, union)
@@ -170,10 +208,15 @@ impl CodeTable {
     }
 }
 
-/// Returns up to seven bytes as a number, with a 1 before them so that a leading NUL counts.
+/// Returns a number that no other value of up to seven bytes has, and that is not 0.
 #[inline]
-fn packed(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(1, |packed, byte| packed << 8 | u64::from(*byte))
+const fn identity(word: Word) -> u64 {
+    word.bytes | (word.length as u64 + 1) << 56
+}
+
+fn identity_of(bytes: &[u8]) -> u64 {
+    let number = bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    identity(Word { bytes: number, length: bytes.len() })
 }
 
 /// Returns whether a union type accepts `value`.

@@ -7,11 +7,12 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use fixbolt_codec::{DataFields, FaultKind, FromField, Message, NumInGroup, Place, Section};
+use fixbolt_codec::{DataFields, FaultKind, FromField, Message, NumInGroup, Place, Section, Span};
 
 use super::entry_order::{EntryOrder, ExpectedOrder};
 use super::learned::Learned;
-use super::plan::{HEADER, MemberRule, NONE, Partner, Plan, TRAILER};
+use super::look::Word;
+use super::plan::{FieldRule, HEADER, NONE, Partner, Plan, Row, TRAILER};
 use super::policy::{Action, Check, Policy, Requirements, TypeRules};
 use super::reason::SessionRejectReason as Reason;
 use super::{RefTag, Violation};
@@ -24,7 +25,7 @@ use crate::model::sort_positions;
 #[derive(Clone)]
 pub struct Scratch {
     frames: Vec<Frame>,
-    /// Bit sets: header, trailer, body, then one for each open group.
+    /// Bit sets: header, body, trailer, then one for each open group.
     seen: Vec<u64>,
     /// Positions of identifiers and of references to them.
     identifiers: Vec<usize>,
@@ -74,6 +75,7 @@ impl Scratch {
 #[derive(Clone, Copy)]
 struct Frame {
     scope: u32,
+    row: Row,
     /// The value of the count field; `None` if it is not a number.
     announced: Option<u32>,
     /// Number of entries begun.
@@ -104,9 +106,12 @@ pub(crate) struct Walk<'r, 'm> {
     /// once for each caller.
     report: &'r mut dyn FnMut(Violation<'m>) -> ControlFlow<()>,
     body: Option<u32>,
+    row: Row,
     section: Section,
     /// The place of each field up to here; the scratch's, which gets them back.
     places: Vec<Place>,
+    /// Whether the layout is learned, if nothing is wrong.
+    learns: bool,
     /// Wrong values in the open groups: whether the count fields before them are wrong is known
     /// when the groups end, unless an entry has the wrong fields, which makes its group's count
     /// meaningless.
@@ -121,6 +126,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         message: &'r Message<'m>,
         policy: &'r Policy,
         scratch: &'r mut Scratch,
+        learns: bool,
         report: &'r mut dyn FnMut(Violation<'m>) -> ControlFlow<()>,
     ) -> Self {
         scratch.frames.clear();
@@ -137,15 +143,18 @@ impl<'r, 'm> Walk<'r, 'm> {
             scratch,
             report,
             body,
+            row: body.map_or(Row::EMPTY, |body| plan.scope(body).row),
             section: Section::Header,
             places,
+            learns,
             held: Vec::new(),
             met_wrong_length: false,
         }
     }
 
     /// Walks over the message and leaves the place of each field in the scratch, unless a report
-    /// ends the walk.
+    /// ends the walk. Learns the layout, if it was asked to and finds nothing wrong: the caller
+    /// calls [`Learned::learn`].
     pub(crate) fn run(mut self) -> ControlFlow<()> {
         let outcome = self.walk();
         self.scratch.places = self.places;
@@ -157,18 +166,23 @@ impl<'r, 'm> Walk<'r, 'm> {
             // R-REJECT-17
             self.raise(Check::MsgType, Reason::InvalidMsgType, RefTag::Number(35), Some(2))?;
         }
-        for (position, &tag) in self.message.tags().iter().enumerate() {
-            self.field(position, tag)?;
+        let message = self.message;
+        for (position, &tag) in message.tags().iter().enumerate() {
+            let place = self.field(position, tag)?;
+            self.places[position] = place;
         }
         while !self.scratch.frames.is_empty() {
             self.close_group()?;
         }
         self.unread_length()?;
         if self.policy.makes(Check::RequiredField) {
-            for (at, scope) in [(0, Some(HEADER)), (1, Some(TRAILER)), (2, self.body)] {
+            for (section, scope) in [
+                (Section::Header, Some(HEADER)),
+                (Section::Trailer, Some(TRAILER)),
+                (Section::Body, self.body),
+            ] {
                 if let Some(scope) = scope {
-                    let seen = at * self.plan.body_words;
-                    self.missing(scope, seen, Check::RequiredField)?;
+                    self.missing(scope, self.seen_in(section), Check::RequiredField)?;
                 }
             }
         }
@@ -223,29 +237,36 @@ impl<'r, 'm> Walk<'r, 'm> {
         outcome
     }
 
-    #[inline]
-    fn field(&mut self, position: usize, tag: u32) -> ControlFlow<()> {
+    #[inline(always)]
+    fn field(&mut self, position: usize, tag: u32) -> ControlFlow<(), Place> {
+        let (plan, message) = (self.plan, self.message);
+        let Some(slot) = plan.slot(tag) else { return self.unknown(position, tag) };
+        let rule = plan.field(slot);
+        let learned = &mut self.scratch.learned;
+        let is_right = plan.accepts(rule, message, position, &mut learned.dates);
+        if self.learns {
+            learned.note(rule.step, position);
+        }
+        if !is_right {
+            self.value(position, tag, slot)?;
+        }
+        self.structure(position, tag, slot, rule)
+    }
+
+    /// Handles a field that is not in the dictionary.
+    #[cold]
+    fn unknown(&mut self, position: usize, tag: u32) -> ControlFlow<(), Place> {
+        let place = self.place_here(tag);
         if tag == 0 {
-            self.place_here(position, tag);
             let as_sent = RefTag::AsSent(tag_bytes(self.message.field_bytes(position)));
             // R-REJECT-6
-            return self.raise(Check::TagSyntax, Reason::InvalidTagNumber, as_sent, Some(position));
-        }
-        let Some(slot) = self.plan.slot(tag) else {
-            self.place_here(position, tag);
+            self.raise(Check::TagSyntax, Reason::InvalidTagNumber, as_sent, Some(position))?;
+        } else {
             // R-REJECT-6
             let check = if tag >= FIRST_USER_TAG { Check::UserDefinedTag } else { Check::UnknownTag };
-            return self.raise(check, Reason::InvalidTagNumber, RefTag::Number(tag), Some(position));
-        };
-        let value = self.message.value(position);
-        if value.is_empty() {
-            // R-REJECT-9
-            let reason = Reason::TagSpecifiedWithoutAValue;
-            self.raise(Check::EmptyValue, reason, RefTag::Number(tag), Some(position))?;
-        } else {
-            self.value(position, tag, slot, value)?;
+            self.raise(check, Reason::InvalidTagNumber, RefTag::Number(tag), Some(position))?;
         }
-        self.structure(position, tag, slot)
+        ControlFlow::Continue(place)
     }
 
     /// A data field follows directly after its length, which is that of its value. What is missing
@@ -257,6 +278,9 @@ impl<'r, 'm> Walk<'r, 'm> {
         let Some(partner) = self.plan.slot(tag).and_then(|slot| self.plan.partner(slot)) else {
             return ControlFlow::Continue(());
         };
+        if self.are_together(position, partner) {
+            return ControlFlow::Continue(());
+        }
         // The nearest of both fields, if it is the other one.
         let is_either = |at: &usize, wanted: u32| tags[*at] == tag || tags[*at] == wanted;
         let after = |wanted: u32| {
@@ -309,6 +333,24 @@ impl<'r, 'm> Walk<'r, 'm> {
         }
     }
 
+    /// Returns whether a data field is directly after its length, which is right, as most are.
+    fn are_together(&self, position: usize, partner: Partner) -> bool {
+        let (message, next) = (self.message, position + 1);
+        let has_length = |span: Span, length: u64| (span.end() - span.start()) as u64 == length;
+        if message.fault().is_some() {
+            return false;
+        }
+        match partner {
+            Partner::Length(length) => position > 0 && message.tags()[position - 1] == length,
+            Partner::Data(data) => {
+                message.tags().get(next) == Some(&data)
+                    && Word::of(message, position)
+                        .and_then(Word::plain_number)
+                        .is_some_and(|length| has_length(message.span(next), length))
+            }
+        }
+    }
+
     /// Returns whether the field is the message's fault because its value is a number, but not the
     /// length of the data after it.
     fn is_wrong_length(&self, position: usize) -> bool {
@@ -323,8 +365,15 @@ impl<'r, 'm> Walk<'r, 'm> {
         !value.is_empty() && self.plan.slot(tag).is_some_and(is_right)
     }
 
-    #[inline]
-    fn value(&mut self, position: usize, tag: u32, slot: u16, value: &[u8]) -> ControlFlow<()> {
+    /// Checks a value completely.
+    #[inline(never)]
+    fn value(&mut self, position: usize, tag: u32, slot: u16) -> ControlFlow<()> {
+        let value = self.message.value(position);
+        if value.is_empty() {
+            // R-REJECT-9
+            let reason = Reason::TagSpecifiedWithoutAValue;
+            return self.raise(Check::EmptyValue, reason, RefTag::Number(tag), Some(position));
+        }
         if self.plan.has_identifiers && self.policy.type_rules() == TypeRules::Standard {
             match self.plan.field(slot).kind {
                 DataType::Xid => self.scratch.identifiers.push(position),
@@ -342,41 +391,32 @@ impl<'r, 'm> Walk<'r, 'm> {
         }
     }
 
-    #[inline]
-    fn structure(&mut self, position: usize, tag: u32, slot: u16) -> ControlFlow<()> {
+    /// Finds the place of a field and checks that it may be there.
+    #[inline(always)]
+    fn structure(
+        &mut self,
+        position: usize,
+        tag: u32,
+        slot: u16,
+        rule: &FieldRule,
+    ) -> ControlFlow<(), Place> {
         if !self.scratch.frames.is_empty()
             && let Some((level, member)) = self.open_group_of(slot)
         {
             while self.scratch.frames.len() > level + 1 {
                 self.close_group()?;
             }
-            return self.in_group(position, tag, slot, member);
+            return self.in_group(position, tag, slot, rule, member);
         }
-        let in_header = || self.plan.member(HEADER, slot).map(|member| (Section::Header, 0, HEADER, member));
-        let in_body = || {
-            let scope = self.body?;
-            self.plan.member(scope, slot).map(|member| (Section::Body, 2, scope, member))
-        };
-        let in_trailer =
-            || self.plan.member(TRAILER, slot).map(|member| (Section::Trailer, 1, TRAILER, member));
+        let plan = self.plan;
+        let in_header = || rule.header().map(|member| (Section::Header, member));
+        let in_body = || plan.member_of(self.row, slot).map(|member| (Section::Body, member));
+        let in_trailer = || rule.trailer().map(|member| (Section::Trailer, member));
         let found = match self.section {
             Section::Header => in_header().or_else(in_body).or_else(in_trailer),
             Section::Body | Section::Trailer => in_body().or_else(in_trailer).or_else(in_header),
         };
-        let Some((section, set, scope, member)) = found else {
-            self.place_here(position, tag);
-            self.data_length(position)?;
-            if self.body.is_none() {
-                // For an unknown message no one knows whether the field belongs to it.
-                self.section = self.section.max(Section::Body);
-                return ControlFlow::Continue(());
-            }
-            // R-REJECT-8
-            let reason = Reason::TagNotDefinedForThisMessageType;
-            let by_agreement = (FIRST_USER_TAG..FIRST_LATER_TAG).contains(&tag);
-            let check = if by_agreement { Check::UserDefinedTag } else { Check::TagNotInMessage };
-            return self.raise(check, reason, RefTag::Number(tag), Some(position));
-        };
+        let Some((section, member)) = found else { return self.outside(position, tag) };
         while !self.scratch.frames.is_empty() {
             self.close_group()?;
         }
@@ -388,13 +428,39 @@ impl<'r, 'm> Walk<'r, 'm> {
             self.section = section;
         }
         let mut place = Place::new(tag, section, 0);
-        if self.mark(set * self.plan.body_words, member) {
+        if self.mark(self.seen_in(section), member) {
             let reason = Reason::TagAppearsMoreThanOnce;
             // R-REJECT-13
             self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
             place = place.repeated();
         }
-        self.enter(position, scope, member, place)
+        if rule.has_others {
+            let scope = match section {
+                Section::Header => HEADER,
+                Section::Body => self.body.unwrap_or_default(),
+                Section::Trailer => TRAILER,
+            };
+            return self.others(position, scope, member, place);
+        }
+        ControlFlow::Continue(place)
+    }
+
+    /// Handles a field that is not a member of the message.
+    #[cold]
+    fn outside(&mut self, position: usize, tag: u32) -> ControlFlow<(), Place> {
+        let place = self.place_here(tag);
+        self.data_length(position)?;
+        if self.body.is_none() {
+            // For an unknown message no one knows whether the field belongs to it.
+            self.section = self.section.max(Section::Body);
+            return ControlFlow::Continue(place);
+        }
+        // R-REJECT-8
+        let reason = Reason::TagNotDefinedForThisMessageType;
+        let by_agreement = (FIRST_USER_TAG..FIRST_LATER_TAG).contains(&tag);
+        let check = if by_agreement { Check::UserDefinedTag } else { Check::TagNotInMessage };
+        self.raise(check, reason, RefTag::Number(tag), Some(position))?;
+        ControlFlow::Continue(place)
     }
 
     /// Returns the innermost open group that has the field and has not seen it. If all have seen
@@ -403,7 +469,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         let mut crowded = None;
         for level in (0..self.scratch.frames.len()).rev() {
             let frame = &self.scratch.frames[level];
-            let Some(member) = self.plan.member(frame.scope, slot) else { continue };
+            let Some(member) = self.plan.member_of(frame.row, slot) else { continue };
             let is_full = frame.announced.is_some_and(|announced| frame.entries >= announced);
             // Before the first entry nothing has been seen: the bits are those of another group.
             let begins = frame.entries == 0 || slot == frame.delimiter;
@@ -412,31 +478,38 @@ impl<'r, 'm> Walk<'r, 'm> {
             }
             crowded = crowded.or(Some((level, member)));
         }
-        let outside = |scope: u32, set: usize| {
-            let member = self.plan.member(scope, slot);
-            member.is_some_and(|member| !self.is_marked(set * self.plan.body_words, member))
+        let has_place = |member: Option<u16>, section: Section| {
+            member.is_some_and(|member| !self.is_marked(self.seen_in(section), member))
         };
-        let has_place_outside =
-            crowded.is_some() && (self.body.is_some_and(|body| outside(body, 2)) || outside(TRAILER, 1));
+        let has_place_outside = crowded.is_some()
+            && (has_place(self.plan.member_of(self.row, slot), Section::Body)
+                || has_place(self.plan.field(slot).trailer(), Section::Trailer));
         crowded.filter(|_| !has_place_outside)
     }
 
     /// Handles a field of the innermost open group.
-    fn in_group(&mut self, position: usize, tag: u32, slot: u16, member: u16) -> ControlFlow<()> {
+    fn in_group(
+        &mut self,
+        position: usize,
+        tag: u32,
+        slot: u16,
+        rule: &FieldRule,
+        member: u16,
+    ) -> ControlFlow<(), Place> {
         let level = self.scratch.frames.len() - 1;
-        let frame = self.scratch.frames[level];
+        let Frame { scope, announced, entries, last, delimiter, section, .. } = self.scratch.frames[level];
         let seen = self.seen_of(level);
         // R-REJECT-15
-        let begins = if slot == frame.delimiter {
+        let begins = if slot == delimiter {
             true
-        } else if frame.entries == 0 {
+        } else if entries == 0 {
             self.begins_strangely(position, tag, slot, member)?;
             true
         } else if self.is_marked(seen, member) {
             // If another entry is expected, it has begun without its first field.
-            let another = frame.announced.is_some_and(|announced| frame.entries < announced);
+            let another = announced.is_some_and(|announced| entries < announced);
             if another {
-                let first = self.plan.tag_of(frame.scope, frame.delimiter);
+                let first = self.plan.tag_of(scope, delimiter);
                 self.out_of_order(Check::GroupDelimiter, tag, position, ExpectedOrder::First(first))?;
             } else {
                 let reason = Reason::TagAppearsMoreThanOnce;
@@ -444,12 +517,12 @@ impl<'r, 'm> Walk<'r, 'm> {
             }
             another
         } else {
-            if member < frame.last {
+            if member < last {
                 self.belongs_before(position, tag)?;
             }
             false
         };
-        let mut place = Place::new(tag, frame.section, level + 1);
+        let mut place = Place::new(tag, section, level + 1);
         if begins {
             self.begin_entry(level)?;
             place = place.beginning_entry();
@@ -459,8 +532,11 @@ impl<'r, 'm> Walk<'r, 'm> {
         }
         let frame = &mut self.scratch.frames[level];
         frame.last = frame.last.max(member);
-        let scope = frame.scope;
-        self.enter(position, scope, member, place)
+        if rule.has_others {
+            self.others(position, scope, member, place)
+        } else {
+            ControlFlow::Continue(place)
+        }
     }
 
     /// Handles the first field of a group, which is not the dictionary's first field. In a group
@@ -557,43 +633,39 @@ impl<'r, 'm> Walk<'r, 'm> {
         held.into_iter().try_for_each(|violation| (self.report)(violation))
     }
 
-    /// Notes the field's place, checks it with its partner if it has one, and opens the group if it
-    /// counts one.
-    #[inline(always)]
-    fn enter(&mut self, position: usize, scope: u32, member: u16, place: Place) -> ControlFlow<()> {
+    /// Opens the group that the field counts, or checks it with its partner, if it has one here.
+    fn others(&mut self, position: usize, scope: u32, member: u16, place: Place) -> ControlFlow<(), Place> {
         let rule = self.plan.member_rule(scope, member);
-        self.places[position] = place;
-        if rule.has_others { self.others(position, rule, place) } else { ControlFlow::Continue(()) }
-    }
-
-    /// Opens the group that the field counts, or checks it with its partner.
-    fn others(&mut self, position: usize, rule: &MemberRule, place: Place) -> ControlFlow<()> {
-        let Some(group) = rule.group() else { return self.data_length(position) };
-        self.places[position] = place.counting_group();
+        let Some(group) = rule.group() else {
+            self.data_length(position)?;
+            return ControlFlow::Continue(place);
+        };
         let announced = NumInGroup::from_field(self.message.value(position)).ok().map(|count| count.0);
         let standard = self.policy.requirements() == Requirements::Standard;
+        let scope = self.plan.scope(group);
         self.scratch.frames.push(Frame {
             scope: group,
+            row: scope.row,
             announced,
             entries: 0,
             last: 0,
-            delimiter: self.plan.scope(group).delimiter,
+            delimiter: scope.delimiter,
             position,
             required: rule.required && standard,
             enforced: (rule.marked || standard) && self.policy.makes(Check::RequiredInGroup),
             differs: false,
             section: place.section(),
         });
-        ControlFlow::Continue(())
+        ControlFlow::Continue(place.counting_group())
     }
 
-    /// Notes that a field has no place of its own: it stands where the walk is.
-    fn place_here(&mut self, position: usize, tag: u32) {
+    /// Returns the place of a field that has none of its own: it stands where the walk is.
+    fn place_here(&self, tag: u32) -> Place {
         let (section, depth) = match self.scratch.frames.last() {
             Some(frame) if frame.entries > 0 => (frame.section, self.scratch.frames.len()),
             _ => (self.section, self.scratch.frames.len().saturating_sub(1)),
         };
-        self.places[position] = Place::new(tag, section, depth).undefined();
+        Place::new(tag, section, depth).undefined()
     }
 
     /// Reports the required members that were not seen, ascending by tag (QuickFIX's order).
@@ -618,6 +690,12 @@ impl<'r, 'm> Walk<'r, 'm> {
             self.raise(check, Reason::RequiredTagMissing, RefTag::Number(tag), None)?;
             reported = tag;
         }
+    }
+
+    /// Returns the position of the bit set of a section.
+    #[inline]
+    fn seen_in(&self, section: Section) -> usize {
+        section as usize * self.plan.body_words
     }
 
     /// Returns the position of the bit set of an open group.
