@@ -26,9 +26,9 @@ const PATIENCE: u8 = 16;
 /// The layouts that a scratch has learned; allocated once.
 #[derive(Clone)]
 pub(crate) struct Learned {
-    /// Those that are known, and the one that is being learned, which is not.
-    layouts: Box<[Layout; LAYOUTS + 1]>,
-    draft: usize,
+    layouts: Box<[Layout; LAYOUTS]>,
+    /// Those of the message that is walked, in case it is valid.
+    steps: Box<Steps>,
     /// The layout that was known last.
     last: usize,
     /// The layout to be replaced next, unless it was used since.
@@ -51,7 +51,7 @@ struct Layout {
     used: bool,
     tags: Vec<u32>,
     places: Vec<Place>,
-    steps: Steps,
+    steps: Box<Steps>,
 }
 
 /// A layout, until the next one is learned.
@@ -107,6 +107,8 @@ impl Step {
 struct Steps {
     positions: [[u16; FIELDS]; KINDS],
     lengths: [u16; KINDS],
+    /// The first of the numbers that is checked.
+    first_number: usize,
     /// The fields of [`Step::Code`] that had one byte, each with its slot.
     bytes: Vec<(u16, u16)>,
     /// The other ones, and those of [`Step::Again`], each with its last value.
@@ -123,12 +125,14 @@ impl Steps {
         Steps {
             positions: [[0; FIELDS]; KINDS],
             lengths: [0; KINDS],
+            first_number: 0,
             bytes: Vec::with_capacity(FIELDS),
             again: Vec::with_capacity(FIELDS),
             counts: Vec::with_capacity(FIELDS),
         }
     }
 
+    #[inline(always)]
     fn of(&self, step: Step) -> &[u16] {
         &self.positions[step as usize][..usize::from(self.lengths[step as usize])]
     }
@@ -139,6 +143,7 @@ impl Steps {
         if self.lengths[Step::Never as usize] > 0 {
             return false;
         }
+        self.first_number = 0;
         self.bytes.clear();
         self.again.clear();
         self.counts.clear();
@@ -161,11 +166,7 @@ impl Steps {
             return true;
         }
         // Framing has read BodyLength.
-        let numbers = &mut self.positions[Step::Number as usize];
-        if numbers[0] == BODY_LENGTH && self.lengths[Step::Number as usize] > 0 {
-            numbers.copy_within(1.., 0);
-            self.lengths[Step::Number as usize] -= 1;
-        }
+        self.first_number = usize::from(self.of(Step::Number).first() == Some(&BODY_LENGTH));
         for step in [Step::Code, Step::Again] {
             for &position in &self.positions[step as usize][..usize::from(self.lengths[step as usize])] {
                 let at = usize::from(position);
@@ -181,6 +182,7 @@ impl Steps {
     }
 
     /// Returns whether the message has the same counts.
+    #[inline(always)]
     fn counts_alike(&self, message: &Message<'_>) -> bool {
         self.counts.iter().all(|&(position, count)| {
             let value = message.value(usize::from(position));
@@ -199,7 +201,7 @@ impl Steps {
     ) -> bool {
         let is_right =
             |position: usize, dates: &mut LastDate| plan.is_right(message, position, policy, dates);
-        for &position in self.of(Step::Number) {
+        for &position in self.of(Step::Number).iter().skip(self.first_number) {
             let position = usize::from(position);
             let is_plain = Word::of(message, position).is_some_and(Word::is_plain_number);
             if !is_plain && !is_right(position, dates) {
@@ -220,7 +222,7 @@ impl Steps {
         }
         for &(position, slot) in &self.bytes {
             let position = usize::from(position);
-            if !plan.is_code_of_one_byte(plan.field(slot), message, position) && !is_right(position, dates) {
+            if !plan.is_code_of_one_byte(slot, message, position) && !is_right(position, dates) {
                 return false;
             }
         }
@@ -253,11 +255,11 @@ impl Learned {
             used: false,
             tags: Vec::with_capacity(FIELDS),
             places: Vec::with_capacity(FIELDS),
-            steps: Steps::new(),
+            steps: Box::new(Steps::new()),
         };
         Learned {
             layouts: Box::new(std::array::from_fn(|_| layout())),
-            draft: LAYOUTS,
+            steps: Box::new(Steps::new()),
             last: 0,
             hand: 0,
             met: None,
@@ -325,7 +327,7 @@ impl Learned {
     ) -> Option<usize> {
         let tags = message.tags();
         let is_it = |layout: &Layout| {
-            layout.body == body && layout.plan == plan.number() && layout.tags == tags && fits(layout)
+            layout.plan == plan.number() && layout.body == body && layout.tags == tags && fits(layout)
         };
         if is_it(&self.layouts[self.last]) {
             return Some(self.last);
@@ -340,16 +342,20 @@ impl Learned {
         if self.unknown > PATIENCE && self.unknown != 2 * PATIENCE {
             return false;
         }
-        self.layouts[self.draft].steps.lengths = [0; KINDS];
+        self.steps.lengths = [0; KINDS];
         message.fault().is_none() && message.len() <= FIELDS
     }
 
-    /// Notes a field of the message whose layout is to be learned.
+    /// Notes a field of the message whose layout is to be learned, by the number of its step.
     #[inline(always)]
-    pub(crate) fn note(&mut self, step: Step, position: usize) {
-        let steps = &mut self.layouts[self.draft].steps;
-        let length = &mut steps.lengths[step as usize];
-        if let Some(place) = steps.positions[step as usize].get_mut(usize::from(*length)) {
+    pub(crate) fn note(&mut self, step: usize, position: usize) {
+        if step == Step::Nothing as usize {
+            return;
+        }
+        let Steps { positions, lengths, .. } = &mut *self.steps;
+        if let (Some(positions), Some(length)) = (positions.get_mut(step), lengths.get_mut(step))
+            && let Some(place) = positions.get_mut(usize::from(*length))
+        {
             *place = position as u16;
             *length += 1;
         }
@@ -365,17 +371,16 @@ impl Learned {
         places: &mut Vec<Place>,
     ) -> Option<LayoutId> {
         let body = plan.body(message.msg_type())?;
-        let at = self.draft;
-        let layout = &mut self.layouts[at];
-        if !layout.steps.complete(plan, message, policy) {
+        if !self.steps.complete(plan, message, policy) {
             return None;
         }
+        let at = self.met.unwrap_or_else(|| self.next_to_replace());
+        let layout = &mut self.layouts[at];
         layout.tags.clear();
         layout.tags.extend_from_slice(message.tags());
         (layout.plan, layout.body, layout.policy) = (plan.number(), body, *policy);
         std::mem::swap(&mut layout.places, places);
-        self.draft = self.met.unwrap_or_else(|| self.next_to_replace());
-        self.layouts[self.draft].plan = 0;
+        std::mem::swap(&mut layout.steps, &mut self.steps);
         self.last = at;
         Some(LayoutId(at))
     }
@@ -385,7 +390,7 @@ impl Learned {
         loop {
             let at = self.hand;
             self.hand = (at + 1) % self.layouts.len();
-            if at != self.draft && !std::mem::take(&mut self.layouts[at].used) {
+            if !std::mem::take(&mut self.layouts[at].used) {
                 return at;
             }
         }

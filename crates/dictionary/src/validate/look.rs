@@ -7,14 +7,17 @@
 
 use fixbolt_codec::{Date, FromField, Message};
 
-use super::plan::{FieldRule, Plan, names_a_msg_type};
+use super::plan::{Plan, names_a_msg_type};
 use super::policy::Policy;
 use super::values::takes_any_value;
 use crate::data_type::DataType;
 
 /// Which values of a field are accepted at a glance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum Look {
+    /// None: the complete check also notes something, or there is no form to be seen.
+    Nothing,
     /// Every one that is not empty.
     Any,
     /// A code of one byte.
@@ -37,11 +40,28 @@ pub(crate) enum Look {
     Char,
     /// One to eight digits.
     Count,
-    /// None: the complete check also notes something, or there is no form to be seen.
-    Nothing,
 }
 
 impl Look {
+    /// Returns the look with this number.
+    #[inline(always)]
+    pub(crate) const fn numbered(number: u32) -> Look {
+        match number {
+            1 => Look::Any,
+            2 => Look::Byte,
+            3 => Look::Word,
+            4 => Look::CodedNumber,
+            5 => Look::Number,
+            6 => Look::Decimal,
+            7 => Look::Time,
+            8 => Look::Date,
+            9 => Look::Boolean,
+            10 => Look::Char,
+            11 => Look::Count,
+            _ => Look::Nothing,
+        }
+    }
+
     /// Returns how the values of a field are looked at. `codes_fit`: whether every code of one byte
     /// is of the field's type.
     pub(crate) fn of(tag: u32, kind: DataType, has_codes: bool, codes_fit: bool) -> Look {
@@ -230,25 +250,20 @@ impl Plan {
     #[inline(always)]
     pub(crate) fn accepts(
         &self,
-        rule: &FieldRule,
+        look: Look,
+        slot: u16,
         message: &Message<'_>,
         position: usize,
         dates: &mut LastDate,
     ) -> bool {
         let word = || Word::of(message, position);
-        match rule.look {
+        let is_byte = || self.is_code_of_one_byte(slot, message, position);
+        let has = |word: Word| self.codes(self.field(slot)).is_some_and(|codes| codes.has_word(word));
+        match look {
             Look::Any => !message.span(position).is_empty(),
-            Look::Byte => self.is_code_of_one_byte(rule, message, position),
-            Look::Word => {
-                self.is_code_of_one_byte(rule, message, position)
-                    || word().is_some_and(|word| self.codes(rule).is_some_and(|codes| codes.has_word(word)))
-            }
-            Look::CodedNumber => {
-                self.is_code_of_one_byte(rule, message, position)
-                    || word().is_some_and(|word| {
-                        word.is_plain_number() && self.codes(rule).is_some_and(|codes| codes.has_word(word))
-                    })
-            }
+            Look::Byte => is_byte(),
+            Look::Word => is_byte() || word().is_some_and(has),
+            Look::CodedNumber => is_byte() || word().is_some_and(|word| word.is_plain_number() && has(word)),
             Look::Number => word().is_some_and(Word::is_plain_number),
             Look::Decimal => is_decimal(message, position),
             Look::Time => dates.is_time(message.value(position)),
@@ -258,6 +273,18 @@ impl Plan {
             Look::Count => word().is_some_and(Word::is_digits),
             Look::Nothing => false,
         }
+    }
+
+    /// Returns whether the field's value can be seen to be right, where that is seldom asked.
+    #[inline(never)]
+    pub(crate) fn looks_right(
+        &self,
+        slot: u16,
+        message: &Message<'_>,
+        position: usize,
+        dates: &mut LastDate,
+    ) -> bool {
+        self.accepts(self.field(slot).look, slot, message, position, dates)
     }
 
     /// Returns whether a value that is not empty is right.
@@ -271,22 +298,17 @@ impl Plan {
     ) -> bool {
         let tag = message.tags()[position];
         self.slot(tag).is_some_and(|slot| {
-            self.accepts(self.field(slot), message, position, dates)
+            self.looks_right(slot, message, position, dates)
                 || self.value_is_right(tag, slot, message.value(position), policy).is_ok()
         })
     }
 
     /// Returns whether the value of a field with codes is one of one byte.
     #[inline(always)]
-    pub(crate) fn is_code_of_one_byte(
-        &self,
-        rule: &FieldRule,
-        message: &Message<'_>,
-        position: usize,
-    ) -> bool {
+    pub(crate) fn is_code_of_one_byte(&self, slot: u16, message: &Message<'_>, position: usize) -> bool {
         let span = message.span(position);
         span.end() - span.start() == 1
-            && self.codes(rule).is_some_and(|codes| codes.has_byte(message.bytes()[span.start()]))
+            && self.codes(self.field(slot)).is_some_and(|codes| codes.has_byte(message.bytes()[span.start()]))
     }
 }
 

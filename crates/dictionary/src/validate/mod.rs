@@ -268,7 +268,7 @@ impl Validator {
             report(violation)
         };
         let learns = scratch.learned.begin(message);
-        let walked = Walk::new(&self.plan, message, policy, scratch, learns, &mut report).run();
+        let walked = Walk::run(&self.plan, message, policy, scratch, learns, &mut report);
         if right
             && learns
             && let Some(layout) = scratch.learned.learn(&self.plan, message, policy, &mut scratch.places)
@@ -314,7 +314,7 @@ impl Validator {
         }
         let policy = Policy::ignoring();
         let mut report = |_| ControlFlow::Continue(());
-        let _ = Walk::new(&self.plan, message, &policy, scratch, false, &mut report).run();
+        let _ = Walk::run(&self.plan, message, &policy, scratch, false, &mut report);
         &scratch.places
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fixbolt_codec::FromField;
+use fixbolt_codec::{FromField, Section};
 
 use super::learned::Step;
 use super::look::Look;
@@ -38,6 +38,9 @@ pub(crate) struct Plan {
     scopes: Vec<Scope>,
     /// Rows of all scopes: slot (from the first one of the scope) to member + 1, or 0.
     cells: Vec<u16>,
+    /// For the types of messages one after the other: a cell for each tag up to the highest of the
+    /// message, as far as they are below [`CELL_TAGS`] and fit into [`MAX_CELLS`].
+    message_cells: Vec<Cell>,
     members: Vec<MemberRule>,
     /// For each scope three bit sets over its members: those required by the standard, by QuickFIX
     /// and by QuickFIX/J.
@@ -114,8 +117,74 @@ impl Row {
     pub(crate) const EMPTY: Row = Row { start: 0, first: 0, len: 0 };
 }
 
+/// All that a field of a message is if nothing is odd about it, in one number: its look (four bits,
+/// the lowest), section (two), step (three), slot (eleven), and its bit among the members seen
+/// (twelve).
+#[derive(Clone, Copy)]
+pub(crate) struct Cell(u32);
+
+/// Tags below this have cells; so their slots are below it, too.
+const CELL_TAGS: usize = 1 << 11;
+
+/// The cells of all messages together: 4 MiB, five times what FIX Latest needs.
+const MAX_CELLS: usize = 1 << 20;
+
+impl Cell {
+    /// Of a tag that is not in the message, or counts a group, or is one of a data field or its
+    /// length, or has a place in the header and one after it. Its look accepts nothing.
+    const ODD: Cell = Cell(Look::Nothing as u32);
+
+    fn new(rule: &FieldRule, section: usize, slot: u16, bit: usize) -> Cell {
+        let step = rule.step as u32;
+        if rule.has_others
+            || rule.look == Look::Nothing
+            || usize::from(slot) >= CELL_TAGS
+            || bit >= 1 << 12
+            || step >= 1 << 3
+        {
+            return Cell::ODD;
+        }
+        Cell(rule.look as u32 | (section as u32) << 4 | step << 6 | u32::from(slot) << 9 | (bit as u32) << 20)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn is_plain(self) -> bool {
+        self.0 != Cell::ODD.0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn look(self) -> Look {
+        Look::numbered(self.0 & 0xF)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn section(self) -> Section {
+        const SECTIONS: [Section; 4] = [Section::Header, Section::Body, Section::Trailer, Section::Trailer];
+        SECTIONS[(self.0 >> 4 & 3) as usize]
+    }
+
+    /// Returns the number of the step.
+    #[inline(always)]
+    pub(crate) const fn step(self) -> usize {
+        (self.0 >> 6 & 7) as usize
+    }
+
+    #[inline(always)]
+    pub(crate) const fn slot(self) -> u16 {
+        (self.0 >> 9 & 0x7FF) as u16
+    }
+
+    #[inline(always)]
+    pub(crate) const fn bit(self) -> usize {
+        (self.0 >> 20) as usize
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(crate) struct Scope {
+    /// For a body: where its cells are.
+    cells_start: u32,
+    cells_len: u16,
     pub(crate) row: Row,
     members_start: u32,
     members_len: u16,
@@ -162,6 +231,7 @@ impl Plan {
             code_tables: dictionary.code_sets().iter().map(CodeTable::new).collect(),
             scopes: Vec::new(),
             cells: Vec::new(),
+            message_cells: Vec::new(),
             members: Vec::new(),
             masks: Vec::new(),
             short_types: Box::new([NO_SCOPE; 256]),
@@ -194,6 +264,7 @@ impl Plan {
             }
         }
         plan.long_types.sort_unstable();
+        plan.add_message_cells(dictionary.groups().len());
         plan.depth = plan.deepest();
         plan
     }
@@ -286,6 +357,8 @@ impl Plan {
             (slots.iter().min().copied().unwrap_or(0), slots.iter().max().copied().unwrap_or(0));
         let row_len = if slots.is_empty() { 0 } else { last - first + 1 };
         let scope = Scope {
+            cells_start: 0,
+            cells_len: 0,
             row: Row { start: self.cells.len() as u32, first, len: row_len },
             members_start: self.members.len() as u32,
             members_len: flat.len() as u16,
@@ -318,6 +391,46 @@ impl Plan {
         self.scopes.len() as u32 - 1
     }
 
+    /// Adds the cells of each message, whose bodies are the scopes after those of groups.
+    fn add_message_cells(&mut self, groups: usize) {
+        let stride = 64 * self.body_words;
+        for body in FIRST_GROUP as usize + groups..self.scopes.len() {
+            let start = self.message_cells.len();
+            let members = [HEADER, body as u32, TRAILER].map(|scope| self.members_of(scope));
+            let low = |rule: &&MemberRule| (rule.tag as usize) < CELL_TAGS;
+            let tags = members.iter().flat_map(|members| members.iter().filter(low));
+            let len = tags.map(|rule| rule.tag as usize + 1).max().unwrap_or(0);
+            if start + len > MAX_CELLS {
+                return;
+            }
+            let mut cells = vec![Cell::ODD; len];
+            // Where a tag is in body and trailer, the body counts.
+            for (section, members) in members.iter().enumerate().rev() {
+                for (at, rule) in members.iter().enumerate().filter(|(_, rule)| low(rule)) {
+                    let (tag, slot) = (rule.tag as usize, self.slot(rule.tag).unwrap_or(NONE));
+                    let field = self.field(slot);
+                    let is_elsewhere = section == 0
+                        && (self.member(body as u32, slot).is_some() || field.trailer().is_some());
+                    cells[tag] = if is_elsewhere {
+                        Cell::ODD
+                    } else {
+                        Cell::new(field, section, slot, section * stride + at)
+                    };
+                }
+            }
+            self.message_cells.extend(cells);
+            let scope = &mut self.scopes[body];
+            (scope.cells_start, scope.cells_len) = (start as u32, len as u16);
+        }
+    }
+
+    /// Returns the cells of a message, given its body.
+    #[inline]
+    pub(crate) fn message_cells(&self, body: u32) -> &[Cell] {
+        let scope = self.scope(body);
+        &self.message_cells[scope.cells_start as usize..][..usize::from(scope.cells_len)]
+    }
+
     /// Returns the nesting depth of groups in header, trailer and bodies: the size of the walk's
     /// stack.
     fn deepest(&self) -> usize {
@@ -348,6 +461,14 @@ impl Plan {
                 Some(self.high_slots[at].1)
             }
         }
+    }
+
+    /// Returns the slot of a tag, and its field, unless the tag is a high one.
+    #[inline(always)]
+    pub(crate) fn low_field(&self, tag: u32) -> Option<(u16, &FieldRule)> {
+        // There are fewer fields than NONE.
+        let slot = *self.low_slots.get(tag as usize)?;
+        Some((slot, self.fields.get(usize::from(slot))?))
     }
 
     #[inline]

@@ -4,23 +4,25 @@
 //! the innermost open group that has it and has not seen it, else to an outer one (which closes
 //! those inside it), else to body, trailer or header.
 
+mod plain;
+
 use std::fmt;
 use std::ops::ControlFlow;
 
 use fixbolt_codec::{DataFields, FaultKind, FromField, Message, NumInGroup, Place, Section, Span};
 
-use super::entry_order::{EntryOrder, ExpectedOrder};
-use super::learned::Learned;
-use super::look::Word;
-use super::plan::{FieldRule, HEADER, NONE, Partner, Plan, Row, TRAILER};
-use super::policy::{Action, Check, Policy, Requirements, TypeRules};
-use super::reason::SessionRejectReason as Reason;
-use super::{RefTag, Violation};
 use crate::data_type::DataType;
 use crate::model::sort_positions;
+use crate::validate::entry_order::{EntryOrder, ExpectedOrder};
+use crate::validate::learned::Learned;
+use crate::validate::look::Word;
+use crate::validate::plan::{Cell, FieldRule, HEADER, NONE, Partner, Plan, Row, TRAILER};
+use crate::validate::policy::{Action, Check, Policy, Requirements, TypeRules};
+use crate::validate::reason::SessionRejectReason as Reason;
+use crate::validate::{RefTag, Violation};
 
 /// The memory of a walk: open groups, and members seen.
-/// [`Validator::scratch`](super::Validator::scratch) creates one. Between messages it holds only
+/// [`Validator::scratch`](crate::Validator::scratch) creates one. Between messages it holds only
 /// the layouts of some valid ones, which do not affect the results.
 #[derive(Clone)]
 pub struct Scratch {
@@ -101,15 +103,21 @@ pub(crate) struct Walk<'r, 'm> {
     plan: &'r Plan,
     message: &'r Message<'m>,
     policy: &'r Policy,
-    scratch: &'r mut Scratch,
+    frames: &'r mut Vec<Frame>,
+    seen: &'r mut [u64],
+    identifiers: &'r mut Vec<usize>,
+    references: &'r mut Vec<usize>,
+    /// The place of each field up to here.
+    places: &'r mut [Place],
+    learned: &'r mut Learned,
     /// Called for what is wrong, which is rare: a concrete type keeps the walk from being compiled
     /// once for each caller.
     report: &'r mut dyn FnMut(Violation<'m>) -> ControlFlow<()>,
     body: Option<u32>,
     row: Row,
+    /// Those of the message's type.
+    cells: &'r [Cell],
     section: Section,
-    /// The place of each field up to here; the scratch's, which gets them back.
-    places: Vec<Place>,
     /// Whether the layout is learned, if nothing is wrong.
     learns: bool,
     /// Wrong values in the open groups: whether the count fields before them are wrong is known
@@ -121,57 +129,67 @@ pub(crate) struct Walk<'r, 'm> {
 }
 
 impl<'r, 'm> Walk<'r, 'm> {
-    pub(crate) fn new(
+    /// Walks over the message and leaves the place of each field in the scratch, unless a report
+    /// ends the walk. What it notes is for [`Learned::learn`], if nothing was wrong.
+    pub(crate) fn run(
         plan: &'r Plan,
         message: &'r Message<'m>,
         policy: &'r Policy,
         scratch: &'r mut Scratch,
         learns: bool,
         report: &'r mut dyn FnMut(Violation<'m>) -> ControlFlow<()>,
-    ) -> Self {
-        scratch.frames.clear();
-        scratch.seen[..3 * plan.body_words].fill(0);
-        scratch.identifiers.clear();
-        scratch.references.clear();
-        let mut places = std::mem::take(&mut scratch.places);
+    ) -> ControlFlow<()> {
+        let Scratch { frames, seen, identifiers, references, places, learned } = scratch;
+        frames.clear();
+        seen[..3 * plan.body_words].fill(0);
+        identifiers.clear();
+        references.clear();
         places.resize(message.len(), Place::new(0, Section::Header, 0));
         let body = plan.body(message.msg_type());
-        Walk {
+        let mut walk = Walk {
             plan,
             message,
             policy,
-            scratch,
+            frames,
+            seen,
+            identifiers,
+            references,
+            places,
+            learned,
             report,
             body,
             row: body.map_or(Row::EMPTY, |body| plan.scope(body).row),
+            cells: body.map_or(&[], |body| plan.message_cells(body)),
             section: Section::Header,
-            places,
             learns,
             held: Vec::new(),
             met_wrong_length: false,
-        }
+        };
+        walk.walk()
     }
 
-    /// Walks over the message and leaves the place of each field in the scratch, unless a report
-    /// ends the walk. Learns the layout, if it was asked to and finds nothing wrong: the caller
-    /// calls [`Learned::learn`].
-    pub(crate) fn run(mut self) -> ControlFlow<()> {
-        let outcome = self.walk();
-        self.scratch.places = self.places;
-        outcome
-    }
-
+    #[inline(always)]
     fn walk(&mut self) -> ControlFlow<()> {
         if self.body.is_none() {
             // R-REJECT-17
             self.raise(Check::MsgType, Reason::InvalidMsgType, RefTag::Number(35), Some(2))?;
         }
-        let message = self.message;
-        for (position, &tag) in message.tags().iter().enumerate() {
-            let place = self.field(position, tag)?;
-            self.places[position] = place;
+        let tags = self.message.tags();
+        let mut position = 0;
+        loop {
+            position = if self.frames.is_empty() {
+                self.plain_fields(position)
+            } else {
+                self.plain_members(position)
+            };
+            let Some(&tag) = tags.get(position) else { break };
+            if !self.frames.is_empty() && self.leave_groups(tag)? {
+                continue;
+            }
+            self.places[position] = self.field(position, tag)?;
+            position += 1;
         }
-        while !self.scratch.frames.is_empty() {
+        while !self.frames.is_empty() {
             self.close_group()?;
         }
         self.unread_length()?;
@@ -218,8 +236,11 @@ impl<'r, 'm> Walk<'r, 'm> {
         if !self.policy.makes(Check::DataType) {
             return ControlFlow::Continue(());
         }
-        let mut identifiers = std::mem::take(&mut self.scratch.identifiers);
-        let references = std::mem::take(&mut self.scratch.references);
+        if self.identifiers.is_empty() && self.references.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let mut identifiers = std::mem::take(self.identifiers);
+        let references = std::mem::take(self.references);
         let message = self.message;
         let value = |position: usize| message.value(position);
         sort_positions(&mut identifiers, &|one, other| value(one).cmp(value(other)).then(one.cmp(&other)));
@@ -233,19 +254,18 @@ impl<'r, 'm> Walk<'r, 'm> {
             let tag = RefTag::Number(self.message.tags()[position]);
             self.raise(Check::DataType, Reason::ValueIsIncorrect, tag, Some(position))
         });
-        (self.scratch.identifiers, self.scratch.references) = (identifiers, references);
+        (*self.identifiers, *self.references) = (identifiers, references);
         outcome
     }
 
-    #[inline(always)]
+    /// Takes the next field, whatever it is, and returns its place.
     fn field(&mut self, position: usize, tag: u32) -> ControlFlow<(), Place> {
         let (plan, message) = (self.plan, self.message);
         let Some(slot) = plan.slot(tag) else { return self.unknown(position, tag) };
         let rule = plan.field(slot);
-        let learned = &mut self.scratch.learned;
-        let is_right = plan.accepts(rule, message, position, &mut learned.dates);
+        let is_right = plan.looks_right(slot, message, position, &mut self.learned.dates);
         if self.learns {
-            learned.note(rule.step, position);
+            self.learned.note(rule.step as usize, position);
         }
         if !is_right {
             self.value(position, tag, slot)?;
@@ -376,8 +396,8 @@ impl<'r, 'm> Walk<'r, 'm> {
         }
         if self.plan.has_identifiers && self.policy.type_rules() == TypeRules::Standard {
             match self.plan.field(slot).kind {
-                DataType::Xid => self.scratch.identifiers.push(position),
-                DataType::XidRef => self.scratch.references.push(position),
+                DataType::Xid => self.identifiers.push(position),
+                DataType::XidRef => self.references.push(position),
                 _ => {}
             }
         }
@@ -400,10 +420,10 @@ impl<'r, 'm> Walk<'r, 'm> {
         slot: u16,
         rule: &FieldRule,
     ) -> ControlFlow<(), Place> {
-        if !self.scratch.frames.is_empty()
+        if !self.frames.is_empty()
             && let Some((level, member)) = self.open_group_of(slot)
         {
-            while self.scratch.frames.len() > level + 1 {
+            while self.frames.len() > level + 1 {
                 self.close_group()?;
             }
             return self.in_group(position, tag, slot, rule, member);
@@ -417,7 +437,7 @@ impl<'r, 'm> Walk<'r, 'm> {
             Section::Body | Section::Trailer => in_body().or_else(in_trailer).or_else(in_header),
         };
         let Some((section, member)) = found else { return self.outside(position, tag) };
-        while !self.scratch.frames.is_empty() {
+        while !self.frames.is_empty() {
             self.close_group()?;
         }
         // R-REJECT-12
@@ -467,8 +487,8 @@ impl<'r, 'm> Walk<'r, 'm> {
     /// it, returns the innermost that has it, unless the field has a place outside groups.
     fn open_group_of(&self, slot: u16) -> Option<(usize, u16)> {
         let mut crowded = None;
-        for level in (0..self.scratch.frames.len()).rev() {
-            let frame = &self.scratch.frames[level];
+        for level in (0..self.frames.len()).rev() {
+            let frame = &self.frames[level];
             let Some(member) = self.plan.member_of(frame.row, slot) else { continue };
             let is_full = frame.announced.is_some_and(|announced| frame.entries >= announced);
             // Before the first entry nothing has been seen: the bits are those of another group.
@@ -496,8 +516,8 @@ impl<'r, 'm> Walk<'r, 'm> {
         rule: &FieldRule,
         member: u16,
     ) -> ControlFlow<(), Place> {
-        let level = self.scratch.frames.len() - 1;
-        let Frame { scope, announced, entries, last, delimiter, section, .. } = self.scratch.frames[level];
+        let level = self.frames.len() - 1;
+        let Frame { scope, announced, entries, last, delimiter, section, .. } = self.frames[level];
         let seen = self.seen_of(level);
         // R-REJECT-15
         let begins = if slot == delimiter {
@@ -530,7 +550,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         if self.mark(seen, member) {
             place = place.repeated();
         }
-        let frame = &mut self.scratch.frames[level];
+        let frame = &mut self.frames[level];
         frame.last = frame.last.max(member);
         if rule.has_others {
             self.others(position, scope, member, place)
@@ -543,7 +563,7 @@ impl<'r, 'm> Walk<'r, 'm> {
     /// that is read as sent it begins the other entries, too.
     #[cold]
     fn begins_strangely(&mut self, position: usize, tag: u32, slot: u16, member: u16) -> ControlFlow<()> {
-        let Some(frame) = self.scratch.frames.last_mut() else { return ControlFlow::Continue(()) };
+        let Some(frame) = self.frames.last_mut() else { return ControlFlow::Continue(()) };
         let first = ExpectedOrder::First(self.plan.member_rule(frame.scope, 0).tag);
         if frame.delimiter != NONE {
             return self.out_of_order(Check::GroupDelimiter, tag, position, first);
@@ -560,7 +580,7 @@ impl<'r, 'm> Walk<'r, 'm> {
     /// read as sent, the first difference is reported.
     #[cold]
     fn belongs_before(&mut self, position: usize, tag: u32) -> ControlFlow<()> {
-        let Some(frame) = self.scratch.frames.last_mut() else { return ControlFlow::Continue(()) };
+        let Some(frame) = self.frames.last_mut() else { return ControlFlow::Continue(()) };
         let before = ExpectedOrder::Before(self.plan.member_rule(frame.scope, frame.last).tag);
         if !self.plan.is_as_sent(frame.scope) {
             return self.out_of_order(Check::GroupOrder, tag, position, before);
@@ -574,16 +594,16 @@ impl<'r, 'm> Walk<'r, 'm> {
     fn begin_entry(&mut self, level: usize) -> ControlFlow<()> {
         self.finish_entry(level)?;
         let seen = self.seen_of(level);
-        let frame = &mut self.scratch.frames[level];
+        let frame = &mut self.frames[level];
         frame.entries += 1;
         frame.last = 0;
         let words = self.plan.words(frame.scope);
-        self.scratch.seen[seen..seen + words].fill(0);
+        self.seen[seen..seen + words].fill(0);
         ControlFlow::Continue(())
     }
 
     fn finish_entry(&mut self, level: usize) -> ControlFlow<()> {
-        let frame = self.scratch.frames[level];
+        let frame = self.frames[level];
         if frame.entries == 0 || !frame.enforced {
             return ControlFlow::Continue(());
         }
@@ -591,10 +611,10 @@ impl<'r, 'm> Walk<'r, 'm> {
     }
 
     fn close_group(&mut self) -> ControlFlow<()> {
-        let Some(level) = self.scratch.frames.len().checked_sub(1) else { return ControlFlow::Continue(()) };
+        let Some(level) = self.frames.len().checked_sub(1) else { return ControlFlow::Continue(()) };
         let outcome = self.finish_entry(level);
-        let frame = self.scratch.frames[level];
-        self.scratch.frames.pop();
+        let frame = self.frames[level];
+        self.frames.pop();
         outcome?;
         // NoXXX=0 is accepted if the group is optional. R-REJECT-14
         let wrong = match frame.announced {
@@ -605,7 +625,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         if wrong {
             self.wrong_count(frame);
         }
-        if !self.held.is_empty() && self.scratch.frames.is_empty() {
+        if !self.held.is_empty() && self.frames.is_empty() {
             return self.report_held();
         }
         ControlFlow::Continue(())
@@ -643,7 +663,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         let announced = NumInGroup::from_field(self.message.value(position)).ok().map(|count| count.0);
         let standard = self.policy.requirements() == Requirements::Standard;
         let scope = self.plan.scope(group);
-        self.scratch.frames.push(Frame {
+        self.frames.push(Frame {
             scope: group,
             row: scope.row,
             announced,
@@ -661,27 +681,32 @@ impl<'r, 'm> Walk<'r, 'm> {
 
     /// Returns the place of a field that has none of its own: it stands where the walk is.
     fn place_here(&self, tag: u32) -> Place {
-        let (section, depth) = match self.scratch.frames.last() {
-            Some(frame) if frame.entries > 0 => (frame.section, self.scratch.frames.len()),
-            _ => (self.section, self.scratch.frames.len().saturating_sub(1)),
+        let (section, depth) = match self.frames.last() {
+            Some(frame) if frame.entries > 0 => (frame.section, self.frames.len()),
+            _ => (self.section, self.frames.len().saturating_sub(1)),
         };
         Place::new(tag, section, depth).undefined()
+    }
+
+    /// Returns whether a required member was not seen.
+    #[inline(always)]
+    fn lacks(&self, scope: u32, seen: usize) -> bool {
+        let required = self.plan.required(scope, self.policy.requirements());
+        required.iter().zip(&self.seen[seen..]).any(|(required, seen)| required & !seen != 0)
     }
 
     /// Reports the required members that were not seen, ascending by tag (QuickFIX's order).
     // R-REJECT-7
     #[inline]
     fn missing(&mut self, scope: u32, seen: usize, check: Check) -> ControlFlow<()> {
-        let required = self.plan.required(scope, self.policy.requirements());
-        let missing = |at: usize| required[at] & !self.scratch.seen[seen + at];
-        if (0..required.len()).all(|at| missing(at) == 0) {
+        if !self.lacks(scope, seen) {
             return ControlFlow::Continue(());
         }
+        let required = self.plan.required(scope, self.policy.requirements());
         let mut reported = 0;
         loop {
             let members = self.plan.members_of(scope).iter().enumerate();
-            let lacks =
-                |at: usize| required[at / 64] & !self.scratch.seen[seen + at / 64] & (1 << (at % 64)) != 0;
+            let lacks = |at: usize| required[at / 64] & !self.seen[seen + at / 64] & (1 << (at % 64)) != 0;
             let tag = members
                 .filter(|&(at, rule)| rule.tag > reported && lacks(at))
                 .map(|(_, rule)| rule.tag)
@@ -706,13 +731,13 @@ impl<'r, 'm> Walk<'r, 'm> {
 
     #[inline]
     fn is_marked(&self, seen: usize, member: u16) -> bool {
-        self.scratch.seen[seen + usize::from(member / 64)] & (1 << (member % 64)) != 0
+        self.seen[seen + usize::from(member / 64)] & (1 << (member % 64)) != 0
     }
 
     /// Marks a member as seen and returns whether it was before.
     #[inline]
     fn mark(&mut self, seen: usize, member: u16) -> bool {
-        let word = &mut self.scratch.seen[seen + usize::from(member / 64)];
+        let word = &mut self.seen[seen + usize::from(member / 64)];
         let bit = 1 << (member % 64);
         let before = *word & bit != 0;
         *word |= bit;
@@ -744,7 +769,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         position: usize,
         expected: ExpectedOrder,
     ) -> ControlFlow<()> {
-        let (action, frame) = (self.policy.action(check), self.scratch.frames.last());
+        let (action, frame) = (self.policy.action(check), self.frames.last());
         let (false, Some(frame)) = (action == Action::Ignore, frame) else {
             return ControlFlow::Continue(());
         };
@@ -769,7 +794,7 @@ impl<'r, 'm> Walk<'r, 'm> {
     #[cold]
     #[inline(never)]
     fn found(&mut self, violation: Violation<'m>) -> ControlFlow<()> {
-        if !self.scratch.frames.is_empty() {
+        if !self.frames.is_empty() {
             if matches!(violation.check, Check::DataType | Check::EnumValue | Check::EmptyValue) {
                 self.held.push(violation);
                 return ControlFlow::Continue(());
