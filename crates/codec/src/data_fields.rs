@@ -61,11 +61,18 @@ impl DataFields {
         if self.hints[word] >> bit & 1 == 0 { None } else { self.search(tag) }
     }
 
+    /// Returns whether a tag that shares its bit of [`DataFields::hints`] with a length field may
+    /// be one: it seldom is none.
+    #[inline]
+    pub(crate) fn may_be_length(&self, tag: u32) -> bool {
+        let (word, bit) = second_hint(tag);
+        self.second_hints[word] >> bit & 1 != 0
+    }
+
     #[cold]
     #[inline(never)]
     fn search(&self, tag: u32) -> Option<u32> {
-        let (word, bit) = second_hint(tag);
-        if self.second_hints[word] >> bit & 1 == 0 {
+        if !self.may_be_length(tag) {
             return None;
         }
         let pairs = self.pairs();

@@ -100,6 +100,36 @@ fn a_message_of_any_length_in_any_storage_has_the_same_index_in_every_tier() {
 }
 
 #[test]
+fn many_data_fields_with_delimiters_have_the_same_index_in_every_tier() {
+    // The data field of the first pair is the length field of the second one.
+    let chained = DataFields::new(&[(95, 96), (96, 97), (348, 349)]);
+    let pairs = [
+        &b"95=9\x0196=a\x019=b\x01x=y\x01"[..],
+        b"348=7\x01349=\x01=\x0195=4\x01",
+        b"95=3\x0196=1\x01=\x0197=z\x01=\x01",
+    ];
+    let mut random = fastrand::Rng::with_seed(0x5EED_DA7A);
+    for _ in 0..ROUNDS / 20 {
+        let mut body = b"35=B\x01".to_vec();
+        for _ in 0..random.usize(..24) {
+            match random.usize(..6) {
+                0..=2 => body.extend_from_slice(pairs[random.usize(..3)]),
+                3 => body.extend_from_slice(b"58=text\x01"),
+                4 => body.extend_from_slice(b"12345=high\x01"),
+                _ => body.extend_from_slice(b"640=a\x01"),
+            }
+        }
+        if random.usize(..4) == 0 {
+            let at = random.usize(5..=body.len());
+            body.insert(at, b"\x01=9"[random.usize(..3)]);
+        }
+        for data_fields in [&chained, DataFields::STANDARD] {
+            agree(&whole(&body), data_fields, &[64]);
+        }
+    }
+}
+
+#[test]
 fn a_data_field_ends_where_its_length_says_in_every_tier() {
     for filler in (0..70).step_by(if cfg!(miri) { 69 } else { 1 }) {
         let few = if cfg!(miri) { 1 } else { 4 };

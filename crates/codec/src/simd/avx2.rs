@@ -178,8 +178,8 @@ impl Vector for Block {
             let pairs = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(0x010a));
             let numbers = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x0001_0064));
             let numbers = _mm256_permute4x64_epi64::<0b11_01_10_00>(numbers);
-            _mm256_storeu_si256(tags.cast(), numbers);
             let odd = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_or_si256(empty, not_digits));
+            _mm256_storeu_si256(tags.cast(), _mm256_andnot_si256(odd, numbers));
             // The words of the hints in the order of `hint`: bits 5 to 7 of a tag select one of
             // eight, bit 8 selects which eight.
             let hints = |part: usize| _mm256_loadu_si256(hints.as_ptr().add(8 * part).cast());

@@ -2,8 +2,8 @@
 //!
 //! The algorithm is here once, over [`Vector`]; one file per instruction set implements its
 //! instructions. It never judges a message: it stops at the first field that is not plain (no `=`,
-//! an empty value, a tag that is not a number, a data field that contains SOH), and the plain loop
-//! continues from there. So every fault and every error comes from the plain loop.
+//! an empty value, a tag that is not a number, a length that is not that of its data), and the
+//! plain loop continues from there. So every fault and every error comes from the plain loop.
 
 pub(crate) mod avx2;
 pub(crate) mod sse2;
@@ -50,9 +50,9 @@ trait Vector: Copy {
     unsafe fn write_positions(mask: u64, base: u32, to: *mut u32);
 
     /// Reads the tags of eight fields whose values begin and end where `ends_and_starts` says, each
-    /// tag between the SOH after the previous value and its `=`. Returns a bit for each field whose
-    /// tag does not have one to four digits, or that `hints` says may be a length field. The tag of
-    /// such a field has no meaning.
+    /// tag between the SOH after the previous value and its `=`. A tag that does not have one to
+    /// four digits becomes 0. Returns a bit for each field with such a tag, or that `hints` says
+    /// may be a length field.
     ///
     /// `ends_and_starts`: the end of the value before the first field, then start and end of every
     /// value; 16 numbers must be readable. All starts are offsets into `message` and at least 5.
@@ -176,68 +176,148 @@ unsafe fn read_all_tags<V: Vector>(
     fields: usize,
 ) -> FieldBoundary {
     // The framer has read these three.
-    let last = fields - 1;
-    (tags[0], tags[1], tags[last]) = (8, 9, 10);
+    (tags[0], tags[1], tags[fields - 1]) = (8, 9, 10);
     // If there is room, the last group is filled up with copies of CheckSum's value; what is read
     // for them is ignored.
-    let padded = fields + GROUP <= spans.len();
-    if padded {
-        let check_sum = spans[last];
+    let padding = if fields + GROUP <= spans.len() { GROUP } else { 0 };
+    if padding > 0 {
+        let check_sum = spans[fields - 1];
         spans[fields..fields + GROUP].fill(check_sum);
     }
-    let mut field = 2;
-    while field < last {
-        let count = GROUP.min(fields - field);
-        let mut odd = if padded || count == GROUP {
-            // SAFETY: field + 8 is at most the number of spans and tags, and the spans before it
+    let mut at = Group { first: 2, fields, joined: 0 };
+    while at.first < at.fields - 1 {
+        let count = GROUP.min(at.fields - at.first);
+        let mut odd = if padding > 0 || count == GROUP {
+            // SAFETY: first + 8 is at most the number of spans and tags, and the spans before it
             // were found or copied. The 16 numbers begin at the end of the previous value. Values
             // begin after `8=`, BeginString and `9=`, so at 12 or later.
             unsafe {
                 let numbers: *const u32 = spans.as_ptr().cast();
-                let before = numbers.add(2 * field - 1);
-                V::read_tags(bytes.as_ptr(), before, data_fields.hints(), tags.as_mut_ptr().add(field))
+                let before = numbers.add(2 * at.first - 1);
+                V::read_tags(bytes.as_ptr(), before, data_fields.hints(), tags.as_mut_ptr().add(at.first))
             }
         } else {
+            tags[at.first..at.fields].fill(0);
             0xff
         };
         odd &= 0xff >> (GROUP - count);
-        while odd != 0 {
-            let one = field + odd.trailing_zeros() as usize;
-            if let Some(place) = read_one_tag(bytes, data_fields, tags, &spans[..fields], one) {
-                return place;
-            }
-            odd &= odd - 1;
+        if odd == 0 {
+            at.first += GROUP;
+            continue;
         }
-        field += GROUP;
+        match settle(bytes, data_fields, tags, &mut spans[..at.fields + padding], at, odd) {
+            Ok(next) => at = next,
+            Err(place) => return place,
+        }
     }
-    FieldBoundary::new(fields, bytes.len())
+    FieldBoundary::new(at.fields, bytes.len())
 }
 
-/// Reads the tag of one field without vector instructions. Returns the field's position if it is
-/// not plain: its tag is not a number, or it is a length field whose data field does not end where
-/// it was assumed to.
+/// Where the tags of the next group are read.
+#[derive(Clone, Copy)]
+struct Group {
+    /// Its first field.
+    first: usize,
+    /// The number of fields in the message.
+    fields: usize,
+    /// The number of data fields with SOH before.
+    joined: usize,
+}
+
+/// Looks closer at the fields of a group that have a bit in `odd`: those with tag 0, which were not
+/// read, and those that may be length fields. Returns the next group, or the first field that is
+/// not plain. `spans` are those of all fields and of the copies after them.
 #[cold]
+#[inline(never)]
+fn settle(
+    bytes: &[u8],
+    data_fields: &DataFields,
+    tags: &mut [u32],
+    spans: &mut [Span],
+    group: Group,
+    mut odd: u8,
+) -> Result<Group, FieldBoundary> {
+    let Group { first, fields, joined } = group;
+    while odd != 0 {
+        let one = first + odd.trailing_zeros() as usize;
+        odd &= odd - 1;
+        if tags[one] != 0 && !data_fields.may_be_length(tags[one]) {
+            continue;
+        }
+        match read_one_tag(bytes, data_fields, tags, &spans[..fields], one) {
+            One::Plain => {}
+            One::Odd(place) => return Err(place),
+            One::Cut { place, .. } if joined == JOINED => return Err(place),
+            One::Cut { place, end } => {
+                let removed = join(&mut spans[one + 1..], end).ok_or(place)?;
+                let fields = fields - removed;
+                tags[fields - 1] = 10;
+                // The data field may be the length of another one.
+                return Ok(Group { first: one + 1, fields, joined: joined + 1 });
+            }
+        }
+    }
+    Ok(Group { first: first + GROUP, ..group })
+}
+
+/// The number of data fields with SOH in a message that are put together here. A message with more
+/// is left to the plain loop, as each makes the fields after it move.
+const JOINED: usize = 8;
+
+/// What a field is whose tag was read by itself.
+enum One {
+    Plain,
+    /// Its tag is not a number, or it is a length field whose data field does not end where it
+    /// says.
+    Odd(FieldBoundary),
+    /// It is the length field at `place`, and its data field has SOHs before its `end`, at each of
+    /// which a field was assumed to end.
+    Cut {
+        place: FieldBoundary,
+        end: usize,
+    },
+}
+
+/// Reads the tag of one field without vector instructions, unless it is known, and looks at the
+/// data field after it if it is a length field.
 fn read_one_tag(
     bytes: &[u8],
     data_fields: &DataFields,
     tags: &mut [u32],
     spans: &[Span],
     field: usize,
-) -> Option<FieldBoundary> {
+) -> One {
     let at = spans[field - 1].end() + 1;
-    let here = Some(FieldBoundary::new(field, at));
-    let Ok((tag, _)) = read_tag(bytes, at) else { return here };
-    tags[field] = tag;
-    let data_tag = data_fields.data_tag(tag)?;
-    let data = spans.get(field + 1)?;
-    let length = data_length(&bytes[spans[field].start()..spans[field].end()])?;
-    match read_tag(bytes, spans[field].end() + 1) {
-        Ok((tag, _)) if tag == data_tag => {
-            let end = data.start().saturating_add(length);
-            if end == data.end() && end < bytes.len() - TRAILER_LEN { None } else { here }
-        }
-        _ => None,
+    let place = FieldBoundary::new(field, at);
+    if tags[field] == 0 {
+        let Ok((tag, _)) = read_tag(bytes, at) else { return One::Odd(place) };
+        tags[field] = tag;
     }
+    let Some(data_tag) = data_fields.data_tag(tags[field]) else { return One::Plain };
+    let Some(data) = spans.get(field + 1) else { return One::Plain };
+    let Some(length) = data_length(&bytes[spans[field].start()..spans[field].end()]) else {
+        return One::Plain;
+    };
+    if !matches!(read_tag(bytes, spans[field].end() + 1), Ok((tag, _)) if tag == data_tag) {
+        return One::Plain;
+    }
+    let end = data.start().saturating_add(length);
+    if end >= bytes.len() - TRAILER_LEN || bytes[end] != 1 {
+        One::Odd(place)
+    } else if end == data.end() {
+        One::Plain
+    } else {
+        One::Cut { place, end }
+    }
+}
+
+/// Makes one field of the first ones, the last of which ends at `end`, and moves the others up to
+/// it. Returns the number of fields that are gone.
+fn join(fields: &mut [Span], end: usize) -> Option<usize> {
+    let last = fields.iter().position(|field| field.end() == end)?;
+    fields[0] = Span::new(fields[0].start(), end);
+    fields.copy_within(last + 1.., 1);
+    Some(last)
 }
 
 #[cfg(test)]
@@ -290,6 +370,22 @@ mod tests {
     }
 
     #[test]
+    fn data_with_soh_is_one_field_up_to_a_number_of_them() {
+        if Tier::best() == Tier::SCALAR {
+            return;
+        }
+        let first = "35=D\x0149=SENDER\x0156=TARGET\x0134=17\x0152=20240229-12:00:00\x0155=IBM\x0154=1\x01";
+        let (data, after) = ("95=9\x0196=a\x019=b\x01x=y\x01", "44=1.5\x0140=2\x01");
+        for count in 1..=JOINED + 1 {
+            let body = [first, &data.repeat(count), after].concat();
+            let expected = if count > JOINED { 9 + 2 * JOINED } else { 9 + 2 * count + 3 };
+            for limit in [256, 9 + 4 * count + 3 + 32] {
+                assert_eq!(reached(&whole(body.as_bytes()), limit), expected, "{count}");
+            }
+        }
+    }
+
+    #[test]
     fn the_plain_loop_goes_on_at_the_first_field_that_is_not_plain() {
         if Tier::best() == Tier::SCALAR {
             return;
@@ -301,7 +397,7 @@ mod tests {
             ("058=x\x01", 9),
             ("12345678901=x\x01", 9),
             ("95=3\x0196=a\x01b\x01", 0),
-            ("95=5\x0196=a\x019=b\x01", 9),
+            ("95=4\x0196=a\x019=b\x01", 9),
             ("x\x01", 0),
             ("58=\x01", 0),
         ] {
