@@ -10,8 +10,8 @@ use std::path::Path;
 
 use fixbolt_session::store::StoreError;
 
-use crate::fallocate::{fallocate, punch_hole};
 use crate::mapping::Mapping;
+use crate::system_calls::{fallocate, punch_hole};
 
 /// The operations that the journal needs from the file system.
 pub(crate) trait Backend: Send + Sync {

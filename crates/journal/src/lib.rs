@@ -18,7 +18,6 @@ mod closed;
 mod copies;
 mod creation;
 mod directory;
-mod fallocate;
 mod files;
 mod floor;
 mod head;
@@ -53,6 +52,7 @@ mod shared;
 #[cfg(feature = "inspect")]
 mod stopped;
 mod syncing;
+mod system_calls;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -344,6 +344,7 @@ impl Log {
         if self.end.offset + SEAL <= self.segments[self.end.segment].mapping.len() {
             self.put(seal, b"");
         }
+        self.segments[self.end.segment].mapping.end_records();
         self.end = RecordAddress { segment: self.end.segment + 1, offset: SEGMENT_HEADER };
         let segment = &mut self.segments[self.end.segment];
         segment.start = (self.pending.generation, self.pending.next_out);

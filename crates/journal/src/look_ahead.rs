@@ -2,14 +2,17 @@
 //!
 //! An append compares the end of its record with one offset, the alert. It is where the segment
 //! ends, or earlier, where pages or a segment should be made ready; so an append that only writes
-//! its record pays for nothing else. What is wanted is noted, and done while the worker is idle: a
-//! page is made ready by `prepare`, and a thread of the store is rung for by it, which costs a
-//! system call. A worker that is never idle rings at the next alert.
+//! its record pays for nothing else. What is wanted is noted, and done while the worker is idle:
+//! pages are made ready by `prepare`, a few in a step, and a thread of the store is rung for by it,
+//! which costs a system call. A worker that is never idle rings at the next alert, and takes such a
+//! step when no page is left.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::log::Log;
+use crate::segment::PAGE;
+use crate::system_calls::waits;
 use crate::thread::Task;
 
 /// Bytes to make ready to write, at most, and at first: a session that writes little needs little.
@@ -17,8 +20,8 @@ pub(crate) const AHEAD: usize = 256 << 10;
 pub(crate) const FIRST: usize = 16 << 10;
 /// Bytes after which to look again whether a worker that has fallen behind has caught up.
 const BEHIND: usize = 16 << 10;
-/// A page takes 2 us. One that takes as long as this waits for the disk or for memory of others,
-/// and the worker leaves pages to `fixbolt-store` for this time.
+/// A step takes 5 us. If it takes as long as this because the disk or memory was waited for, the
+/// worker leaves pages to `fixbolt-store` for this time.
 pub(crate) const SLOW: Duration = Duration::from_micros(500);
 const LEFT_FOR: Duration = Duration::from_secs(1);
 
@@ -69,22 +72,32 @@ impl Log {
             self.wanted.segment_after = number;
             self.want(Task::Prepare);
         }
-        let (ready, window) = (self.shared.ready_in(number), self.window());
-        if ready < length {
-            let left = ready.saturating_sub(end);
-            let page = if left > window / 4 * 3 {
-                ready - window / 4 * 3
-            } else if left > window / 2 && !self.leaves_pages() {
-                self.wanted.pages = true;
-                self.has_news = !self.wanted.is_known;
-                ready - window / 2
-            } else {
-                self.fall_behind();
-                end + BEHIND
-            };
-            alert = alert.min(page);
+        if self.shared.ready_in(number) < length {
+            alert = alert.min(self.look_at_pages(number, end));
         }
         self.alert = alert;
+    }
+
+    /// Determines whether pages of segment `number` are wanted once records reach `end`, and when
+    /// to look again.
+    fn look_at_pages(&mut self, number: u32, end: usize) -> usize {
+        let (ready, window) = (self.shared.ready_in(number), self.window());
+        let left = ready.saturating_sub(end);
+        if left > window / 4 * 3 {
+            return ready - window / 4 * 3;
+        }
+        if left > window / 2 && !self.leaves_pages() {
+            self.wanted.pages = true;
+            self.has_news = !self.wanted.is_known;
+            return ready - window / 2;
+        }
+        // A core that is free makes them ready sooner than this one.
+        self.fall_behind();
+        while self.shared.ready_in(number) < end && !self.leaves_pages() {
+            self.make_pages_ready();
+        }
+        let ready = self.shared.ready_in(number);
+        if ready > end { ready.min(end + BEHIND) } else { end + BEHIND }
     }
 
     /// Returns how many bytes to keep ready: several times as many as were written since the
@@ -116,7 +129,7 @@ impl Log {
         }
     }
 
-    /// Does one step of what is wanted: rings for the threads, or makes a page ready. Returns
+    /// Does one step of what is wanted: rings for the threads, or makes pages ready. Returns
     /// whether there is more. Called between turns.
     pub(crate) fn prepare(&mut self) -> bool {
         if self.damage.is_some() || self.shared.failed.load(Ordering::Relaxed) {
@@ -128,37 +141,37 @@ impl Log {
             let wanted = [Task::Prepare, Task::Sync].into_iter().filter(|task| threads & task.bit() != 0);
             wanted.for_each(|task| self.shared.ring(task));
         } else if self.wanted.pages {
-            self.make_page_ready();
+            let window = self.end.offset + self.window();
+            let goal = window.min(self.segments[self.end.segment].mapping.len());
+            if self.make_pages_ready() >= goal {
+                self.wanted.pages = false;
+                self.look_ahead(self.end.offset);
+            }
         }
         self.wanted.is_known = self.wanted.pages || self.wanted.threads != 0;
         self.wanted.is_known
     }
 
-    /// Makes the next page ready, if one should be.
-    fn make_page_ready(&mut self) {
-        let at = self.committed_end;
-        let segment = &self.segments[at.segment];
-        let number = segment.number;
-        let from = self.shared.ready_in(number).max(at.offset & !4095);
-        let to = (at.offset + self.window()).min(segment.mapping.len());
-        self.wanted.pages = from + 4096 < to;
-        if from < to {
-            let begin = Instant::now();
-            segment.mapping.ahead().populate(from..from + 4096);
-            self.shared.note_ready(number, from + 4096);
-            self.note_page(begin, begin.elapsed());
+    /// Takes a step to make the next pages of the segment ready, all of which are behind the last
+    /// record. Returns up to where pages are ready.
+    fn make_pages_ready(&mut self) -> usize {
+        let segment = &mut self.segments[self.end.segment];
+        let (number, length) = (segment.number, segment.mapping.len());
+        let from = self.shared.ready_in(number).max(self.end.offset.next_multiple_of(PAGE)).min(length);
+        let (begin, before) = (Instant::now(), waits());
+        let ready = segment.step(from);
+        self.shared.note_ready(number, ready);
+        let took = begin.elapsed();
+        if took >= SLOW && waits() > before {
+            self.leave_pages(begin + took);
         }
-        if !self.wanted.pages {
-            self.look_ahead(at.offset);
-        }
+        ready
     }
 
-    /// Notes how long it took to make a page ready.
-    pub(crate) fn note_page(&mut self, begin: Instant, took: Duration) {
-        if took >= SLOW {
-            self.wanted.left_until = Some(begin + took + LEFT_FOR);
-            self.wanted.pages = false;
-            self.fall_behind();
-        }
+    /// Leaves pages to the thread for some time, as one had to be waited for.
+    pub(crate) fn leave_pages(&mut self, now: Instant) {
+        self.wanted.left_until = Some(now + LEFT_FOR);
+        self.wanted.pages = false;
+        self.fall_behind();
     }
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use fixbolt_session::store::StoreError;
 
+use crate::layout::SEGMENT_HEADER;
 use crate::look_ahead::{AHEAD, FIRST};
 use crate::mapping::MappingAhead;
 use crate::shared::{Shared, lock};
@@ -29,8 +30,10 @@ pub(crate) struct Preparation {
     retry: Instant,
 }
 
-/// How many bytes are made ready at a time, so that whoever else needs the core gets it in between.
+/// How many bytes are made ready at a time, so that whoever else needs the core gets it in between,
+/// and of the next segment before it is needed.
 const STEP: usize = 64 << 10;
+const FIRST_OF_NEXT: usize = 64 << 10;
 /// How often to look where a session is whose worker has fallen behind, and how long to go on after
 /// it has done without.
 const HELP_EVERY: Duration = Duration::from_millis(1);
@@ -132,8 +135,10 @@ impl Preparation {
         match making.maker.make(0) {
             Ok(mut segment) => {
                 let ahead = segment.mapping.ahead();
-                segment.ready = STEP.min(ahead.len() / 4) & !4095;
-                ahead.populate(0..segment.ready);
+                let first = FIRST_OF_NEXT.min(ahead.len() / 4);
+                while segment.ready < first {
+                    segment.ready = segment.step(segment.ready.max(SEGMENT_HEADER));
+                }
                 lock(&self.shared.ahead).push((segment.number, ahead));
                 if let Err(TrySendError::Full(segment) | TrySendError::Disconnected(segment)) =
                     making.ready.try_send(segment)

@@ -4,6 +4,7 @@
 //! docs/journal.md has the reasoning. An inconsistent journal is not changed: it is opened for
 //! reading and refuses appends until `repair`.
 
+use std::fs::File;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -257,6 +258,10 @@ impl Opening<'_> {
             turn += TURNS_AFTER_DEATH;
         }
         let floor = head.floor_writer(&reached)?;
+        let last = &mut segments[scan.end.segment];
+        let path = directory.join(file_name(last.number));
+        let file = File::options().write(true).open(&path).map_err(|e| failed("opening", &path, &e))?;
+        last.mapping.expect_records(&file);
         let mut log = self.log(&directory, segments, maker, head, lock, read_from)?;
         if found.state != HeadState::Clean {
             log.shared.sync_past();

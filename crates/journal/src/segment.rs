@@ -16,6 +16,11 @@ use crate::layout::{SEGMENT_HEADER, SegmentHeader};
 use crate::lock;
 use crate::mapping::Mapping;
 
+/// What a page takes.
+pub(crate) const PAGE: usize = 4096;
+/// How many bytes are filled at a time, or made ready: 5 us, and 3.
+pub(crate) const STEP: usize = 16 << 10;
+
 /// A segment in memory, with the positions of some of its outbound messages.
 pub(crate) struct Segment {
     pub(crate) number: u32,
@@ -24,12 +29,32 @@ pub(crate) struct Segment {
     pub(crate) start: (Generation, SeqNum),
     /// Bytes whose pages were made ready before its first record.
     pub(crate) ready: usize,
+    /// Up to where the system keeps zeros in memory, so that pages are quickly made ready.
+    filled: usize,
     index: Index,
 }
 
 impl Segment {
     pub(crate) fn new(number: u32, mapping: Mapping, start: (Generation, SeqNum), index: Index) -> Self {
-        Self { number, mapping, start, ready: 0, index }
+        Self { number, mapping, start, ready: 0, filled: 0, index }
+    }
+
+    /// Takes a step towards pages that are ready to be written from `from` on, where no record is:
+    /// fills [`STEP`] bytes, or makes ready what is filled, or a page of a file that cannot be.
+    /// Returns up to where pages are ready.
+    pub(crate) fn step(&mut self, from: usize) -> usize {
+        let to = (from + 1).next_multiple_of(STEP).min(self.mapping.len());
+        if from >= to {
+            return to;
+        }
+        let is_filled = self.filled >= to;
+        if !is_filled && self.mapping.fill(from..to) {
+            self.filled = to;
+            return from;
+        }
+        let to = if is_filled { to } else { to.min(from + PAGE) };
+        self.mapping.ahead().populate(from..to);
+        to
     }
 
     /// Records an original outbound message.
@@ -223,7 +248,8 @@ impl SegmentMaker {
             journal: Some(self.journal),
         };
         self.backend.write(&file, 0, &header.encode()).map_err(|e| failed("writing", path, &e))?;
-        let mapping = self.backend.map(&file, bytes as usize).map_err(|e| failed("mapping", path, &e))?;
+        let mut mapping = self.backend.map(&file, bytes as usize).map_err(|e| failed("mapping", path, &e))?;
+        mapping.expect_records(&file);
         let index = Index::of_length(mapping.len());
         Ok((Segment::new(number, mapping, (Generation(0), SeqNum::ONE), index), file))
     }

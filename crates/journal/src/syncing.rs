@@ -38,10 +38,11 @@ pub(crate) struct Syncing {
 const LOOK: Duration = Duration::from_secs(1);
 const FLUSH: Duration = Duration::from_millis(500);
 /// Maximum number of bytes written at a time, as the mark must not wait long, and the pause
-/// afterwards, as writing takes a core from others. So at most 50 MiB of a session are written in a
+/// afterwards, as writing takes a core from others: several times for a moment, however much is
+/// written, so that it is not done more often. So at most 50 MiB of a session are written in a
 /// second; what is beyond that, the system writes within half a minute.
-const FLUSH_MOST: usize = 1 << 20;
-const BETWEEN: Duration = Duration::from_millis(20);
+const FLUSH_MOST: usize = 4 << 20;
+const BETWEEN: Duration = Duration::from_millis(80);
 /// How far before a session that goes on writing pages are left alone, at most.
 const NEAR: usize = 64 << 10;
 /// How long the reserve should last, and the shortest time over which the use of sequence numbers
@@ -150,6 +151,7 @@ impl Syncing {
             if n < number && self.flushed >= mapping.len() {
                 lock(&self.shared.ahead).retain(|(m, _)| *m != n);
                 mapping.release(0..mapping.len());
+                mapping.expect_reads();
                 lock(&self.shared.past).push((n, mapping));
                 self.flushed = 0;
                 self.shared.ring(Task::Archive);

@@ -11,7 +11,7 @@ use fixbolt_session::store::StoreError;
 
 use super::*;
 use crate::log::RESERVE;
-use crate::look_ahead::{AHEAD, FIRST, SLOW};
+use crate::look_ahead::{AHEAD, FIRST};
 use crate::testing::{Hook, Operation, TempDir, head_in, key, outbound, reset, wait_for_creation};
 use crate::thread::{Next, StoreThreads, Task, Work, on_grid};
 
@@ -49,7 +49,7 @@ fn prepare_all(store: &mut DirectoryStore) -> usize {
 }
 
 #[test]
-fn an_idle_worker_makes_pages_ready_one_by_one_for_the_sessions_that_write() {
+fn an_idle_worker_makes_pages_ready_a_few_at_a_time_for_the_sessions_that_write() {
     let dir = TempDir::new("ahead");
     let (mut store, a) = opened_with(&dir, 64 << 10, 4 << 20);
     for n in 1..200 {
@@ -120,6 +120,68 @@ fn pages_are_made_ready_by_a_thread_if_the_worker_is_never_idle_and_later_by_the
 }
 
 #[test]
+fn a_worker_that_is_never_idle_makes_the_pages_of_its_next_records_ready_if_no_thread_does() {
+    let dir = TempDir::new("ahead-alone");
+    let (mut store, key) = opened_with(&dir, 4 << 20, 4 << 20);
+    for (n, length) in (1..).zip([10, 1000, 70_000, 20, 4096].into_iter().cycle().take(300)) {
+        turn(&mut store, key, &[outbound(n, &vec![b'x'; length])]);
+        let log = store.log_mut(key);
+        // Where it had to wait for one, the thread makes them.
+        if !log.leaves_pages() {
+            let ready = log.shared.ready_in(log.segments[log.end.segment].number);
+            assert!(ready >= log.end.offset, "message {n} ends at {}, behind {ready}", log.end.offset);
+        }
+    }
+}
+
+#[test]
+fn records_are_read_back_as_they_were_written_however_pages_are_made_ready() {
+    for largest in [64 << 10, 4 << 20] {
+        let dir = TempDir::new(&format!("ahead-bytes-{largest}"));
+        let (mut store, key) = opened_with(&dir, 64 << 10, largest);
+        let body = |n: u64| (0..n * 7919 % 9000).map(|k| (k ^ n) as u8 | 1).collect::<Vec<u8>>();
+        for n in 1..=600 {
+            turn(&mut store, key, &[outbound(n, &body(n))]);
+            if n % 7 == 0 {
+                store.begin();
+                store.append(key, &outbound(n + 1, &body(n + 1))).unwrap();
+                store.rollback();
+            }
+            for _ in 0..n % 5 {
+                store.prepare();
+            }
+            if n == 300 {
+                store.close(key).unwrap();
+                store.open(key, &session("A")).unwrap();
+            }
+        }
+        for n in 1..=600 {
+            assert_eq!(read_body(&mut store, key, 0, n), Some(body(n)), "message {n}");
+        }
+    }
+}
+
+#[test]
+fn a_file_is_kept_open_only_of_the_large_segment_that_is_written() {
+    let dir = TempDir::new("ahead-open");
+    let (mut store, key) = opened_with(&dir, 64 << 10, 1 << 20);
+    let open = |store: &DirectoryStore| {
+        store.log(key).segments.iter().map(|segment| segment.mapping.keeps_file()).collect::<Vec<_>>()
+    };
+    assert_eq!(open(&store), [false]);
+    let mut n = 0;
+    while store.log(key).end.segment < 2 {
+        n += 1;
+        turn(&mut store, key, &[outbound(n, &[b'x'; 10_000])]);
+        prepare_all(&mut store);
+    }
+    assert_eq!(open(&store), [false, false, true]);
+    store.close(key).unwrap();
+    store.open(key, &session("A")).unwrap();
+    assert_eq!(open(&store), [false, false, true]);
+}
+
+#[test]
 fn a_worker_whom_the_system_lets_wait_for_a_page_leaves_pages_to_the_thread() {
     let dir = TempDir::new("ahead-slow");
     let (mut store, key) = opened_with(&dir, 4 << 20, 4 << 20);
@@ -127,7 +189,7 @@ fn a_worker_whom_the_system_lets_wait_for_a_page_leaves_pages_to_the_thread() {
     prepare_all(&mut store);
     let ready_before = ready(&store, key);
     let log = store.log_mut(key);
-    log.note_page(Instant::now(), SLOW);
+    log.leave_pages(Instant::now());
     assert!(!store.prepare());
     turn(&mut store, key, &[outbound(2, &[b'x'; 200_000])]);
     while store.prepare() {
