@@ -1,5 +1,5 @@
-//! The codec benchmark: index, validate, typed-six, typed-all, encode and write-typed, over rings
-//! of differing messages, each checked before it is timed, in every tier of the processor.
+//! The codec benchmark: index, validate, typed-six, typed-all, encode, write-typed and write, over
+//! rings of differing messages, each checked before it is timed, in every tier of the processor.
 //!
 //! Every operation that reads begins with the bytes: framing, BodyLength, CheckSum and the index
 //! are included. `typed-six` and `typed-all` read messages with the places that validation found
@@ -31,7 +31,7 @@ use crate::messages::{Er235, Nos222, RING};
 use crate::orders::NEW_ORDER_SINGLE;
 use crate::reports::EXECUTION_REPORT;
 use crate::results::{Row, Table, TestReport};
-use crate::{more_messages, read_all, write_typed as typed};
+use crate::{fsfix, more_messages, read_all, write_typed as typed};
 
 /// Rounds of a ring per batch.
 const BATCH: usize = 100;
@@ -116,6 +116,7 @@ fn with_works<R>(seed: u64, timed: impl FnOnce(&mut [Work<'_>]) -> R) -> Result<
     let er_sealing =
         Sealing::new(Er235::VERSION.begin_string(), Er235::PARTIES, EXECUTION_REPORT, Precision::Seconds)?;
     let random = random::Rings::new(seed)?;
+    let fsfix = fsfix::Messages::new()?;
     let mut works = Vec::new();
     for tier in Tier::available() {
         works.extend([
@@ -189,6 +190,7 @@ fn with_works<R>(seed: u64, timed: impl FnOnce(&mut [Work<'_>]) -> R) -> Result<
         write_typed(&quotes, typed::quote_status_request)?,
         write_typed(&nested, typed::nested_quote_status_request)?,
     ]);
+    works.extend(fsfix.write_multileg()?);
     // Rows of the same message are next to each other.
     let order: Vec<String> = works.iter().map(|work: &Work<'_>| work.row.message.clone()).collect();
     works.sort_by_key(|work| order.iter().position(|name| *name == work.row.message));
@@ -229,6 +231,7 @@ mod tests {
             (tiers, tiers, 1)
         );
         assert_eq!(of("QuoteStatusRequest", "write-typed"), 1);
+        assert_eq!((of("NewOrderMultileg", "write"), of("NewOrderMultileg", "write-untyped")), (1, 1));
         assert_eq!((of("random-44", "validate"), of("random-order-44", "typed-six")), (tiers, tiers));
         // Beside the row with places.
         let at = |operation: &str| rows.iter().position(|row| row.operation == operation).unwrap();

@@ -14,7 +14,7 @@ use crate::messages::RING;
 use crate::peers::{MessageRow, MessageTest, Peers};
 use crate::results::{Part, Row, TestReport, of_parts};
 
-use self::works::Messages;
+pub(crate) use self::works::Messages;
 
 /// How much to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

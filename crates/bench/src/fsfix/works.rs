@@ -47,7 +47,7 @@ impl Ring {
 }
 
 /// The four messages.
-pub(super) struct Messages {
+pub(crate) struct Messages {
     market_data: Ring,
     quotes: Ring,
     nested: Ring,
@@ -57,7 +57,7 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    pub(super) fn new() -> Result<Self, String> {
+    pub(crate) fn new() -> Result<Self, String> {
         Ok(Self {
             market_data: Ring::new("MarketDataRequest", more_messages::market_data_request, &[]),
             quotes: Ring::new("QuoteStatusRequest", more_messages::quote_status_request, &[]),
@@ -97,6 +97,15 @@ impl Messages {
         works.extend(self.reads(quotes, read_all::quote_status_request, read_all::quote_status_request)?);
         works.extend(self.reads(nested, read_all::quote_status_request, read_all::quote_status_request)?);
         works.extend(self.reads(multileg, read_all::new_order_multileg, read_all::new_order_multileg)?);
+        Ok(works)
+    }
+
+    /// Both ways of writing NewOrderMultileg, for `bench codec`.
+    pub(crate) fn write_multileg(&self) -> Result<[Work<'_>; 2], String> {
+        let mut works = [self.write(&self.multileg)?, write_untyped(&self.multileg)?];
+        for work in &mut works {
+            "codec".clone_into(&mut work.row.test);
+        }
         Ok(works)
     }
 

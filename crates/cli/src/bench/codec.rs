@@ -24,6 +24,8 @@ use crate::exit::{Answer, Failure};
 ///   ...-unplaced   the same without the places that the two before read with
 ///   encode         from typed values, with both times, BodyLength and CheckSum
 ///   write-typed    the same with the generated writers, including groups
+///   write          the same with keys that are not constants, as in a program that converts
+///                  messages; write-untyped: from values that are bytes, which are not checked
 /// random-44 and random-42 are messages that this run generates: 64 of any types of the version,
 /// their fields, values and, where the standard leaves it open, order at random; random-order-44
 /// are NewOrderSingles of the same kind. typed-all of these reads each field in message order, and
