@@ -57,9 +57,9 @@ impl Encoder {
         sending_time: u64,
         write: impl FnOnce(&mut BodyWriter<'_>),
     ) -> Option<Range<usize>> {
-        let mut draft = Slot(slot).draft(msg_type);
-        write(draft.writer());
-        self.seal(draft, msg_type, seq, sending_time)
+        let SlotDraft(mut body) = Slot(slot).draft(msg_type);
+        write(&mut body);
+        self.around(body, msg_type, seq, sending_time)
     }
 
     /// Writes BeginString, BodyLength, CompIDs, MsgSeqNum, SendingTime and CheckSum around a body
@@ -73,7 +73,18 @@ impl Encoder {
         seq: SeqNum,
         sending_time: u64,
     ) -> Option<Range<usize>> {
-        let body = draft.0;
+        self.around(draft.0, msg_type, seq, sending_time)
+    }
+
+    /// Inlined, so that the writer is not moved.
+    #[inline(always)]
+    fn around(
+        &mut self,
+        body: BodyWriter<'_>,
+        msg_type: MsgType,
+        seq: SeqNum,
+        sending_time: u64,
+    ) -> Option<Range<usize>> {
         let sum = body.finish().ok()?.sum;
         let (memory, range) = body.into_memory().ok()?;
         let sending_time = self.second.render(sending_time, self.precision);

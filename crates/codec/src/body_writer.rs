@@ -23,7 +23,8 @@ use crate::number::Tag;
 use crate::open_group::Nesting;
 use crate::raw_body::RawBody;
 use crate::redacted::RedactedBody;
-use crate::soh::soh_bits;
+use crate::short_value::{Eight, Sixteen};
+use crate::soh::SOH;
 use crate::tag_set::TagSet;
 use crate::types::ToField;
 
@@ -38,21 +39,28 @@ use crate::types::ToField;
 /// ```
 pub struct BodyWriter<'b> {
     pub(crate) memory: &'b mut [u8],
+    /// Where the next field begins. Positions have four bytes: additions to them cannot overflow,
+    /// so that one comparison says whether a field has room.
+    at: u32,
+    /// Number of bytes at the end of the memory into which no short field may extend: those after
+    /// `limit`, or all while a length field waits for its data field, so that the next field is
+    /// checked.
+    kept: u32,
+    /// The sum of the bytes from `start` to `at`; only its lowest eight bits are kept right.
+    pub(crate) sum: u32,
+    /// Where the header fields end that the body begins with. As long as this is `at`, another one
+    /// may follow.
+    header_end: u32,
     /// Where the body begins. The bytes before it are reserved for the header.
-    start: usize,
-    pub(crate) at: usize,
+    start: u32,
     /// Where the body must end at the latest.
-    pub(crate) limit: usize,
-    /// Below this position, [`WINDOW`] bytes can be written. Zero while a length field waits for
-    /// its data field, so that the next field is checked.
-    pub(crate) free_until: usize,
+    limit: u32,
     msg_type: MsgType,
     error: Option<EncodeError>,
     pub(crate) scope: Scope,
     /// One bit for each tag modulo 512 that was written in any scope; all bits after fields that
     /// are not checked.
     pub(crate) written: TagSet,
-    pub(crate) body_begun: bool,
     /// The length field that was written last, until its data field is written.
     pub(crate) announced: Option<Announced>,
     pub(crate) nesting: Nesting,
@@ -60,10 +68,9 @@ pub struct BodyWriter<'b> {
     pub(crate) dialect_data: bool,
 }
 
-/// Bytes in which a short field is written: a key of up to eight bytes, a value and SOH.
-const WINDOW: usize = 8 + SHORT + 1;
-/// Length of a typed value that is written in the window.
-const SHORT: usize = 32;
+/// Bytes in which a short field is written: a key of up to eight bytes, a value of up to three
+/// words, and SOH.
+const WINDOW: usize = 8 + 3 * 8 + 1;
 
 impl fmt::Debug for BodyWriter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -82,25 +89,25 @@ impl fmt::Debug for BodyWriter<'_> {
 pub(crate) struct Scope {
     pub(crate) start: usize,
     /// One bit for each tag modulo 512. A clear bit: the tag was not written. A set bit: look for
-    /// it.
-    pub(crate) seen: [u64; 8],
+    /// it. In bytes, so that a constant tag's bit is part of the instruction that sets it.
+    pub(crate) seen: [u8; 64],
 }
 
 impl Scope {
     #[inline]
     pub(crate) const fn new(start: usize) -> Self {
-        Self { start, seen: [0; 8] }
+        Self { start, seen: [0; 64] }
     }
 
-    /// Returns the word of `seen` and the bit in it for a tag.
+    /// Returns the byte of `seen` and the bit in it for a tag.
     #[inline]
-    pub(crate) const fn place(tag: Tag) -> (usize, u64) {
-        ((tag.number() / 64 % 8) as usize, 1 << (tag.number() % 64))
+    pub(crate) const fn place(tag: Tag) -> (usize, u8) {
+        ((tag.number() / 8 % 64) as usize, 1 << (tag.number() % 8))
     }
 }
 
 impl<'b> BodyWriter<'b> {
-    /// Creates a writer at the beginning of `memory`.
+    /// Creates a writer at the beginning of `memory`, of which it uses at most 4 GiB.
     #[must_use]
     #[inline]
     pub const fn new(msg_type: MsgType, memory: &'b mut [u8]) -> Self {
@@ -112,22 +119,27 @@ impl<'b> BodyWriter<'b> {
     /// reserved for the header and CheckSum; [`BodyWriter::into_memory`] returns all of them.
     ///
     /// # Panics
-    /// Panics if `start` is greater than `limit`, or `limit` greater than the length of `memory`.
+    /// Panics if `start` is greater than `limit`, or `limit` greater than the length of `memory`, or
+    /// if the body would begin after 4 GiB.
     #[must_use]
     #[inline]
+    #[allow(clippy::cast_possible_truncation)] // at most LAST
     pub const fn within(msg_type: MsgType, memory: &'b mut [u8], start: usize, limit: usize) -> Self {
         assert!(start <= limit && limit <= memory.len(), "a body lies within its memory");
+        let (limit, kept) = ends(memory.len(), limit);
+        assert!(start <= limit as usize, "a body begins within the first 4 GiB of its memory");
         Self {
+            kept,
             memory,
-            start,
-            at: start,
+            at: start as u32,
+            sum: 0,
+            header_end: start as u32,
+            start: start as u32,
             limit,
-            free_until: free_until(limit),
             msg_type,
             error: None,
             scope: Scope::new(start),
             written: TagSet::EMPTY,
-            body_begun: false,
             announced: None,
             nesting: Nesting::NONE,
             dialect_data: false,
@@ -143,7 +155,8 @@ impl<'b> BodyWriter<'b> {
     #[inline]
     pub fn into_memory(self) -> Result<(&'b mut [u8], Range<usize>), EncodeError> {
         self.is_finished()?;
-        Ok((self.memory, self.start..self.at))
+        let body = self.start as usize..self.at();
+        Ok((self.memory, body))
     }
 
     /// Returns MsgType (35) of the message being written.
@@ -160,8 +173,9 @@ impl<'b> BodyWriter<'b> {
 
     /// Returns the bytes written so far.
     #[must_use]
+    #[inline]
     pub fn written(&self) -> &[u8] {
-        &self.memory[self.start..self.at]
+        &self.memory[self.start as usize..self.at()]
     }
 
     /// Records a mistake. Only the first one is kept.
@@ -217,16 +231,16 @@ impl<'b> BodyWriter<'b> {
     pub fn finish(&self) -> Result<Body<'_>, EncodeError> {
         self.is_finished()?;
         let bytes = self.written();
-        Ok(Body { msg_type: self.msg_type, bytes, sum: byte_sum(bytes) })
+        Ok(Body { msg_type: self.msg_type, bytes, sum: self.sum as u8 })
     }
 
     /// Returns the finished body with the lifetime of the borrowed memory.
     #[inline]
     pub(crate) fn into_body(self) -> Result<Body<'b>, EncodeError> {
         self.is_finished()?;
+        let body = self.start as usize..self.at();
         let memory: &'b [u8] = self.memory;
-        let bytes = &memory[self.start..self.at];
-        Ok(Body { msg_type: self.msg_type, bytes, sum: byte_sum(bytes) })
+        Ok(Body { msg_type: self.msg_type, bytes: &memory[body], sum: self.sum as u8 })
     }
 
     #[inline]
@@ -243,126 +257,230 @@ impl<'b> BodyWriter<'b> {
         }
     }
 
-    /// Writes a plain field of 1 to 15 bytes, or returns `false` if it is to be written by
+    /// Writes a plain field of 1 to 16 bytes, or returns `false` if it is to be written by
     /// [`BodyWriter::any_bytes`].
     #[inline(always)]
     fn short_bytes(&mut self, key: &Key, value: &[u8]) -> bool {
-        let length = value.len();
-        if !matches!(length, 1..=15) || !self.admits_plain(key) {
+        // Read before anything is stored, of which the compiler may think that it changes this.
+        let (at, length) = (self.at, value.len());
+        if !self.admits_plain(key) {
             return false;
         }
-        let value_at = usize::from(key.len);
         let Some(window) = self.window() else { return false };
-        window[..8].copy_from_slice(&key.text[..8]);
-        let Some(place) = window.get_mut(value_at..value_at + 16) else { return false };
-        // The word with the end of the value contains its SOH as well.
-        let end = 1 << (8 * (length % 8));
-        if let (Some(first), Some(last)) = (value.first_chunk::<8>(), value.last_chunk::<8>()) {
-            let first = u64::from_le_bytes(*first);
-            let last = u64::from_le_bytes(*last) >> 8 >> (8 * (15 - length));
-            if soh_bits(first) | soh_bits(last) != 0 {
-                return false;
-            }
-            place[..8].copy_from_slice(&first.to_le_bytes());
-            place[8..].copy_from_slice(&(last | end).to_le_bytes());
-        } else {
-            let word = short_word(value);
-            if soh_bits(word) != 0 {
-                return false;
-            }
-            place[..8].copy_from_slice(&(word | end).to_le_bytes());
+        let Some((sum, soh)) = put_short(window, key, value) else { return false };
+        if soh {
+            return false;
         }
-        self.wrote_plain(key, length);
+        self.wrote_plain(key, at, length, sum);
+        true
+    }
+
+    /// Writes a field of 1 to 16 bytes that is not checked, or returns `false`.
+    #[inline]
+    pub(crate) fn short_raw(&mut self, key: &Key, value: &[u8]) -> bool {
+        let (at, in_header) = (self.at, self.in_header() && matches!(key.owner, Owner::Header));
+        if key.len > 8 {
+            return false;
+        }
+        let Some(window) = self.window() else { return false };
+        let Some((sum, _)) = put_short(window, key, value) else { return false };
+        self.advance(key, at, value.len(), sum);
+        if in_header {
+            self.extend_header();
+        }
+        true
+    }
+
+    /// Writes a plain field from a typed value of a few words, or returns `false` if it is to be
+    /// written by [`BodyWriter::any_field`].
+    #[inline(always)]
+    fn short_field<T: ToField>(&mut self, key: &Key, value: &T) -> bool {
+        const { assert!(T::WORDS <= 3) };
+        let at = self.at;
+        if T::WORDS == 0 || !self.admits_plain(key) {
+            return false;
+        }
+        let Some(short) = value.to_words() else { return false };
+        let Some(window) = self.window() else { return false };
+        put_key(window, key);
+        let Some(place) = window[usize::from(key.len)..].first_chunk_mut::<25>() else { return false };
+        for (n, word) in short.words[..T::WORDS].iter().enumerate() {
+            place[8 * n..8 * n + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        // What is longer would end the field within it; no type's value is.
+        place[short.length.min(24)] = SOH;
+        self.wrote_plain(key, at, short.length, short.sum);
         true
     }
 
     /// Writes a plain field of 16 bytes or more, or returns `false`.
     #[inline]
     pub(crate) fn long_bytes(&mut self, key: &Key, value: &[u8]) -> bool {
-        let value_at = self.at + usize::from(key.len);
-        if value.len() < 16 || !self.admits_plain(key) || self.announced.is_some() || value_at >= self.limit {
+        if value.len() < 16 || !self.admits_plain(key) || self.announced.is_some() {
             return false;
         }
-        let Some(place) = self.memory[value_at..self.limit].get_mut(..=value.len()) else { return false };
+        let (at, limit) = (self.at(), self.limit());
+        let Some(place) = self.memory[at..limit].get_mut(..usize::from(key.len) + value.len() + 1) else {
+            return false;
+        };
+        let (place_of_key, place) = place.split_at_mut(usize::from(key.len));
         let (place, end) = place.split_at_mut(value.len());
         place.copy_from_slice(value);
-        end[0] = 1;
+        end[0] = SOH;
         if value.as_chunks::<16>().0.iter().chain(value.last_chunk()).any(contains_soh) {
             return false;
         }
-        self.memory[self.at..value_at].copy_from_slice(&key.text[..usize::from(key.len)]);
-        self.wrote_plain(key, value.len());
-        true
-    }
-
-    /// Writes a plain field of 1 to [`SHORT`] bytes from a typed value, or returns `false` if it is
-    /// to be written by [`BodyWriter::any_field`].
-    #[inline(always)]
-    fn short_field<T: ToField>(&mut self, key: &Key, value: &T) -> bool {
-        if T::MAX_LEN > SHORT || !self.admits_plain(key) {
-            return false;
-        }
-        let value_at = usize::from(key.len);
-        let Some(window) = self.window() else { return false };
-        window[..8].copy_from_slice(&key.text[..8]);
-        let Some(place) = window[value_at..].first_chunk_mut::<SHORT>() else { return false };
-        // Only what the value writes is looked at.
-        *place = [0; SHORT];
-        let length = value.write_to(place);
-        if contains_soh(place) || !matches!(length, 1..=SHORT) {
-            return false;
-        }
-        window[value_at + length] = 1;
-        self.wrote_plain(key, length);
+        place_of_key.copy_from_slice(&key.text[..usize::from(key.len)]);
+        self.wrote_plain(key, self.at, value.len(), u32::from(byte_sum(value)));
         true
     }
 
     /// Returns whether a plain field may be written here.
     #[inline(always)]
     const fn admits_plain(&self, key: &Key) -> bool {
-        let (word, bit) = Scope::place(key.tag);
+        let (byte, bit) = Scope::place(key.tag);
         key.plain
-            && (matches!(key.owner, Owner::Body) || !self.body_begun)
-            && self.scope.seen[word] & bit == 0
+            && (matches!(key.owner, Owner::Body) || self.in_header())
+            && self.scope.seen[byte] & bit == 0
     }
 
     /// Returns the memory for the next field, if there is enough and any field may follow.
     #[inline(always)]
     fn window(&mut self) -> Option<&mut [u8; WINDOW]> {
-        if self.at >= self.free_until {
+        // The compiler sees that `at` and the window are within the memory then.
+        let at = self.at;
+        let needed = u64::from(at) + WINDOW as u64 + u64::from(self.kept);
+        if needed > self.memory.len() as u64 {
             return None;
         }
-        self.memory[self.at..].first_chunk_mut()
+        self.memory[at as usize..].first_chunk_mut()
+    }
+
+    /// Goes on after a field that begins at `at`, whose value has this length and sum.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation)] // the field ends before `limit`
+    fn advance(&mut self, key: &Key, at: u32, length: usize, sum: u32) {
+        self.at = at + u32::from(key.len) + length as u32 + 1;
+        self.sum = self.sum.wrapping_add(u32::from(key.sum) + sum);
     }
 
     #[inline(always)]
-    fn wrote_plain(&mut self, key: &Key, length: usize) {
-        self.at += usize::from(key.len) + length + 1;
-        let (word, bit) = Scope::place(key.tag);
-        self.scope.seen[word] |= bit;
-        self.written.0[word] |= bit;
-        self.body_begun |= matches!(key.owner, Owner::Body);
+    fn wrote_plain(&mut self, key: &Key, at: u32, length: usize, sum: u32) {
+        self.advance(key, at, length, sum);
+        let (byte, bit) = Scope::place(key.tag);
+        self.scope.seen[byte] |= bit;
+        self.written.0[byte] |= bit;
+        if matches!(key.owner, Owner::Header) {
+            self.header_end = self.at;
+        }
+    }
+
+    /// Returns where the next field begins.
+    #[inline(always)]
+    pub(crate) const fn at(&self) -> usize {
+        self.at as usize
+    }
+
+    /// Has the next field begin at this position, which must not be after the limit.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation)]
+    pub(crate) const fn set_at(&mut self, at: usize) {
+        debug_assert!(at <= self.limit as usize);
+        self.at = at as u32;
+    }
+
+    /// Returns where the body must end at the latest.
+    #[inline(always)]
+    pub(crate) const fn limit(&self) -> usize {
+        self.limit as usize
+    }
+
+    /// Returns whether a header field may follow.
+    #[inline(always)]
+    pub(crate) const fn in_header(&self) -> bool {
+        self.at == self.header_end
+    }
+
+    /// Has another header field follow, as what was written last is one.
+    pub(crate) const fn extend_header(&mut self) {
+        self.header_end = self.at;
+    }
+
+    /// Lets no header field follow.
+    pub(crate) const fn end_header(&mut self) {
+        self.header_end = u32::MAX;
+    }
+
+    /// Returns where the header fields end.
+    pub(crate) const fn header_end(&self) -> u32 {
+        self.header_end
+    }
+
+    /// Lets header fields follow only at this position.
+    pub(crate) const fn set_header_end(&mut self, end: u32) {
+        self.header_end = end;
+    }
+
+    /// Has every field checked until [`BodyWriter::check_no_longer`] is called.
+    pub(crate) const fn check_all(&mut self) {
+        self.kept = u32::MAX;
+    }
+
+    pub(crate) const fn check_no_longer(&mut self) {
+        self.kept = ends(self.memory.len(), self.limit()).1;
     }
 }
 
-/// Returns the first position at which the window does not fit.
-pub(crate) const fn free_until(limit: usize) -> usize {
-    (limit + 1).saturating_sub(WINDOW)
+/// Returns the limit of positions and the number of bytes after it, or `u32::MAX` for both if they
+/// are not smaller.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation)]
+const fn ends(length: usize, limit: usize) -> (u32, u32) {
+    const MAX: usize = u32::MAX as usize;
+    if length < MAX {
+        return (limit as u32, (length - limit) as u32);
+    }
+    let kept = length - limit;
+    (if limit < MAX { limit as u32 } else { u32::MAX }, if kept < MAX { kept as u32 } else { u32::MAX })
 }
 
-/// Returns one to seven bytes as a word, the first one lowest.
-#[inline]
-fn short_word(value: &[u8]) -> u64 {
+/// Writes a field of 1 to 16 bytes, with a key of at most eight. Returns the sum of the value and
+/// whether it contains SOH, or `None` if it has another length.
+#[inline(always)]
+fn put_short(window: &mut [u8; WINDOW], key: &Key, value: &[u8]) -> Option<(u32, bool)> {
     let length = value.len();
-    if let (Some(first), Some(last)) = (value.first_chunk::<4>(), value.last_chunk::<4>()) {
-        // The two halves overlap in equal bytes.
-        return u64::from(u32::from_le_bytes(*first))
-            | u64::from(u32::from_le_bytes(*last)) << (8 * (length - 4));
+    put_key(window, key);
+    let place = window[usize::from(key.len)..].first_chunk_mut::<17>()?;
+    let found = match length {
+        // Most codes, in the fewest instructions if the length is known where it is called.
+        1 => {
+            place[0] = value[0];
+            (u32::from(value[0]), value[0] == SOH)
+        }
+        2..=8 => {
+            let word = Eight::load(value);
+            place[..8].copy_from_slice(&word.0.to_le_bytes());
+            (word.sum(), word.has_soh())
+        }
+        9..=16 => {
+            let words = Sixteen::load(value);
+            place[..16].copy_from_slice(&words.to_bytes());
+            (words.sum(), words.has_soh())
+        }
+        _ => return None,
+    };
+    place[length] = SOH;
+    Some(found)
+}
+
+/// Writes a key of up to eight bytes. What is after it is overwritten by the value.
+#[inline(always)]
+fn put_key(window: &mut [u8; WINDOW], key: &Key) {
+    if key.len <= 4 {
+        window[..4].copy_from_slice(&key.text[..4]);
+    } else {
+        window[..8].copy_from_slice(&key.text[..8]);
     }
-    let middle = length / 2;
-    u64::from(value[0])
-        | u64::from(value[middle]) << (8 * middle)
-        | u64::from(value[length - 1]) << (8 * (length - 1))
 }
 
 /// Returns whether one of the bytes is SOH, without a branch for each.

@@ -3,11 +3,13 @@
 
 use core::ops::Range;
 
-use crate::body_writer::{BodyWriter, Scope, free_until};
+use crate::body_writer::{BodyWriter, Scope};
 use crate::data_fields::DataFields;
 use crate::encode_error::EncodeErrorKind;
+use crate::index::byte_sum;
 use crate::key::{Key, Owner, is_header_field};
 use crate::number::Tag;
+use crate::soh::SOH;
 use crate::types::{FromField, ToField};
 
 /// A length field of the standard that waits for its data field.
@@ -43,7 +45,7 @@ impl BodyWriter<'_> {
     #[inline(never)]
     pub(crate) fn any_field<T: ToField>(&mut self, key: &Key, value: &T) {
         let Some(before) = self.admit(key) else { return };
-        if self.at + usize::from(key.len) + T::MAX_LEN < self.limit {
+        if self.at() + usize::from(key.len) + T::MAX_LEN < self.limit() {
             let Some(place) = self.place(key, T::MAX_LEN) else { return };
             place.fill(0);
             let length = value.write_to(place);
@@ -69,31 +71,32 @@ impl BodyWriter<'_> {
             self.refuse(data.tag, EncodeErrorKind::Empty);
             return;
         }
-        let before = self.at;
+        let before = self.at();
         let written = self.unpaired(length, |writer| {
             let mut digits = [0; u64::MAX_LEN];
             let count = (value.len() as u64).write_to(&mut digits);
             let place = writer.place(length, count)?;
             place.copy_from_slice(&digits[..count]);
-            Some(count)
+            Some((count, byte_sum(&digits[..count])))
         }) && self.unpaired(data, |writer| {
             writer.place(data, value.len())?.copy_from_slice(value);
-            Some(value.len())
+            Some((value.len(), byte_sum(value)))
         });
         if !written {
-            self.at = before;
+            self.set_at(before);
         } else if !length.paired {
             self.dialect_data = true;
         }
     }
 
-    /// Writes one field of a pair that is written together.
-    fn unpaired(&mut self, key: &Key, write: impl FnOnce(&mut Self) -> Option<usize>) -> bool {
+    /// Writes one field of a pair that is written together. `write` returns length and sum of the
+    /// value.
+    fn unpaired(&mut self, key: &Key, write: impl FnOnce(&mut Self) -> Option<(usize, u8)>) -> bool {
         if self.admit(key).is_none() {
             return false;
         }
-        let Some(length) = write(self) else { return false };
-        self.end_field(key, length);
+        let Some((length, sum)) = write(self) else { return false };
+        self.end_field(key, length, sum);
         true
     }
 
@@ -101,8 +104,8 @@ impl BodyWriter<'_> {
     /// for this field; or records that the field must not be written here.
     fn admit(&mut self, key: &Key) -> Option<Option<Announced>> {
         match key.owner {
-            Owner::Body => self.body_begun = true,
-            Owner::Header if !self.body_begun => {}
+            Owner::Body => {}
+            Owner::Header if self.in_header() => {}
             Owner::Header => {
                 self.refuse(key.tag, EncodeErrorKind::HeaderAfterBody);
                 return None;
@@ -112,48 +115,55 @@ impl BodyWriter<'_> {
                 return None;
             }
         }
-        let (word, bit) = Scope::place(key.tag);
-        if self.scope.seen[word] & bit != 0 && self.stands_in_scope(key.tag.number()) {
+        let (byte, bit) = Scope::place(key.tag);
+        if self.scope.seen[byte] & bit != 0 && self.stands_in_scope(key) {
             self.refuse(key.tag, EncodeErrorKind::Duplicate);
             return None;
         }
         let before = self.announced.take();
-        self.free_until = free_until(self.limit);
+        self.check_no_longer();
         if let Some(before) = before
-            && (before.data_tag != key.tag.number() || before.end != self.at)
+            && (before.data_tag != key.tag.number() || before.end != self.at())
         {
             self.refuse(before.length_tag, EncodeErrorKind::DanglingLength);
             return None;
         }
-        self.scope.seen[word] |= bit;
-        self.written.0[word] |= bit;
+        self.scope.seen[byte] |= bit;
+        self.written.0[byte] |= bit;
         Some(before)
     }
 
     /// Writes the key and returns the place of the value, which leaves space for SOH.
     pub(crate) fn place(&mut self, key: &Key, length: usize) -> Option<&mut [u8]> {
         let text = &key.text[..usize::from(key.len)];
-        let value_at = self.at + text.len();
+        let (at, limit) = (self.at(), self.limit());
+        let value_at = at + text.len();
         // Not `value_at + length`: no length may overflow.
-        if value_at >= self.limit || length >= self.limit - value_at {
+        if value_at >= limit || length >= limit - value_at {
             self.refuse(key.tag, EncodeErrorKind::NoRoom);
             return None;
         }
-        self.memory[self.at..value_at].copy_from_slice(text);
+        self.memory[at..value_at].copy_from_slice(text);
         Some(&mut self.memory[value_at..value_at + length])
     }
 
-    /// Ends the field, so that the next one is written after it.
-    pub(crate) fn end_field(&mut self, key: &Key, length: usize) {
-        let end = self.at + usize::from(key.len) + length;
+    /// Ends a field whose value, with this sum, is in place, so that the next one is written after
+    /// it.
+    pub(crate) fn end_field(&mut self, key: &Key, length: usize, sum: u8) {
+        let end = self.at() + usize::from(key.len) + length;
         self.memory[end] = 1;
-        self.at = end + 1;
+        let in_header = key.owner == Owner::Header && self.in_header();
+        self.set_at(end + 1);
+        if in_header {
+            self.extend_header();
+        }
+        self.sum = self.sum.wrapping_add(u32::from(key.sum)).wrapping_add(u32::from(sum));
     }
 
     /// Ends a field whose value is in place, unless the value is refused. A refused value is
     /// overwritten by the next field, because the caller may go on writing.
     fn complete(&mut self, key: &Key, length: usize, before: Option<Announced>) {
-        let value_at = self.at + usize::from(key.len);
+        let value_at = self.at() + usize::from(key.len);
         let value = &self.memory[value_at..value_at + length];
         if value.is_empty() {
             self.refuse(key.tag, EncodeErrorKind::Empty);
@@ -168,27 +178,32 @@ impl BodyWriter<'_> {
             return;
         }
         let announced = if key.paired { DataFields::STANDARD.data_tag(key.tag.number()) } else { None };
-        let length_found = u64::from_field(value).ok();
-        self.end_field(key, length);
+        let length_found = announced.and_then(|_| u64::from_field(value).ok());
+        let sum = byte_sum(value);
+        self.end_field(key, length, sum);
         if let Some(data_tag) = announced {
-            let (length_tag, end) = (key.tag, self.at);
+            let (length_tag, end) = (key.tag, self.at());
             self.announced = Some(Announced { length_tag, data_tag, length: length_found, end });
-            self.free_until = 0;
+            self.check_all();
         }
     }
 
     /// Records a length field that waits for its data field at a place where there cannot be one.
     pub(crate) fn refuse_announced(&mut self) {
         if let Some(announced) = self.announced.take() {
-            self.free_until = free_until(self.limit);
+            self.check_no_longer();
             self.refuse(announced.length_tag, EncodeErrorKind::DanglingLength);
         }
     }
 
-    /// Reads the fields of this scope back. Needed only if two tags share a bit.
+    /// Returns whether this scope has a field with this key. Needed only if two tags share a bit.
     #[cold]
-    fn stands_in_scope(&self, tag: u32) -> bool {
-        let bytes = &self.memory[self.scope.start..self.at];
+    fn stands_in_scope(&self, key: &Key) -> bool {
+        let (bytes, tag) = (&self.memory[self.scope.start..self.at()], key.tag.number());
+        if !may_stand(bytes, key) {
+            return false;
+        }
+        // It stands there, or a data field has the look of it: the fields are read back.
         let mut at = 0;
         let mut before = None;
         while at < bytes.len() {
@@ -249,6 +264,45 @@ impl BodyWriter<'_> {
         let end = value.checked_add(usize::try_from(length).ok()?)?;
         (bytes.get(end) == Some(&1)).then_some(end)
     }
+}
+
+/// Number of places that are compared at a time.
+const PLACES: usize = 16;
+
+/// Returns `false` if these fields certainly have none with this key: nowhere do SOH and its first
+/// three bytes follow each other.
+fn may_stand(fields: &[u8], key: &Key) -> bool {
+    if fields.starts_with(&key.text[..usize::from(key.len)]) {
+        return true;
+    }
+    let [first, second, third, ..] = key.text.map(|byte| [byte; PLACES]);
+    // A key of one digit has only two bytes.
+    let short = [key.len == 2; PLACES];
+    // The last places overlap those before them.
+    let Some(last) = fields.last_chunk() else { return true };
+    let mut rest = fields;
+    while let Some(part) = rest.first_chunk() {
+        if stands(part, &first, &second, &third, &short) {
+            return true;
+        }
+        rest = &rest[PLACES..];
+    }
+    stands(last, &first, &second, &third, &short)
+}
+
+/// Returns whether the key stands at one of the places. The compiler compares all of them at once.
+#[inline(always)]
+fn stands(
+    part: &[u8; PLACES + 3],
+    first: &[u8; PLACES],
+    second: &[u8; PLACES],
+    third: &[u8; PLACES],
+    short: &[bool; PLACES],
+) -> bool {
+    (0..PLACES).fold(false, |found, n| {
+        let is_third = (part[n + 3] == third[n]) | short[n];
+        found | ((part[n] == SOH) & (part[n + 1] == first[n]) & (part[n + 2] == second[n]) & is_third)
+    })
 }
 
 /// Returns the number that these digits form. Other bytes yield some number and never a panic.

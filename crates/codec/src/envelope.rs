@@ -12,7 +12,9 @@ use crate::frame::TRAILER_LEN;
 use crate::index::byte_sum;
 use crate::msg_type::MsgType;
 use crate::number::SeqNum;
-use crate::types::digits::{eight, fill, leading_zeros, text};
+use crate::short_value::{Eight, Sixteen};
+use crate::soh::SOH;
+use crate::types::digits::{eight, fill, four, leading_zeros, text, text_sum, three};
 
 /// Maximum length of BeginString (8) in an envelope.
 pub const BEGIN_STRING_LEN: usize = 12;
@@ -25,7 +27,7 @@ const SUB_IDS_LEN: usize = 2 * (1 + 3 + COMP_ID_LEN) + 2 * (1 + 4 + COMP_ID_LEN)
 #[derive(Clone, Debug)]
 pub struct Envelope {
     /// `8=FIX.4.4 SOH 9=`
-    begin: Text<{ 2 + BEGIN_STRING_LEN + 1 + 2 }>,
+    begin: Text<{ 2 + BEGIN_STRING_LEN + 1 + 2 + 15 }>,
     /// `SOH 49=… SOH 56=… SOH 34=`
     comp_ids: Text<COMP_IDS_LEN>,
     /// `SOH 50=… SOH 142=… SOH 57=… SOH 143=…`, without those that there are none of.
@@ -66,6 +68,21 @@ pub struct Stamp<'a> {
     pub original: Option<&'a [u8]>,
     /// LastMsgSeqNumProcessed (369); not written if `None`.
     pub last_processed: Option<SeqNum>,
+}
+
+impl Stamp<'_> {
+    /// Returns whether it is that of a new message, without LastMsgSeqNumProcessed.
+    #[inline(always)]
+    const fn is_common(&self) -> bool {
+        self.original.is_none() && self.last_processed.is_none()
+    }
+
+    /// Returns the length of the fields that only some headers have.
+    #[cold]
+    fn optional_len(&self) -> usize {
+        let original = self.original.map_or(0, |time| b"43=Y\x01122=\x01".len() + time.len());
+        original + self.last_processed.map_or(0, |seq| b"369=\x01".len() + digits(seq.0))
+    }
 }
 
 /// There is not enough space for the header before the body.
@@ -168,17 +185,9 @@ impl Envelope {
     /// Returns the length of the header fields that BodyLength counts.
     #[inline]
     fn counted_len(&self, msg_type: MsgType, stamp: &Stamp<'_>, seq_digits: usize) -> usize {
-        let original = stamp.original.map_or(0, |time| b"43=Y\x01122=\x01".len() + time.len());
-        let last_processed = stamp.last_processed.map_or(0, |seq| b"369=\x01".len() + digits(seq.0));
-        b"35=".len()
-            + msg_type.as_bytes().len()
-            + self.comp_ids.len
-            + self.sub_ids.len
-            + b"\x0152=\x01".len()
-            + seq_digits
-            + stamp.sending_time.len()
-            + original
-            + last_processed
+        let always = b"35=\x0152=\x01".len() + self.comp_ids.len + self.sub_ids.len;
+        let length = always + msg_type.as_bytes().len() + seq_digits + stamp.sending_time.len();
+        if stamp.is_common() { length } else { length + stamp.optional_len() }
     }
 
     /// Writes the header and CheckSum around the body at `body` in `memory`; `sum` is
@@ -201,54 +210,145 @@ impl Envelope {
     ) -> Result<Range<usize>, NoHeadroom> {
         let seq = Number::new(stamp.seq.0);
         let counted = self.counted_len(msg_type, stamp, seq.length);
-        let body_length = Number::new((counted + body.len()) as u64);
+        let body_length = Number::of_length(counted + body.len());
         let needed = self.begin.len + body_length.length + 1 + counted;
         let Some(start) = body.start.checked_sub(needed) else { return Err(NoHeadroom { needed }) };
         let end = body.end + TRAILER_LEN;
-        let (header, rest) = memory[start..end].split_at_mut(needed);
-
-        let mut pen = Pen { to: header, at: 0 };
-        pen.put(self.begin.as_bytes());
-        pen.number(&body_length);
-        pen.word(*b"\x0135=\0\0\0\0", 4);
-        pen.msg_type(&msg_type);
-        pen.put(self.comp_ids.as_bytes());
-        pen.number(&seq);
-        if self.has_sub_ids() {
-            pen.put(self.sub_ids.as_bytes());
-        }
-        if stamp.original.is_some() {
-            pen.put(b"\x0143=Y");
-        }
-        pen.word(*b"\x0152=\0\0\0\0", 4);
-        pen.put(stamp.sending_time);
-        if let Some(original) = stamp.original {
-            pen.put(b"\x01122=");
-            pen.put(original);
-        }
-        if let Some(seq) = stamp.last_processed {
-            pen.put(b"\x01369=");
-            let digits = Number::new(seq.0);
-            let mut text = [0; 20];
-            fill(seq.0, &mut text[..digits.length]);
-            pen.put(&text[..digits.length]);
-        }
-        pen.put(b"\x01");
-        debug_assert_eq!(pen.at, needed);
-
-        let sum = sum.wrapping_add(byte_sum(header));
-        let trailer = &mut rest[body.len()..];
-        trailer.copy_from_slice(&[
-            b'1',
-            b'0',
-            b'=',
-            b'0' + sum / 100,
-            b'0' + sum / 10 % 10,
-            b'0' + sum % 10,
-            1,
-        ]);
+        let sum = u32::from(sum)
+            + match memory[start..].first_chunk_mut() {
+                Some(place) if self.is_common(&msg_type, &seq, stamp) => {
+                    self.write_common(place, &body_length, &msg_type, &seq, stamp.sending_time)
+                }
+                _ => self.write_header(&mut memory[start..body.start], &body_length, &msg_type, &seq, stamp),
+            };
+        memory[body.end..end].copy_from_slice(&check_sum(sum as u8));
         Ok(start..end)
     }
+
+    /// Returns whether [`Envelope::write_common`] can write the header.
+    #[inline(always)]
+    fn is_common(&self, msg_type: &MsgType, seq: &Number, stamp: &Stamp<'_>) -> bool {
+        self.comp_ids.len <= 48
+            && self.sub_ids.len == 0
+            && msg_type.short().is_some()
+            && seq.length <= 8
+            && matches!(stamp.sending_time.len(), 16..32)
+            && stamp.is_common()
+    }
+
+    /// Writes a header as most are and returns its sum. What is written to the right of a part is
+    /// overwritten by the next one, so that each is copied in constant size, and the compiler sees
+    /// that all of them are in `place`.
+    #[inline(always)]
+    fn write_common(
+        &self,
+        place: &mut [u8; COMMON_ROOM],
+        body_length: &Number,
+        msg_type: &MsgType,
+        seq: &Number,
+        time: &[u8],
+    ) -> u32 {
+        let mut sum = u32::from(self.begin.sum) + u32::from(self.comp_ids.sum) + body_length.sum + seq.sum;
+        let mut put = |at: usize, bytes: &[u8]| place[at..at + bytes.len()].copy_from_slice(bytes);
+        put(0, &self.begin.bytes[..32]);
+        let at = self.begin.len & 31;
+        put(at, &body_length.text.to_le_bytes());
+        let at = at + (body_length.length & 15);
+        put(at, b"\x0135=");
+        let code = msg_type.short().copied().unwrap_or_default();
+        put(at + 4, &code);
+        sum += Eight(u64::from_le_bytes(code)).sum();
+        let at = at + 4 + (msg_type.as_bytes().len() & 15);
+        put(at, &self.comp_ids.bytes[..32]);
+        if self.comp_ids.len > 32 {
+            put(at + 32, &self.comp_ids.bytes[32..48]);
+        }
+        let at = at + (self.comp_ids.len & 63);
+        put(at, &seq.text.to_le_bytes());
+        let at = at + (seq.length & 15);
+        put(at, b"\x0152=");
+
+        let (start, rest) = time.split_at(16);
+        put(at + 4, start);
+        sum += Sixteen::load(start).sum();
+        // The time's cache has stored the rest a moment ago. Reads of less than that, from where it
+        // begins, need not wait until it is in memory.
+        let (mut at, mut rest) = (at + 20, rest);
+        if let Some((part, after)) = rest.split_first_chunk::<8>() {
+            put(at, part);
+            sum += Eight::load(part).sum();
+            (at, rest) = (at + 8, after);
+        }
+        if let Some((part, after)) = rest.split_first_chunk::<4>() {
+            put(at, part);
+            sum += Eight::load(part).sum();
+            (at, rest) = (at + 4, after);
+        }
+        if let Some((part, after)) = rest.split_first_chunk::<2>() {
+            put(at, part);
+            sum += Eight::load(part).sum();
+            (at, rest) = (at + 2, after);
+        }
+        if let Some(last) = rest.first() {
+            put(at, &[*last]);
+            sum += u32::from(*last);
+            at += 1;
+        }
+        put(at, &[SOH]);
+        sum + b"\x0135=\x0152=\x01".iter().fold(0, |sum, byte| sum + u32::from(*byte))
+    }
+
+    /// Writes any header and returns its sum.
+    #[cold]
+    fn write_header(
+        &self,
+        place: &mut [u8],
+        body_length: &Number,
+        msg_type: &MsgType,
+        seq: &Number,
+        stamp: &Stamp<'_>,
+    ) -> u32 {
+        let mut at = 0;
+        let mut put = |bytes: &[u8]| {
+            place[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        };
+        put(self.begin.as_bytes());
+        put(body_length.as_text(&mut [0; 20]));
+        put(b"\x0135=");
+        put(msg_type.as_bytes());
+        put(self.comp_ids.as_bytes());
+        put(seq.as_text(&mut [0; 20]));
+        put(self.sub_ids.as_bytes());
+        if stamp.original.is_some() {
+            put(b"\x0143=Y");
+        }
+        put(b"\x0152=");
+        put(stamp.sending_time);
+        if let Some(original) = stamp.original {
+            put(b"\x01122=");
+            put(original);
+        }
+        if let Some(seq) = stamp.last_processed {
+            put(b"\x01369=");
+            put(Number::new(seq.0).as_text(&mut [0; 20]));
+        }
+        put(&[SOH]);
+        debug_assert_eq!(at, place.len());
+        u32::from(byte_sum(place))
+    }
+}
+
+/// The space in which [`Envelope::write_common`] writes: a header as most are, and what is written
+/// to the right of its last parts.
+const COMMON_ROOM: usize = 192;
+
+/// Returns CheckSum (10) of this value, as a field.
+#[inline]
+const fn check_sum(sum: u8) -> [u8; TRAILER_LEN] {
+    let field = u64::from_le_bytes(*b"10=000\x01\0") + (three(sum as u32) << 24);
+    let [a, b, c, d, e, f, g, _] = field.to_le_bytes();
+    [a, b, c, d, e, f, g]
 }
 
 /// Returns the number of decimal digits.
@@ -258,85 +358,52 @@ pub fn digits(number: u64) -> usize {
 }
 
 /// A number of the header.
+#[derive(Clone, Copy)]
 struct Number {
     number: u64,
     length: usize,
     /// Its digits, if there are at most eight.
-    text: [u8; 8],
+    text: u64,
+    /// The sum of these digits.
+    sum: u32,
 }
 
 impl Number {
-    #[inline]
+    #[inline(always)]
     fn new(number: u64) -> Self {
-        if number >= 100_000_000 {
-            let length = number.ilog10() as usize + 1;
-            return Self { number, length, text: [0; 8] };
-        }
-        let digits = eight(number);
+        if number < 100_000_000 { Self::of_digits(number, eight(number)) } else { Self::long(number) }
+    }
+
+    /// Returns a length, most of which have at most four digits.
+    #[inline(always)]
+    fn of_length(length: usize) -> Self {
+        let number = length as u64;
+        if number < 10_000 { Self::of_digits(number, four(number)) } else { Self::long_length(number) }
+    }
+
+    #[inline(always)]
+    fn of_digits(number: u64, digits: u64) -> Self {
         let skipped = leading_zeros(digits);
-        Self { number, length: 8 - skipped, text: text(digits >> (8 * skipped)).to_le_bytes() }
-    }
-}
-
-/// Writes a header from left to right. What is written to the right of a part is overwritten by the
-/// next one, so that most parts are words of constant size.
-struct Pen<'h> {
-    to: &'h mut [u8],
-    at: usize,
-}
-
-impl Pen<'_> {
-    /// Writes the first `length` bytes of a word, where at least eight bytes follow in the header.
-    #[inline]
-    fn word(&mut self, word: [u8; 8], length: usize) {
-        self.to[self.at..self.at + 8].copy_from_slice(&word);
-        self.at += length;
+        let length = 8 - skipped;
+        Self { number, length, text: text(digits >> (8 * skipped)), sum: text_sum(digits, length) }
     }
 
-    #[inline]
-    fn msg_type(&mut self, msg_type: &MsgType) {
-        match msg_type.short() {
-            Some(word) => self.word(*word, msg_type.as_bytes().len()),
-            None => self.put(msg_type.as_bytes()),
-        }
+    #[cold]
+    fn long_length(number: u64) -> Self {
+        Self::new(number)
     }
 
-    /// Writes bytes of any length.
-    #[inline]
-    fn put(&mut self, bytes: &[u8]) {
-        let place = &mut self.to[self.at..self.at + bytes.len()];
-        self.at += bytes.len();
-        if copy_ends::<16>(place, bytes) || copy_ends::<8>(place, bytes) {
-            return;
-        }
-        place.copy_from_slice(bytes);
+    #[cold]
+    fn long(number: u64) -> Self {
+        Self { number, length: number.ilog10() as usize + 1, text: 0, sum: 0 }
     }
 
-    #[inline]
-    fn number(&mut self, number: &Number) {
-        if number.length <= 8 {
-            self.word(number.text, number.length);
-        } else {
-            let end = self.at + number.length;
-            fill(number.number, &mut self.to[self.at..end]);
-            self.at = end;
-        }
+    /// Returns its digits, however many.
+    fn as_text<'t>(&self, text: &'t mut [u8; 20]) -> &'t [u8] {
+        let digits = &mut text[..self.length];
+        fill(self.number, digits);
+        digits
     }
-}
-
-/// Copies `N` to twice as many bytes: the first and the last `N`. Returns `false` if there are
-/// fewer or more.
-#[inline]
-fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) -> bool {
-    if from.len() > 2 * N {
-        return false;
-    }
-    let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) else { return false };
-    let Some(first_to) = to.first_chunk_mut::<N>() else { return false };
-    *first_to = *first;
-    let Some(last_to) = to.last_chunk_mut::<N>() else { return false };
-    *last_to = *last;
-    true
 }
 
 impl Body<'_> {
@@ -437,6 +504,68 @@ mod tests {
         }
         let empty = PartyIds { sub_id: Some(b""), ..PartyIds::new(b"A") };
         assert!(Envelope::between(b"FIX.4.4", empty, PartyIds::new(b"B")).is_none());
+    }
+
+    #[test]
+    fn a_header_of_any_parts_is_that_of_the_naive_way_wherever_in_the_memory_it_is() {
+        let time = b"20090107-18:15:16.123456789012";
+        let times = [0, 5, 16, 17, 18, 19, 20, 21, 24, 27, 30].map(|length| &time[..length]);
+        let ids = [1, 5, 9, 10, 64];
+        let types = ["0", "AE", "U12345678", "0123456789abcde"];
+        let numbers = [1, 9, 10, 9_999, 10_000, 99_999_999, 100_000_000, u64::MAX];
+        let mut random = fastrand::Rng::with_seed(3);
+        for n in 0..if cfg!(miri) { 100 } else { 20_000 } {
+            let mut pick = |count: usize| random.usize(..count);
+            let (begin, id) = (&b"FIXT.1.1abcd"[..[1, 7, 8, 12][pick(4)]], [b'C'; 64]);
+            let (sender, target) = (&id[..ids[pick(5)]], &id[..ids[pick(5)]]);
+            let sub_id = [None, None, None, Some(&b"desk"[..])][pick(4)];
+            let parties = (PartyIds { sub_id, ..PartyIds::new(sender) }, PartyIds::new(target));
+            let envelope = Envelope::between(begin, parties.0, parties.1).unwrap();
+            let msg_type = types[pick(4)];
+            let stamp = Stamp {
+                seq: SeqNum(numbers[pick(8)]),
+                sending_time: times[pick(11)],
+                original: [None, None, None, Some(times[pick(11)])][pick(4)],
+                last_processed: [None, None, None, Some(SeqNum(numbers[pick(8)]))][pick(4)],
+            };
+            let body =
+                [&b"58="[..], &[b'x'; 12_000][..[1, 30, 200, 1_000, 12_000][pick(5)]], b"\x01"].concat();
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            let optional = |before: &str, value: Option<String>| {
+                value.map_or(String::new(), |value| format!("{before}{value}\x01"))
+            };
+            let counted = format!(
+                "35={msg_type}\x0149={}\x0156={}\x0134={}\x01{}{}52={}\x01{}{}",
+                text(sender),
+                text(target),
+                stamp.seq.0,
+                optional("50=", sub_id.map(text)),
+                optional("43=", stamp.original.map(|_| "Y".to_string())),
+                text(stamp.sending_time),
+                optional("122=", stamp.original.map(text)),
+                optional("369=", stamp.last_processed.map(|seq| seq.to_string())),
+            );
+            let length = counted.len() + body.len();
+            let mut expected =
+                [format!("8={}\x019={length}\x01{counted}", text(begin)).as_bytes(), &body].concat();
+            let header = expected.len() - body.len();
+            expected.extend_from_slice(format!("10={:03}\x01", byte_sum(&expected)).as_bytes());
+            // The space before the header, and after CheckSum.
+            let (before, after) = ([0, 3, 200][n % 3], [0, 1, 300][n % 5 % 3]);
+            let mut memory = std::vec![7; before + expected.len() + after];
+            let at = before + header..before + header + body.len();
+            memory[at.clone()].copy_from_slice(&body);
+            let kind = MsgType::new(msg_type.as_bytes());
+            let whole = envelope.seal(&mut memory, at.clone(), kind, byte_sum(&body), &stamp).unwrap();
+            assert_eq!(text(&memory[whole.clone()]), text(&expected));
+            assert_eq!(whole, before..before + expected.len());
+            assert!(memory[..before].iter().chain(&memory[whole.end..]).all(|byte| *byte == 7));
+            // One byte less.
+            let mut short = memory[before + 1..].to_vec();
+            let refused = envelope.seal(&mut short, header - 1..at.end - before - 1, kind, 0, &stamp);
+            assert_eq!(refused, Err(NoHeadroom { needed: header }));
+            assert_eq!(short, memory[before + 1..]);
+        }
     }
 
     #[test]

@@ -15,7 +15,9 @@ pub struct Key {
     /// seven digits.
     pub(crate) plain: bool,
     /// Digits and `=`; the rest is unused.
-    pub(crate) text: [u8; 16],
+    pub(crate) text: [u8; 12],
+    /// The sum of digits, `=` and the SOH that ends the field, modulo 256.
+    pub(crate) sum: u8,
 }
 
 /// Who writes a field.
@@ -48,12 +50,14 @@ impl Key {
             digits += 1;
             rest /= 10;
         }
-        let mut text = [b'='; 16];
+        let mut text = [b'='; 12];
+        let mut sum = b'=' + 1;
         let mut rest = tag.number();
         let mut n = digits;
         while n > 0 {
             n -= 1;
             text[n] = b'0' + (rest % 10) as u8;
+            sum = sum.wrapping_add(text[n]);
             rest /= 10;
         }
         let number = tag.number();
@@ -66,7 +70,7 @@ impl Key {
         };
         let paired = data_fields::is_paired(number);
         let plain = !paired && !matches!(owner, Owner::Session) && digits <= 7;
-        Self { tag, len: digits as u8 + 1, owner, paired, plain, text }
+        Self { tag, len: digits as u8 + 1, owner, paired, plain, text, sum }
     }
 
     /// Returns the tag.

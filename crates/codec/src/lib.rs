@@ -57,6 +57,7 @@ mod redacted;
 mod scan;
 mod scope;
 mod secrets;
+mod short_value;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod simd;

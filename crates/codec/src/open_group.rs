@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 
 use crate::body_writer::{BodyWriter, Scope};
 use crate::encode_error::EncodeErrorKind;
+use crate::index::byte_sum;
 use crate::key::Key;
 use crate::number::Tag;
 use crate::types::ToField;
@@ -24,11 +25,13 @@ use crate::types::ToField;
 #[must_use = "a group is ended with `end_group`"]
 pub struct OpenGroup<'b> {
     count_tag: Tag,
-    /// Whether a field of the body was written before the group.
-    body_begun: bool,
     entries: u32,
     /// Where the count field begins.
     begin: usize,
+    /// Where the header fields before it end.
+    header_end: u32,
+    /// The sum of the bytes before it.
+    sum: u32,
     first_entry: usize,
     /// What is around the group.
     outer: Nesting,
@@ -97,7 +100,7 @@ impl<'b> BodyWriter<'b> {
     #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))] // for keys that are constants
     pub fn group(&mut self, count: Key) -> OpenGroup<'b> {
-        let (begin, body_begun, outer) = (self.at, self.body_begun, self.nesting);
+        let (begin, header_end, sum, outer) = (self.at(), self.header_end(), self.sum, self.nesting);
         if count.paired {
             // What is announced before or by it would not be what the counterparty finds.
             self.refuse(count.tag, EncodeErrorKind::DataLength);
@@ -106,10 +109,11 @@ impl<'b> BodyWriter<'b> {
         self.nesting = outer.within(count.tag);
         OpenGroup {
             count_tag: count.tag,
-            body_begun,
             entries: 0,
             begin,
-            first_entry: self.at,
+            header_end,
+            sum,
+            first_entry: self.at(),
             outer,
             outer_scope: self.scope,
             memory: self.memory.as_ptr().addr(),
@@ -122,7 +126,7 @@ impl<'b> BodyWriter<'b> {
     pub fn entry(&mut self, group: &mut OpenGroup<'b>) {
         self.end_entry(group);
         group.entries = group.entries.saturating_add(1);
-        self.scope = Scope::new(self.at);
+        self.scope = Scope::new(self.at());
     }
 
     /// Ends a group and writes the number of its entries.
@@ -133,10 +137,14 @@ impl<'b> BodyWriter<'b> {
         if self.error().is_none() {
             match group.entries {
                 0 => {
-                    self.at = group.begin;
-                    self.body_begun = group.body_begun;
+                    self.set_at(group.begin);
+                    self.set_header_end(group.header_end);
+                    self.sum = group.sum;
                 }
-                digit @ 1..=9 => self.memory[group.count_at()] = b'0' + digit as u8,
+                digit @ 1..=9 => {
+                    self.memory[group.count_at()] = b'0' + digit as u8;
+                    self.sum = self.sum.wrapping_add(digit);
+                }
                 _ => self.write_count(&group),
             }
         }
@@ -150,13 +158,19 @@ impl<'b> BodyWriter<'b> {
         let mut digits = [0; u64::MAX_LEN];
         let length = u64::from(group.entries).write_to(&mut digits);
         let (digit, more) = (group.count_at(), length - 1);
-        if self.limit - self.at < more {
+        let (at, in_header) = (self.at(), self.in_header());
+        if self.limit() - at < more {
             self.refuse(group.count_tag, EncodeErrorKind::NoRoom);
             return;
         }
-        self.memory.copy_within(digit + 1..self.at, digit + 1 + more);
+        self.memory.copy_within(digit + 1..at, digit + 1 + more);
         self.memory[digit..=digit + more].copy_from_slice(&digits[..length]);
-        self.at += more;
+        let sum = u32::from(byte_sum(&digits[..length])).wrapping_sub(u32::from(b'0'));
+        self.sum = self.sum.wrapping_add(sum);
+        self.set_at(at + more);
+        if in_header {
+            self.extend_header();
+        }
     }
 
     /// Refuses what must not be before the next entry or the end of a group.
@@ -171,10 +185,10 @@ impl<'b> BodyWriter<'b> {
             self.refuse(self.nesting.open_group().unwrap_or(count_tag), EncodeErrorKind::OpenGroup);
         }
         if group.entries == 0 {
-            if self.at != group.first_entry {
+            if self.at() != group.first_entry {
                 self.refuse(count_tag, EncodeErrorKind::GroupOrder);
             }
-        } else if self.at == self.scope.start {
+        } else if self.at() == self.scope.start {
             self.refuse(count_tag, EncodeErrorKind::EmptyEntry);
         }
     }

@@ -5,6 +5,7 @@ use core::fmt;
 use crate::body::Body;
 use crate::body_writer::BodyWriter;
 use crate::encode_error::EncodeErrorKind;
+use crate::index::byte_sum;
 use crate::key::{Key, Owner};
 use crate::number::Tag;
 use crate::tag_set::TagSet;
@@ -35,24 +36,24 @@ impl<'w, 'b> RawBody<'w, 'b> {
     pub fn field(&mut self, key: Key, value: &[u8]) -> &mut Self {
         if key.owner == Owner::Session {
             self.0.refuse(key.tag, EncodeErrorKind::SessionField);
-        } else {
-            self.0.body_begun |= key.owner == Owner::Body;
-            if let Some(place) = self.0.place(&key, value.len()) {
-                place.copy_from_slice(value);
-                self.0.end_field(&key, value.len());
-            }
+        } else if !self.0.short_raw(&key, value)
+            && let Some(place) = self.0.place(&key, value.len())
+        {
+            place.copy_from_slice(value);
+            self.0.end_field(&key, value.len(), byte_sum(value));
         }
         self
     }
 
     /// Appends the fields of a finished body.
     pub fn body(&mut self, body: &Body<'_>) -> &mut Self {
-        let at = self.0.at;
-        match self.0.memory[at..self.0.limit].get_mut(..body.bytes.len()) {
+        let (at, limit) = (self.0.at(), self.0.limit());
+        match self.0.memory[at..limit].get_mut(..body.bytes.len()) {
             Some(place) => {
                 place.copy_from_slice(body.bytes);
-                self.0.at += body.bytes.len();
-                self.0.body_begun = true;
+                self.0.set_at(at + body.bytes.len());
+                self.0.sum = self.0.sum.wrapping_add(u32::from(byte_sum(body.bytes)));
+                self.0.end_header();
             }
             None => self.0.refuse(Tag::new(35), EncodeErrorKind::NoRoom),
         }

@@ -6,19 +6,19 @@ use crate::number::Tag;
 /// A set of tags, for [`BodyWriter::may_contain`]. Tags that are equal modulo 512 are not told
 /// apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TagSet(pub(crate) [u64; 8]);
+pub struct TagSet(pub(crate) [u8; 64]);
 
 impl TagSet {
-    pub(crate) const EMPTY: Self = Self([0; 8]);
-    pub(crate) const FULL: Self = Self([u64::MAX; 8]);
+    pub(crate) const EMPTY: Self = Self([0; 64]);
+    pub(crate) const FULL: Self = Self([u8::MAX; 64]);
 }
 
 impl FromIterator<Tag> for TagSet {
     fn from_iter<I: IntoIterator<Item = Tag>>(tags: I) -> Self {
         let mut set = Self::EMPTY;
         for tag in tags {
-            let (word, bit) = Scope::place(tag);
-            set.0[word] |= bit;
+            let (byte, bit) = Scope::place(tag);
+            set.0[byte] |= bit;
         }
         set
     }
@@ -42,6 +42,6 @@ impl BodyWriter<'_> {
     /// ```
     #[must_use]
     pub fn may_contain(&self, tags: &TagSet) -> bool {
-        self.written.0.iter().zip(tags.0).fold(0, |common, (word, wanted)| common | word & wanted) != 0
+        self.written.0.iter().zip(tags.0).fold(0, |common, (byte, wanted)| common | byte & wanted) != 0
     }
 }

@@ -1,8 +1,8 @@
 //! The body writer: what it writes, and what it refuses.
 
 use fixbolt_codec::{
-    Body, BodyWriter, Char, DataKey, EncodeErrorKind, Key, MsgType, OpenGroup, Tag, ToField, UtcTimestamp,
-    WideDecimal,
+    Body, BodyWriter, Char, DataKey, Decimal, EncodeErrorKind, Key, MsgType, OpenGroup, Precision, Tag,
+    ToField, UtcTimestamp, WideDecimal, byte_sum,
 };
 
 const ORDER: MsgType = MsgType::new(b"D");
@@ -13,6 +13,73 @@ fn error_of(write: impl FnOnce(&mut BodyWriter<'_>)) -> Option<(u32, EncodeError
     let mut writer = BodyWriter::new(ORDER, &mut memory);
     write(&mut writer);
     writer.finish().err().map(|e| (e.tag.number(), e.kind))
+}
+
+/// Writes random fields, groups and copies into memory of a random size, right and wrong ones.
+fn write_anything(w: &mut BodyWriter<'_>, random: &mut fastrand::Rng, depth: usize) {
+    let texts = [
+        "",
+        "1",
+        "USD",
+        "ord-1",
+        "8 bytes.",
+        "nine byte",
+        "15 bytes of it.",
+        "16 bytes of text",
+        "seventeen letters",
+        "and one that has more than forty of them, as some texts do",
+    ];
+    let tags =
+        [1, 9, 11, 50, 57, 58, 70, 95, 96, 142, 453, 570, 582, 1128, 5001, 99_999, 1_234_567, 2_000_000_000];
+    for _ in 0..random.usize(..12) {
+        let key = Key::new(random.choice(tags).unwrap());
+        let text = random.choice(texts).unwrap().as_bytes();
+        match random.usize(..10) {
+            0..=2 => _ = w.bytes(key, text),
+            3 => _ = w.field(key, &(random.u64(..) >> random.u32(..64))),
+            4 => _ = w.field(key, &(random.i64(..) >> random.u32(..64))),
+            5 => _ = w.field(key, &Decimal::from_parts(random.i64(..) >> random.u32(..64), random.u8(..=18))),
+            6 => {
+                let precision =
+                    random.choice([Precision::Seconds, Precision::Millis, Precision::Picos]).unwrap();
+                _ = w.field(key, &UtcTimestamp::from_unix_nanos(random.u64(..), precision));
+            }
+            7 => _ = w.data(RAW_DATA, &[text, b"\x01"].concat()),
+            8 => _ = w.raw().field(key, text).body(&Body { msg_type: ORDER, bytes: b"58=a\x01", sum: 0 }),
+            _ if depth < 3 => {
+                let mut group = w.group(key);
+                for _ in 0..random.choice([0, 1, 2, 12]).unwrap() {
+                    w.entry(&mut group);
+                    w.bytes(Key::new(448), b"A");
+                    write_anything(w, random, depth + 1);
+                }
+                w.end_group(group);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn the_sum_of_a_body_is_that_of_its_bytes_however_they_were_written() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut finished = 0;
+    for _ in 0..if cfg!(miri) { 200 } else { 50_000 } {
+        let mut memory = [2; 600];
+        let start = random.usize(..40);
+        let limit = start + random.usize(..=560);
+        let mut w = BodyWriter::within(ORDER, &mut memory, start, limit);
+        write_anything(&mut w, &mut random, 0);
+        let written = w.written().to_vec();
+        if let Ok(body) = w.finish() {
+            finished += 1;
+            assert_eq!((body.sum, body.bytes), (byte_sum(&written), &written[..]));
+            let (memory, range) = w.into_memory().unwrap();
+            assert_eq!(memory[range], written);
+        }
+        assert!(memory[..start].iter().chain(&memory[limit..]).all(|byte| *byte == 2));
+    }
+    assert!(finished > 20, "{finished}");
 }
 
 #[test]
@@ -134,6 +201,34 @@ fn tags_that_share_a_bit_are_not_confused() {
             .bytes(Key::new(567), b"c");
     });
     assert_eq!(before, Some((567, EncodeErrorKind::Duplicate)));
+}
+
+#[test]
+fn a_tag_that_shares_its_bit_is_found_wherever_it_stands() {
+    // The fields around move it over all places at which sixteen bytes are compared.
+    for (tag, twin) in [(1, 513), (58, 570), (570, 58), (5001, 905)] {
+        for length in 1..70 {
+            for (before, after) in [(0, length), (length, 0), (length, 70 - length)] {
+                let around = |w: &mut BodyWriter<'_>, again: bool| {
+                    let texts = (vec![b'5'; before], vec![b'1'; after]);
+                    if before > 0 {
+                        w.bytes(Key::new(11), &texts.0);
+                    }
+                    w.bytes(Key::new(tag), b"a");
+                    if after > 0 {
+                        w.bytes(Key::new(55), &texts.1);
+                    }
+                    w.bytes(Key::new(twin), b"b");
+                    if again {
+                        w.bytes(Key::new(tag), b"c");
+                    }
+                };
+                assert_eq!(error_of(|w| around(w, false)), None, "{tag} {before} {after}");
+                let duplicate = Some((tag, EncodeErrorKind::Duplicate));
+                assert_eq!(error_of(|w| around(w, true)), duplicate, "{tag} {before} {after}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -368,6 +463,48 @@ fn a_group_is_not_counted_by_a_length_field_or_a_data_field() {
             assert_eq!(error, Some((count, EncodeErrorKind::DataLength)), "{entries}");
         }
     }
+}
+
+#[test]
+fn header_fields_may_follow_an_empty_group_and_one_of_many_entries_but_no_copied_body() {
+    let k = Key::new;
+    for entries in [0, 3, 12] {
+        let hops = |w: &mut BodyWriter<'_>| {
+            let mut hops = w.group(k(627));
+            for _ in 0..entries {
+                w.entry(&mut hops);
+                w.bytes(k(628), b"HUB");
+            }
+            w.end_group(hops);
+        };
+        let write = |w: &mut BodyWriter<'_>| {
+            hops(w);
+            w.bytes(k(50), b"DESK");
+        };
+        assert_eq!(error_of(write), None, "{entries}");
+        let parties = |w: &mut BodyWriter<'_>| {
+            let parties = w.group(k(453));
+            w.end_group(parties);
+            hops(w);
+        };
+        assert_eq!(error_of(parties), None, "an empty group leaves nothing");
+    }
+    let empty = Body { msg_type: ORDER, bytes: b"", sum: 0 };
+    let after_copy = error_of(|w| {
+        w.raw().body(&empty);
+        w.bytes(k(50), b"DESK");
+    });
+    assert_eq!(after_copy, Some((50, EncodeErrorKind::HeaderAfterBody)));
+    let raw_header = error_of(|w| {
+        w.raw().field(k(58), b"x").field(k(115), b"y");
+        w.bytes(k(50), b"DESK");
+    });
+    assert_eq!(raw_header, Some((50, EncodeErrorKind::HeaderAfterBody)));
+    let raw_first = error_of(|w| {
+        w.raw().field(k(115), b"y");
+        w.bytes(k(50), b"DESK");
+    });
+    assert_eq!(raw_first, None);
 }
 
 #[test]

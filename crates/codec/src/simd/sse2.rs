@@ -1,4 +1,5 @@
-//! SSE2, which every x86-64 processor supports: look-ups need no choice of a tier.
+//! SSE2, which every x86-64 processor supports: look-ups of tags, and values that are written, need
+//! no choice of a tier.
 //!
 //! AVX2 would halve the number of compares, but choosing a tier takes longer than a look-up.
 
@@ -27,4 +28,35 @@ pub(crate) fn equal_4(tags: &[u32; 4], tag: u32) -> u32 {
         let equal = _mm_cmpeq_epi32(_mm_loadu_si128(tags.as_ptr().cast()), _mm_set1_epi32(tag as i32));
         _mm_movemask_ps(_mm_castsi128_ps(equal)) as u32
     }
+}
+
+/// Returns whether one of sixteen bytes is SOH.
+#[inline(always)]
+pub(crate) fn has_soh(low: u64, high: u64) -> bool {
+    // SAFETY: every x86-64 processor supports SSE2.
+    unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(register(low, high), _mm_set1_epi8(1))) != 0 }
+}
+
+/// Returns the sum of eight bytes.
+#[inline(always)]
+pub(crate) fn sum_of_eight(word: u64) -> u32 {
+    // SAFETY: every x86-64 processor supports SSE2.
+    unsafe { _mm_cvtsi128_si32(_mm_sad_epu8(register(word, 0), _mm_setzero_si128())).cast_unsigned() }
+}
+
+/// Returns the sum of sixteen bytes.
+#[inline(always)]
+pub(crate) fn sum_of_sixteen(low: u64, high: u64) -> u32 {
+    // SAFETY: every x86-64 processor supports SSE2.
+    unsafe {
+        // The sum of eight bytes in each half.
+        let halves = _mm_sad_epu8(register(low, high), _mm_setzero_si128());
+        _mm_cvtsi128_si32(_mm_add_epi32(halves, _mm_unpackhi_epi64(halves, halves))).cast_unsigned()
+    }
+}
+
+#[inline(always)]
+fn register(low: u64, high: u64) -> __m128i {
+    // SAFETY: every x86-64 processor supports SSE2.
+    unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
 }

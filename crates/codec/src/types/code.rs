@@ -4,6 +4,7 @@
 //! orders. A value that breaks the form (a cryptocurrency of five letters, a lower-case country)
 //! can be read as [`Text`](super::Text).
 
+use super::rendered::Rendered;
 use super::{FromField, ToField, ValueError, digits, display_as_written};
 use core::fmt;
 
@@ -84,6 +85,13 @@ macro_rules! code {
             fn write_to(&self, out: &mut [u8]) -> usize {
                 out[..$length].copy_from_slice(&self.0);
                 $length
+            }
+
+            const WORDS: usize = 1;
+
+            #[inline(always)]
+            fn to_words(&self) -> Option<Rendered> {
+                Some(Rendered::of_bytes(&self.0))
             }
         }
 

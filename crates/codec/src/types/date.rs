@@ -1,6 +1,7 @@
 //! Calendar dates. UTCDate, UTCDateOnly and LocalMktDate are all `YYYYMMDD` and differ only in the
 //! time zone.
 
+use super::rendered::Rendered;
 use super::{FromField, ToField, ValueError, digits, display_as_written, parse_as_read};
 
 /// A day of the Gregorian calendar, years 0 to 9999 (types UTCDateOnly, UTCDate, LocalMktDate).
@@ -102,11 +103,17 @@ impl Date {
         Self::new(u16::from(century) * 100 + u16::from(year), month, day).ok_or(ValueError::Format)
     }
 
+    /// Returns the eight digits of the date.
+    #[inline]
+    pub(super) const fn digits(self) -> u64 {
+        let (century, year) = ((self.year / 100) as u8, (self.year % 100) as u8);
+        digits::four_pairs([century, year, self.month, self.day])
+    }
+
     /// Returns the eight bytes of the date.
     #[inline]
     pub(super) const fn to_eight(self) -> [u8; 8] {
-        let (century, year) = ((self.year / 100) as u8, (self.year % 100) as u8);
-        digits::text(digits::four_pairs([century, year, self.month, self.day])).to_le_bytes()
+        digits::text(self.digits()).to_le_bytes()
     }
 }
 
@@ -137,6 +144,14 @@ impl ToField for Date {
     fn write_to(&self, out: &mut [u8]) -> usize {
         out[..8].copy_from_slice(&self.to_eight());
         8
+    }
+
+    const WORDS: usize = 1;
+
+    #[inline(always)]
+    fn to_words(&self) -> Option<Rendered> {
+        let digits = self.digits();
+        Some(Rendered { words: [digits::text(digits), 0, 0], length: 8, sum: digits::text_sum(digits, 8) })
     }
 }
 

@@ -1,6 +1,7 @@
 //! float and its derived types (Qty, Price, PriceOffset, Amt, Percentage) as exact decimals, never
 //! as binary fractions.
 
+use super::rendered::Rendered;
 use super::{
     FromField, Rounding, ToField, ValueError, WideDecimal, digits, display_as_written, parse_as_read,
 };
@@ -283,34 +284,47 @@ impl ToField for Decimal {
 
     #[inline]
     fn write_to(&self, out: &mut [u8]) -> usize {
+        if let Some(short) = self.to_words() {
+            return short.write_to(Self::WORDS, out);
+        }
         let magnitude = self.mantissa.unsigned_abs();
         let negative = usize::from(self.mantissa < 0);
         out[0] = b'-';
-        let out = &mut out[negative..];
-        let scale = usize::from(self.scale);
-        if scale == 0 {
-            return negative + digits::write_unsigned(magnitude, out);
+        negative + write_long(magnitude, usize::from(self.scale), &mut out[negative..])
+    }
+
+    const WORDS: usize = 2;
+
+    #[inline(always)]
+    fn to_words(&self) -> Option<Rendered> {
+        let (magnitude, scale) = (self.mantissa.unsigned_abs(), usize::from(self.scale));
+        if magnitude >= digits::TEN_TO[8] || scale > 7 {
+            return None;
         }
-        if magnitude >= 100_000_000 || scale > 7 {
-            return negative + write_long(magnitude, scale, out);
-        }
-        let Some(place) = out.first_chunk_mut::<9>() else { return negative };
         // At least one digit is before the point.
         let digits = digits::eight(magnitude);
         let skipped = digits::leading_zeros(digits).min(7 - scale);
-        let whole = 8 - skipped - scale;
+        let length = 8 - skipped;
         let text = digits::text(digits >> (8 * skipped));
-        let fraction = text & u64::MAX << (8 * whole);
-        let word = text ^ fraction | u64::from(b'.') << (8 * whole) | fraction << 8;
-        place[..8].copy_from_slice(&word.to_le_bytes());
-        place[8] = (fraction >> 56) as u8;
-        negative + whole + 1 + scale
+        let sum = digits::text_sum(digits, length);
+        let unsigned = if scale == 0 {
+            Rendered { words: [text, 0, 0], length, sum }
+        } else {
+            let point = 8 * (length - scale);
+            let fraction = text & u64::MAX << point;
+            let low = text ^ fraction | u64::from(b'.') << point | fraction << 8;
+            Rendered { words: [low, fraction >> 56, 0], length: length + 1, sum: sum + u32::from(b'.') }
+        };
+        Some(unsigned.with_sign(self.mantissa < 0))
     }
 }
 
-/// Writes digits with a point before the last `scale` ones.
+/// Writes digits with a point before the last `scale` ones, or without one.
 #[inline(never)]
 fn write_long(magnitude: u64, scale: usize, out: &mut [u8]) -> usize {
+    if scale == 0 {
+        return digits::write_unsigned(magnitude, out);
+    }
     let whole = digits::count(magnitude).saturating_sub(scale).max(1);
     let end = whole + 1 + scale;
     let rest = digits::fill(magnitude, &mut out[whole + 1..end]);

@@ -5,6 +5,7 @@
 //! byte XORed with `'0'`: a digit is 0 to 9, and unused bytes are zero.
 
 use super::ValueError;
+use super::rendered::Rendered;
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -159,6 +160,12 @@ pub(crate) const fn eight(number: u64) -> u64 {
     split_pairs(hundreds | (halves - hundreds * 100) << 16)
 }
 
+/// Returns the eight digits of a number below 10^4, of which four are zeros.
+#[inline]
+pub(crate) const fn four(number: u64) -> u64 {
+    split_pairs((number / 100) | ((number % 100) << 16)) << 32
+}
+
 /// Returns the eight digits of four numbers below 100.
 #[inline]
 pub(crate) const fn four_pairs(numbers: [u8; 4]) -> u64 {
@@ -166,10 +173,14 @@ pub(crate) const fn four_pairs(numbers: [u8; 4]) -> u64 {
     split_pairs(a as u64 | (b as u64) << 16 | (c as u64) << 32 | (d as u64) << 48)
 }
 
-/// Returns the three digits of a number below 1000, the first one lowest.
+/// Returns the three digits of a number below 1000, the first one lowest. Each division is a
+/// multiplication and a shift.
 #[inline]
-pub(crate) const fn three(number: u64) -> u64 {
-    split_pairs((number / 100) | ((number % 100) << 16)) >> 8
+pub(crate) const fn three(number: u32) -> u64 {
+    let hundreds = (number * 41) >> 12;
+    let rest = number - hundreds * 100;
+    let tens = (rest * 103) >> 10;
+    (hundreds | tens << 8 | (rest - tens * 10) << 16) as u64
 }
 
 /// Splits four numbers below 100, each in two bytes, into their digits.
@@ -190,6 +201,31 @@ pub(crate) const fn text(digits: u64) -> u64 {
 #[inline]
 pub(crate) const fn leading_zeros(digits: u64) -> usize {
     ((digits | 1 << 56).trailing_zeros() / 8) as usize
+}
+
+/// Returns the sum of `count` digits as text.
+#[inline]
+pub(crate) const fn text_sum(digits: u64, count: usize) -> u32 {
+    sum(digits) + b'0' as u32 * count as u32
+}
+
+/// Returns the sum of eight numbers of one byte, which is below 256.
+#[inline]
+pub(crate) const fn sum(bytes: u64) -> u32 {
+    (bytes.wrapping_mul(0x0101_0101_0101_0101) >> 56) as u32
+}
+
+/// Renders a number of up to eight digits without leading zeros.
+#[inline(always)]
+pub(super) const fn rendered(number: u64) -> Option<Rendered> {
+    if number >= TEN_TO[8] {
+        return None;
+    }
+    let digits = eight(number);
+    let skipped = leading_zeros(digits);
+    let length = 8 - skipped;
+    let word = text(digits >> (8 * skipped));
+    Some(Rendered { words: [word, 0, 0], length, sum: text_sum(digits, length) })
 }
 
 /// Writes an unsigned number without leading zeros. What follows it in `out` may be overwritten.
@@ -245,6 +281,7 @@ mod tests {
             let expected = std::format!("{number:08}");
             assert_eq!(text(eight(number)).to_le_bytes(), expected.as_bytes());
             assert_eq!(8 - leading_zeros(eight(number)), std::format!("{number}").len());
+            assert!(number >= 10_000 || four(number) == eight(number));
         }
         for number in 0..1000 {
             assert_eq!(text(three(number)).to_le_bytes()[..3], *std::format!("{number:03}").as_bytes());

@@ -1,5 +1,6 @@
 //! int and its derived types: Length, TagNum, SeqNum, NumInGroup, day-of-month.
 
+use super::rendered::Rendered;
 use super::{FromField, ToField, ValueError, digits, display_as_written};
 use crate::{SeqNum, Tag};
 
@@ -133,6 +134,13 @@ impl ToField for i64 {
         out[0] = b'-';
         negative + digits::write_unsigned(self.unsigned_abs(), &mut out[negative..])
     }
+
+    const WORDS: usize = 2;
+
+    #[inline(always)]
+    fn to_words(&self) -> Option<Rendered> {
+        Some(digits::rendered(self.unsigned_abs())?.with_sign(*self < 0))
+    }
 }
 
 /// Implements `ToField` for types that hold an unsigned number.
@@ -145,6 +153,14 @@ macro_rules! write_number {
             fn write_to(&self, out: &mut [u8]) -> usize {
                 let number: fn(&$type) -> u64 = $number;
                 digits::write_unsigned(number(self), &mut out[..Self::MAX_LEN])
+            }
+
+            const WORDS: usize = 1;
+
+            #[inline(always)]
+            fn to_words(&self) -> Option<Rendered> {
+                let number: fn(&$type) -> u64 = $number;
+                digits::rendered(number(self))
             }
         }
     )+};

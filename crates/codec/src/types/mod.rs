@@ -20,6 +20,7 @@ pub(crate) mod digits;
 mod float;
 mod integer;
 mod month_year;
+mod rendered;
 mod rounding;
 #[cfg(feature = "rust_decimal")]
 mod rust_decimal;
@@ -36,6 +37,7 @@ pub use date::Date;
 pub use decimal::{Decimal, Digits};
 pub use integer::{DayOfMonth, Length, NumInGroup};
 pub use month_year::{MonthYear, MonthYearPart};
+use rendered::Rendered;
 pub use rounding::Rounding;
 pub use second_cache::SecondCache;
 pub use text::{Char, MultipleCharValue, MultipleStringValue, Text};
@@ -65,6 +67,18 @@ pub trait ToField {
     /// # Panics
     /// May panic if `out` is shorter than `MAX_LEN`.
     fn write_to(&self, out: &mut [u8]) -> usize;
+
+    /// The number of words that [`ToField::to_words`] uses, 0 if it returns none.
+    #[doc(hidden)]
+    const WORDS: usize = 0;
+
+    /// Returns the value as `write_to` writes it, or `None` if it is not one of the common ones of
+    /// a type of this crate.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn to_words(&self) -> Option<Rendered> {
+        None
+    }
 }
 
 /// Why a field's bytes are not a value of the requested type.

@@ -1,6 +1,7 @@
 //! char, Boolean, String and its derived types without a form of their own. data and XMLData are
 //! plain bytes.
 
+use super::rendered::Rendered;
 use super::{FromField, ToField, ValueError};
 use core::fmt::{self, Write as _};
 use core::ops::Deref;
@@ -167,6 +168,13 @@ impl ToField for Char {
         out[0] = self.0;
         1
     }
+
+    const WORDS: usize = 1;
+
+    #[inline(always)]
+    fn to_words(&self) -> Option<Rendered> {
+        Rendered::of_byte(self.0)
+    }
 }
 
 impl ToField for bool {
@@ -176,6 +184,13 @@ impl ToField for bool {
     fn write_to(&self, out: &mut [u8]) -> usize {
         out[0] = if *self { b'Y' } else { b'N' };
         1
+    }
+
+    const WORDS: usize = 1;
+
+    #[inline(always)]
+    fn to_words(&self) -> Option<Rendered> {
+        Rendered::of_byte(if *self { b'Y' } else { b'N' })
     }
 }
 

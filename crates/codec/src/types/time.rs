@@ -1,6 +1,7 @@
 //! Times of day and timestamps: UTCTimestamp, UTCTimeOnly, LocalMktTime. To picoseconds, with the
 //! sender's number of fraction digits, leap seconds included.
 
+use super::rendered::Rendered;
 use super::{Date, FromField, ToField, ValueError, digits, display_as_written, parse_as_read};
 use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
@@ -362,9 +363,15 @@ fn read_other_fraction(rest: &[u8]) -> Result<(u64, u8), ValueError> {
 /// `HH:MM:SS`.
 #[inline]
 pub(super) const fn clock(hour: u8, minute: u8, second: u8) -> [u8; 8] {
-    let text = digits::text(digits::four_pairs([hour, minute, second, 0]));
+    clock_text(digits::four_pairs([hour, minute, second, 0])).to_le_bytes()
+}
+
+/// Returns `HH:MM:SS` as a word, from its digits.
+#[inline]
+const fn clock_text(digits: u64) -> u64 {
+    let text = digits::text(digits);
     let colons = (b':' as u64) << 16 | (b':' as u64) << 40;
-    (text & 0xFFFF | (text & 0xFFFF_0000) << 8 | (text & 0xFFFF_0000_0000) << 16 | colons).to_le_bytes()
+    text & 0xFFFF | (text & 0xFFFF_0000) << 8 | (text & 0xFFFF_0000_0000) << 16 | colons
 }
 
 /// Writes nothing, or a point and the fraction's digits.
@@ -377,7 +384,7 @@ pub(super) fn write_fraction(picoseconds: u64, digits: u8, out: &mut [u8]) -> us
     if digits == 3
         && let Some(place) = out.first_chunk_mut::<4>()
     {
-        let text = digits::text(digits::three(picoseconds / 1_000_000_000));
+        let text = digits::text(digits::three((picoseconds / 1_000_000_000) as u32));
         *place = ((text << 8) as u32 | u32::from(b'.')).to_le_bytes();
         return 4;
     }
@@ -424,9 +431,30 @@ impl ToField for UtcTimestamp {
 
     #[inline]
     fn write_to(&self, out: &mut [u8]) -> usize {
+        if let Some(short) = self.to_words() {
+            return short.write_to(Self::WORDS, out);
+        }
         out[..8].copy_from_slice(&self.date.to_eight());
         out[8] = b'-';
         9 + self.time.write_to(&mut out[9..])
+    }
+
+    const WORDS: usize = 3;
+
+    #[inline(always)]
+    fn to_words(&self) -> Option<Rendered> {
+        let date = self.date.digits();
+        let (clock, fraction) = (self.time.clock_digits(), self.time.short_fraction()?);
+        let text = clock_text(clock);
+        Some(Rendered {
+            words: [digits::text(date), u64::from(b'-') | text << 8, text >> 56 | fraction.word << 8],
+            length: 17 + fraction.length,
+            sum: CLOCK_SUM
+                + 8 * ZERO
+                + u32::from(b'-')
+                + digits::sum(date + clock + fraction.digits)
+                + fraction.others,
+        })
     }
 }
 
@@ -435,8 +463,58 @@ impl ToField for UtcTimeOnly {
 
     #[inline]
     fn write_to(&self, out: &mut [u8]) -> usize {
+        if let Some(short) = self.to_words() {
+            return short.write_to(Self::WORDS, out);
+        }
         out[..8].copy_from_slice(&clock(self.hour, self.minute, self.second));
         8 + write_fraction(self.picoseconds, self.digits, &mut out[8..])
+    }
+
+    const WORDS: usize = 2;
+
+    #[inline(always)]
+    fn to_words(&self) -> Option<Rendered> {
+        let (clock, fraction) = (self.clock_digits(), self.short_fraction()?);
+        Some(Rendered {
+            words: [clock_text(clock), fraction.word, 0],
+            length: 8 + fraction.length,
+            sum: CLOCK_SUM + digits::sum(clock + fraction.digits) + fraction.others,
+        })
+    }
+}
+
+const ZERO: u32 = b'0' as u32;
+/// The sum of `00:00:00`.
+const CLOCK_SUM: u32 = 6 * ZERO + 2 * b':' as u32;
+
+/// No fraction, or a point and three digits.
+struct ShortFraction {
+    word: u64,
+    length: usize,
+    digits: u64,
+    /// The sum of the point and of the digits, were they zeros.
+    others: u32,
+}
+
+impl UtcTimeOnly {
+    /// Returns the six digits of hour, minute and second.
+    #[inline]
+    const fn clock_digits(self) -> u64 {
+        digits::four_pairs([self.hour, self.minute, self.second, 0])
+    }
+
+    /// Returns the fraction if it is one that most senders write.
+    #[inline(always)]
+    const fn short_fraction(self) -> Option<ShortFraction> {
+        match self.digits {
+            0 => Some(ShortFraction { word: 0, length: 0, digits: 0, others: 0 }),
+            3 => {
+                let digits = digits::three((self.picoseconds / 1_000_000_000) as u32);
+                let word = digits::text(digits) << 8 | b'.' as u64;
+                Some(ShortFraction { word, length: 4, digits, others: b'.' as u32 + 3 * ZERO })
+            }
+            _ => None,
+        }
     }
 }
 
@@ -446,6 +524,14 @@ impl ToField for LocalMktTime {
     fn write_to(&self, out: &mut [u8]) -> usize {
         out[..8].copy_from_slice(&clock(self.hour, self.minute, self.second));
         8
+    }
+
+    const WORDS: usize = 1;
+
+    #[inline(always)]
+    fn to_words(&self) -> Option<Rendered> {
+        let digits = digits::four_pairs([self.hour, self.minute, self.second, 0]);
+        Some(Rendered { words: [clock_text(digits), 0, 0], length: 8, sum: CLOCK_SUM + digits::sum(digits) })
     }
 }
 

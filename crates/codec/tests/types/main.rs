@@ -8,7 +8,7 @@ mod round_trips;
 mod text;
 mod times;
 
-use fixbolt_codec::{FromField, ToField, ValueError};
+use fixbolt_codec::{BodyWriter, FromField, Key, MsgType, ToField, ValueError, byte_sum};
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::{Debug, Display};
 use std::hash::{Hash, Hasher};
@@ -22,6 +22,12 @@ fn written<T: ToField>(value: &T) -> Vec<u8> {
     let after = &out[T::MAX_LEN..];
     assert!(after.iter().all(|byte| *byte == b'#'), "nothing is written after the longest value");
     out.truncate(length);
+    // A body writer takes the common values of a type in another way.
+    let mut memory = [0; 128];
+    let mut body = BodyWriter::new(MsgType::new(b"D"), &mut memory);
+    body.field(Key::new(58), value);
+    let expected = [b"58=", &out[..], b"\x01"].concat();
+    assert_eq!(body.finish().map(|body| (body.bytes, body.sum)), Ok((&expected[..], byte_sum(&expected))));
     out
 }
 
