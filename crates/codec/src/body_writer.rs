@@ -16,7 +16,6 @@ use crate::body::Body;
 use crate::checks::Announced;
 use crate::data_key::DataKey;
 use crate::encode_error::{EncodeError, EncodeErrorKind};
-use crate::index::byte_sum;
 use crate::key::{Key, Owner};
 use crate::msg_type::MsgType;
 use crate::number::Tag;
@@ -87,7 +86,7 @@ impl fmt::Debug for BodyWriter<'_> {
 /// A region in which a tag may occur once: the message, or one entry of a group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
-    pub(crate) start: usize,
+    pub(crate) start: u32,
     /// One bit for each tag modulo 512. A clear bit: the tag was not written. A set bit: look for
     /// it. In bytes, so that a constant tag's bit is part of the instruction that sets it.
     pub(crate) seen: [u8; 64],
@@ -95,7 +94,7 @@ pub(crate) struct Scope {
 
 impl Scope {
     #[inline]
-    pub(crate) const fn new(start: usize) -> Self {
+    pub(crate) const fn new(start: u32) -> Self {
         Self { start, seen: [0; 64] }
     }
 
@@ -119,11 +118,11 @@ impl<'b> BodyWriter<'b> {
     /// reserved for the header and CheckSum; [`BodyWriter::into_memory`] returns all of them.
     ///
     /// # Panics
-    /// Panics if `start` is greater than `limit`, or `limit` greater than the length of `memory`, or
-    /// if the body would begin after 4 GiB.
+    /// Panics if `start` is greater than `limit`, `limit` is greater than the length of `memory`,
+    /// or the body would begin after 4 GiB.
     #[must_use]
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // at most LAST
+    #[allow(clippy::cast_possible_truncation)] // see `ends`
     pub const fn within(msg_type: MsgType, memory: &'b mut [u8], start: usize, limit: usize) -> Self {
         assert!(start <= limit && limit <= memory.len(), "a body lies within its memory");
         let (limit, kept) = ends(memory.len(), limit);
@@ -138,7 +137,7 @@ impl<'b> BodyWriter<'b> {
             limit,
             msg_type,
             error: None,
-            scope: Scope::new(start),
+            scope: Scope::new(start as u32),
             written: TagSet::EMPTY,
             announced: None,
             nesting: Nesting::NONE,
@@ -325,13 +324,30 @@ impl<'b> BodyWriter<'b> {
         };
         let (place_of_key, place) = place.split_at_mut(usize::from(key.len));
         let (place, end) = place.split_at_mut(value.len());
-        place.copy_from_slice(value);
         end[0] = SOH;
-        if value.as_chunks::<16>().0.iter().chain(value.last_chunk()).any(contains_soh) {
+        let (mut sum, mut soh) = (0, false);
+        let (chunks, rest) = value.as_chunks::<16>();
+        for (to, from) in place.as_chunks_mut::<16>().0.iter_mut().zip(chunks) {
+            let all = Sixteen::load(from);
+            *to = all.to_bytes();
+            sum = u32::wrapping_add(sum, all.sum());
+            soh |= all.has_soh();
+        }
+        // The last sixteen bytes overlap those before.
+        if let (Some(to), Some(from)) = (place.last_chunk_mut::<16>(), value.last_chunk()) {
+            *to = *from;
+            soh |= Sixteen::load(from).has_soh();
+        }
+        if soh {
             return false;
         }
+        let of_rest = match rest.len() {
+            0 | 1 => rest.iter().map(|byte| u32::from(*byte)).sum(),
+            2..=8 => Eight::load(rest).sum(),
+            _ => Sixteen::load(rest).sum(),
+        };
         place_of_key.copy_from_slice(&key.text[..usize::from(key.len)]);
-        self.wrote_plain(key, self.at, value.len(), u32::from(byte_sum(value)));
+        self.wrote_plain(key, self.at, value.len(), sum.wrapping_add(of_rest) & 0xFF);
         true
     }
 
@@ -379,6 +395,12 @@ impl<'b> BodyWriter<'b> {
     #[inline(always)]
     pub(crate) const fn at(&self) -> usize {
         self.at as usize
+    }
+
+    /// Returns where the next field begins, as it is kept.
+    #[inline(always)]
+    pub(crate) const fn position(&self) -> u32 {
+        self.at
     }
 
     /// Has the next field begin at this position, which must not be after the limit.
@@ -481,10 +503,4 @@ fn put_key(window: &mut [u8; WINDOW], key: &Key) {
     } else {
         window[..8].copy_from_slice(&key.text[..8]);
     }
-}
-
-/// Returns whether one of the bytes is SOH, without a branch for each.
-#[inline]
-fn contains_soh<const N: usize>(bytes: &[u8; N]) -> bool {
-    bytes.iter().fold(false, |soh, byte| soh | (*byte == 1))
 }

@@ -9,7 +9,7 @@ use crate::encode_error::EncodeErrorKind;
 use crate::index::byte_sum;
 use crate::key::{Key, Owner, is_header_field};
 use crate::number::Tag;
-use crate::soh::SOH;
+use crate::soh::{self, SOH};
 use crate::types::{FromField, ToField};
 
 /// A length field of the standard that waits for its data field.
@@ -199,7 +199,7 @@ impl BodyWriter<'_> {
     /// Returns whether this scope has a field with this key. Needed only if two tags share a bit.
     #[cold]
     fn stands_in_scope(&self, key: &Key) -> bool {
-        let (bytes, tag) = (&self.memory[self.scope.start..self.at()], key.tag.number());
+        let (bytes, tag) = (&self.memory[self.scope.start as usize..self.at()], key.tag.number());
         if !may_stand(bytes, key) {
             return false;
         }
@@ -266,43 +266,17 @@ impl BodyWriter<'_> {
     }
 }
 
-/// Number of places that are compared at a time.
-const PLACES: usize = 16;
-
 /// Returns `false` if these fields certainly have none with this key: nowhere do SOH and its first
 /// three bytes follow each other.
 fn may_stand(fields: &[u8], key: &Key) -> bool {
     if fields.starts_with(&key.text[..usize::from(key.len)]) {
         return true;
     }
-    let [first, second, third, ..] = key.text.map(|byte| [byte; PLACES]);
-    // A key of one digit has only two bytes.
-    let short = [key.len == 2; PLACES];
-    // The last places overlap those before them.
-    let Some(last) = fields.last_chunk() else { return true };
-    let mut rest = fields;
-    while let Some(part) = rest.first_chunk() {
-        if stands(part, &first, &second, &third, &short) {
-            return true;
-        }
-        rest = &rest[PLACES..];
-    }
-    stands(last, &first, &second, &third, &short)
-}
-
-/// Returns whether the key stands at one of the places. The compiler compares all of them at once.
-#[inline(always)]
-fn stands(
-    part: &[u8; PLACES + 3],
-    first: &[u8; PLACES],
-    second: &[u8; PLACES],
-    third: &[u8; PLACES],
-    short: &[bool; PLACES],
-) -> bool {
-    (0..PLACES).fold(false, |found, n| {
-        let is_third = (part[n + 3] == third[n]) | short[n];
-        found | ((part[n] == SOH) & (part[n + 1] == first[n]) & (part[n + 2] == second[n]) & is_third)
-    })
+    let [first, second, third, ..] = key.text;
+    // A key of one digit has two bytes: after SOH any byte may follow them.
+    let text = [SOH, first, second, third];
+    let length = if key.len == 2 { 3 } else { 4 };
+    soh::contains_start(fields, text, length)
 }
 
 /// Returns the number that these digits form. Other bytes yield some number and never a panic.

@@ -27,12 +27,12 @@ pub struct OpenGroup<'b> {
     count_tag: Tag,
     entries: u32,
     /// Where the count field begins.
-    begin: usize,
+    begin: u32,
     /// Where the header fields before it end.
     header_end: u32,
     /// The sum of the bytes before it.
     sum: u32,
-    first_entry: usize,
+    first_entry: u32,
     /// What is around the group.
     outer: Nesting,
     /// With the count field.
@@ -41,6 +41,9 @@ pub struct OpenGroup<'b> {
     memory: usize,
     borrowed: PhantomData<&'b mut [u8]>,
 }
+
+// With what a caller adds, it is moved by a few registers, without a call.
+const _: () = assert!(size_of::<OpenGroup<'_>>() <= 120);
 
 impl OpenGroup<'_> {
     /// Returns the tag of the count field.
@@ -51,7 +54,7 @@ impl OpenGroup<'_> {
 
     /// Returns where the count has its one digit: with SOH after it, the first entry begins there.
     const fn count_at(&self) -> usize {
-        self.first_entry - 2
+        self.first_entry as usize - 2
     }
 }
 
@@ -100,7 +103,7 @@ impl<'b> BodyWriter<'b> {
     #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))] // for keys that are constants
     pub fn group(&mut self, count: Key) -> OpenGroup<'b> {
-        let (begin, header_end, sum, outer) = (self.at(), self.header_end(), self.sum, self.nesting);
+        let (begin, header_end, sum, outer) = (self.position(), self.header_end(), self.sum, self.nesting);
         if count.paired {
             // What is announced before or by it would not be what the counterparty finds.
             self.refuse(count.tag, EncodeErrorKind::DataLength);
@@ -113,7 +116,7 @@ impl<'b> BodyWriter<'b> {
             begin,
             header_end,
             sum,
-            first_entry: self.at(),
+            first_entry: self.position(),
             outer,
             outer_scope: self.scope,
             memory: self.memory.as_ptr().addr(),
@@ -126,7 +129,7 @@ impl<'b> BodyWriter<'b> {
     pub fn entry(&mut self, group: &mut OpenGroup<'b>) {
         self.end_entry(group);
         group.entries = group.entries.saturating_add(1);
-        self.scope = Scope::new(self.at());
+        self.scope = Scope::new(self.position());
     }
 
     /// Ends a group and writes the number of its entries.
@@ -137,7 +140,7 @@ impl<'b> BodyWriter<'b> {
         if self.error().is_none() {
             match group.entries {
                 0 => {
-                    self.set_at(group.begin);
+                    self.set_at(group.begin as usize);
                     self.set_header_end(group.header_end);
                     self.sum = group.sum;
                 }
@@ -185,10 +188,10 @@ impl<'b> BodyWriter<'b> {
             self.refuse(self.nesting.open_group().unwrap_or(count_tag), EncodeErrorKind::OpenGroup);
         }
         if group.entries == 0 {
-            if self.at() != group.first_entry {
+            if self.position() != group.first_entry {
                 self.refuse(count_tag, EncodeErrorKind::GroupOrder);
             }
-        } else if self.at() == self.scope.start {
+        } else if self.position() == self.scope.start {
             self.refuse(count_tag, EncodeErrorKind::EmptyEntry);
         }
     }

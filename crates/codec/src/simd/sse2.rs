@@ -55,6 +55,23 @@ pub(crate) fn sum_of_sixteen(low: u64, high: u64) -> u32 {
     }
 }
 
+/// Returns whether the first `length` of four bytes, 3 or 4, begin at one of sixteen places.
+#[inline(always)]
+pub(crate) fn stand_at_16(part: &[u8; 19], four: [u8; 4], length: usize) -> bool {
+    let from = part.as_ptr();
+    // SAFETY: every x86-64 processor supports SSE2; sixteen bytes can be read from each of the
+    // first four of nineteen.
+    unsafe {
+        let equal = |n: usize| {
+            let there = _mm_loadu_si128(from.add(n).cast());
+            _mm_cmpeq_epi8(there, _mm_set1_epi8(four[n].cast_signed()))
+        };
+        let three = _mm_and_si128(_mm_and_si128(equal(0), equal(1)), equal(2));
+        let all = if length == 4 { _mm_and_si128(three, equal(3)) } else { three };
+        _mm_movemask_epi8(all) != 0
+    }
+}
+
 #[inline(always)]
 fn register(low: u64, high: u64) -> __m128i {
     // SAFETY: every x86-64 processor supports SSE2.
