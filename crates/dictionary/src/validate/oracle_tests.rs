@@ -9,6 +9,7 @@ use fixbolt_codec::{DataFields, Frame, Framer, Index, Message, Span};
 
 use super::look::{LastDate, Word};
 use super::oracle;
+use super::plan::MAX_CELLS;
 use super::policy::{CodeRules, Requirements, TypeRules};
 use super::{Action, Check, Policy, Scratch, Validator, check_type};
 use crate::data_type::DataType;
@@ -538,6 +539,44 @@ fn messages_of_strange_dictionaries_are_judged_as_by_the_oracle() {
     }
     assert!(dictionaries > 75 * rounds(), "only {dictionaries} could be read");
     assert!(compared > 3_000 * rounds() && right * 25 > compared, "{right} of {compared} were right");
+}
+
+/// What docs/codec.md says of the memory.
+#[test]
+fn the_tables_of_messages_have_a_bounded_size_and_a_message_without_one_is_judged_alike() {
+    let cells = |dictionary: &Dictionary| Validator::new(dictionary).plan.number_of_message_cells();
+    let latest = fix_latest().over(fixt11()).expect("it fits its transport");
+    assert!((60_000..80_000).contains(&cells(fix44())), "{}", cells(fix44()));
+    assert!((200_000..MAX_CELLS / 3).contains(&cells(&latest)), "{}", cells(&latest));
+    let messages: String = (0..600)
+        .map(|n| {
+            let fields = "<field name='A' required='Y'/><field name='Z' required='N'/>";
+            format!("<message name='M{n}' msgtype='U{n}' msgcat='app'>{fields}</message>")
+        })
+        .collect();
+    let text = format!(
+        "<fix type='FIX' major='4' minor='4'><header><field name='BeginString' required='Y'/>\
+         <field name='BodyLength' required='Y'/><field name='MsgType' required='Y'/></header>\
+         <messages>{messages}</messages><trailer><field name='CheckSum' required='Y'/></trailer><components/>\
+         <fields><field number='8' name='BeginString' type='STRING'/><field number='9' name='BodyLength' type='LENGTH'/>\
+         <field number='35' name='MsgType' type='STRING'/><field number='10' name='CheckSum' type='STRING'/>\
+         <field number='11' name='A' type='INT'/><field number='2047' name='Z' type='CHAR'/></fields></fix>"
+    );
+    let loaded = Source::text(text).load().expect("it is right");
+    let validator = Validator::new(&loaded.dictionary);
+    assert!((MAX_CELLS - 2_048..=MAX_CELLS).contains(&validator.plan.number_of_message_cells()));
+    let mut warm = validator.scratch();
+    for kind in ["U0", "U511", "U512", "U599"] {
+        for (rest, is_right) in
+            [("11=1\x012047=a\x01", true), ("2047=a\x0111=x\x01", false), ("2047=a\x01", false)]
+        {
+            let bytes = framed("FIX.4.4", format!("35={kind}\x01{rest}").as_bytes());
+            let found = with_message(&bytes, DataFields::STANDARD, |message| {
+                compare(&validator, &mut warm, message, &[Policy::standard(), Policy::quickfix()])
+            });
+            assert_eq!(found, Some(is_right), "{kind} {rest}");
+        }
+    }
 }
 
 #[test]

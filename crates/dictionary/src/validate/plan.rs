@@ -126,8 +126,8 @@ pub(crate) struct Cell(u32);
 /// Tags below this have cells; so their slots are below it, too.
 const CELL_TAGS: usize = 1 << 11;
 
-/// The cells of all messages together: 4 MiB, five times what FIX Latest needs.
-const MAX_CELLS: usize = 1 << 20;
+/// The cells of all messages together: 4 MiB, more than three times what FIX Latest needs.
+pub(crate) const MAX_CELLS: usize = 1 << 20;
 
 impl Cell {
     /// Of a tag that is not in the message, or counts a group, or is one of a data field or its
@@ -422,6 +422,11 @@ impl Plan {
             let scope = &mut self.scopes[body];
             (scope.cells_start, scope.cells_len) = (start as u32, len as u16);
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn number_of_message_cells(&self) -> usize {
+        self.message_cells.len()
     }
 
     /// Returns the cells of a message, given its body.
