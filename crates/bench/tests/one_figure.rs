@@ -26,7 +26,7 @@ fn report(test: TestReport) -> Report {
 
 /// Returns a number as an output shows it, without marks and commas.
 fn number(cell: &str) -> f64 {
-    let digits = cell.trim_end_matches(['*', '!', 'x']).replace(',', "");
+    let digits = cell.trim_end_matches(['*', '~', '!', 'x']).replace(',', "");
     digits.parse().unwrap_or_else(|_| panic!("{cell:?} is no number"))
 }
 

@@ -54,6 +54,20 @@ pub fn alternate<T>(
     Ok(results)
 }
 
+/// Measures, and once more if the result is unsteady and `control` has not stopped the measurement.
+/// The last result counts.
+///
+/// # Errors
+/// Returns the error of the measurement.
+pub fn again_if<T>(
+    is_unsteady: impl Fn(&T) -> bool,
+    control: &Control,
+    mut measure: impl FnMut() -> Result<T, String>,
+) -> Result<T, String> {
+    let measured = measure()?;
+    if is_unsteady(&measured) && !control.is_stopped() { measure() } else { Ok(measured) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,5 +96,15 @@ mod tests {
         let mut contestants = [Contest::new("raw", || Ok(1)), Contest::new("spin", || Err("no core".into()))];
         let measured = alternate(&mut contestants, 3, &Control::default());
         assert_eq!(measured, Err("spin: no core".to_owned()));
+    }
+
+    #[test]
+    fn what_is_unsteady_is_measured_once_more_unless_it_was_stopped() {
+        let (control, mut values) = (Control::default(), [30, 40, 10].into_iter());
+        let mut measure = || values.next().ok_or_else(|| "too often".to_owned());
+        assert_eq!(again_if(|value| *value > 20, &control, &mut measure), Ok(40));
+        assert_eq!(again_if(|value| *value > 20, &control, &mut measure), Ok(10));
+        control.stop();
+        assert_eq!(again_if(|_| true, &control, || Ok(30)), Ok(30));
     }
 }

@@ -56,7 +56,7 @@ mod usage;
 #[cfg(test)]
 mod tests;
 
-pub use self::alternate::{Contest, SLICES, alternate};
+pub use self::alternate::{Contest, SLICES, again_if, alternate};
 pub use self::clock::{Clock, Monotonic};
 pub use self::control::Control;
 pub use self::driver::{Piece, Task, measure};

@@ -12,10 +12,10 @@ use super::pair::Keeping;
 use super::raw::{Raw, RawWaiting, SLOWER};
 use super::room;
 use crate::harness::{
-    Clock as _, Contest, Control, Invalid, Monotonic, Plan, Run, SLICES, alternate, measure,
+    Clock as _, Contest, Control, Invalid, Monotonic, Plan, Run, SLICES, again_if, alternate, measure,
 };
 use crate::machine::Machine;
-use crate::results::{Row, Series, Table, TestReport, TimeKind};
+use crate::results::{Row, Series, Table, TestReport, TimeKind, unsteady};
 
 const TEST: &str = "rtt";
 /// The percentiles that are shown; the last two are not judged on a machine with few cores.
@@ -104,14 +104,15 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
     }));
     names.push(("raw TCP", RawWaiting::Blocking.name()));
     contests.push(Contest::new("raw TCP blocking", raw(RawWaiting::Blocking, amount(epoll))));
-    control.begin("alternating slices", settings.slices as u64);
-    let slices = whole(alternate(&mut contests, settings.slices, control)?);
-    drop(contests);
-    let series: Vec<Series> = names
-        .iter()
-        .zip(slices)
-        .map(|((engine, name), runs)| Series::new(TEST, engine, *name, runs).message(Jlbh::NAME).in_slices())
-        .collect();
+    let measure = || -> Result<Vec<Series>, String> {
+        control.begin("alternating slices", settings.slices as u64);
+        let slices = whole(alternate(&mut contests, settings.slices, control)?);
+        let of = |((engine, name), runs): (&(&str, &'static str), _)| {
+            Series::new(TEST, engine, *name, runs).message(Jlbh::NAME).in_slices()
+        };
+        Ok(names.iter().zip(slices).map(of).collect())
+    };
+    let series = again_if(|series: &Vec<Series>| is_unsteady(series), control, measure)?;
     let mut report = TestReport::new(TEST, "order out and report back over loopback, in us")
         .setting("messages", format!("{} and its report, 64 in turn ({})", Jlbh::NAME, version()))
         .setting("both sides", "validate and journal")
@@ -174,6 +175,17 @@ fn floor_of<'s>(series: &'s [Series], of: &Series) -> Option<&'s Series> {
     series.iter().find(|it| it.engine == "raw TCP" && it.name == of.name && of.engine != it.engine)
 }
 
+/// Returns a figure beside its floor.
+fn figure(series: &[Series], one: &Series, percentile: f64) -> Option<Row> {
+    let floor = floor_of(series, one).and_then(|floor| floor.row(TIMES, percentile));
+    Some(one.row(TIMES, percentile)?.beside(floor.as_ref()))
+}
+
+/// Returns whether a floor is unsteady.
+fn is_unsteady(series: &[Series]) -> bool {
+    rows(series).iter().any(|row| row.unmeasurable.is_some())
+}
+
 fn table(series: &[Series]) -> Table {
     let columns = [
         "waiting",
@@ -192,7 +204,7 @@ fn table(series: &[Series]) -> Table {
     let unknown = || "-".to_owned();
     for one in series {
         let figures = PERCENTILES
-            .map(|percentile| one.row(TIMES, percentile).map_or_else(unknown, |row| row.micros(2)));
+            .map(|percentile| figure(series, one, percentile).map_or_else(unknown, |row| row.micros(2)));
         let floor = floor_of(series, one);
         let beside = |percentile: f64, with: fn(f64, f64) -> f64| {
             let ns = |series: &Series| series.row(TIMES, percentile)?.ns;
@@ -211,6 +223,7 @@ fn table(series: &[Series]) -> Table {
     if table.rows.iter().flatten().any(|cell| cell.ends_with('*')) {
         table.note("* fewer than 100 samples lie above it");
     }
+    table.notes.extend(unsteady(rows(series).iter()));
     let is_slower = |row: &Row| row.floor_ns.is_some_and(|floor| floor > row.figure().0);
     if rows(series).iter().any(is_slower) {
         table.note(SLOWER);
@@ -221,10 +234,7 @@ fn table(series: &[Series]) -> Table {
 fn rows(series: &[Series]) -> Vec<Row> {
     let ours = series.iter().filter(|one| one.engine == "fixbolt");
     let figures = ours.flat_map(|one| {
-        [50.0, 90.0, 99.0].into_iter().filter_map(move |percentile| {
-            let floor = floor_of(series, one).and_then(|it| it.row(TIMES, percentile)?.ns);
-            Some(one.row(TIMES, percentile)?.floor_ns(floor))
-        })
+        [50.0, 90.0, 99.0].into_iter().filter_map(move |percentile| figure(series, one, percentile))
     });
     figures.collect()
 }

@@ -5,7 +5,7 @@
 
 use super::{Report, Row, Statistic, TimeKind, percentile_name};
 
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 14] = [
     "test",
     "engine",
     "message",
@@ -16,6 +16,7 @@ const COLUMNS: [&str; 13] = [
     "unit",
     "worst",
     "floor_ns",
+    "floor_varied_percent",
     "published",
     "valid",
     "carried",
@@ -72,6 +73,7 @@ fn line(row: &Row) -> String {
         unit.to_owned(),
         known(row.worst),
         known(row.floor_ns),
+        known(row.unmeasurable),
         known(row.published),
         row.invalid.as_ref().map_or_else(|| "yes".to_owned(), |why| format!("no: {why}")),
         carried.to_owned(),

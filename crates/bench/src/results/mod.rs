@@ -29,8 +29,8 @@ pub use self::json::{from_json_lines, json_lines};
 pub use self::markdown::markdown;
 pub use self::parts::of_parts;
 pub use self::report::{Report, TestReport};
-pub use self::row::Row;
-pub(crate) use self::row::percentile_name;
+pub use self::row::{Row, STEADY};
+pub(crate) use self::row::{percentile_name, unsteady};
 #[cfg(test)]
 pub(crate) use self::series::percentile_table;
 pub use self::series::{Series, TimeKind};

@@ -11,6 +11,9 @@ use super::{Part, Statistic, Table, TimeKind};
 use crate::clock::median;
 use crate::harness::spread;
 
+/// By how many per cent the parts of a floor may be apart.
+pub const STEADY: f64 = 20.0;
+
 /// A figure.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Row {
@@ -54,6 +57,10 @@ pub struct Row {
     /// The time of the least work that the same result needs, from the same run, if it was
     /// measured.
     pub floor_ns: Option<f64>,
+    /// By how many per cent that floor varied, if that is so much that the figure says more of the
+    /// machine than of the engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmeasurable: Option<f64>,
     /// What another engine's page says of the same, in the unit of this figure, where it was
     /// measured: on another machine, in another year.
     pub published: Option<f64>,
@@ -82,6 +89,7 @@ impl Row {
             invalid: None,
             few: false,
             floor_ns: None,
+            unmeasurable: None,
             published: None,
             more: BTreeMap::new(),
         }
@@ -113,6 +121,22 @@ impl Row {
     pub const fn floor_ns(mut self, floor: Option<f64>) -> Self {
         self.floor_ns = floor;
         self
+    }
+
+    /// Sets the floor to a figure that was measured in parts, in turn with those of this one. If it
+    /// is unsteady, this figure is unmeasurable.
+    #[must_use]
+    pub fn beside(mut self, floor: Option<&Self>) -> Self {
+        self.floor_ns = floor.and_then(|floor| floor.ns);
+        self.unmeasurable = floor.and_then(Self::unsteadiness);
+        self
+    }
+
+    /// Returns how far apart the parts are that the figure is the median of, in per cent, if that
+    /// is more than [`STEADY`]. A figure with too few samples says nothing of that.
+    #[must_use]
+    pub fn unsteadiness(&self) -> Option<f64> {
+        self.more.get("spread").copied().filter(|spread| *spread > STEADY && !self.few)
     }
 
     /// Sets the published figure.
@@ -193,20 +217,28 @@ impl Row {
     }
 
     /// Returns what must stand beside the figure wherever it is shown: `*` if there are too few
-    /// samples for it, `!` if it must not be used.
-    pub(super) const fn marks(&self) -> &'static str {
-        match (self.few, self.invalid.is_some()) {
-            (false, false) => "",
-            (true, false) => "*",
-            (false, true) => "!",
-            (true, true) => "*!",
-        }
+    /// samples for it, `~` if its floor is unsteady, `!` if it must not be used.
+    pub(super) fn marks(&self) -> String {
+        let marks = [(self.few, '*'), (self.unmeasurable.is_some(), '~'), (self.invalid.is_some(), '!')];
+        marks.into_iter().filter_map(|(is, mark)| is.then_some(mark)).collect()
     }
 }
 
 /// Returns `p99.9`, or `worst`.
 pub(crate) fn percentile_name(percentile: f64) -> String {
     if percentile >= 100.0 { "worst".to_owned() } else { format!("p{percentile}") }
+}
+
+/// Returns the line that names the figures whose floor is unsteady, if there are any.
+pub(crate) fn unsteady<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<String> {
+    let of = |row: &Row| Some(format!("{} (by {:.0} %)", row.what(), row.unmeasurable?));
+    let figures: Vec<String> = rows.filter_map(of).collect();
+    (!figures.is_empty()).then(|| {
+        format!(
+            "~ unmeasurable on this machine, as raw TCP varied by more than {STEADY} % in turn with it, also when everything was measured again: {}",
+            figures.join(", ")
+        )
+    })
 }
 
 /// Returns what the marks of figures stand for, one line for each that is there, and why figures
@@ -216,6 +248,7 @@ pub(super) fn legend<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> Vec<Str
     if rows.clone().any(|row| row.few) {
         lines.push("* fewer than 100 samples lie above it".to_owned());
     }
+    lines.extend(unsteady(rows.clone()));
     for row in rows {
         if let Some(why) = &row.invalid {
             let line = format!("! INVALID: {} {}: {why}", row.engine, row.operation);
@@ -271,7 +304,7 @@ impl Table {
                 Some(row.message.clone()),
                 Some(row.what()),
                 tiers.then(|| row.tier.clone().unwrap_or_else(|| "-".to_owned())),
-                Some(if row.is_measured() { display(figure) + row.marks() } else { "-".to_owned() }),
+                Some(if row.is_measured() { display(figure) + &row.marks() } else { "-".to_owned() }),
                 one_unit.is_none().then(|| unit.to_owned()),
                 worst.then(|| known(row.worst)),
                 statistic.is_none().then(|| row.statistic.to_string()),

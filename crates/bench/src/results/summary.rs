@@ -36,7 +36,7 @@ impl TestReport {
                 if statistic.is_some() { "-".to_owned() } else { row.statistic.to_string() },
                 unit.to_owned(),
                 known(row.floor_ns),
-                if row.is_measured() { display(value) + row.marks() } else { "-".to_owned() },
+                if row.is_measured() { display(value) + &row.marks() } else { "-".to_owned() },
                 known(row.worst),
             ];
             let rivals = rivals.iter().flat_map(|rival| {
@@ -46,7 +46,7 @@ impl TestReport {
                         && (&other.message, other.what()) == (&row.message, row.what())
                         && other.figure().1 == unit
                 });
-                let figure = theirs.map(|row| display(row.figure().0) + row.marks());
+                let figure = theirs.map(|row| display(row.figure().0) + &row.marks());
                 let worst = theirs.and_then(|row| row.worst);
                 let usable = |it: &&Row| it.invalid.is_none() && row.invalid.is_none();
                 let theirs = theirs.filter(usable).map(|row| row.figure().0);

@@ -46,6 +46,25 @@ fn report() -> Report {
 }
 
 #[test]
+fn a_figure_beside_a_floor_that_varies_by_more_than_20_per_cent_is_marked_and_explained() {
+    let floor = |values: &[f64]| {
+        Row::of_ns("rtt", "m", "spinning", 0.0).median_of(Part::Slice, values.to_vec()).unwrap()
+    };
+    let figure = || Row::of_ns("rtt", "m", "spinning", 12_000.0);
+    let unsteady = figure().beside(Some(&floor(&[9_000.0, 12_000.0, 10_000.0])));
+    assert_eq!((unsteady.floor_ns, unsteady.unmeasurable), (Some(10_000.0), Some(30.0)));
+    assert_eq!(unsteady.micros(1), "12.0~");
+    let line = super::unsteady([&unsteady].into_iter()).unwrap();
+    assert!(line.starts_with("~ unmeasurable on this machine") && line.ends_with(": spinning (by 30 %)"));
+    let few = Row { few: true, ..floor(&[9_000.0, 12_000.0]) };
+    for floor in [floor(&[9_000.0, 11_000.0, 10_000.0]), few] {
+        let steady = figure().beside(Some(&floor));
+        assert_eq!((steady.unmeasurable, steady.micros(1).as_str()), (None, "12.0"));
+        assert_eq!(super::unsteady([&steady].into_iter()), None);
+    }
+}
+
+#[test]
 fn the_table_of_runs_has_the_published_layout_and_marks_what_the_samples_do_not_carry() {
     let series = &report().tests[0].series[0];
     let text = series.table("At a throughput of 2,000/s", TimeKind::Response).to_string();

@@ -92,7 +92,8 @@ pub(crate) struct Stream {
 /// was due. % Variation is JLBH's, without the first run; `figure` is what the other outputs have:
 /// the median of the runs up to 99, all runs together above; var(log) is as the JLBH of that year
 /// computed it. Beside them stands the time of the same bytes over raw TCP, and a table deducts it,
-/// as the page does. A percentile with too few samples is marked *, and a run that missed its rate
+/// as the page does. A percentile with too few samples is marked *, one beside which raw TCP varied
+/// by more than 20 %, also when all was measured again, is marked ~, and a run that missed its rate
 /// or lost samples is INVALID and says why. QuickFIX C++ and QuickFIX/J run at the same rates and
 /// as often, in turn with Fixbolt and raw TCP, if their benchmark programs are built (see
 /// peers/README.md) and orders arrive at equal distances. Each run has connections and a warm-up of

@@ -21,7 +21,9 @@ pub use self::sides::Validation;
 use self::messages::raw;
 use self::sides::Setup;
 use self::trip::Trip;
-use crate::harness::{Arrivals, Contest, Control, Monotonic, Plan, Run, Times, Waiting, alternate, measure};
+use crate::harness::{
+    Arrivals, Contest, Control, Monotonic, Plan, Run, Times, Waiting, again_if, alternate, measure,
+};
 use crate::loopback::layout::{Layout, cores};
 use crate::loopback::raw::{Raw, RawWaiting};
 use crate::loopback::rival::Rival;
@@ -197,7 +199,16 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
             })
         })
         .collect();
-    let slices = alternate(&mut contests, settings.slices as usize, control)?;
+    let is_unsteady = |slices: &Vec<Vec<Option<Slice>>>| {
+        let of_raw = subjects.iter().zip(slices).filter(|(subject, _)| matches!(subject, Subject::Raw(_)));
+        of_raw.into_iter().any(|(subject, slices)| {
+            let runs = slices.iter().flatten().map(|(run, _)| run.clone()).collect();
+            let floor = Series::new(TEST, subject.engine(), subject.name(), runs);
+            floor.rows().any(|row| row.unsteadiness().is_some())
+        })
+    };
+    let measure = || alternate(&mut contests, settings.slices as usize, control);
+    let slices = again_if(is_unsteady, control, measure)?;
     drop(contests);
     let mut report = described(settings, why_not);
     let mut measured = Vec::new();

@@ -6,7 +6,7 @@ use super::{Measured, RAW, Settings, Subject};
 use crate::loopback::layout::Layout;
 use crate::loopback::raw::SLOWER;
 use crate::machine::Machine;
-use crate::results::{Row, Series, Table, TimeKind};
+use crate::results::{Row, Series, Table, TimeKind, unsteady};
 
 /// What the columns of published figures are headed.
 const MARK: &str = "published";
@@ -196,8 +196,8 @@ pub(super) fn rows(measured: &[Measured]) -> Vec<Row> {
             match it.subject {
                 Subject::Raw(_) => {}
                 Subject::Fixbolt(Setup { configuration, validation, layout }) => {
-                    row.floor_ns =
-                        raw_of(measured, layout).and_then(|raw| raw.series.row(TIMES, percentile)?.ns);
+                    let floor = raw_of(measured, layout).and_then(|raw| raw.series.row(TIMES, percentile));
+                    row = row.beside(floor.as_ref());
                     let published = match percentile {
                         50.0 => configuration.published.p50,
                         95.0 => configuration.published.p95,
@@ -226,7 +226,7 @@ pub(super) fn rows(measured: &[Measured]) -> Vec<Row> {
 
 /// Returns what must be said of the results.
 pub(super) fn notes(measured: &[Measured]) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes = Vec::from_iter(unsteady(rows(measured).iter()));
     for Measured { subject, series } in measured {
         let mut invalid = series.runs.iter().filter_map(|run| run.invalid.as_ref());
         if let Some(first) = invalid.next() {

@@ -18,11 +18,11 @@ use super::pair::Keeping;
 use super::raw::{Raw, RawWaiting};
 use super::rival::Rival;
 use crate::harness::{
-    Arrivals, Bound, Contest, Control, Found, Load, Monotonic, Plan, Run, Task, Waiting, alternate,
+    Arrivals, Bound, Contest, Control, Found, Load, Monotonic, Plan, Run, Task, Waiting, again_if, alternate,
     counting_system_calls, measure,
 };
 use crate::peers::{Program, RoundTripTest};
-use crate::results::{Row, Series, Table, TestReport, TimeKind};
+use crate::results::{Row, Series, Table, TestReport, TimeKind, unsteady};
 
 pub(super) use self::messages::Jlbh;
 
@@ -122,7 +122,12 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
             load.rates = found.rate.into_iter().collect();
         }
         if load.arrivals.is_none() || !load.rates.is_empty() {
-            let all = side_by_side(&load, || Ok(ours()), &rivals, layout, &mut report, control)?;
+            let (all, notes) = again_if(
+                |(all, _): &(Vec<Series>, Vec<String>)| is_unsteady(all),
+                control,
+                || side_by_side(&load, || Ok(ours()), &rivals, layout, control),
+            )?;
+            report.notes.extend(notes);
             add(&mut report, load.arrivals.and_then(|_| load.rates.first().copied()), all);
         }
         if let (Some(bound), Some(found)) = (bound, &found) {
@@ -164,15 +169,15 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
 }
 
 /// Measures the runs of Fixbolt, of the same bytes over raw TCP, and of other engines, in turn,
-/// each with connections of its own. Of what was not measured, the report gets the reason.
+/// each with connections of its own. Returns them, and why something was not measured.
 fn side_by_side(
     load: &Load,
     ours: impl Fn() -> Result<Box<dyn Task>, String>,
     rivals: &[Rival],
     layout: Layout,
-    report: &mut TestReport,
     control: &Control,
-) -> Result<Vec<Series>, String> {
+) -> Result<(Vec<Series>, Vec<String>), String> {
+    let mut notes = Vec::new();
     let one_run = Load { plan: load.plan.clone().runs(1), ..load.clone() };
     let run_of = |task: &dyn Fn() -> Result<Box<dyn Task>, String>| -> Result<Option<Run>, String> {
         let measured = one_run.measure(&Monotonic, control, task)?;
@@ -199,7 +204,7 @@ fn side_by_side(
     drop(contests);
     if let (None, Some(rate)) = (&test, rate) {
         let why = "they send at equal distances and whole rates";
-        report.notes.push(format!("Other engines are not measured at {rate}/s here: {why}."));
+        notes.push(format!("Other engines are not measured at {rate}/s here: {why}."));
     }
     let engines = ["fixbolt", "raw TCP"].map(str::to_owned).into_iter().chain(rivals.iter().map(Rival::name));
     let mut all = Vec::new();
@@ -209,11 +214,11 @@ fn side_by_side(
             && let Some(why) = rival.why_not()
         {
             let (of, planned) = (runs.len(), load.plan.runs);
-            report.notes.push(format!("{engine} at {name}: {of} of {planned} runs were measured: {why}"));
+            notes.push(format!("{engine} at {name}: {of} of {planned} runs were measured: {why}"));
         }
         all.push(Series::new(TEST, &engine, &name, runs).message(MESSAGE));
     }
-    Ok(all)
+    Ok((all, notes))
 }
 
 /// Returns what other engines' programs are asked for; `None` if they do not know such a schedule:
@@ -297,6 +302,12 @@ fn notes(dropped: u64) -> Vec<String> {
     notes
 }
 
+/// Returns whether the floor is unsteady.
+fn is_unsteady(all: &[Series]) -> bool {
+    let floor = all.iter().find(|series| series.engine == "raw TCP");
+    floor.into_iter().flat_map(Series::rows).any(|row| row.unsteadiness().is_some())
+}
+
 /// Adds the tables and figures of a rate: of Fixbolt, which comes first, of the floor, and of other
 /// engines.
 fn add(report: &mut TestReport, rate: Option<f64>, all: Vec<Series>) {
@@ -332,7 +343,10 @@ fn add(report: &mut TestReport, rate: Option<f64>, all: Vec<Series>) {
     for times in TimeKind::ALL {
         for percentile in FIGURES {
             let Some(mut row) = ours.row(times, percentile) else { continue };
-            row.floor_ns = floor.and_then(|floor| floor.row(times, percentile)?.ns);
+            row = row.beside(floor.and_then(|floor| floor.row(times, percentile)).as_ref());
+            if let (Some(words), Some(table)) = (unsteady([&row].into_iter()), report.tables.last_mut()) {
+                table.note(words);
+            }
             // What was published did not account for coordinated omission.
             let published = chronicle.filter(|_| times == TimeKind::Service);
             row.published = published.and_then(|table| table.median_ns(percentile));
