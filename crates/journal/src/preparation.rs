@@ -84,10 +84,10 @@ impl Preparation {
         }
         if asked || self.helps_until.is_some() {
             let ((number, offset), (before, since)) = (at, self.seen);
-            if shared.ready_in(number).saturating_sub(offset) < AHEAD / 2 {
-                let step = if number == before { offset.saturating_sub(since) } else { offset };
+            let is_short = shared.ready_in(number).saturating_sub(offset) < AHEAD / 2;
+            let step = if number == before { offset.saturating_sub(since) } else { offset };
+            if is_short && self.make_ready(at, AHEAD.max(4 * step)) {
                 self.helps_until = Some(now + HELP_FOR);
-                self.make_ready(at, AHEAD.max(4 * step));
             } else if self.helps_until.is_none_or(|until| now >= until) {
                 self.helps_until = None;
             }
@@ -97,12 +97,13 @@ impl Preparation {
     }
 
     /// Makes pages writable from `at` on, for so many bytes, or for as many as are left in the
-    /// segment.
-    fn make_ready(&self, (number, offset): (u32, usize), bytes: usize) {
+    /// segment. Returns whether there were any.
+    fn make_ready(&self, (number, offset): (u32, usize), bytes: usize) -> bool {
         let ahead = lock(&self.shared.ahead).clone();
-        let Some((_, mapping)) = ahead.iter().find(|(n, _)| *n == number) else { return };
+        let Some((_, mapping)) = ahead.iter().find(|(n, _)| *n == number) else { return false };
         let to = (offset + bytes).min(mapping.len());
         let mut from = self.shared.ready_in(number).max(offset) & !4095;
+        let are_any = from < to;
         while from < to {
             let end = (from + STEP).min(to);
             mapping.populate(from..end);
@@ -110,6 +111,7 @@ impl Preparation {
             from = end;
             std::thread::yield_now();
         }
+        are_any
     }
 
     /// Keeps one unused segment ready. An idle session has one only: if it is small, the next one

@@ -120,6 +120,18 @@ fn pages_are_made_ready_by_a_thread_if_the_worker_is_never_idle_and_later_by_the
 }
 
 #[test]
+fn a_thread_that_has_helped_sleeps_again_where_a_segment_has_no_more_pages() {
+    for (n, smallest, length) in [(1, 64 << 10, 30_000), (2, 512 << 10, 500_000)] {
+        let dir = TempDir::new(&format!("ahead-end-{n}"));
+        let (mut store, key) = opened_with(&dir, smallest, smallest);
+        turn(&mut store, key, &[outbound(1, &vec![b'x'; length])]);
+        let shared = Arc::clone(&store.log(key).shared);
+        eventually(|| ready(&store, key) > 0 && !shared.is_behind.load(Ordering::Acquire));
+        eventually(|| !shared.helps.load(Ordering::Acquire));
+    }
+}
+
+#[test]
 fn a_worker_that_is_never_idle_makes_the_pages_of_its_next_records_ready_if_no_thread_does() {
     let dir = TempDir::new("ahead-alone");
     let (mut store, key) = opened_with(&dir, 4 << 20, 4 << 20);
