@@ -41,16 +41,17 @@ impl Mapping {
         Ok(Self { writable: raw.len(), raw, file: None })
     }
 
-    /// Prepares the mapping of `file` for records that are written one after the other.
+    /// Prepares the mapping for records that are written one after the other. If it is large, its
+    /// file is asked for and kept; without it, pages are made ready one at a time.
     ///
     /// The system then reads no further pages when one is touched. As the blocks of a new segment
     /// are allocated and empty, it would make up to `read_ahead_kb` of zeros, which takes
     /// milliseconds of the thread that has touched the page.
-    pub(crate) fn expect_records(&mut self, file: &File) {
+    pub(crate) fn expect_records(&mut self, file: impl FnOnce() -> io::Result<File>) {
         #[cfg(target_os = "linux")]
         let _ = self.raw.advise(memmap2::Advice::Random);
         if self.raw.len() >= KEPT {
-            self.file = file.try_clone().ok();
+            self.file = file().ok();
         }
     }
 
@@ -184,7 +185,10 @@ impl Mapping {
     }
 
     /// Puts pages of zeros, where zeros are, into the memory that the system keeps for the file, if
-    /// it is kept open. Returns whether they are there.
+    /// it is kept open, but not at its end. Returns whether they are there.
+    ///
+    /// A file that someone truncates grows with what is written to it, and would be as long as
+    /// before at its end, so that nobody would notice.
     ///
     /// That and making them ready takes 2 us a page, and making them ready alone 5: the system
     /// takes memory for several pages at once when a file is written, and one by one when it is
@@ -193,6 +197,9 @@ impl Mapping {
         const ZEROS: [u8; 1 << 14] = [0; 1 << 14];
         let Some(file) = &self.file else { return false };
         let end = range.end.min(self.raw.len());
+        if end == self.raw.len() {
+            return false;
+        }
         let mut at = range.start;
         while at < end {
             let zeros = &ZEROS[..ZEROS.len().min(end - at)];
@@ -299,6 +306,33 @@ mod tests {
             &Mapping::read_only(&file, 8192).unwrap().bytes()[4088..4104],
             b"\0\0\0\0\0\0\0\0\0\0\0\0es\0\0"
         );
+    }
+
+    #[test]
+    fn a_file_that_is_truncated_does_not_get_its_length_back_from_zeros() {
+        let dir = TempDir::new("mapping-truncated");
+        let path = dir.path().join("f");
+        std::fs::write(&path, vec![0; KEPT]).unwrap();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        let mut mapping = Mapping::writable(&file, KEPT).unwrap();
+        mapping.expect_records(|| file.try_clone());
+        file.set_len(4096).unwrap();
+        let filled = (0..KEPT).step_by(1 << 14).filter(|from| mapping.fill(*from..*from + (1 << 14)));
+        assert_eq!(filled.count(), KEPT / (1 << 14) - 1);
+        assert!(mapping.keeps_file());
+        assert!(file.metadata().unwrap().len() < KEPT as u64);
+    }
+
+    #[test]
+    fn a_file_is_asked_for_only_where_it_is_kept_and_may_be_missing() {
+        let dir = TempDir::new("mapping-kept");
+        let path = dir.path().join("f");
+        std::fs::write(&path, vec![0; KEPT]).unwrap();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        Mapping::writable(&file, KEPT - 8).unwrap().expect_records(|| panic!("it is small"));
+        let mut mapping = Mapping::writable(&file, KEPT).unwrap();
+        mapping.expect_records(|| Err(io::Error::other("too many open files")));
+        assert!(!mapping.fill(0..4096));
     }
 
     #[cfg(target_os = "linux")]

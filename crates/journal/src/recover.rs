@@ -260,8 +260,7 @@ impl Opening<'_> {
         let floor = head.floor_writer(&reached)?;
         let last = &mut segments[scan.end.segment];
         let path = directory.join(file_name(last.number));
-        let file = File::options().write(true).open(&path).map_err(|e| failed("opening", &path, &e))?;
-        last.mapping.expect_records(&file);
+        last.mapping.expect_records(|| File::options().write(true).open(&path));
         let mut log = self.log(&directory, segments, maker, head, lock, read_from)?;
         if found.state != HeadState::Clean {
             log.shared.sync_past();

@@ -249,7 +249,7 @@ impl SegmentMaker {
         };
         self.backend.write(&file, 0, &header.encode()).map_err(|e| failed("writing", path, &e))?;
         let mut mapping = self.backend.map(&file, bytes as usize).map_err(|e| failed("mapping", path, &e))?;
-        mapping.expect_records(&file);
+        mapping.expect_records(|| file.try_clone());
         let index = Index::of_length(mapping.len());
         Ok((Segment::new(number, mapping, (Generation(0), SeqNum::ONE), index), file))
     }
