@@ -26,6 +26,7 @@
 //! [benchmarking]: https://docs.rs/crate/fixbolt/latest/source/docs/benchmarking.md
 //! [benchmarks]: https://docs.rs/crate/fixbolt/latest/source/docs/benchmarks.md
 //! [changelog]: https://docs.rs/crate/fixbolt/latest/source/CHANGELOG.md
+//! [codec]: https://docs.rs/crate/fixbolt/latest/source/docs/codec.md
 //! [conformance]: https://docs.rs/crate/fixbolt/latest/source/docs/conformance.md
 //! [configuration]: https://docs.rs/crate/fixbolt/latest/source/docs/configuration.md
 //! [contributing]: https://docs.rs/crate/fixbolt/latest/source/CONTRIBUTING.md
