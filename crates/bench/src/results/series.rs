@@ -127,6 +127,15 @@ impl Series {
         (all.count() > 0).then_some(row)
     }
 
+    /// Returns whether a figure of one of these percentiles is unsteady.
+    #[must_use]
+    pub fn is_unsteady(&self, percentiles: &[f64]) -> bool {
+        let unsteady = |times, percentile| self.row(times, percentile)?.unsteadiness();
+        TimeKind::ALL
+            .into_iter()
+            .any(|times| percentiles.iter().any(|percentile| unsteady(times, *percentile).is_some()))
+    }
+
     /// Returns the figures of all percentiles of the published tables, of all times that there are.
     pub fn rows(&self) -> impl Iterator<Item = Row> {
         let of =

@@ -203,8 +203,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
         let of_raw = subjects.iter().zip(slices).filter(|(subject, _)| matches!(subject, Subject::Raw(_)));
         of_raw.into_iter().any(|(subject, slices)| {
             let runs = slices.iter().flatten().map(|(run, _)| run.clone()).collect();
-            let floor = Series::new(TEST, subject.engine(), subject.name(), runs);
-            floor.rows().any(|row| row.unsteadiness().is_some())
+            Series::new(TEST, subject.engine(), subject.name(), runs).is_unsteady(&table::FIGURES)
         })
     };
     let measure = || alternate(&mut contests, settings.slices as usize, control);

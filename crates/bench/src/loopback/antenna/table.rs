@@ -8,6 +8,9 @@ use crate::loopback::raw::SLOWER;
 use crate::machine::Machine;
 use crate::results::{Row, Series, Table, TimeKind, unsteady};
 
+/// The percentiles that figures are made of.
+pub(super) const FIGURES: [f64; 3] = [50.0, 95.0, 99.0];
+
 /// What the columns of published figures are headed.
 const MARK: &str = "published";
 
@@ -191,7 +194,7 @@ fn every_row(measured: &[Measured]) -> Table {
 pub(super) fn rows(measured: &[Measured]) -> Vec<Row> {
     let mut rows = Vec::new();
     for it in measured {
-        for percentile in [50.0, 95.0, 99.0] {
+        for percentile in FIGURES {
             let Some(mut row) = it.series.row(TIMES, percentile) else { continue };
             match it.subject {
                 Subject::Raw(_) => {}

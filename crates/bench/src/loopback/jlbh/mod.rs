@@ -123,7 +123,9 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
         }
         if load.arrivals.is_none() || !load.rates.is_empty() {
             let (all, notes) = again_if(
-                |(all, _): &(Vec<Series>, Vec<String>)| is_unsteady(all),
+                |(all, _): &(Vec<Series>, _)| {
+                    all.iter().any(|one| one.engine == "raw TCP" && one.is_unsteady(&FIGURES))
+                },
                 control,
                 || side_by_side(&load, || Ok(ours()), &rivals, layout, control),
             )?;
@@ -302,12 +304,6 @@ fn notes(dropped: u64) -> Vec<String> {
     notes
 }
 
-/// Returns whether the floor is unsteady.
-fn is_unsteady(all: &[Series]) -> bool {
-    let floor = all.iter().find(|series| series.engine == "raw TCP");
-    floor.into_iter().flat_map(Series::rows).any(|row| row.unsteadiness().is_some())
-}
-
 /// Adds the tables and figures of a rate: of Fixbolt, which comes first, of the floor, and of other
 /// engines.
 fn add(report: &mut TestReport, rate: Option<f64>, all: Vec<Series>) {
@@ -338,15 +334,13 @@ fn add(report: &mut TestReport, rate: Option<f64>, all: Vec<Series>) {
         }
         report.tables.push(table);
     }
+    let before = report.rows.len();
     let floor = others.iter().find(|other| other.engine == "raw TCP" && other.is_valid());
     let chronicle = published.iter().find(|table| table.engine == "Chronicle FIX");
     for times in TimeKind::ALL {
         for percentile in FIGURES {
             let Some(mut row) = ours.row(times, percentile) else { continue };
             row = row.beside(floor.and_then(|floor| floor.row(times, percentile)).as_ref());
-            if let (Some(words), Some(table)) = (unsteady([&row].into_iter()), report.tables.last_mut()) {
-                table.note(words);
-            }
             // What was published did not account for coordinated omission.
             let published = chronicle.filter(|_| times == TimeKind::Service);
             row.published = published.and_then(|table| table.median_ns(percentile));
@@ -354,6 +348,9 @@ fn add(report: &mut TestReport, rate: Option<f64>, all: Vec<Series>) {
             let rivals = others.iter().filter(|other| other.engine != "raw TCP");
             report.rows.extend(rivals.filter_map(|other| other.row(times, percentile)));
         }
+    }
+    if let Some(table) = report.tables.last_mut() {
+        table.notes.extend(unsteady(report.rows[before..].iter()));
     }
     report.series.extend(all);
 }
