@@ -22,7 +22,7 @@ pub(crate) const FIRST: usize = 16 << 10;
 const BEHIND: usize = 16 << 10;
 /// A step takes 5 us. If it takes as long as this because the disk or memory was waited for, the
 /// worker leaves pages to `fixbolt-store` for this time.
-pub(crate) const SLOW: Duration = Duration::from_micros(500);
+const SLOW: Duration = Duration::from_micros(500);
 const LEFT_FOR: Duration = Duration::from_secs(1);
 
 /// What a session's thread wants done.

@@ -308,12 +308,17 @@ mod tests {
         );
     }
 
+    /// Returns a file that is kept open.
+    fn kept(dir: &TempDir) -> File {
+        let path = dir.path().join("f");
+        std::fs::write(&path, vec![0; KEPT]).unwrap();
+        File::options().read(true).write(true).open(&path).unwrap()
+    }
+
     #[test]
     fn a_file_that_is_truncated_does_not_get_its_length_back_from_zeros() {
         let dir = TempDir::new("mapping-truncated");
-        let path = dir.path().join("f");
-        std::fs::write(&path, vec![0; KEPT]).unwrap();
-        let file = File::options().read(true).write(true).open(&path).unwrap();
+        let file = kept(&dir);
         let mut mapping = Mapping::writable(&file, KEPT).unwrap();
         mapping.expect_records(|| file.try_clone());
         file.set_len(4096).unwrap();
@@ -326,9 +331,7 @@ mod tests {
     #[test]
     fn a_file_is_asked_for_only_where_it_is_kept_and_may_be_missing() {
         let dir = TempDir::new("mapping-kept");
-        let path = dir.path().join("f");
-        std::fs::write(&path, vec![0; KEPT]).unwrap();
-        let file = File::options().read(true).write(true).open(&path).unwrap();
+        let file = kept(&dir);
         Mapping::writable(&file, KEPT - 8).unwrap().expect_records(|| panic!("it is small"));
         let mut mapping = Mapping::writable(&file, KEPT).unwrap();
         mapping.expect_records(|| Err(io::Error::other("too many open files")));

@@ -30,9 +30,9 @@ pub(crate) struct Preparation {
     retry: Instant,
 }
 
-/// How many bytes are made ready at a time, so that whoever else needs the core gets it in between,
-/// and of the next segment before it is needed.
+/// How many bytes are made ready at a time, so that whoever else needs the core gets it in between.
 const STEP: usize = 64 << 10;
+/// How many bytes of the next segment are made ready before it is needed, at most.
 const FIRST_OF_NEXT: usize = 64 << 10;
 /// How often to look where a session is whose worker has fallen behind, and how long to go on after
 /// it has done without.

@@ -19,7 +19,7 @@ use crate::mapping::Mapping;
 /// What a page takes.
 pub(crate) const PAGE: usize = 4096;
 /// How many bytes are filled at a time, or made ready: 5 us, and 3.
-pub(crate) const STEP: usize = 16 << 10;
+const STEP: usize = 16 << 10;
 
 /// A segment in memory, with the positions of some of its outbound messages.
 pub(crate) struct Segment {
