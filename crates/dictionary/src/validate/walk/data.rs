@@ -1,5 +1,5 @@
-//! Data fields and their lengths: each follows directly after its length, which is the number of its
-//! bytes.
+//! Data fields and their lengths: each follows directly after its length, which is the number of
+//! its bytes.
 
 use std::ops::ControlFlow;
 
