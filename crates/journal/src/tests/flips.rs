@@ -79,33 +79,30 @@ fn flip_everything(clean: bool) -> (usize, usize) {
         let used = bytes.iter().rposition(|b| *b != 0).unwrap() + 1;
         let tail = (used..bytes.len()).filter(|at| *at < used + 200 || at % 509 == 0);
         for at in (0..used).chain(tail) {
-            for mask in [0xff, 0x01] {
-                restore(&directory, &files);
-                let mut flipped = bytes.clone();
-                flipped[at] ^= mask;
-                write(&directory.join(name), &flipped);
-                let (key, recovered) = open(&mut store);
-                let place = format!("{text} byte {at} ^ {mask:#x}: {recovered:?}");
-                if recovered.damage.is_some() {
-                    halted += 1;
-                    assert!(recovered.next_out >= SeqNum(101), "{place}");
-                    store.crash();
-                    continue;
-                }
-                went_on += 1;
+            // All bits of a byte, or one: what the open journal has, the closed one has not.
+            let mask = if at.is_multiple_of(2) == clean { 0xff } else { 0x01 };
+            restore(&directory, &files);
+            let mut flipped = bytes.clone();
+            flipped[at] ^= mask;
+            write(&directory.join(name), &flipped);
+            let (key, recovered) = open(&mut store);
+            let place = format!("{text} byte {at} ^ {mask:#x}: {recovered:?}");
+            if recovered.damage.is_some() {
+                halted += 1;
                 assert!(recovered.next_out >= SeqNum(101), "{place}");
-                let lost = recovered.next_in < SeqNum(101);
-                assert!(
-                    recovered.next_in == SeqNum(101) || (lost && recovered.given_up.is_some()),
-                    "{place}"
-                );
-                let next = recovered.next_out;
-                turn(&mut store, key, &[Record { next_in: recovered.next_in, ..outbound(next.0, b"next") }]);
                 store.crash();
-                let again = open(&mut store).1;
-                assert_eq!((again.next_out, again.damage), (next.next(), None), "{place}");
-                store.crash();
+                continue;
             }
+            went_on += 1;
+            assert!(recovered.next_out >= SeqNum(101), "{place}");
+            let lost = recovered.next_in < SeqNum(101);
+            assert!(recovered.next_in == SeqNum(101) || (lost && recovered.given_up.is_some()), "{place}");
+            let next = recovered.next_out;
+            turn(&mut store, key, &[Record { next_in: recovered.next_in, ..outbound(next.0, b"next") }]);
+            store.crash();
+            let again = open(&mut store).1;
+            assert_eq!((again.next_out, again.damage), (next.next(), None), "{place}");
+            store.crash();
         }
     }
     (halted, went_on)
@@ -114,11 +111,11 @@ fn flip_everything(clean: bool) -> (usize, usize) {
 #[test]
 fn no_flipped_byte_of_an_open_journal_lowers_the_next_outbound_number() {
     let (halted, went_on) = flip_everything(false);
-    assert!(halted > 10_000 && went_on > 30_000, "{halted} halted, {went_on} went on");
+    assert!(halted > 5_000 && went_on > 15_000, "{halted} halted, {went_on} went on");
 }
 
 #[test]
 fn no_flipped_byte_of_a_closed_journal_lowers_the_next_outbound_number() {
     let (halted, went_on) = flip_everything(true);
-    assert!(halted > 10_000 && went_on > 30_000, "{halted} halted, {went_on} went on");
+    assert!(halted > 5_000 && went_on > 15_000, "{halted} halted, {went_on} went on");
 }
