@@ -1,8 +1,9 @@
 //! Codec-type measures: CPU time of the thread per message, the median of batches in which the
 //! operations alternate.
 
-use crate::clock::timed;
-use crate::harness::{Contest, Control, alternate};
+use fixbolt_workloads::clock::timed;
+use fixbolt_workloads::harness::{Contest, Control, alternate};
+
 use crate::results::{Part, Row};
 
 /// How many batches each operation has.

@@ -11,10 +11,10 @@ use fixbolt_session::store::{
     ConnectionNumber, Generation, Record, RecordFlags, RecordKind, SessionKey, Store, StoreError,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
+use fixbolt_workloads::clock::timed;
+use fixbolt_workloads::harness::{Contest, Control, alternate};
 
-use crate::clock::timed;
 use crate::folder::Folder;
-use crate::harness::{Contest, Control, alternate};
 use crate::results::{Part, Row, Table, TestReport};
 
 /// How much to measure.

@@ -2,12 +2,12 @@
 //! on a line.
 
 use fixbolt_codec::{BodyWriter, Decimal, MsgType, Precision, SeqNum, UtcTimestamp, Version};
+use fixbolt_workloads::orders::{NEW_ORDER_SINGLE, Order, Orders};
+use fixbolt_workloads::random::Random;
+use fixbolt_workloads::reports::{EXECUTION_REPORT, Fate, Kind, Report};
+use fixbolt_workloads::wire::Encoder;
 
 use crate::messages::MORNING;
-use crate::orders::{NEW_ORDER_SINGLE, Order, Orders};
-use crate::random::Random;
-use crate::reports::{EXECUTION_REPORT, Fate, Kind, Report};
-use crate::wire::Encoder;
 
 /// How a log has its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,11 +8,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use fixbolt_workloads::clock::median;
+use fixbolt_workloads::harness::Control;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use crate::clock::median;
 use crate::folder::Folder;
-use crate::harness::Control;
 use crate::log::{LogForm, MessageLog};
 use crate::results::{Part, Row};
 

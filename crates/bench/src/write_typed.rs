@@ -6,10 +6,10 @@ use fixbolt_messages::fix44::fields::{MDEntryType, SecurityIDSource, Subscriptio
 use fixbolt_messages::fix44::groups::{instrmt_leg_grp, instrmt_md_req_grp, leg_sec_alt_id_grp, md_req_grp};
 use fixbolt_messages::fix44::prelude::*;
 use fixbolt_messages::fix44::{MarketDataRequest, QuoteStatusRequest, market_data_request as request};
+use fixbolt_workloads::wire::{Encoder, Slot, SlotDraft};
 
 use crate::messages::RING;
 use crate::more_messages::{LEG_IDS, legs, md_req_id, pair};
-use crate::wire::{Encoder, Slot, SlotDraft};
 
 /// 2007-11-23 05:30:00 UTC, in nanoseconds since 1970.
 const SENT: u64 = 1_195_795_800_000_000_000;

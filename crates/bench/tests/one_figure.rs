@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 
 use fixbolt::Waiting;
-use fixbolt_bench::harness::Control;
 use fixbolt_bench::loopback::{Layout, antenna, jlbh, rtt};
-use fixbolt_bench::machine::Machine;
 use fixbolt_bench::results::{
     Assertion, Report, Row, Table, TestReport, compare, csv, from_json_lines, html, json_lines, markdown,
 };
 use fixbolt_bench::{codec, session};
+use fixbolt_workloads::harness::Control;
+use fixbolt_workloads::machine::Machine;
 use roxmltree::{Document, Node, ParsingOptions};
 
 fn report(test: TestReport) -> Report {

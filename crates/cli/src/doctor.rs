@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use clap::Args;
-use fixbolt_bench::machine::{Finding, Machine};
+use fixbolt_workloads::machine::{Finding, Machine};
 
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object};

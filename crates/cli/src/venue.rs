@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use fixbolt_bench::reports::{EXECUTION_REPORT, Fate, Kind, Report};
 use fixbolt_codec::{BodySink, Decimal, Message, NewBody, Precision, Tag, UtcTimestamp, ValueError, Version};
 use fixbolt_session::{Application, Delivery, Failure, SendError, Turn};
+use fixbolt_workloads::reports::{EXECUTION_REPORT, Fate, Kind, Report};
 
 /// The application of `fixbolt serve` and of the demo's venue.
 #[derive(Debug)]

@@ -11,8 +11,9 @@ mod sweep;
 mod table;
 mod works;
 
+use fixbolt_workloads::harness::{Control, SLICES};
+
 use crate::batches::{self, Work};
-use crate::harness::{Control, SLICES};
 use crate::messages::RING;
 use crate::results::{Row, TestReport};
 

@@ -4,13 +4,13 @@ use std::hint::black_box;
 
 use fixbolt_codec::{Body, Decimal, Index, Message, Precision, SeqNum, Span, Tag, byte_sum};
 use fixbolt_dictionary::fix44;
+use fixbolt_workloads::orders::NEW_ORDER_SINGLE;
+use fixbolt_workloads::wire::{Encoder, read};
 
 use super::object::{Definition, Object};
 use super::orders::{Orders, PARTIES, Values};
 use crate::batches::Work;
-use crate::orders::NEW_ORDER_SINGLE;
 use crate::results::Row;
-use crate::wire::{Encoder, read};
 
 /// More fields than a message here has.
 const FIELDS: usize = 256;

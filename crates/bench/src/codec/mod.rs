@@ -19,6 +19,9 @@ use std::hint::black_box;
 
 use fixbolt_codec::{Precision, Tier};
 use fixbolt_dictionary::{Validator, fix42, fix44};
+use fixbolt_workloads::harness::Control;
+use fixbolt_workloads::orders::NEW_ORDER_SINGLE;
+use fixbolt_workloads::reports::EXECUTION_REPORT;
 
 use self::reading::{
     index, read_er, read_nos, six_of_er, six_of_nos, typed_all, typed_six, validate, validate_miss,
@@ -26,10 +29,7 @@ use self::reading::{
 use self::ring::Ring;
 use self::writing::{Sealing, encode, write_typed};
 use crate::batches::{self, Measured, Work};
-use crate::harness::Control;
 use crate::messages::{Er235, Nos222, RING};
-use crate::orders::NEW_ORDER_SINGLE;
-use crate::reports::EXECUTION_REPORT;
 use crate::results::{Row, Table, TestReport};
 use crate::{fsfix, more_messages, read_all, write_typed as typed};
 

@@ -8,13 +8,13 @@ use fixbolt_dictionary::{Policy, RefTag, Scratch, Validator};
 use fixbolt_messages::fix42::ExecutionReport;
 use fixbolt_messages::fix44::NewOrderSingle;
 use fixbolt_messages::fix44::components::{Instrument as _, OrderQtyData as _};
+use fixbolt_workloads::wire::read;
 
 use super::ring::{Ring, Storage, around};
 use crate::batches::Work;
 use crate::messages::{Er235, Nos222};
 use crate::read_all::{Kept, Used};
 use crate::results::Row;
-use crate::wire::read;
 
 fn row<V>(ring: &Ring<V>, operation: &str, tier: Tier) -> Row {
     #[expect(clippy::cast_precision_loss, reason = "a ring has few fields")]

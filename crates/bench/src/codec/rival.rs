@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use fixbolt_workloads::harness::Control;
+
 use crate::batches::Measured;
-use crate::harness::Control;
 use crate::peers::{Peers, Program, State};
 use crate::results::{Part, Parts, Row, Statistic};
 

@@ -3,11 +3,11 @@
 use std::hint::black_box;
 
 use fixbolt_codec::{MsgType, Precision, SeqNum};
+use fixbolt_workloads::wire::Encoder;
 
 use super::ring::{Ring, around};
 use crate::batches::Work;
 use crate::results::Row;
-use crate::wire::Encoder;
 use crate::write_typed;
 
 const SLOT: usize = 1024;

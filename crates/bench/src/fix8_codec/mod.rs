@@ -12,7 +12,8 @@
 mod regions;
 mod table;
 
-use crate::harness::{Control, spread};
+use fixbolt_workloads::harness::{Control, spread};
+
 use crate::peers::{CodecRun, CodecTest, Peers};
 use crate::results::{Part, Parts, Row, Statistic, TestReport};
 

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use fixbolt_codec::{Index, Message, Precision, SeqNum, Span};
 use fixbolt_dictionary::{Policy, Validator, fix44};
+use fixbolt_workloads::clock::timed;
+use fixbolt_workloads::orders::NEW_ORDER_SINGLE;
+use fixbolt_workloads::wire::{Encoder, read};
 
 use super::Timed;
-use crate::clock::timed;
 use crate::messages::{Nos222, RING};
-use crate::orders::NEW_ORDER_SINGLE;
 use crate::read_all::{self, Kept, Used};
-use crate::wire::{Encoder, read};
 
 /// More fields than a message here has, by as many as the widest instructions write at a time.
 const FIELDS: usize = 160;

@@ -8,8 +8,9 @@ mod works;
 
 use std::time::Duration;
 
+use fixbolt_workloads::harness::{Control, SLICES};
+
 use crate::batches;
-use crate::harness::{Control, SLICES};
 use crate::messages::RING;
 use crate::peers::{MessageRow, MessageTest, Peers};
 use crate::results::{Part, Row, TestReport, of_parts};

@@ -5,6 +5,7 @@ use std::ops::{ControlFlow, Range};
 
 use fixbolt_codec::{Index, Key, Message, MsgType, Precision, SeqNum, Span};
 use fixbolt_dictionary::{Policy, RefTag, Validator, fix44};
+use fixbolt_workloads::wire::{Encoder, read};
 
 use crate::batches::Work;
 use crate::messages::RING;
@@ -12,7 +13,6 @@ use crate::more_messages;
 use crate::read_all::{self, Kept, Used};
 use crate::results::Row;
 use crate::values::{Types, Value};
-use crate::wire::{Encoder, read};
 use crate::write_typed::{self, Session, sent};
 
 /// More fields than a message here has.
@@ -350,7 +350,7 @@ fn sorted(bytes: &[u8]) -> Vec<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::batches;
-    use crate::harness::Control;
+    use fixbolt_workloads::harness::Control;
 
     #[test]
     fn each_message_has_every_operation() {

@@ -10,8 +10,7 @@ pub mod oracle;
 
 use fixbolt_dictionary::sample::{SampleField, Samples};
 use fixbolt_dictionary::{DataType, Dictionary, MessageDef};
-
-use crate::random::Random;
+use fixbolt_workloads::random::Random;
 
 /// A message has at most this many fields.
 pub const FIELDS: usize = 120;
@@ -279,7 +278,7 @@ mod tests {
                     let bytes = generator.message().unwrap();
                     let (mut tags, mut spans) = ([0; 160], [Span::default(); 160]);
                     let mut index = Index::new(&mut tags, &mut spans);
-                    let message = crate::wire::read(&mut index, &bytes).unwrap();
+                    let message = fixbolt_workloads::wire::read(&mut index, &bytes).unwrap();
                     let found = validator.all(&message, &Policy::standard(), &mut scratch);
                     assert!(found.is_empty(), "seed {seed}: {found:?} in {}", bytes.escape_ascii());
                 }

@@ -6,10 +6,10 @@ use std::sync::mpsc::Sender;
 
 use fixbolt::session::{Application, Delivery, Event, Failure, Turn};
 use fixbolt_codec::{Decimal, FieldError, Message, Tag};
+use fixbolt_workloads::reports::{EXECUTION_REPORT, Kind};
 
 use super::preload::number_of;
 use super::progress::{Progress, Told, tell};
-use crate::reports::{EXECUTION_REPORT, Kind};
 
 /// What the client knows of an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

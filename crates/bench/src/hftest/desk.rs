@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use fixbolt::{Engine, PostError, Sender};
 use fixbolt_codec::{BodySink, NewBody};
+use fixbolt_workloads::orders::NEW_ORDER_SINGLE;
 
 use super::client::Client;
 use super::preload::{Preload, Preloaded};
 use super::progress::Progress;
-use crate::orders::NEW_ORDER_SINGLE;
 
 /// How long nothing may arrive before the test counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -26,7 +26,6 @@ pub use self::run::{Run, run};
 pub use self::server::Server;
 pub use self::settings::{CLIENT, SERVER, address, configuration, set_address, start_client, start_server};
 pub use crate::journal::resident;
-pub use crate::memory::available_memory;
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,8 @@
 //! The preloaded orders.
 
 use fixbolt_codec::{Decimal, Precision, UtcTimestamp};
-
-use crate::orders::Order;
-use crate::random::Random;
+use fixbolt_workloads::orders::Order;
+use fixbolt_workloads::random::Random;
 
 /// The values of an order that differ from those of the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

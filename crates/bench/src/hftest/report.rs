@@ -1,9 +1,8 @@
 //! The reports of the server, in the form of the published ones.
 
 use fixbolt_codec::{BodyWriter, Decimal, Key};
-
-use crate::orders::Order;
-use crate::reports::Kind;
+use fixbolt_workloads::orders::Order;
+use fixbolt_workloads::reports::Kind;
 
 /// An ExecutionReport (8) on an order.
 #[derive(Clone, Copy, Debug)]

@@ -4,12 +4,12 @@ use std::sync::mpsc::Sender;
 
 use fixbolt::session::{Application, Delivery, Event, Failure, SendError, Turn};
 use fixbolt_codec::{BodySink, Decimal, Message, NewBody, Tag};
+use fixbolt_workloads::orders::{NEW_ORDER_SINGLE, Order};
+use fixbolt_workloads::reports::{EXECUTION_REPORT, Fate, Kind};
 
 use super::preload::push_number;
 use super::progress::{Told, tell};
 use super::report::HfReport;
-use crate::orders::{NEW_ORDER_SINGLE, Order};
-use crate::reports::{EXECUTION_REPORT, Fate, Kind};
 
 /// The application of the server.
 #[derive(Debug)]

@@ -8,13 +8,14 @@ use fixbolt::session::{
 };
 use fixbolt::testing::Pair;
 use fixbolt_codec::{BodySink, Decimal, Message, NewBody, Precision, SeqNum, UtcTimestamp};
+use fixbolt_workloads::harness::Control;
+use fixbolt_workloads::memory::available_memory;
+use fixbolt_workloads::orders::{NEW_ORDER_SINGLE, Order};
+use fixbolt_workloads::reports::{EXECUTION_REPORT, Kind};
+use fixbolt_workloads::wire::Encoder;
 
 use super::report::HfReport;
 use super::*;
-use crate::harness::Control;
-use crate::orders::{NEW_ORDER_SINGLE, Order};
-use crate::reports::{EXECUTION_REPORT, Kind};
-use crate::wire::Encoder;
 
 /// The published order.
 const ORDER: &str =

@@ -7,12 +7,12 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use fixbolt_codec::{BodySink as _, Message, NewBody as _};
 use fixbolt_session::{Application, Delivery, Event, Failure, Turn};
+use fixbolt_workloads::harness::{Clock as _, Control, Invalid, Monotonic, Run, Times, Usage};
 
 use super::exchange::{Exchange, ORDER, Venue};
 use super::layout::Layout;
 use super::pair::{Keeping, Pair};
 use super::watch::Watch;
-use crate::harness::{Clock as _, Control, Invalid, Monotonic, Run, Times, Usage};
 
 /// How many reports are compared with what they should be, field by field, before the clock counts.
 const CHECKED: u64 = 64;

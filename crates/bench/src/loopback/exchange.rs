@@ -4,12 +4,12 @@ use fixbolt_codec::{
     BodySink as _, BodyWriter, Index, Message, MsgType, NewBody as _, SeqNum, Span, Tag, Version,
 };
 use fixbolt_session::{Application, Delivery, Event, Failure, Turn};
+use fixbolt_workloads::orders::NEW_ORDER_SINGLE;
+use fixbolt_workloads::reports::EXECUTION_REPORT;
+use fixbolt_workloads::wire;
 
 use super::watch::Watch;
 use crate::messages::MORNING;
-use crate::orders::NEW_ORDER_SINGLE;
-use crate::reports::EXECUTION_REPORT;
-use crate::wire;
 
 /// The orders of a trader and the reports of a venue. The trader's stamp, a number that no other
 /// order has, travels in ClOrdID (11) and comes back with the report.

@@ -1,8 +1,7 @@
 //! How the threads of a benchmark wait, and where they run.
 
 use fixbolt::Waiting;
-
-use crate::machine::Machine;
+use fixbolt_workloads::machine::Machine;
 
 /// How the engines' workers wait, and the cores that they are pinned to, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

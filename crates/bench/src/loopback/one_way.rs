@@ -5,12 +5,12 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
+use fixbolt_workloads::clock::process_time;
+use fixbolt_workloads::harness::{Clock as _, Monotonic};
 use mio::{Events, Interest, Poll, Token};
 
 use super::exchange::raw_at;
 use super::jlbh::Jlbh;
-use crate::clock::process_time;
-use crate::harness::{Clock as _, Monotonic};
 
 /// Connections over which as many bytes flow.
 pub(super) struct OneWay {

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use fixbolt::{PostError, Sender};
 use fixbolt_codec::{BodySink as _, Message, NewBody as _};
 use fixbolt_session::{Application, Delivery, Event, Failure, Role, Turn};
+use fixbolt_workloads::harness::{Clock as _, Monotonic, Piece, Recorder, Task};
 
 use super::exchange::{Exchange, ORDER, Venue};
 use super::layout::Layout;
 use super::pair::{Keeping, Pair, id};
 use super::watch::Watch;
-use crate::harness::{Clock as _, Monotonic, Piece, Recorder, Task};
 
 /// How many reports are compared with what they should be, field by field.
 const CHECKED: u64 = 64;

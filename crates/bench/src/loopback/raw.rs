@@ -5,10 +5,10 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::thread::JoinHandle;
 
 use fixbolt::Waiting as EngineWaiting;
+use fixbolt_workloads::harness::{Clock as _, Control, Monotonic, Piece, Recorder, Task};
 use mio::{Events, Interest, Poll, Token};
 
 use super::layout::{self, Layout};
-use crate::harness::{Clock as _, Control, Monotonic, Piece, Recorder, Task};
 
 /// What is said beside a floor that is slower than what stands on it.
 pub(super) const SLOWER: &str = "raw TCP is slower than Fixbolt in a row here: where threads sleep between messages, most of a round trip is waking them. Those of raw TCP have nothing else to do and sleep sooner, and a core that has slept for longer may take longer to wake. Rows in which nobody sleeps (spinning) compare the work.";

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use crate::harness::{Control, Run, Times};
+use fixbolt_workloads::harness::{Control, Run, Times};
+
 use crate::peers::{PeerError, Peers, Program, RoundTripRun, State};
 
 /// Another engine's program. If it fails, its slices end there, and nobody else's.

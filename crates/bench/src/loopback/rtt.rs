@@ -3,6 +3,10 @@
 
 use fixbolt::Waiting;
 use fixbolt_codec::{SeqNum, Version};
+use fixbolt_workloads::harness::{
+    Clock as _, Contest, Control, Invalid, Monotonic, Plan, Run, SLICES, again_if, alternate, measure,
+};
+use fixbolt_workloads::machine::Machine;
 
 use super::closed;
 use super::exchange::{Exchange as _, raw_at};
@@ -11,10 +15,6 @@ use super::layout::{Layout, cores, run_on};
 use super::pair::Keeping;
 use super::raw::{Raw, RawWaiting, SLOWER};
 use super::room;
-use crate::harness::{
-    Clock as _, Contest, Control, Invalid, Monotonic, Plan, Run, SLICES, again_if, alternate, measure,
-};
-use crate::machine::Machine;
 use crate::results::{Row, Series, Table, TestReport, TimeKind, unsteady};
 
 const TEST: &str = "rtt";
@@ -258,7 +258,7 @@ fn notes() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::Times;
+    use fixbolt_workloads::harness::Times;
 
     #[test]
     fn every_way_of_waiting_is_measured_beside_raw_tcp() {

@@ -8,6 +8,8 @@ use std::time::Duration;
 use fixbolt::Sender;
 use fixbolt_codec::{Message, Tag};
 use fixbolt_session::{Application, Delivery, Event, Failure, Role, Turn};
+use fixbolt_workloads::clock::{median, process_time};
+use fixbolt_workloads::harness::{Clock as _, Contest, Control, Monotonic, SLICES, alternate, spread};
 
 use super::exchange::{Exchange as _, ORDER};
 use super::jlbh::Jlbh;
@@ -17,8 +19,6 @@ use super::open::post;
 use super::pair::{Keeping, Pair, id};
 use super::room;
 use super::watch::Watch;
-use crate::clock::{median, process_time};
-use crate::harness::{Clock as _, Contest, Control, Monotonic, SLICES, alternate, spread};
 use crate::results::{Part, Row, Table, TestReport};
 
 const TEST: &str = "stream";

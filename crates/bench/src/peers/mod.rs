@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fixbolt_dictionary::{Version, shipped};
+use fixbolt_workloads::harness::{Control, LEAST_RATE};
 
 pub use self::error::PeerError;
 pub use self::program::{Program, State};
@@ -21,7 +22,6 @@ pub use self::results::{CodecRun, CodecTime, MessageRow, MessageTime, RoundTripR
 
 use self::program::Call;
 use crate::folder::Folder;
-use crate::harness::{Control, LEAST_RATE};
 use crate::messages::RING;
 
 /// The folder of the peers.

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use fixbolt_workloads::harness::Control;
+
 use super::PeerError;
-use crate::harness::Control;
 
 const SIGINT: i32 = 2;
 

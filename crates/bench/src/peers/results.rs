@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use fixbolt_workloads::harness::Times;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-use crate::harness::Times;
 
 /// What a program of round trips repeats of its options.
 const ASKED: [&str; 3] = ["test", "validation", "dictionary"];

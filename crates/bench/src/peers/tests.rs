@@ -2,8 +2,9 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use fixbolt_workloads::harness::Times;
+
 use super::*;
-use crate::harness::Times;
 
 /// A folder of peers, each a shell script.
 struct Fake {

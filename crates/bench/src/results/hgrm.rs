@@ -1,8 +1,9 @@
 //! A series in the text format of HdrHistogram's plotters (`.hgrm`): the distribution of its
 //! percentiles, in microseconds.
 
+use fixbolt_workloads::harness::Latencies;
+
 use super::Series;
-use crate::harness::Latencies;
 
 /// How many lines there are for each halving of the distance to 100 %.
 const TICKS: u32 = 5;

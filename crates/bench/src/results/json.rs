@@ -3,11 +3,11 @@
 //! One object per line, told apart by `record`: `report` first, then for each test a `test` and its
 //! rows (`row`), runs (`run`) and tables (`table`).
 
+use fixbolt_workloads::harness::Run;
+use fixbolt_workloads::machine::Machine;
 use serde::{Deserialize, Serialize};
 
 use super::{Part, Report, Row, Series, Table, TestReport};
-use crate::harness::Run;
-use crate::machine::Machine;
 
 /// The version of the format. Another one is refused.
 const FORMAT: u32 = 2;
@@ -48,7 +48,7 @@ struct PercentileRecord {
     carried: bool,
 }
 
-fn percentiles(latencies: &crate::harness::Latencies) -> Vec<PercentileRecord> {
+fn percentiles(latencies: &fixbolt_workloads::harness::Latencies) -> Vec<PercentileRecord> {
     let rows = latencies.table().into_iter().filter(|_| latencies.count() > 0);
     rows.map(|row| PercentileRecord { percentile: row.percentile, ns: row.ns, carried: row.carried })
         .collect()

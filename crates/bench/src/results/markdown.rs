@@ -105,7 +105,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::super::Row;
     use super::*;
-    use crate::machine::Machine;
+    use fixbolt_workloads::machine::Machine;
 
     #[test]
     fn a_page_has_the_machine_and_for_each_test_its_figures_and_titled_tables() {

@@ -35,7 +35,7 @@ pub(crate) use self::row::{percentile_name, unsteady};
 pub(crate) use self::series::percentile_table;
 pub use self::series::{Series, TimeKind};
 pub use self::statistic::{Part, Parts, Statistic};
-pub use self::table::{Table, grouped};
+pub use self::table::Table;
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,9 @@
 //! The figures of several measurements of the same as one: two processes of one binary differ by
 //! where its memory lies, which no number of batches in one of them shows.
 
+use fixbolt_workloads::clock::median;
+
 use super::{Part, Row};
-use crate::clock::median;
 
 /// Returns each figure as the median of the figures of all parts that have it, with the worst of
 /// them and, as `spread`, how far apart they are in per cent. What else a figure has is the median,

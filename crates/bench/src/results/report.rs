@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use fixbolt_workloads::machine::Machine;
 use serde::{Deserialize, Serialize};
 
 use super::{Row, Series, Table};
-use crate::machine::Machine;
 
 /// What was measured, where and when.
 #[derive(Clone, PartialEq, Debug)]

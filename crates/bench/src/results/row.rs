@@ -4,12 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fixbolt_workloads::clock::median;
+use fixbolt_workloads::harness::spread;
 use serde::{Deserialize, Serialize};
 
 use super::statistic::shared;
 use super::{Part, Statistic, Table, TimeKind};
-use crate::clock::median;
-use crate::harness::spread;
 
 /// By how many per cent the parts of a floor may be apart.
 pub const STEADY: f64 = 20.0;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use fixbolt_workloads::harness::{Invalid, Latencies, PERCENTILES, Run, Usage, carried_by, variation};
 use serde::{Deserialize, Serialize};
 
 use super::{Part, Row, Statistic, Table};
-use crate::harness::{Invalid, Latencies, PERCENTILES, Run, Usage, carried_by, variation};
 
 /// Runs of one engine in one setting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -198,7 +198,7 @@ impl Series {
     pub fn table(&self, title: impl Into<String>, times: TimeKind) -> Table {
         let tables: Vec<_> = self.runs.iter().map(|run| times.of(run).table()).collect();
         #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
-        let cell = |it: &crate::harness::Percentile| (it.ns as f64 / 1e3, it.carried);
+        let cell = |it: &fixbolt_workloads::harness::Percentile| (it.ns as f64 / 1e3, it.carried);
         let row = |at: usize| tables.iter().map(|table| cell(&table[at])).collect();
         let rows: Vec<Vec<_>> = (0..PERCENTILES.len()).map(row).collect();
         let mut table = percentile_table(title, &rows);

@@ -1,8 +1,9 @@
 //! The forms of a report, and what is asked of it.
 
+use fixbolt_workloads::harness::{Invalid, Latencies, Run, Usage, Window};
+use fixbolt_workloads::machine::Machine;
+
 use super::*;
-use crate::harness::{Invalid, Latencies, Run, Usage, Window};
-use crate::machine::Machine;
 
 fn run(times: impl IntoIterator<Item = u64>, invalid: Option<Invalid>) -> Run {
     let mut response = Latencies::default();

@@ -8,6 +8,7 @@ use fixbolt_codec::{Index, Message, Span, Tag, Tier};
 use fixbolt_dictionary::{Policy, Validator, fix44};
 use fixbolt_session::store::{SessionKey, Store};
 use fixbolt_session::{Now, Role, SessionDictionary, SessionId, SessionSettings, Sessions, Socket};
+use fixbolt_workloads::wire::read;
 
 use super::Operation;
 use super::trader::{Trader, at, logon};
@@ -15,7 +16,6 @@ use super::venue::{Venue, Work};
 use crate::folder::Folder;
 use crate::messages::{Nos222, RING};
 use crate::results::Row;
-use crate::wire::read;
 
 /// More fields than a message here has, by as many as the widest instructions write at a time.
 pub(super) const FIELDS: usize = 160;

@@ -16,16 +16,16 @@ mod venue;
 use std::time::Duration;
 
 use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore};
+use fixbolt_workloads::clock::timed;
+use fixbolt_workloads::harness::{Contest, Control, alternate};
 
 use self::acceptor::{Acceptor, Orders, Without};
 use self::heartbeats::Heartbeats;
 use self::resend::Resend;
 use self::venue::Work;
 use crate::batches::Measured;
-use crate::clock::timed;
 use crate::codec::counted;
 use crate::folder::Folder;
-use crate::harness::{Contest, Control, alternate};
 use crate::messages::RING;
 use crate::results::{Part, Row, Table, TestReport};
 

@@ -11,6 +11,7 @@ use fixbolt_journal::DirectoryStore;
 use fixbolt_messages::fix44::ExecutionReport;
 use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, SessionKey, Store};
 use fixbolt_session::{Now, SessionId};
+use fixbolt_workloads::wire::{Encoder, Slot, read};
 
 use super::Operation;
 use super::acceptor::{FIELDS, is_next, of};
@@ -19,7 +20,6 @@ use super::venue::{Count, Order};
 use crate::folder::Folder;
 use crate::messages::{Nos222, RING};
 use crate::results::{Row, Table};
-use crate::wire::{Encoder, Slot, read};
 
 /// Maximum length of a message.
 const LIMIT: usize = 64 * 1024;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use fixbolt_codec::{BodyWriter, Key, MsgType, SeqNum};
 use fixbolt_session::{Mono, Now, Utc};
+use fixbolt_workloads::orders::NEW_ORDER_SINGLE;
+use fixbolt_workloads::wire::Encoder;
 
 use crate::messages::{MORNING, Nos222, RING, message};
-use crate::orders::NEW_ORDER_SINGLE;
-use crate::wire::Encoder;
 
 const HEARTBEAT: MsgType = MsgType::new(b"0");
 const RESEND_REQUEST: MsgType = MsgType::new(b"2");

@@ -1,8 +1,8 @@
 //! `fixbolt bench aim`.
 
 use clap::Args;
-use fixbolt_bench::harness::Control;
 use fixbolt_bench::results::TestReport;
+use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fixbolt_bench::harness::Control;
 use fixbolt_bench::results::TestReport;
+use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};

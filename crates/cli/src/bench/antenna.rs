@@ -6,12 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use fixbolt_bench::harness::Control;
 use fixbolt_bench::loopback::antenna::{
     self, CONFIGURATIONS, Client, Configuration, Outcome, Server, Settings,
 };
 use fixbolt_bench::loopback::check_cores;
 use fixbolt_bench::results::TestReport;
+use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure, write};
 use crate::exit::{Answer, Failure};

@@ -5,8 +5,8 @@ use std::io::Write as _;
 
 use clap::Args;
 use fixbolt_bench::batches::Measured;
-use fixbolt_bench::harness::Control;
 use fixbolt_bench::results::{Part, Row, TestReport, of_parts};
+use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
 use super::processes;

@@ -3,8 +3,8 @@
 use clap::Args;
 use fixbolt_bench::batches::Measured;
 use fixbolt_bench::codec;
-use fixbolt_bench::harness::Control;
 use fixbolt_bench::results::TestReport;
+use fixbolt_workloads::harness::Control;
 
 use super::batches::{self, Batches, Measure, PROCESSES, Rows};
 use crate::exit::{Answer, Failure};

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use fixbolt_bench::fsfix::{Plan, run};
-use fixbolt_bench::harness::Control;
 use fixbolt_bench::results::TestReport;
+use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};

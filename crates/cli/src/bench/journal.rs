@@ -1,9 +1,9 @@
 //! `fixbolt bench journal`.
 
 use clap::Args;
-use fixbolt_bench::harness::Control;
 use fixbolt_bench::journal::{self, Amount};
 use fixbolt_bench::results::TestReport;
+use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};

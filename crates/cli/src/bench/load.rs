@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use fixbolt_bench::harness::{Arrivals, Bound, Load, Waiting};
+use fixbolt_workloads::harness::{Arrivals, Bound, Load, Waiting};
 
 /// How a test is loaded. What is not given is as the test has it.
 #[derive(Debug, Args)]

@@ -2,9 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use fixbolt::Waiting;
-use fixbolt_bench::harness::Control;
 use fixbolt_bench::loopback::{Layout, check_cores, jlbh, rtt, stream};
 use fixbolt_bench::results::TestReport;
+use fixbolt_workloads::harness::Control;
 
 use super::load::LoadOptions;
 use super::outputs::{Outputs, measure};

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
-use fixbolt_bench::harness::Control;
-use fixbolt_bench::machine::Machine;
 use fixbolt_bench::results::{Assertion, Report, TestReport, csv, hgrm, html, json_lines, markdown};
 use fixbolt_codec::{Precision, UtcTimestamp};
+use fixbolt_workloads::harness::Control;
+use fixbolt_workloads::machine::Machine;
 
 use crate::exit::{Answer, Failure};
 use crate::interrupt::Interrupt;

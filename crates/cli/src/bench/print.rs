@@ -1,8 +1,8 @@
 //! `fixbolt bench print`.
 
 use clap::Args;
-use fixbolt_bench::harness::Control;
 use fixbolt_bench::results::{Table, TestReport};
+use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};

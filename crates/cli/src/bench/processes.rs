@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use fixbolt_bench::batches::Measured;
-use fixbolt_bench::harness::Control;
 use fixbolt_bench::results::from_json_lines;
+use fixbolt_workloads::harness::Control;
 
 /// The exit status of a measurement that was interrupted.
 const INTERRUPTED: i32 = 130;

@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use fixbolt_bench::orders::order_number;
-use fixbolt_bench::own_messages::{OwnMessages, Spent};
-use fixbolt_bench::reports::Kind;
 use fixbolt_codec::{Decimal, FromField, Index, Message, Span, Tag};
 use fixbolt_journal::JournalReader;
 use fixbolt_journal::inspect::{self, SessionReport};
 use fixbolt_session::store::{RecordFlags, RecordKind};
+use fixbolt_workloads::orders::order_number;
+use fixbolt_workloads::own_messages::{OwnMessages, Spent};
+use fixbolt_workloads::reports::Kind;
 
 use super::run::{Measured, Run};
 use crate::exit::Failure;
@@ -211,7 +211,7 @@ fn side(directory: &Path, orders: RecordKind, each: &mut dyn FnMut(&Message<'_>)
         if !is_message || copy || record.flags.contains(RecordFlags::ADMIN) {
             continue;
         }
-        let Some(message) = fixbolt_bench::wire::read(&mut index, record.body) else {
+        let Some(message) = fixbolt_workloads::wire::read(&mut index, record.body) else {
             side.others += 1;
             continue;
         };

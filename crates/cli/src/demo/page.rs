@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::time::Duration;
 
-use fixbolt_bench::harness::Percentile;
-use fixbolt_bench::machine::Machine;
-use fixbolt_bench::own_messages::Spent;
-use fixbolt_bench::reports::Kind;
-use fixbolt_bench::results::grouped;
+use fixbolt_workloads::harness::Percentile;
+use fixbolt_workloads::machine::Machine;
+use fixbolt_workloads::numbers::grouped;
+use fixbolt_workloads::own_messages::Spent;
+use fixbolt_workloads::reports::Kind;
 
 use super::audit::Audit;
 use super::run::{Measured, PACED, Run};

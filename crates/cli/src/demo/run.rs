@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt::{Engine, Initiation, PostError, Sender};
-use fixbolt_bench::harness::{Arrivals, Control, Monotonic, Piece, Plan, Recorder, Task, measure};
-use fixbolt_bench::orders::{NEW_ORDER_SINGLE, Orders};
 use fixbolt_codec::{BodySink, NewBody, Precision, UtcTimestamp, Version};
 use fixbolt_session::store::Store;
 use fixbolt_session::{Role, SessionId, SessionSettings};
+use fixbolt_workloads::harness::{Arrivals, Control, Monotonic, Piece, Plan, Recorder, Task, measure};
+use fixbolt_workloads::orders::{NEW_ORDER_SINGLE, Orders};
 
 use super::trader::{Paced, Progress, Trader, WatchedVenue};
 use crate::exit::Failure;
@@ -45,7 +45,7 @@ pub(super) struct Measured {
     /// The number of reports for those orders.
     pub(super) reports: u64,
     /// The paced part: each order from when it was due until its first report.
-    pub(super) paced: Option<fixbolt_bench::harness::Run>,
+    pub(super) paced: Option<fixbolt_workloads::harness::Run>,
 }
 
 impl Run {
@@ -152,7 +152,7 @@ impl Floor<'_> {
         Ok(Measured { elapsed, reports, paced })
     }
 
-    fn pace(&mut self) -> Result<fixbolt_bench::harness::Run, Failure> {
+    fn pace(&mut self) -> Result<fixbolt_workloads::harness::Run, Failure> {
         let plan = Plan::open(Arrivals::Fixed, self.run.rate.into())
             .iterations(self.run.paced_orders())
             .timeout(PATIENCE);

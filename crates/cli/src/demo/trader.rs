@@ -4,11 +4,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use fixbolt_bench::harness::{Clock as _, Monotonic, Recorder};
-use fixbolt_bench::orders::order_number;
-use fixbolt_bench::reports::Kind;
 use fixbolt_codec::{Message, Tag};
 use fixbolt_session::{Application, Delivery, Event, Failure, Halt, SessionEnd, Turn};
+use fixbolt_workloads::harness::{Clock as _, Monotonic, Recorder};
+use fixbolt_workloads::orders::order_number;
+use fixbolt_workloads::reports::Kind;
 
 use crate::venue::Venue;
 

@@ -6,10 +6,10 @@
 
 use std::ops::ControlFlow;
 
-use fixbolt_bench::wire::{Encoder, read};
 use fixbolt_codec::{Index, Key, MsgType, Precision, SeqNum, Span, Tag, UtcTimestamp};
 use fixbolt_dictionary::{Action, Check, DataType, Dictionary, FieldDef, Policy, Validator, Version};
 use fixbolt_session::Utc;
+use fixbolt_workloads::wire::{Encoder, read};
 
 use crate::nearest::did_you_mean;
 

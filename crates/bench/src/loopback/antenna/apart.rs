@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use fixbolt_session::Role;
+use fixbolt_workloads::harness::{Control, Monotonic, Waiting, measure};
 
 use super::configurations::Configuration;
 use super::sides::{Setup, Validation, Venue};
 use super::trip::Trip;
 use super::{Measured, Outcome, Settings, Subject, TEST, TITLE, pacing_words, table};
 use crate::folder::Folder;
-use crate::harness::{Control, Monotonic, Waiting, measure};
 use crate::loopback::layout::{Layout, cores};
 use crate::loopback::watch::Watch;
 use crate::results::{Series, TestReport};
@@ -171,7 +171,7 @@ mod tests {
 
     use super::super::messages::{PARTIES, VERSION};
     use super::*;
-    use crate::wire::Encoder;
+    use fixbolt_workloads::wire::Encoder;
 
     #[test]
     fn both_sides_on_one_host_have_a_core_each() {

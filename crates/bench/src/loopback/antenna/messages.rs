@@ -6,12 +6,12 @@ use fixbolt_codec::{
     UtcTimestamp, Version,
 };
 use fixbolt_session::{Failure, Turn};
+use fixbolt_workloads::reports::EXECUTION_REPORT;
+use fixbolt_workloads::wire::Encoder;
 
 use super::prepared::Prepared;
 use crate::loopback::exchange::{ORDER, differs};
 use crate::messages::MORNING;
-use crate::reports::EXECUTION_REPORT;
-use crate::wire::Encoder;
 
 /// CompIDs of trader and venue.
 pub(super) const PARTIES: (&str, &str) = ("INCA", "TW");

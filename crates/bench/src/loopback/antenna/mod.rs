@@ -14,6 +14,10 @@ mod tests;
 
 use std::fmt::Write as _;
 
+use fixbolt_workloads::harness::{
+    Arrivals, Contest, Control, Monotonic, Plan, Run, Times, Waiting, again_if, alternate, measure,
+};
+
 pub use self::apart::{Client, Server};
 pub use self::configurations::{CONFIGURATIONS, Configuration};
 pub use self::sides::Validation;
@@ -21,9 +25,6 @@ pub use self::sides::Validation;
 use self::messages::raw;
 use self::sides::Setup;
 use self::trip::Trip;
-use crate::harness::{
-    Arrivals, Contest, Control, Monotonic, Plan, Run, Times, Waiting, again_if, alternate, measure,
-};
 use crate::loopback::layout::{Layout, cores};
 use crate::loopback::raw::{Raw, RawWaiting};
 use crate::loopback::rival::Rival;

@@ -12,10 +12,10 @@ use fixbolt_dictionary::Policy;
 use fixbolt_session::{
     Application, Delivery, Event, Failure, Role, SessionDictionary, SessionEnd, SessionSettings, Turn,
 };
+use fixbolt_workloads::harness::{Clock as _, Monotonic, Recorder};
 
 use super::configurations::Configuration;
 use super::messages::{Fields, Order, PARTIES, Reports, VERSION, read, wrong};
-use crate::harness::{Clock as _, Monotonic, Recorder};
 use crate::loopback::exchange::ORDER;
 use crate::loopback::layout::Layout;
 use crate::loopback::pair::{Keeping, Side, engine, id};

@@ -1,11 +1,12 @@
 //! The tables of the page, with its figures beside ours.
 
+use fixbolt_workloads::machine::Machine;
+
 use super::configurations::{self, CONFIGURATIONS, ELSEWHERE, Published};
 use super::sides::{Setup, Validation};
 use super::{Measured, RAW, Settings, Subject};
 use crate::loopback::layout::Layout;
 use crate::loopback::raw::SLOWER;
-use crate::machine::Machine;
 use crate::results::{Row, Series, Table, TimeKind, unsteady};
 
 /// The percentiles that figures are made of.
@@ -262,7 +263,7 @@ pub(super) fn notes(measured: &[Measured]) -> Vec<String> {
 mod tests {
     use super::super::TEST;
     use super::*;
-    use crate::harness::{Run, Times};
+    use fixbolt_workloads::harness::{Run, Times};
 
     #[test]
     fn raw_tcp_without_a_valid_slice_is_no_floor() {

@@ -1,7 +1,8 @@
+use fixbolt_workloads::harness::Invalid;
+
 use super::configurations::{CONFIGURATIONS, QUICKFIX as QUICKFIX_PUBLISHED};
 use super::table::{beside_quickfix, laid_out};
 use super::*;
-use crate::harness::Invalid;
 use crate::results::Table;
 
 /// The lines of the page's two tables of results, without spaces and ends of lines, with points.

@@ -4,11 +4,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use fixbolt::Sender;
 use fixbolt_session::Role;
+use fixbolt_workloads::harness::{Piece, Recorder, Task, Times};
 
 use super::messages::{Orders, PARTIES, VERSION};
 use super::sides::{Setup, Trader, Venue};
 use crate::folder::Folder;
-use crate::harness::{Piece, Recorder, Task, Times};
 use crate::loopback::layout::run_on;
 use crate::loopback::open::put;
 use crate::loopback::pair::{Side, id};

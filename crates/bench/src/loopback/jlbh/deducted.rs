@@ -41,7 +41,7 @@ pub(super) fn table(all: &[Series]) -> Option<Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Run, Times};
+    use fixbolt_workloads::harness::{Run, Times};
 
     #[test]
     fn each_engine_has_what_is_left_at_each_throughput_and_the_page_has_its_own() {

@@ -11,16 +11,17 @@ mod var_log;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use fixbolt_workloads::harness::{
+    Arrivals, Bound, Contest, Control, Found, Load, Monotonic, Plan, Run, Task, Waiting, again_if, alternate,
+    counting_system_calls, measure,
+};
+
 use self::published::{CHRONICLE, PARSE, Published, QUICKFIXJ};
 use super::layout::{Layout, cores};
 use super::open::RoundTrip;
 use super::pair::Keeping;
 use super::raw::{Raw, RawWaiting};
 use super::rival::Rival;
-use crate::harness::{
-    Arrivals, Bound, Contest, Control, Found, Load, Monotonic, Plan, Run, Task, Waiting, again_if, alternate,
-    counting_system_calls, measure,
-};
 use crate::peers::{Program, RoundTripTest};
 use crate::results::{Row, Series, Table, TestReport, TimeKind, unsteady};
 

@@ -16,13 +16,13 @@ use fixbolt_session::{
     Application, Delivery, Failure, Mono, Now, Role, SessionDictionary, SessionKey, Sessions, Socket, Turn,
     Utc, WireObserver,
 };
+use fixbolt_workloads::harness::{Clock as _, Monotonic, Piece, Recorder, Task};
+use fixbolt_workloads::wire::Encoder;
 
 use super::messages::Jlbh;
 use crate::folder::Folder;
-use crate::harness::{Clock as _, Monotonic, Piece, Recorder, Task};
 use crate::loopback::exchange::{Exchange, ORDER};
 use crate::loopback::pair::{Keeping, check_journals, check_logs, id, settings};
-use crate::wire::Encoder;
 
 /// Orders that a session reads.
 pub(super) struct Parse {
@@ -229,7 +229,7 @@ impl Task for Parse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Control, Plan, measure};
+    use fixbolt_workloads::harness::{Control, Plan, measure};
 
     /// Loses a folder of what was kept before the end.
     struct Forgetful(Parse, &'static str);

@@ -1,8 +1,8 @@
 //! The published figures: JLBH Examples 4, Benchmarking QuickFix vs ChronicleFix (2016; Intel Xeon
 //! E5-2650 v2 at 2.60 GHz).
 
-use crate::clock::median;
-use crate::harness::PERCENTILES;
+use fixbolt_workloads::clock::median;
+use fixbolt_workloads::harness::PERCENTILES;
 
 /// A published table: microseconds by percentile and run.
 pub(super) struct Published {

@@ -1,12 +1,12 @@
 use std::path::PathBuf;
 
 use fixbolt_codec::{BodyWriter, MsgType, Tag};
+use fixbolt_workloads::harness::Invalid;
+use fixbolt_workloads::reports::EXECUTION_REPORT;
 
 use super::published::DEDUCTED;
 use super::*;
-use crate::harness::Invalid;
 use crate::loopback::exchange::{self, Exchange, ORDER};
-use crate::reports::EXECUTION_REPORT;
 use crate::results::percentile_table;
 
 /// The lines of the page's tables, in its order, without spaces at the ends and with one space

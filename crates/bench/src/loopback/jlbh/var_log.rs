@@ -1,6 +1,7 @@
 //! The column `var(log)` of the page's tables, as the page's JLBH computed it.
 
-use crate::harness::PERCENTILES;
+use fixbolt_workloads::harness::PERCENTILES;
+
 use crate::results::{Series, TimeKind};
 
 /// What is said below a table that has the column.

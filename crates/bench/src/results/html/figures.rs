@@ -1,6 +1,6 @@
 //! Figures as people read them: three digits and a unit.
 
-use crate::results::grouped;
+use fixbolt_workloads::numbers::grouped;
 
 /// Returns a duration: `812 ns`, `12.3 us`, `1.24 ms`, `2.50 s`.
 pub(super) fn time(ns: f64) -> String {

@@ -1,10 +1,11 @@
 //! The machine, and what on it spoils latency.
 
+use fixbolt_workloads::machine::{Finding, Machine};
+
 use super::figures::{commas, digits};
 use super::markup::Markup;
 use super::percentiles::of_latencies;
 use super::tables::notes;
-use crate::machine::{Finding, Machine};
 
 /// Writes everything that is known of a machine.
 pub(super) fn machine(to: &mut Markup, machine: &Machine) {

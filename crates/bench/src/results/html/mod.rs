@@ -19,11 +19,12 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+use fixbolt_workloads::machine::Machine;
+
 use self::markup::Markup;
 use self::palette::Palette;
 use self::plot::{Key, Plot};
 use super::{Report, TestReport};
-use crate::machine::Machine;
 
 /// No script, nothing from elsewhere: a browser enforces what is true anyway.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";

@@ -1,11 +1,12 @@
 //! Curves of percentiles: how long the fastest half took, the slowest tenth, hundredth, ...
 
+use fixbolt_workloads::harness::{Latencies, PERCENTILES, carried_by};
+
 use super::figures::{commas, short_time, time};
 use super::palette::{Palette, is_baseline};
 use super::plot::{Axis, Key, Plot, Point, Shape, Sign};
 use super::scale::Scale;
 use super::times::{Times, curve, nines, nines_of, times};
-use crate::harness::{Latencies, PERCENTILES, carried_by};
 use crate::results::{TestReport, TimeKind, percentile_name};
 
 /// The axes that all curves of a test share, so that they can be compared.

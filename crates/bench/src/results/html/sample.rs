@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use crate::harness::{Invalid, Latencies, Run, Usage, Window};
-use crate::machine::Machine;
-use crate::random::Random;
+use fixbolt_workloads::harness::{Invalid, Latencies, Run, Usage, Window};
+use fixbolt_workloads::machine::Machine;
+use fixbolt_workloads::random::Random;
+
 use crate::results::{Report, Row, Series, Table, TestReport, TimeKind};
 
 /// A text that would break a page which does not escape it.

@@ -1,8 +1,9 @@
 //! Tables, and those that are the alternative of plots.
 
+use fixbolt_workloads::harness::{Latencies, PERCENTILES, Run};
+
 use super::figures::{commas, time};
 use super::markup::Markup;
-use crate::harness::{Latencies, PERCENTILES, Run};
 use crate::results::{Row, Series, Table, TestReport, percentile_name};
 
 /// Writes a table.

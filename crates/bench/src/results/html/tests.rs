@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
+use fixbolt_workloads::harness::Latencies;
+use fixbolt_workloads::machine::Machine;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::sample::{EVIL, report};
 use super::*;
-use crate::harness::Latencies;
-use crate::machine::Machine;
 
 // One report: the load and the free memory of the machine change.
 static REPORT: LazyLock<Report> = LazyLock::new(report);

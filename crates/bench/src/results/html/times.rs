@@ -1,7 +1,8 @@
 //! What the plots of latencies have in common: the times of a series, and its curve.
 
+use fixbolt_workloads::harness::{Latencies, PERCENTILES};
+
 use super::palette::{Palette, is_baseline};
-use crate::harness::{Latencies, PERCENTILES};
 use crate::results::{Series, TimeKind};
 
 /// One line of a plot: all runs of a series as one.

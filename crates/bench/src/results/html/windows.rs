@@ -1,11 +1,12 @@
 //! Latency over time: the median and the longest time of consecutive pieces.
 
+use fixbolt_workloads::harness::{Run, Window};
+
 use super::figures::{short_time, time};
 use super::palette::{Palette, is_baseline};
 use super::percentiles::time_axis;
 use super::plot::{Axis, Key, Plot, Shape, Sign};
 use super::scale::Scale;
-use crate::harness::{Run, Window};
 use crate::results::{Series, TestReport};
 
 /// How many of the longest times of a run are marked.

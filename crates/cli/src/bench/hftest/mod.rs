@@ -12,11 +12,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use clap::Args;
 use fixbolt::config::Configuration;
-use fixbolt_bench::harness::Control;
-use fixbolt_bench::hftest::{
-    self, CLIENT, Outcome, SERVER, available_memory, configuration, memory_warning, set_address,
-};
+use fixbolt_bench::hftest::{self, CLIENT, Outcome, SERVER, configuration, memory_warning, set_address};
 use fixbolt_bench::results::TestReport;
+use fixbolt_workloads::harness::Control;
+use fixbolt_workloads::memory::available_memory;
 
 use super::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-use serde::{Deserialize, Serialize};
 
 /// What the process has used, in all of its threads. What the system does not tell is `None`.
 ///
 /// In the runs of the harness, the time in which the thread that begins pieces waits for the next
 /// one is left out of the CPU time: it polls the clock, which is the measurement's work.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Usage {
     /// CPU time.
-    #[serde(rename = "cpu_ns", with = "nanos")]
+    #[cfg_attr(feature = "serde", serde(rename = "cpu_ns", with = "nanos"))]
     pub cpu: Duration,
     /// Times a thread gave up its processor to wait.
     pub voluntary_switches: Option<u64>,
@@ -73,6 +73,7 @@ fn cpu(clock: ClockId) -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
+#[cfg(feature = "serde")]
 mod nanos {
     use std::time::Duration;
 

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use serde::{Deserialize, Serialize};
 
 /// Durations from 1 ns to an hour, to three digits. Longer ones count as an hour.
 ///
 /// It is serialized as its buckets: pairs of nanoseconds and count.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(from = "Vec<(u64, u64)>", into = "Vec<(u64, u64)>")]
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "Vec<(u64, u64)>", into = "Vec<(u64, u64)>"))]
 pub struct Latencies {
     histogram: Histogram<u64>,
 }

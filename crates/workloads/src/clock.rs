@@ -14,7 +14,7 @@ pub fn thread_time() -> Duration {
 
 /// Returns the CPU time that this process has used, in all of its threads.
 #[must_use]
-pub(crate) fn process_time() -> Duration {
+pub fn process_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }

@@ -133,13 +133,13 @@ mod tests {
 
     #[test]
     fn a_machine_is_read_from_its_files_and_what_is_absent_is_none() {
-        let folder = crate::folder::Folder::new().unwrap();
+        let folder = std::env::temp_dir().join(format!("fixbolt-machine-{}", std::process::id()));
         let write = |path: &str, text: &str| {
-            let path = folder.0.join(path);
+            let path = folder.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
-        let empty = System::at(&folder.0).machine();
+        let empty = System::at(&folder).machine();
         assert_eq!((empty.governor, empty.smt, empty.memory, empty.load), (None, None, None, None));
         write(
             "proc/cpuinfo",
@@ -156,7 +156,8 @@ mod tests {
         write("sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C6\n");
         write("sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "133\n");
         write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
-        let machine = System::at(&folder.0).machine();
+        let machine = System::at(&folder).machine();
+        std::fs::remove_dir_all(folder).unwrap();
         assert_eq!(machine.processor, "Quick 9000");
         assert_eq!(machine.flags, ["avx2", "avx512vbmi2"]);
         assert_eq!((machine.memory, machine.load), (Some(1 << 20), Some(0.25)));

@@ -6,8 +6,6 @@ mod reading;
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 pub use self::advice::{Advice, Finding};
 pub use self::jitter::jitter;
 use self::reading::System;
@@ -15,7 +13,8 @@ use crate::harness::Latencies;
 
 /// The machine that this process runs on, and this program. What the system does not tell is
 /// `None`, or `unknown` in a name.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Machine {
     /// The name of the processor.
     pub processor: String,

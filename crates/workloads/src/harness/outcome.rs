@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::latencies::Latencies;
 use super::plan::LEAST_RATE;
 use super::usage::Usage;
@@ -23,7 +21,8 @@ pub struct Times {
 }
 
 /// A run.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Run {
     /// From when each piece was due until it ended. Empty in a closed loop.
     pub response: Latencies,
@@ -115,7 +114,8 @@ impl Run {
 }
 
 /// Consecutive pieces of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Window {
     /// When the first one was due, in nanoseconds after the beginning of the run.
     pub begin: u64,
@@ -160,7 +160,8 @@ fn too_slow(run: &Run) -> Option<Invalid> {
 }
 
 /// Why the figures of a run must not be used.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Invalid {
     /// The measurement was interrupted during the run.
     Interrupted,

@@ -11,8 +11,8 @@
 //! are computed after the run. Nothing here knows FIX.
 //!
 //! ```
-//! use fixbolt_bench::harness::{Arrivals, Control, Monotonic, Piece, Plan, Recorder, Task};
-//! use fixbolt_bench::harness::{Clock as _, measure};
+//! use fixbolt_workloads::harness::{Arrivals, Control, Monotonic, Piece, Plan, Recorder, Task};
+//! use fixbolt_workloads::harness::{Clock as _, measure};
 //!
 //! /// Sorts a thousand numbers, backwards at first.
 //! struct Sort(Option<Recorder>);
