@@ -178,6 +178,7 @@ impl Envelope {
 
     /// Returns the length of the header for a body whose BodyLength has `length_digits` digits.
     #[must_use]
+    #[inline]
     pub fn header_len(&self, msg_type: MsgType, stamp: &Stamp<'_>, length_digits: usize) -> usize {
         self.begin.len + length_digits + 1 + self.counted_len(msg_type, stamp, digits(stamp.seq.0))
     }

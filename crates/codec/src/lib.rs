@@ -94,8 +94,8 @@ pub use tier::{Tier, TierError};
 pub use types::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, Exchange, FromField, Language, Length,
     LocalMktTime, MonthYear, MonthYearPart, MultipleCharValue, MultipleStringValue, NumInGroup, Precision,
-    Rounding, SecondCache, Tenor, TenorUnit, Text, ToField, TzTimeOnly, TzTimestamp, UtcTimeOnly,
-    UtcTimestamp, ValueError, WideDecimal, Zone,
+    Rounding, SecondCache, SecondReader, Tenor, TenorUnit, Text, ToField, TzTimeOnly, TzTimestamp,
+    UtcTimeOnly, UtcTimestamp, ValueError, WideDecimal, Zone,
 };
 pub use version::{UnknownVersion, Version};
 pub use wrong_message::{WrongMessage, WrongVersion};

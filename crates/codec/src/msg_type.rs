@@ -57,6 +57,7 @@ impl MsgType {
 
     /// Returns whether the session layer handles the type: one of 0 1 2 3 4 5 A.
     #[must_use]
+    #[inline]
     pub fn is_admin(&self) -> bool {
         is_admin(self.as_bytes())
     }
@@ -65,6 +66,7 @@ impl MsgType {
 /// Returns whether a MsgType belongs to the session layer: one of 0 1 2 3 4 5 A. XMLnonFIX (n) is
 /// application data whatever a dictionary says.
 #[must_use]
+#[inline]
 pub const fn is_admin(msg_type: &[u8]) -> bool {
     matches!(msg_type, [b'0'..=b'5' | b'A'])
 }

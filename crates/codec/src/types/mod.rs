@@ -25,6 +25,7 @@ mod rounding;
 #[cfg(feature = "rust_decimal")]
 mod rust_decimal;
 mod second_cache;
+mod second_reader;
 mod text;
 mod time;
 mod wide;
@@ -40,6 +41,7 @@ pub use month_year::{MonthYear, MonthYearPart};
 use rendered::Rendered;
 pub use rounding::Rounding;
 pub use second_cache::SecondCache;
+pub use second_reader::SecondReader;
 pub use text::{Char, MultipleCharValue, MultipleStringValue, Text};
 pub use time::{LocalMktTime, Precision, UtcTimeOnly, UtcTimestamp};
 pub use wide::WideDecimal;

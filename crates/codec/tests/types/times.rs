@@ -1,8 +1,8 @@
 //! Dates, times of day and timestamps, with and without a zone.
 
 use fixbolt_codec::{
-    Date, FromField, LocalMktTime, MonthYear, MonthYearPart, Precision, SecondCache, TzTimeOnly, TzTimestamp,
-    UtcTimeOnly, UtcTimestamp, ValueError, Zone,
+    Date, FromField, LocalMktTime, MonthYear, MonthYearPart, Precision, SecondCache, SecondReader,
+    TzTimeOnly, TzTimestamp, UtcTimeOnly, UtcTimestamp, ValueError, Zone,
 };
 
 use super::{accepts, hash, keeps, refuses, written};
@@ -263,6 +263,41 @@ fn the_cached_sending_time_is_that_of_a_timestamp_at_every_step() {
         };
     }
     assert_eq!(cache.render(u64::MAX, Precision::Seconds), b"25540721-23:34:33");
+}
+
+#[test]
+fn a_reader_of_seconds_reads_what_a_timestamp_is() {
+    let mut reader = SecondReader::default();
+    let mut nanos = 1_709_251_199_000_000_000_u64;
+    let mut wrong = 0;
+    for step in 0..100_000_usize {
+        let precision = [Precision::Seconds, Precision::Millis, Precision::Nanos, Precision::Picos][step % 4];
+        let mut text = UtcTimestamp::from_unix_nanos(nanos, precision).to_string().into_bytes();
+        match step % 9 {
+            // One byte is another one, in the second or after it.
+            7 => {
+                let at = step / 9 % text.len();
+                text[at] = [b'9', b'0', b':', b'.', 0, 0xFF][step % 6];
+            }
+            8 => text.truncate(step % 31),
+            _ => {}
+        }
+        let expected = UtcTimestamp::from_field(&text).ok().and_then(UtcTimestamp::to_unix_nanos);
+        wrong += usize::from(expected.is_none());
+        assert_eq!(reader.unix_nanos(&text), expected, "{}", text.escape_ascii());
+        nanos += [1, 999, 1_000_000, 61_000_000_007, 86_399_999_999_999][step % 5];
+    }
+    assert!(wrong > 10_000, "{wrong}");
+    for (text, leap) in
+        [("20161231-23:59:60.5", 1_483_228_800_500_000_000), ("20161231-23:59:60", 1_483_228_800_000_000_000)]
+    {
+        assert_eq!(reader.unix_nanos(text.as_bytes()), Some(leap), "{text}");
+    }
+    // Before 1970, and after the last time in nanoseconds.
+    for text in ["19691231-23:59:59", "25540721-23:34:34", "25540721-23:34:33.709551616"] {
+        assert_eq!(reader.unix_nanos(text.as_bytes()), None, "{text}");
+    }
+    assert_eq!(reader.unix_nanos(b"25540721-23:34:33.709551615"), Some(u64::MAX));
 }
 
 #[test]

@@ -26,22 +26,22 @@ pub trait Put<'b> {
     label = "this closure returns `{Self}`"
 )]
 pub trait Outcome<F> {
-    /// The error of the call; `F` is that of the sink.
-    type Error;
+    /// The error of the call, which that of the sink, `F`, becomes.
+    type Error: From<F>;
 
-    /// Sends the message if the closure has not failed.
+    /// Returns whether the closure has written the message.
     ///
     /// # Errors
-    /// Returns the error of the closure, or else that of `send`.
-    fn then<T>(self, send: impl FnOnce() -> Result<T, F>) -> Result<T, Self::Error>;
+    /// Returns the error of the closure.
+    fn written(self) -> Result<(), Self::Error>;
 }
 
 impl<F> Outcome<F> for () {
     type Error = F;
 
     #[inline]
-    fn then<T>(self, send: impl FnOnce() -> Result<T, F>) -> Result<T, F> {
-        send()
+    fn written(self) -> Result<(), F> {
+        Ok(())
     }
 }
 
@@ -49,9 +49,8 @@ impl<F, E: From<F>> Outcome<F> for Result<(), E> {
     type Error = E;
 
     #[inline]
-    fn then<T>(self, send: impl FnOnce() -> Result<T, F>) -> Result<T, E> {
-        self?;
-        Ok(send()?)
+    fn written(self) -> Self {
+        self
     }
 }
 
@@ -71,8 +70,9 @@ where
     R: Outcome<<N::Draft as BodySink<'b>>::Error>,
 {
     let mut draft = to.draft(msg_type);
-    let outcome = write(MessageWriter::new(draft.writer(), required_groups));
-    outcome.then(|| draft.send())
+    write(MessageWriter::new(draft.writer(), required_groups)).written()?;
+    // A draft is large: it is sent from where it was made.
+    Ok(draft.send()?)
 }
 
 /// A sink that has fields of the standard header written before the body.

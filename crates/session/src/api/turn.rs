@@ -57,7 +57,8 @@ pub struct Turn<'a> {
     /// Whether the transaction is open. That of a message is open from the beginning, any other
     /// once something is written.
     pub(crate) in_transaction: bool,
-    pub(crate) inbound: Option<Message<'a>>,
+    /// The inbound message, if it has routing fields.
+    pub(crate) route: Option<Message<'a>>,
     pub(crate) cause: Option<SeqNum>,
     pub(crate) redelivered: bool,
     /// Whether the Logon that is being sent resets the sequence numbers.
@@ -74,7 +75,7 @@ impl<'a> Turn<'a> {
         Self {
             now,
             in_transaction: false,
-            inbound: None,
+            route: None,
             cause: None,
             redelivered: false,
             resets: false,
@@ -179,7 +180,7 @@ impl Turn<'_> {
     /// the inbound message (115, 116, 144 and 128, 129, 145) are reversed in it.
     pub fn reply(&mut self) -> Handle<'_> {
         self.begin();
-        let (cause, route) = (self.cause, self.inbound);
+        let (cause, route) = (self.cause, self.route.as_ref());
         Handle { cause, route, ..Handle::new(self.now, self.core, self.own) }
     }
 

@@ -278,7 +278,7 @@ fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<R
 fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: Now) -> Option<Reaction<'m>> {
     let behavior = &session.fixed.behavior;
     // R-TIME-1
-    let Some(sent) = header.sent() else {
+    let Some(sent) = header.sent else {
         let reject = match header.sending_time {
             None => missing(tag::SENDING_TIME),
             Some(_) => Reject::naming(SessionRejectReason::IncorrectDataFormat, tag::SENDING_TIME),

@@ -148,7 +148,7 @@ pub(crate) fn check<'m>(
     };
     let invalid = |text: &str, fault| refused(text, Misbehavior::InvalidLogon(fault));
     // R-LOGON-14
-    let fault = match (header.sent(), session.fixed.settings.sending_time_threshold) {
+    let fault = match (header.sent, session.fixed.settings.sending_time_threshold) {
         (None, _) => Some(Misbehavior::InvalidLogon(LogonFault::SendingTime)),
         (Some(sent), Some(limit)) if !session.intake.reading.sent_within(sent, now.utc, limit) => {
             Some(Misbehavior::SendingTime { sent: Utc(sent), now: now.utc, limit })

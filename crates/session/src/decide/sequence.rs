@@ -159,7 +159,7 @@ pub(crate) fn poss_dup_fault<'m>(
                 (Reject::naming(reason, tag::ORIG_SENDING_TIME), on_missing)
             }
             // R-POSSDUP-4
-            Some(original) if original > header.sent()? => {
+            Some(original) if original > header.sent? => {
                 let reason = SessionRejectReason::SendingTimeAccuracyProblem;
                 (named(reason, tag::ORIG_SENDING_TIME, behavior.orig_sending_time_tag), on_late)
             }

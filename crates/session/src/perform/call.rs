@@ -31,6 +31,7 @@ use crate::values::fix::{msg_type, tag};
 use crate::values::time::{Mono, Now};
 use crate::values::waits_for::WaitsFor;
 use crate::wire::admin_message::{AdminMessage, Extent, ReadAs, route};
+use crate::wire::header::Header;
 
 /// One call: a session at work, with all that the worker's sessions share.
 pub(crate) struct Call<'c> {
@@ -302,15 +303,15 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// Records the inbound message of this transaction.
+    /// Records the inbound message of this transaction, which is not for the application.
     pub(crate) fn record(
         &mut self,
         seq: SeqNum,
+        header: &Header<'_>,
         message: &Message<'_>,
-        flags: RecordFlags,
     ) -> Result<(), SendError> {
         let (session, store) = self.core.session_and_store(self.own);
-        session.record_inbound(self.now, store, seq, message, flags)
+        session.record_inbound(self.now, store, seq, header, message, RecordFlags::default())
     }
 
     pub(crate) fn record_change(&mut self, kind: RecordKind, why: &str) -> Result<(), SendError> {
@@ -330,7 +331,11 @@ impl<'c> Call<'c> {
     }
 
     /// Returns a handle on the session for messages of the session layer.
-    pub(crate) fn handle<'h>(&'h mut self, cause: Option<SeqNum>, route: Option<Message<'h>>) -> Handle<'h> {
+    pub(crate) fn handle<'h>(
+        &'h mut self,
+        cause: Option<SeqNum>,
+        route: Option<&'h Message<'h>>,
+    ) -> Handle<'h> {
         Handle { cause, route, author: Author::SessionLayer, ..Handle::new(self.now, self.core, self.own) }
     }
 
@@ -360,7 +365,7 @@ impl<'c> Call<'c> {
     fn write(
         &mut self,
         kind: SendKind<'_>,
-        route: Option<Message<'_>>,
+        route: Option<&Message<'_>>,
         admin: &AdminMessage<'_>,
         extent: Extent,
     ) -> Result<SeqNum, SendError> {
@@ -369,7 +374,7 @@ impl<'c> Call<'c> {
             _ => None,
         };
         let session = self.session();
-        let read_as = read_as(session, admin, route.as_ref());
+        let read_as = read_as(session, admin, route);
         let version = admin.limits(session.fixed.settings.id.version(), &session.fixed.behavior, read_as);
         let mut draft = self.handle(cause, route).open(MsgType::new(admin.msg_type()), kind);
         admin.write(draft.writer(), version, extent);
@@ -409,10 +414,16 @@ impl<'c> Call<'c> {
 
     /// Offers an application message in the open transaction. A panic is caught: it ends this
     /// transaction, not the worker.
-    pub(crate) fn offer(&mut self, message: Message<'_>, seq: SeqNum, redelivered: bool) -> Outcome {
+    pub(crate) fn offer(
+        &mut self,
+        header: &Header<'_>,
+        message: Message<'_>,
+        seq: SeqNum,
+        redelivered: bool,
+    ) -> Outcome {
         let (app, turn) = self.turn();
-        let mut turn =
-            Turn { in_transaction: true, inbound: Some(message), cause: Some(seq), redelivered, ..turn };
+        let route = header.has_route.then_some(message);
+        let mut turn = Turn { in_transaction: true, route, cause: Some(seq), redelivered, ..turn };
         match catch_unwind(AssertUnwindSafe(|| app.on_message(message, &mut turn))) {
             Ok(Ok(delivery)) => Outcome::Delivered(delivery),
             Ok(Err(failure)) => Outcome::Failed(failure),

@@ -70,9 +70,10 @@ impl Call<'_> {
         places: &'m mut Vec<Place>,
     ) -> Counts {
         places.clear();
-        let header = Header::read(&message);
         let now = self.now;
         let session = self.session_mut();
+        let shape = session.tools.shapes.of(&message, &session.fixed.secret_tags);
+        let header = Header::read(&message, &shape, &mut session.tools.second);
         // A message that was offered or buffered before has already counted as a sign of life.
         let is_new = !is_reordered && !session.intake.reading.offered;
         if let Some(connection) = &mut session.state.connection
@@ -81,7 +82,7 @@ impl Call<'_> {
             connection.hear(now.mono);
             if session.intake.reading.backlog.is_some()
                 && let (Some(sent), Some(threshold)) =
-                    (header.sent(), session.fixed.settings.sending_time_threshold)
+                    (header.sent, session.fixed.settings.sending_time_threshold)
             {
                 session.intake.note_sent(sent, now.utc, threshold);
             }
@@ -287,7 +288,7 @@ impl Call<'_> {
                 }
                 NumberUse::RestartsAt(new) => state.restart_inbound(new),
             }
-            call.record(seq, message, header.flags)?;
+            call.record(seq, header, message)?;
             if let Some(reply) = &reply {
                 call.send(SendKind::New { cause: header.seq }, Some(message), reply)?;
             }

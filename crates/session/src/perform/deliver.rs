@@ -47,7 +47,7 @@ impl Call<'_> {
         // Whether what the application wrote is rolled back, so that the message counts as
         // processed and is answered with a reject; and what is reported of it.
         let (mut is_undone, mut failure) = (true, None);
-        let reply = match self.offer(message, seq, redelivered) {
+        let reply = match self.offer(header, message, seq, redelivered) {
             Outcome::Delivered(Delivery::Done) => {
                 let is_committed = self.commit().is_ok();
                 if !is_committed {
@@ -162,8 +162,7 @@ impl Call<'_> {
         if !is_requested {
             session.count_delivered(now.mono);
         }
-        let flags = header.flags.with(RecordFlags::DELIVERED);
-        match session.record_inbound(now, store, seq, message, flags) {
+        match session.record_inbound(now, store, seq, header, message, RecordFlags::DELIVERED) {
             Ok(()) => true,
             Err(error) => {
                 self.abandon(error);

@@ -18,7 +18,7 @@ use crate::state::throttling::Throttled;
 use crate::state::transaction::Transaction;
 use crate::state::waiting::WaitingQueue;
 use crate::store::Store;
-use crate::values::fix::number::is_routing;
+use crate::values::fix::number::is_route_among;
 use crate::values::fix::{key, tag};
 use crate::values::time::{Now, Utc};
 
@@ -28,7 +28,7 @@ pub struct Handle<'a> {
     pub(crate) session: &'a mut Session,
     pub(crate) store: &'a mut (dyn Store + 'a),
     pub(crate) cause: Option<SeqNum>,
-    pub(crate) route: Option<Message<'a>>,
+    pub(crate) route: Option<&'a Message<'a>>,
     /// ApplVerID (1128).
     pub(crate) version: Option<&'static str>,
     pub(crate) header: &'a [(Key, &'a [u8])],
@@ -217,7 +217,7 @@ const SPARE: usize = 24;
 // R-SEND-6
 fn reverse_route(writer: &mut BodyWriter<'_>, inbound: &Message<'_>, longest: usize, version: Version) {
     // Few messages have a route, which one look at the tags shows.
-    if !inbound.tags().iter().fold(false, |found, tag| found | is_routing(*tag)) {
+    if !is_route_among(inbound.tags()) {
         return;
     }
     for (there, back) in key::REVERSED_ROUTE {

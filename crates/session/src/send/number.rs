@@ -66,8 +66,7 @@ impl<'d> BodySink<'d> for Draft<'d> {
         };
         let last_processed = last_processed(settings, state);
         let stamp = Stamp { seq, sending_time, original, last_processed };
-        let (message, length_digits) =
-            seal(&fixed.envelope, memory, body, msg_type, sum, &stamp, cursor.tail())?;
+        let (message, length_digits) = seal(&fixed.envelope, memory, body, msg_type, sum, &stamp, cursor)?;
         if let Some(timing) = &mut tools.encoding.timing {
             timing.encoded();
         }

@@ -13,21 +13,24 @@ use crate::state::transaction::Transaction;
 use crate::store::{Record, RecordFlags, RecordKind, Store};
 use crate::values::key::SessionKey;
 use crate::values::time::Now;
+use crate::wire::header::Header;
 use crate::wire::mask::mask_message;
 
 impl Session {
-    /// Records a message of the counterparty; NextNumIn has already advanced.
+    /// Records a message of the counterparty, with these flags beside those of its header;
+    /// NextNumIn has already advanced.
     pub(crate) fn record_inbound(
         &mut self,
         now: Now,
         store: &mut dyn Store,
         seq: SeqNum,
+        header: &Header<'_>,
         message: &Message<'_>,
         flags: RecordFlags,
     ) -> Result<(), SendError> {
-        let mut flags = flags;
+        let mut flags = header.flags.with(flags);
         let mut body = message.bytes();
-        if self.fixed.secret_tags.may_be_in(message)
+        if header.may_have_secrets
             && mask_message(self.fixed.secret_tags.of(&self.fixed.settings), body, &mut self.tools.masked)
         {
             flags = flags.with(RecordFlags::MASKED);

@@ -75,8 +75,9 @@ pub(crate) fn seal(
     msg_type: MsgType,
     sum: u8,
     stamp: &Stamp<'_>,
-    tail: usize,
+    cursor: &OutboxCursor,
 ) -> Result<(Range<usize>, usize), SendError> {
+    let (tail, mut length_digits) = (cursor.tail(), cursor.length_digits());
     // The bytes before `tail` are another message and must stay out of reach, even for a header
     // that is longer than guessed.
     let memory = &mut memory[tail..];
@@ -84,7 +85,6 @@ pub(crate) fn seal(
     loop {
         match envelope.seal(memory, body.clone(), msg_type, sum, stamp) {
             Ok(message) if message.start == 0 => {
-                let length_digits = body.start - envelope.header_len(msg_type, stamp, 0);
                 return Ok((tail..tail + message.end, length_digits));
             }
             Ok(message) => {
@@ -102,5 +102,6 @@ pub(crate) fn seal(
             }
         }
         // A shift corrects the guess of the digits, so the second round fits.
+        length_digits = body.start - envelope.header_len(msg_type, stamp, 0);
     }
 }

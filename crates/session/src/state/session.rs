@@ -6,7 +6,9 @@
 
 use core::time::Duration;
 
-use fixbolt_codec::{Envelope, Message, Place, Precision, Recovery, SecondCache, SeqNum, Version};
+use fixbolt_codec::{
+    Envelope, Message, Place, Precision, Recovery, SecondCache, SecondReader, SeqNum, Version,
+};
 use fixbolt_dictionary::{Direction, Scratch};
 
 use crate::events::end::{Halt, SessionEnd};
@@ -40,6 +42,7 @@ use crate::values::time::{Mono, Now};
 use crate::values::waits_for::WaitsFor;
 use crate::wire::mask::SecretTags;
 use crate::wire::raw_header::RawHeader;
+use crate::wire::shape::Shapes;
 
 /// A session.
 pub(crate) struct Session {
@@ -119,6 +122,9 @@ pub(crate) struct Tools {
     pub(crate) replay_buffer: Vec<u8>,
     /// The buffer that a message is copied to before it is masked.
     pub(crate) masked: Vec<u8>,
+    pub(crate) shapes: Shapes,
+    /// Reads SendingTime (52).
+    pub(crate) second: SecondReader,
     pub(crate) encoding: EncodingTime,
 }
 
@@ -163,6 +169,8 @@ impl Session {
                 .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
             replay_buffer: Vec::with_capacity(settings.max_message_size),
             masked: Vec::new(),
+            shapes: Shapes::new(),
+            second: SecondReader::new(),
             encoding: EncodingTime { second: SecondCache::new(), timing: None },
         };
         let intake = Intake {

@@ -97,16 +97,19 @@ pub(crate) mod number {
     /// session's identity are written again, too.
     pub(crate) const WRITTEN_ANEW: [u32; 11] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369];
 
-    /// Returns whether a tag is a routing field ([`REVERSED_ROUTE`](super::key::REVERSED_ROUTE)).
-    /// It has no branch, so that many tags can be compared at once.
-    #[inline]
-    pub(crate) const fn is_routing(number: u32) -> bool {
-        (number == tag::ON_BEHALF_OF_COMP_ID.number())
-            | (number == tag::ON_BEHALF_OF_SUB_ID.number())
-            | (number == tag::ON_BEHALF_OF_LOCATION_ID.number())
-            | (number == tag::DELIVER_TO_COMP_ID.number())
-            | (number == tag::DELIVER_TO_SUB_ID.number())
-            | (number == tag::DELIVER_TO_LOCATION_ID.number())
+    /// Returns whether one of the tags is a routing field
+    /// ([`REVERSED_ROUTE`](super::key::REVERSED_ROUTE)).
+    pub(crate) fn is_route_among(tags: &[u32]) -> bool {
+        // Without branches, so that many tags are compared at once.
+        tags.iter().fold(false, |found, number| {
+            found
+                | (*number == tag::ON_BEHALF_OF_COMP_ID.number())
+                | (*number == tag::ON_BEHALF_OF_SUB_ID.number())
+                | (*number == tag::ON_BEHALF_OF_LOCATION_ID.number())
+                | (*number == tag::DELIVER_TO_COMP_ID.number())
+                | (*number == tag::DELIVER_TO_SUB_ID.number())
+                | (*number == tag::DELIVER_TO_LOCATION_ID.number())
+        })
     }
 }
 

@@ -387,6 +387,9 @@ impl OurLogon {
 
 /// Returns the message whose routing fields are reversed in a Reject or BusinessMessageReject.
 // R-SEND-6
-pub(crate) fn route<'m>(admin: &AdminMessage<'_>, inbound: Option<&Message<'m>>) -> Option<Message<'m>> {
-    inbound.filter(|_| admin.goes_back()).copied()
+pub(crate) fn route<'r, 'm>(
+    admin: &AdminMessage<'_>,
+    inbound: Option<&'r Message<'m>>,
+) -> Option<&'r Message<'m>> {
+    inbound.filter(|_| admin.goes_back())
 }

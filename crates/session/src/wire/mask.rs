@@ -1,7 +1,7 @@
 //! Masks passwords and other secrets before anything is stored or shown. A message that is stored
 //! with masked secrets is never sent again.
 
-use fixbolt_codec::{BodyWriter, Message, SecretRanges, Secrets, Tag, TagSet, byte_sum};
+use fixbolt_codec::{BodyWriter, SecretRanges, Secrets, Tag, TagSet, byte_sum};
 
 use crate::settings::SessionSettings;
 use crate::values::fix::msg_type::LOGON;
@@ -26,13 +26,9 @@ impl SecretTags {
         }
     }
 
-    /// Returns whether a message may have secrets; `false` is certain. A Logon, where RawData is
-    /// one, comes rarely enough to be searched.
-    pub(crate) fn may_be_in(&self, message: &Message<'_>) -> bool {
-        message.msg_type() == LOGON
-            || self.fours.iter().any(|four| is_any_in(message.tags(), four))
-            // What is wrong with a broken field may be its tag.
-            || message.fault().is_some()
+    /// Returns whether one of these tags is a secret in every message.
+    pub(crate) fn may_be_among(&self, tags: &[u32]) -> bool {
+        self.fours.iter().any(|four| is_any_in(tags, four))
     }
 
     /// Returns whether a body that was written here may have secrets; `false` is certain.
@@ -104,9 +100,11 @@ fn is_any_in(tags: &[u32], four: &[u32; 4]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use fixbolt_codec::{Frame, Framer, Index, Key, MsgType, Span};
+    use fixbolt_codec::{Frame, Framer, Index, Key, MsgType, SecondReader, Span};
 
     use super::*;
+    use crate::wire::header::Header;
+    use crate::wire::shape::Shapes;
 
     const SECRETS: Secrets<'_> = Secrets::STANDARD;
 
@@ -154,7 +152,10 @@ mod tests {
             let Frame::Message(framed) = Framer::new(1_000).next(message.as_bytes()) else { panic!() };
             let (mut tags, mut spans) = ([0; 16], [Span::default(); 16]);
             let mut index = Index::new(&mut tags, &mut spans);
-            assert_eq!(secrets.may_be_in(&index.build(framed).unwrap()), may, "{counted:?}");
+            let message = index.build(framed).unwrap();
+            let header =
+                Header::read(&message, &Shapes::new().of(&message, &secrets), &mut SecondReader::new());
+            assert_eq!(header.may_have_secrets, may, "{counted:?}");
         }
         let written = |msg_type: &'static [u8], tag| {
             let mut memory = [0; 100];

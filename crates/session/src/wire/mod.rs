@@ -6,3 +6,4 @@ pub(crate) mod identify;
 pub(crate) mod mask;
 pub(crate) mod oversized;
 pub(crate) mod raw_header;
+pub(crate) mod shape;
