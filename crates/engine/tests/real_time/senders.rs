@@ -1,16 +1,14 @@
 //! Sending from threads other than the session's: order, back-pressure, refusals returned to the
 //! caller, memory.
 
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::support::*;
 use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody};
 use fixbolt::session::{CodecClock, Mono, Role, SendError, SessionSettings, Ticket, WhileLoggedOff};
 use fixbolt::{Engine, EngineBuilder, PostError, Sender};
-use support::*;
 
 const REPORT: MsgType = MsgType::new(b"8");
 /// Longer than any test takes.

@@ -1,12 +1,11 @@
 //! An operator's calls to the sessions of a running engine, through their handles.
 
-mod support;
-
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::time::Duration;
 
+use crate::support::*;
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
 use fixbolt::session::{
     Application, Delivery, Event, Failure, Halt, OpenError, Role, SendError, SessionEnd, SessionId,
@@ -14,7 +13,6 @@ use fixbolt::session::{
 };
 use fixbolt::store::{DirectoryStore, RecordKind, Store};
 use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle};
-use support::*;
 
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(3600);

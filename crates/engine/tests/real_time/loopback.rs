@@ -1,16 +1,14 @@
 //! Two engines, or an engine and a counterparty written by hand, over loopback TCP.
 
-mod support;
-
 use std::io::Write;
 use std::time::Duration;
 
+use crate::support::*;
 use fixbolt::codec::{BodySink, Key, Memory, Message, MsgType, NewBody};
 use fixbolt::session::{Application, Delivery, Event, Failure, Role, SessionSettings, Turn};
 use fixbolt::{Acceptance, Change, Engine, EngineError, Initiation, OperationError, PostError};
 use fixbolt_conformance::store::Late;
 use fixbolt_journal::MemoryStore;
-use support::*;
 
 fn order(sender: &mut fixbolt::Sender, cl_ord_id: &str) -> Result<u64, PostError> {
     let mut draft = sender.draft(MsgType::new(b"D"));

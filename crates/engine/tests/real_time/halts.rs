@@ -1,19 +1,17 @@
 //! Every kind of halt can be ended without a restart, and the other sessions continue meanwhile.
 
-mod support;
-
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::support::*;
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, Tag};
 use fixbolt::session::{
     Failure, Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, WhileLoggedOff,
 };
 use fixbolt::store::StoreError;
 use fixbolt::{Change, Engine, EngineBuilder, Initiation, OperationError, Sender};
-use support::*;
 
 /// The author and reason of a resumption.
 const DESK: Change<'_> = Change::new("desk", "repaired");

@@ -1,8 +1,6 @@
 //! Connections that move from worker to worker while counterparties, strangers and workers do what
 //! they should not.
 
-mod support;
-
 use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,12 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::Duration;
 
+use crate::support::*;
 use fixbolt::Engine;
 use fixbolt::codec::Tag;
 use fixbolt::session::{Role, SessionId, SessionKey, SessionSettings, SessionState};
 use fixbolt::store::{MemoryStore, Recovered, Store, StoreError};
 use fixbolt_conformance::store::{Intercept, Intercepted};
-use support::*;
 
 /// The most connections that are on their way to a worker.
 const MOST_COMING: usize = 64;

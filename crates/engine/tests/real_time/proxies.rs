@@ -1,20 +1,18 @@
 //! Proxies that name the counterparty in a PROXY header: whom the engine believes, and what the
 //! address counts for.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
+use crate::support::certificates::Authority;
+use crate::support::lines::Lines;
+use crate::support::*;
 use fixbolt::config::Configuration;
 use fixbolt::session::Role;
 use fixbolt::{Acceptance, Engine, EngineBuilder, Initiation, Network};
 use socket2::{Domain, Socket, Type};
-use support::certificates::Authority;
-use support::lines::Lines;
-use support::*;
 
 /// Where proxies are in these tests: every connection of the tests, unless it says otherwise.
 const PROXIES: &str = "127.0.0.1/32";

@@ -1,15 +1,13 @@
 //! Counterparties that do not read what was sent to them.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 use std::time::Duration;
 
+use crate::support::*;
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, Tag};
 use fixbolt::session::Role;
 use fixbolt::{Engine, Sender};
-use support::*;
 
 const TIMEOUT: Duration = Duration::from_secs(3);
 

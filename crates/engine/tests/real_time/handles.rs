@@ -2,8 +2,6 @@
 //! threads at once, while a session is removed or the engine stops, and with numbers at the ends of
 //! their ranges.
 
-mod support;
-
 use std::collections::HashSet;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +9,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use crate::support::*;
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt::session::{Role, SendError, SessionState, WhileLoggedOff};
 use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle};
-use support::*;
 
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(3600);

@@ -1,17 +1,15 @@
 //! An engine that has to wait: for an application that answers "not now", or for a store that has
 //! not acknowledged yet.
 
-mod support;
-
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use crate::support::*;
 use fixbolt::Engine;
 use fixbolt::session::{Compatibility, Delivery, Role, SessionWaker};
-use support::*;
 
 /// Whether the application accepts messages, and the wakers of those it does not.
 struct Gate {

@@ -1,8 +1,6 @@
 //! Who gets in: connections that only wait shut nobody out, addresses that no session allows are
 //! closed at once, and sessions that counterparties invent are bounded and given back.
 
-mod support;
-
 use std::io::Read;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -10,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use crate::support::*;
 use fixbolt::config::Configuration;
 use fixbolt::session::{LogonDecision, SessionId, SessionState};
 use fixbolt::{Acceptance, Change, Engine, EngineBuilder, OperationError};
-use support::*;
 
 /// No connection is closed because of the time.
 const AN_HOUR: Duration = Duration::from_secs(3600);
