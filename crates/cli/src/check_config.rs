@@ -8,9 +8,8 @@ use clap::Args;
 use fixbolt::config::{
     CheckedConfiguration, CheckedSession, ConfigError, ConfigErrors, ConfigWarning, EffectiveSetting,
 };
-
-use crate::exit::{Answer, Failure};
-use crate::output::{self, Format, Object};
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::output::{self, Format, Object};
 
 /// Shows the effective settings of each session of a configuration, and every mistake in it.
 ///

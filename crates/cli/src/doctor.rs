@@ -3,10 +3,9 @@
 use std::io::Write as _;
 
 use clap::Args;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::output::{self, Format, Object};
 use fixbolt_workloads::machine::{Finding, Machine};
-
-use crate::exit::{Answer, Failure};
-use crate::output::{self, Format, Object};
 
 /// Looks for what on this machine spoils latency, and says what to set.
 ///

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 /// The result of a command that did what was asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// Yes, valid, answered: 0.
     Yes,
     /// No, invalid, rejected: 1.
@@ -16,7 +16,7 @@ pub(crate) enum Answer {
 /// Why a command could not do what was asked: one line that says what happened, where, and what to
 /// do.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     status: u8,
     line: String,
 }
@@ -24,22 +24,22 @@ pub(crate) struct Failure {
 impl Failure {
     /// Returns a failure for wrong usage, or for something that cannot be read or written: exit
     /// status 2.
-    pub(crate) fn usage(line: impl Into<String>) -> Self {
+    pub fn usage(line: impl Into<String>) -> Self {
         Self { status: 2, line: without_error_numbers(line.into()) }
     }
 
     /// Returns a failure for a timeout, or a missing connection: exit status 3.
-    pub(crate) fn connection(line: impl Into<String>) -> Self {
+    pub fn connection(line: impl Into<String>) -> Self {
         Self { status: 3, line: without_error_numbers(line.into()) }
     }
 
     /// Returns a failure for a command that a signal ended: exit status 130.
-    pub(crate) fn interrupted(line: impl Into<String>) -> Self {
+    pub fn interrupted(line: impl Into<String>) -> Self {
         Self { status: 130, line: line.into() }
     }
 
     /// Returns a failure for a file that the system refused: exit status 2.
-    pub(crate) fn file(doing: &str, path: &std::path::Path, error: &io::Error) -> Self {
+    pub fn file(doing: &str, path: &std::path::Path, error: &io::Error) -> Self {
         Self::usage(format!("cannot {doing} {}: {}", path.display(), reason(error)))
     }
 }
@@ -61,12 +61,12 @@ impl From<io::Error> for Failure {
 }
 
 /// Returns the system's message without its error number.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     without_error_numbers(error.to_string())
 }
 
 /// Returns a text without the system's error numbers, which add nothing to its words.
-pub(crate) fn without_error_numbers(mut text: String) -> String {
+pub fn without_error_numbers(mut text: String) -> String {
     const BEGIN: &str = " (os error ";
     while let Some(begin) = text.find(BEGIN)
         && let Some(len) = text[begin..].find(')')
@@ -78,7 +78,7 @@ pub(crate) fn without_error_numbers(mut text: String) -> String {
 }
 
 /// Reports why a command failed, ends its log, and returns its exit status.
-pub(crate) fn code(result: Result<Answer, Failure>) -> ExitCode {
+pub fn code(result: Result<Answer, Failure>) -> ExitCode {
     let failure = result.as_ref().err().map(|failure| failure.line.as_str());
     crate::log::last(failure.filter(|line| !line.is_empty()));
     match result {

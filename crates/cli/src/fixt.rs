@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use fixbolt_cli::exit::Failure;
 use fixbolt_dictionary::{
     ApplicationVersion, Dictionary, DictionarySet, TransportMismatch, Version, shipped,
 };
 use fixbolt_session::{FixtDictionaries, SessionDictionary};
-
-use crate::exit::Failure;
 
 /// Returns the dictionaries of all versions from FIX.5.0 on: the counterparty of a session chooses
 /// the version of its own messages.

@@ -7,12 +7,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::note;
+use fixbolt_cli::output::{self, Format, Object};
 use fixbolt_codegen::{BaseVersion, Finding, Module, Options};
 use fixbolt_dictionary::LoadError;
 
 use crate::dictionary::{SourceOptions, failure};
-use crate::exit::{Answer, Failure};
-use crate::output::{self, Format, Object};
 
 /// Writes the typed messages of a dictionary as a Rust module.
 ///

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fixbolt::{SessionHandle, Stopper};
+use fixbolt_cli::log::{self, Line, Severity};
 use fixbolt_session::{Halt, SessionId, SessionState};
-
-use crate::log::{self, Line, Severity};
 
 /// How often the sessions are looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -135,7 +134,7 @@ mod tests {
     use fixbolt_codec::SeqNum;
 
     use super::*;
-    use crate::output::Format;
+    use fixbolt_cli::output::Format;
 
     #[test]
     fn each_halt_has_the_command_that_ends_it() {

@@ -8,13 +8,13 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 /// The signal that was received, if any.
 #[derive(Clone, Debug)]
-pub(crate) struct Interrupt {
+pub struct Interrupt {
     signal: Arc<AtomicUsize>,
 }
 
 impl Interrupt {
     /// Records SIGINT and SIGTERM from now on instead of ending the process; a second one ends it.
-    pub(crate) fn watch() -> io::Result<Self> {
+    pub fn watch() -> io::Result<Self> {
         let signal = Arc::new(AtomicUsize::new(0));
         for number in [SIGINT, SIGTERM] {
             let again = Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -26,7 +26,7 @@ impl Interrupt {
     }
 
     /// Returns whether a signal was received.
-    pub(crate) fn came(&self) -> bool {
+    pub fn came(&self) -> bool {
         self.signal.load(Ordering::Relaxed) != 0
     }
 }

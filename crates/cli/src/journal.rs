@@ -5,13 +5,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand};
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::output::{self, Format, Object, quoted};
 use fixbolt_codec::{Precision, SeqNum, UtcTimestamp};
 use fixbolt_journal::inspect::{self, Adopted, Change, Changed, Repaired, SessionReport};
 use fixbolt_session::Utc;
 use fixbolt_session::store::StoreError;
-
-use crate::exit::{Answer, Failure};
-use crate::output::{self, Format, Object, quoted};
 
 /// Journals: a session's messages and sequence numbers on disk.
 ///

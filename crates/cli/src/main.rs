@@ -5,30 +5,17 @@
 //! quietly.
 #![forbid(unsafe_code)]
 
-/// Writes a line to standard error. If its reader has gone away (`2>&1 | head`), the line is
-/// dropped: no command ends because of it.
-macro_rules! note {
-    ($($words:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($words)*);
-    }};
-}
-
 mod bench;
 mod certs;
 mod check_config;
 mod demo;
 mod dictionary;
 mod doctor;
-mod exit;
 mod fixt;
 mod generate;
 mod halts;
-mod interrupt;
 mod journal;
-mod log;
 mod nearest;
-mod output;
 mod print;
 mod send;
 mod serve;
@@ -39,6 +26,7 @@ mod venue;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use fixbolt_cli::exit;
 
 /// Tools of a FIX engine.
 ///

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, StdoutLock};
 
 /// The value of `-o`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
-pub(crate) enum Format {
+pub enum Format {
     /// For people.
     #[default]
     Text,
@@ -14,31 +14,38 @@ pub(crate) enum Format {
 }
 
 /// Returns standard output, buffered. Flush it before the command ends.
-pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
+pub fn stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(64 * 1024, io::stdout().lock())
 }
 
 /// A JSON object that is being written, with keys in the order of the calls.
 #[derive(Debug)]
-pub(crate) struct Object {
+pub struct Object {
     text: String,
+}
+
+impl Default for Object {
+    fn default() -> Self {
+        Self { text: "{".to_owned() }
+    }
 }
 
 impl Object {
     /// Creates an object without keys.
-    pub(crate) fn new() -> Self {
-        Self { text: "{".to_owned() }
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Adds a string.
-    pub(crate) fn text(mut self, key: &str, value: &str) -> Self {
+    pub fn text(mut self, key: &str, value: &str) -> Self {
         self.key(key);
         quote(&mut self.text, value);
         self
     }
 
     /// Adds a string, if there is one.
-    pub(crate) fn maybe_text(self, key: &str, value: Option<&str>) -> Self {
+    pub fn maybe_text(self, key: &str, value: Option<&str>) -> Self {
         match value {
             Some(value) => self.text(key, value),
             None => self,
@@ -46,14 +53,14 @@ impl Object {
     }
 
     /// Adds a value whose `Display` is JSON: a number, a boolean, another object.
-    pub(crate) fn raw(mut self, key: &str, value: impl Display) -> Self {
+    pub fn raw(mut self, key: &str, value: impl Display) -> Self {
         self.key(key);
         let _ = write!(self.text, "{value}");
         self
     }
 
     /// Adds an array of values whose `Display` is JSON.
-    pub(crate) fn array<T: Display>(mut self, key: &str, values: impl IntoIterator<Item = T>) -> Self {
+    pub fn array<T: Display>(mut self, key: &str, values: impl IntoIterator<Item = T>) -> Self {
         self.key(key);
         self.text.push('[');
         for (n, value) in values.into_iter().enumerate() {
@@ -65,7 +72,7 @@ impl Object {
     }
 
     /// Returns the object without its closing brace.
-    pub(crate) fn unfinished(&self) -> &str {
+    pub fn unfinished(&self) -> &str {
         &self.text
     }
 
@@ -85,7 +92,7 @@ impl Display for Object {
 }
 
 /// Returns a string as JSON.
-pub(crate) fn quoted(value: &str) -> String {
+pub fn quoted(value: &str) -> String {
     let mut text = String::with_capacity(value.len() + 2);
     quote(&mut text, value);
     text
@@ -115,7 +122,7 @@ fn escape(to: &mut String, value: &str) {
 }
 
 /// Writes bytes as [`shown`] returns them.
-pub(crate) fn show(to: &mut Vec<u8>, bytes: &[u8]) {
+pub fn show(to: &mut Vec<u8>, bytes: &[u8]) {
     if bytes.iter().all(|byte| (0x20..0x7f).contains(byte)) {
         to.extend_from_slice(bytes);
     } else {
@@ -124,7 +131,7 @@ pub(crate) fn show(to: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Writes bytes as [`shown`] returns them, as JSON has them between the quotes.
-pub(crate) fn show_in_json(to: &mut Vec<u8>, bytes: &[u8]) {
+pub fn show_in_json(to: &mut Vec<u8>, bytes: &[u8]) {
     if bytes.iter().all(|byte| (0x20..0x7f).contains(byte) && !matches!(byte, b'"' | b'\\')) {
         to.extend_from_slice(bytes);
     } else {
@@ -136,7 +143,7 @@ pub(crate) fn show_in_json(to: &mut Vec<u8>, bytes: &[u8]) {
 
 /// Makes bytes safe to show: bytes that are not UTF-8, and anything that could control a terminal,
 /// are escaped.
-pub(crate) fn shown(bytes: &[u8]) -> String {
+pub fn shown(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     let mut rest = bytes;
     while !rest.is_empty() {

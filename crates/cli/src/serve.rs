@@ -11,6 +11,9 @@ use clap::{Args, ValueEnum};
 use fixbolt::config::{CheckedConfiguration, Identity};
 use fixbolt::tls::Tls;
 use fixbolt::{Acceptance, Certificates, Engine, EngineBuilder, EngineError};
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::log::{self, Line, Log, Severity, Told};
+use fixbolt_cli::output::{self, Format, Object};
 use fixbolt_conformance::Echo;
 use fixbolt_dictionary::{Policy, Version};
 use fixbolt_journal::MemoryStore;
@@ -19,11 +22,8 @@ use signal_hook::consts::SIGHUP;
 use signal_hook::iterator::Signals;
 
 use crate::check_config::refused;
-use crate::exit::{Answer, Failure};
 use crate::fixt;
 use crate::halts::Halts;
-use crate::log::{self, Line, Log, Severity, Told};
-use crate::output::{self, Format, Object};
 use crate::tls::TlsArguments;
 use crate::venue::{Venue, first_execution};
 

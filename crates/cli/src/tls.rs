@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fixbolt::tls::{Authorities, ClientCertificates, OwnCertificate, Tls};
-
-use crate::exit::Failure;
+use fixbolt_cli::exit::Failure;
 
 /// What every command with connections has.
 #[derive(Debug, Args)]

@@ -2,10 +2,10 @@
 
 use clap::Args;
 use fixbolt_bench::results::TestReport;
+use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
-use crate::exit::{Answer, Failure};
 
 /// Runs AIM's latency test: decode, encode and gateway mode of two NewOrderSingles.
 ///

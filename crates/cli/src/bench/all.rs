@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fixbolt_bench::results::TestReport;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::note;
 use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
-use crate::exit::{Answer, Failure};
 
 /// Runs every benchmark in its short form, and writes docs/benchmarks.md.
 ///

@@ -11,11 +11,11 @@ use fixbolt_bench::loopback::antenna::{
 };
 use fixbolt_bench::loopback::check_cores;
 use fixbolt_bench::results::TestReport;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::output;
 use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure, write};
-use crate::exit::{Answer, Failure};
-use crate::output;
 
 /// Runs FIX Antenna's round trip: 10,000 orders at 1,000 a second, in six configurations.
 ///

@@ -6,12 +6,13 @@ use std::io::Write as _;
 use clap::Args;
 use fixbolt_bench::batches::Measured;
 use fixbolt_bench::results::{Part, Row, TestReport, of_parts};
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::note;
+use fixbolt_cli::output;
 use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
 use super::processes;
-use crate::exit::{Answer, Failure};
-use crate::output;
 
 /// How many processes a figure is the median of, unless it is said otherwise: two of one binary may
 /// differ by more than the batches of one.

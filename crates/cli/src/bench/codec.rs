@@ -4,10 +4,10 @@ use clap::Args;
 use fixbolt_bench::batches::Measured;
 use fixbolt_bench::codec;
 use fixbolt_bench::results::TestReport;
+use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_workloads::harness::Control;
 
 use super::batches::{self, Batches, Measure, PROCESSES, Rows};
-use crate::exit::{Answer, Failure};
 
 /// Measures the codec: bytes to values and back.
 ///

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fixbolt_bench::results::compare;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::output;
 
 use super::report::read;
-use crate::exit::{Answer, Failure};
-use crate::output;
 
 /// Compares two results.
 ///

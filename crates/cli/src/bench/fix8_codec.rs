@@ -3,10 +3,10 @@
 use clap::Args;
 use fixbolt_bench::fix8_codec::{Plan, run};
 use fixbolt_bench::results::TestReport;
+use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
-use crate::exit::{Answer, Failure};
 
 /// Runs Fix8's comparison with QuickFIX: NOS-222, 100,000 times, ten runs averaged.
 ///

@@ -3,10 +3,10 @@
 use clap::Args;
 use fixbolt_bench::fsfix::{Plan, run};
 use fixbolt_bench::results::TestReport;
+use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
-use crate::exit::{Answer, Failure};
 
 /// Runs FsFIX's benchmark: four messages of FIX.4.4 with groups, written and read.
 ///

@@ -3,10 +3,10 @@
 use clap::Args;
 use fixbolt_bench::journal::{self, Amount};
 use fixbolt_bench::results::TestReport;
+use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
-use crate::exit::{Answer, Failure};
 
 /// Measures the journal: appending, reading back, opening, and what a session takes.
 ///

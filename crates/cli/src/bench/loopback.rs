@@ -4,11 +4,11 @@ use clap::{Args, ValueEnum};
 use fixbolt::Waiting;
 use fixbolt_bench::loopback::{Layout, check_cores, jlbh, rtt, stream};
 use fixbolt_bench::results::TestReport;
+use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_workloads::harness::Control;
 
 use super::load::LoadOptions;
 use super::outputs::{Outputs, measure};
-use crate::exit::{Answer, Failure};
 
 /// Measures round trips: an order out and its report back over loopback.
 ///

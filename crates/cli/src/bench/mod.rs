@@ -19,8 +19,7 @@ mod report;
 mod session;
 
 use clap::Subcommand;
-
-use crate::exit::{Answer, Failure};
+use fixbolt_cli::exit::{Answer, Failure};
 
 /// Benchmarks.
 ///

@@ -7,13 +7,13 @@ use std::time::{Duration, SystemTime};
 
 use clap::Args;
 use fixbolt_bench::results::{Assertion, Report, TestReport, csv, hgrm, html, json_lines, markdown};
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::interrupt::Interrupt;
+use fixbolt_cli::note;
+use fixbolt_cli::output::{self, Format};
 use fixbolt_codec::{Precision, UtcTimestamp};
 use fixbolt_workloads::harness::Control;
 use fixbolt_workloads::machine::Machine;
-
-use crate::exit::{Answer, Failure};
-use crate::interrupt::Interrupt;
-use crate::output::{self, Format};
 
 /// Where results go.
 #[derive(Clone, Debug, Args)]

@@ -2,10 +2,10 @@
 
 use clap::Args;
 use fixbolt_bench::results::{Table, TestReport};
+use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_workloads::harness::Control;
 
 use super::outputs::{Outputs, measure};
-use crate::exit::{Answer, Failure};
 
 /// Measures `fixbolt print` beside `grep -c` on generated logs.
 ///

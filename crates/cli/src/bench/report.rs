@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fixbolt_bench::results::{Report, from_json_lines, html};
+use fixbolt_cli::exit::{Answer, Failure};
 
 use super::outputs::write;
-use crate::exit::{Answer, Failure};
 
 /// Makes a page with plots of stored results.
 ///

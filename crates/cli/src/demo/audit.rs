@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use fixbolt_cli::exit::Failure;
 use fixbolt_codec::{Decimal, FromField, Index, Message, Span, Tag};
 use fixbolt_journal::JournalReader;
 use fixbolt_journal::inspect::{self, SessionReport};
@@ -12,7 +13,6 @@ use fixbolt_workloads::own_messages::{OwnMessages, Spent};
 use fixbolt_workloads::reports::Kind;
 
 use super::run::{Measured, Run};
-use crate::exit::Failure;
 use crate::journal::refused;
 
 /// The contents of both sides' journals.

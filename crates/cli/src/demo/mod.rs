@@ -11,9 +11,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use fixbolt_journal::DirectoryStore;
 
-use crate::exit::{Answer, Failure};
-use crate::output::Format;
 use audit::Audit;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::note;
+use fixbolt_cli::output::Format;
 use run::Run;
 
 /// Runs a venue and a trader against each other and shows the results.

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::time::Duration;
 
+use fixbolt_cli::exit::Failure;
+use fixbolt_cli::output::{self, Format, Object, quoted};
 use fixbolt_workloads::harness::Percentile;
 use fixbolt_workloads::machine::Machine;
 use fixbolt_workloads::numbers::grouped;
@@ -11,8 +13,6 @@ use fixbolt_workloads::reports::Kind;
 
 use super::audit::Audit;
 use super::run::{Measured, PACED, Run};
-use crate::exit::Failure;
-use crate::output::{self, Format, Object, quoted};
 
 /// Shows the page.
 pub(super) fn show(run: &Run, measured: &Measured, audit: &Audit, format: Format) -> Result<(), Failure> {

@@ -8,6 +8,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt::{Engine, Initiation, PostError, Sender};
+use fixbolt_cli::exit::Failure;
+use fixbolt_cli::interrupt::Interrupt;
+use fixbolt_cli::note;
 use fixbolt_codec::{BodySink, NewBody, Precision, UtcTimestamp, Version};
 use fixbolt_session::store::Store;
 use fixbolt_session::{Role, SessionId, SessionSettings};
@@ -15,8 +18,6 @@ use fixbolt_workloads::harness::{Arrivals, Control, Monotonic, Piece, Plan, Reco
 use fixbolt_workloads::orders::{NEW_ORDER_SINGLE, Orders};
 
 use super::trader::{Paced, Progress, Trader, WatchedVenue};
-use crate::exit::Failure;
-use crate::interrupt::Interrupt;
 use crate::serve::cannot_start;
 use crate::venue::{Venue, first_execution};
 

@@ -4,9 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fixbolt_cli::exit::Failure;
 use fixbolt_dictionary::{Encoding, LoadError, Loaded, Source, Version};
-
-use crate::exit::Failure;
 
 /// How dictionary files are read; the same for every command.
 #[derive(Debug, Default, Args)]

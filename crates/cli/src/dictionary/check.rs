@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::output::{self, Format, Object, shown};
 use fixbolt_dictionary::{Definition, Dictionary, LoadError, Loaded};
 
 use super::argument::{SourceOptions, failure};
-use crate::exit::{Answer, Failure};
-use crate::output::{self, Format, Object, shown};
 
 /// Checks whether a file is a dictionary, and reports everything that is wrong or odd.
 ///

@@ -6,11 +6,12 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::note;
+use fixbolt_cli::output;
 use fixbolt_dictionary::LoadError;
 
 use super::argument::{SourceOptions, failure};
-use crate::exit::{Answer, Failure};
-use crate::output;
 
 /// Compiles a dictionary to a compact table.
 ///

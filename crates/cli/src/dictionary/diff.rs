@@ -5,12 +5,12 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::output::{self, Format, Object, quoted, shown};
 use fixbolt_dictionary::{Code, Difference, MemberPath, NamedTag, Only, UnionType};
 
 use super::argument::SourceOptions;
 use super::check::number;
-use crate::exit::{Answer, Failure};
-use crate::output::{self, Format, Object, quoted, shown};
 
 /// Compares two dictionaries, down to each member of each message.
 ///

@@ -5,10 +5,11 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::note;
+use fixbolt_cli::output;
 
 use super::argument::SourceOptions;
-use crate::exit::{Answer, Failure};
-use crate::output;
 
 /// Writes a dictionary in a format that other engines and tools read.
 ///

@@ -3,10 +3,9 @@
 use std::io::Write as _;
 
 use clap::Args;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::output::{self, Format, Object};
 use fixbolt_dictionary::{Dictionary, Version, shipped};
-
-use crate::exit::{Answer, Failure};
-use crate::output::{self, Format, Object};
 
 /// Lists the FIX versions that are known without a file.
 ///

@@ -9,8 +9,8 @@ mod list;
 mod show;
 
 use clap::Subcommand;
+use fixbolt_cli::exit::{Answer, Failure};
 
-use crate::exit::{Answer, Failure};
 pub(crate) use argument::{SourceOptions, failure};
 
 /// Shows, compares, checks and writes FIX dictionaries.

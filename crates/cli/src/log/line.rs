@@ -12,7 +12,7 @@ const LONGEST: usize = 1_000;
 
 /// How much a line matters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Severity {
+pub enum Severity {
     /// Routine.
     Info,
     /// Something that an operator should look at.
@@ -33,7 +33,7 @@ impl Severity {
 
 /// A line: what happened, when, and to whom.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub struct Line {
     severity: Severity,
     kind: Cow<'static, str>,
     time: UtcTimestamp,
@@ -59,47 +59,43 @@ enum Value {
 
 impl Line {
     /// Creates a line of this moment. `kind` names what happened, for programs.
-    pub(crate) fn new(
-        severity: Severity,
-        kind: impl Into<Cow<'static, str>>,
-        text: impl Into<String>,
-    ) -> Self {
+    pub fn new(severity: Severity, kind: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         let (time, kind, text) = (UtcTimestamp::now(), kind.into(), text.into());
         Self { severity, kind, time, session: None, peer: None, text, fields: Vec::new() }
     }
 
     /// Names the session that the line is about.
-    pub(crate) fn session(mut self, session: impl Into<String>) -> Self {
+    pub fn session(mut self, session: impl Into<String>) -> Self {
         self.session = Some(session.into());
         self
     }
 
     /// Adds the address of the counterparty.
-    pub(crate) fn peer(mut self, peer: impl Into<String>) -> Self {
+    pub fn peer(mut self, peer: impl Into<String>) -> Self {
         self.peer = Some(peer.into());
         self
     }
 
     /// Adds a number that the text has already, for programs.
-    pub(crate) fn number(mut self, name: &'static str, value: u64) -> Self {
+    pub fn number(mut self, name: &'static str, value: u64) -> Self {
         self.fields.push(Field { name, value: Value::Number(value), is_told: true });
         self
     }
 
     /// Adds a value that the text has already, for programs.
-    pub(crate) fn told(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub fn told(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.fields.push(Field { name, value: Value::Text(value.into()), is_told: true });
         self
     }
 
     /// Adds a value that follows the text.
-    pub(crate) fn value(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub fn value(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.fields.push(Field { name, value: Value::Text(value.into()), is_told: false });
         self
     }
 
     /// Returns a line about the same session or address that counts more lines like this one.
-    pub(crate) fn more_like_this(self) -> MoreLikeThis {
+    pub fn more_like_this(self) -> MoreLikeThis {
         let Self { severity, kind, session, peer, text, .. } = self;
         // The first words say which lines: the rest differs from one to the next.
         let text = format!("more like this in the last second, the first: {}", limited(&text));
@@ -107,7 +103,7 @@ impl Line {
     }
 
     /// Returns the line in this format, with its newline.
-    pub(crate) fn render(&self, format: Format) -> String {
+    pub fn render(&self, format: Format) -> String {
         let mut line = match format {
             Format::Text => self.text(),
             Format::Json => self.json(),
@@ -157,7 +153,7 @@ impl Line {
 
 /// What a line is about, for a line that counts others like it.
 #[derive(Debug)]
-pub(crate) struct MoreLikeThis {
+pub struct MoreLikeThis {
     severity: Severity,
     kind: Cow<'static, str>,
     session: Option<String>,
@@ -169,14 +165,14 @@ pub(crate) struct MoreLikeThis {
 impl MoreLikeThis {
     /// Returns a line that counts lines of all kinds about sessions, or addresses, of which there
     /// were too many to count them for each.
-    pub(crate) fn about_others(sessions: &str) -> Self {
+    pub fn about_others(sessions: &str) -> Self {
         let text =
             format!("more lines in the last second, about {sessions} that are too many to be told apart");
         Self { severity: Severity::Warning, kind: "others".into(), session: None, peer: None, text }
     }
 
     /// Returns the line that says how many there were.
-    pub(crate) fn line(self, count: u64) -> Line {
+    pub fn line(self, count: u64) -> Line {
         let Self { severity, kind, session, peer, text } = self;
         let line = Line::new(severity, kind, format!("{count} {text}"));
         Line { session, peer, ..line }.number("more", count)

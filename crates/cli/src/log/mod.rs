@@ -25,9 +25,9 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 use self::limiter::{Limiter, Verdict};
 use self::line::MoreLikeThis;
-pub(crate) use self::line::{Line, Severity};
+pub use self::line::{Line, Severity};
 use self::queue::Queue;
-pub(crate) use self::session_events::Told;
+pub use self::session_events::Told;
 use crate::exit::{Failure, without_error_numbers};
 use crate::output::Format;
 
@@ -38,7 +38,7 @@ const FINISH: Duration = Duration::from_secs(1);
 const LONGEST_ADDRESS: usize = 80;
 
 /// Where log lines go.
-pub(crate) enum Log {
+pub enum Log {
     /// To standard error in this format, including the engine's routine messages.
     Everything(Format),
     /// To a command that reports problems itself: only warnings and errors.
@@ -47,16 +47,16 @@ pub(crate) enum Log {
 
 /// A warning or an error of the engine.
 #[derive(Debug)]
-pub(crate) struct Warning {
+pub struct Warning {
     /// The name of what happened, if the engine has one for it.
-    pub(crate) name: Option<&'static str>,
+    pub name: Option<&'static str>,
     /// What happened, without the session.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 impl Log {
     /// Sends the engine's log here from now on. Called once per process.
-    pub(crate) fn install(self) -> Result<(), Failure> {
+    pub fn install(self) -> Result<(), Failure> {
         if let Self::Everything(format) = self {
             let queue = Queue::start(std::io::stderr(), format)
                 .map_err(|error| Failure::usage(format!("cannot start the thread of the log: {error}")))?;
@@ -70,7 +70,7 @@ impl Log {
 }
 
 /// Writes a line to the log of this process.
-pub(crate) fn write(line: &Line) {
+pub fn write(line: &Line) {
     if let Some(lines) = LINES.get() {
         lines.queue.line(line.render(lines.format));
     }
@@ -78,7 +78,7 @@ pub(crate) fn write(line: &Line) {
 
 /// Says why the command failed, in the log if the process has one, which is then written to its
 /// end: for a bounded time.
-pub(crate) fn last(failure: Option<&str>) {
+pub fn last(failure: Option<&str>) {
     let Some(lines) = LINES.get() else {
         if let Some(failure) = failure {
             note!("fixbolt: {failure}");

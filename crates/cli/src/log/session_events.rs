@@ -9,7 +9,7 @@ use fixbolt_session::{
 use super::{Counted, LINES, Line, Severity};
 
 /// An application whose sessions' events are lines of the log.
-pub(crate) struct Told<A>(pub(crate) A);
+pub struct Told<A>(pub A);
 
 impl<A: Application> Application for Told<A> {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {

@@ -1,11 +1,11 @@
 //! The form of Fix8's `hfprint`, with the names of its dictionary: those that QuickFIX had in 2013.
 
+use fixbolt_cli::output::show;
 use fixbolt_dictionary::DataType;
 
 use super::reading::{Reading, Shown};
 use super::render::{show_value, tag_in_brackets};
 use super::words::{FieldWords, Meaning};
-use crate::output::show;
 
 /// Writes a message: a headline for header, body and trailer, then one field per line, entries of
 /// groups indented. The value of CheckSum is left out, as it is there.

@@ -3,13 +3,14 @@
 use std::io::Write;
 use std::path::Path;
 
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::note;
+use fixbolt_cli::output::{Object, shown};
 use fixbolt_journal::{JournalReader, JournalRecord, SessionJournal};
 use fixbolt_session::store::{RecordFlags, RecordKind};
 
 use super::{Printer, Style};
-use crate::exit::{Answer, Failure};
 use crate::journal::{refused, timestamp};
-use crate::output::{Object, shown};
 
 impl<W: Write> Printer<W> {
     /// Shows every committed record of the journals in a directory, oldest first.
@@ -57,7 +58,7 @@ impl<W: Write> Printer<W> {
             .raw("turn", at.turn)
             .raw("connection", record.connection.0)
             .raw("cause", record.cause.map_or_else(|| "null".to_owned(), |cause| cause.to_string()))
-            .array("flags", flags.iter().map(|flag| crate::output::quoted(flag)));
+            .array("flags", flags.iter().map(|flag| fixbolt_cli::output::quoted(flag)));
         if matches!(record.kind, RecordKind::Inbound | RecordKind::Outbound) {
             let marks = flags.iter().map(|flag| format!(", {flag}")).collect::<String>();
             let cause = record.cause.map_or_else(String::new, |cause| format!(", caused by #{cause}"));

@@ -2,13 +2,13 @@
 //! the shipped one.
 
 use fixbolt::config::GroupsAsSent;
+use fixbolt_cli::exit::Failure;
 use fixbolt_dictionary::{
-    Action, ApplicationVersion, Check, Dictionary, DictionarySet, Policy, Scratch, TransportMismatch,
-    Validator, Version, fixt11, shipped,
+    Action, ApplicationVersion, Check, Dictionary, DictionarySet, Policy, Scratch, Validator, Version,
+    fixt11, shipped,
 };
 
 use super::words::Words;
-use crate::exit::Failure;
 
 /// The dictionaries that messages are shown with.
 pub(crate) struct Lexicon {
@@ -42,12 +42,6 @@ pub(crate) fn policy() -> Policy {
     Policy::standard().with(Check::UserDefinedTag, Action::Ignore)
 }
 
-impl From<TransportMismatch> for Failure {
-    fn from(mismatch: TransportMismatch) -> Self {
-        Self::usage(mismatch.to_string())
-    }
-}
-
 impl Lexicon {
     /// Takes these dictionaries, which take precedence over the shipped versions.
     /// An application version over FIXT without a header is combined with the first transport among
@@ -60,12 +54,14 @@ impl Lexicon {
         let (applications, mut loaded): (Vec<_>, Vec<_>) = dictionaries.into_iter().partition(|dictionary| {
             dictionary.header().is_empty() && dictionary.version().begin_string == begin_string
         });
-        let set =
-            applications.iter().enumerate().try_fold(DictionarySet::new(transport)?, |set, (at, one)| {
+        let set = DictionarySet::new(transport).and_then(|set| {
+            applications.iter().enumerate().try_fold(set, |set, (at, one)| {
                 // Several may be of the same version: the place keeps them apart.
                 let (id, place) = (one.version().appl_ver_id().unwrap_or_default(), at.to_string());
                 set.with(ApplicationVersion::new(id).custom(&place), one)
-            })?;
+            })
+        });
+        let set = set.map_err(|mismatch| Failure::usage(mismatch.to_string()))?;
         loaded.extend(set.applications().map(|(_, dictionary)| dictionary.clone()));
         let known = |(at, dictionary)| Known::new(at, dictionary, &groups_as_sent);
         let loaded = loaded.into_iter().enumerate().map(known).collect();

@@ -23,8 +23,9 @@ use fixbolt_codec::Secrets;
 use memchr::memmem;
 
 use crate::dictionary::SourceOptions;
-use crate::exit::{Answer, Failure};
-use crate::output::{self, Format, Object, show, show_in_json, shown};
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::note;
+use fixbolt_cli::output::{self, Format, Object, show, show_in_json, shown};
 use hfprint::hfprint;
 use input::{Input, Next};
 pub(crate) use lexicon::{Lexicon, policy};
@@ -184,7 +185,7 @@ impl<W: Write> Printer<W> {
                     // What has been read is shown before more is waited for.
                     self.out.flush()?;
                     input.read().map_err(|error| {
-                        Failure::usage(format!("cannot read {name}: {}", crate::exit::reason(&error)))
+                        Failure::usage(format!("cannot read {name}: {}", fixbolt_cli::exit::reason(&error)))
                     })?;
                 }
                 Next::Piece(Piece::Message { prefix, bytes, separator }, position) => {

@@ -6,6 +6,7 @@
 
 use std::ops::{ControlFlow, Range};
 
+use fixbolt_cli::output::shown;
 use fixbolt_codec::{
     DataFields, FaultKind, Frame, Framer, Index, IndexError, Message, Place, Secrets, Section, Span, Version,
     byte_sum, is_secret,
@@ -14,7 +15,6 @@ use fixbolt_dictionary::{Action, Dictionary, EntryOrder, ExpectedOrder, Policy, 
 
 use super::lexicon::{Known, Lexicon, policy};
 use super::words::{FieldWords, Meaning, Words};
-use crate::output::shown;
 
 /// The number of fields for which there is always memory.
 const MOST_FIELDS: usize = 4096;

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
+use fixbolt_cli::output::{quoted, show, show_in_json};
 use fixbolt_codec::Section;
 
 use super::reading::{Reading, Shown};
 use super::words::{FieldWords, Meaning};
-use crate::output::{quoted, show, show_in_json};
 
 /// Writes a block: the source, then one field per line, groups indented, an entry's first field
 /// marked with `-`.

@@ -3,9 +3,8 @@
 
 use std::collections::HashMap;
 
+use fixbolt_cli::output::quoted;
 use fixbolt_dictionary::{Code, DataType, Dictionary};
-
-use crate::output::quoted;
 
 /// The words of a dictionary that have been used.
 #[derive(Debug, Default)]

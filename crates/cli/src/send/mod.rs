@@ -19,16 +19,17 @@ use fixbolt_session::{
     SessionState, Turn, Utc, WireObserver,
 };
 
-use crate::exit::{Answer, Failure};
 use crate::halts;
-use crate::interrupt::Interrupt;
-use crate::log::{Log, Warning};
-use crate::output::{self, Format, Object};
 use crate::print::{Lexicon, Reader, block, json};
 use crate::serve::cannot_start;
 use crate::tls::TlsArguments;
 use answers::{Answers, Part, Wait};
 use compose::{Composed, compose};
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::interrupt::Interrupt;
+use fixbolt_cli::log::{Log, Warning};
+use fixbolt_cli::note;
+use fixbolt_cli::output::{self, Format, Object};
 use tap::{Seen, Tap};
 
 /// Logs on, sends one message, shows it and the answer, and logs out.

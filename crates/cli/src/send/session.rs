@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use fixbolt::config::{Configuration, ConnectionType, GroupsAsSent, Identity, SessionConfiguration};
 use fixbolt::{Engine, EngineBuilder, Initiation};
+use fixbolt_cli::exit::Failure;
+use fixbolt_cli::note;
 use fixbolt_dictionary::{Dictionary, Policy, Version};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
@@ -13,7 +15,6 @@ use fixbolt_session::{AcceptedHeartBtInt, Party, Role, SessionDictionary, Sessio
 use super::Arguments;
 use crate::check_config::refused;
 use crate::dictionary::failure;
-use crate::exit::Failure;
 use crate::fixt;
 use crate::print::policy;
 use crate::serve::cannot_start;

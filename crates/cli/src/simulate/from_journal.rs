@@ -18,9 +18,9 @@ use fixbolt_journal::{JournalReader, SessionJournal, inspect};
 use fixbolt_session::SessionId;
 use fixbolt_session::store::Generation;
 
-use crate::exit::{Answer, Failure};
 use crate::journal::refused;
-use crate::output::Format;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::output::Format;
 use report::Report;
 use settings::Chosen;
 use turn::Turn;

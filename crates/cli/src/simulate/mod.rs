@@ -7,10 +7,9 @@ mod worlds;
 use std::path::PathBuf;
 
 use clap::Args;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::output::Format;
 use fixbolt_conformance::simulation::Faults;
-
-use crate::exit::{Answer, Failure};
-use crate::output::Format;
 
 /// Plays sessions in simulated worlds, or replays journals into the session core.
 ///

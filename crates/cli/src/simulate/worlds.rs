@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::interrupt::Interrupt;
+use fixbolt_cli::note;
+use fixbolt_cli::output;
 use fixbolt_conformance::simulation::{Outcome, Simulation, Totals};
 
 use super::Arguments;
-use crate::exit::{Answer, Failure};
-use crate::interrupt::Interrupt;
-use crate::output;
 
 /// Worlds that are played unless something else is said.
 const WORLDS: u64 = 1000;

@@ -9,13 +9,14 @@ use fixbolt::config::{Configuration, Identity};
 use fixbolt_bench::hftest::{
     Desk, DeskError, Outcome, Preload, Progress, Sent, address, resident, start_client,
 };
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::interrupt::Interrupt;
+use fixbolt_cli::note;
 
 use super::keys::{Key, Keys};
 use super::listener::Listener;
 use super::log::{From, LineLog};
 use super::{Hftest, conclude, warn, warnings};
-use crate::exit::{Answer, Failure};
-use crate::interrupt::Interrupt;
 
 /// How long the logon may take; in reliable mode there is no limit.
 const LOGON: Duration = Duration::from_secs(30);

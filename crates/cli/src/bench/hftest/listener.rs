@@ -3,11 +3,11 @@
 use std::sync::mpsc::Receiver;
 
 use fixbolt_bench::hftest::{Mode, Timed, Told};
+use fixbolt_cli::exit::Failure;
+use fixbolt_cli::interrupt::Interrupt;
+use fixbolt_cli::log::Warning;
 
 use super::log::{From, LineLog};
-use crate::exit::Failure;
-use crate::interrupt::Interrupt;
-use crate::log::Warning;
 
 /// Listens to the session, also while orders are sent.
 pub(super) struct Listener {

@@ -6,9 +6,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use fixbolt_cli::exit::Failure;
 use fixbolt_codec::{Precision, UtcTimestamp};
-
-use crate::exit::Failure;
 
 /// Where a line comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

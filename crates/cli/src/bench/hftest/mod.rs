@@ -14,13 +14,14 @@ use clap::Args;
 use fixbolt::config::Configuration;
 use fixbolt_bench::hftest::{self, CLIENT, Outcome, SERVER, configuration, memory_warning, set_address};
 use fixbolt_bench::results::TestReport;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::log::{Log, Warning};
+use fixbolt_cli::note;
+use fixbolt_cli::output;
 use fixbolt_workloads::harness::Control;
 use fixbolt_workloads::memory::available_memory;
 
 use super::outputs::{Outputs, measure};
-use crate::exit::{Answer, Failure};
-use crate::log::{Log, Warning};
-use crate::output;
 
 /// Runs Fix8's preload test: times what both sides encode and decode.
 ///

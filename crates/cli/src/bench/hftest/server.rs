@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use fixbolt::config::Configuration;
 use fixbolt_bench::hftest::{Mode, Outcome, Timed, Told, start_server};
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::interrupt::Interrupt;
+use fixbolt_cli::note;
+use fixbolt_cli::output;
 
 use super::log::{From, LineLog};
 use super::{Hftest, conclude, warnings};
-use crate::exit::{Answer, Failure};
-use crate::interrupt::Interrupt;
-use crate::output;
 
 /// Serves clients until a signal arrives, or with `--once` until the first has logged out.
 pub(super) fn run(arguments: &Hftest, configuration: &Configuration) -> Result<Answer, Failure> {

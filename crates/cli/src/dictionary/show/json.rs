@@ -1,9 +1,9 @@
 //! Search results for programs.
 
+use fixbolt_cli::output::Object;
 use fixbolt_dictionary::{Code, Definition, Dictionary, FieldDef, Member, Rule};
 
 use super::{Found, Holder, data_of, holders_of_component, holders_of_field, holders_of_group};
-use crate::output::Object;
 
 /// Returns the object for one result.
 pub(super) fn object(dictionary: &Dictionary, found: &Found<'_>) -> Object {

@@ -7,15 +7,16 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::note;
+use fixbolt_cli::output::{self, Format, shown};
 use fixbolt_dictionary::{
     Code, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member, MessageDef, Version,
     shipped,
 };
 
 use super::argument::SourceOptions;
-use crate::exit::{Answer, Failure};
 use crate::nearest::nearest;
-use crate::output::{self, Format, shown};
 
 /// Shows what a name, tag, MsgType or code means.
 ///

@@ -4,13 +4,13 @@ use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
 use fixbolt::config::GroupsAsSent;
+use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::output::{self, Format, Object, shown};
 use fixbolt_session::{Role, SessionId};
 
 use super::outcome::{Difference, Finding, Outcome};
 use super::wire::number;
-use crate::exit::{Answer, Failure};
 use crate::journal::timestamp;
-use crate::output::{self, Format, Object, shown};
 use crate::print::{Lexicon, Reader, block, field_line, json};
 
 /// Writes what replays have found.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt::config::{CheckedConfiguration, Identity, IdentityTemplate, PartyTemplate, SubIdTemplate};
+use fixbolt_cli::exit::Failure;
 use fixbolt_codec::{Version, byte_sum};
 use fixbolt_dictionary::{Action, ApplicationVersion, Check, DictionarySet, Validator, shipped};
 use fixbolt_session::store::{Record, RecordFlags, RecordKind};
@@ -18,7 +19,6 @@ use fixbolt_session::{
 use super::turn::Turn;
 use super::wire::{msg_type, number, time, value};
 use crate::check_config::refused;
-use crate::exit::Failure;
 
 /// Settings, and where they come from, in words.
 pub(super) struct Chosen {
