@@ -13,6 +13,7 @@ use fixbolt_session::store::{
 use fixbolt_session::{Mono, SessionId, Utc};
 use fixbolt_workloads::clock::timed;
 use fixbolt_workloads::harness::{Contest, Control, alternate};
+use fixbolt_workloads::memory::resident;
 
 use crate::folder::Folder;
 use crate::results::{Part, Row, Table, TestReport};
@@ -328,14 +329,6 @@ fn row(message: &str, operation: &str, ns: f64) -> Row {
 #[expect(clippy::cast_precision_loss, reason = "sizes are below 2^53")]
 fn sized(row: Row, sessions: u32, disk: u64, memory: u64) -> Row {
     row.with("sessions", f64::from(sessions)).with("disk", disk as f64).with("memory", memory as f64)
-}
-
-/// Returns the resident bytes of this process; 0 where the system does not say.
-#[must_use]
-pub fn resident() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: u64 = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
-    pages * rustix::param::page_size() as u64
 }
 
 /// Returns the bytes that the files of `directory` and of those in it take.

@@ -8,6 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use fixbolt_cli::beside;
 use fixbolt_workloads::clock::median;
 use fixbolt_workloads::harness::Control;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -105,7 +106,7 @@ impl Program<'_> {
             grep
         } else {
             let mut print = Command::new(self.program);
-            print.arg("print").args(self.arguments);
+            beside::introduce(&mut print).arg("print").args(self.arguments);
             print
         };
         command.arg(self.path).stdin(Stdio::null()).stdout(output).stderr(Stdio::inherit());

@@ -1,8 +1,8 @@
-//! What the commands of Fixbolt have in common: how they end, what they print, their log, and the
-//! interrupt that stops them.
+//! What the commands of Fixbolt have in common: how they end, what they print, their log, the
+//! interrupt that stops them, and how a program starts the other one.
 //!
-//! `fixbolt` is built on it, and so is `fixbolt-bench`, the program that `fixbolt bench` starts. It is
-//! no interface for other programs.
+//! `fixbolt` is built on it, and so is `fixbolt-bench`, the program that `fixbolt bench` starts. It
+//! is no interface for other programs.
 #![forbid(unsafe_code)]
 
 /// Writes a line to standard error. If its reader has gone away (`2>&1 | head`), the line is
@@ -15,6 +15,7 @@ macro_rules! note {
     }};
 }
 
+pub mod beside;
 pub mod exit;
 pub mod interrupt;
 pub mod log;

@@ -26,7 +26,7 @@ mod venue;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use fixbolt_cli::exit;
+use fixbolt_cli::{beside, exit};
 
 /// Tools of a FIX engine.
 ///
@@ -61,14 +61,21 @@ enum Command {
     #[command(subcommand)]
     Dictionary(dictionary::Command),
     Generate(generate::Arguments),
-    #[command(subcommand)]
-    Bench(bench::Command),
+    Bench(bench::Arguments),
     Certs(certs::Arguments),
     Doctor(doctor::Arguments),
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    if let Err(other) = beside::check() {
+        return exit::code(Err(other));
+    }
+    let mut words: Vec<_> = std::env::args_os().collect();
+    if words.len() > 2 && words[1] == "help" && words[2] == "bench" {
+        // The other program has the help of `bench`.
+        words.swap(1, 2);
+    }
+    let arguments = Arguments::parse_from(words);
     if let Err(wrong) = fixbolt::choose_tier() {
         return exit::code(Err(exit::Failure::usage(format!("{wrong:#}"))));
     }
@@ -82,7 +89,7 @@ fn main() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(arguments) => generate::run(&arguments),
-        Command::Bench(command) => bench::run(&command),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Certs(arguments) => certs::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
     };

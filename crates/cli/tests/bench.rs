@@ -1,443 +1,102 @@
-//! `fixbolt bench`: the rows of codec, session, journal and print, in both forms.
+//! `fixbolt bench`: starts the `fixbolt-bench` beside it, and what it says if there is none.
 
 mod command;
 
-use command::run;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-/// Returns the rows of an output in JSON, after a check that the machine comes first.
-fn rows(out: &str) -> Vec<serde_json::Value> {
-    let lines: Vec<serde_json::Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines[0]["record"], "report");
-    assert!(lines[0]["machine"]["processor"].is_string() && lines[0]["machine"]["commit"].is_string());
-    lines.into_iter().filter(|line| line["record"] == "row").collect()
+use command::{Ended, directory};
+use fixbolt_cli::beside::{BUILD, VARIABLE};
+
+/// Returns a folder with `fixbolt` in it and nothing else.
+fn folder(name: &str) -> PathBuf {
+    let folder = directory(name);
+    let program = env!("CARGO_BIN_EXE_fixbolt");
+    if fs::hard_link(program, folder.join("fixbolt")).is_err() {
+        fs::copy(program, folder.join("fixbolt")).unwrap();
+    }
+    folder
 }
 
-/// Returns the keys of a row.
-fn keys(row: &serde_json::Value) -> [&str; 4] {
-    ["test", "engine", "message", "operation"].map(|key| row[key].as_str().unwrap())
+/// Puts a `fixbolt-bench` there that does this.
+fn put(folder: &Path, script: &str) {
+    let path = folder.join("fixbolt-bench");
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Ended {
+    Command::new(folder.join("fixbolt")).args(arguments).output().expect("it starts").into()
 }
 
 #[test]
-fn codec_has_one_row_per_operation_with_the_keys_that_all_benchmarks_share() {
-    let ended = run(&["bench", "codec", "--processes", "1", "--rounds", "2", "--seed", "7", "-o", "json"]);
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    assert!(ended.out.contains(r#"["seed","7"]"#), "{}", ended.out.lines().nth(1).unwrap_or_default());
-    let rows = rows(&ended.out);
-    for (message, operation, tier) in [
-        ("NOS-222", "index", Some("scalar")),
-        ("AIM-158", "validate", Some("scalar")),
-        ("ER-235", "encode", None),
-        ("NewOrderMultileg", "typed-all", Some("scalar")),
-        ("random-44", "validate", Some("scalar")),
-        ("random-order-44", "typed-six", Some("scalar")),
+fn the_program_beside_it_gets_every_argument_and_its_exit_status_is_the_command_s() {
+    let folder = folder("bench-beside");
+    put(&folder, &format!("printf '<%s>' \"$@\"; echo \"$PPID ${VARIABLE}\" >&2; exit 7"));
+    for arguments in [
+        &["codec", "-o", "json", "--assert", "p99<=20 us"][..],
+        &["--help"],
+        &["-h"],
+        &["help", "jlbh"],
+        &["hftest", "-sl", "server"],
     ] {
-        let found: Vec<_> = rows
-            .iter()
-            .filter(|row| {
-                keys(row) == ["codec", "fixbolt", message, operation] && row["tier"].as_str() == tier
-            })
-            .collect();
-        assert_eq!(found.len(), 1, "{message} {operation}");
-        assert!(found[0]["ns"].as_f64().unwrap() > 0.0, "{}", found[0]);
-        assert!(found[0]["floor_ns"].is_null() && found[0]["published"].is_null());
-        assert!(found[0]["more"]["spread"].is_number(), "{}", found[0]);
-        assert_eq!(found[0]["more"]["layout_hits"].is_number(), operation == "validate");
+        let ended = run(&folder, &[&["bench"], arguments].concat());
+        let expected: String = arguments.iter().map(|argument| format!("<{argument}>")).collect();
+        assert_eq!((ended.status, ended.out), (7, expected));
+        // It is no child of the command, but the same process: signals reach it.
+        assert_eq!(ended.err, format!("{} {BUILD}\n", std::process::id()));
     }
+    assert_eq!(run(&folder, &["bench"]).out, "<>");
+    assert_eq!(run(&folder, &["help", "bench", "jlbh"]).out, "<help><jlbh>");
 }
 
 #[test]
-fn without_measuring_the_rows_are_listed_in_order() {
-    let ended = run(&["bench", "codec", "--once"]);
-    assert_eq!(ended.status, 0);
-    assert_eq!(ended.out.lines().next(), Some("NOS-222 index scalar"));
-    assert_eq!(run(&["bench", "codec", "--once", "--rounds", "3"]).status, 2);
-}
-
-/// Message and operation of each row of `bench session`.
-const SESSION: [&str; 16] = [
-    "NOS-222 order-report",
-    "NOS-222 order-report-memory",
-    "Heartbeat heartbeat",
-    "Heartbeat heartbeat-in",
-    "ExecutionReport resend",
-    "ExecutionReport resend-memory",
-    "NOS-222 without-store",
-    "NOS-222 without-validation",
-    "NOS-222 without-reads",
-    "NOS-222 without-report",
-    "NOS-222 stage-framing",
-    "NOS-222 stage-index",
-    "NOS-222 stage-validate",
-    "NOS-222 stage-reads",
-    "NOS-222 stage-encode",
-    "NOS-222 stage-journal",
-];
-
-#[test]
-fn session_has_one_row_per_operation_with_the_same_keys_and_adds_up_its_stages() {
-    let ended = run(&["bench", "session", "--processes", "1", "--rounds", "1", "-o", "json"]);
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    let rows = rows(&ended.out);
-    let found: Vec<_> = rows.iter().map(keys).collect();
-    let expected = SESSION.map(|row| {
-        let (message, operation) = row.split_once(' ').unwrap();
-        ["session", "fixbolt", message, operation]
-    });
-    assert_eq!(found, expected);
-    assert!(rows.iter().all(|row| row["ns"].as_f64() > Some(0.0)));
-    assert!(rows[0]["tier"].is_string() && rows[0]["floor_ns"].as_f64() > Some(0.0));
-    let ended = run(&["bench", "session", "--once"]);
-    let rows: Vec<&str> =
-        ended.out.lines().filter_map(|line| line.rsplit_once(' ')).map(|row| row.0).collect();
-    assert_eq!((ended.status, rows), (0, SESSION.to_vec()));
-    let ended = run(&["bench", "session", "--processes", "1", "--rounds", "1"]);
-    assert!(ended.out.starts_with("session: thread CPU time per message, in ns\n"), "{}", ended.out);
-    let stages =
-        ended.out.split("Where the time of order-report goes (ns)").nth(1).expect("a table of stages");
-    for stage in ["framing, index", "validation", "typed reads", "the report", "the journal", "the rest"] {
-        assert!(stages.contains(stage), "{stages}");
-    }
-    for wrong in [&["--rounds", "0"][..], &["--once", "--short"], &["order-report"]] {
-        assert_eq!(run(&[&["bench", "session"], wrong].concat()).status, 2, "{wrong:?}");
-    }
-}
-
-#[test]
-fn a_folder_for_temporary_files_that_is_missing_is_named_with_what_sets_it() {
-    for what in ["session", "journal"] {
-        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_fixbolt"));
-        let ended = program.args(["bench", what]).env("TMPDIR", "/no/such/folder").output().unwrap();
-        let told = String::from_utf8(ended.stderr).unwrap();
-        assert_eq!(ended.status.code(), Some(1), "{told}");
-        assert!(
-            told.starts_with("fixbolt: cannot create /no/such/folder/") && told.contains("TMPDIR"),
-            "{told}"
+fn without_the_program_it_says_where_it_looked_and_what_builds_it() {
+    let folder = folder("bench-absent");
+    for arguments in [&["codec"][..], &["codec", "--help"], &["-o", "json"]] {
+        let ended = run(&folder, &[&["bench"], arguments].concat());
+        let folder = folder.display();
+        let line = format!(
+            "fixbolt: fixbolt-bench is a program of its own, and it is not in {folder}: \
+             `cargo build --release -p fixbolt-cli -p fixbolt-bench` builds both\n"
         );
+        assert_eq!((ended.status, ended.out, ended.err), (2, String::new(), line));
     }
 }
 
 #[test]
-fn journal_has_rows_of_each_store_and_says_what_there_is_not() {
-    let small = ["bench", "journal", "--rounds", "1", "--sessions", "2", "--megabytes", "1"];
-    let ended = run(&[&small[..], &["-o", "json"]].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    let rows = rows(&ended.out);
-    let of = |operation: &str| rows.iter().find(|row| row["operation"] == operation).unwrap();
-    for operation in ["append-256", "append-256-memory", "append-256-none", "checksum", "read-1000", "open"] {
-        assert!(of(operation)["ns"].as_f64() > Some(0.0), "{operation}");
-    }
-    assert_eq!(of("append-256")["published"], 60.0);
-    assert!(of("open")["more"]["disk"].as_f64() > Some(65_536.0));
-    let ended = run(&small);
-    assert!(ended.status == 0 && ended.out.contains("one sync policy, process"), "{}", ended.out);
-    for wrong in [["--sessions", "0"], ["--megabytes", "1.5"], ["--rounds", "-1"]] {
-        assert_eq!(run(&[&["bench", "journal"][..], &wrong].concat()).status, 2, "{wrong:?}");
-    }
-}
-
-#[test]
-fn print_has_one_row_per_log_and_program_with_the_same_keys_and_its_ratio() {
-    let ended = run(&["bench", "print", "--megabytes", "1", "-o", "json"]);
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    let rows = rows(&ended.out);
-    let logs = ["prefixed-log", "piped-log", "bare-log"];
-    let operations = [("grep", "count"), ("fixbolt", "oneline"), ("fixbolt", "block"), ("fixbolt", "json")];
-    let expected: Vec<_> = logs
-        .iter()
-        .flat_map(|log| operations.map(|(engine, operation)| ["print", engine, log, operation]))
-        .collect();
-    assert_eq!(rows.iter().map(keys).collect::<Vec<_>>(), expected);
-    for row in &rows {
-        assert!(row["more"]["mb_per_s"].as_f64() > Some(0.0), "{row}");
-        assert_eq!(row["more"]["ratio"] == 1.0, row["engine"] == "grep", "{row}");
-    }
-    let ended = run(&["bench", "print", "--megabytes", "1"]);
-    let columns = ended.out.lines().find(|line| line.starts_with("engine")).expect("a head line");
-    let columns: Vec<&str> = columns.split_whitespace().collect();
-    assert_eq!(columns, ["engine", "message", "operation", "ns", "mb_per_s", "ratio"]);
-    assert_eq!(run(&["bench", "print", "--megabytes", "0"]).status, 2);
-}
-
-#[test]
-fn the_table_names_the_machine() {
-    let ended = run(&["bench", "codec", "--processes", "1", "--rounds", "1"]);
-    assert_eq!(ended.status, 0);
-    assert!(ended.out.contains("\nmachine: "), "{}", ended.out);
-    let columns = ended.out.lines().find(|line| line.starts_with("message")).expect("a head line");
-    let columns: Vec<&str> = columns.split_whitespace().collect();
-    assert_eq!(columns, ["message", "operation", "tier", "ns", "fields", "spread", "layout_hits"]);
-    let seed = ended.out.split_once("--seed ").expect("it is printed").1;
-    assert!(seed.split(' ').next().is_some_and(|seed| seed.parse::<u64>().is_ok()), "{seed}");
-    for wrong in [
-        &["--rounds", "0"][..],
-        &["--seed", "x"],
-        &["--short", "--processes", "1", "--rounds", "1"],
-        &["--once", "--seed", "1"],
-    ] {
-        assert_eq!(run(&[&["bench", "codec"], wrong].concat()).status, 2, "{wrong:?}");
+fn without_the_program_the_help_names_the_benchmarks_and_what_builds_it() {
+    let folder = folder("bench-help");
+    for arguments in
+        [&["bench", "--help"][..], &["bench", "-h"], &["bench"], &["bench", "help"], &["help", "bench"]]
+    {
+        let ended = run(&folder, arguments);
+        assert_eq!(ended.status, 0, "{arguments:?}: {}", ended.err);
+        for shown in [
+            "Usage: fixbolt bench ",
+            "codec, session",
+            "cargo build --release -p fixbolt-cli -p fixbolt-bench",
+        ] {
+            assert!(ended.out.contains(shown), "{arguments:?}: {shown}: {}", ended.out);
+        }
+        assert!(ended.err.contains("it is not in "), "{}", ended.err);
     }
 }
 
 #[test]
-fn results_are_written_in_each_form_and_compared() {
-    let folder = std::env::temp_dir().join(format!("fixbolt-bench-forms-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let (json, csv, hgrm) = (path("a.json"), path("a.csv"), path("hgrm"));
-    let html = path("a.html");
-    let forms = ["--json", &json, "--csv", &csv, "--html", &html, "--hgrm", &hgrm];
-    let ended = run(&[&["bench", "session", "--processes", "1", "--rounds", "1"][..], &forms].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    let text = std::fs::read_to_string(&json).unwrap();
-    assert_eq!(rows(&text).len(), SESSION.len());
-    assert_eq!(std::fs::read_to_string(&csv).unwrap().lines().count(), 1 + SESSION.len());
-    let same = run(&["bench", "compare", &json, &json]);
-    assert_eq!((same.status, same.out.matches("same").count()), (0, SESSION.len()), "{}", same.out);
-    // The same result, but each figure ten times as large.
-    let worse: String = text.lines().map(|line| line.replace("\"ns\":", "\"ns\":1") + "\n").collect();
-    std::fs::write(path("b.json"), worse).unwrap();
-    let worse = run(&["bench", "compare", &json, &path("b.json"), "--tolerance", "20%"]);
-    assert_eq!((worse.status, worse.out.matches("WORSE").count()), (1, SESSION.len()), "{}", worse.out);
-    let markdown = path("a.md");
-    let ended = run(&["bench", "session", "--processes", "1", "--rounds", "1", "--markdown", &markdown]);
-    assert!(ended.status == 0 && std::fs::read_to_string(&markdown).unwrap().contains("\n## session\n"));
-    // A page of one result is the same from its file; two are on one page.
-    let (one, both) = (path("one.html"), path("both.html"));
-    assert_eq!(run(&["bench", "report", &json, "--html", &one]).status, 0);
-    let page = std::fs::read_to_string(&one).unwrap();
-    assert_eq!(page, std::fs::read_to_string(&html).unwrap());
-    assert!(page.contains("NOS-222") && page.contains("order-report-memory"), "{page}");
-    assert_eq!(run(&["bench", "report", &json, &path("b.json"), "--html", &both]).status, 0);
-    let count = |page: &str| page.matches("<h2>fixbolt bench session</h2>").count();
-    assert_eq!((count(&page), count(&std::fs::read_to_string(&both).unwrap())), (1, 2));
-    let none = run(&["bench", "report", &csv, "--html", &one]);
-    assert!(none.status == 2 && none.err.contains("a.csv: line 1: "), "{}", none.err);
-    assert_eq!(
-        (run(&["bench", "report", "--html", &one]).status, run(&["bench", "report", &json]).status),
-        (2, 2)
-    );
-    let head = text.lines().filter(|line| !line.contains("\"engine\":\"fixbolt\""));
-    let rival = text.lines().find(|line| line.contains("\"record\":\"row\"")).unwrap();
-    let rival = rival.replace("\"fixbolt\"", "\"another\"");
-    let rivals: Vec<&str> = head.chain([rival.as_str()]).collect();
-    std::fs::write(path("rivals.json"), rivals.join("\n")).unwrap();
-    let nothing = run(&["bench", "compare", &path("rivals.json"), &path("rivals.json")]);
-    assert!(nothing.status == 2 && nothing.err.contains("nothing was judged"), "{}", nothing.err);
-    let none = run(&["bench", "compare", &json, &csv]);
-    assert!(none.status == 2 && none.err.contains("a.csv: line 1: "), "{}", none.err);
-    let twice =
-        run(&["bench", "session", "--processes", "1", "--rounds", "1", "--json", &csv, "--csv", &csv]);
-    assert!(twice.status == 2 && twice.err.contains("named for two forms"), "{}", twice.err);
-    let absent =
-        run(&["bench", "session", "--processes", "1", "--rounds", "1", "--json", &path("no/such/folder")]);
-    assert!(absent.status == 2 && absent.err.starts_with("fixbolt: cannot write "), "{}", absent.err);
-    std::fs::remove_dir_all(folder).unwrap();
+fn a_program_that_cannot_be_started_is_named_with_the_reason() {
+    let folder = folder("bench-not-executable");
+    fs::write(folder.join("fixbolt-bench"), "no program").unwrap();
+    let ended = run(&folder, &["bench", "codec"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.contains("/fixbolt-bench: Permission denied\n"), "{}", ended.err);
 }
 
 #[test]
-fn results_of_messages_of_other_seeds_are_compared_without_them() {
-    let folder = command::directory("bench-seeds");
-    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let (first, second) = (path("7.json"), path("8.json"));
-    for (seed, path) in [("7", &first), ("8", &second)] {
-        assert_eq!(run(&["bench", "codec", "--rounds", "1", "--seed", seed, "--json", path]).status, 0);
-    }
-    let compare =
-        |first: &str, second: &str| run(&["bench", "compare", first, second, "--tolerance", "100000"]);
-    let (same, other) = (compare(&first, &first), compare(&first, &second));
-    assert_eq!((same.status, other.status), (0, 0), "{}", other.out);
-    assert!(same.out.contains("\ncodec fixbolt random-44 index scalar ") && !same.out.contains("WARNING"));
-    assert!(!other.out.contains("\ncodec fixbolt random-44 index scalar "), "{}", other.out);
-    assert!(other.out.contains("\nWARNING: figures of generated messages"), "{}", other.out);
-    // Nothing else is left.
-    let only_random = |from: &str, to: &str| {
-        let text = std::fs::read_to_string(from).unwrap();
-        let is_kept = |line: &&str| !line.contains("\"record\":\"row\"") || line.contains("\"random-");
-        std::fs::write(to, text.lines().filter(is_kept).collect::<Vec<_>>().join("\n")).unwrap();
-    };
-    only_random(&first, &first);
-    only_random(&second, &second);
-    let none = compare(&first, &second);
-    assert!(none.status == 2 && none.err.contains("measure both with the same --seed"), "{}", none.err);
-}
-
-#[test]
-fn results_are_kept_when_nobody_reads_what_is_printed() {
-    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
-    let json = std::env::temp_dir().join(format!("fixbolt-bench-full-{}.json", std::process::id()));
-    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_fixbolt"));
-    program.args(["bench", "aim", "--iterations", "1", "--json"]).arg(&json);
-    let ended = program.stdout(full).output().unwrap();
-    assert_eq!(ended.status.code(), Some(2));
-    assert!(std::fs::read_to_string(&json).unwrap().contains("\"record\":\"row\""));
-    std::fs::remove_file(json).unwrap();
-}
-
-#[test]
-fn all_writes_its_page_where_it_is_asked_and_only_of_the_tests_that_are_named() {
-    let folder = std::env::temp_dir().join(format!("fixbolt-bench-all-{}", std::process::id()));
-    std::fs::create_dir_all(folder.join("docs")).unwrap();
-    let all = |only: &str| {
-        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_fixbolt"));
-        let ended = program.args(["bench", "all", "--only", only]).current_dir(&folder).output().unwrap();
-        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
-    };
-    assert_eq!(all("fix8-codec"), (Some(0), "fix8-codec ...\n".to_owned()));
-    let page = std::fs::read_to_string(folder.join("docs/benchmarks.md")).unwrap();
-    assert!(page.contains("\n## fix8-codec\n") && !page.contains("\n## codec\n"), "{page}");
-    let unknown = all("sessions");
-    assert!(unknown.0 == Some(2) && unknown.1.contains("there is no such test; there are codec, "));
-    std::fs::remove_dir_all(folder).unwrap();
-}
-
-#[test]
-fn the_commands_of_the_page_on_benchmarks_exist() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/benchmarking.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("fixbolt ")).collect();
-    assert!(commands.len() > 5, "{commands:?}");
-    for command in commands {
-        // A condition is quoted.
-        let quoted = command.split('\'').enumerate().flat_map(|(n, part)| match n % 2 {
-            0 => part.split_whitespace().collect(),
-            _ => vec![part],
-        });
-        let arguments: Vec<&str> = quoted.chain(["--help"]).collect();
-        let ended = run(&arguments);
-        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{command}");
-    }
-}
-
-#[test]
-fn conditions_decide_the_exit_status() {
-    let with = |condition: &str| {
-        run(&["bench", "session", "--processes", "1", "--rounds", "1", "--assert", condition])
-    };
-    assert_eq!(with("order-report-memory: ns<=1s").status, 0);
-    let failed = with("order-report-memory: ns<1");
-    assert_eq!(failed.status, 1);
-    assert!(failed.err.contains("does not keep order-report-memory: ns<1"), "{}", failed.err);
-    let unknown = with("p99<=20us");
-    assert!(unknown.status == 2 && unknown.err.contains("selects no figure"), "{}", unknown.err);
-    let wrong = with("p99=20us");
-    assert!(wrong.status == 2 && wrong.err.contains("it has none of <, <=, >, >="), "{}", wrong.err);
-}
-
-#[test]
-fn the_doctor_names_what_it_looked_at() {
-    let ended = run(&["doctor"]);
-    assert!(ended.status <= 1 && ended.err.is_empty(), "{}", ended.err);
-    for what in ["processors: ", "frequency governor: ", "clock: ", "jitter of this core: "] {
-        assert!(ended.out.contains(what), "{}", ended.out);
-    }
-    // The tests are not optimized.
-    assert!(ended.out.contains("to set: build with cargo build --release"), "{}", ended.out);
-    let json = run(&["doctor", "-o", "json"]);
-    let lines: Vec<serde_json::Value> =
-        json.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(lines.iter().any(|line| line["verdict"] == "spoils" && line["remedy"].is_string()));
-}
-
-#[test]
-fn fixbolt_simd_chooses_the_instructions_and_an_unknown_value_stops_every_command() {
-    let ended = |value: &str, command: &[&str]| {
-        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_fixbolt"));
-        let ended = program.args(command).env("FIXBOLT_SIMD", value).output().unwrap();
-        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
-    };
-    let list = &["dictionary", "list"][..];
-    assert_eq!(ended("scalar", list).0, Some(0));
-    let line = "fixbolt: environment variable FIXBOLT_SIMD is \"abacus\": there is no such tier; known are scalar and avx2\n";
-    assert_eq!(ended("abacus", list), (Some(2), line.to_owned()));
-    assert_eq!(ended("", &["bench", "codec"]).0, Some(2));
-}
-
-#[test]
-fn round_trips_have_a_row_per_way_of_waiting_beside_raw_tcp() {
-    let ended = run(&["bench", "rtt", "--round-trips", "50", "--slices", "1", "-o", "json"]);
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    let rows = rows(&ended.out);
-    let name = |row: &serde_json::Value| {
-        assert_eq!((&row["times"], &row["statistic"]["of"]), (&"service".into(), &"one".into()));
-        format!("{} p{}", keys(row)[3], row["percentile"])
-    };
-    let percentiles = ["p50.0", "p90.0", "p99.0"];
-    let expected = ["spinning", "epoll", "spinning start"]
-        .map(|waiting| percentiles.map(|it| format!("{waiting} {it}")));
-    assert_eq!(rows.iter().map(name).collect::<Vec<_>>(), expected.as_flattened());
-    assert!(rows.iter().all(|row| row["ns"].as_f64() > Some(0.0)));
-    assert!(rows[..6].iter().all(|row| row["floor_ns"].as_f64() > Some(0.0)));
-}
-
-#[test]
-fn orders_one_way_and_at_a_rate_are_measured_between_two_engines() {
-    let ended =
-        run(&["bench", "stream", "--sessions", "1,80", "--messages", "800", "--slices", "1", "-o", "json"]);
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    let streams = rows(&ended.out);
-    assert_eq!(streams.len(), 2);
-    assert!(streams.iter().all(|row| row["unit"] == "messages/s" && row["value"].as_f64() > Some(0.0)));
-    let amount = ["--iterations", "100", "--warm-up", "50", "--runs", "1"];
-    let ended = run(&[&["bench", "jlbh", "--rates", "2000"], &amount[..]].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    for text in [
-        "At a throughput of 2000/s, coordinated omission not accounted for",
-        "At a throughput of 2000/s, coordinated omission accounted for",
-        "QuickFIX/J, published, another machine, 2016",
-        "Parsing into the data model including logging, at a throughput of 200000/s",
-        "No other engine is measured: ",
-    ] {
-        assert!(ended.out.contains(text), "{text}: {}", ended.out);
-    }
-    let search = ["--rates", "500", "--highest", "p50<=10s"];
-    let ended = run(&[&["bench", "jlbh"], &search[..], &amount].concat());
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-    assert!(ended.out.contains("The highest rate at which p50 is at most 10000000 us"), "{}", ended.out);
-    for (wrong, why) in [
-        (["--rates", "0"], "a rate is a number above 0"),
-        (["--highest", "p99"], "is no bound like p99<=100us"),
-        (["--arrivals", "burst:0"], "is none of fixed, poisson"),
-    ] {
-        let ended = run(&[&["bench", "jlbh"], &wrong[..]].concat());
-        assert!(ended.status == 2 && ended.err.contains(why), "{}", ended.err);
-    }
-    assert_eq!(run(&["bench", "jlbh", "--closed", "--rates", "1"]).status, 2);
-}
-
-#[cfg(unix)]
-#[test]
-fn sessions_that_cannot_be_measured_are_named_before_anything_is_measured() {
-    for (wrong, why) in [
-        (["--messages", "5", "--sessions", "1,10"], "10 sessions need at least as many messages a slice"),
-        (["--messages", "5", "--sessions", "2,2"], "2 sessions are named twice"),
-        (["--messages", "100000000", "--slices", "10000"], "fixbolt: the journals take 600000000 MB, and "),
-    ] {
-        let ended = run(&[&["bench", "stream"], &wrong[..]].concat());
-        assert!(ended.status == 2 && ended.err.contains(why), "{}", ended.err);
-    }
-    let with_limit = |limit: &str| {
-        let mut shell = std::process::Command::new("sh");
-        let command = format!("ulimit {limit} && exec \"$0\" \"$@\"");
-        let stream = ["bench", "stream", "--sessions", "1,20", "--messages", "20", "--slices", "1"];
-        let ended =
-            shell.args(["-c", &command, env!("CARGO_BIN_EXE_fixbolt")]).args(stream).output().unwrap();
-        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
-    };
-    let line = "fixbolt: 20 sessions need 328 open files, and this process may have 100: set the limit (ulimit -n 328), or take fewer\n";
-    assert_eq!(with_limit("-n 100"), (Some(2), line.to_owned()));
-    // It may raise a limit that is soft, and needs no more than it says.
-    assert_eq!(with_limit("-S -n 100"), (Some(0), String::new()));
-    assert_eq!(with_limit("-n 328"), (Some(0), String::new()));
-}
-
-#[test]
-fn cores_that_cannot_be_used_are_named() {
-    for command in ["rtt", "jlbh"] {
-        let ended = run(&["bench", command, "--cores", "0,0"]);
-        assert_eq!(ended.status, 2);
-        assert_eq!(ended.err, "fixbolt: --cores: core 0 is named twice: venue and trader need one each\n");
-        assert_eq!(run(&["bench", command, "--cores", "0"]).status, 2);
-        #[cfg(target_os = "linux")]
-        assert!(run(&["bench", command, "--cores", "0,1023"]).err.contains("core 1023 does not exist"));
-    }
+fn a_command_that_another_build_starts_refuses() {
+    let ended = command::fixbolt().args(["dictionary", "list"]).env(VARIABLE, "another").output().unwrap();
+    let ended = Ended::from(ended);
+    assert!(ended.status == 2 && ended.err.contains("what starts it is of another: "), "{}", ended.err);
 }

@@ -1,9 +1,35 @@
-//! How much memory there is.
+//! How much memory there is, and how much of it this process has.
 
 /// Returns the bytes that new programs can use without swapping, as the system estimates them.
 #[must_use]
 pub fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    kilobytes("/proc/meminfo", "MemAvailable:")
+}
+
+/// Returns the resident bytes of this process; 0 where the system does not say.
+#[must_use]
+pub fn resident() -> u64 {
+    kilobytes("/proc/self/status", "VmRSS:").unwrap_or(0)
+}
+
+/// Returns the bytes on the line that begins with `name`, which has them in kB.
+fn kilobytes(path: &str, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_a_process_touches_becomes_resident() {
+        const MORE: usize = 64 << 20;
+        let before = resident();
+        let memory = vec![1u8; MORE];
+        assert!(std::hint::black_box(&memory).iter().all(|byte| *byte == 1));
+        assert!(resident() - before > MORE as u64 / 2, "{before} {}", resident());
+        assert!(available_memory() > Some(MORE as u64));
+    }
 }

@@ -25,7 +25,6 @@ pub use self::results::{Mode, Outcome, Timed};
 pub use self::run::{Run, run};
 pub use self::server::Server;
 pub use self::settings::{CLIENT, SERVER, address, configuration, set_address, start_client, start_server};
-pub use crate::journal::resident;
 
 #[cfg(test)]
 mod tests;

@@ -7,13 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use fixbolt::config::{Configuration, Identity};
 use fixbolt::session::SessionId;
 use fixbolt_workloads::harness::Control;
+use fixbolt_workloads::memory::resident;
 
 use super::desk::{Desk, DeskError};
 use super::preload::Preload;
 use super::progress::{Progress, Told};
 use super::results::{Mode, Outcome, Timed};
 use super::settings::{set_address, start_client, start_server};
-use crate::journal::resident;
 
 /// The test.
 #[derive(Clone, Debug)]

@@ -84,8 +84,7 @@ pub(super) fn measured(
     let measured = if processes == 1 {
         test.measure(batches, control).map_err(nothing_timed)?
     } else {
-        let mut arguments =
-            ["bench", name_of(test), "--rounds", &batches.to_string()].map(str::to_owned).to_vec();
+        let mut arguments = [name_of(test), "--rounds", &batches.to_string()].map(str::to_owned).to_vec();
         arguments.extend(test.arguments());
         let all = processes::measure(&arguments, processes, control)?;
         let (rows, notes): (Vec<_>, Vec<_>) = all.into_iter().map(|it| (it.rows, it.notes)).unzip();

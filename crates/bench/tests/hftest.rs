@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use command::{directory, fixbolt, run};
+use command::{bench, directory, run};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// A command in a terminal of its own.
@@ -30,8 +30,8 @@ impl Terminal {
         let name = ptsname(&controller, Vec::new()).unwrap().into_string().unwrap();
         let terminal = File::options().read(true).write(true).open(name).unwrap();
         let stdio = || Stdio::from(terminal.try_clone().unwrap());
-        let child = fixbolt()
-            .args(["bench", "hftest"])
+        let child = bench()
+            .args(["hftest"])
             .args(arguments)
             .current_dir(folder)
             .stdin(stdio())
@@ -319,7 +319,7 @@ fn a_client_that_leaves_before_the_last_report_has_no_time_end_to_end() {
 #[test]
 fn outputs_that_cannot_be_written_are_noticed_before_the_session_begins() {
     for side in [&["-s", "--listen", "127.0.0.1:0"][..], &["--client", "127.0.0.1:1"]] {
-        let ended = run(&[&["bench", "hftest", "--json", "/no/such/file"], side].concat());
+        let ended = run(&[&["hftest", "--json", "/no/such/file"], side].concat());
         assert!(ended.status == 2 && ended.err.starts_with("fixbolt: cannot write "), "{}", ended.err);
         assert_eq!(ended.out, "");
     }
@@ -330,7 +330,7 @@ fn keys_may_come_from_a_pipe_and_the_server_ends_with_a_signal() {
     let folder = directory("hftest-pipe");
     let (server, address) = server(&folder, &[]);
     let client = |keys: &str| {
-        let arguments = ["bench", "hftest", "--client", &address, "-p", "100"];
+        let arguments = ["hftest", "--client", &address, "-p", "100"];
         command::run_with_input(&arguments, keys.as_bytes())
     };
     for keys in ["a", "a\nl\n", "n\nax"] {
@@ -349,7 +349,7 @@ fn keys_may_come_from_a_pipe_and_the_server_ends_with_a_signal() {
 
 #[test]
 fn both_sides_run_in_one_process_and_its_figures_are_data() {
-    let ended = run(&["bench", "hftest", "-p", "500", "-o", "json"]);
+    let ended = run(&["hftest", "-p", "500", "-o", "json"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     for operation in ["client encode", "client decode", "server encode", "server decode", "preloaded values"]
     {
@@ -363,14 +363,14 @@ fn both_sides_run_in_one_process_and_its_figures_are_data() {
 fn the_supplied_configurations_are_printed_and_can_be_used() {
     let folder = directory("hftest-config");
     for (side, more) in [("server", &["-s"][..]), ("client", &[])] {
-        let ended = run(&[&["bench", "hftest", "--print-config"], more].concat());
+        let ended = run(&[&["hftest", "--print-config"], more].concat());
         assert_eq!(ended.status, 0);
         std::fs::write(folder.join(format!("{side}.cfg")), ended.out).unwrap();
     }
     let (server, address) = server(&folder, &["-c", "server.cfg", "--once"]);
     let config = folder.join("client.cfg");
     let config = config.to_str().unwrap();
-    let arguments = ["bench", "hftest", "--client", &address, "-p", "5", "-c", config];
+    let arguments = ["hftest", "--client", &address, "-p", "5", "-c", config];
     let ended = command::run_with_input(&arguments, b"a");
     assert_eq!(ended.status, 0, "{}", ended.err);
     assert_eq!(server.end().0, Some(0));
@@ -379,7 +379,7 @@ fn the_supplied_configurations_are_printed_and_can_be_used() {
 #[test]
 fn wrong_usage_says_what_to_do() {
     let wrong = |arguments: &[&str], status, words: &str| {
-        let ended = run(&[&["bench", "hftest"], arguments].concat());
+        let ended = run(&[&["hftest"], arguments].concat());
         assert_eq!(ended.status, status, "{arguments:?}: {}{}", ended.out, ended.err);
         assert!(ended.err.contains(words), "{arguments:?}: {}", ended.err);
     };

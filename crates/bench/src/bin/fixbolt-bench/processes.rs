@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use fixbolt_bench::batches::Measured;
 use fixbolt_bench::results::from_json_lines;
+use fixbolt_cli::beside;
 use fixbolt_workloads::harness::Control;
 
 /// The exit status of a measurement that was interrupted.
@@ -20,11 +21,11 @@ pub(super) fn measure(
     control: &Control,
 ) -> Result<Vec<Measured>, String> {
     let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
-    control.begin(arguments.get(1).map_or("processes", String::as_str), number as u64);
+    control.begin(arguments.first().map_or("processes", String::as_str), number as u64);
     let mut processes = Vec::with_capacity(number);
     while processes.len() < number && !control.is_stopped() {
         let mut command = Command::new(&program);
-        command.args(arguments).args(["--processes", "1", "-o", "json"]);
+        beside::introduce(&mut command).args(arguments).args(["--processes", "1", "-o", "json"]);
         let Some(measured) = one(&mut command, control)? else { break };
         processes.push(measured);
         control.progress(processes.len() as u64);

@@ -2,11 +2,11 @@
 
 mod command;
 
-use command::{Ended, fixbolt, run};
+use command::{Ended, bench, run};
 
 /// Runs the command where no rival's program is.
 fn alone(arguments: &[&str]) -> Ended {
-    let mut command = fixbolt();
+    let mut command = bench();
     command.args(arguments).env("FIXBOLT_PEERS", "no/peers/are/here");
     command.output().expect("the command starts").into()
 }
@@ -24,26 +24,26 @@ fn keys(out: &str) -> Vec<String> {
 
 #[test]
 fn fix8_codec_has_the_columns_of_the_page_and_its_figures_below() {
-    let ended = alone(&["bench", "fix8-codec", "--messages", "500", "--runs", "2"]);
+    let ended = alone(&["fix8-codec", "--messages", "500", "--runs", "2"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let head = "Framework  Operation  Msgs processed  Time secs";
     assert_eq!(ended.out.lines().filter(|line| line.starts_with(head)).count(), 2, "{}", ended.out);
     for line in ["Published, another machine, 2013", "0.529", "Fixbolt ", "encode-loop", "ns here"] {
         assert!(ended.out.contains(line), "{line} in {}", ended.out);
     }
-    let ended = alone(&["bench", "fix8-codec", "--messages", "500", "--runs", "2", "-o", "json"]);
+    let ended = alone(&["fix8-codec", "--messages", "500", "--runs", "2", "-o", "json"]);
     let keys = keys(&ended.out);
     for operation in ["encode", "decode", "encode-loop", "decode-typed", "decode-validated"] {
         assert!(keys.contains(&format!("fixbolt NOS-222 {operation}")), "{keys:?}");
     }
     for wrong in [&["--messages", "0"][..], &["--runs", "0"], &["--short", "--runs", "1"], &["NOS"]] {
-        assert_eq!(run(&[&["bench", "fix8-codec"], wrong].concat()).status, 2, "{wrong:?}");
+        assert_eq!(run(&[&["fix8-codec"], wrong].concat()).status, 2, "{wrong:?}");
     }
 }
 
 #[test]
 fn aim_has_the_rows_of_the_page_and_the_sweep() {
-    let ended = run(&["bench", "aim", "--iterations", "1"]);
+    let ended = run(&["aim", "--iterations", "1"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     for line in [
         "Performance Results (Time is in Nano Seconds)",
@@ -53,24 +53,24 @@ fn aim_has_the_rows_of_the_page_and_the_sweep() {
     ] {
         assert!(ended.out.contains(line), "{line} in {}", ended.out);
     }
-    let ended = run(&["bench", "aim", "--iterations", "1", "-o", "json"]);
+    let ended = run(&["aim", "--iterations", "1", "-o", "json"]);
     let keys = keys(&ended.out);
     for key in ["AIM-97 eager", "AIM-158 gateway", "AIM-97 checksum", "200 tags eager"] {
         assert!(keys.contains(&format!("fixbolt {key}")), "{keys:?}");
     }
     for wrong in [&["--iterations", "0"][..], &["--iterations", "ten"], &["--short", "--iterations", "9"]] {
-        assert_eq!(run(&[&["bench", "aim"], wrong].concat()).status, 2, "{wrong:?}");
+        assert_eq!(run(&[&["aim"], wrong].concat()).status, 2, "{wrong:?}");
     }
 }
 
 #[test]
 fn fsfix_has_the_rows_of_the_page_and_says_that_the_rival_is_absent() {
-    let ended = alone(&["bench", "fsfix", "--rounds", "1"]);
+    let ended = alone(&["fsfix", "--rounds", "1"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     for line in ["write NewOrderMultiLeg", "107.2047 us", "Every operation", "FIXBOLT_PEERS names"] {
         assert!(ended.out.contains(line), "{line} in {}", ended.out);
     }
-    let ended = alone(&["bench", "fsfix", "--rounds", "1", "-o", "json"]);
+    let ended = alone(&["fsfix", "--rounds", "1", "-o", "json"]);
     let keys = keys(&ended.out);
     for key in
         ["NewOrderMultileg write", "QuoteStatusRequest-nested read-validated", "MarketDataRequest parse"]
@@ -78,7 +78,7 @@ fn fsfix_has_the_rows_of_the_page_and_says_that_the_rival_is_absent() {
         assert!(keys.contains(&format!("fixbolt {key}")), "{keys:?}");
     }
     for wrong in [&["--rounds", "0"][..], &["--rounds", "-1"], &["--short", "--rounds", "9"]] {
-        assert_eq!(run(&[&["bench", "fsfix"], wrong].concat()).status, 2, "{wrong:?}");
+        assert_eq!(run(&[&["fsfix"], wrong].concat()).status, 2, "{wrong:?}");
     }
 }
 
@@ -90,7 +90,7 @@ fn antenna_has_the_tables_of_the_page_and_the_times_of_every_order() {
     let small =
         ["--configuration", "balanced,Balanced", "--messages", "20", "--warm-up", "5", "--slices", "2"];
     let outputs = ["--latency-csv", &csv, "--json", &json];
-    let ended = alone(&[&["bench", "antenna"][..], &small, &outputs].concat());
+    let ended = alone(&[&["antenna"][..], &small, &outputs].concat());
     assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
     for line in ["Aggressive Mode", "VerifyRepeatingGroupBounds", "RTT distribution (percentiles)", "159.5"] {
         assert!(ended.out.contains(line), "{line} in {}", ended.out);
@@ -117,8 +117,8 @@ fn beside(name: &str, script: &str) -> Ended {
     std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let small = ["--configuration", "default", "--messages", "20", "--warm-up", "5", "--slices", "2"];
-    let mut command = fixbolt();
-    command.args(["bench", "antenna"]).args(small).env("FIXBOLT_PEERS", &folder);
+    let mut command = bench();
+    command.args(["antenna"]).args(small).env("FIXBOLT_PEERS", &folder);
     command.output().expect("the command starts").into()
 }
 
@@ -169,7 +169,7 @@ fn antenna_refuses_wrong_usage_and_says_what_is_wrong() {
         (&["--latency-csv", "a.csv", "--csv", "a.csv"], "a.csv is named for two forms of the results"),
         (&["--client", "a:1", "--cores", "0,0"], "the thread that puts orders need one each"),
     ] {
-        let ended = run(&[&["bench", "antenna"], wrong].concat());
+        let ended = run(&[&["antenna"], wrong].concat());
         assert!(ended.status == 2 && ended.err.contains(says), "{wrong:?}: {} {}", ended.status, ended.err);
     }
 }

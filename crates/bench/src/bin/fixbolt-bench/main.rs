@@ -1,4 +1,5 @@
-//! `fixbolt bench`: runs the benchmarks.
+//! The `fixbolt-bench` command, which `fixbolt bench` starts: runs the benchmarks.
+#![forbid(unsafe_code)]
 
 mod aim;
 mod all;
@@ -18,14 +19,30 @@ mod processes;
 mod report;
 mod session;
 
-use clap::Subcommand;
-use fixbolt_cli::exit::{Answer, Failure};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use fixbolt_cli::beside;
+use fixbolt_cli::exit::{self, Failure};
 
 /// Benchmarks.
 ///
 /// Every result is checked before it is timed. The output names the machine.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fixbolt-bench",
+    bin_name = "fixbolt bench",
+    max_term_width = 120,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+enum Command {
     Codec(codec::Codec),
     Session(session::Session),
     Journal(journal::Journal),
@@ -43,9 +60,15 @@ pub(crate) enum Command {
     Report(report::Arguments),
 }
 
-/// Runs the command.
-pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
-    match command {
+fn main() -> ExitCode {
+    if let Err(other) = beside::check() {
+        return exit::code(Err(other));
+    }
+    let arguments = Arguments::parse();
+    if let Err(wrong) = fixbolt::choose_tier() {
+        return exit::code(Err(Failure::usage(format!("{wrong:#}"))));
+    }
+    exit::code(match &arguments.command {
         Command::Codec(arguments) => codec::run(arguments),
         Command::Session(arguments) => session::run(arguments),
         Command::Journal(arguments) => journal::run(arguments),
@@ -61,7 +84,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Command::Fsfix(arguments) => fsfix::bench(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Report(arguments) => report::run(arguments),
-    }
+    })
 }
 
 /// Every test in its short form, in the order of the page.

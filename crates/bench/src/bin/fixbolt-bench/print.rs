@@ -2,6 +2,7 @@
 
 use clap::Args;
 use fixbolt_bench::results::{Table, TestReport};
+use fixbolt_cli::beside;
 use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_workloads::harness::Control;
 
@@ -45,9 +46,8 @@ pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
     Ok(vec![print(50, control)?])
 }
 
-/// Measures `print`, which is this program.
 fn print(megabytes: u16, control: &Control) -> Result<TestReport, String> {
-    let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    let program = beside::program("fixbolt").map_err(|absent| absent.to_string())?;
     let rows = fixbolt_bench::print::run(&program, usize::from(megabytes) * 1_000_000, control)?;
     let mut test = TestReport::new("print", "print beside grep -c, CPU time, medians over parts of the log")
         .setting("MB", megabytes);

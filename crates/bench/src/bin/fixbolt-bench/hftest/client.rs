@@ -6,12 +6,11 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt::config::{Configuration, Identity};
-use fixbolt_bench::hftest::{
-    Desk, DeskError, Outcome, Preload, Progress, Sent, address, resident, start_client,
-};
+use fixbolt_bench::hftest::{Desk, DeskError, Outcome, Preload, Progress, Sent, address, start_client};
 use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_cli::interrupt::Interrupt;
 use fixbolt_cli::note;
+use fixbolt_workloads::memory::resident;
 
 use super::keys::{Key, Keys};
 use super::listener::Listener;
