@@ -79,6 +79,7 @@ mod origin;
 mod outbound_queue;
 mod pages;
 mod ports;
+mod posted_body;
 mod preparation;
 mod proxy_header;
 mod ring;

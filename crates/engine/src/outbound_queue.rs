@@ -3,10 +3,11 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use fixbolt_codec::Body;
+use fixbolt_codec::TagSet;
 use fixbolt_session::{CodecClock, SessionId, SessionKey, StatusCell, Ticket};
 
 use crate::pages::Pages;
+use crate::posted_body::PostedBody;
 use crate::ring::{Record, Refused, Ring, largest_body, record_size};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, yield_now};
 
@@ -18,6 +19,8 @@ pub(crate) struct OutboundQueue {
     pub(crate) status: Arc<StatusCell>,
     /// The largest body that it accepts, in bytes.
     pub(crate) max_body_size: usize,
+    /// The fields that are secrets in every message of the session.
+    pub(crate) secrets: TagSet,
     pub(crate) pages: Arc<Pages>,
     ring: Ring,
     /// Whether the worker knows that there are messages.
@@ -67,6 +70,7 @@ impl OutboundQueue {
         max_body_size: usize,
         capacity: usize,
         pages: Arc<Pages>,
+        secrets: TagSet,
     ) -> Self {
         let max_body_size = max_body_size.min(largest_body(&pages));
         // A ring never gets more than half of the budget.
@@ -76,6 +80,7 @@ impl OutboundQueue {
             session,
             status,
             max_body_size,
+            secrets,
             ring: Ring::new(Arc::clone(&pages), capacity),
             pages,
             announced: AtomicBool::new(false),
@@ -92,7 +97,7 @@ impl OutboundQueue {
     }
 
     /// Pushes a copy of `body`.
-    pub(crate) fn push(&self, body: &Body<'_>) -> Result<Pushed, Refused> {
+    pub(crate) fn push(&self, body: &PostedBody<'_>) -> Result<Pushed, Refused> {
         // Counted once there is room, so that no ticket is skipped.
         let ticket = self.ring.push(body, || self.tickets.fetch_add(1, Ordering::Relaxed) + 1)?;
         // Whichever of this swap and the worker's comes later sees what the other thread did before
@@ -173,9 +178,11 @@ mod loom_tests {
             let id: SessionId = "FIX.4.4:US->THEM".parse().unwrap();
             let status = Arc::new(StatusCell::default());
             let pages = Arc::new(Pages::with_shift(4, 3));
-            let queue =
-                Arc::new(OutboundQueue::new(id, SessionKey::new(0, 0, 0), status, 8, 8, Arc::clone(&pages)));
+            let (key, secrets) = (SessionKey::new(0, 0, 0), TagSet::from_iter([]));
+            let queue = OutboundQueue::new(id, key, status, 8, 8, Arc::clone(&pages), secrets);
+            let queue = Arc::new(queue);
             let body = Body { msg_type: MsgType::new(b"D"), bytes: b"", sum: 0 };
+            let body = PostedBody { body, may_have_secrets: false };
             // The worker knows about the queue, because of this message.
             assert!(queue.push(&body).unwrap().must_announce);
             let writer = {

@@ -18,15 +18,18 @@
 
 use std::sync::Arc;
 
-use fixbolt_codec::{Body, MsgType};
+use fixbolt_codec::MsgType;
 
 use crate::pages::{Page, Pages, WORD};
+use crate::posted_body::PostedBody;
 use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering, lock};
 
 /// Words of a record before the body: length and checksum, number, MsgType.
 const HEAD: usize = 4;
 /// The bit of a record's first word that marks the record as complete.
 const COMPLETE: u64 = 1 << 63;
+/// The bit of a record's first word that says that there may be secrets in the body.
+const SECRETS: u64 = 1 << 62;
 /// The bit of `tail` that says that no more words are reserved.
 const CLOSED: u64 = 1 << 63;
 
@@ -68,6 +71,7 @@ pub(crate) struct Record {
     pub(crate) number: u64,
     pub(crate) msg_type: MsgType,
     pub(crate) sum: u8,
+    pub(crate) may_have_secrets: bool,
     /// The number of words that it takes.
     words: u64,
 }
@@ -105,9 +109,10 @@ impl Ring {
         }
     }
 
-    /// Writes a copy of `body`, together with the result of `number`, which is called once there is
+    /// Writes a copy of a body, together with the result of `number`, which is called once there is
     /// room.
-    pub(crate) fn push(&self, body: &Body<'_>, number: impl FnOnce() -> u64) -> Result<u64, Refused> {
+    pub(crate) fn push(&self, posted: &PostedBody<'_>, number: impl FnOnce() -> u64) -> Result<u64, Refused> {
+        let PostedBody { body, may_have_secrets } = posted;
         let len = body.bytes.len();
         let start = self.reserve((HEAD + len.div_ceil(WORD)) as u64)?;
         let number = number();
@@ -125,7 +130,8 @@ impl Ring {
             bytes[..rest.len()].copy_from_slice(rest);
             words.next().store(u64::from_le_bytes(bytes), Ordering::Relaxed);
         }
-        let first = COMPLETE | u64::from(body.sum) << 32 | len as u64;
+        let secrets = if *may_have_secrets { SECRETS } else { 0 };
+        let first = COMPLETE | secrets | u64::from(body.sum) << 32 | len as u64;
         Words { ring: self, at: start, page: None }.next().store(first, Ordering::Release);
         Ok(number)
     }
@@ -235,7 +241,8 @@ impl Ring {
         }
         body.truncate(len);
         let msg_type = unpack([low, high]);
-        Some(Record { number, msg_type, sum, words: (HEAD + count) as u64 })
+        let may_have_secrets = first & SECRETS != 0;
+        Some(Record { number, msg_type, sum, may_have_secrets, words: (HEAD + count) as u64 })
     }
 
     /// Removes the record that [`Ring::peek`] returned. Returns whether that made room.

@@ -10,6 +10,7 @@ use fixbolt_codec::{Body, BodySink, BodyWriter, EncodeError, MsgType, NewBody};
 use fixbolt_session::{Mono, SessionId, Ticket};
 
 use crate::outbound_queue::OutboundQueue;
+use crate::posted_body::PostedBody;
 use crate::ring::Refused;
 use crate::worker_signal::WorkerSignal;
 
@@ -87,7 +88,8 @@ impl Sender {
     /// # Errors
     /// [`PostError`], except [`PostError::Encode`].
     pub fn try_send(&self, body: &Body<'_>) -> Result<Ticket, PostError> {
-        Post { queue: &self.queue, signal: &self.signal, limit: None }.post(body)
+        let post = Post { queue: &self.queue, signal: &self.signal, limit: None };
+        post.post(&PostedBody { body: *body, may_have_secrets: true })
     }
 
     /// Returns a sender for one message, which waits for room for at most `limit`, counted from the
@@ -170,7 +172,8 @@ impl PatientSender<'_> {
     /// without room.
     pub fn send(self, body: &Body<'_>) -> Result<Ticket, PostError> {
         let Sender { queue, signal, .. } = self.sender;
-        Post { queue, signal, limit: Some(self.limit) }.post(body)
+        let post = Post { queue, signal, limit: Some(self.limit) };
+        post.post(&PostedBody { body: *body, may_have_secrets: true })
     }
 }
 
@@ -229,7 +232,8 @@ impl<'s> BodySink<'s> for SenderDraft<'s> {
 
     fn send(self) -> Result<Ticket, PostError> {
         let Self { writer, began, post } = self;
-        let body = writer.finish()?;
+        let may_have_secrets = writer.may_contain(&post.queue.secrets);
+        let body = PostedBody { body: writer.finish()?, may_have_secrets };
         let Some((timing, began)) = post.queue.timing.as_ref().zip(began) else { return post.post(&body) };
         let time = timing.clock.read() - began;
         // What is refused is written again.
@@ -247,7 +251,7 @@ struct Post<'s> {
 }
 
 impl Post<'_> {
-    fn post(self, body: &Body<'_>) -> Result<Ticket, PostError> {
+    fn post(self, body: &PostedBody<'_>) -> Result<Ticket, PostError> {
         let posted = self.try_post(body);
         match (posted, self.limit) {
             (Err(PostError::Full), Some(limit)) if !self.signal.must_not_be_awaited() => {
@@ -257,7 +261,7 @@ impl Post<'_> {
         }
     }
 
-    fn wait(self, body: &Body<'_>, limit: Duration) -> Result<Ticket, PostError> {
+    fn wait(self, body: &PostedBody<'_>, limit: Duration) -> Result<Ticket, PostError> {
         // A limit beyond the end of the clock counts as no wait at all.
         let now = Instant::now();
         let until = now.checked_add(limit).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
@@ -268,9 +272,9 @@ impl Post<'_> {
         posted.unwrap_or(Err(PostError::Full))
     }
 
-    fn try_post(self, body: &Body<'_>) -> Result<Ticket, PostError> {
+    fn try_post(self, posted: &PostedBody<'_>) -> Result<Ticket, PostError> {
         let Self { queue, signal, .. } = self;
-        let status = &queue.status;
+        let (status, body) = (&queue.status, &posted.body);
         if signal.is_stopped() || status.is_closed() {
             return Err(self.closed());
         }
@@ -287,7 +291,7 @@ impl Post<'_> {
         if !status.is_logged_on() && !status.keeps_messages() {
             return Err(PostError::NotLoggedOn);
         }
-        signal.push(queue, body).map_err(|refused| match refused {
+        signal.push(queue, posted).map_err(|refused| match refused {
             Refused::Full => PostError::Full,
             Refused::Closed => self.closed(),
         })

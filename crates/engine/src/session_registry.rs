@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fixbolt_session::{CodecClock, OpenError, SessionId, SessionKey, StatusCell};
+use fixbolt_session::{OpenError, SessionId, SessionKey, SessionSettings, StatusCell};
 
 use crate::handshake_queue::HandshakeQueue;
 use crate::limits::SessionLimits;
@@ -106,13 +106,13 @@ impl SessionRegistry {
         id: &SessionId,
         key: SessionKey,
         status: Arc<StatusCell>,
-        max_message_size: usize,
+        settings: &SessionSettings,
         signal: Arc<WorkerSignal>,
-        clock: Option<CodecClock>,
     ) {
-        let pages = Arc::clone(&self.pages);
-        let queue = OutboundQueue::new(id.clone(), key, status, max_message_size, self.queue_size, pages);
-        let link = SessionLink { queue: Arc::new(queue.timed_by(clock)), signal };
+        let (pages, most) = (Arc::clone(&self.pages), settings.max_message_size);
+        let secrets = settings.secret_fields();
+        let queue = OutboundQueue::new(id.clone(), key, status, most, self.queue_size, pages, secrets);
+        let link = SessionLink { queue: Arc::new(queue.timed_by(settings.codec_timing)), signal };
         lock(&self.sessions).insert(id.clone(), Some(link));
     }
 

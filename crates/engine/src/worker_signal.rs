@@ -11,7 +11,6 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_queue::ArrayQueue;
-use fixbolt_codec::Body;
 use fixbolt_session::{SessionKey, Ticket, WorkerWaker};
 
 use mio::net::TcpListener;
@@ -19,6 +18,7 @@ use mio::net::TcpListener;
 use crate::command::Command;
 use crate::outbound_queue::OutboundQueue;
 use crate::ports::Port;
+use crate::posted_body::PostedBody;
 use crate::ring::Refused;
 use crate::unanswered::Unanswered;
 use crate::worker::connection::Connection;
@@ -122,7 +122,7 @@ impl WorkerSignal {
     }
 
     /// Pushes a copy of `body` into `queue` and ensures that the worker takes it out.
-    pub(crate) fn push(&self, queue: &Arc<OutboundQueue>, body: &Body<'_>) -> Result<Ticket, Refused> {
+    pub(crate) fn push(&self, queue: &Arc<OutboundQueue>, body: &PostedBody<'_>) -> Result<Ticket, Refused> {
         let pushed = queue.push(body)?;
         if pushed.must_announce {
             match self.announced.push(Arc::clone(queue)) {

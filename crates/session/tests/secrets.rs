@@ -14,7 +14,7 @@ use fixbolt_dictionary::{Action, Check, Policy, Source, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Record, RecordFlags, Store, StoreError};
 use fixbolt_session::{
-    Delivery, Event, OpenError, Role, SessionDictionary, SessionKey, SessionSettings, WhileLoggedOff,
+    Delivery, Event, OpenError, Role, SessionDictionary, SessionKey, SessionSettings, Ticket, WhileLoggedOff,
 };
 
 static VALIDATOR: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new(fix44())));
@@ -173,6 +173,32 @@ fn a_secret_in_a_body_that_is_copied_is_masked() {
         writer.raw().field(Key::new(58), b"x").field(Key::new(20000), b"y\x01554=z");
     });
     assert!(only(&fields).1.contains("|58=x|20000=y|554=*|"));
+}
+
+#[test]
+fn a_posted_body_is_searched_for_secrets_unless_it_is_known_to_have_none() {
+    let mut memory = [0; 256];
+    let mut body = BodyWriter::new(MsgType::new(b"BE"), &mut memory);
+    user_request(&mut body);
+    let body = body.finish().unwrap();
+    let header = [(Key::new(115), &b"HIDDEN"[..])];
+    for (may_have_secrets, header, masked) in
+        [(true, &header[..0], true), (false, &header[..0], false), (false, &header[..], true)]
+    {
+        let mut watched = Watched::logged_on(|settings| settings.masked = vec![554, 925, 115]);
+        let side = &mut watched.side;
+        let written = side.act(0, |turn| {
+            let handle = turn.reply().posted_as(Ticket::Posted(1), may_have_secrets).with_header(header);
+            let mut draft = handle.draft(body.msg_type);
+            draft.writer().raw().body(&body);
+            draft.send()
+        });
+        let sent = side.take(0);
+        let shown = watched.shown(sent);
+        written.unwrap();
+        let is_masked = shown.stored[0].0.contains(RecordFlags::MASKED);
+        assert_eq!(is_masked, masked, "{may_have_secrets}, {} fields: {:?}", header.len(), shown.stored);
+    }
 }
 
 #[test]

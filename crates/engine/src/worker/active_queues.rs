@@ -7,6 +7,7 @@ use fixbolt_codec::Body;
 use fixbolt_session::{SessionKey, Ticket};
 
 use crate::outbound_queue::OutboundQueue;
+use crate::posted_body::PostedBody;
 use crate::worker_signal::WorkerSignal;
 
 /// The most bytes taken from one queue per cycle; a larger message is taken alone.
@@ -63,7 +64,7 @@ impl ActiveQueues {
         &mut self,
         signal: &WorkerSignal,
         take: Take,
-        mut send: impl FnMut(SessionKey, Ticket, &Body<'_>) -> SendOutcome,
+        mut send: impl FnMut(SessionKey, Ticket, &PostedBody<'_>) -> SendOutcome,
     ) -> bool {
         self.collect(signal);
         let Self { queues, body } = self;
@@ -106,7 +107,7 @@ fn send_from(
     queue: &OutboundQueue,
     take: Take,
     bytes: &mut Vec<u8>,
-    send: &mut impl FnMut(SessionKey, Ticket, &Body<'_>) -> SendOutcome,
+    send: &mut impl FnMut(SessionKey, Ticket, &PostedBody<'_>) -> SendOutcome,
 ) -> QueueState {
     let most = match take {
         Take::Batch => BATCH,
@@ -126,6 +127,7 @@ fn send_from(
             break QueueState::More;
         }
         let body = Body { msg_type: record.msg_type, bytes, sum: record.sum };
+        let body = PostedBody { body, may_have_secrets: record.may_have_secrets };
         if send(queue.session, Ticket::Posted(record.number), &body) == SendOutcome::BackPressure {
             break QueueState::Stalled;
         }
@@ -140,7 +142,7 @@ fn send_from(
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use fixbolt_codec::MsgType;
+    use fixbolt_codec::{MsgType, TagSet};
     use fixbolt_session::{SessionId, StatusCell};
 
     use super::*;
@@ -152,8 +154,10 @@ mod tests {
         let id: SessionId = "FIX.4.4:US->THEM".parse().unwrap();
         let (key, status) = (SessionKey::new(0, 0, 0), Arc::new(StatusCell::default()));
         let pages = Arc::new(Pages::with_shift(4, 10));
-        let queue = Arc::new(OutboundQueue::new(id, key, status, 8, 8, pages));
+        let secrets = TagSet::from_iter([]);
+        let queue = Arc::new(OutboundQueue::new(id, key, status, 8, 8, pages, secrets));
         let body = Body { msg_type: MsgType::new(b"D"), bytes: b"", sum: 0 };
+        let body = PostedBody { body, may_have_secrets: false };
         assert!(queue.push(&body).unwrap().must_announce);
         let mut queues = ActiveQueues::new();
         queues.add(Arc::clone(&queue));

@@ -115,12 +115,12 @@ impl SessionDriver {
             tracing::error!(name: "halted", session = %entry.id, reason = %halt, "the session is halted");
         }
         let status = self.sessions.status(key).ok_or(OpenError::NotOpen)?;
-        let clock = self.sessions.settings(key).and_then(|settings| settings.codec_timing);
+        let settings = self.sessions.settings(key).ok_or(OpenError::NotOpen)?;
         // First at its port: other workers pass connections on, or wait while it is being opened.
         if let Some((port, accepted)) = entry.accepted(key) {
             self.registry.ports().add(port, accepted);
         }
-        self.registry.add(&entry.id, key, status, entry.max_message_size, Arc::clone(&self.signal), clock);
+        self.registry.add(&entry.id, key, status, settings, Arc::clone(&self.signal));
         self.table.add(key, entry);
         self.poll(cycle);
         Ok(key)

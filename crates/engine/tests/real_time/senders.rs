@@ -1,14 +1,18 @@
 //! Sending from threads other than the session's: order, back-pressure, refusals returned to the
 //! caller, memory.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::support::*;
 use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody};
-use fixbolt::session::{CodecClock, Mono, Role, SendError, SessionSettings, Ticket, WhileLoggedOff};
+use fixbolt::session::{
+    CodecClock, Mono, Role, SendError, SessionKey, SessionSettings, Ticket, WhileLoggedOff,
+};
+use fixbolt::store::{MemoryStore, Record, Store, StoreError};
 use fixbolt::{Engine, EngineBuilder, PostError, Sender};
+use fixbolt_conformance::store::{Intercept, Intercepted};
 
 const REPORT: MsgType = MsgType::new(b"8");
 /// Longer than any test takes.
@@ -362,4 +366,42 @@ fn the_time_in_which_other_threads_write_bodies_is_part_of_encoding() {
     let expected = "CodecTime(CodecTime { operation: Decode, time: 1s, messages: 1 })";
     log.wait(|seen| matches!(seen, Seen::Other(event) if event == expected));
     venue.stop().unwrap();
+}
+
+/// Copies what is appended to a store.
+struct Appended(Arc<Mutex<Vec<String>>>);
+
+impl<S: Store> Intercept<S> for Appended {
+    fn append(&mut self, store: &mut S, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        self.0.lock().unwrap().push(String::from_utf8_lossy(record.body).replace('\x01', "|"));
+        store.append(session, record)
+    }
+}
+
+#[test]
+fn a_secret_that_another_thread_posts_is_masked_where_it_is_stored() {
+    let appended = Arc::new(Mutex::new(Vec::new()));
+    let store = Intercepted::new(MemoryStore::new(), Appended(Arc::clone(&appended)));
+    let (app, log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).store(Box::new(store)).start(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    log.logged_on();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
+    let mut draft = (&mut sender).draft(MsgType::new(b"BE"));
+    draft.writer().bytes(Key::new(553), b"desk").bytes(Key::new(554), b"battery");
+    draft.send().unwrap();
+    let sent = peer.receive();
+    assert!(sent.contains("|554=battery|"), "{sent}");
+    // Nothing is known of a body that was finished elsewhere.
+    let mut memory = [0; 64];
+    let mut draft = Memory(&mut memory).draft(MsgType::new(b"BE"));
+    draft.writer().bytes(Key::new(553), b"desk").bytes(Key::new(554), b"battery");
+    sender.try_send(&draft.send().unwrap()).unwrap();
+    peer.receive();
+    report(&mut sender, "ord1", 0).unwrap();
+    peer.receive();
+    let appended = appended.lock().unwrap().join("\n");
+    assert_eq!(appended.matches("|553=desk|554=*******|10=").count(), 2, "{appended}");
+    assert!(appended.contains("|11=ord1|10=") && !appended.contains("battery"), "{appended}");
 }

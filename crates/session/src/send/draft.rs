@@ -36,6 +36,8 @@ pub struct Handle<'a> {
     pub(crate) original: Option<Utc>,
     /// The ticket under which another thread posted the message.
     pub(crate) posted: Option<Ticket>,
+    /// Whether the body is known to have no secrets, whatever its writer knows of it.
+    pub(crate) has_no_secrets: bool,
     pub(crate) author: Author,
 }
 
@@ -62,6 +64,7 @@ impl<'a> Handle<'a> {
             header: &[],
             original: None,
             posted: None,
+            has_no_secrets: false,
             author: Author::Application,
         }
     }
@@ -86,10 +89,13 @@ impl<'a> Handle<'a> {
     }
 
     /// Says under which ticket another thread posted the message, so that it keeps it if it waits
-    /// for a throttle.
+    /// for a throttle; and whether the body, which is copied unseen, may have one of the session's
+    /// [`secret_fields`](crate::SessionSettings::secret_fields). If not, the message is not
+    /// searched for them.
     #[must_use]
-    pub const fn posted_as(mut self, ticket: Ticket) -> Self {
+    pub const fn posted_as(mut self, ticket: Ticket, may_have_secrets: bool) -> Self {
         self.posted = Some(ticket);
+        self.has_no_secrets = !may_have_secrets;
         self
     }
 
@@ -105,7 +111,9 @@ impl<'a> Handle<'a> {
     }
 
     pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
-        let Self { now, session, store, cause, ref route, version, header, original, posted, author } = self;
+        let Self { now, session, store, cause, route, version, header, original, posted, author, .. } = self;
+        // What is added to the body may have some.
+        let has_no_secrets = self.has_no_secrets && header.is_empty() && route.is_none();
         let session_layer = author == Author::SessionLayer;
         let original = original.map(|original| original.min(now.utc));
         if let Some(timing) = &mut session.tools.encoding.timing {
@@ -169,7 +177,19 @@ impl<'a> Handle<'a> {
         }
         let sender =
             Sender { now, fixed, standing, state, transaction, cursor, waiting, limits, tools, store };
-        Draft { writer, opened, kind, original, refused, alone, author, posted, waits, sender }
+        Draft {
+            writer,
+            opened,
+            kind,
+            original,
+            refused,
+            alone,
+            author,
+            posted,
+            has_no_secrets,
+            waits,
+            sender,
+        }
     }
 }
 
@@ -257,6 +277,7 @@ pub struct Draft<'d> {
     alone: bool,
     pub(super) author: Author,
     pub(super) posted: Option<Ticket>,
+    pub(super) has_no_secrets: bool,
     /// Whether the message waits for a throttle.
     pub(crate) waits: bool,
     pub(super) sender: Sender<'d>,

@@ -44,7 +44,7 @@ impl<'d> BodySink<'d> for Draft<'d> {
             refuse_sub_ids(settings, writer)?;
         }
         let is_admin = msg_type.is_admin();
-        let may_have_secrets = fixed.secret_tags.may_be_written(writer);
+        let may_have_secrets = !self.has_no_secrets && fixed.secret_tags.may_be_written(writer);
         let (memory, body) = self.writer.into_memory()?;
         let body_len = body.len();
         let precision = fixed.precision();

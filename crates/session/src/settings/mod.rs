@@ -9,7 +9,7 @@ pub(crate) mod logon_fields;
 use core::time::Duration;
 use std::sync::Arc;
 
-use fixbolt_codec::Version;
+use fixbolt_codec::{Tag, TagSet, Version};
 use fixbolt_dictionary::Policy;
 
 use crate::limits::throttle::{InboundThrottle, OutboundThrottle, Rate};
@@ -20,7 +20,7 @@ use crate::settings::heart_bt_int::AcceptedHeartBtInt;
 use crate::settings::logon_fields::LogonFields;
 use crate::values::codec_timing::CodecClock;
 use crate::values::fix::msg_type;
-use crate::values::fix::number::WRITTEN_ANEW;
+use crate::values::fix::number::{WRITTEN_ANEW, secret_everywhere};
 use crate::values::id::SessionId;
 
 /// Who opens the transport connection and sends the first Logon.
@@ -543,6 +543,14 @@ impl SessionSettings {
     #[must_use]
     pub fn can_be_masked(tag: u32) -> bool {
         !WRITTEN_ANEW.contains(&tag)
+    }
+
+    /// Returns the fields whose values are masked in every message of the session, for
+    /// [`BodyWriter::may_contain`](fixbolt_codec::BodyWriter::may_contain): all of
+    /// [`masked`](Self::masked) but RawData (96), which is a secret in a Logon only.
+    #[must_use]
+    pub fn secret_fields(&self) -> TagSet {
+        secret_everywhere(&self.masked).filter_map(Tag::try_new).collect()
     }
 
     /// Returns these settings with what `change` does to them.

@@ -97,6 +97,12 @@ pub(crate) mod number {
     /// session's identity are written again, too.
     pub(crate) const WRITTEN_ANEW: [u32; 11] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369];
 
+    /// Returns those of a session's secrets that are secrets in every message: all but RawData,
+    /// which is one in a Logon only.
+    pub(crate) fn secret_everywhere(all: &[u32]) -> impl Iterator<Item = u32> {
+        all.iter().copied().filter(|tag| *tag != RAW_DATA)
+    }
+
     /// Returns whether one of the tags is a routing field
     /// ([`REVERSED_ROUTE`](super::key::REVERSED_ROUTE)).
     pub(crate) fn is_route_among(tags: &[u32]) -> bool {

@@ -4,8 +4,9 @@
 use fixbolt_codec::{BodyWriter, SecretRanges, Secrets, Tag, TagSet, byte_sum};
 
 use crate::settings::SessionSettings;
+use crate::values::fix::SOH;
 use crate::values::fix::msg_type::LOGON;
-use crate::values::fix::{SOH, number};
+use crate::values::fix::number::secret_everywhere;
 
 /// The tags of a session's secrets, in the forms in which messages are compared with them.
 pub(crate) struct SecretTags {
@@ -17,12 +18,12 @@ pub(crate) struct SecretTags {
 
 impl SecretTags {
     pub(crate) fn new(all: &[u32]) -> Self {
-        let everywhere: Vec<u32> = all.iter().copied().filter(|tag| *tag != number::RAW_DATA).collect();
+        let everywhere: Vec<u32> = secret_everywhere(all).collect();
         let four = |some: &[u32]| core::array::from_fn(|n| some[n % some.len()]);
         Self {
             all: all.to_vec(),
             fours: everywhere.chunks(4).map(four).collect(),
-            set: everywhere.iter().copied().filter_map(Tag::try_new).collect(),
+            set: secret_everywhere(all).filter_map(Tag::try_new).collect(),
         }
     }
 

@@ -1,9 +1,10 @@
 //! Sends what other threads have posted, and says what has become of it.
 
-use fixbolt_codec::{Body, BodySink, NewBody};
+use fixbolt_codec::{BodySink, NewBody};
 use fixbolt_session::{Accepted, Application, Event, SendError, SessionKey, Ticket};
 
 use super::SessionDriver;
+use crate::posted_body::PostedBody;
 use crate::worker::active_queues::SendOutcome;
 use crate::worker::cycle::Cycle;
 
@@ -14,11 +15,11 @@ impl SessionDriver {
         &mut self,
         key: SessionKey,
         ticket: Ticket,
-        body: &Body<'_>,
+        posted: &PostedBody<'_>,
         cycle: &mut Cycle,
         app: &mut dyn Application,
     ) -> SendOutcome {
-        match self.send(key, ticket, body, cycle, app) {
+        match self.send(key, ticket, posted, cycle, app) {
             Ok(Accepted::Numbered(seq)) => {
                 self.sessions.notify(cycle.now, key, &Event::Sent { ticket, seq }, app)
             }
@@ -34,13 +35,14 @@ impl SessionDriver {
         &mut self,
         key: SessionKey,
         ticket: Ticket,
-        body: &Body<'_>,
+        posted: &PostedBody<'_>,
         cycle: &Cycle,
         app: &mut dyn Application,
     ) -> Result<Accepted, SendError> {
         self.sessions.act(cycle.now, key, app, |turn| {
-            let handle = turn.to(key).ok_or(SendError::Unavailable)?.posted_as(ticket);
-            let mut draft = handle.draft(body.msg_type);
+            let PostedBody { body, may_have_secrets } = posted;
+            let handle = turn.to(key).ok_or(SendError::Unavailable)?;
+            let mut draft = handle.posted_as(ticket, *may_have_secrets).draft(body.msg_type);
             draft.writer().raw().body(body);
             draft.send()
         })
