@@ -19,6 +19,8 @@ use super::watch::Watch;
 const CHECKED: u64 = 64;
 /// How long an order may wait for room in its session's queue.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long one attempt waits for room, before it is looked whether anything went wrong.
+pub(super) const LOOK: Duration = Duration::from_millis(100);
 
 /// Orders out and reports back through two engines.
 pub(super) struct RoundTrip<E> {
@@ -139,14 +141,14 @@ pub(super) fn post(
     watch: &Watch,
 ) -> Result<(), String> {
     put(watch, || {
-        let mut draft = (&mut *sender).draft(ORDER);
+        let mut draft = sender.within(LOOK).draft(ORDER);
         write(draft.writer());
         draft.send().map(drop)
     })
 }
 
-/// Puts an order into the outbound queue of the trader's session by `put`, as soon as there is room
-/// in it.
+/// Puts an order into the outbound queue of the trader's session by `put`, which waits for room in
+/// it for at most [`LOOK`].
 pub(super) fn put(watch: &Watch, mut put: impl FnMut() -> Result<(), PostError>) -> Result<(), String> {
     let mut full_since = None;
     loop {
@@ -164,6 +166,5 @@ pub(super) fn put(watch: &Watch, mut put: impl FnMut() -> Result<(), PostError>)
         if full_since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
             return Err(format!("the venue has not read anything for {} s", PATIENCE.as_secs()));
         }
-        std::thread::yield_now();
     }
 }

@@ -11,6 +11,7 @@ use fixbolt_workloads::wire::Encoder;
 
 use super::prepared::Prepared;
 use crate::loopback::exchange::{ORDER, differs};
+use crate::loopback::open::LOOK;
 use crate::messages::MORNING;
 
 /// CompIDs of trader and venue.
@@ -58,9 +59,9 @@ impl Orders {
     pub(super) fn send(&mut self, number: u64, sender: &mut Sender) -> Result<(), PostError> {
         if let Some(prepared) = &mut self.prepared {
             prepared.begin().value(&number).value(&self.created).value(&quantity(number));
-            return sender.try_send(&prepared.body()).map(drop);
+            return sender.within(LOOK).send(&prepared.body()).map(drop);
         }
-        let mut draft = sender.draft(ORDER);
+        let mut draft = sender.within(LOOK).draft(ORDER);
         self.write(number, draft.writer());
         draft.send().map(drop)
     }
