@@ -16,6 +16,7 @@
 //! There is no unsafe code: words are atomics, read and written relaxed, and the first word orders
 //! them. On the processors that we build for, these are plain loads and stores.
 
+use core::ops::Range;
 use std::sync::Arc;
 
 use fixbolt_codec::MsgType;
@@ -117,22 +118,27 @@ impl Ring {
         let start = self.reserve((HEAD + len.div_ceil(WORD)) as u64)?;
         let number = number();
         let [low, high] = pack(body.msg_type);
-        let mut words = Words { ring: self, at: start + 1, page: None };
-        for word in [number, low, high] {
-            words.next().store(word, Ordering::Relaxed);
+        for (at, word) in (start + 1..).zip([number, low, high]) {
+            self.word(at).store(word, Ordering::Relaxed);
         }
-        let (whole, rest) = body.bytes.as_chunks::<WORD>();
-        for bytes in whole {
-            words.next().store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
+        let body_start = start + HEAD as u64;
+        let (mut whole, rest) = body.bytes.as_chunks::<WORD>();
+        for run in self.runs(body_start..body_start + whole.len() as u64) {
+            let (now, later) = whole.split_at(run.len());
+            for (word, bytes) in run.iter().zip(now) {
+                word.store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
+            }
+            whole = later;
         }
         if !rest.is_empty() {
             let mut bytes = [0; WORD];
             bytes[..rest.len()].copy_from_slice(rest);
-            words.next().store(u64::from_le_bytes(bytes), Ordering::Relaxed);
+            let last = body_start + (len / WORD) as u64;
+            self.word(last).store(u64::from_le_bytes(bytes), Ordering::Relaxed);
         }
         let secrets = if *may_have_secrets { SECRETS } else { 0 };
         let first = COMPLETE | secrets | u64::from(body.sum) << 32 | len as u64;
-        Words { ring: self, at: start, page: None }.next().store(first, Ordering::Release);
+        self.word(start).store(first, Ordering::Release);
         Ok(number)
     }
 
@@ -225,19 +231,23 @@ impl Ring {
         if self.place(self.page_of(head)).load(Ordering::Acquire) == 0 {
             return None;
         }
-        let mut words = Words { ring: self, at: head, page: None };
-        let first = words.next().load(Ordering::Acquire);
+        let first = self.word(head).load(Ordering::Acquire);
         if first == 0 {
             return None;
         }
-        let mut next = || words.next().load(Ordering::Relaxed);
-        let (number, low, high) = (next(), next(), next());
+        let [number, low, high] = [1, 2, 3].map(|n| self.word(head + n).load(Ordering::Relaxed));
         let (len, sum) = (first & u64::from(u32::MAX), first >> 32 & 0xff);
         let (len, sum) = (usize::try_from(len).unwrap_or(0), sum.to_le_bytes()[0]);
         let count = len.div_ceil(WORD);
-        body.clear();
-        for _ in 0..count {
-            body.extend_from_slice(&next().to_le_bytes());
+        body.resize(count * WORD, 0);
+        let (mut whole, _) = body.as_chunks_mut::<WORD>();
+        let body_start = head + HEAD as u64;
+        for run in self.runs(body_start..body_start + count as u64) {
+            let (now, later) = whole.split_at_mut(run.len());
+            for (word, bytes) in run.iter().zip(now) {
+                *bytes = word.load(Ordering::Relaxed).to_le_bytes();
+            }
+            whole = later;
         }
         body.truncate(len);
         let msg_type = unpack([low, high]);
@@ -249,9 +259,8 @@ impl Ring {
     pub(crate) fn consume(&self, record: Record) -> bool {
         let head = self.head.0.load(Ordering::Relaxed);
         let end = head + record.words;
-        let mut words = Words { ring: self, at: head, page: None };
-        for _ in 0..record.words {
-            words.next().store(0, Ordering::Relaxed);
+        for word in self.runs(head..end).flatten() {
+            word.store(0, Ordering::Relaxed);
         }
         let made_room = self.page_of(end) > self.page_of(head);
         for page in self.page_of(head)..self.page_of(end) {
@@ -330,6 +339,28 @@ impl Ring {
         }
     }
 
+    /// Returns reserved words, in as many pieces as there are pages with some of them.
+    fn runs(&self, words: Range<u64>) -> Runs<'_> {
+        Runs { ring: self, words }
+    }
+
+    /// Returns a reserved word.
+    fn word(&self, at: u64) -> &AtomicU64 {
+        let (page, within) = self.locate(at);
+        &page[within]
+    }
+
+    /// Returns the page of a reserved word, and where in it the word is.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // within a page
+    fn locate(&self, at: u64) -> (&Page, usize) {
+        // The page exists as long as the record does: its place was seen filled before the words
+        // were reserved.
+        let number = self.place(self.page_of(at)).load(Ordering::Acquire);
+        let within = at & ((1 << self.pages.shift()) - 1);
+        (self.pages.words(number - 1), within as usize)
+    }
+
     fn page_of(&self, word: u64) -> u64 {
         word >> self.pages.shift()
     }
@@ -363,31 +394,25 @@ pub(crate) fn largest_body(pages: &Pages) -> usize {
     (pages.budget() / 2 * page).saturating_sub(2 * page + record_size(0))
 }
 
-/// The words of a record, in order, across the ends of pages.
-struct Words<'r> {
+/// The words of a record in order, those of a page at a time.
+struct Runs<'r> {
     ring: &'r Ring,
-    at: u64,
-    page: Option<&'r Page>,
+    words: Range<u64>,
 }
 
-impl<'r> Words<'r> {
+impl<'r> Iterator for Runs<'r> {
+    type Item = &'r [AtomicU64];
+
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // within a page
-    fn next(&mut self) -> &'r AtomicU64 {
-        let ring = self.ring;
-        let within = self.at & ((1 << ring.pages.shift()) - 1);
-        let page = match self.page {
-            Some(page) if within > 0 => page,
-            _ => {
-                // The page exists as long as the record does: its place was seen filled before the
-                // words were reserved.
-                let number = ring.place(ring.page_of(self.at)).load(Ordering::Acquire);
-                ring.pages.words(number - 1)
-            }
-        };
-        self.page = Some(page);
-        self.at += 1;
-        &page[within as usize]
+    fn next(&mut self) -> Option<&'r [AtomicU64]> {
+        let left = usize::try_from(self.words.end - self.words.start).unwrap_or(usize::MAX);
+        if left == 0 {
+            return None;
+        }
+        let (page, within) = self.ring.locate(self.words.start);
+        let run = &page[within..][..left.min(page.len() - within)];
+        self.words.start += run.len() as u64;
+        Some(run)
     }
 }
 
