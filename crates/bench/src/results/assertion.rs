@@ -122,7 +122,16 @@ impl Assertion {
                 let times = if service { TimeKind::Service } else { series.judged() };
                 series.row(times, percentile).filter(selects)
             };
-            return report.series().filter_map(of).collect();
+            // Other figures have one kind of times.
+            let of_series = |row: &Row| {
+                report.series().any(|series| {
+                    (&series.test, &series.message, &series.name) == (&row.test, &row.message, &row.operation)
+                })
+            };
+            let others = report.figures().into_iter();
+            let others =
+                others.filter(|row| row.percentile == Some(percentile) && !of_series(row) && selects(row));
+            return report.series().filter_map(of).chain(others).collect();
         }
         let is_metric = |row: &Row| match self.metric {
             Metric::Rate => row.unit.as_deref() == Some("/s"),

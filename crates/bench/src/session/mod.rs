@@ -8,6 +8,7 @@
 
 mod acceptor;
 mod heartbeats;
+mod paths;
 mod resend;
 mod stages;
 mod trader;
@@ -21,6 +22,7 @@ use fixbolt_workloads::harness::{Contest, Control, alternate};
 
 use self::acceptor::{Acceptor, Orders, Without};
 use self::heartbeats::Heartbeats;
+use self::paths::{Receive, Send};
 use self::resend::Resend;
 use self::venue::Work;
 use crate::batches::Measured;
@@ -55,6 +57,11 @@ trait Operation {
 
     /// Processes this many of the prepared messages; returns for how many the outcome is right.
     fn work(&mut self, messages: usize) -> usize;
+
+    /// Returns the percentiles of single messages, if they are timed.
+    fn percentiles(&self) -> Vec<Row> {
+        Vec::new()
+    }
 }
 
 /// Measures each operation in `batches` alternating slices, and returns a figure for each.
@@ -63,6 +70,7 @@ trait Operation {
 /// Returns the outcome that is wrong: before anything is timed, or a message that was not answered.
 pub fn measure(batches: usize, control: &Control) -> Result<Measured, String> {
     let mut operations = operations(resend::RANGE)?;
+    operations.extend(timed_singly()?);
     let rows: Vec<Row> = operations.iter().map(|operation| operation.row()).collect();
     for (operation, row) in operations.iter_mut().zip(&rows) {
         // Until the store has touched all of its memory.
@@ -74,8 +82,11 @@ pub fn measure(batches: usize, control: &Control) -> Result<Measured, String> {
         operations.iter_mut().map(|operation| Contest::new("session", || slice(&mut **operation))).collect();
     control.begin("session", batches as u64);
     let figures = alternate(&mut contests, batches, control)?;
-    let rows = rows.into_iter().zip(figures).filter_map(|(row, slices)| row.median_of(Part::Batch, slices));
-    Ok(Measured { rows: rows.collect(), notes: Vec::new() })
+    drop(contests);
+    let medians = rows.into_iter().zip(figures);
+    let mut rows: Vec<Row> = medians.filter_map(|(row, slices)| row.median_of(Part::Batch, slices)).collect();
+    rows.extend(operations.iter().flat_map(|operation| operation.percentiles()));
+    Ok(Measured { rows, notes: Vec::new() })
 }
 
 /// Runs each operation once, for a profiler that counts the instructions of [`counted`], and
@@ -101,10 +112,7 @@ pub fn once() -> Result<Vec<Row>, String> {
 
 /// Creates and checks every operation. A ResendRequest asks for `range` messages.
 fn operations(range: usize) -> Result<Vec<Box<dyn Operation>>, String> {
-    let on_disk = |name| {
-        let folder = Folder::new()?;
-        Acceptor::new(name, Box::new(DirectoryStore::new(&folder.0)), Some(folder), Without::default())
-    };
+    let on_disk = |name| acceptor_on_disk(name, Without::default());
     let in_memory = |name| Acceptor::new(name, Box::new(MemoryStore::new()), None, Without::default());
     let without = |name, without| Acceptor::new(name, Box::new(NoStore::new()), None, without);
     let work = |work| Without { work, ..Without::default() };
@@ -123,6 +131,22 @@ fn operations(range: usize) -> Result<Vec<Box<dyn Operation>>, String> {
     ];
     operations.extend(stages::alone()?);
     Ok(operations)
+}
+
+/// Creates and checks the operations that read the clock at each message, which a profiler that
+/// counts instructions need not allow.
+fn timed_singly() -> Result<[Box<dyn Operation>; 2], String> {
+    let reads = Without { work: Work::Read, ..Without::default() };
+    Ok([
+        Box::new(Receive::checked(acceptor_on_disk("receive", reads)?)?),
+        Box::new(Send::checked(acceptor_on_disk("send", Without::default())?)?),
+    ])
+}
+
+/// Creates an acceptor with the journal that sessions have by default.
+fn acceptor_on_disk(name: &'static str, without: Without) -> Result<Acceptor, String> {
+    let folder = Folder::new()?;
+    Acceptor::new(name, Box::new(DirectoryStore::new(&folder.0)), Some(folder), without)
 }
 
 /// Times a slice; returns nanoseconds per message.
@@ -156,9 +180,10 @@ pub fn report(measured: Measured, batches: usize) -> TestReport {
     for row in rows.iter_mut().filter(|row| row.operation == "order-report") {
         row.floor_ns = floor;
     }
-    let (of_stages, others): (Vec<Row>, Vec<Row>) = rows
-        .iter()
-        .cloned()
+    let (of_single, of_all): (Vec<Row>, Vec<Row>) =
+        rows.iter().cloned().partition(|row| row.percentile.is_some());
+    let (of_stages, others): (Vec<Row>, Vec<Row>) = of_all
+        .into_iter()
         .partition(|row| row.operation.starts_with("stage-") || row.operation.starts_with("without-"));
     let mut test = TestReport::new("session", "thread CPU time per message, in ns");
     test = test.setting("batches", batches).setting("messages", "64 differing ones");
@@ -168,6 +193,9 @@ pub fn report(measured: Measured, batches: usize) -> TestReport {
     test.tables =
         vec![first, Table::of_rows("The path without a stage, and each stage alone", &of_stages, &[])];
     test.tables.extend(stages::table(&rows));
+    let mut single = Table::of_rows("Single messages, by the clock", &of_single, &[]);
+    single.note("receive: from an order's bytes until the application has read it and the journal has it; send: from the application's call until the journal has the report and the socket may have it; two readings of the clock included");
+    test.tables.push(single);
     test.rows = rows;
     test.notes = notes;
     test

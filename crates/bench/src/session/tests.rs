@@ -2,7 +2,7 @@
 
 use super::*;
 
-const OPERATIONS: [&str; 16] = [
+const OPERATIONS: [&str; 18] = [
     "order-report",
     "order-report-memory",
     "heartbeat",
@@ -19,6 +19,8 @@ const OPERATIONS: [&str; 16] = [
     "stage-reads",
     "stage-encode",
     "stage-journal",
+    "receive",
+    "send",
 ];
 
 fn in_memory() -> Acceptor {
@@ -28,11 +30,18 @@ fn in_memory() -> Acceptor {
 #[test]
 fn every_operation_has_a_figure_and_the_stages_add_up_to_the_path() {
     let test = report(measure(1, &Control::default()).unwrap(), 1);
-    let operations: Vec<&str> = test.rows.iter().map(|row| row.operation.as_str()).collect();
+    let (single, all): (Vec<_>, Vec<_>) = test.rows.iter().partition(|row| row.percentile.is_some());
+    let operations: Vec<&str> = all.iter().map(|row| row.operation.as_str()).collect();
     assert_eq!(operations, OPERATIONS);
+    let single: Vec<String> = single.iter().map(|row| row.what()).collect();
+    let of = |path: &str| {
+        ["p50", "p90", "p99", "p99.9", "p99.99", "worst"].map(|name| format!("{path} service {name}"))
+    };
+    assert_eq!(single, [of("receive"), of("send")].concat());
     assert!(test.rows.iter().all(|row| row.figure().0 > 0.0 && row.key().starts_with("session fixbolt ")));
     assert!(test.rows[0].floor_ns > Some(0.0));
-    assert_eq!(once().unwrap().len(), OPERATIONS.len());
+    // A profiler is not shown those that read the clock.
+    assert_eq!(once().unwrap().len(), OPERATIONS.len() - 2);
     let stages = &test.tables[2];
     let ns: Vec<f64> = stages.rows.iter().map(|row| row[1].parse().unwrap()).collect();
     let (whole, parts) = ns.split_last().unwrap();
@@ -53,7 +62,7 @@ fn a_stop_leaves_no_figure_that_was_not_measured() {
     let control = Control::default();
     control.stop();
     let test = report(measure(1, &control).unwrap(), 1);
-    assert!(test.rows.is_empty() && test.tables.len() == 2);
+    assert!(test.rows.is_empty() && test.tables.len() == 3);
 }
 
 #[test]

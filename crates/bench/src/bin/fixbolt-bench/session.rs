@@ -26,14 +26,18 @@ use super::batches::{self, Batches, Measure, PROCESSES, Rows};
 ///   without-validation   the same, and the session has no dictionary
 ///   without-reads        stores nothing, and the application does not read the order
 ///   without-report       stores nothing, and the application sends no report
+///   receive              an order in, which the application reads and does not answer, with the
+///                        journal on disk
+///   send                 a report out that no order caused, with the journal on disk
 ///   stage-...            a stage of order-report alone: the same work without a session around it;
 ///                        stage-index includes framing, stage-validate and stage-reads include both
 /// Nanoseconds per order with its report, Heartbeat or message that is sent again: CPU time of the
 /// session's thread without the threads of the journal: the median of several processes, in each
 /// the median of several batches in which the operations alternate. `worst` is the worst process.
 /// `tier` is the instruction set that the index is built with; `floor` is
-/// the time of the stages alone, one after another. The last table adds the stages up to
-/// order-report.
+/// the time of the stages alone, one after another. One table adds the stages up to order-report.
+/// The last one has the percentiles of `receive` and `send`, of which each message is timed by
+/// itself, by the clock: the median of the processes.
 ///
 /// Exit status: 0 measured; 1 a message was wrong or missing; 2 wrong usage.
 #[derive(Debug, Args)]
