@@ -42,7 +42,7 @@ fn fixbolt_simd_chooses_the_instructions_and_an_unknown_value_stops_every_comman
     };
     let list = &["dictionary", "list"][..];
     assert_eq!(ended("scalar", list).0, Some(0));
-    let line = "fixbolt: environment variable FIXBOLT_SIMD is \"abacus\": there is no such tier; known are scalar and avx2\n";
+    let line = "fixbolt: environment variable FIXBOLT_SIMD is \"abacus\": there is no such tier; known are scalar, avx2 and avx512\n";
     assert_eq!(ended("abacus", list), (Some(2), line.to_owned()));
     assert_eq!(ended("", &["bench", "codec"]).0, Some(2));
 }

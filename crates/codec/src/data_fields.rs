@@ -11,13 +11,13 @@ pub struct DataFields {
     /// use.
     pairs: [(u32, u32); DataFields::CAPACITY],
     count: usize,
-    /// One bit per tag: the first 512 bits for tags below 512, the others for all other tags modulo
-    /// 512. A clear bit means that the tag is not a length field, so that the common case needs no
-    /// search. Few enough to fit into vector registers.
+    /// One bit per tag: the first 1,024 bits for tags below 1,024, the others for all other tags
+    /// modulo 1,024. A clear bit means that the tag is not a length field, so that the common case
+    /// needs no search. Few enough to fit into vector registers.
     hints: [u32; HINTS],
-    /// One bit for each value of [`second_hint`]. A clear bit means that the tag is not a length
-    /// field, as for most tags that merely share their bit of `hints` with one.
-    second_hints: [u32; HINTS],
+    /// A hash table of the length fields: the number of a pair, counted from 1, is in the first
+    /// free slot from [`first_slot`] on.
+    slots: [u16; SLOTS],
 }
 
 static STANDARD: DataFields = DataFields::new(STANDARD_PAIRS);
@@ -35,21 +35,25 @@ impl DataFields {
     /// Panics if the length tags are not ascending, or if there are more than
     /// [`DataFields::CAPACITY`].
     #[must_use]
+    #[allow(clippy::cast_possible_truncation)] // there are at most 256 pairs
     pub const fn new(pairs: &[(u32, u32)]) -> Self {
         assert!(pairs.len() <= Self::CAPACITY, "too many data fields");
         let mut all = [(0, 0); Self::CAPACITY];
-        let (mut hints, mut second_hints) = ([0; HINTS], [0; HINTS]);
+        let (mut hints, mut slots) = ([0; HINTS], [0; SLOTS]);
         let mut n = 0;
         while n < pairs.len() {
             assert!(n == 0 || pairs[n - 1].0 < pairs[n].0, "length tags must be ascending");
             let (word, bit) = hint(pairs[n].0);
             hints[word] |= 1 << bit;
-            let (word, bit) = second_hint(pairs[n].0);
-            second_hints[word] |= 1 << bit;
+            let mut slot = first_slot(pairs[n].0);
+            while slots[slot] != 0 {
+                slot = (slot + 1) % SLOTS;
+            }
             all[n] = pairs[n];
             n += 1;
+            slots[slot] = n as u16;
         }
-        Self { pairs: all, count: pairs.len(), hints, second_hints }
+        Self { pairs: all, count: pairs.len(), hints, slots }
     }
 
     /// Returns the data field that follows the length field `tag`, or `None` if `tag` is not a
@@ -57,26 +61,29 @@ impl DataFields {
     #[must_use]
     #[inline]
     pub fn data_tag(&self, tag: u32) -> Option<u32> {
-        let (word, bit) = hint(tag);
-        if self.hints[word] >> bit & 1 == 0 { None } else { self.search(tag) }
+        if self.may_be_length(tag) { self.search(tag) } else { None }
     }
 
-    /// Returns whether a tag that shares its bit of [`DataFields::hints`] with a length field may
-    /// be one: it seldom is none.
-    #[inline]
-    pub(crate) fn may_be_length(&self, tag: u32) -> bool {
-        let (word, bit) = second_hint(tag);
-        self.second_hints[word] >> bit & 1 != 0
+    /// Returns whether the tag has its bit of [`DataFields::hints`]: below 1,024 only length fields
+    /// have one.
+    #[inline(always)]
+    pub(crate) const fn may_be_length(&self, tag: u32) -> bool {
+        let (word, bit) = hint(tag);
+        self.hints[word] >> bit & 1 != 0
     }
 
     #[cold]
     #[inline(never)]
     fn search(&self, tag: u32) -> Option<u32> {
-        if !self.may_be_length(tag) {
-            return None;
+        let mut slot = first_slot(tag);
+        // At most half of the slots are taken.
+        while let Some(n) = usize::from(self.slots[slot]).checked_sub(1) {
+            if self.pairs[n].0 == tag {
+                return Some(self.pairs[n].1);
+            }
+            slot = (slot + 1) % SLOTS;
         }
-        let pairs = self.pairs();
-        pairs.binary_search_by_key(&tag, |pair| pair.0).ok().map(|n| pairs[n].1)
+        None
     }
 
     /// Returns the length field of the data field `tag`, or `None` if `tag` is not a data field.
@@ -111,18 +118,20 @@ impl DataFields {
 }
 
 /// Number of words that hold the hints.
-pub(crate) const HINTS: usize = 32;
+pub(crate) const HINTS: usize = 64;
 
 /// Returns the word and the bit for a tag.
 const fn hint(tag: u32) -> (usize, u32) {
-    let part = if tag < 512 { 0 } else { 16 };
-    (part + tag as usize / 32 % 16, tag % 32)
+    let part = if tag < 1024 { 0 } else { 32 };
+    (part + tag as usize / 32 % 32, tag % 32)
 }
 
+/// Number of slots of the hash table.
+const SLOTS: usize = 2 * DataFields::CAPACITY;
+
 /// Takes the highest bits of a product, so that consecutive tags are far apart.
-const fn second_hint(tag: u32) -> (usize, u32) {
-    let product = tag.wrapping_mul(0x9E37_79B1);
-    ((product >> 27) as usize, product >> 22 & 31)
+const fn first_slot(tag: u32) -> usize {
+    (tag.wrapping_mul(0x9E37_79B1) >> (32 - SLOTS.ilog2())) as usize
 }
 
 #[rustfmt::skip]

@@ -28,6 +28,8 @@ enum Instructions {
     Scalar = 1,
     #[cfg(target_arch = "x86_64")]
     Avx2 = 2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512 = 3,
 }
 
 /// Why a tier is not available.
@@ -43,7 +45,7 @@ pub enum TierError {
 impl fmt::Display for TierError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown => f.write_str("there is no such tier; known are scalar and avx2"),
+            Self::Unknown => f.write_str("there is no such tier; known are scalar, avx2 and avx512"),
             Self::Unavailable => f.write_str("this processor does not support the instructions"),
         }
     }
@@ -59,7 +61,7 @@ impl Tier {
     pub const SCALAR: Self = Self(Instructions::Scalar);
 
     /// The names of all tiers, the simplest first.
-    pub const NAMES: [&'static str; 2] = ["scalar", "avx2"];
+    pub const NAMES: &'static [&'static str] = &["scalar", "avx2", "avx512"];
 
     /// Returns the tier with this name.
     ///
@@ -70,7 +72,9 @@ impl Tier {
             "scalar" => Ok(Self::SCALAR),
             #[cfg(target_arch = "x86_64")]
             "avx2" if has_avx2() => Ok(Self(Instructions::Avx2)),
-            "avx2" => Err(TierError::Unavailable),
+            #[cfg(target_arch = "x86_64")]
+            "avx512" if has_avx512() => Ok(Self(Instructions::Avx512)),
+            "avx2" | "avx512" => Err(TierError::Unavailable),
             _ => Err(TierError::Unknown),
         }
     }
@@ -82,12 +86,14 @@ impl Tier {
             Instructions::Scalar => "scalar",
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => "avx512",
         }
     }
 
     /// Returns the tiers that this processor supports, the simplest first.
     pub fn available() -> impl Iterator<Item = Self> {
-        Self::NAMES.into_iter().filter_map(|name| Self::named(name).ok())
+        Self::NAMES.iter().filter_map(|name| Self::named(name).ok())
     }
 
     /// Returns the fastest tier that this processor supports.
@@ -106,6 +112,8 @@ impl Tier {
             // Written only from a tier that this processor supports.
             #[cfg(target_arch = "x86_64")]
             2 => Self(Instructions::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            3 => Self(Instructions::Avx512),
             _ => Self::first_look(),
         }
     }
@@ -138,6 +146,9 @@ impl Tier {
             // SAFETY: a tier is created only on a processor that supports it. Only an index calls
             // this, with the bytes of a framer.
             Instructions::Avx2 => unsafe { crate::simd::avx2::find(bytes, data_fields, tags, spans) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Instructions::Avx512 => unsafe { crate::simd::avx512::find(bytes, data_fields, tags, spans) },
         }
     }
 }
@@ -145,8 +156,29 @@ impl Tier {
 /// Returns whether the processor and the operating system support AVX2 and what came with it: BMI1,
 /// BMI2, LZCNT, POPCNT.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-#[allow(unsafe_code)]
 fn has_avx2() -> bool {
+    // BMI1, AVX2, BMI2.
+    has(XMM_AND_YMM, &[3, 5, 8], &[])
+}
+
+/// Returns whether they support AVX-512 with VBMI and VBMI2, too.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn has_avx512() -> bool {
+    // BMI1, AVX2, BMI2, AVX512F, AVX512BW, AVX512VL; AVX512_VBMI, AVX512_VBMI2.
+    has(XMM_AND_YMM | MASKS_AND_ZMM, &[3, 5, 8, 16, 30, 31], &[1, 6])
+}
+
+/// Registers that the system saves, as bits of XCR0.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const XMM_AND_YMM: u64 = 0b110;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const MASKS_AND_ZMM: u64 = 0b1110_0000;
+
+/// Returns whether the system saves these registers, and the processor has LZCNT, POPCNT and what
+/// these bits of EBX and ECX in CPUID's leaf 7 say.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[allow(unsafe_code)]
+fn has(saved: u64, ebx: &[u32], ecx: &[u32]) -> bool {
     use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
     #[target_feature(enable = "xsave")]
     fn saved_state() -> u64 {
@@ -163,12 +195,22 @@ fn has_avx2() -> bool {
     }
     // SAFETY: XSAVE and OSXSAVE were seen.
     let state = unsafe { saved_state() };
-    // The system saves SSE and AVX registers; BMI1, AVX2, BMI2; LZCNT.
-    state & 6 == 6 && all(__cpuid_count(7, 0).ebx, &[3, 5, 8]) && all(__cpuid(0x8000_0001).ecx, &[5])
+    let seven = __cpuid_count(7, 0);
+    // LZCNT.
+    state & saved == saved
+        && all(seven.ebx, ebx)
+        && all(seven.ecx, ecx)
+        && all(__cpuid(0x8000_0001).ecx, &[5])
 }
 
 /// Miri has no CPUID: use what it was told to emulate.
 #[cfg(all(target_arch = "x86_64", miri))]
 fn has_avx2() -> bool {
     cfg!(target_feature = "avx2")
+}
+
+/// Miri does not know the instructions.
+#[cfg(all(target_arch = "x86_64", miri))]
+fn has_avx512() -> bool {
+    false
 }

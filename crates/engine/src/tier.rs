@@ -9,7 +9,7 @@ use crate::error::EngineError;
 const VARIABLE: &str = "FIXBOLT_SIMD";
 
 /// Makes the codec use the instructions that the environment variable `FIXBOLT_SIMD` names,
-/// `scalar` or `avx2`.
+/// `scalar`, `avx2` or `avx512`.
 ///
 /// Without the variable the codec uses the best that the processor has. The results are the same.
 /// Starting an engine calls this; a program without an engine may call it.

@@ -6,66 +6,108 @@
 //! plain loop continues from there. So every fault and every error comes from the plain loop.
 
 pub(crate) mod avx2;
+pub(crate) mod avx512;
 pub(crate) mod sse2;
 
-use crate::data_fields::{DataFields, HINTS};
+use crate::data_fields::DataFields;
 use crate::frame::TRAILER_LEN;
 use crate::index::Span;
-use crate::scan::{FieldBoundary, Found, data_length, read_tag};
+use crate::scan::{FieldBoundary, data_length, read_tag};
+use crate::types::digits;
 
 /// Number of bytes in a block.
 const BLOCK: usize = 64;
-/// Number of fields whose tags are read at a time.
-const GROUP: usize = 8;
 
-/// The operations of an instruction set on the 64 bytes of a block and on the tags of eight fields.
+/// An instruction set's way through a message: the operations on the 64 bytes of a block, and what
+/// it keeps between blocks.
 ///
 /// # Safety
 /// For every function the processor must support the instructions. A function that takes a pointer
 /// says what it must point to.
-trait Vector: Copy {
-    /// Sums of bytes that have not been added up yet.
-    type Sums: Copy;
+trait Vector {
+    /// The length of the shortest message that it can read.
+    const SHORTEST: usize;
 
-    /// Returns the block of the 64 bytes at `bytes`, which must be readable.
-    unsafe fn load(bytes: *const u8) -> Self;
+    /// How many positions must be writable for a block, and are written if it has so many.
+    const POSITIONS: usize;
 
-    /// Returns the block with its first `count` bytes (at most 64) set to zero.
-    unsafe fn without_first(self, count: usize) -> Self;
+    /// How many tags must be writable for a block; 0 if none are written.
+    const TAGS: usize;
 
-    /// Returns one bit for every byte that equals `byte`, the lowest for the first.
-    unsafe fn equal(self, byte: u8) -> u64;
+    /// Returns what is kept before the first block. The data fields must live as long.
+    unsafe fn new(data_fields: &DataFields) -> Self;
 
-    /// Returns sums of zero.
-    unsafe fn no_sums() -> Self::Sums;
+    /// Adds the 64 bytes at `bytes`, which must be readable, to the sum. Returns a bit for each
+    /// byte that is SOH, the lowest for the first, and one for each `=`.
+    unsafe fn block(&mut self, bytes: *const u8) -> (u64, u64);
 
-    /// Returns the sums with the bytes of this block added.
-    unsafe fn add_to(self, sums: Self::Sums) -> Self::Sums;
+    /// Adds the bytes from `at` on, fewer than 64, to the sum. Returns bits as [`Vector::block`]
+    /// does; those after the last byte are clear.
+    unsafe fn last_block(&mut self, bytes: &[u8], at: usize) -> (u64, u64);
 
-    /// Returns all sums together, modulo 256.
-    unsafe fn total(sums: Self::Sums) -> u8;
+    /// Writes the positions of values and their ends in the block that was added last, ascending,
+    /// to `positions`, where [`Vector::POSITIONS`] numbers must be writable; those after the last
+    /// position have no meaning. May write the tags of the fields whose values begin in the block
+    /// to `tags`, where [`Vector::TAGS`] must be writable.
+    unsafe fn write(&mut self, delimiters: Delimiters, positions: *mut u32, tags: *mut u32);
 
-    /// Writes `base` plus the position of every bit of `mask`, ascending, to `to`, where 64 numbers
-    /// must be writable. Those after the last position have no meaning.
-    unsafe fn write_positions(mask: u64, base: u32, to: *mut u32);
-
-    /// Reads the tags of eight fields whose values begin and end where `ends_and_starts` says, each
-    /// tag between the SOH after the previous value and its `=`. A tag that does not have one to
-    /// four digits becomes 0. Returns a bit for each field with such a tag, or that `hints` says
-    /// may be a length field.
-    ///
-    /// `ends_and_starts`: the end of the value before the first field, then start and end of every
-    /// value; 16 numbers must be readable. All starts are offsets into `message` and at least 5.
-    /// `tags`: eight numbers must be writable.
-    unsafe fn read_tags(
-        message: *const u8,
-        ends_and_starts: *const u32,
-        hints: &[u32; HINTS],
-        tags: *mut u32,
-    ) -> u8;
+    /// Returns the sum of all bytes, modulo 256.
+    unsafe fn sum(&self) -> u8;
 }
 
-/// Sums the bytes and finds the fields, up to the first that is not plain.
+/// Where the fields of a block are delimited: a bit for each byte.
+#[derive(Clone, Copy)]
+struct Delimiters {
+    /// SOH.
+    soh: u64,
+    /// The first byte of a field.
+    begins: u64,
+    /// The first `=` of a field.
+    first: u64,
+    /// The first byte of a value.
+    values: u64,
+    /// The bytes of a field before its first `=`.
+    in_tag: u64,
+}
+
+/// What a block takes over from the one before.
+struct Carried {
+    begins: u64,
+    /// No `=` ends the tag at the end of the block.
+    in_tag: bool,
+    values: u64,
+}
+
+impl Carried {
+    /// The first byte of the message begins a field.
+    const START: Self = Self { begins: 1, in_tag: false, values: 0 };
+
+    /// Only bytes that have a bit in `present` can begin a field.
+    #[inline(always)]
+    fn delimiters(&mut self, (soh, equals): (u64, u64), present: u64) -> Delimiters {
+        let begins = (soh << 1 | self.begins) & present;
+        self.begins = soh >> 63;
+        // begins + !equals + carry, as a difference: what is not borrowed is carried.
+        let (sum, borrow) = begins.borrowing_sub(equals, !self.in_tag);
+        self.in_tag = !borrow;
+        let first = sum & equals;
+        let values = first << 1 | self.values;
+        self.values = first >> 63;
+        Delimiters { soh, begins, first, values, in_tag: !(sum | equals) }
+    }
+}
+
+/// What the blocks of a message say.
+struct Blocks<V> {
+    /// The sum of the bytes before CheckSum.
+    sum: u8,
+    /// The number of fields, if each has a value.
+    fields: Option<usize>,
+    vector: V,
+}
+
+/// Sums the bytes and finds the fields. Returns `None` if there is not enough room, or if a block
+/// has more positions than are written.
 ///
 /// ```text
 /// for each block of 64 bytes:
@@ -75,9 +117,10 @@ trait Vector: Copy {
 ///     first  = (begins + !equals) & equals    carries from each beginning to the next '='
 ///     values = first << 1                     where values begin
 ///     write the positions of values | soh     start, end, ... while fields are plain
-/// for each eight fields:
+///     AVX-512: combine digits to numbers, write those before each first '='
+/// AVX2: for each eight fields:
 ///     read the four bytes before each '=', shift out those before the tag, convert the digits
-///     other tags: one by one
+/// other tags, and those that may be of length fields: one by one
 /// ```
 ///
 /// Bits that are shifted out of the top of a block enter the next one. A field has at most one
@@ -87,238 +130,179 @@ trait Vector: Copy {
 ///
 /// # Safety
 /// The processor must support `V`'s instructions. `bytes` must come from a framer: it begins with
-/// `8=` and `9=` and ends with `10=`.
+/// `8=` and `9=` and ends with `10=`. `tags` must be as long as `spans`.
 #[inline(always)]
-unsafe fn find<V: Vector>(
+unsafe fn blocks<V: Vector>(
     bytes: &[u8],
     data_fields: &DataFields,
     tags: &mut [u32],
     spans: &mut [Span],
-) -> Found {
-    let limit = tags.len().min(spans.len());
-    let (tags, spans) = (&mut tags[..limit], &mut spans[..limit]);
-    let room = 2 * limit;
-    if bytes.len() < BLOCK || room < BLOCK || data_fields.data_tag(9).is_some() {
-        return Found::nothing(bytes);
+) -> Option<Blocks<V>> {
+    let limits = (2 * spans.len()).checked_sub(V::POSITIONS).zip(tags.len().checked_sub(V::TAGS))?;
+    // The first two fields are not looked at again, and 0 stands for a tag that is not known.
+    if bytes.len() < V::SHORTEST || data_fields.may_be_length(9) || data_fields.may_be_length(0) {
+        return None;
     }
     // A span is two numbers, start and end, so the positions are written in the order they are
     // found.
-    let positions: *mut u32 = spans.as_mut_ptr().cast();
-    let (mut written, mut fields) = (0, 0);
-    let mut fits = true;
-    // What a block takes over from the previous one: the first byte of the message begins a field.
-    let (mut begin, mut carry, mut start) = (1, 0, 0);
-    // SAFETY: the processor supports V's instructions, by this function's contract; so in all
-    // blocks below.
-    let mut sums = unsafe { V::no_sums() };
+    let (to_positions, to_tags) = (spans.as_mut_ptr().cast(), tags.as_mut_ptr());
+    let mut written = Written { to_positions, to_tags, limits, positions: 0, tags: 0, fields: 0 };
+    let mut carried = Carried::START;
+    // SAFETY: the processor supports V's instructions, by this function's contract; so below.
+    let mut vector = unsafe { V::new(data_fields) };
     let mut at = 0;
-    while at < bytes.len() {
-        let left = bytes.len() - at;
-        // SAFETY: the 64 bytes after `at` are in `bytes`, or at the end its last 64.
-        let (block, base) = unsafe {
-            if left >= BLOCK {
-                (V::load(bytes.as_ptr().add(at)), at)
-            } else {
-                (V::load(bytes.as_ptr().add(bytes.len() - BLOCK)), bytes.len() - BLOCK)
-            }
+    while at + BLOCK <= bytes.len() {
+        // SAFETY: 64 bytes follow. The limits are right.
+        let fits = unsafe {
+            let found = vector.block(bytes.as_ptr().add(at));
+            written.add(&mut vector, carried.delimiters(found, !0))
         };
-        let seen = at - base;
-        // SAFETY: `seen` is below 64, and `positions` has room for 64 more.
-        unsafe {
-            let fresh = if seen == 0 { block } else { block.without_first(seen) };
-            sums = fresh.add_to(sums);
-            let soh = fresh.equal(1) >> seen;
-            let equals = fresh.equal(b'=') >> seen;
-            let begins = soh << 1 | begin;
-            begin = soh >> 63;
-            let (sum, over) = begins.overflowing_add(!equals);
-            let (sum, over_again) = sum.overflowing_add(carry);
-            carry = u64::from(over | over_again);
-            let first = sum & equals;
-            let values = first << 1 | start;
-            start = first >> 63;
-            if written + BLOCK > room {
-                fits = false;
-                written = 0;
-            }
-            #[allow(clippy::cast_possible_truncation)] // a frame is far below 4 GiB
-            V::write_positions(values | soh, at as u32, positions.add(written));
-            written += (values | soh).count_ones() as usize;
-            fields += soh.count_ones() as usize;
+        if !fits {
+            return None;
         }
         at += BLOCK;
     }
-    // SAFETY: the processor supports V's instructions.
-    let sum = unsafe { V::total(sums) };
-    let trailer = bytes[bytes.len() - TRAILER_LEN..].iter().fold(0, |sum: u8, b| sum.wrapping_add(*b));
-    let sum = sum.wrapping_sub(trailer);
-    if !fits || written != 2 * fields {
-        return Found { sum, place: FieldBoundary::START };
-    }
-    // SAFETY: as above; `fields` spans were written, all of them ascending offsets into the
-    // message.
-    let place = unsafe { read_all_tags::<V>(bytes, data_fields, tags, spans, fields) };
-    Found { sum, place }
-}
-
-/// Reads the tags of all fields up to the first that is not plain. Returns the position of that
-/// field, or the end.
-///
-/// # Safety
-/// The processor must support `V`'s instructions. The first `fields` of `spans` must be the values
-/// of `bytes` that [`find`] found, and `tags` must be as long as `spans`.
-#[inline(always)]
-unsafe fn read_all_tags<V: Vector>(
-    bytes: &[u8],
-    data_fields: &DataFields,
-    tags: &mut [u32],
-    spans: &mut [Span],
-    fields: usize,
-) -> FieldBoundary {
-    // The framer has read these three.
-    (tags[0], tags[1], tags[fields - 1]) = (8, 9, 10);
-    // If there is room, the last group is filled up with copies of CheckSum's value; what is read
-    // for them is ignored.
-    let padding = if fields + GROUP <= spans.len() { GROUP } else { 0 };
-    if padding > 0 {
-        let check_sum = spans[fields - 1];
-        spans[fields..fields + GROUP].fill(check_sum);
-    }
-    let mut at = Group { first: 2, fields, joined: 0 };
-    while at.first < at.fields - 1 {
-        let count = GROUP.min(at.fields - at.first);
-        let mut odd = if padding > 0 || count == GROUP {
-            // SAFETY: first + 8 is at most the number of spans and tags, and the spans before it
-            // were found or copied. The 16 numbers begin at the end of the previous value. Values
-            // begin after `8=`, BeginString and `9=`, so at 12 or later.
-            unsafe {
-                let numbers: *const u32 = spans.as_ptr().cast();
-                let before = numbers.add(2 * at.first - 1);
-                V::read_tags(bytes.as_ptr(), before, data_fields.hints(), tags.as_mut_ptr().add(at.first))
-            }
-        } else {
-            tags[at.first..at.fields].fill(0);
-            0xff
+    if at < bytes.len() {
+        // SAFETY: fewer than 64 bytes follow. The limits are right.
+        let fits = unsafe {
+            let found = vector.last_block(bytes, at);
+            written.add(&mut vector, carried.delimiters(found, !(!0 << (bytes.len() - at))))
         };
-        odd &= 0xff >> (GROUP - count);
-        if odd == 0 {
-            at.first += GROUP;
-            continue;
-        }
-        match settle(bytes, data_fields, tags, &mut spans[..at.fields + padding], at, odd) {
-            Ok(next) => at = next,
-            Err(place) => return place,
+        if !fits {
+            return None;
         }
     }
-    FieldBoundary::new(at.fields, bytes.len())
+    // SAFETY: the processor supports V's instructions.
+    let sum = unsafe { vector.sum() };
+    let trailer = bytes[bytes.len() - TRAILER_LEN..].iter().fold(0, |sum: u8, b| sum.wrapping_add(*b));
+    let fields = (written.positions == 2 * written.fields).then_some(written.fields);
+    Some(Blocks { sum: sum.wrapping_sub(trailer), fields, vector })
 }
 
-/// Where the tags of the next group are read.
-#[derive(Clone, Copy)]
-struct Group {
-    /// Its first field.
-    first: usize,
-    /// The number of fields in the message.
+/// Where the positions and tags of the next block are written.
+struct Written {
+    to_positions: *mut u32,
+    to_tags: *mut u32,
+    /// How many positions and tags there may be before the last block.
+    limits: (usize, usize),
+    positions: usize,
+    tags: usize,
     fields: usize,
-    /// The number of data fields with SOH before.
+}
+
+impl Written {
+    /// Returns whether there was room, and all positions were written.
+    ///
+    /// # Safety
+    /// The processor must support `V`'s instructions. After as many positions and tags as the
+    /// limits, [`Vector::POSITIONS`] and [`Vector::TAGS`] more must be writable.
+    #[inline(always)]
+    unsafe fn add<V: Vector>(&mut self, vector: &mut V, delimiters: Delimiters) -> bool {
+        // An empty value has one position and still a tag, so both are looked at.
+        if self.positions > self.limits.0 || V::TAGS > 0 && self.tags > self.limits.1 {
+            return false;
+        }
+        // SAFETY: there is room.
+        unsafe {
+            let (positions, tags) = (self.to_positions.add(self.positions), self.to_tags.add(self.tags));
+            vector.write(delimiters, positions, tags);
+        }
+        let positions = (delimiters.values | delimiters.soh).count_ones() as usize;
+        if positions > V::POSITIONS {
+            return false;
+        }
+        self.positions += positions;
+        self.tags += delimiters.first.count_ones() as usize;
+        self.fields += delimiters.soh.count_ones() as usize;
+        true
+    }
+}
+
+/// A message whose fields have been found, and whose tags are read.
+struct Reading<'r> {
+    bytes: &'r [u8],
+    data_fields: &'r DataFields,
+    /// The tags of the fields; 0 for a field whose tag does not have one to four digits.
+    tags: &'r mut [u32],
+    spans: &'r mut [Span],
+    fields: usize,
+    /// How many data fields with SOH were put together.
     joined: usize,
 }
 
-/// Looks closer at the fields of a group that have a bit in `odd`: those with tag 0, which were not
-/// read, and those that may be length fields. Returns the next group, or the first field that is
-/// not plain. `spans` are those of all fields and of the copies after them.
-#[cold]
-#[inline(never)]
-fn settle(
-    bytes: &[u8],
-    data_fields: &DataFields,
-    tags: &mut [u32],
-    spans: &mut [Span],
-    group: Group,
-    mut odd: u8,
-) -> Result<Group, FieldBoundary> {
-    let Group { first, fields, joined } = group;
-    while odd != 0 {
-        let one = first + odd.trailing_zeros() as usize;
-        odd &= odd - 1;
-        if tags[one] != 0 && !data_fields.may_be_length(tags[one]) {
-            continue;
+impl Reading<'_> {
+    /// Looks closer at a field whose tag is 0 or may be that of a length field. The tags before
+    /// `read` are read. Returns how many fields were removed because they are part of the data
+    /// after it, or the boundary before the field if it is not plain.
+    fn look_at(&mut self, field: usize, read: usize) -> Result<usize, FieldBoundary> {
+        let at = self.spans[field - 1].end() + 1;
+        let place = FieldBoundary::new(field, at);
+        if self.tags[field] == 0 {
+            self.tags[field] = self.tag(field).ok_or(place)?;
         }
-        match read_one_tag(bytes, data_fields, tags, &spans[..fields], one) {
-            One::Plain => {}
-            One::Odd(place) => return Err(place),
-            One::Cut { place, .. } if joined == JOINED => return Err(place),
-            One::Cut { place, end } => {
-                let removed = join(&mut spans[one + 1..], end).ok_or(place)?;
-                let fields = fields - removed;
-                tags[fields - 1] = 10;
-                // The data field may be the length of another one.
-                return Ok(Group { first: one + 1, fields, joined: joined + 1 });
-            }
+        let Some(data_tag) = self.data_fields.data_tag(self.tags[field]) else { return Ok(0) };
+        let next = field + 1;
+        if next == self.fields {
+            return Ok(0);
         }
+        let (length, data) = (self.spans[field], self.spans[next]);
+        let Some(announced) = data_length(&self.bytes[length.start()..length.end()]) else { return Ok(0) };
+        let known = if next < read { self.tags[next] } else { 0 };
+        if known != data_tag && (known != 0 || self.tag(next) != Some(data_tag)) {
+            return Ok(0);
+        }
+        let end = data.start().saturating_add(announced);
+        if end >= self.bytes.len() - TRAILER_LEN || self.bytes[end] != 1 {
+            return Err(place);
+        }
+        if end == data.end() {
+            return Ok(0);
+        }
+        if self.joined == JOINED {
+            return Err(place);
+        }
+        self.join(next, end).ok_or(place)
     }
-    Ok(Group { first: first + GROUP, ..group })
+
+    /// Reads the tag of a field, of any length.
+    #[inline]
+    fn tag(&self, field: usize) -> Option<u32> {
+        let at = self.spans[field - 1].end() + 1;
+        let text = &self.bytes[at..self.spans[field].start() - 1];
+        if let 1..=8 = text.len() {
+            let eight = digits::load(text);
+            return u32::try_from(digits::number(eight))
+                .ok()
+                .filter(|_| text[0] != b'0' && digits::all_digits(eight));
+        }
+        read_tag(self.bytes, at).ok().map(|(tag, _)| tag)
+    }
+
+    /// Makes one field of those from `data` on, the last of which ends at `end`, and moves the
+    /// others up to it. Returns the number of fields that are gone.
+    #[cold]
+    fn join(&mut self, data: usize, end: usize) -> Option<usize> {
+        let Self { tags, spans, fields, .. } = self;
+        let removed = spans[data..*fields].iter().position(|field| field.end() == end)?;
+        spans[data] = Span::new(spans[data].start(), end);
+        let rest = data + removed + 1..*fields;
+        spans.copy_within(rest.clone(), data + 1);
+        tags.copy_within(rest, data + 1);
+        *fields -= removed;
+        tags[*fields - 1] = 10;
+        self.joined += 1;
+        Some(removed)
+    }
+
+    /// The end of the message.
+    fn end(&self) -> FieldBoundary {
+        FieldBoundary::new(self.fields, self.bytes.len())
+    }
 }
 
 /// The number of data fields with SOH in a message that are put together here. A message with more
 /// is left to the plain loop, as each makes the fields after it move.
 const JOINED: usize = 8;
-
-/// What a field is whose tag was read by itself.
-enum One {
-    Plain,
-    /// Its tag is not a number, or it is a length field whose data field does not end where it
-    /// says.
-    Odd(FieldBoundary),
-    /// It is the length field at `place`, and its data field has SOHs before its `end`, at each of
-    /// which a field was assumed to end.
-    Cut {
-        place: FieldBoundary,
-        end: usize,
-    },
-}
-
-/// Reads the tag of one field without vector instructions, unless it is known, and looks at the
-/// data field after it if it is a length field.
-fn read_one_tag(
-    bytes: &[u8],
-    data_fields: &DataFields,
-    tags: &mut [u32],
-    spans: &[Span],
-    field: usize,
-) -> One {
-    let at = spans[field - 1].end() + 1;
-    let place = FieldBoundary::new(field, at);
-    if tags[field] == 0 {
-        let Ok((tag, _)) = read_tag(bytes, at) else { return One::Odd(place) };
-        tags[field] = tag;
-    }
-    let Some(data_tag) = data_fields.data_tag(tags[field]) else { return One::Plain };
-    let Some(data) = spans.get(field + 1) else { return One::Plain };
-    let Some(length) = data_length(&bytes[spans[field].start()..spans[field].end()]) else {
-        return One::Plain;
-    };
-    if !matches!(read_tag(bytes, spans[field].end() + 1), Ok((tag, _)) if tag == data_tag) {
-        return One::Plain;
-    }
-    let end = data.start().saturating_add(length);
-    if end >= bytes.len() - TRAILER_LEN || bytes[end] != 1 {
-        One::Odd(place)
-    } else if end == data.end() {
-        One::Plain
-    } else {
-        One::Cut { place, end }
-    }
-}
-
-/// Makes one field of the first ones, the last of which ends at `end`, and moves the others up to
-/// it. Returns the number of fields that are gone.
-fn join(fields: &mut [Span], end: usize) -> Option<usize> {
-    let last = fields.iter().position(|field| field.end() == end)?;
-    fields[0] = Span::new(fields[0].start(), end);
-    fields.copy_within(last + 1.., 1);
-    Some(last)
-}
 
 #[cfg(test)]
 mod tests {
