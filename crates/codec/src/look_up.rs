@@ -6,34 +6,46 @@ pub fn find_tag(tags: &[u32], tag: u32) -> Option<usize> {
     find(tags, tag)
 }
 
+/// The index stores the first two tags alone and then eight at a time. A read of what one store
+/// has written need not wait for it; one that begins in what is stored by one and ends in what is
+/// stored by the next waits until both are in memory. So reads begin at the third tag, and no read
+/// overlaps the one before it.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn find(tags: &[u32], tag: u32) -> Option<usize> {
-    use crate::simd::sse2::equal_16;
-    let Some((_, last)) = tags.split_last_chunk::<16>() else { return find_tag_in_few(tags, tag) };
-    let whole = tags.as_chunks::<16>().0;
-    let found = whole.iter().enumerate().find_map(|(n, some)| first_hit(16 * n, equal_16(some, tag)));
-    // The last sixteen overlap those before them, in which the tag is not.
-    found.or_else(|| first_hit(tags.len() - 16, equal_16(last, tag)))
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn find_tag_in_few(tags: &[u32], tag: u32) -> Option<usize> {
-    use crate::simd::sse2::equal_4;
-    let Some((_, last)) = tags.split_last_chunk::<4>() else {
+    use crate::simd::sse2::{equal_4, equal_8, equal_16};
+    let Some((first, mut rest)) = tags.split_first_chunk::<2>() else {
         return tags.iter().position(|one| *one == tag);
     };
-    let whole = tags.as_chunks::<4>().0;
-    let found = whole.iter().enumerate().find_map(|(n, some)| first_hit(4 * n, equal_4(some, tag)));
-    found.or_else(|| first_hit(tags.len() - 4, equal_4(last, tag)))
-}
-
-/// Returns the position of the lowest bit of `hits`, which begin at `before`.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn first_hit(before: usize, hits: u32) -> Option<usize> {
-    (hits != 0).then(|| before + hits.trailing_zeros() as usize)
+    if first[0] == tag {
+        return Some(0);
+    }
+    if first[1] == tag {
+        return Some(1);
+    }
+    let mut before = 2;
+    while let Some((some, after)) = rest.split_first_chunk() {
+        let hits = equal_16(some, tag);
+        if hits != 0 {
+            return Some(before + hits.trailing_zeros() as usize);
+        }
+        (rest, before) = (after, before + 16);
+    }
+    if let Some((some, after)) = rest.split_first_chunk() {
+        let hits = equal_8(some, tag);
+        if hits != 0 {
+            return Some(before + hits.trailing_zeros() as usize);
+        }
+        (rest, before) = (after, before + 8);
+    }
+    if let Some((some, after)) = rest.split_first_chunk() {
+        let hits = equal_4(some, tag);
+        if hits != 0 {
+            return Some(before + hits.trailing_zeros() as usize);
+        }
+        (rest, before) = (after, before + 4);
+    }
+    Some(before + rest.iter().position(|one| *one == tag)?)
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -7,9 +7,10 @@ use core::ops::Range;
 
 use crate::field_error::{FieldError, FieldErrorKind};
 use crate::index::{Fault, Span};
+use crate::look_up;
 use crate::message_version::MessageVersion;
 use crate::number::Tag;
-use crate::place::Place;
+use crate::place::{Depth, Place};
 use crate::redacted::{RedactedFields, is_secret, write_data, write_masked};
 use crate::scope::Scope;
 use crate::types::FromField;
@@ -241,7 +242,15 @@ impl<'m> Message<'m> {
     /// Returns the position of the first field with this tag. If the message has places, fields in
     /// groups are not the message's own and are skipped.
     #[must_use]
+    #[inline]
     pub fn position(&self, tag: Tag) -> Option<usize> {
+        let at = look_up::find(self.tags, tag.number())?;
+        let is_own = self.places.get(at).is_none_or(|place| place.belongs_at(Depth::new(0)));
+        if is_own { Some(at) } else { self.position_outside_groups(tag) }
+    }
+
+    #[cold]
+    fn position_outside_groups(&self, tag: Tag) -> Option<usize> {
         self.scope().position(tag.number())
     }
 

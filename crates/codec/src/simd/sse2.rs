@@ -19,6 +19,20 @@ pub(crate) fn equal_16(tags: &[u32; 16], tag: u32) -> u32 {
     }
 }
 
+/// Returns one bit for each of eight tags that equals `tag`, the lowest for the first.
+#[inline]
+#[allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
+pub(crate) fn equal_8(tags: &[u32; 8], tag: u32) -> u32 {
+    let at = tags.as_ptr();
+    // SAFETY: every x86-64 processor supports SSE2; eight numbers can be read.
+    unsafe {
+        let tag = _mm_set1_epi32(tag as i32);
+        let four = |n: usize| _mm_cmpeq_epi32(_mm_loadu_si128(at.add(n).cast()), tag);
+        let eight = _mm_packs_epi32(four(0), four(4));
+        _mm_movemask_epi8(_mm_packs_epi16(eight, eight)) as u32 & 0xFF
+    }
+}
+
 /// Returns one bit for each of four tags that equals `tag`, the lowest for the first.
 #[inline]
 #[allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]

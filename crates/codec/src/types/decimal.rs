@@ -355,7 +355,11 @@ impl From<u32> for Decimal {
 }
 
 impl Ord for Decimal {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
+        if self.scale == other.scale {
+            return self.mantissa.cmp(&other.mantissa);
+        }
         let difference = usize::from(self.scale.abs_diff(other.scale));
         // An i64 times 10^18 fits an i128.
         let factor = i128::from(digits::TEN_TO[difference]);
@@ -365,6 +369,7 @@ impl Ord for Decimal {
 }
 
 impl PartialOrd for Decimal {
+    #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
