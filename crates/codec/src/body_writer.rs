@@ -101,7 +101,12 @@ impl Scope {
     /// Returns the byte of `seen` and the bit in it for a tag.
     #[inline]
     pub(crate) const fn place(tag: Tag) -> (usize, u8) {
-        ((tag.number() / 8 % 64) as usize, 1 << (tag.number() % 8))
+        Self::place_of(tag.number())
+    }
+
+    #[inline]
+    pub(crate) const fn place_of(tag: u32) -> (usize, u8) {
+        ((tag / 8 % 64) as usize, 1 << (tag % 8))
     }
 }
 
@@ -388,6 +393,19 @@ impl<'b> BodyWriter<'b> {
         self.written.0[byte] |= bit;
         if matches!(key.owner, Owner::Header) {
             self.header_end = self.at;
+        }
+    }
+
+    /// Appends whole fields. Their sum is left to the caller.
+    #[inline]
+    pub(crate) fn append(&mut self, fields: &[u8]) {
+        let (at, limit) = (self.at(), self.limit());
+        match self.memory[at..limit].get_mut(..fields.len()) {
+            Some(place) => {
+                place.copy_from_slice(fields);
+                self.set_at(at + fields.len());
+            }
+            None => self.refuse(Tag::new(35), EncodeErrorKind::NoRoom),
         }
     }
 

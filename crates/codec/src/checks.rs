@@ -199,70 +199,71 @@ impl BodyWriter<'_> {
     /// Returns whether this scope has a field with this key. Needed only if two tags share a bit.
     #[cold]
     fn stands_in_scope(&self, key: &Key) -> bool {
-        let (bytes, tag) = (&self.memory[self.scope.start as usize..self.at()], key.tag.number());
-        if !may_stand(bytes, key) {
-            return false;
-        }
-        // It stands there, or a data field has the look of it: the fields are read back.
-        let mut at = 0;
-        let mut before = None;
-        while at < bytes.len() {
-            let Some(digits) = bytes[at..].iter().position(|b| *b == b'=') else { return false };
-            let here = number(&bytes[at..at + digits]);
-            if here == tag {
-                return true;
-            }
-            let value = at + digits + 1;
-            let end = self.end_of_data(bytes, before, here, value).unwrap_or_else(|| {
-                value + bytes[value..].iter().position(|b| *b == 1).unwrap_or(bytes.len() - value)
-            });
-            before = Some((here, value..end));
-            at = end + 1;
-        }
-        false
+        self.stands_before(self.at(), key)
+    }
+
+    /// Returns whether this scope has a field with this key before `end`.
+    pub(crate) fn stands_before(&self, end: usize, key: &Key) -> bool {
+        let bytes = &self.memory[self.scope.start as usize..end];
+        // If so, it stands there, or a data field has the look of it: the fields are read back.
+        may_stand(bytes, key)
+            && WrittenFields::of(bytes, self.dialect_data).any(|(tag, _)| tag == key.tag.number())
     }
 
     /// Returns whether the body begins with header fields of which one has this tag.
     #[must_use]
     pub fn has_header_field(&self, tag: Tag) -> bool {
-        let bytes = self.written();
-        let mut at = 0;
-        let mut before = None;
-        while let Some(digits) = bytes[at..].iter().position(|b| *b == b'=') {
-            let here = number(&bytes[at..at + digits]);
-            if here == tag.number() || !is_header_field(here) {
-                return here == tag.number();
-            }
-            let value = at + digits + 1;
-            let end = self.end_of_data(bytes, before, here, value).unwrap_or_else(|| {
-                value + bytes[value..].iter().position(|b| *b == 1).unwrap_or(bytes.len() - value)
-            });
-            before = Some((here, value..end));
-            at = bytes.len().min(end + 1);
-        }
-        false
+        WrittenFields::of(self.written(), self.dialect_data)
+            .take_while(|(tag, _)| is_header_field(*tag))
+            .any(|(here, _)| here == tag.number())
+    }
+}
+
+/// Reads fields back: their tags and the positions of their values.
+///
+/// The pairs of a dialect are not known here: in a body with one of them, two fields that the
+/// standard does not have are taken for a pair if the length leads to an SOH.
+pub(crate) struct WrittenFields<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    before: Option<(u32, Range<usize>)>,
+    dialect_data: bool,
+}
+
+impl<'b> WrittenFields<'b> {
+    pub(crate) const fn of(bytes: &'b [u8], dialect_data: bool) -> Self {
+        Self { bytes, at: 0, before: None, dialect_data }
     }
 
     /// Returns where the data field with this tag and beginning of its value ends, or `None` if it
-    /// is none. The pairs of a dialect are not known here: in a body with one of them, two fields
-    /// that the standard does not have are taken for a pair if the length leads to an SOH.
-    fn end_of_data(
-        &self,
-        bytes: &[u8],
-        before: Option<(u32, Range<usize>)>,
-        tag: u32,
-        value: usize,
-    ) -> Option<usize> {
-        let (length_tag, length) = before?;
+    /// is none.
+    fn end_of_data(&self, tag: u32, value: usize) -> Option<usize> {
+        let (length_tag, length) = self.before.clone()?;
         let own = |tag| Tag::try_new(tag).is_some_and(|tag| !tag.is_of_standard());
         match DataFields::STANDARD.data_tag(length_tag) {
             Some(data_tag) if data_tag == tag => {}
             None if self.dialect_data && own(length_tag) && own(tag) => {}
             _ => return None,
         }
-        let length = u64::from_field(&bytes[length]).ok()?;
+        let length = u64::from_field(&self.bytes[length]).ok()?;
         let end = value.checked_add(usize::try_from(length).ok()?)?;
-        (bytes.get(end) == Some(&1)).then_some(end)
+        (self.bytes.get(end) == Some(&1)).then_some(end)
+    }
+}
+
+impl Iterator for WrittenFields<'_> {
+    type Item = (u32, Range<usize>);
+
+    fn next(&mut self) -> Option<(u32, Range<usize>)> {
+        let rest = self.bytes.get(self.at..)?;
+        let digits = rest.iter().position(|byte| *byte == b'=')?;
+        let (tag, value) = (number(&rest[..digits]), self.at + digits + 1);
+        let end = self.end_of_data(tag, value).unwrap_or_else(|| {
+            value + self.bytes[value..].iter().position(|byte| *byte == 1).unwrap_or(self.bytes.len() - value)
+        });
+        self.at = end + 1;
+        self.before = Some((tag, value..end));
+        Some((tag, value..end))
     }
 }
 

@@ -51,6 +51,13 @@ pub enum EncodeErrorKind {
     /// A length field without its data field directly after it: the counterparty would take the
     /// next fields for data.
     DanglingLength,
+    /// A message that is forwarded breaks the syntax of FIX: it has a field without a tag or
+    /// without `=`, or a MsgType of more than 15 bytes. The error's tag is 35 then.
+    Malformed,
+    /// The holes of a template are not filled in the order of the body, each once.
+    Template,
+    /// The value of a fixed hole of a template has another length than in the example.
+    HoleWidth,
     /// The memory is full: the message is larger than the sink accepts.
     NoRoom,
     /// The sink's writer was replaced by one of another message or of other memory.
@@ -73,6 +80,9 @@ impl fmt::Display for EncodeError {
             EncodeErrorKind::DanglingLength => {
                 "is a length field and must have its data field directly after it"
             }
+            EncodeErrorKind::Malformed => "is that of a message that breaks the syntax",
+            EncodeErrorKind::Template => "is not filled where its template has it",
+            EncodeErrorKind::HoleWidth => "does not have the length that its template keeps free",
             EncodeErrorKind::NoRoom => "does not fit, the message is too large",
             EncodeErrorKind::Replaced => "is that of another writer, which replaced the sink's own",
         };

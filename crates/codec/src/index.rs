@@ -189,7 +189,7 @@ impl<'s> Index<'s> {
         }
         debug_assert!(self.spans[2].start() > framed.body_start() && framed.body_end() < bytes.len());
         let fault = fault.map(|fault| &*self.fault.insert(fault));
-        Ok(Message::new(bytes, &self.tags[..count], &self.spans[..count], fault))
+        Ok(Message::new(bytes, &self.tags[..count], &self.spans[..count], fault, found.sum))
     }
 }
 

@@ -81,7 +81,7 @@ impl Key {
 }
 
 /// Header and trailer fields that the session writes itself.
-const fn is_session_field(tag: u32) -> bool {
+pub(crate) const fn is_session_field(tag: u32) -> bool {
     matches!(tag, 8 | 9 | 10 | 34 | 35 | 43 | 49 | 52 | 56 | 122)
 }
 

@@ -3,7 +3,9 @@
 //!
 //! Reading: [`Framer`] splits a stream into messages, [`Index`] finds their fields, [`FromField`]
 //! reads a value. Writing: [`BodyWriter`] writes fields into the memory of a [`NewBody`],
-//! [`Envelope`] adds MsgSeqNum, times, BodyLength and CheckSum.
+//! [`Envelope`] adds MsgSeqNum, times, BodyLength and CheckSum. A [`Template`] writes messages of
+//! which only a few values differ, and [`Message::forward`] sends a received one again in another
+//! session.
 //!
 //! The standard's data types and the types that represent them:
 //!
@@ -40,6 +42,7 @@ mod data_key;
 mod encode_error;
 mod envelope;
 mod field_error;
+mod forward;
 mod frame;
 mod framer;
 mod head;
@@ -63,6 +66,7 @@ mod short_value;
 mod simd;
 mod soh;
 mod tag_set;
+mod template;
 mod tier;
 mod types;
 mod version;
@@ -90,6 +94,7 @@ pub use redacted::{Redacted, is_secret};
 pub use scope::{Entries, Scope};
 pub use secrets::{SecretRanges, Secrets};
 pub use tag_set::TagSet;
+pub use template::{Hole, Holes, Template};
 pub use tier::{Tier, TierError};
 pub use types::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, Exchange, FromField, Language, Length,

@@ -50,6 +50,8 @@ pub struct Message<'m> {
     /// As many as there are tags, or none.
     places: &'m [Place],
     version: MessageVersion,
+    /// The sum of the bytes before CheckSum.
+    sum: u8,
 }
 
 /// Shows the fields as [`Redacted`](crate::Redacted) does:
@@ -67,14 +69,22 @@ impl<'m> Message<'m> {
         tags: &'m [u32],
         spans: &'m [Span],
         fault: Option<&'m Fault>,
+        sum: u8,
     ) -> Self {
-        Self { bytes, tags, spans, fault, places: &[], version: MessageVersion::Named }
+        Self { bytes, tags, spans, fault, places: &[], version: MessageVersion::Named, sum }
     }
 
     /// Returns the message from `8=` to the last SOH.
     #[must_use]
     pub const fn bytes(&self) -> &'m [u8] {
         self.bytes
+    }
+
+    /// Returns the sum of the bytes before CheckSum (10), which the index has computed, whatever
+    /// CheckSum says.
+    #[inline]
+    pub(crate) const fn sum(&self) -> u8 {
+        self.sum
     }
 
     /// Returns the number of fields, including 8, 9 and 10.

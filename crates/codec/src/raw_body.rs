@@ -7,7 +7,6 @@ use crate::body_writer::BodyWriter;
 use crate::encode_error::EncodeErrorKind;
 use crate::index::byte_sum;
 use crate::key::{Key, Owner};
-use crate::number::Tag;
 use crate::tag_set::TagSet;
 
 /// Writes fields into a body without checking them, unlike [`BodyWriter`]: for programs that send
@@ -47,16 +46,9 @@ impl<'w, 'b> RawBody<'w, 'b> {
 
     /// Appends the fields of a finished body.
     pub fn body(&mut self, body: &Body<'_>) -> &mut Self {
-        let (at, limit) = (self.0.at(), self.0.limit());
-        match self.0.memory[at..limit].get_mut(..body.bytes.len()) {
-            Some(place) => {
-                place.copy_from_slice(body.bytes);
-                self.0.set_at(at + body.bytes.len());
-                self.0.sum = self.0.sum.wrapping_add(u32::from(byte_sum(body.bytes)));
-                self.0.end_header();
-            }
-            None => self.0.refuse(Tag::new(35), EncodeErrorKind::NoRoom),
-        }
+        self.0.append(body.bytes);
+        self.0.sum = self.0.sum.wrapping_add(u32::from(byte_sum(body.bytes)));
+        self.0.end_header();
         self
     }
 }

@@ -4,6 +4,7 @@ mod body;
 mod choices;
 mod config;
 mod dictionary;
+mod forward;
 mod framer;
 mod index;
 mod journal;
@@ -31,6 +32,7 @@ pub static TARGETS: &[Target] = &[
     Target { name: "framer", run: framer::run, seeds: framer::seeds },
     Target { name: "index", run: index::run, seeds: messages },
     Target { name: "body", run: body::run, seeds: body::seeds },
+    Target { name: "forward", run: forward::run, seeds: forward::seeds },
     Target { name: "dictionary", run: dictionary::run, seeds: dictionary::seeds },
     Target { name: "config", run: config::run, seeds: config::seeds },
     Target { name: "meaning", run: meaning::run, seeds: meaning::seeds },
