@@ -1,12 +1,14 @@
 //! Whole messages with groups from typed values, with the generated writers, which write-typed
 //! times.
 
-use fixbolt_codec::{MsgType, Precision, SeqNum};
+use std::ops::Range;
+
+use fixbolt_codec::{EncodeError, Precision, SeqNum};
 use fixbolt_messages::fix44::fields::{MDEntryType, SecurityIDSource, SubscriptionRequestType};
 use fixbolt_messages::fix44::groups::{instrmt_leg_grp, instrmt_md_req_grp, leg_sec_alt_id_grp, md_req_grp};
 use fixbolt_messages::fix44::prelude::*;
 use fixbolt_messages::fix44::{MarketDataRequest, QuoteStatusRequest, market_data_request as request};
-use fixbolt_workloads::wire::{Encoder, Slot, SlotDraft};
+use fixbolt_workloads::wire::{Encoder, Outgoing};
 
 use crate::messages::RING;
 use crate::more_messages::{LEG_IDS, legs, md_req_id, pair};
@@ -56,12 +58,11 @@ impl Session {
     fn message(
         &mut self,
         n: u64,
-        msg_type: MsgType,
-        write: impl for<'b> FnOnce(Slot<'b>, &Values) -> Option<SlotDraft<'b>>,
+        write: impl FnOnce(Outgoing<'_, '_>, &Values) -> Result<Range<usize>, EncodeError>,
     ) -> Option<&[u8]> {
         let values = self.values.get(usize::try_from(n).ok()?)?;
-        let draft = write(Slot(&mut self.slot), values)?;
-        let place = self.encoder.seal(draft, msg_type, SeqNum(10 + n), sent(n))?;
+        let message = self.encoder.message(&mut self.slot, SeqNum(10 + n), sent(n));
+        let place = write(message, values).ok()?;
         self.slot.get(place)
     }
 }
@@ -69,45 +70,43 @@ impl Session {
 /// Writes MarketDataRequest `n`; returns `None` if a field was refused.
 #[inline]
 pub fn market_data_request(session: &mut Session, n: u64) -> Option<&[u8]> {
-    session.message(n, MarketDataRequest::MSG_TYPE, |slot, values| {
+    session.message(n, |outgoing, values| {
         let required = request::Required {
             md_req_id: values.md_req_id.as_bytes(),
             subscription_request_type: SubscriptionRequestType::from_value(b'1'),
             market_depth: 1,
         };
-        let sent = MarketDataRequest::send(slot, required, |message| {
+        MarketDataRequest::send(outgoing, required, |message| {
             let mut types = message.md_entry_types();
             for code in [b'0', b'1'] {
                 types.entry(md_req_grp::Required { md_entry_type: MDEntryType::from_value(code) });
             }
             let symbol = values.pair.as_bytes();
             message.related_sym().entry(instrmt_md_req_grp::Required { symbol });
-        });
-        sent.ok()
+        })
     })
 }
 
 /// Writes QuoteStatusRequest `n` with three legs; returns `None` if a field was refused.
 #[inline]
 pub fn quote_status_request(session: &mut Session, n: u64) -> Option<&[u8]> {
-    session.message(n, QuoteStatusRequest::MSG_TYPE, |slot, values| {
-        let sent = QuoteStatusRequest::send(slot, |message| {
+    session.message(n, |outgoing, values| {
+        QuoteStatusRequest::send(outgoing, |message| {
             message.symbol(&values.symbol);
             let mut legs = message.legs();
             for (symbol, suffix) in &values.legs {
                 let required = instrmt_leg_grp::Required { leg_symbol: symbol.as_bytes() };
                 legs.entry(required).leg_symbol_sfx(suffix);
             }
-        });
-        sent.ok()
+        })
     })
 }
 
 /// Writes QuoteStatusRequest `n` with a group in each leg; returns `None` if a field was refused.
 #[inline]
 pub fn nested_quote_status_request(session: &mut Session, n: u64) -> Option<&[u8]> {
-    session.message(n, QuoteStatusRequest::MSG_TYPE, |slot, values| {
-        let sent = QuoteStatusRequest::send(slot, |message| {
+    session.message(n, |outgoing, values| {
+        QuoteStatusRequest::send(outgoing, |message| {
             message.symbol(&values.symbol);
             let mut legs = message.legs();
             for ((symbol, suffix), ids) in values.legs.iter().zip(LEG_IDS) {
@@ -120,7 +119,6 @@ pub fn nested_quote_status_request(session: &mut Session, n: u64) -> Option<&[u8
                     alt_ids.entry(required).leg_security_alt_id_source(source);
                 }
             }
-        });
-        sent.ok()
+        })
     })
 }

@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use fixbolt_codec::{
-    BodySink, BodyWriter, EncodeError, Envelope, Frame, Framer, Index, Message, MsgType, NewBody, Precision,
-    SecondCache, SeqNum, Stamp,
+    BodySink, BodyWriter, EncodeError, EncodeErrorKind, Envelope, Frame, Framer, Index, Message, MsgType,
+    NewBody, Precision, SecondCache, SeqNum, Stamp, Tag,
 };
 
 /// Space before a body for the longest header.
@@ -57,23 +57,21 @@ impl Encoder {
         sending_time: u64,
         write: impl FnOnce(&mut BodyWriter<'_>),
     ) -> Option<Range<usize>> {
-        let SlotDraft(mut body) = Slot(slot).draft(msg_type);
+        let mut body = body_in(slot, msg_type);
         write(&mut body);
-        self.around(body, msg_type, seq, sending_time)
+        self.around(body, seq, sending_time).ok()
     }
 
-    /// Writes BeginString, BodyLength, CompIDs, MsgSeqNum, SendingTime and CheckSum around a body
-    /// that is written already, for example by typed writers. Returns the position of the whole
-    /// message, or `None` if the body was refused or the slot is too small.
+    /// Returns a sink for the next message, for typed writers, templates and forwarded messages.
+    /// Sending returns where the whole message is in `slot`.
     #[inline]
-    pub fn seal(
-        &mut self,
-        draft: SlotDraft<'_>,
-        msg_type: MsgType,
+    pub const fn message<'e, 'b>(
+        &'e mut self,
+        slot: &'b mut [u8],
         seq: SeqNum,
         sending_time: u64,
-    ) -> Option<Range<usize>> {
-        self.around(draft.0, msg_type, seq, sending_time)
+    ) -> Outgoing<'e, 'b> {
+        Outgoing { encoder: self, slot, seq, sending_time }
     }
 
     /// Inlined, so that the writer is not moved.
@@ -81,48 +79,67 @@ impl Encoder {
     fn around(
         &mut self,
         body: BodyWriter<'_>,
-        msg_type: MsgType,
         seq: SeqNum,
         sending_time: u64,
-    ) -> Option<Range<usize>> {
-        let sum = body.finish().ok()?.sum;
-        let (memory, range) = body.into_memory().ok()?;
+    ) -> Result<Range<usize>, EncodeError> {
+        let msg_type = body.msg_type();
+        let sum = body.finish()?.sum;
+        let (memory, range) = body.into_memory()?;
         let sending_time = self.second.render(sending_time, self.precision);
         let stamp = Stamp { seq, sending_time, original: None, last_processed: None };
-        self.envelope.seal(memory, range, msg_type, sum, &stamp).ok()
+        let sealed = self.envelope.seal(memory, range, msg_type, sum, &stamp);
+        sealed.map_err(|_| EncodeError::new(Tag::new(35), EncodeErrorKind::NoRoom))
     }
 }
 
-/// Memory for a whole message: a body with space around it.
-#[derive(Debug)]
-pub struct Slot<'b>(pub &'b mut [u8]);
+/// Begins a body with space around it for the header and CheckSum.
+#[inline(always)]
+fn body_in(slot: &mut [u8], msg_type: MsgType) -> BodyWriter<'_> {
+    let limit = slot.len().saturating_sub(fixbolt_codec::Body::TRAILER_LEN);
+    BodyWriter::within(msg_type, slot, HEADROOM.min(limit), limit)
+}
 
-/// A body in a [`Slot`].
+/// The next message of an [`Encoder`].
 #[derive(Debug)]
-pub struct SlotDraft<'b>(BodyWriter<'b>);
+pub struct Outgoing<'e, 'b> {
+    encoder: &'e mut Encoder,
+    slot: &'b mut [u8],
+    seq: SeqNum,
+    sending_time: u64,
+}
 
-impl<'b> NewBody<'b> for Slot<'b> {
-    type Draft = SlotDraft<'b>;
+/// An [`Outgoing`] message while it is written.
+#[derive(Debug)]
+pub struct OutgoingDraft<'e, 'b> {
+    body: BodyWriter<'b>,
+    encoder: &'e mut Encoder,
+    seq: SeqNum,
+    sending_time: u64,
+}
+
+impl<'e, 'b> NewBody<'b> for Outgoing<'e, 'b> {
+    type Draft = OutgoingDraft<'e, 'b>;
 
     #[inline]
-    fn draft(self, msg_type: MsgType) -> SlotDraft<'b> {
-        let limit = self.0.len().saturating_sub(fixbolt_codec::Body::TRAILER_LEN);
-        SlotDraft(BodyWriter::within(msg_type, self.0, HEADROOM.min(limit), limit))
+    fn draft(self, msg_type: MsgType) -> OutgoingDraft<'e, 'b> {
+        let Self { encoder, slot, seq, sending_time } = self;
+        OutgoingDraft { body: body_in(slot, msg_type), encoder, seq, sending_time }
     }
 }
 
-impl<'b> BodySink<'b> for SlotDraft<'b> {
-    /// Returns the draft itself, for [`Encoder::seal`].
-    type Receipt = Self;
+impl<'b> BodySink<'b> for OutgoingDraft<'_, 'b> {
+    type Receipt = Range<usize>;
     type Error = EncodeError;
 
     #[inline]
     fn writer(&mut self) -> &mut BodyWriter<'b> {
-        &mut self.0
+        &mut self.body
     }
 
-    #[inline]
-    fn send(self) -> Result<Self, EncodeError> {
-        self.0.error().map_or(Ok(self), Err)
+    /// Inlined, so that the writer is not moved.
+    #[inline(always)]
+    fn send(self) -> Result<Range<usize>, EncodeError> {
+        let Self { body, encoder, seq, sending_time } = self;
+        encoder.around(body, seq, sending_time)
     }
 }

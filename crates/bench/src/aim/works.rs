@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use fixbolt_codec::{Body, Decimal, Index, Message, Precision, SeqNum, Span, Tag, byte_sum};
+use fixbolt_codec::{Decimal, Index, Message, Precision, SeqNum, Span, byte_sum};
 use fixbolt_dictionary::fix44;
 use fixbolt_workloads::orders::NEW_ORDER_SINGLE;
 use fixbolt_workloads::wire::{Encoder, read};
@@ -208,17 +208,27 @@ fn checksum<'o>(name: &str, ring: &'o [Vec<u8>]) -> Result<Work<'o>, String> {
 /// traded, quantity and price are within bounds.
 #[inline]
 fn is_accepted(message: &Message<'_>) -> bool {
-    let amount = |tag| message.required::<Decimal>(Tag::new(tag)).ok();
-    let below =
-        |tag, most| amount(tag).is_some_and(|value| Decimal::from(0) < value && value <= Decimal::from(most));
-    message.get(Tag::new(49)) == Some(b"TEST_INSTANCE1")
-        && message.get(Tag::new(55)) == Some(b"AIMS.L")
-        && below(38, 10_000)
-        && below(44, 100_000)
+    let below = |value: &[u8], most| {
+        Decimal::parse(value).is_ok_and(|value| Decimal::ZERO < value && value <= Decimal::from(most))
+    };
+    let mut passed = 0;
+    for (n, tag) in message.tags().iter().enumerate() {
+        let (check, passes) = match tag {
+            49 => (1, message.value(n) == b"TEST_INSTANCE1"),
+            55 => (2, message.value(n) == b"AIMS.L"),
+            38 => (4, below(message.value(n), 10_000)),
+            44 => (8, below(message.value(n), 100_000)),
+            _ => continue,
+        };
+        if !passes {
+            return false;
+        }
+        passed |= check;
+    }
+    passed == 15
 }
 
-/// Decodes an order, checks it, and writes it with a header of its own: the body's bytes are
-/// copied.
+/// Decodes an order, checks it, and writes it with a header of its own.
 #[inline]
 fn forward(
     index: &mut Index<'_>,
@@ -227,14 +237,10 @@ fn forward(
     slot: &mut [u8],
     values: &Values,
 ) -> Option<std::ops::Range<usize>> {
-    let message = read(index, bytes).filter(is_accepted)?;
-    let tags = message.tags();
-    let first = tags.iter().position(|tag| !HEADER.contains(tag))?;
-    let (start, end) = (message.span(first - 1).end() + 1, message.span(tags.len() - 2).end() + 1);
-    let body = Body { msg_type: NEW_ORDER_SINGLE, bytes: &bytes[start..end], sum: 0 };
-    encoder.encode(slot, NEW_ORDER_SINGLE, SeqNum(values.seq), values.sending_time, |writer| {
-        writer.raw().body(&body);
-    })
+    let message = read(index, bytes);
+    let message = message.as_ref().filter(|message| is_accepted(message))?;
+    let outgoing = encoder.message(slot, SeqNum(values.seq), values.sending_time);
+    message.forward(outgoing, &[], |_| ()).ok()
 }
 
 fn gateway<'o>(orders: &'o Orders, operation: &'static str, verified: bool) -> Result<Work<'o>, String> {
@@ -287,6 +293,8 @@ mod tests {
             "49=TEST_INSTANCE1|38=100|44=0|55=AIMS.L|",
             "49=TEST_INSTANCE1|38=100|44=3000|55=OTHER|",
             "49=TEST_INSTANCE1|38=a|44=3000|55=AIMS.L|",
+            "49=TEST_INSTANCE1|38=100|44=3000|",
+            "49=TEST_INSTANCE1|38=100|38=100|55=AIMS.L|",
         ] {
             assert!(!accepted(wrong), "{wrong}");
         }

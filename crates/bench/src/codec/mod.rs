@@ -1,5 +1,6 @@
-//! The codec benchmark: index, validate, typed-six, typed-all, encode, write-typed and write, over
-//! rings of differing messages, each checked before it is timed, in every tier of the processor.
+//! The codec benchmark: index, validate, typed-six, typed-all, forward, enrich, encode, template,
+//! write-typed and write, over rings of differing messages, each checked before it is timed, in
+//! every tier of the processor.
 //!
 //! Every operation that reads begins with the bytes: framing, BodyLength, CheckSum and the index
 //! are included. `typed-six` and `typed-all` read messages with the places that validation found
@@ -24,10 +25,10 @@ use fixbolt_workloads::orders::NEW_ORDER_SINGLE;
 use fixbolt_workloads::reports::EXECUTION_REPORT;
 
 use self::reading::{
-    index, read_er, read_nos, six_of_er, six_of_nos, typed_all, typed_six, validate, validate_miss,
+    forward, index, read_er, read_nos, six_of_er, six_of_nos, typed_all, typed_six, validate, validate_miss,
 };
 use self::ring::Ring;
-use self::writing::{Sealing, encode, write_typed};
+use self::writing::{Sealing, encode, template, write_typed};
 use crate::batches::{self, Measured, Work};
 use crate::messages::{Er235, Nos222, RING};
 use crate::results::{Row, Table, TestReport};
@@ -113,6 +114,8 @@ fn with_works<R>(seed: u64, timed: impl FnOnce(&mut [Work<'_>]) -> R) -> Result<
     let (validator44, validator42) = (Validator::new(fix44()), Validator::new(fix42()));
     let nos_sealing =
         Sealing::new(Nos222::VERSION.begin_string(), Nos222::PARTIES, NEW_ORDER_SINGLE, Precision::Millis)?;
+    let template_sealing =
+        Sealing::new(Nos222::VERSION.begin_string(), Nos222::PARTIES, NEW_ORDER_SINGLE, Precision::Millis)?;
     let er_sealing =
         Sealing::new(Er235::VERSION.begin_string(), Er235::PARTIES, EXECUTION_REPORT, Precision::Seconds)?;
     let random = random::Rings::new(seed)?;
@@ -126,6 +129,7 @@ fn with_works<R>(seed: u64, timed: impl FnOnce(&mut [Work<'_>]) -> R) -> Result<
         ]);
         works.extend(typed_six(&nos, &validator44, tier, read_nos, six_of_nos)?);
         works.extend(typed_all(&nos, &validator44, tier, read_all::nos_222, read_all::nos_222)?);
+        works.extend(forward(&nos, tier)?);
         works.extend([
             index(&aim_97, tier)?,
             index(&aim_158, tier)?,
@@ -185,6 +189,7 @@ fn with_works<R>(seed: u64, timed: impl FnOnce(&mut [Work<'_>]) -> R) -> Result<
     }
     works.extend([
         encode(&nos, nos_sealing, |order| (order.seq, order.sending_time), Nos222::write)?,
+        template(&nos, template_sealing)?,
         encode(&er, er_sealing, |report| (report.seq, report.sending_time), Er235::write)?,
         write_typed(&market_data, typed::market_data_request)?,
         write_typed(&quotes, typed::quote_status_request)?,
@@ -231,17 +236,16 @@ mod tests {
             (tiers, tiers, 1)
         );
         assert_eq!(of("QuoteStatusRequest", "write-typed"), 1);
+        assert_eq!(["forward", "enrich", "template"].map(|name| of("NOS-222", name)), [tiers, tiers, 1]);
         assert_eq!((of("NewOrderMultileg", "write"), of("NewOrderMultileg", "write-untyped")), (1, 1));
         assert_eq!((of("random-44", "validate"), of("random-order-44", "typed-six")), (tiers, tiers));
         // Beside the row with places.
         let at = |operation: &str| rows.iter().position(|row| row.operation == operation).unwrap();
         assert_eq!(at("typed-six-unplaced"), at("typed-six") + 1);
         assert!(test.settings.contains(&("seed".to_owned(), "5".to_owned())));
-        assert!(
-            rows.iter().all(|row| row.message != "NOS-222"
-                || row.operation == "encode"
-                || row.more["fields"] == 24.0)
-        );
+        assert!(rows.iter().all(|row| row.message != "NOS-222"
+            || matches!(row.operation.as_str(), "encode" | "template")
+            || row.more["fields"] == 24.0));
         let hits = |message: &str, operation: &str| {
             let row = rows.iter().find(|row| row.message == message && row.operation == operation);
             row.unwrap().more.get("layout_hits").copied()

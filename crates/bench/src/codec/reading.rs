@@ -1,18 +1,18 @@
 //! The operations that begin with bytes.
 
 use std::hint::black_box;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
-use fixbolt_codec::{Decimal, Index, Message, Tier, UtcTimestamp};
+use fixbolt_codec::{Decimal, EncodeError, Index, Key, Message, Precision, SeqNum, Tag, Tier, UtcTimestamp};
 use fixbolt_dictionary::{Policy, RefTag, Scratch, Validator};
 use fixbolt_messages::fix42::ExecutionReport;
 use fixbolt_messages::fix44::NewOrderSingle;
 use fixbolt_messages::fix44::components::{Instrument as _, OrderQtyData as _};
-use fixbolt_workloads::wire::read;
+use fixbolt_workloads::wire::{Encoder, Outgoing, read};
 
 use super::ring::{Ring, Storage, around};
 use crate::batches::Work;
-use crate::messages::{Er235, Nos222};
+use crate::messages::{Er235, Nos222, message as message_of};
 use crate::read_all::{Kept, Used};
 use crate::results::Row;
 
@@ -130,6 +130,70 @@ pub(crate) fn broken(message: &[u8]) -> [Vec<u8>; 4] {
     // Before the last SOH of each.
     let (last_of_body, last_digit) = (all.len() - 2, all.len() + trailer.len() - 2);
     [changed(last_of_body), changed(last_digit), announced(1), announced(-1)]
+}
+
+/// Returns two operations that read an order and send it again, with a new header: as it is, and
+/// enriched: with OnBehalfOfCompID (115) and a field of a dialect inserted, ClOrdID (11) replaced,
+/// and Text (58) removed.
+pub(crate) fn forward(ring: &Ring<Nos222>, tier: Tier) -> Result<[Work<'_>; 2], String> {
+    const CL_ORD_ID: Key = Key::new(11);
+    let copy = |message: &Message<'_>, outgoing: Outgoing<'_, '_>| message.forward(outgoing, &[], |_| ());
+    let enrich = |message: &Message<'_>, outgoing: Outgoing<'_, '_>| {
+        message.forward(outgoing, &[CL_ORD_ID.tag(), Tag::new(58)], |body| {
+            body.bytes(const { Key::new(115) }, message.get(Tag::new(49)).unwrap_or_default())
+                .bytes(CL_ORD_ID, b"GATEWAY-17")
+                .bytes(const { Key::new(5001) }, b"desk");
+        })
+    };
+    let body_from = |text: &str| {
+        let (_, body) = text.split_once("\x0160=").unwrap_or_default();
+        let (body, _) = body.rsplit_once("10=").unwrap_or_default();
+        format!("60={body}")
+    };
+    let enriched = move |text: &str| {
+        let kept = body_from(text);
+        let kept = kept
+            .split_inclusive('\x01')
+            .filter(|field| !field.starts_with("11=") && !field.starts_with("58="));
+        format!("115=A12345B\x0111=GATEWAY-17\x015001=desk\x01{}", kept.collect::<String>())
+    };
+    Ok([
+        forward_by(ring, "forward", tier, copy, body_from)?,
+        forward_by(ring, "enrich", tier, enrich, enriched)?,
+    ])
+}
+
+fn forward_by<'r>(
+    ring: &'r Ring<Nos222>,
+    name: &str,
+    tier: Tier,
+    work: impl Fn(&Message<'_>, Outgoing<'_, '_>) -> Result<Range<usize>, EncodeError> + 'r,
+    body: impl Fn(&str) -> String,
+) -> Result<Work<'r>, String> {
+    let (mut storage, mut slot) = (Storage::new(tier), vec![0; 1024]);
+    let encoder = Encoder::new(b"FIX.4.4", b"GATEWAY", b"VENUE").ok_or("the parties are not CompIDs")?;
+    let mut encoder = encoder.with_precision(Precision::Millis);
+    for (n, (bytes, order)) in ring.bytes.iter().zip(&ring.values).enumerate() {
+        let mut index = storage.index();
+        let message = read(&mut index, bytes).ok_or_else(|| ring.wrong(name, n))?;
+        let outgoing = encoder.message(&mut slot, SeqNum(order.seq), order.sending_time);
+        let place = work(&message, outgoing).map_err(|error| format!("{}: {error}", ring.wrong(name, n)))?;
+        let millis = order.sending_time / 1_000_000 % 1000;
+        let header = format!("35=D|49=GATEWAY|56=VENUE|34={}|52=20261121-09:00:00.{millis:03}|", order.seq);
+        let body = body(&String::from_utf8_lossy(bytes));
+        if slot[place] != message_of("FIX.4.4", &format!("{header}{body}")) {
+            return Err(ring.wrong(name, n));
+        }
+    }
+    let rounds = move |rounds: usize| {
+        let mut index = storage.index();
+        for (bytes, order) in around(&ring.bytes, rounds).zip(ring.values.iter().cycle()) {
+            let message = read(&mut index, black_box(bytes));
+            let outgoing = encoder.message(&mut slot, SeqNum(order.seq), order.sending_time);
+            black_box(message.as_ref().map(|message| work(message, outgoing)).is_some());
+        }
+    };
+    Ok(Work::new(row(ring, name, tier), ring.bytes.len(), rounds))
 }
 
 /// For rings whose messages all have the same layout. `wrong` are the fields that validation must

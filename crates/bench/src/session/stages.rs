@@ -8,10 +8,9 @@ use std::time::Duration;
 use fixbolt_codec::{Frame, Framer, Index, Message, SeqNum, Span, Tier};
 use fixbolt_dictionary::{Policy, Scratch, Validator, fix44};
 use fixbolt_journal::DirectoryStore;
-use fixbolt_messages::fix44::ExecutionReport;
 use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, SessionKey, Store};
 use fixbolt_session::{Now, SessionId};
-use fixbolt_workloads::wire::{Encoder, Slot, read};
+use fixbolt_workloads::wire::{Encoder, read};
 
 use super::Operation;
 use super::acceptor::{FIELDS, is_next, of};
@@ -128,8 +127,8 @@ impl Tools {
     #[inline]
     fn encode(&mut self, time: u64) -> Option<&[u8]> {
         self.seq += 1;
-        let draft = black_box(Order::KNOWN).report(Slot(&mut self.slot), self.ids.next(), time).ok()?;
-        let place = self.encoder.seal(draft, ExecutionReport::MSG_TYPE, SeqNum(self.seq), time)?;
+        let outgoing = self.encoder.message(&mut self.slot, SeqNum(self.seq), time);
+        let place = black_box(Order::KNOWN).report(outgoing, self.ids.next(), time).ok()?;
         self.slot.get(place)
     }
 

@@ -22,7 +22,11 @@ use super::batches::{self, Batches, Measure, PROCESSES, Rows};
 ///   typed-six      index, and six fields read as typed values, not in message order
 ///   typed-all      index, and every field read as its type, including groups
 ///   ...-unplaced   the same without the places that the two before read with
+///   forward        index, and sent again in another session: its header, the body copied
+///   enrich         the same with fields inserted, one replaced and one removed
 ///   encode         from typed values, with both times, BodyLength and CheckSum
+///   template       the same from a template of each account, side and symbol, in which the other
+///                  values are holes
 ///   write-typed    the same with the generated writers, including groups
 ///   write          the same with keys that are not constants, as in a program that converts
 ///                  messages; write-untyped: from values that are bytes, which are not checked
