@@ -1,4 +1,5 @@
-//! The header of an index, of raw bytes, and of a stranger's Logon; what is read past and hidden.
+//! The header of an index, of raw bytes, and of a stranger's Logon; what the tags say; what is read
+//! past and hidden.
 
 pub(crate) mod admin_message;
 pub(crate) mod header;
