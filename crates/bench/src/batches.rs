@@ -4,6 +4,7 @@
 use fixbolt_workloads::clock::timed;
 use fixbolt_workloads::harness::{Contest, Control, alternate};
 
+use crate::messages::RING;
 use crate::results::{Part, Row};
 
 /// How many batches each operation has.
@@ -42,14 +43,17 @@ impl<'w> Work<'w> {
 }
 
 /// Measures each operation in `batches` batches of `rounds` rounds, in turn, and returns their
-/// rows: the median batch, and how far apart the batches are in per cent, named `spread`. If
-/// `control` stops the measurement before the first batches, there are no rows.
+/// rows: the median batch, and how far apart the batches are in per cent, named `spread`. A ring
+/// of more than [`RING`] messages has fewer rounds, at least one, so that its batches are not
+/// longer than they have to be. If `control` stops the measurement before the first batches, there
+/// are no rows.
 #[must_use]
 pub fn measure(works: &mut [Work<'_>], batches: usize, rounds: usize, control: &Control) -> Vec<Row> {
     let mut contestants: Vec<_> = works
         .iter_mut()
         .map(|work| {
             let Work { row, messages, rounds: run } = work;
+            let rounds = (rounds * RING / (*messages).max(RING)).max(1);
             let messages = *messages * rounds;
             Contest::new(row.key(), move || {
                 let (time, ()) = timed(|| run(rounds));
@@ -85,6 +89,20 @@ mod tests {
         assert_eq!(*order.borrow(), [turns, turns, turns].concat());
         assert_eq!(rows.iter().map(|row| row.operation.as_str()).collect::<Vec<_>>(), ["index", "encode"]);
         assert!(rows.iter().all(|row| row.figure().0 > 0.0 && row.more["spread"] >= 0.0));
+    }
+
+    #[test]
+    fn a_large_ring_has_fewer_rounds_but_one_at_least() {
+        let all = std::cell::RefCell::new(Vec::new());
+        let work = |messages: usize| {
+            let all = &all;
+            Work::new(Row::of_ns("codec", "NOS-222", "index", 0.0), messages, move |rounds| {
+                all.borrow_mut().push(rounds);
+            })
+        };
+        let mut works = [1, RING, 10 * RING, 1000 * RING].map(work);
+        assert_eq!(measure(&mut works, 1, 100, &Control::default()).len(), 4);
+        assert_eq!(*all.borrow(), [100, 100, 10, 1]);
     }
 
     #[test]

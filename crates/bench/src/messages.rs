@@ -56,6 +56,7 @@ pub struct Er235 {
 /// 2026-11-21 09:00:00 UTC, in nanoseconds since 1970.
 pub(crate) const MORNING: u64 = 1_795_251_600_000_000_000;
 const MILLI: u64 = 1_000_000;
+const SECOND: u64 = 1000 * MILLI;
 
 impl Nos222 {
     /// The version.
@@ -82,16 +83,31 @@ impl Nos222 {
         }
     }
 
+    /// Creates member `n` of a ring of at most 100,000 messages: each is sent in another second
+    /// than the one before, and has another account.
+    #[must_use]
+    pub fn of_another_second(n: u64) -> Self {
+        let small = Self::new(n % RING as u64);
+        Self {
+            sending_time: small.sending_time + n * SECOND,
+            account: format!("{:08}", (1_234_567 + n * 1_009) % 100_000_000),
+            ..small
+        }
+    }
+
     /// Returns the message as text.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let Self { seq, transact_time, account, quantity, price, cl_ord_id, side, symbol, .. } = self;
         let (sender, target) = Self::PARTIES;
         let millis = self.sending_time / MILLI % 1000;
+        let second = 9 * 3600 + (self.sending_time - MORNING) / SECOND;
+        let (day, hour, minute) = (21 + second / 86_400, second / 3600 % 24, second / 60 % 60);
+        let second = second % 60;
         message(
             Self::VERSION.begin_string(),
             &format!(
-                "35=D|49={sender}|56={target}|34={seq}|52=20261121-09:00:00.{millis:03}|50=2DEFGH4|57=G|142=AU,SY|60={transact_time}|1={account}|38={quantity}|44={price}|11={cl_ord_id}|21=1|40=2|54={side}|55={symbol}|58=NIGEL|59=0|107=AOZ3 C02000|167=OPT|"
+                "35=D|49={sender}|56={target}|34={seq}|52=202611{day}-{hour:02}:{minute:02}:{second:02}.{millis:03}|50=2DEFGH4|57=G|142=AU,SY|60={transact_time}|1={account}|38={quantity}|44={price}|11={cl_ord_id}|21=1|40=2|54={side}|55={symbol}|58=NIGEL|59=0|107=AOZ3 C02000|167=OPT|"
             ),
         )
     }
@@ -227,5 +243,14 @@ mod tests {
         let er: Vec<Vec<u8>> = (0..RING as u64).map(|n| Er235::new(n).bytes()).collect();
         assert_eq!(sizes(&er), [Er235::SIZE].into());
         assert_eq!(er.iter().collect::<BTreeSet<_>>().len(), RING);
+        // Across midnight.
+        let late: Vec<Nos222> = (53_990..54_010).map(Nos222::of_another_second).collect();
+        let bytes: Vec<Vec<u8>> = late.iter().map(Nos222::bytes).collect();
+        assert_eq!(sizes(&bytes), [Nos222::SIZE].into());
+        let text = |at: usize| String::from_utf8_lossy(&bytes[at]).into_owned();
+        assert!(text(9).contains("\u{1}52=20261121-23:59:59."), "{}", text(9));
+        assert!(text(10).contains("\u{1}52=20261122-00:00:00."), "{}", text(10));
+        let all: BTreeSet<String> = (0..100_000).map(|n| Nos222::of_another_second(n).account).collect();
+        assert_eq!(all.len(), 100_000);
     }
 }

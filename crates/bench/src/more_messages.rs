@@ -1,5 +1,5 @@
 //! The other messages of published figures, as text: those of AIM, and the four of FsFIX, with
-//! groups.
+//! groups; and a long one with 300 fields.
 //!
 //! Each function returns member `n` of a ring of [`RING`](crate::messages::RING) messages of the
 //! same size.
@@ -103,6 +103,20 @@ pub fn nested_quote_status_request(n: u64) -> Vec<u8> {
     fsfix(n, "a", &format!("55=ABC{}|555=3|{}", 10 + n, legs.collect::<String>()))
 }
 
+/// MarketDataIncrementalRefresh: 300 fields in 48 entries of six.
+#[must_use]
+pub fn market_data_refresh(n: u64) -> Vec<u8> {
+    let (seq, second, milli) = stamp(n);
+    let entries = (0..48).map(|entry| {
+        let (side, price, size) = (entry % 2, 10_000 + n * 7 + entry, 100 + (n + entry * 31) % 900);
+        let minute = (n + entry) % 60;
+        format!("279=0|269={side}|55={}|270={price}.5|271={size}|273=05:{minute:02}:00.{milli:03}|", pair(n))
+    });
+    let (id, entries) = (md_req_id(n), entries.collect::<String>());
+    let header = format!("34={seq}|49=senderCompID|52=20071123-05:30:{second:02}.{milli:03}|56=targetCompID");
+    message("FIX.4.4", &format!("35=X|{header}|50=DESK|57=HOUSE|262={id}|268=48|{entries}"))
+}
+
 /// NewOrderMultileg: 1,521 bytes and 124 fields, most of them with random values; amounts of up to
 /// 42 digits.
 #[must_use]
@@ -147,6 +161,7 @@ mod tests {
             (market_data_request, (161, 16)),
             (quote_status_request, (163, 16)),
             (nested_quote_status_request, (269, 27)),
+            (market_data_refresh, (3_019, 300)),
             (new_order_multileg, (1521, 124)),
         ] {
             let ring: BTreeSet<Vec<u8>> = (0..RING as u64).map(message).collect();

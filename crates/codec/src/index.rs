@@ -140,6 +140,10 @@ pub struct Fault {
 impl<'s> Index<'s> {
     /// Creates an index over the borrowed storage, whose shorter part limits the number of fields.
     /// It knows the data fields of the standard versions.
+    ///
+    /// Vector instructions write as many as 32 fields at a time: if the storage does not have room
+    /// for 32 fields more than a message has, the message may be searched without them, which takes
+    /// several times as long.
     #[must_use]
     pub fn new(tags: &'s mut [u32], spans: &'s mut [Span]) -> Self {
         let (data_fields, tier) = (DataFields::STANDARD, Tier::current());

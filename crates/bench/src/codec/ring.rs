@@ -4,8 +4,8 @@ use fixbolt_codec::{Index, Span, Tier};
 
 use crate::messages::RING;
 
-/// More fields than a message here has.
-const FIELDS: usize = 160;
+/// More fields than a message here has, by as many as the widest instructions write at a time.
+const FIELDS: usize = 400;
 
 /// Messages with the values they were made from.
 pub(crate) struct Ring<V> {

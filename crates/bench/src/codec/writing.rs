@@ -35,7 +35,7 @@ impl Sealing {
 pub(crate) fn encode<V>(
     ring: &Ring<V>,
     mut sealing: Sealing,
-    stamp: fn(&V) -> (u64, u64),
+    stamp: impl Fn(&V) -> (u64, u64) + Copy + 'static,
     write: impl Fn(&V, &mut fixbolt_codec::BodyWriter<'_>) + 'static,
 ) -> Result<Work<'_>, String> {
     let mut slot = vec![0; SLOT];

@@ -30,6 +30,10 @@ use super::batches::{self, Batches, Measure, PROCESSES, Rows};
 ///   write-typed    the same with the generated writers, including groups
 ///   write          the same with keys that are not constants, as in a program that converts
 ///                  messages; write-untyped: from values that are bytes, which are not checked
+/// NOS-222-64, -4096 and -100000 are NOS-222 in rings of that many messages, each of another second
+/// than the one before, which caches of the second and of the processor help less; of the best tier
+/// alone. MarketDataRefresh-300 is a message of 300 fields, in 48 entries of a group.
+///
 /// random-44 and random-42 are messages that this run generates: 64 of any types of the version,
 /// their fields, values and, where the standard leaves it open, order at random; random-order-44
 /// are NewOrderSingles of the same kind. typed-all of these reads each field in message order, and
