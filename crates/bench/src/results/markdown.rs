@@ -11,9 +11,14 @@ pub fn markdown(report: &Report) -> String {
     let mut page = format!(
         "# Benchmarks\n\n<!-- Written by `{}`. -->\n\n\
          Measured at {} UTC with `{}`. How to read this page: [benchmarking.md](benchmarking.md). Published figures are \
-         other people's, from other machines and years; ratios are of this run.\n\n## Machine\n\n",
+         other people's, from other machines and years; ratios are of this run.\n\n",
         report.command, report.began, report.command
     );
+    if let Some(glance) = report.at_a_glance() {
+        page.push_str("## At a glance\n\n");
+        add_table(&mut page, &glance);
+    }
+    page.push_str("## Machine\n\n");
     let mut table = Table::new("", ["what", "found"]);
     table.row(["machine".to_owned(), machine.to_string()]);
     for it in machine.advice() {
@@ -111,6 +116,7 @@ mod tests {
     fn a_page_has_the_machine_and_for_each_test_its_figures_and_titled_tables() {
         let mut test = TestReport::new("jlbh", "an order | its report").setting("runs", 3);
         test.rows.push(Row::of_ns("jlbh", "2000/s", "p50", 33_000.0));
+        test.rows.push(Row::of_ns("jlbh", "2000/s", "p50", 66_000.0).engine("other"));
         let mut table = Table::new("At 2,000/s", ["Percentile", "run1"]);
         table.row(["50:", "33.00*"]);
         test.tables.push(table);
@@ -124,10 +130,12 @@ mod tests {
         };
         let page = markdown(&report);
         for expected in [
-            "## jlbh\n\nan order \\| its report.\n\nSettings: runs 3.\n\n| figure | unit | Fixbolt |\n",
-            "| 2000/s p50 | ns | 33000 |\n",
+            "## jlbh\n\nan order \\| its report.\n\nSettings: runs 3.\n\n| figure | unit | Fixbolt | other | ratio |\n",
+            "| 2000/s p50 | ns | 33000 | 66000 | 2.00x |\n",
             "\nAt 2,000/s\n\n| Percentile | run1 |\n|---|--:|\n| 50: | 33.00\\* |\n",
             "was interrupted",
+            "ratios are of this run.\n\n## At a glance\n\n| work | unit | Fixbolt | floor | best rival | its figure | ratio |\n",
+            "| jlbh 2000/s p50 | ns | 33000 | - | other | 66000 | 2.00x |\n",
             "| frequency governor | ",
         ] {
             assert!(page.contains(expected), "{expected}\n{page}");

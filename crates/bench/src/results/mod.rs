@@ -7,6 +7,7 @@
 mod assertion;
 mod compare;
 mod csv;
+mod glance;
 mod hgrm;
 mod html;
 mod json;

@@ -210,6 +210,21 @@ impl Row {
         self.unit.as_ref().is_some_and(|unit| unit.ends_with("/s"))
     }
 
+    /// Returns whether another figure is of the same work, by whatever engine and in whatever tier.
+    #[must_use]
+    pub(super) fn is_of_the_work_of(&self, other: &Self) -> bool {
+        (&self.message, self.what(), self.figure().1) == (&other.message, other.what(), other.figure().1)
+    }
+
+    /// Returns how many times as good this figure is as another engine's of the same work, unless
+    /// one of them must not be used.
+    pub(super) fn ratio_to(&self, theirs: &Self) -> Option<f64> {
+        let usable = |row: &Self| row.invalid.is_none() && row.is_measured() && row.figure().0 > 0.0;
+        let (ours, other) = (self.figure().0, theirs.figure().0);
+        (usable(self) && usable(theirs))
+            .then(|| if self.larger_is_better() { ours / other } else { other / ours })
+    }
+
     /// Returns the figure of a percentile as the cell of a table: microseconds with so many digits
     /// after the point, and its marks.
     pub(crate) fn micros(&self, digits: usize) -> String {
@@ -222,6 +237,11 @@ impl Row {
         let marks = [(self.few, '*'), (self.unmeasurable.is_some(), '~'), (self.invalid.is_some(), '!')];
         marks.into_iter().filter_map(|(is, mark)| is.then_some(mark)).collect()
     }
+}
+
+/// Returns whether an engine is none: an empty task, or the same bytes without one.
+pub(super) fn is_baseline(engine: &str) -> bool {
+    ["nothing", "empty", "floor", "raw"].contains(&engine.split(' ').next().unwrap_or_default())
 }
 
 /// Returns `p99.9`, or `worst`.

@@ -40,20 +40,14 @@ impl TestReport {
                 known(row.worst),
             ];
             let rivals = rivals.iter().flat_map(|rival| {
-                let theirs = self.rows.iter().find(|other| {
-                    other.engine == *rival
-                        && other.is_measured()
-                        && (&other.message, other.what()) == (&row.message, row.what())
-                        && other.figure().1 == unit
-                });
+                let is_theirs = |other: &&Row| {
+                    other.engine == *rival && other.is_measured() && other.is_of_the_work_of(row)
+                };
+                let theirs = self.rows.iter().find(is_theirs);
                 let figure = theirs.map(|row| display(row.figure().0) + &row.marks());
                 let worst = theirs.and_then(|row| row.worst);
-                let usable = |it: &&Row| it.invalid.is_none() && row.invalid.is_none();
-                let theirs = theirs.filter(usable).map(|row| row.figure().0);
-                let ratio = theirs.filter(|theirs| *theirs > 0.0 && value > 0.0).map(|theirs| {
-                    let ratio = if row.larger_is_better() { value / theirs } else { theirs / value };
-                    format!("{ratio:.2}x")
-                });
+                let ratio = theirs.and_then(|theirs| row.ratio_to(theirs));
+                let ratio = ratio.map(|ratio| format!("{ratio:.2}x"));
                 let unknown = || "-".to_owned();
                 [figure.unwrap_or_else(unknown), known(worst), ratio.unwrap_or_else(unknown)]
             });
@@ -67,7 +61,7 @@ impl TestReport {
 }
 
 /// Returns a figure with as many digits as it carries.
-fn display(figure: f64) -> String {
+pub(super) fn display(figure: f64) -> String {
     match figure.abs() {
         size if size >= 1_000.0 => format!("{figure:.0}"),
         size if size >= 10.0 => format!("{figure:.1}"),

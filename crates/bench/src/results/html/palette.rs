@@ -1,6 +1,7 @@
 //! One color for each engine, the same on the whole page.
 
 use crate::results::Report;
+use crate::results::row::is_baseline;
 
 /// How many colors engines other than Fixbolt have. More engines share them.
 pub(super) const COLORS: usize = 7;
@@ -35,9 +36,4 @@ impl Palette {
         let other = self.others.iter().position(|other| other == engine);
         other.map_or_else(|| "fixbolt".to_owned(), |at| format!("other{}", at % COLORS))
     }
-}
-
-/// Returns whether an engine is none: an empty task, or the same bytes without one.
-pub(super) fn is_baseline(engine: &str) -> bool {
-    ["nothing", "empty", "floor", "raw"].contains(&engine.split(' ').next().unwrap_or_default())
 }

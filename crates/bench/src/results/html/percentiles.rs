@@ -3,10 +3,11 @@
 use fixbolt_workloads::harness::{Latencies, PERCENTILES, carried_by};
 
 use super::figures::{commas, short_time, time};
-use super::palette::{Palette, is_baseline};
+use super::palette::Palette;
 use super::plot::{Axis, Key, Plot, Point, Shape, Sign};
 use super::scale::Scale;
 use super::times::{Times, curve, nines, nines_of, times};
+use crate::results::row::is_baseline;
 use crate::results::{TestReport, TimeKind, percentile_name};
 
 /// The axes that all curves of a test share, so that they can be compared.

@@ -1,10 +1,11 @@
 //! A sweep over rates: what a larger load does to the latency.
 
 use super::figures::{thousands, time};
-use super::palette::{Palette, is_baseline};
+use super::palette::Palette;
 use super::percentiles::time_axis;
 use super::plot::{Axis, Key, Plot, Point, Shape, Sign};
 use super::scale::Scale;
+use crate::results::row::is_baseline;
 use crate::results::{Series, TestReport, percentile_name};
 
 /// The percentiles that are drawn, and how.

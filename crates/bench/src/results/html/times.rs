@@ -2,7 +2,8 @@
 
 use fixbolt_workloads::harness::{Latencies, PERCENTILES};
 
-use super::palette::{Palette, is_baseline};
+use super::palette::Palette;
+use crate::results::row::is_baseline;
 use crate::results::{Series, TimeKind};
 
 /// One line of a plot: all runs of a series as one.

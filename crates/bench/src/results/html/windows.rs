@@ -3,10 +3,11 @@
 use fixbolt_workloads::harness::{Run, Window};
 
 use super::figures::{short_time, time};
-use super::palette::{Palette, is_baseline};
+use super::palette::Palette;
 use super::percentiles::time_axis;
 use super::plot::{Axis, Key, Plot, Shape, Sign};
 use super::scale::Scale;
+use crate::results::row::is_baseline;
 use crate::results::{Series, TestReport};
 
 /// How many of the longest times of a run are marked.
