@@ -101,11 +101,16 @@ impl<const BYTES: usize, const HOLES: usize> Template<BYTES, HOLES> {
     /// Makes a template from an example: a finished body, in which the values of these fields are
     /// holes. They are named in the order of the body.
     ///
+    /// Two fields that the standard does not have are taken for data with its length, in which
+    /// there is no hole, if the value of the first is the length from that of the second up to an
+    /// SOH.
+    ///
     /// # Errors
     /// - [`EncodeErrorKind::Missing`]: the example has no such field.
     /// - [`EncodeErrorKind::Duplicate`]: it has two, for example in the entries of a group.
     /// - [`EncodeErrorKind::Template`]: the holes are not named in the order of the example.
-    /// - [`EncodeErrorKind::DataLength`]: a data field or its length field cannot be a hole.
+    /// - [`EncodeErrorKind::DataLength`]: a data field of the standard or its length field cannot
+    ///   be a hole. Those of a dialect must not be.
     /// - [`EncodeErrorKind::Empty`]: the value of a fixed hole is empty, as only unchecked values
     ///   are.
     /// - [`EncodeErrorKind::NoRoom`]: the template has less than `BYTES` bytes for the example, or
@@ -123,8 +128,6 @@ impl<const BYTES: usize, const HOLES: usize> Template<BYTES, HOLES> {
         // Where the fixed bytes begin that are not copied yet, and where they are copied to.
         let (mut from, mut to) = (0, 0);
         for (tag, value) in WrittenFields::of(example.bytes, true) {
-            let (byte, bit) = Scope::place_of(tag);
-            template.written.0[byte] |= bit;
             let Some(hole) = holes.get(template.count).filter(|hole| hole.tag().number() == tag) else {
                 continue;
             };
@@ -140,6 +143,11 @@ impl<const BYTES: usize, const HOLES: usize> Template<BYTES, HOLES> {
             template.add_hole(hole.tag(), width)?;
         }
         template.append(MSG_TYPE, &example.bytes[from..], to)?;
+        // What is taken for data of a dialect may be fields, of which one may be a secret.
+        for (tag, _) in WrittenFields::of(example.bytes, false) {
+            let (byte, bit) = Scope::place_of(tag);
+            template.written.0[byte] |= bit;
+        }
         for hole in holes {
             let tag = hole.tag();
             let fields = WrittenFields::of(example.bytes, true).filter(|(one, _)| *one == tag.number());

@@ -238,7 +238,8 @@ fn reads_back(body: &[u8]) {
 
 #[test]
 fn every_message_of_the_collection_is_forwarded_or_refused_for_its_fault() {
-    let recorded = recorded().unwrap_or_default();
+    let recorded = if cfg!(miri) { None } else { recorded() };
+    let recorded = recorded.unwrap_or_default();
     let recorded = recorded.into_iter().filter(|one| one.length_is_right && one.sum_is_right);
     let mut forwarded_messages = 0;
     for bytes in own().into_iter().chain(recorded.map(|one| one.bytes)) {

@@ -1,8 +1,8 @@
 //! Templates: what they write is what the ordinary writer writes, and what they refuse.
 
 use fixbolt_codec::{
-    Body, BodyWriter, DataKey, Decimal, EncodeError, EncodeErrorKind, Hole, Holes, Key, Memory, MsgType,
-    Precision, Tag, Template, ToField, UtcTimestamp, byte_sum,
+    Body, BodySink, BodyWriter, DataKey, Decimal, EncodeError, EncodeErrorKind, Hole, Holes, Key, Memory,
+    MsgType, NewBody, Precision, Tag, TagSet, Template, ToField, UtcTimestamp, byte_sum,
 };
 
 use EncodeErrorKind::{DataLength, Duplicate, Empty, HoleWidth, Missing, NoRoom, Soh};
@@ -283,4 +283,46 @@ fn the_debug_text_of_a_template_has_no_secrets() {
         holes.bytes(Key::new(58), b"y");
     })
     .unwrap();
+}
+
+/// A sink that says whether a finished body may have a password.
+struct Asked<'b>(BodyWriter<'b>);
+
+impl<'b> NewBody<'b> for Asked<'b> {
+    type Draft = Self;
+
+    fn draft(self, _: MsgType) -> Self {
+        self
+    }
+}
+
+impl<'b> BodySink<'b> for Asked<'b> {
+    type Receipt = bool;
+    type Error = EncodeError;
+
+    fn writer(&mut self) -> &mut BodyWriter<'b> {
+        &mut self.0
+    }
+
+    fn send(self) -> Result<bool, EncodeError> {
+        let passwords: TagSet = [554].map(Tag::new).into_iter().collect();
+        self.0.finish().map(|_| self.0.may_contain(&passwords))
+    }
+}
+
+/// Two fields that the standard does not have may be data with its length, or two fields.
+#[test]
+fn the_messages_of_a_template_are_known_to_have_each_field_that_may_be_in_them() {
+    for (body, may) in [
+        ("554=x|58=?|", true),
+        ("553=x|58=?|", false),
+        ("5001=7|5002=a|554=x|58=?|", true),
+        ("5001=7|5002=a|553=x|58=?|", false),
+        ("95=7|96=a|554=x|58=?|", false),
+    ] {
+        let of = template(body, &[variable(58)]).unwrap();
+        let mut memory = [0; 100];
+        let sink = Asked(BodyWriter::new(ORDER, &mut memory));
+        assert_eq!(of.send(sink, |holes| _ = holes.bytes(Key::new(58), b"y")), Ok(may), "{body}");
+    }
 }
