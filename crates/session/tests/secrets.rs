@@ -201,6 +201,32 @@ fn a_posted_body_is_searched_for_secrets_unless_it_is_known_to_have_none() {
     }
 }
 
+/// The last bytes of a message that waits are no CheckSum, whose place bounds a secret elsewhere.
+#[test]
+fn a_secret_at_the_end_of_a_message_that_waits_is_masked_whatever_its_bytes_are() {
+    for secret in
+        [&b"plain"[..], b"a\x01b", b"a\x01bcdefghijklm", b"a\x01bcdefghij\x0158=m", b"a\x01b=c\x0158=defgh"]
+    {
+        let mut watched =
+            Watched::logged_on(|settings| settings.max_outbound_rate = Some("1/60000".parse().unwrap()));
+        watched.write(b"D", an_order);
+        let waiting = watched.write(b"BE", |body| {
+            body.bytes(Key::new(923), b"u1").data(DataKey::new(1401, 1402), secret);
+        });
+        let [(flags, stored)] = &waiting.stored[..] else { panic!("{:?}", waiting.stored) };
+        let masked = format!("35=BE|923=u1|1401={}|1402={}|", secret.len(), "*".repeat(secret.len()));
+        assert_eq!((flags.contains(RecordFlags::MASKED), stored), (true, &masked));
+    }
+    // Other data is not searched, where it is the last one either.
+    let mut watched =
+        Watched::logged_on(|settings| settings.max_outbound_rate = Some("1/60000".parse().unwrap()));
+    watched.write(b"D", an_order);
+    let waiting = watched.write(b"B", |body| {
+        body.bytes(Key::new(554), b"x").data(DataKey::new(95, 96), b"a\x01554=b");
+    });
+    assert_eq!(waiting.stored[0].1, "35=B|554=*|95=7|96=a|554=b|");
+}
+
 #[test]
 fn text_that_looks_like_a_secret_inside_a_data_field_is_none() {
     let mut watched = Watched::logged_on(|_| {});

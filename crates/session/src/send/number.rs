@@ -114,7 +114,10 @@ impl<'d> BodySink<'d> for Draft<'d> {
                 is_lost: false,
                 outcome: Err(SendError::Unavailable),
             };
-            return self.sender.let_wait(body, may_have_secrets);
+            // In the whole message, as a secret may be where only CheckSum can be.
+            let secrets = fixed.secret_tags.of(settings);
+            let is_masked = may_have_secrets && mask_message(secrets, &memory[message], &mut tools.masked);
+            return self.sender.let_wait(body, is_masked);
         }
         if let SendKind::New { cause } = kind {
             let mut flags = RecordFlags::default();
@@ -158,10 +161,11 @@ impl<'d> BodySink<'d> for Draft<'d> {
 }
 
 impl Sender<'_> {
-    /// Stores a message that waits for a throttle.
+    /// Stores a message that waits for a throttle. If it `is_masked`, the tools have the masked
+    /// message.
     #[cold]
-    fn let_wait(&mut self, body: WaitingBody, may_have_secrets: bool) -> Result<Accepted, SendError> {
-        let Self { now, fixed, state, waiting, tools, .. } = self;
+    fn let_wait(&mut self, body: WaitingBody, is_masked: bool) -> Result<Accepted, SendError> {
+        let Self { now, state, waiting, tools, .. } = self;
         // As in the outbox, half of the room is for answers.
         let most = if body.cause.is_some() { waiting.limit } else { waiting.limit / 2 };
         if !waiting.has_room(body.bytes.len(), most) {
@@ -171,17 +175,17 @@ impl Sender<'_> {
             return Err(if may_wait { SendError::BackPressure } else { SendError::NotLoggedOn });
         }
         let (ticket, cause) = (body.ticket, body.cause);
-        let mut stored = body.stored();
-        let mut flags = RecordFlags::default();
-        let secrets = fixed.secret_tags.of(&fixed.settings);
-        if may_have_secrets && mask_message(secrets, &stored, &mut tools.masked) {
+        let (mut flags, mut bytes) = (RecordFlags::default(), &*body.bytes);
+        if is_masked {
             flags = flags.with(RecordFlags::MASKED);
-            stored.clone_from(&tools.masked);
+            let end = tools.masked.len() - Body::TRAILER_LEN;
+            bytes = &tools.masked[end - body.bytes.len()..end];
         }
+        let stored = body.stored(bytes);
         let (recorded, number) = (self.standing.counted(*now), SeqNum(state.stored.waited + 1));
         let record = record(recorded, state, RecordKind::Waiting, flags, number, cause, &stored);
         state.added.record(stored.len());
-        append(self.store, fixed.key, &record, self.transaction)?;
+        append(self.store, self.fixed.key, &record, self.transaction)?;
         if state.stored.wait == 0 {
             self.transaction.begin_to_wait();
         }

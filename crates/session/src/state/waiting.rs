@@ -36,16 +36,16 @@ pub(crate) struct WaitingBody {
 
 impl WaitingBody {
     /// Returns the body of its record: MsgType, 43 and 122 of a possible duplicate, and what the
-    /// application wrote.
-    pub(crate) fn stored(&self) -> Vec<u8> {
-        let mut stored = Vec::with_capacity(self.bytes.len() + 48);
+    /// application wrote, as it is or with its secrets masked.
+    pub(crate) fn stored(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut stored = Vec::with_capacity(bytes.len() + 48);
         let kind = self.msg_type.as_bytes();
         stored.extend([b"35=", kind, b"\x01"].concat());
         if let Some(original) = self.original {
             let original = UtcTimestamp::from_unix_nanos(original.0, Precision::Nanos);
             stored.extend(format!("43=Y\x01122={original}\x01").bytes());
         }
-        stored.extend(&self.bytes);
+        stored.extend(bytes);
         stored
     }
 
