@@ -210,12 +210,10 @@ impl BodyWriter<'_> {
             && WrittenFields::of(bytes, self.dialect_data).any(|(tag, _)| tag == key.tag.number())
     }
 
-    /// Returns whether the body begins with header fields of which one has this tag.
-    #[must_use]
-    pub fn has_header_field(&self, tag: Tag) -> bool {
+    /// Returns the tags of the header fields that the body begins with.
+    pub fn header_fields(&self) -> impl Iterator<Item = Tag> {
         WrittenFields::of(self.written(), self.dialect_data)
-            .take_while(|(tag, _)| is_header_field(*tag))
-            .any(|(here, _)| here == tag.number())
+            .map_while(|(tag, _)| Tag::try_new(tag).filter(|_| is_header_field(tag)))
     }
 }
 

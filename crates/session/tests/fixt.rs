@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::OnceLock;
 
-use fixbolt_codec::{BodySink, Key, MsgType, NewBody, Tag, Version};
+use fixbolt_codec::{Body, BodySink, DataKey, Key, MsgType, NewBody, Tag, Version, byte_sum};
 use fixbolt_conformance::testing::{Side, kinds};
 use fixbolt_dictionary::{
     Action, ApplicationVersion, Check, DictionarySet, Policy, SessionRejectReason, Validator, fix_latest,
@@ -11,7 +11,7 @@ use fixbolt_dictionary::{
 };
 use fixbolt_session::{
     Compatibility, FixtDictionaries, LogonFault, Misbehavior, OpenError, Phase, Role, SendError,
-    SessionDictionary, SessionEnd, SessionId, SessionSettings,
+    SessionDictionary, SessionEnd, SessionId, SessionSettings, Ticket,
 };
 
 /// FIX.5.0SP2, FIX.5.0SP1 and FIX.4.4 over FIXT.1.1.
@@ -286,5 +286,51 @@ fn a_counterparty_that_reads_a_type_as_another_version_is_told_which_one_it_has(
         side.send(0, "x", 1).unwrap();
         let out = side.take(0);
         assert!(kinds(&out) == "D" && !out[0].contains("|1128="), "{out:?}");
+    }
+}
+
+// R-FIXT-6
+#[test]
+fn a_body_that_names_its_version_has_it_once_where_the_session_would_name_it_too() {
+    let order = MsgType::new(b"D");
+    for (fields, header) in [
+        ("1128=6|11=x|", "1128=6|"),
+        ("1128=9|11=x|", "1128=9|"),
+        ("115=A|1128=6|11=x|", "115=A|1128=6|"),
+        ("115=A|11=x|", "1128=9|115=A|"),
+        // In data of the header, and not in the header.
+        ("212=8|213=a|1128=6|11=x|", "1128=9|212=8|213=a|1128=6|"),
+    ] {
+        let mut side = side(|_| {});
+        log_on(&mut side, "384=1|372=D|385=R|1130=6|1137=9|");
+        let bytes = fields.replace('|', "\x01").into_bytes();
+        // As a copy, and field by field.
+        side.act(0, |turn| {
+            let mut draft = turn.reply().posted_as(Ticket::Posted(1), true).draft(order);
+            let body = Body { msg_type: order, bytes: &bytes, sum: byte_sum(&bytes) };
+            draft.writer().raw().body(&body);
+            draft.send()
+        })
+        .unwrap();
+        side.act(0, |turn| {
+            let mut draft = turn.reply().draft(order);
+            for field in fields.replace("213=a|", "213=a\x01").trim_end_matches('|').split('|') {
+                match field.split_once('=').unwrap() {
+                    ("212", _) => {}
+                    ("213", data) => _ = draft.writer().data(DataKey::new(212, 213), data.as_bytes()),
+                    (tag, value) => {
+                        _ = draft.writer().bytes(Key::new(tag.parse().unwrap()), value.as_bytes())
+                    }
+                }
+            }
+            draft.send()
+        })
+        .unwrap();
+        let out = side.take(0);
+        assert_eq!(out.len(), 2);
+        for message in out {
+            let expected = format!("|52={}.000|{header}11=x|10=", &side.time()[..17]);
+            assert!(message.contains(&expected), "{message} {expected}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use crate::core::Core;
 use crate::events::error::SendError;
 use crate::events::event::{Accepted, Ticket};
 use crate::send::seal::{SendKind, headroom};
+use crate::settings::SessionSettings;
 use crate::state::Phase;
 use crate::state::State;
 use crate::state::guarded::Guarded;
@@ -124,7 +125,7 @@ impl<'a> Handle<'a> {
             && !msg_type.is_admin()
             && session.dictionaries().must_be_named(msg_type.as_bytes());
         // R-FIXT-6
-        let version = version.or_else(|| session.fixed.settings.appl_ver_id().filter(|_| is_named));
+        let names_version = is_named && version.is_none();
         // If nothing was queued before this turn, what does not fit now never will.
         let alone = !session.outbox.was_queued(session.transaction.snapshot.outbox);
         let (mut waits, mut refused) = (false, None);
@@ -154,7 +155,10 @@ impl<'a> Handle<'a> {
         let Session { fixed, standing, state, transaction, outbox, waiting, limits, tools, .. } = session;
         let Outbox { memory, cursor, .. } = outbox;
         let tail = cursor.tail();
-        let body_start = tail + headroom(fixed, state, cursor, msg_type, kind, original.is_some());
+        let mut body_start = tail + headroom(fixed, state, cursor, msg_type, kind, original.is_some());
+        if names_version {
+            body_start += version_field(&fixed.settings).into_iter().map(<[u8]>::len).sum::<usize>();
+        }
         // Leaves room for CheckSum, and for a body that moves because BodyLength has more digits
         // than guessed.
         let (mut start, mut limit) = (body_start, memory.len().saturating_sub(SPARE).min(most));
@@ -187,10 +191,16 @@ impl<'a> Handle<'a> {
             author,
             posted,
             has_no_secrets,
+            names_version,
             waits,
             sender,
         }
     }
+}
+
+/// Returns ApplVerID (1128) of messages of the session's default version, in three pieces.
+pub(super) fn version_field(settings: &SessionSettings) -> [&[u8]; 3] {
+    [b"1128=", settings.appl_ver_id().unwrap_or_default().as_bytes(), b"\x01"]
 }
 
 /// The body for which a draft was opened. The application has a reference to the draft's writer, by
@@ -278,6 +288,9 @@ pub struct Draft<'d> {
     pub(super) author: Author,
     pub(super) posted: Option<Ticket>,
     pub(super) has_no_secrets: bool,
+    /// Whether the message must name its version, which is the default one if the body does not say
+    /// another. There is room for that field before the body.
+    pub(super) names_version: bool,
     /// Whether the message waits for a throttle.
     pub(crate) waits: bool,
     pub(super) sender: Sender<'d>,

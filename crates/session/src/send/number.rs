@@ -1,11 +1,13 @@
 //! How a finished body becomes a message of its session that has a sequence number, is stored, and
 //! is queued.
 
-use fixbolt_codec::{Body, BodySink, BodyWriter, EncodeError, EncodeErrorKind, SecondCache, SeqNum, Stamp};
+use fixbolt_codec::{
+    Body, BodySink, BodyWriter, EncodeError, EncodeErrorKind, SecondCache, SeqNum, Stamp, byte_sum,
+};
 
 use crate::events::error::SendError;
 use crate::events::event::{Accepted, Ticket, Unreached};
-use crate::send::draft::{Author, Draft, Sender};
+use crate::send::draft::{Author, Draft, Sender, version_field};
 use crate::send::record::{append, record};
 use crate::send::seal::{SendKind, last_processed, seal};
 use crate::settings::{ReplayInterleave, SessionSettings};
@@ -13,7 +15,7 @@ use crate::state::Phase;
 use crate::state::backlog::Unsent;
 use crate::state::waiting::WaitingBody;
 use crate::store::{RecordFlags, RecordKind};
-use crate::values::fix::msg_type;
+use crate::values::fix::{msg_type, tag};
 use crate::wire::mask::mask_message;
 
 impl<'d> BodySink<'d> for Draft<'d> {
@@ -39,13 +41,20 @@ impl<'d> BodySink<'d> for Draft<'d> {
         let Self { ref writer, kind, original: possible_duplicate, author, posted, waits, .. } = self;
         let Sender { now, fixed, ref mut state, ref mut cursor, ref mut tools, .. } = self.sender;
         let settings = &fixed.settings;
-        let Body { msg_type, sum, .. } = writer.finish()?;
+        let Body { msg_type, mut sum, .. } = writer.finish()?;
         if fixed.envelope.has_sub_ids() {
             refuse_sub_ids(settings, writer)?;
         }
         let is_admin = msg_type.is_admin();
-        let may_have_secrets = !self.has_no_secrets && fixed.secret_tags.may_be_written(writer);
-        let (memory, body) = self.writer.into_memory()?;
+        let mut may_have_secrets = !self.has_no_secrets && fixed.secret_tags.may_be_written(writer);
+        // R-FIXT-6
+        let names_version =
+            self.names_version && !writer.header_fields().any(|field| field == tag::APPL_VER_ID);
+        let (memory, mut body) = self.writer.into_memory()?;
+        if names_version {
+            body.start = put_version(settings, memory, body.start, &mut sum);
+            may_have_secrets = true;
+        }
         let body_len = body.len();
         let precision = fixed.precision();
         let sending_time = tools.encoding.second.render(now.utc.0, precision);
@@ -219,12 +228,24 @@ impl Sender<'_> {
     }
 }
 
+/// Writes ApplVerID (1128) before a body, and returns where it begins.
+#[cold]
+fn put_version(settings: &SessionSettings, memory: &mut [u8], mut at: usize, sum: &mut u8) -> usize {
+    for part in version_field(settings).into_iter().rev() {
+        let end = at;
+        at -= part.len();
+        memory[at..end].copy_from_slice(part);
+        *sum = sum.wrapping_add(byte_sum(part));
+    }
+    at
+}
+
 /// Refuses a SubID or LocationID in a body if the session's identity has it: the message would have
 /// it twice.
 // R-SEND-5
 fn refuse_sub_ids(settings: &SessionSettings, writer: &BodyWriter<'_>) -> Result<(), EncodeError> {
     let mut written = settings.id.written_sub_ids().into_iter().flatten();
-    match written.find(|tag| writer.has_header_field(*tag)) {
+    match written.find(|tag| writer.header_fields().any(|field| field == *tag)) {
         Some(tag) => Err(EncodeError::new(tag, EncodeErrorKind::SessionField)),
         None => Ok(()),
     }
