@@ -4,6 +4,7 @@
 //! A page that no ring holds is all zero. There is no unsafe code: a word is an atomic, so a page
 //! may be shared before, while and after a ring holds it.
 
+use core::fmt;
 use std::sync::OnceLock;
 
 use crate::room::Room;
@@ -18,7 +19,6 @@ pub(crate) const PAGE_SHIFT: u32 = 10;
 pub(crate) type Page = [AtomicU64];
 
 /// The pages of an engine.
-#[derive(Debug)]
 pub(crate) struct Pages {
     shift: u32,
     pages: Box<[OnceLock<Box<Page>>]>,
@@ -34,6 +34,14 @@ pub(crate) struct Pages {
     next: Box<[AtomicU32]>,
     /// Where threads wait for room in any ring.
     pub(crate) room: Room,
+}
+
+/// Without the words, in which there may be secrets.
+impl fmt::Debug for Pages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Pages");
+        shown.field("held", &self.held()).field("budget", &self.budget()).finish_non_exhaustive()
+    }
 }
 
 impl Pages {

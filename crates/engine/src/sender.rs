@@ -64,7 +64,6 @@ use crate::worker_signal::WorkerSignal;
 /// engine.stop()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct Sender {
     queue: Arc<OutboundQueue>,
     signal: Arc<WorkerSignal>,
@@ -107,6 +106,13 @@ impl Sender {
         let began = queue.timing.as_ref().map(|timing| timing.clock.read());
         let writer = BodyWriter::new(msg_type, memory);
         SenderDraft { writer, began, post: Post { queue, signal, limit } }
+    }
+}
+
+/// Without what was written, in which there may be secrets.
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("session_id", self.session_id()).finish_non_exhaustive()
     }
 }
 
@@ -242,12 +248,19 @@ impl<'s> BodySink<'s> for SenderDraft<'s> {
 }
 
 /// How a body reaches the worker.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Post<'s> {
     queue: &'s Arc<OutboundQueue>,
     signal: &'s WorkerSignal,
     /// How long it may wait for room.
     limit: Option<Duration>,
+}
+
+impl fmt::Debug for Post<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Post");
+        shown.field("session_id", &self.queue.id).field("limit", &self.limit).finish_non_exhaustive()
+    }
 }
 
 impl Post<'_> {
@@ -359,5 +372,42 @@ impl Error for PostError {
             Self::Encode(error) => error.source(),
             _ => None,
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use fixbolt_codec::{Key, Message};
+    use fixbolt_session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
+
+    use super::*;
+    use crate::{Engine, Initiation};
+
+    struct Trader;
+
+    impl Application for Trader {
+        fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+            Ok(Delivery::Done)
+        }
+    }
+
+    #[test]
+    fn the_debug_text_of_a_sender_shows_no_byte_of_a_secret_that_was_written() {
+        let session = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse().unwrap(), Role::Initiator);
+        let id = session.id.clone();
+        // Nobody listens there.
+        let initiation = Initiation::new(session, "127.0.0.1", 1);
+        let engine = Engine::builder().connect(initiation).start(Trader).unwrap();
+        let mut sender = engine.session(&id).unwrap().sender();
+        let mut draft = sender.draft(MsgType::new(b"BE"));
+        draft.writer().bytes(Key::new(553), b"me").bytes(Key::new(554), b"swordfish");
+        let mut shown = format!("{draft:?}");
+        assert!(shown.contains("553=me|554=***|"), "{shown}");
+        assert_eq!(draft.send(), Err(PostError::NotLoggedOn));
+        shown += &format!("{sender:?} {:?}", sender.clone().within(Duration::ZERO));
+        let numbers = format!("{:?}", b"sword");
+        assert!(!shown.contains("sword") && !shown.contains(numbers.trim_matches(['[', ']'])), "{shown}");
+        assert!(shown.contains("Sender { session_id: ") && shown.len() < 1_000, "{shown}");
+        engine.stop().unwrap();
     }
 }

@@ -39,6 +39,14 @@ mod alone {
 
     use super::*;
 
+    #[test]
+    fn the_debug_text_of_a_ring_shows_no_word_of_a_body() {
+        let ring = Ring::new(Arc::new(Pages::with_shift(4, 10)), 8);
+        push(&ring, ORDER, b"swordfish", 1).unwrap();
+        let word = u64::from_le_bytes(*b"swordfis").to_string();
+        assert!(!format!("{ring:?}").contains(&word));
+    }
+
     #[derive(Clone, Debug)]
     enum Step {
         Push(Vec<u8>),
