@@ -4,6 +4,7 @@
 //! It hides too much rather than too little. The bytes of a secret whose end is not certain are
 //! hidden up to where it may end.
 
+use core::fmt;
 use core::ops::Range;
 
 use crate::data_fields::DataFields;
@@ -100,7 +101,7 @@ enum Kind {
 }
 
 /// The places of secrets, ascending, from [`Secrets::in_message`] and [`Secrets::in_garbled`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SecretRanges<'s, 'b> {
     secrets: Secrets<'s>,
     bytes: &'b [u8],
@@ -130,6 +131,13 @@ impl Iterator for SecretRanges<'_, '_> {
             }
         }
         None
+    }
+}
+
+/// Shows the places that are left, and none of the bytes.
+impl fmt::Debug for SecretRanges<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
     }
 }
 

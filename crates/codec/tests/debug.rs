@@ -4,7 +4,8 @@
 mod support;
 
 use fixbolt_codec::{
-    Body, BodyWriter, DataKey, Field, Frame, Framer, Key, Memory, Message, MsgType, NewBody, Tag, byte_sum,
+    Body, BodyWriter, DataKey, Field, Frame, Framer, Key, Memory, Message, MsgType, NewBody, Secrets, Tag,
+    byte_sum,
 };
 use support::{message_of, wire};
 
@@ -82,4 +83,10 @@ fn frames_and_bodies_are_shown_as_text() {
         format!("{draft:?}"),
         "MemoryDraft(BodyWriter { msg_type: MsgType(A), written: , error: None })"
     );
+}
+
+#[test]
+fn the_places_of_secrets_are_shown_without_the_bytes() {
+    let ranges = Secrets::STANDARD.in_garbled(b"554=old\x0158=x\x01925=new");
+    assert_eq!(format!("{ranges:?}"), "[4..7, 17..20]");
 }
