@@ -8,6 +8,7 @@ use crate::data_fields::DataFields;
 use crate::frame::TRAILER_LEN;
 use crate::index::{Fault, FaultKind, IndexError, Span, byte_sum};
 use crate::number::Tag;
+use crate::soh::first_soh;
 
 /// A position between two fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,9 +100,8 @@ pub(crate) fn scan(
                 fault = fault.or(Some(Fault { kind, field: count - 1, tag }));
             }
         }
-        while bytes[at] != 1 {
-            at += 1;
-        }
+        let rest = &bytes[at..];
+        at += first_soh(rest).unwrap_or(rest.len());
         if at == value && tag != 0 {
             fault = fault.or(Some(Fault {
                 kind: FaultKind::EmptyValue,
@@ -123,6 +123,7 @@ pub(crate) fn scan(
 
 /// Returns the tag and the offset of the value, or what is wrong with the tag, where it ends and
 /// where the value begins.
+#[inline]
 pub(crate) fn read_tag(bytes: &[u8], start: usize) -> Result<(u32, usize), (FaultKind, usize, usize)> {
     let mut at = start;
     let mut tag: u32 = 0;
@@ -130,19 +131,28 @@ pub(crate) fn read_tag(bytes: &[u8], start: usize) -> Result<(u32, usize), (Faul
         tag = tag.wrapping_mul(10).wrapping_add(u32::from(digit));
         at += 1;
     }
-    let digits = at - start;
-    // Nine digits cannot overflow; ten are read again in a wider type.
-    if bytes[at] == b'=' && digits > 0 && bytes[start] != b'0' {
-        if digits <= 9 {
+    // Nine digits cannot overflow.
+    if bytes[at] == b'=' && bytes[start] != b'0' && matches!(at - start, 1..=9) {
+        return Ok((tag, at + 1));
+    }
+    read_unusual_tag(bytes, start, at)
+}
+
+/// Does what [`read_tag`] does if the tag does not have one to nine digits before its `=`, or
+/// begins with zero. The digits end at `at`.
+#[cold]
+#[inline(never)]
+fn read_unusual_tag(
+    bytes: &[u8],
+    start: usize,
+    mut at: usize,
+) -> Result<(u32, usize), (FaultKind, usize, usize)> {
+    if bytes[at] == b'=' && bytes[start] != b'0' && at - start == 10 {
+        let wide = bytes[start..at].iter().fold(0u64, |n, d| n * 10 + u64::from(d - b'0'));
+        if let Ok(tag) = u32::try_from(wide)
+            && Tag::try_new(tag).is_some()
+        {
             return Ok((tag, at + 1));
-        }
-        if digits == 10 {
-            let wide = bytes[start..at].iter().fold(0u64, |n, d| n * 10 + u64::from(d - b'0'));
-            if let Ok(tag) = u32::try_from(wide)
-                && Tag::try_new(tag).is_some()
-            {
-                return Ok((tag, at + 1));
-            }
         }
     }
     while bytes[at] != b'=' && bytes[at] != 1 {
