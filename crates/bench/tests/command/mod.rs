@@ -1,9 +1,11 @@
 //! Runs `fixbolt-bench` as `fixbolt bench` does.
 #![allow(dead_code)] // each test file uses what it needs
 
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
+
+use fixbolt_conformance::testing;
+pub(crate) use fixbolt_conformance::testing::Ended;
 
 /// Returns the command, not yet started. It measures no other engine: whether their programs are
 /// built must not matter.
@@ -13,51 +15,19 @@ pub(crate) fn bench() -> Command {
     command
 }
 
-/// The exit status and output of a finished command.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) status: i32,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl From<Output> for Ended {
-    fn from(output: Output) -> Self {
-        Self {
-            status: output.status.code().expect("the command was not killed"),
-            out: String::from_utf8(output.stdout).expect("the answer is UTF-8"),
-            err: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
-        }
-    }
-}
-
 /// Runs the command with nothing on standard input.
 pub(crate) fn run(arguments: &[&str]) -> Ended {
-    bench().args(arguments).stdin(Stdio::null()).output().expect("the command starts").into()
+    Ended::from_run(bench().args(arguments))
 }
 
 /// Runs the command with `input` on standard input.
 pub(crate) fn run_with_input(arguments: &[&str], input: &[u8]) -> Ended {
-    let mut child = bench()
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    let mut stdin = child.stdin.take().expect("it is piped");
-    // A command that refuses its arguments ends without reading.
-    let _ = stdin.write_all(input);
-    drop(stdin);
-    child.wait_with_output().expect("the command ends").into()
+    Ended::from_run_with_input(bench().args(arguments), input)
 }
 
 /// Creates an empty directory for this test.
 pub(crate) fn directory(name: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).expect("the target directory can be written");
-    path
+    testing::directory(env!("CARGO_TARGET_TMPDIR"), name)
 }
 
 /// Returns whether `fixbolt`, which `print` measures, is beside `fixbolt-bench` and of the same

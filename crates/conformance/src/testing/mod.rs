@@ -4,10 +4,12 @@
 //!
 //! A test makes no `Sessions` of its own and drives none, so that only this module knows the calls
 //! of the core. An application is a [`Desk`], which answers each message, an [`App`] made of
-//! closures, or the test's own. The helpers are for tests only and panic on errors.
+//! closures, or the test's own. Tests of programs run them to their end with [`Ended`]. The helpers
+//! are for tests only and panic on errors.
 
 mod app;
 mod capture;
+mod command;
 mod desk;
 mod scratch;
 mod side;
@@ -16,6 +18,7 @@ mod told;
 
 pub use app::{Act, App, order};
 pub use capture::Capture;
+pub use command::{Ended, directory};
 pub use desk::{Desk, Mood, report};
 pub use scratch::Scratch;
 pub use side::{BEGIN, Side};
