@@ -51,6 +51,23 @@ fn every_output_agrees(report: &Report) {
     in_markdown(report);
     in_html(report);
     in_conditions_and_comparisons(report);
+    notes_are_in_every_output(report);
+}
+
+fn notes_are_in_every_output(report: &Report) {
+    let page = text_of(&html(std::slice::from_ref(report)));
+    let outputs = [report.to_string(), json_lines(report), csv(report), markdown(report), page];
+    for note in report.rows().filter_map(|row| row.note.as_ref()) {
+        for output in &outputs {
+            assert!(output.contains(note.as_str()), "{note}: {output}");
+        }
+    }
+}
+
+/// Returns the text of a page.
+fn text_of(page: &str) -> String {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    text(Document::parse_with_options(page, options).unwrap().root())
 }
 
 fn in_json(report: &Report, figures: &BTreeMap<String, f64>) {
@@ -219,8 +236,33 @@ fn of_an_antenna_run() {
             let at = every.columns.iter().position(|head| *head == format!("{percentile}%")).unwrap();
             same(number(&line[at]), us, &row.key());
             same(number(cell(comparison, &format!("{percentile}%"), name)), us, &row.key());
+            // The default configuration pins nothing.
+            let too_few = std::thread::available_parallelism().unwrap().get() < 3;
+            assert_eq!(row.note.is_some(), too_few && name == "Optimized.hard", "{row:?}");
         }
     }
+}
+
+#[test]
+fn of_a_figure_with_a_note() {
+    let note = "too few cores: this process has 2, and, \"of those\", none is free";
+    let mut test = TestReport::new("antenna", "with a note");
+    for operation in ["Default", "Balanced", "Optimized.hard"] {
+        let note = (operation != "Default").then(|| note.to_owned());
+        test.rows.push(Row { note, ..Row::of_ns("antenna", "NOS-FA", operation, 9.0) });
+    }
+    test.tables.push(Table::of_rows("", &test.rows, &[]));
+    let line = format!("Balanced, Optimized.hard: {note}");
+    let report = report(test);
+    assert!(report.to_string().contains(&line) && markdown(&report).contains(&line));
+    assert!(text_of(&html(std::slice::from_ref(&report))).contains(&line));
+    let lines: Vec<String> = csv(&report).lines().map(str::to_owned).collect();
+    let quoted = format!(",\"{}\"", note.replace('"', "\"\""));
+    assert!(lines[0].ends_with(",note") && lines[1].ends_with(',') && lines[2].ends_with(&quoted));
+    assert_eq!(
+        from_json_lines(&json_lines(&report)).unwrap().rows().cloned().collect::<Vec<_>>(),
+        report.tests[0].rows
+    );
 }
 
 #[test]

@@ -40,6 +40,11 @@ impl Layout {
         }
     }
 
+    /// Returns those of `all` cores to which no worker is pinned.
+    pub(super) fn free(self, all: &[usize]) -> Vec<usize> {
+        all.iter().copied().filter(|core| ![self.venue, self.trader].contains(&Some(*core))).collect()
+    }
+
     /// Returns this layout in words.
     #[must_use]
     pub fn words(self) -> String {
@@ -48,6 +53,36 @@ impl Layout {
             _ => format!("{}, not pinned", self.name()),
         }
     }
+}
+
+/// Keeps the calling thread on some cores; when dropped, lets it run on all of the process's again.
+pub(super) struct OnCores<'c> {
+    all: &'c [usize],
+}
+
+impl<'c> OnCores<'c> {
+    /// Pins the calling thread to `cores` of `all` that the process may use; with no cores, or with
+    /// all of them, it stays as it is.
+    pub(super) fn pin(cores: &[usize], all: &'c [usize]) -> Result<Option<Self>, String> {
+        if cores.is_empty() || cores == all {
+            return Ok(None);
+        }
+        run_on(cores)?;
+        Ok(Some(Self { all }))
+    }
+}
+
+impl Drop for OnCores<'_> {
+    fn drop(&mut self) {
+        // It may use them, as it did before.
+        let _ = run_on(self.all);
+    }
+}
+
+/// Returns the cores that the process may use.
+#[must_use]
+pub(super) fn allowed() -> Vec<usize> {
+    numbers(Machine::here().allowed.as_deref().unwrap_or_default())
 }
 
 /// Returns the cores to use: isolated ones if it can use two of them, which the system gives to no
@@ -127,6 +162,30 @@ mod tests {
         assert!(check_cores(&[core, core]).unwrap_err().ends_with("venue and trader need one each"));
         let error = "core 1023 does not exist, or this process may not use it";
         assert_eq!(check_cores(&[core, 1023]).unwrap_err(), error);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_is_kept_on_some_cores_and_may_run_on_all_again_afterwards() {
+        let all = allowed();
+        let of_this_thread = || {
+            let cores = rustix::thread::sched_getaffinity(None).unwrap();
+            (0..rustix::thread::CpuSet::MAX_CPU).filter(|core| cores.is_set(*core)).collect::<Vec<_>>()
+        };
+        let last = &all[all.len() - 1..];
+        let pinned = OnCores::pin(last, &all).unwrap();
+        assert_eq!((of_this_thread(), pinned.is_some()), (last.to_vec(), all.len() > 1));
+        drop(pinned);
+        assert_eq!(of_this_thread(), all);
+        assert!(OnCores::pin(&[], &all).unwrap().is_none() && OnCores::pin(&all, &all).unwrap().is_none());
+    }
+
+    #[test]
+    fn cores_are_free_if_no_worker_is_pinned_to_them() {
+        let layout = Layout::new(Waiting::Blocking);
+        assert_eq!(layout.free(&[0, 1]), [0, 1]);
+        assert_eq!(layout.pinned(&[1, 0]).free(&[0, 1]), [0; 0]);
+        assert_eq!(layout.pinned(&[3, 1]).free(&[0, 1, 2, 3]), [0, 2]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! A report as comma-separated values: one line per figure.
 //!
 //! `statistic` says how the figure comes from what was measured, `worst` is its worst part, and
-//! `carried` says whether there are enough samples for a percentile.
+//! `carried` says whether there are enough samples for a percentile; `note` is what must be known
+//! to read the figure.
 
 use super::{Report, Row, Statistic, TimeKind, percentile_name};
 
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "test",
     "engine",
     "message",
@@ -20,6 +21,7 @@ const COLUMNS: [&str; 14] = [
     "published",
     "valid",
     "carried",
+    "note",
 ];
 
 /// Returns the figures, one line each: those of rows, then the percentiles of each run.
@@ -77,6 +79,7 @@ fn line(row: &Row) -> String {
         known(row.published),
         row.invalid.as_ref().map_or_else(|| "yes".to_owned(), |why| format!("no: {why}")),
         carried.to_owned(),
+        row.note.clone().unwrap_or_default(),
     ];
     cells.map(|cell| quoted(&cell)).join(",")
 }

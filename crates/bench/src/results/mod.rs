@@ -31,7 +31,7 @@ pub use self::markdown::markdown;
 pub use self::parts::of_parts;
 pub use self::report::{Report, TestReport};
 pub use self::row::{Row, STEADY};
-pub(crate) use self::row::{percentile_name, unsteady};
+pub(crate) use self::row::{noted, percentile_name, unsteady};
 #[cfg(test)]
 pub(crate) use self::series::percentile_table;
 pub use self::series::{Series, TimeKind};

@@ -64,6 +64,9 @@ pub struct Row {
     /// What another engine's page says of the same, in the unit of this figure, where it was
     /// measured: on another machine, in another year.
     pub published: Option<f64>,
+    /// What must be known of the machine or the run to read the figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Figures that only some tests have, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub more: BTreeMap<String, f64>,
@@ -91,6 +94,7 @@ impl Row {
             floor_ns: None,
             unmeasurable: None,
             published: None,
+            note: None,
             more: BTreeMap::new(),
         }
     }
@@ -261,14 +265,28 @@ pub(crate) fn unsteady<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<String
     })
 }
 
-/// Returns what the marks of figures stand for, one line for each that is there, and why figures
-/// must not be used.
+/// Returns the notes of figures, each once, with the settings that it is of.
+pub(crate) fn noted<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<String> {
+    let mut noted: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (note, of) in rows.filter_map(|row| Some((row.note.as_deref()?, row.operation.as_str()))) {
+        match noted.iter_mut().find(|(known, _)| *known == note) {
+            Some((_, all)) if all.contains(&of) => {}
+            Some((_, all)) => all.push(of),
+            None => noted.push((note, vec![of])),
+        }
+    }
+    noted.into_iter().map(|(note, of)| format!("{}: {note}", of.join(", "))).collect()
+}
+
+/// Returns what the marks of figures stand for, one line for each that is there, why figures must
+/// not be used, and their notes.
 pub(super) fn legend<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> Vec<String> {
     let mut lines = Vec::new();
     if rows.clone().any(|row| row.few) {
         lines.push("* fewer than 100 samples lie above it".to_owned());
     }
     lines.extend(unsteady(rows.clone()));
+    let noted = noted(rows.clone());
     for row in rows {
         if let Some(why) = &row.invalid {
             let line = format!("! INVALID: {} {}: {why}", row.engine, row.operation);
@@ -277,6 +295,7 @@ pub(super) fn legend<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> Vec<Str
             }
         }
     }
+    lines.extend(noted);
     lines
 }
 

@@ -145,13 +145,13 @@ fn what_is_no_report_is_refused_with_its_line() {
 fn each_figure_is_a_line_of_csv() {
     let csv = csv(&report());
     let lines: Vec<&str> = csv.lines().collect();
-    assert_eq!(lines[1], "codec,fixbolt,NOS-222,index avx2,,one measurement,61.25,ns,,50,,,yes,");
-    assert_eq!(lines[2], "stream,fixbolt,NOS-222,one way,,one measurement,3500000,messages/s,,,,89000,yes,");
+    assert_eq!(lines[1], "codec,fixbolt,NOS-222,index avx2,,one measurement,61.25,ns,,50,,,yes,,");
+    assert_eq!(lines[2], "stream,fixbolt,NOS-222,one way,,one measurement,3500000,messages/s,,,,89000,yes,,");
     // Two rows; three runs with response and service times.
     assert_eq!(lines.len(), 1 + 2 + 3 * 2 * 6);
-    assert!(lines[3].contains(",p50,") && lines[3].ends_with(",yes,yes"), "{csv}");
-    assert!(lines[6].contains(",p99.9,") && lines[6].ends_with(",yes,no"), "{csv}");
-    assert!(lines[3..].iter().all(|line| line.split(',').count() == 14), "{csv}");
+    assert!(lines[3].contains(",p50,") && lines[3].ends_with(",yes,yes,"), "{csv}");
+    assert!(lines[6].contains(",p99.9,") && lines[6].ends_with(",yes,no,"), "{csv}");
+    assert!(lines[3..].iter().all(|line| line.split(',').count() == 15), "{csv}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_figure_that_was_only_published_has_no_value() {
     assert_eq!(table.rows[0][3..], ["-", "one measurement", "9750.0"]);
     report.tests[0].rows.push(row);
     assert!(
-        csv(&report).contains("\ncodec,Fix8,NOS-222,index,,one measurement,,ns,,,,9750,yes,\n"),
+        csv(&report).contains("\ncodec,Fix8,NOS-222,index,,one measurement,,ns,,,,9750,yes,,\n"),
         "{}",
         csv(&report)
     );

@@ -33,6 +33,8 @@ use super::outputs::{Outputs, measure, write};
 ///   raw TCP    the bytes of both messages, in the same layout of threads
 ///   QuickFIX   QuickFIX C++ with and without validation, if its benchmark program is built (see
 ///              peers/README.md; FIXBOLT_PEERS names the folder)
+/// Where a configuration pins its workers, the thread that puts orders runs on the other cores of
+/// the process; if there are none, each such figure says so.
 /// Rows take turns, a slice each, with new engines and connections. Every report is checked to
 /// belong to its order, and the journals to hold every message.
 ///

@@ -12,7 +12,7 @@ use super::sides::{Setup, Validation, Venue};
 use super::trip::Trip;
 use super::{Measured, Outcome, Settings, Subject, TEST, TITLE, pacing_words, table};
 use crate::folder::Folder;
-use crate::loopback::layout::{Layout, cores};
+use crate::loopback::layout::{Layout, OnCores, allowed, cores};
 use crate::loopback::watch::Watch;
 use crate::results::{Series, TestReport};
 
@@ -132,8 +132,11 @@ impl Client {
             plan = plan.waiting(Waiting::Spin);
         }
         let (host, port) = (&self.server.0, self.server.1);
+        let all = allowed();
+        let free = if self.configuration.is_pinned { layout.free(&all) } else { Vec::new() };
+        let _apart = if sending.is_none() { OnCores::pin(&free, &all)? } else { None };
         let trip = Trip::new(setup, plan.warm_up + plan.iterations);
-        let mut trip = trip.to(host, port).sending_on(sending, cores());
+        let mut trip = trip.to(host, port).sending_on(sending, all.clone());
         let runs = measure(&plan, &mut trip, &Monotonic, control)?;
         let subject = Subject::Fixbolt(setup);
         let series = Series::new(TEST, subject.engine(), subject.name(), runs).message(super::MESSAGE);
@@ -149,14 +152,18 @@ impl Client {
             .setting("pacing", pacing_words(plan.waiting))
             .setting(
                 "sending thread",
-                sending.map_or_else(|| "not pinned".to_owned(), |core| format!("on core {core}")),
+                match sending {
+                    Some(core) => format!("on core {core}"),
+                    None if free.is_empty() => "not pinned".to_owned(),
+                    None => "off the worker's core".to_owned(),
+                },
             );
         report
             .notes
             .push("Between two processes there is no raw TCP beside it: in one process there is.".to_owned());
         report.tables = table::of_one(&measured);
-        report.rows = table::rows(&measured);
-        report.notes.extend(table::notes(&measured));
+        report.rows = table::rows(&measured, &all);
+        report.notes.extend(table::notes(&measured, &all));
         report.series = measured.into_iter().map(|it| it.series).collect();
         Ok(Outcome { report, times })
     }

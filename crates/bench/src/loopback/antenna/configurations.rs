@@ -1,7 +1,5 @@
 //! The six configurations of the page, and what stands for their settings here.
 
-use std::num::NonZero;
-
 use fixbolt::Waiting;
 use fixbolt_dictionary::{Action, Check, Policy};
 
@@ -201,7 +199,9 @@ pub(super) fn settings(cores: &[usize], with_everything: bool) -> Table {
     };
     add("Prepared messages ¹", &|it| yes(it.is_prepared).to_owned(), &|it| yes(it.is_prepared).to_owned());
     add("Affinity", &|it| yes(it.is_pinned).to_owned(), &|it| match it.layout(cores) {
-        Layout { venue: Some(venue), trader: Some(trader), .. } => format!("cores {venue}, {trader}"),
+        Layout { venue: Some(venue), trader: Some(trader), .. } => {
+            format!("workers on cores {venue}, {trader}")
+        }
         _ if it.is_pinned => "No: one core".to_owned(),
         _ => "No".to_owned(),
     });
@@ -237,23 +237,23 @@ pub(super) fn settings(cores: &[usize], with_everything: bool) -> Table {
         .note("² Published: two threads for each session, one that sends and one that receives. Here: the engine has neither those nor a pool. Nearest: each side has one worker that receives, answers and sends, and a thread of the test puts orders into the session's queue. Default and Aggressive therefore have the same threads, and Balanced.onload those of Balanced.")
         .note("³ Published: a file on the disk. Here: the session's journal, a mapped file on the disk.")
         .note("⁴ Published: Solarflare's network stack, which bypasses the kernel. Here: there is none, so its configurations run without.");
-    if let Some(shared) = shared_cores(cores) {
-        table.note(shared);
-    }
     table
 }
 
-/// Says which cores are shared, if there are too few for each thread to have one.
-fn shared_cores(cores: &[usize]) -> Option<String> {
-    let available = std::thread::available_parallelism().map_or(1, NonZero::get);
-    if available >= 4 {
-        return None;
+/// Says what a configuration that pins its workers shares, if there are too few cores: the thread
+/// that puts orders needs one that no worker has. `all` are the cores that the process may use.
+pub(super) fn too_few_cores(layout: Layout, all: &[usize]) -> Option<String> {
+    let cores = all.len();
+    let is_pinned = layout.venue.is_some() || layout.trader.is_some();
+    if !is_pinned {
+        return Some(format!(
+            "too few cores: this process has {cores}, so that no worker is pinned, and all threads share what there is"
+        ));
     }
-    Some(match cores {
-        [venue, trader, ..] => format!(
-            "This process has {available} cores, fewer than four: the venue's worker is pinned to core {venue}, the trader's to core {trader}; the thread that puts orders, the journals' threads and the rest of the system share both with them."
-        ),
-        _ => "This process has one core: nothing is pinned, and all threads share it.".to_owned(),
+    layout.free(all).is_empty().then(|| {
+        format!(
+            "too few cores: this process has {cores}, and a worker is pinned to each, so that the thread that puts orders takes one of them from its worker"
+        )
     })
 }
 
@@ -324,6 +324,19 @@ mod tests {
         assert!(makes("aggressive", Check::EnumValue) && !makes("BALANCED", Check::EnumValue));
         assert!(makes("Optimized.hard", Check::RequiredField));
         assert!(Configuration::named("optimized").is_none());
+    }
+
+    #[test]
+    fn the_thread_that_puts_orders_has_a_core_of_its_own_or_it_is_said_that_there_are_too_few() {
+        let layout = |cores: &[usize]| Configuration::named("Balanced").unwrap().layout(cores);
+        assert_eq!(too_few_cores(layout(&[2, 1]), &[0, 1, 2]), None);
+        let note = too_few_cores(layout(&[1, 0]), &[0, 1]).unwrap();
+        assert!(
+            note.starts_with("too few cores: this process has 2, and a worker is pinned to each"),
+            "{note}"
+        );
+        let note = too_few_cores(layout(&[0]), &[0]).unwrap();
+        assert!(note.starts_with("too few cores: this process has 1, so that no worker is pinned"), "{note}");
     }
 
     #[test]

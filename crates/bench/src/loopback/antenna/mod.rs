@@ -25,7 +25,7 @@ pub use self::sides::Validation;
 use self::messages::raw;
 use self::sides::Setup;
 use self::trip::Trip;
-use crate::loopback::layout::{Layout, cores};
+use crate::loopback::layout::{Layout, OnCores, allowed, cores};
 use crate::loopback::raw::{Raw, RawWaiting};
 use crate::loopback::rival::Rival;
 use crate::peers::{Program, RoundTripTest};
@@ -153,6 +153,14 @@ impl Subject {
         }
     }
 
+    /// Returns how its workers are placed. Nobody places those of another engine.
+    fn layout(&self) -> Layout {
+        match self {
+            Self::Raw(layout) | Self::Fixbolt(Setup { layout, .. }) => *layout,
+            Self::QuickFix(_) => Layout::default(),
+        }
+    }
+
     const fn validates(&self) -> bool {
         matches!(self, Self::QuickFix(true))
     }
@@ -186,6 +194,7 @@ type Slice = (Run, Vec<Times>);
 /// Returns why the measurement is worthless, or was not possible.
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
     let chosen = if settings.cores.is_empty() { cores() } else { settings.cores.clone() };
+    let all = allowed();
     // It fails with validation or without, and is measured in the other way then.
     let [(without, why_not), (with, _)] = [(); 2].map(|()| Rival::find(&[Program::QuickfixCpp], control));
     let subjects = subjects(settings, &chosen, !with.is_empty());
@@ -194,8 +203,10 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
     let mut contests: Vec<Contest<'_, Option<Slice>>> = subjects
         .iter()
         .map(|subject| {
-            let (plan, name) = (&plan, format!("{} {}", subject.engine(), subject.name()));
+            let (plan, all, name) = (&plan, &all, format!("{} {}", subject.engine(), subject.name()));
             Contest::new(name, move || {
+                // Before the engines start: their other threads keep off the workers' cores, too.
+                let _apart = OnCores::pin(&subject.layout().free(all), all)?;
                 slice(*subject, plan, settings, quickfix(subject.validates()), control)
             })
         })
@@ -230,10 +241,10 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, String> {
         measured.push(Measured { subject: *subject, series });
     }
     report.tables = table::tables(&measured, settings, &chosen);
-    report.rows = table::rows(&measured);
+    report.rows = table::rows(&measured, &all);
     let words = quickfix(false).and_then(Rival::words).or_else(|| quickfix(true).and_then(Rival::words));
     report.notes.extend(words.map(|words| format!("{words}; both sides in a process of their own.")));
-    report.notes.extend(table::notes(&measured));
+    report.notes.extend(table::notes(&measured, &all));
     report.series = measured.into_iter().map(|it| it.series).collect();
     Ok(Outcome { report, times })
 }

@@ -2,12 +2,12 @@
 
 use fixbolt_workloads::machine::Machine;
 
-use super::configurations::{self, CONFIGURATIONS, ELSEWHERE, Published};
+use super::configurations::{self, CONFIGURATIONS, ELSEWHERE, Published, too_few_cores};
 use super::sides::{Setup, Validation};
 use super::{Measured, RAW, Settings, Subject};
 use crate::loopback::layout::Layout;
 use crate::loopback::raw::SLOWER;
-use crate::results::{Row, Series, Table, TimeKind, unsteady};
+use crate::results::{Row, Series, Table, TimeKind, noted, unsteady};
 
 /// The percentiles that figures are made of.
 pub(super) const FIGURES: [f64; 3] = [50.0, 95.0, 99.0];
@@ -191,8 +191,8 @@ fn every_row(measured: &[Measured]) -> Table {
     table
 }
 
-/// Returns the figures.
-pub(super) fn rows(measured: &[Measured]) -> Vec<Row> {
+/// Returns the figures. `all` are the cores that the process may use.
+pub(super) fn rows(measured: &[Measured], all: &[usize]) -> Vec<Row> {
     let mut rows = Vec::new();
     for it in measured {
         for percentile in FIGURES {
@@ -202,6 +202,7 @@ pub(super) fn rows(measured: &[Measured]) -> Vec<Row> {
                 Subject::Fixbolt(Setup { configuration, validation, layout }) => {
                     let floor = raw_of(measured, layout).and_then(|raw| raw.series.row(TIMES, percentile));
                     row = row.beside(floor.as_ref());
+                    row.note = configuration.is_pinned.then(|| too_few_cores(layout, all)).flatten();
                     let published = match percentile {
                         50.0 => configuration.published.p50,
                         95.0 => configuration.published.p95,
@@ -229,8 +230,10 @@ pub(super) fn rows(measured: &[Measured]) -> Vec<Row> {
 }
 
 /// Returns what must be said of the results.
-pub(super) fn notes(measured: &[Measured]) -> Vec<String> {
-    let mut notes = Vec::from_iter(unsteady(rows(measured).iter()));
+pub(super) fn notes(measured: &[Measured], all: &[usize]) -> Vec<String> {
+    let rows = rows(measured, all);
+    let mut notes = Vec::from_iter(unsteady(rows.iter()));
+    notes.extend(noted(rows.iter()));
     for Measured { subject, series } in measured {
         let mut invalid = series.runs.iter().filter_map(|run| run.invalid.as_ref());
         if let Some(first) = invalid.next() {
@@ -283,11 +286,11 @@ mod tests {
         };
         let floors = |measured: &[Measured]| -> Vec<bool> {
             let beside = every_row(measured).rows[1][11] != "-";
-            rows(measured).iter().map(|row| row.floor_ns.is_some()).chain([beside]).collect()
+            rows(measured, &[]).iter().map(|row| row.floor_ns.is_some()).chain([beside]).collect()
         };
         assert_eq!(floors(&measured(5)), [true; 4]);
         let slow = measured(1_000_000_000);
         assert_eq!(floors(&slow), [false; 4]);
-        assert!(notes(&slow)[0].contains("INVALID, no floor"));
+        assert!(notes(&slow, &[])[0].contains("INVALID, no floor"));
     }
 }
