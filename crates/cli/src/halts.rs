@@ -3,14 +3,32 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use fixbolt::{SessionHandle, Stopper};
 use fixbolt_cli::log::{self, Line, Severity};
-use fixbolt_session::{Halt, SessionId, SessionState};
+use fixbolt_session::{Event, Halt, SessionId, SessionState};
 
-/// How often the sessions are looked at.
-const INTERVAL: Duration = Duration::from_millis(200);
+/// Has the sessions looked at when an event may be about a halt.
+#[derive(Clone)]
+pub(crate) struct Bell(SyncSender<()>);
+
+/// Returns a bell, and where it is heard: once, however often it was rung meanwhile.
+pub(crate) fn bell() -> (Bell, Receiver<()>) {
+    let (bell, rung) = sync_channel(1);
+    (Bell(bell), rung)
+}
+
+impl Bell {
+    /// Rings if the event may be about a halt or its end. The session's state says so by then.
+    pub(crate) fn hear(&self, event: &Event<'_>) {
+        // A halt without a connection is a note.
+        if matches!(event, Event::Ended(_) | Event::Note(_) | Event::Resumed) {
+            // Full: it has been rung already.
+            let _ = self.0.try_send(());
+        }
+    }
+}
 
 /// The sessions that can halt.
 pub(crate) struct Halts {
@@ -52,9 +70,14 @@ impl Halts {
         log::write(&Line::new(Severity::Error, "all_halted", text));
     }
 
-    /// Goes on checking, in a thread of its own. With `stopper`, stops the engine when nobody can
-    /// be served; the flag that is returned says that this has happened.
-    pub(crate) fn watch(mut self, stopper: Option<Stopper>) -> std::io::Result<Arc<AtomicBool>> {
+    /// Goes on checking whenever the bell is rung, in a thread of its own, which ends when all
+    /// bells are dropped. With `stopper`, stops the engine when nobody can be served; the flag that
+    /// is returned says that this has happened.
+    pub(crate) fn watch(
+        mut self,
+        rung: Receiver<()>,
+        stopper: Option<Stopper>,
+    ) -> std::io::Result<Arc<AtomicBool>> {
         let all_halted = Arc::new(AtomicBool::new(false));
         if self.sessions.is_empty() {
             return Ok(all_halted);
@@ -63,7 +86,6 @@ impl Halts {
         std::thread::Builder::new().name("fixbolt-halts".to_owned()).spawn(move || {
             let mut told = false;
             loop {
-                std::thread::sleep(INTERVAL);
                 let all = self.check();
                 if all && !told {
                     self.tell_all();
@@ -73,6 +95,9 @@ impl Halts {
                     }
                 }
                 told = all;
+                if rung.recv().is_err() {
+                    return;
+                }
             }
         })?;
         Ok(all_halted)

@@ -17,13 +17,15 @@ use fixbolt_cli::output::{self, Format, Object};
 use fixbolt_conformance::Echo;
 use fixbolt_dictionary::{Policy, Version};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::{AcceptedHeartBtInt, Application, Compatibility, Role, SessionId, SessionSettings};
+use fixbolt_session::{
+    AcceptedHeartBtInt, Application, Compatibility, Event, Role, SessionId, SessionSettings,
+};
 use signal_hook::consts::SIGHUP;
 use signal_hook::iterator::Signals;
 
 use crate::check_config::refused;
 use crate::fixt;
-use crate::halts::Halts;
+use crate::halts::{self, Halts};
 use crate::tls::TlsArguments;
 use crate::venue::{Venue, first_execution};
 
@@ -268,8 +270,13 @@ fn serve<A: Application + Send + 'static>(
     let interrupted = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
         .map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
-    let engine =
-        builder.start_with(workers, |worker| Told(app(worker))).map_err(|error| cannot_start(&error))?;
+    let (bell, rung) = halts::bell();
+    let told = |worker| {
+        let bell = bell.clone();
+        Told(app(worker), move |event: &Event<'_>| bell.hear(event))
+    };
+    let engine = builder.start_with(workers, told).map_err(|error| cannot_start(&error))?;
+    drop(bell);
     let sessions = sessions.iter().filter_map(|id| engine.session(id)).collect();
     let mut halts = Halts::new(sessions, journal, any_others);
     if halts.check() && !arguments.stay {
@@ -288,7 +295,7 @@ fn serve<A: Application + Send + 'static>(
         told => told?,
     }
     let all_halted = halts
-        .watch((!arguments.stay).then(|| engine.stopper()))
+        .watch(rung, (!arguments.stay).then(|| engine.stopper()))
         .map_err(|error| Failure::usage(format!("cannot watch the sessions: {error}")))?;
     engine.wait().map_err(|error| cannot_start(&error))?;
     if interrupted.load(Ordering::Relaxed) {

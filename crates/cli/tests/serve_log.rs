@@ -376,6 +376,36 @@ fn with_all_sessions_halted_it_says_so_and_ends_with_status_1_unless_told_to_sta
     assert_eq!(server.stop("-TERM"), Some(0));
 }
 
+/// Returns how often the threads of a process with this name have slept.
+#[cfg(target_os = "linux")]
+fn slept(process: u32, name: &str) -> Vec<u64> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let of = |status: &str, field: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+        line.map(|value| value.trim().to_owned())
+    };
+    let statuses = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("status")).ok());
+    let named = statuses.filter(|status| of(status, "Name").as_deref() == Some(name));
+    named.map(|status| of(&status, "voluntary_ctxt_switches").unwrap().parse().unwrap()).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_thread_that_watches_for_halts_sleeps_while_no_session_halts() {
+    let config = configuration(&directory("serve-log-idle"), &["CLIENT"]);
+    let server = Server::start_with_log(&["--config", &config], Stdio::null());
+    let mut client = Client::logged_on(&server, "CLIENT");
+    let before = slept(server.id(), "fixbolt-halts");
+    for n in 0..20 {
+        client.order(&format!("order {n}"));
+        client.wait_for(&format!("|11=order {n}|"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(before.len(), 1);
+    assert_eq!(slept(server.id(), "fixbolt-halts"), before);
+    assert_eq!(server.stop("-TERM"), Some(0));
+}
+
 #[test]
 fn a_server_serves_although_nobody_reads_where_it_listens() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

@@ -1,11 +1,15 @@
-//! The thread `fixbolt-files`: creates journals with their first record and closes those that
-//! nobody uses any more, so that the worker of whoever logs on under a new name does not wait for
-//! the disk.
+//! The thread `fixbolt-files`, one for all stores of the process: creates journals with their first
+//! record and closes those that nobody uses any more, so that the worker of whoever logs on under a
+//! new name does not wait for the disk. It is started by the first such session, and sleeps while
+//! there is nothing to do.
 
+use std::fmt::Display;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 
 use fixbolt_session::store::{Recovered, SessionKey, StoreError};
@@ -16,24 +20,39 @@ use crate::creation::Base;
 use crate::directory::Open;
 use crate::log::Log;
 use crate::recover::{Limits, Opening};
+use crate::shared::lock;
 
-/// The handle of the running thread; dropping it has the thread do what is left, and ends it.
+/// A store's access to the thread; dropping it waits until what the store has asked for is done.
 pub(crate) struct Background {
-    tasks: Option<Sender<Task>>,
-    thread: Option<JoinHandle<()>>,
-    /// Tasks that are not done yet.
+    files: Arc<Files>,
+    /// Tasks of the store that are not done yet.
     left: Arc<AtomicUsize>,
 }
+
+/// The running thread; it ends when the last store that uses it is dropped.
+struct Files {
+    tasks: Option<Sender<Task>>,
+    thread: Option<JoinHandle<()>>,
+    /// The process in which it runs: one that was forked from it has a copy of this value, and no
+    /// thread.
+    process: u32,
+}
+
+/// The thread of this process, if a store uses it.
+static FILES: Mutex<Weak<Files>> = Mutex::new(Weak::new());
 
 /// What the thread is to do, and for whom.
 struct Task {
     work: Work,
+    left: Arc<AtomicUsize>,
     waker: Option<Arc<dyn WorkerWaker>>,
 }
 
 enum Work {
     Create(NewJournal, SyncSender<Result<Box<Log>, StoreError>>),
     Close(Open, SyncSender<Result<(), StoreError>>),
+    /// Answers once everything before it is done.
+    Rest(SyncSender<()>),
 }
 
 /// A journal that does not exist yet.
@@ -50,19 +69,29 @@ pub(crate) struct NewJournal {
 pub(crate) type Answer<T> = Receiver<Result<T, StoreError>>;
 
 impl Background {
+    /// Returns access to the thread of the process, which is started if there is none.
     pub(crate) fn start() -> Result<Self, StoreError> {
-        let (sender, receiver) = channel();
-        let left = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&left);
-        let thread = crate::thread::spawn("fixbolt-files", move || run(&receiver, &count))?;
-        Ok(Self { tasks: Some(sender), thread: Some(thread), left })
+        // Dropped after the lock: it may be the last one, which waits for its thread.
+        let running;
+        let mut of_process = lock(&FILES);
+        running = of_process.upgrade();
+        let files = match running.as_ref().filter(|files| files.is_alive()) {
+            Some(files) => Arc::clone(files),
+            None => {
+                let started = Arc::new(Files::start()?);
+                *of_process = Arc::downgrade(&started);
+                started
+            }
+        };
+        Ok(Self { files, left: Arc::default() })
     }
 
     pub(crate) fn is_alive(&self) -> bool {
-        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+        self.files.is_alive()
     }
 
-    /// Returns the number of tasks that are not done yet. A dead thread has none: they have failed.
+    /// Returns the number of the store's tasks that are not done yet. A dead thread has none: they
+    /// have failed.
     pub(crate) fn left(&self) -> usize {
         if self.is_alive() { self.left.load(Ordering::Acquire) } else { 0 }
     }
@@ -87,54 +116,111 @@ impl Background {
 
     fn send(&self, work: Work, waker: Option<Arc<dyn WorkerWaker>>) {
         self.left.fetch_add(1, Ordering::AcqRel);
-        if let Some(tasks) = &self.tasks {
+        if let Some(tasks) = &self.files.tasks {
             // Fails only if the thread is dead, and then drops the answer's sender.
-            let _ = tasks.send(Task { work, waker });
+            let _ = tasks.send(Task { work, left: Arc::clone(&self.left), waker });
         }
     }
 }
 
 impl Drop for Background {
     fn drop(&mut self) {
-        self.tasks = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+        if self.left() > 0 {
+            let (answer, rested) = sync_channel(1);
+            self.send(Work::Rest(answer), None);
+            // Fails if the thread has died, which does nothing any more.
+            let _ = rested.recv();
         }
     }
 }
 
-/// Takes the tasks that wait together. New journals are created a step of each in turn: what the
-/// first one waits for brings the names of the others to disk as well.
-fn run(tasks: &Receiver<Task>, left: &AtomicUsize) {
-    while let Ok(first) = tasks.recv() {
-        let (mut creations, mut closings) = (Vec::new(), Vec::new());
-        for Task { work, waker } in std::iter::once(first).chain(tasks.try_iter()) {
-            match work {
-                Work::Create(creation, answer) => creations.push((creation.begin(), answer, waker)),
-                Work::Close(open, answer) => closings.push((open, answer, waker)),
+impl Files {
+    fn start() -> Result<Self, StoreError> {
+        let (sender, receiver) = channel();
+        let thread = crate::thread::spawn(NAME, move || run(&receiver))?;
+        Ok(Self { tasks: Some(sender), thread: Some(thread), process: std::process::id() })
+    }
+
+    /// Returns whether the thread runs, in this process.
+    fn is_alive(&self) -> bool {
+        self.process == std::process::id() && self.thread.as_ref().is_some_and(|it| !it.is_finished())
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        self.tasks = None;
+        if let Some(thread) = self.thread.take() {
+            if self.process == std::process::id() {
+                let _ = thread.join();
+            } else {
+                // There is nobody to wait for.
+                mem::forget(thread);
             }
         }
-        while creations.iter().flat_map(|(made, ..)| made).any(|log| log.shared.is_being_created()) {
-            for (made, ..) in &mut creations {
-                if let Err(error) = made.as_ref().map_or(Ok(()), |log| log.shared.continue_creation()) {
+    }
+}
+
+const NAME: &str = "fixbolt-files";
+
+/// Does one thing for a journal. A panic fails for this journal alone: the thread is that of all
+/// stores.
+fn step<T>(
+    doing: &str,
+    journal: &dyn Display,
+    work: impl FnOnce() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(StoreError::Io {
+            doing: format!("{doing} {journal}"),
+            reason: format!("the thread {NAME} has panicked"),
+        })
+    })
+}
+
+/// Takes the tasks that wait together. New journals are created a step of each in turn: what the
+/// first one waits for brings the names of the others to disk as well.
+fn run(tasks: &Receiver<Task>) {
+    while let Ok(first) = tasks.recv() {
+        let (mut creations, mut closings, mut resting) = (Vec::new(), Vec::new(), Vec::new());
+        for Task { work, left, waker } in std::iter::once(first).chain(tasks.try_iter()) {
+            match work {
+                Work::Create(creation, answer) => {
+                    let made = step("creating", &creation.session, || creation.begin());
+                    creations.push((creation, made, answer, left, waker));
+                }
+                Work::Close(open, answer) => closings.push((open, answer, left, waker)),
+                Work::Rest(answer) => resting.push((answer, left)),
+            }
+        }
+        while creations.iter().flat_map(|(_, made, ..)| made).any(|log| log.shared.is_being_created()) {
+            for (creation, made, ..) in &mut creations {
+                let Ok(log) = made else { continue };
+                let continued = step("creating", &creation.session, || log.shared.continue_creation());
+                if let Err(error) = continued {
                     *made = Err(error);
                 }
             }
         }
-        let done = |waker: Option<Arc<dyn WorkerWaker>>| {
+        let done = |left: &AtomicUsize, waker: Option<Arc<dyn WorkerWaker>>| {
             left.fetch_sub(1, Ordering::AcqRel);
             if let Some(waker) = waker {
                 waker.store_advanced();
             }
         };
         // Nobody may wait for an answer any more.
-        for (made, answer, waker) in creations {
+        for (_, made, answer, left, waker) in creations {
             let _ = answer.send(made);
-            done(waker);
+            done(&left, waker);
         }
-        for (open, answer, waker) in closings {
-            let _ = answer.send(open.close());
-            done(waker);
+        for (open, answer, left, waker) in closings {
+            let session = open.session.clone();
+            let _ = answer.send(step("closing", &session, || open.close()));
+            done(&left, waker);
+        }
+        for (answer, left) in resting {
+            done(&left, None);
+            let _ = answer.send(());
         }
     }
 }

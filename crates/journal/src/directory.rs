@@ -66,7 +66,7 @@ pub struct DirectoryStore {
 /// An open session.
 pub(crate) struct Open {
     key: SessionKey,
-    session: SessionId,
+    pub(crate) session: SessionId,
     journal: Journal,
     in_turn: bool,
 }

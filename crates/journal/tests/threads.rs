@@ -2,12 +2,13 @@
 #![cfg(target_os = "linux")]
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use fixbolt_codec::Version;
+use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::DirectoryStore;
-use fixbolt_session::store::Store;
-use fixbolt_session::{SessionId, SessionKey};
+use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, Store};
+use fixbolt_session::{Mono, SessionId, SessionKey, Utc};
 
 /// A folder that is removed with the value.
 struct Folder(PathBuf);
@@ -44,6 +45,14 @@ fn threads() -> Vec<(String, u64)> {
     threads
 }
 
+/// Returns how often `fixbolt-files` was woken: once for each such thread.
+fn files() -> Vec<u64> {
+    threads().into_iter().filter_map(|(name, woken)| (name == "fixbolt-files").then_some(woken)).collect()
+}
+
+/// Held by a test: it counts the threads of the process.
+static ALONE: Mutex<()> = Mutex::new(());
+
 fn names() -> Vec<String> {
     threads().into_iter().map(|(name, _)| name).collect()
 }
@@ -56,6 +65,18 @@ fn eventually(mut happens: impl FnMut() -> bool) {
     }
 }
 
+const RECORD: Record<'_> = Record {
+    kind: RecordKind::Attempt,
+    flags: RecordFlags(0),
+    seq: SeqNum(1),
+    next_in: SeqNum(1),
+    connection: ConnectionNumber(1),
+    cause: None,
+    utc: Utc(1),
+    mono: Mono(1),
+    body: b"a record",
+};
+
 fn opened(folder: &Folder, store: u32) -> DirectoryStore {
     let mut store_of = DirectoryStore::new(folder.0.join(store.to_string()));
     for n in 0..10 {
@@ -66,8 +87,41 @@ fn opened(folder: &Folder, store: u32) -> DirectoryStore {
 }
 
 #[test]
+fn all_stores_of_a_process_share_the_thread_that_creates_and_closes_journals_which_sleeps_otherwise() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = Folder::new("files");
+    let id = |store: u16| SessionId::new(Version::Fix44, "VENUE", &format!("DYNAMIC{store}")).unwrap();
+    let key = |store: u16| SessionKey::new(store, 0, 0);
+    let opened = |store: u16| {
+        let mut store_of = DirectoryStore::new(folder.0.join(store.to_string()));
+        store_of.open_lazily(key(store), &id(store)).unwrap();
+        store_of.begin();
+        store_of.append(key(store), &RECORD).unwrap();
+        store_of.commit().unwrap();
+        store_of
+    };
+    let mut stores: Vec<_> = (0..4).map(opened).collect();
+    // A thread has its name a moment after its start.
+    eventually(|| files().len() == 1);
+    // What a store has asked for is done before it is gone.
+    let last = stores.pop().unwrap();
+    drop(last);
+    assert!(folder.0.join(format!("3/{}/lock", id(3).file_name())).exists());
+    for (n, store_of) in (0..).zip(&mut stores) {
+        store_of.close_later(key(n)).unwrap();
+        eventually(|| store_of.may_open(&id(n)) || store_of.take_unclean().is_some());
+    }
+    let before = files();
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(files(), before);
+    drop(stores);
+    assert_eq!(files(), []);
+}
+
+#[test]
 fn all_stores_of_a_process_share_three_threads_which_end_with_the_last_store_and_sleep_meanwhile() {
     const ALL: [&str; 3] = ["fixbolt-history", "fixbolt-store", "fixbolt-sync"];
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Folder::new("shared");
     assert_eq!(names(), [""; 0]);
     let mut stores: Vec<_> = (0..4).map(|n| opened(&folder, n)).collect();

@@ -8,10 +8,11 @@ use fixbolt_session::{
 
 use super::{Counted, LINES, Line, Severity};
 
-/// An application whose sessions' events are lines of the log.
-pub struct Told<A>(pub A);
+/// An application whose sessions' events are lines of the log, and then shown to a function.
+#[derive(Debug)]
+pub struct Told<A, F>(pub A, pub F);
 
-impl<A: Application> Application for Told<A> {
+impl<A: Application, F: Fn(&Event<'_>)> Application for Told<A, F> {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         self.0.on_message(message, turn)
     }
@@ -47,6 +48,7 @@ impl<A: Application> Application for Told<A> {
             let session = turn.session_id();
             lines.write(Counted::Session, (kind, session), || line(severity, kind, session, event));
         }
+        (self.1)(event);
         self.0.on_event(event, turn)
     }
 

@@ -46,6 +46,9 @@ const FINISH: Duration = Duration::from_secs(5);
 /// written, or if its file cannot be written, which is tried again each second. Dropped lines are
 /// counted ([`MessageLog::dropped`]), and a warning says so at most once a second.
 ///
+/// Lines are written within about 20 ms. Those that are not written yet are lost if the process is
+/// killed; its journals have the messages all the same.
+///
 /// Dropping the log waits until everything is written, for five seconds at most; a warning says if
 /// that was too short.
 pub struct MessageLog {
@@ -153,7 +156,6 @@ impl Known {
 impl Drop for MessageLog {
     fn drop(&mut self) {
         self.queue.end();
-        self.thread.thread().unpark();
         let give_up = Instant::now() + FINISH;
         while !self.thread.is_finished() && Instant::now() < give_up {
             std::thread::sleep(Duration::from_millis(1));

@@ -1,7 +1,8 @@
 //! Lines on their way to the log's thread, and memory on its way back.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::Thread;
 
 use crossbeam_queue::ArrayQueue;
 
@@ -32,6 +33,10 @@ pub(super) struct Queue {
     /// Lines dropped so far.
     dropped: AtomicU64,
     ending: AtomicBool,
+    /// Whether the log's thread sleeps until it is woken.
+    asleep: AtomicBool,
+    /// The log's thread.
+    thread: OnceLock<Thread>,
 }
 
 impl Queue {
@@ -45,7 +50,25 @@ impl Queue {
             held: AtomicUsize::new(0),
             dropped: AtomicU64::new(0),
             ending: AtomicBool::new(false),
+            asleep: AtomicBool::new(false),
+            thread: OnceLock::new(),
         }
+    }
+
+    /// Says that the calling thread is the log's.
+    pub(super) fn is_emptied_here(&self) {
+        let _ = self.thread.set(std::thread::current());
+    }
+
+    /// Sleeps until there is a line, or the log ends. A worker then makes a system call for its
+    /// line, so this is for a queue that has been empty for long.
+    pub(super) fn sleep(&self) {
+        self.asleep.store(true, Ordering::SeqCst);
+        // Either this sees the bytes that `add` has counted, or `add` sees that the thread sleeps.
+        if self.bytes.load(Ordering::SeqCst) == 0 && !self.ends() {
+            std::thread::park();
+        }
+        self.asleep.store(false, Ordering::Relaxed);
     }
 
     /// Returns memory for a line.
@@ -66,15 +89,23 @@ impl Queue {
     /// Adds a line, or drops it; never waits.
     pub(super) fn add(&self, line: Line) {
         let len = line.text.len();
-        let refused = if self.bytes.fetch_add(len, Ordering::Relaxed) + len <= MOST_BYTES {
-            self.lines.push(line).err()
-        } else {
-            Some(line)
-        };
+        let fits = self.bytes.fetch_add(len, Ordering::SeqCst) + len <= MOST_BYTES;
+        let is_asleep = self.asleep.load(Ordering::SeqCst);
+        let refused = if fits { self.lines.push(line).err() } else { Some(line) };
         if let Some(Line { text, .. }) = refused {
             self.bytes.fetch_sub(len, Ordering::Relaxed);
             self.drop_lines(1);
             self.free(text);
+        }
+        if is_asleep && self.asleep.swap(false, Ordering::Relaxed) {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
         }
     }
 
@@ -114,6 +145,7 @@ impl Queue {
     /// Has the thread end once nothing is left.
     pub(super) fn end(&self) {
         self.ending.store(true, Ordering::Release);
+        self.wake();
     }
 
     pub(super) fn ends(&self) -> bool {

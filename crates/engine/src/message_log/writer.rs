@@ -12,6 +12,8 @@ use super::queue::{LOG_SUFFIX, Line, Queue};
 /// How long the thread sleeps when nothing is left to write. Waking it would cost the worker a
 /// system call for each message.
 const PAUSE: Duration = Duration::from_millis(20);
+/// After so many looks in a row at a queue without lines, a second, it sleeps until it is woken.
+const LOOKS: u32 = 50;
 /// The most lines of a batch.
 const BATCH: usize = 4096;
 /// A batch ends with the line that makes it as large as this, in bytes.
@@ -108,22 +110,34 @@ impl Writer {
 
     /// Writes until the log ends and nothing is left.
     pub(super) fn run(&mut self) {
+        self.queue.is_emptied_here();
+        let mut looks = 0;
         loop {
             let ends = self.queue.ends();
-            let is_all = self.take();
+            let (taken, is_all) = self.take();
             self.write();
             self.tell_dropped(ends);
+            looks = if taken > 0 { 0 } else { looks + 1 };
             if is_all {
                 if ends {
                     return;
                 }
-                std::thread::park_timeout(PAUSE);
+                if looks < LOOKS || self.has_untold() {
+                    std::thread::park_timeout(PAUSE);
+                } else {
+                    self.queue.sleep();
+                }
             }
         }
     }
 
-    /// Takes a batch of lines out of the queue. Returns whether these were all.
-    fn take(&mut self) -> bool {
+    /// Returns whether lines were dropped that were not reported yet.
+    fn has_untold(&self) -> bool {
+        self.queue.dropped() != self.told_of
+    }
+
+    /// Takes a batch of lines out of the queue. Returns how many, and whether these were all.
+    fn take(&mut self) -> (usize, bool) {
         let (mut taken, mut size) = (0, 0);
         let is_all = loop {
             if taken == BATCH || size >= BATCH_SIZE {
@@ -138,7 +152,7 @@ impl Writer {
             self.queue.free(text);
         };
         self.queue.hold(taken);
-        is_all
+        (taken, is_all)
     }
 
     fn write(&mut self) {
@@ -161,9 +175,12 @@ impl Writer {
 
     /// Reports the lines that were dropped since the last report, and why.
     fn tell_dropped(&mut self, at_once: bool) {
+        if !self.has_untold() {
+            return;
+        }
         let dropped = self.queue.dropped();
         let is_early = self.told.is_some_and(|told| told.elapsed() < RETRY);
-        if dropped == self.told_of || is_early && !at_once {
+        if is_early && !at_once {
             return;
         }
         let (lines, late) = (self.lost, dropped - self.told_of - self.lost);
