@@ -345,7 +345,10 @@ fn round_trips_have_a_row_per_way_of_waiting_beside_raw_tcp() {
     let percentiles = ["p50.0", "p90.0", "p99.0"];
     let expected = ["spinning", "epoll", "spinning start"]
         .map(|waiting| percentiles.map(|it| format!("{waiting} {it}")));
-    assert_eq!(rows.iter().map(name).collect::<Vec<_>>(), expected.as_flattened());
+    let percentiles = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0];
+    let paths = ["receive", "send"].map(|path| percentiles.map(|it| format!("{path} p{it:?}")));
+    let expected = [expected.as_flattened(), paths.as_flattened()].concat();
+    assert_eq!(rows.iter().map(name).collect::<Vec<_>>(), expected);
     assert!(rows.iter().all(|row| row["ns"].as_f64() > Some(0.0)));
     assert!(rows[..6].iter().all(|row| row["floor_ns"].as_f64() > Some(0.0)));
 }

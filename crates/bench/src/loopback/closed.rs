@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use fixbolt_codec::{BodySink as _, Message, NewBody as _};
 use fixbolt_session::{Application, Delivery, Event, Failure, Turn};
@@ -18,7 +18,7 @@ use super::watch::Watch;
 const CHECKED: u64 = 64;
 
 /// The trader's application: sends the first order at the logon.
-struct Trader<E> {
+pub(super) struct Trader<E> {
     exchange: E,
     watch: Watch,
     warm_up: u64,
@@ -98,46 +98,88 @@ impl<E: Exchange> Application for Trader<E> {
     }
 }
 
+/// Waits for the round trips of a trader.
+pub(super) struct Trips {
+    round_trips: u64,
+    /// With those of the warm-up.
+    all: u64,
+    /// How many reports have come.
+    received: Arc<AtomicU64>,
+    done: Receiver<Trip>,
+    trip: Option<Trip>,
+}
+
+impl Trips {
+    /// Waits until the trader has its last report.
+    pub(super) fn wait(&mut self, watch: &Watch) -> Result<(), String> {
+        let waited = watch.until("no report", self.all, || self.received.load(Ordering::Acquire));
+        self.trip = self.done.try_recv().ok();
+        waited
+    }
+
+    /// Returns how many orders were sent, with those of the warm-up.
+    pub(super) fn orders(&self) -> u64 {
+        self.trip.as_ref().map_or(self.all, |trip| trip.orders)
+    }
+
+    fn run(self) -> Result<Run, String> {
+        let Trip { times, usage, .. } = self.trip.ok_or("the trader has not told its times")?;
+        let interrupted = (times.len() as u64) < self.round_trips;
+        let run = Run::closed(&times.into_iter().map(times_of).collect::<Vec<_>>());
+        Ok(Run { usage, invalid: interrupted.then_some(Invalid::Interrupted), ..run })
+    }
+}
+
+/// Returns a trader's application that makes `round_trips` round trips after a warm-up, fewer if
+/// `control` stops the measurement, and who waits for them.
+pub(super) fn trader<E: Exchange>(
+    exchange: &E,
+    (warm_up, round_trips): (u64, u64),
+    watch: &Watch,
+    control: &Control,
+) -> (Trader<E>, Trips) {
+    let (done, trips) = sync_channel(1);
+    let received = Arc::new(AtomicU64::new(0));
+    // Memory that was written before is not first touched while the clock runs.
+    let mut times = vec![(1, 1); round_trips as usize];
+    times.clear();
+    let all = warm_up + round_trips;
+    let trips = Trips { round_trips, all, received: Arc::clone(&received), done: trips, trip: None };
+    let trader = Trader {
+        exchange: exchange.clone(),
+        watch: watch.clone(),
+        warm_up,
+        orders: all,
+        next: 0,
+        sent: 0,
+        begun: None,
+        times,
+        received,
+        control: control.clone(),
+        done,
+    };
+    (trader, trips)
+}
+
 /// Measures `round_trips` round trips after a warm-up, with engines of their own. Fewer, and an
 /// interrupted run, if `control` stops the measurement.
 pub(super) fn slice<E: Exchange>(
     exchange: &E,
     layout: Layout,
     keeping: Keeping,
-    (warm_up, round_trips): (u64, u64),
+    amount: (u64, u64),
     control: &Control,
 ) -> Result<Run, String> {
     let watch = Watch::default();
-    let (done, trips) = sync_channel(1);
-    let received = Arc::new(AtomicU64::new(0));
-    // Memory that was written before is not first touched while the clock runs.
-    let mut times = vec![(1, 1); round_trips as usize];
-    times.clear();
-    let trader = Trader {
-        exchange: exchange.clone(),
-        watch: watch.clone(),
-        warm_up,
-        orders: warm_up + round_trips,
-        next: 0,
-        sent: 0,
-        begun: None,
-        times,
-        received: Arc::clone(&received),
-        control: control.clone(),
-        done,
-    };
+    let (trader, mut trips) = trader(exchange, amount, &watch, control);
     let venue = Venue::new(exchange.clone(), &watch);
     let pair = Pair::start((E::VERSION, E::PARTIES), 1, layout, keeping, (venue, trader), &watch)?;
-    let waited = watch.until("no report", warm_up + round_trips, || received.load(Ordering::Acquire));
-    let trip = trips.try_recv();
-    let count = trip.as_ref().map_or(warm_up + round_trips, |trip| trip.orders);
+    let waited = trips.wait(&watch);
+    let count = trips.orders();
     let stopped = pair.stop(&watch, count, count);
     waited?;
     stopped?;
-    let Trip { times, usage, .. } = trip.map_err(|_| "the trader has not told its times")?;
-    let interrupted = (times.len() as u64) < round_trips;
-    let run = Run::closed(&times.into_iter().map(times_of).collect::<Vec<_>>());
-    Ok(Run { usage, invalid: interrupted.then_some(Invalid::Interrupted), ..run })
+    trips.run()
 }
 
 const fn times_of((sent, received): (u64, u64)) -> Times {

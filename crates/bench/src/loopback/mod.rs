@@ -15,6 +15,7 @@ mod layout;
 mod one_way;
 mod open;
 mod pair;
+mod paths;
 mod raw;
 mod rival;
 mod room;

@@ -4,7 +4,8 @@
 use fixbolt::Waiting;
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_workloads::harness::{
-    Clock as _, Contest, Control, Invalid, Monotonic, Plan, Run, SLICES, again_if, alternate, measure,
+    Clock as _, Contest, Control, Invalid, Monotonic, PERCENTILES as ALL, Plan, Run, SLICES, again_if,
+    alternate, measure,
 };
 use fixbolt_workloads::machine::Machine;
 
@@ -13,15 +14,19 @@ use super::exchange::{Exchange as _, raw_at};
 use super::jlbh::Jlbh;
 use super::layout::{Layout, cores, run_on};
 use super::pair::Keeping;
+use super::paths;
 use super::raw::{Raw, RawWaiting, SLOWER};
 use super::room;
-use crate::results::{Row, Series, Table, TestReport, TimeKind, unsteady};
+use crate::results::{Row, Series, Table, TestReport, TimeKind, percentile_name, unsteady};
 
 const TEST: &str = "rtt";
 /// The percentiles that are shown; the last two are not judged on a machine with few cores.
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
 /// Those that figures are made of.
 const FIGURES: [f64; 3] = [50.0, 90.0, 99.0];
+
+/// The ways in and out of a venue, by which there is no floor.
+const PATHS: [&str; 2] = ["receive", "send"];
 
 /// Round trips after the logon that are not counted, and those that are, where the start of a
 /// journal is measured.
@@ -88,31 +93,39 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
     let spinning = Layout::new(Waiting::Spinning).pinned(&chosen);
     let epoll = Layout::new(Waiting::Blocking).pinned(&chosen);
     let amount = |layout: Layout| settings.amount(layout.waiting == Waiting::Spinning);
-    let raw = |waiting, amount| move || raw_slice(waiting, spinning, amount, control);
+    let raw = |waiting, amount| move || raw_slice(waiting, spinning, amount, control).map(|run| vec![run]);
     let mut contests = Vec::new();
-    let mut names = Vec::new();
+    let mut names: Vec<Vec<(&str, &'static str)>> = Vec::new();
     for layout in [spinning, epoll] {
-        names.push(("raw TCP", layout.name()));
+        names.push(vec![("raw TCP", layout.name())]);
         let floor = raw(RawWaiting::of(layout), amount(layout));
         contests.push(Contest::new(format!("raw TCP {}", layout.name()), floor));
-        names.push(("fixbolt", layout.name()));
+        names.push(vec![("fixbolt", layout.name())]);
         contests.push(Contest::new(format!("fixbolt {}", layout.name()), move || {
-            closed::slice(&Jlbh::varying(), layout, keeping, amount(layout), control)
+            closed::slice(&Jlbh::varying(), layout, keeping, amount(layout), control).map(|run| vec![run])
         }));
     }
-    names.push(("fixbolt", "spinning start"));
+    names.push(vec![("fixbolt", "spinning start")]);
     contests.push(Contest::new("fixbolt spinning start", || {
-        closed::slice(&Jlbh::varying(), spinning, keeping, settings.start(), control)
+        closed::slice(&Jlbh::varying(), spinning, keeping, settings.start(), control).map(|run| vec![run])
     }));
-    names.push(("raw TCP", RawWaiting::Blocking.name()));
+    names.push(vec![("raw TCP", RawWaiting::Blocking.name())]);
     contests.push(Contest::new("raw TCP blocking", raw(RawWaiting::Blocking, amount(epoll))));
+    names.push(PATHS.map(|name| ("fixbolt", name)).to_vec());
+    contests.push(Contest::new("fixbolt receive and send", || {
+        paths::slice(&Jlbh::varying(), spinning, keeping, amount(spinning), control).map(Vec::from)
+    }));
     let measure = || -> Result<Vec<Series>, String> {
         control.begin("alternating slices", settings.slices as u64);
         let slices = whole(alternate(&mut contests, settings.slices, control)?);
-        let of = |((engine, name), runs): (&(&str, &'static str), _)| {
-            Series::new(TEST, engine, *name, runs).message(Jlbh::NAME).in_slices()
-        };
-        Ok(names.iter().zip(slices).map(of).collect())
+        let mut series = Vec::new();
+        for (names, slices) in names.iter().zip(slices) {
+            for (at, (engine, name)) in names.iter().enumerate() {
+                let runs = slices.iter().map(|runs| runs[at].clone()).collect();
+                series.push(Series::new(TEST, engine, *name, runs).message(Jlbh::NAME).in_slices());
+            }
+        }
+        Ok(series)
     };
     let is_unsteady = |series: &Vec<Series>| {
         series.iter().filter_map(|one| floor_of(series, one)).any(|floor| floor.is_unsteady(&FIGURES))
@@ -126,7 +139,9 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
         .setting("round trips a slice, sleeping", settings.sleeping)
         .setting("warm-up", "a third of them")
         .setting("threads", spinning.words().replace("spinning, ", ""));
-    report.tables.push(table(&series));
+    let (of_paths, trips): (Vec<Series>, Vec<Series>) =
+        series.iter().cloned().partition(|one| PATHS.contains(&one.name.as_str()));
+    report.tables = vec![table(&trips), table_of_paths(&of_paths)];
     report.rows = rows(&series);
     report.series = series;
     report.notes = notes();
@@ -139,9 +154,9 @@ fn version() -> &'static str {
 }
 
 /// Returns the slices without a round that was interrupted: it can only be the last one.
-fn whole(mut slices: Vec<Vec<Run>>) -> Vec<Vec<Run>> {
+fn whole(mut slices: Vec<Vec<Vec<Run>>>) -> Vec<Vec<Vec<Run>>> {
     let interrupted = |run: &Run| run.invalid == Some(Invalid::Interrupted);
-    if slices.iter().filter_map(|runs| runs.last()).any(interrupted) {
+    if slices.iter().filter_map(|slices| slices.last()).flatten().any(interrupted) {
         slices.iter_mut().for_each(|runs| drop(runs.pop()));
     }
     slices
@@ -231,10 +246,33 @@ fn table(series: &[Series]) -> Table {
     table
 }
 
+/// Returns the table of the ways in and out.
+fn table_of_paths(series: &[Series]) -> Table {
+    let columns = ALL.map(percentile_name).into_iter();
+    let mut table = Table::new(
+        "The venue's worker, spinning, by itself",
+        std::iter::once("path".to_owned()).chain(columns).chain(["p99 worst slice".to_owned()]),
+    );
+    let unknown = || "-".to_owned();
+    for one in series {
+        let figures =
+            ALL.map(|percentile| one.row(TIMES, percentile).map_or_else(unknown, |row| row.micros(2)));
+        let worst = one.row(TIMES, 99.0).and_then(|row| row.worst);
+        let worst = worst.map_or_else(unknown, |ns| format!("{:.2}", ns / 1e3));
+        table.row(std::iter::once(one.name.clone()).chain(figures).chain([worst]));
+    }
+    table.note("receive: from the beginning of the cycle that reads an order until the application has it: read from the socket, checked, validated");
+    table.note("send: from there until that cycle ends: the application's reads, the report written, both in the journal, the report taken by the system");
+    table.note("What waits before the cycle begins is in the round trip, and in neither of these.");
+    table
+}
+
 fn rows(series: &[Series]) -> Vec<Row> {
     let ours = series.iter().filter(|one| one.engine == "fixbolt");
-    let figures = ours
-        .flat_map(|one| FIGURES.into_iter().filter_map(move |percentile| figure(series, one, percentile)));
+    let figures = ours.flat_map(|one| {
+        let percentiles = if PATHS.contains(&one.name.as_str()) { ALL.as_slice() } else { &FIGURES };
+        percentiles.iter().filter_map(move |percentile| figure(series, one, *percentile))
+    });
     figures.collect()
 }
 
@@ -273,7 +311,9 @@ mod tests {
                 "rtt raw TCP NOS-JLBH epoll",
                 "rtt fixbolt NOS-JLBH epoll",
                 "rtt fixbolt NOS-JLBH spinning start",
-                "rtt raw TCP NOS-JLBH blocking"
+                "rtt raw TCP NOS-JLBH blocking",
+                "rtt fixbolt NOS-JLBH receive",
+                "rtt fixbolt NOS-JLBH send"
             ]
         );
         for series in &report.series {
@@ -283,8 +323,11 @@ mod tests {
         // 400 samples carry a median, and no 90th percentile.
         assert!(report.tables[0].rows.iter().all(|row| !row[2].ends_with('*') && row[3].ends_with('*')));
         let floors: Vec<bool> = report.rows.iter().map(|row| row.floor_ns.is_some()).collect();
-        // Raw TCP has no journal that starts.
-        assert_eq!(floors, [[true; 6].as_slice(), &[false; 3]].concat());
+        // Raw TCP has no journal that starts, and no application that gets a message on the way.
+        assert_eq!(floors, [[true; 6].as_slice(), &[false; 3], &[false; 12]].concat());
+        let paths: Vec<&str> = report.tables[1].rows.iter().map(|row| row[0].as_str()).collect();
+        assert_eq!(paths, PATHS);
+        assert_eq!(report.tables[1].columns[1..7], ["p50", "p90", "p99", "p99.9", "p99.99", "worst"]);
     }
 
     #[test]
@@ -333,7 +376,8 @@ mod tests {
             let run = slice.unwrap();
             assert_eq!(run.invalid, Some(Invalid::Interrupted));
             assert_eq!(run.service.count() > 0, warm_up == 10);
-            assert_eq!(whole(vec![vec![Run::closed(&[])], vec![run]]), [vec![], vec![]]);
+            let whole = whole(vec![vec![vec![Run::closed(&[])]], vec![vec![run]]]);
+            assert!(whole.len() == 2 && whole.iter().all(Vec::is_empty));
         }
     }
 

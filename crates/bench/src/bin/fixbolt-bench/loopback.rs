@@ -19,9 +19,13 @@ use super::outputs::{Outputs, measure};
 ///   epoll     workers sleep until the system wakes them
 ///   blocking  raw TCP only: threads that wait in the read
 ///   start     the first 5,000 round trips after the logon, while the journal's segments are small
+///   receive   in a venue that spins, from the beginning of the cycle that reads an order until the
+///             application has it: read from the socket, checked, validated
+///   send      from there until that cycle ends: the application's reads, its report written, both
+///             in the journal, the report taken by the system
 /// The contestants take turns, a slice each, with new engines and connections. p50, p90 and p99 are
-/// medians of the slices, p99.9 and max those of all slices together: they are not judged on a
-/// machine with fewer than four isolated cores. Every report is checked to belong to its order, and
+/// medians of the slices, p99.9, p99.99 and the worst those of all slices together: they are not
+/// judged on a machine with fewer than four isolated cores. Every report is checked to belong to its order, and
 /// the journals to hold every message.
 ///
 /// Exit status: 0 measured; 1 a report was wrong or missing; 2 wrong usage.
