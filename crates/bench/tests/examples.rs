@@ -54,8 +54,12 @@ const ALONE: &[Example] = &[
     example("fixbolt bench print -o json", &[], "--megabytes 1"),
     example("fixbolt bench rtt", &[], "--round-trips 20 --slices 1"),
     example("fixbolt bench rtt --cores 0,1 -o json", &[], "--round-trips 20 --slices 1"),
-    example("fixbolt bench stream", &[], "--messages 200 --slices 1"),
-    example("fixbolt bench stream --sessions 1 --messages 200000", &[("200000", "200")], "--slices 1"),
+    example("fixbolt bench stream", &[], "--messages 200 --slices 1 --warm-up 2"),
+    example(
+        "fixbolt bench stream --sessions 1 --messages 200000",
+        &[("200000", "200")],
+        "--slices 1 --warm-up 2",
+    ),
     example("fixbolt bench jlbh", &[], "--rates 2000 --iterations 100 --warm-up 10 --runs 1"),
     example("fixbolt bench jlbh --rates 2000 --runs 5", &[], "--iterations 100 --warm-up 10"),
     example(

@@ -355,10 +355,12 @@ fn round_trips_have_a_row_per_way_of_waiting_beside_raw_tcp() {
 
 #[test]
 fn orders_one_way_and_at_a_rate_are_measured_between_two_engines() {
-    let ended = run(&["stream", "--sessions", "1,80", "--messages", "800", "--slices", "1", "-o", "json"]);
+    let few = ["--messages", "800", "--slices", "1", "--warm-up", "5"];
+    let ended = run(&[&["stream", "--sessions", "1,80", "-o", "json"], &few[..]].concat());
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let streams = rows(&ended.out);
-    assert_eq!(streams.len(), 2);
+    // Each with its start.
+    assert_eq!(streams.len(), 4);
     assert!(streams.iter().all(|row| row["unit"] == "messages/s" && row["value"].as_f64() > Some(0.0)));
     let amount = ["--iterations", "100", "--warm-up", "50", "--runs", "1"];
     let ended = run(&[&["jlbh", "--rates", "2000"], &amount[..]].concat());
@@ -395,13 +397,13 @@ fn sessions_that_cannot_be_measured_are_named_before_anything_is_measured() {
         (["--messages", "5", "--sessions", "2,2"], "2 sessions are named twice"),
         (["--messages", "100000000", "--slices", "10000"], "fixbolt: the journals take 600000000 MB, and "),
     ] {
-        let ended = run(&[&["stream"], &wrong[..]].concat());
+        let ended = run(&[&["stream", "--warm-up", "0"], &wrong[..]].concat());
         assert!(ended.status == 2 && ended.err.contains(why), "{}", ended.err);
     }
     let with_limit = |limit: &str| {
         let mut shell = std::process::Command::new("sh");
         let command = format!("ulimit {limit} && exec \"$0\" \"$@\"");
-        let stream = ["stream", "--sessions", "1,20", "--messages", "20", "--slices", "1"];
+        let stream = ["stream", "--sessions", "1,20", "--messages", "20", "--slices", "1", "--warm-up", "0"];
         let ended =
             shell.args(["-c", &command, env!("CARGO_BIN_EXE_fixbolt-bench")]).args(stream).output().unwrap();
         (ended.status.code(), String::from_utf8(ended.stderr).unwrap())

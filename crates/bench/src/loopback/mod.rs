@@ -19,6 +19,7 @@ mod paths;
 mod raw;
 mod rival;
 mod room;
+mod thread_cpu;
 mod watch;
 
 pub use self::layout::{Layout, check_cores};

@@ -25,8 +25,8 @@ use super::outputs::{Outputs, measure};
 ///             in the journal, the report taken by the system
 /// The contestants take turns, a slice each, with new engines and connections. p50, p90 and p99 are
 /// medians of the slices, p99.9, p99.99 and the worst those of all slices together: they are not
-/// judged on a machine with fewer than four isolated cores. Every report is checked to belong to its order, and
-/// the journals to hold every message.
+/// judged on a machine with fewer than four isolated cores. Every report is checked to belong to
+/// its order, and the journals to hold every message.
 ///
 /// Exit status: 0 measured; 1 a report was wrong or missing; 2 wrong usage.
 #[derive(Debug, Args)]
@@ -56,9 +56,11 @@ pub(crate) struct Rtt {
 /// For 1, 10 and 100 sessions between two engines of this process, each with one worker. A thread
 /// sends in the sessions in turn. Beside it, as many bytes flow over as many raw TCP connections,
 /// from one thread to another. Both take turns, a slice each; figures are medians of the slices.
-/// Every order is checked to arrive once and in the order of its session, and the journals to hold
-/// all of them: a few hundred bytes a message on each side, in the system's folder for temporary
-/// files. A session needs about ten file descriptors.
+/// Before the slices each session has a warm-up, in which its journal grows out of its first, small
+/// segments: that is the row `start`. A second table divides the CPU time of a message among the
+/// threads. Every order is checked to arrive once and in the order of its session, and the journals
+/// to hold all of them: a few hundred bytes a message on each side, in the system's folder for
+/// temporary files. A session needs about ten file descriptors.
 ///
 /// Exit status: 0 measured; 1 an order was lost or came twice; 2 wrong usage.
 #[derive(Debug, Args)]
@@ -76,7 +78,10 @@ pub(crate) struct Stream {
     /// Slices
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     slices: Option<u16>,
-    /// Measure a part of it, in a few seconds
+    /// Messages of each session before the slices, 400,000 of all at most [default: 4000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=400_000))]
+    warm_up: Option<u32>,
+    /// Measure a part of it, in ten seconds
     #[arg(long)]
     short: bool,
     #[command(flatten)]
@@ -178,6 +183,7 @@ pub(super) fn stream(arguments: &Stream) -> Result<Answer, Failure> {
     }
     settings.messages = arguments.messages.map_or(settings.messages, u64::from);
     settings.slices = arguments.slices.map_or(settings.slices, usize::from);
+    settings.warm_up = arguments.warm_up.map_or(settings.warm_up, u64::from);
     settings.check().map_err(Failure::usage)?;
     measure(&arguments.outputs, "fixbolt bench stream", |control| Ok(vec![stream::run(&settings, control)?]))
 }
