@@ -6,6 +6,8 @@
 //! A seed produces a different run as soon as this code changes, so what a seed finds becomes a
 //! separate test (`back_pressure.rs` and `hostile_peer.rs` of the session crate).
 
+#[path = "simulation/counts.rs"]
+mod counts;
 #[path = "simulation/network.rs"]
 mod network;
 #[path = "simulation/process.rs"]
@@ -18,7 +20,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use world::{Counts, World};
+use counts::Counts;
+use world::World;
 
 /// Number of seeds in an ordinary test run.
 const SEEDS: u64 = 300;

@@ -11,6 +11,7 @@ use fixbolt_session::{
     WhileLoggedOff,
 };
 
+use crate::counts::Counts;
 use crate::network::{End, Link};
 use crate::process::{Process, key_of};
 use fixbolt_conformance::disk::Kept;
@@ -27,69 +28,6 @@ const STEPS_AT_ONCE: u32 = 20_000;
 const HEALED_WITHIN: Duration = Duration::from_secs(600);
 /// How long a session that is closing may wait until its last bytes are accepted.
 const CLOSING_PATIENCE: Duration = Duration::from_secs(3);
-
-/// What happened in a run.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    orders: u64,
-    refused: u64,
-    cuts: u64,
-    deaths: u64,
-    power_losses: u64,
-    garbled: u64,
-    logouts: u64,
-    failures: u64,
-    not_now: u64,
-    resends: u64,
-    gaps: u64,
-    duplicates: u64,
-    beyond_horizon: u64,
-    throttled: u64,
-    slow: u64,
-    recovered: u64,
-    steps: u64,
-}
-
-impl Counts {
-    pub(crate) fn add(&mut self, other: &Self) {
-        let Self { orders, refused, cuts, deaths, power_losses, garbled, logouts, .. } = other;
-        self.orders += orders;
-        self.refused += refused;
-        self.cuts += cuts;
-        self.deaths += deaths;
-        self.power_losses += power_losses;
-        self.garbled += garbled;
-        self.logouts += logouts;
-        self.failures += other.failures;
-        self.not_now += other.not_now;
-        self.resends += other.resends;
-        self.gaps += other.gaps;
-        self.duplicates += other.duplicates;
-        self.beyond_horizon += other.beyond_horizon;
-        self.throttled += other.throttled;
-        self.slow += other.slow;
-        self.recovered += other.recovered;
-        self.steps += other.steps;
-    }
-
-    /// Checks that every kind of event happened: otherwise the simulation proves nothing.
-    pub(crate) fn assert_everything_happened(&self) {
-        let Self { orders, refused, cuts, deaths, power_losses, garbled, logouts, .. } = *self;
-        let others = [
-            self.failures,
-            self.not_now,
-            self.resends,
-            self.gaps,
-            self.duplicates,
-            self.beyond_horizon,
-            self.throttled,
-            self.slow,
-            self.recovered,
-        ];
-        let all = [orders, refused, cuts, deaths, power_losses, garbled, logouts];
-        assert!(all.iter().chain(&others).all(|count| *count > 0), "{self:?}");
-    }
-}
 
 /// Messages by process, session, generation and sequence number.
 type Wire = HashMap<(usize, u32, u32, u64), Vec<u8>>;
