@@ -14,7 +14,7 @@ use crate::msg_type::MsgType;
 use crate::number::SeqNum;
 use crate::short_value::{Eight, Sixteen};
 use crate::soh::SOH;
-use crate::types::digits::{eight, fill, four, leading_zeros, text, text_sum, three};
+use crate::types::digits::{TEN_TO, eight, fill, four, leading_zeros, text, text_sum, three};
 
 /// Maximum length of BeginString (8) in an envelope.
 pub const BEGIN_STRING_LEN: usize = 12;
@@ -32,6 +32,8 @@ pub struct Envelope {
     comp_ids: Text<COMP_IDS_LEN>,
     /// `SOH 50=… SOH 142=… SOH 57=… SOH 143=…`, without those that there are none of.
     sub_ids: Text<SUB_IDS_LEN>,
+    /// Whether its parts are as most are: no `sub_ids`, and `comp_ids` of up to 48 bytes.
+    is_common: bool,
 }
 
 /// How a header names one side of a session.
@@ -166,7 +168,8 @@ impl Envelope {
                 sub_ids.push(id);
             }
         }
-        Some(Self { begin, comp_ids, sub_ids })
+        let is_common = sub_ids.len == 0 && comp_ids.len <= 48;
+        Some(Self { begin, comp_ids, sub_ids, is_common })
     }
 
     /// Returns whether its messages have SubIDs or LocationIDs.
@@ -209,32 +212,64 @@ impl Envelope {
         sum: u8,
         stamp: &Stamp<'_>,
     ) -> Result<Range<usize>, NoHeadroom> {
+        match self.seal_common(memory, &body, &msg_type, sum, stamp) {
+            Some(start) => Ok(start..body.end + TRAILER_LEN),
+            None => self.seal_any(memory, body, &msg_type, sum, stamp),
+        }
+    }
+
+    /// Seals a message as most are and returns where it begins, or `None` if it is another one, or
+    /// near the end of the memory.
+    #[inline(always)]
+    fn seal_common(
+        &self,
+        memory: &mut [u8],
+        body: &Range<usize>,
+        msg_type: &MsgType,
+        sum: u8,
+        stamp: &Stamp<'_>,
+    ) -> Option<usize> {
+        let (code, time) = (msg_type.short()?, stamp.sending_time);
+        if !self.is_common || !stamp.is_common() || stamp.seq.0 >= TEN_TO[8] || !matches!(time.len(), 16..32)
+        {
+            return None;
+        }
         let seq = Number::new(stamp.seq.0);
-        let counted = self.counted_len(msg_type, stamp, seq.length);
+        let type_length = msg_type.as_bytes().len();
+        let counted = b"35=\x0152=\x01".len() + self.comp_ids.len + type_length + seq.length + time.len();
+        let length = counted + body.len();
+        if length >= 10_000 {
+            return None;
+        }
+        let body_length = Number::of_length(length);
+        let start = body.start.checked_sub(self.begin.len + body_length.length + 1 + counted)?;
+        let place = memory.get_mut(start..)?.first_chunk_mut()?;
+        let header = self.write_common(place, &body_length, (code, type_length), &seq, time);
+        let check_sum = check_sum(header.wrapping_add(u32::from(sum)) as u8);
+        memory[body.end..body.end + TRAILER_LEN].copy_from_slice(&check_sum);
+        Some(start)
+    }
+
+    /// Seals any message.
+    #[cold]
+    fn seal_any(
+        &self,
+        memory: &mut [u8],
+        body: Range<usize>,
+        msg_type: &MsgType,
+        sum: u8,
+        stamp: &Stamp<'_>,
+    ) -> Result<Range<usize>, NoHeadroom> {
+        let seq = Number::new(stamp.seq.0);
+        let counted = self.counted_len(*msg_type, stamp, seq.length);
         let body_length = Number::of_length(counted + body.len());
         let needed = self.begin.len + body_length.length + 1 + counted;
         let Some(start) = body.start.checked_sub(needed) else { return Err(NoHeadroom { needed }) };
+        let header = self.write_header(&mut memory[start..body.start], &body_length, msg_type, &seq, stamp);
+        let check_sum = check_sum(header.wrapping_add(u32::from(sum)) as u8);
         let end = body.end + TRAILER_LEN;
-        let sum = u32::from(sum)
-            + match memory[start..].first_chunk_mut() {
-                Some(place) if self.is_common(&msg_type, &seq, stamp) => {
-                    self.write_common(place, &body_length, &msg_type, &seq, stamp.sending_time)
-                }
-                _ => self.write_header(&mut memory[start..body.start], &body_length, &msg_type, &seq, stamp),
-            };
-        memory[body.end..end].copy_from_slice(&check_sum(sum as u8));
+        memory[body.end..end].copy_from_slice(&check_sum);
         Ok(start..end)
-    }
-
-    /// Returns whether [`Envelope::write_common`] can write the header.
-    #[inline(always)]
-    fn is_common(&self, msg_type: &MsgType, seq: &Number, stamp: &Stamp<'_>) -> bool {
-        self.comp_ids.len <= 48
-            && self.sub_ids.len == 0
-            && msg_type.short().is_some()
-            && seq.length <= 8
-            && matches!(stamp.sending_time.len(), 16..32)
-            && stamp.is_common()
     }
 
     /// Writes a header as most are and returns its sum. What is written to the right of a part is
@@ -245,7 +280,7 @@ impl Envelope {
         &self,
         place: &mut [u8; COMMON_ROOM],
         body_length: &Number,
-        msg_type: &MsgType,
+        (code, type_length): (&[u8; 8], usize),
         seq: &Number,
         time: &[u8],
     ) -> u32 {
@@ -256,10 +291,9 @@ impl Envelope {
         put(at, &body_length.text.to_le_bytes());
         let at = at + (body_length.length & 15);
         put(at, b"\x0135=");
-        let code = msg_type.short().copied().unwrap_or_default();
-        put(at + 4, &code);
-        sum += Eight(u64::from_le_bytes(code)).sum();
-        let at = at + 4 + (msg_type.as_bytes().len() & 15);
+        put(at + 4, code);
+        sum += Eight(u64::from_le_bytes(*code)).sum();
+        let at = at + 4 + (type_length & 15);
         put(at, &self.comp_ids.bytes[..32]);
         if self.comp_ids.len > 32 {
             put(at + 32, &self.comp_ids.bytes[32..48]);
@@ -300,7 +334,6 @@ impl Envelope {
     }
 
     /// Writes any header and returns its sum.
-    #[cold]
     fn write_header(
         &self,
         place: &mut [u8],
