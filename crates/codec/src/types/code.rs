@@ -189,6 +189,6 @@ impl ToField for Tenor {
             TenorUnit::Months => b'M',
             TenorUnit::Years => b'Y',
         };
-        1 + digits::write_unsigned(u64::from(self.count), &mut out[1..])
+        1 + digits::write_unsigned(u64::from(self.count), &mut out[1..Self::MAX_LEN])
     }
 }

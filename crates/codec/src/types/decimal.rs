@@ -325,6 +325,21 @@ fn write_long(magnitude: u64, scale: usize, out: &mut [u8]) -> usize {
     if scale == 0 {
         return digits::write_unsigned(magnitude, out);
     }
+    if magnitude < digits::TEN_TO[16]
+        && scale < 16
+        && let Some(place) = out.first_chunk_mut::<17>()
+    {
+        // At least one digit is before the point.
+        let digits = digits::sixteen(magnitude);
+        let skipped = digits::leading_zeros_of_sixteen(digits).min(15 - scale);
+        let text = digits::text_of_sixteen(digits) >> (8 * skipped);
+        let point = 8 * (16 - skipped - scale);
+        let fraction = text & u128::MAX << point;
+        let low = text ^ fraction | u128::from(b'.') << point | fraction << 8;
+        place[..16].copy_from_slice(&low.to_le_bytes());
+        place[16] = (fraction >> 120) as u8;
+        return 17 - skipped;
+    }
     let whole = digits::count(magnitude).saturating_sub(scale).max(1);
     let end = whole + 1 + scale;
     let rest = digits::fill(magnitude, &mut out[whole + 1..end]);

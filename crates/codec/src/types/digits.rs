@@ -160,6 +160,25 @@ pub(crate) const fn eight(number: u64) -> u64 {
     split_pairs(hundreds | (halves - hundreds * 100) << 16)
 }
 
+/// Returns the sixteen digits of a number below 10^16, the first one lowest, each 0 to 9.
+#[inline]
+pub(crate) const fn sixteen(number: u64) -> u128 {
+    eight(number / TEN_TO[8]) as u128 | (eight(number % TEN_TO[8]) as u128) << 64
+}
+
+/// Returns sixteen digits as text.
+#[inline]
+pub(crate) const fn text_of_sixteen(digits: u128) -> u128 {
+    digits | (ZEROS as u128) << 64 | ZEROS as u128
+}
+
+/// Returns how many of sixteen digits are zeros before the number's first one; the last digit
+/// always counts.
+#[inline]
+pub(crate) const fn leading_zeros_of_sixteen(digits: u128) -> usize {
+    ((digits | 1 << 120).trailing_zeros() / 8) as usize
+}
+
 /// Returns the eight digits of a number below 10^4, of which four are zeros.
 #[inline]
 pub(crate) const fn four(number: u64) -> u64 {
@@ -244,6 +263,14 @@ pub(crate) fn write_unsigned(number: u64, out: &mut [u8]) -> usize {
 
 #[inline(never)]
 fn write_long(number: u64, out: &mut [u8]) -> usize {
+    if number < TEN_TO[16]
+        && let Some(place) = out.first_chunk_mut::<16>()
+    {
+        let digits = sixteen(number);
+        let skipped = leading_zeros_of_sixteen(digits);
+        *place = (text_of_sixteen(digits) >> (8 * skipped)).to_le_bytes();
+        return 16 - skipped;
+    }
     let length = count(number);
     fill(number, &mut out[..length]);
     length
@@ -289,6 +316,20 @@ mod tests {
         for n in 0..100 {
             assert_eq!(text(four_pairs([n, 99 - n, 0, n])).to_le_bytes()[..2], two(n));
             assert_eq!(text(four_pairs([0, n, 7, 99 - n])).to_le_bytes()[6..], two(99 - n));
+        }
+    }
+
+    #[test]
+    fn a_number_of_any_length_is_written_as_the_standard_library_does() {
+        let mut random = fastrand::Rng::with_seed(6);
+        for _ in 0..if cfg!(miri) { 200 } else { 20_000 } {
+            let number = random.u64(..) >> random.u32(..64);
+            let expected = std::format!("{number}");
+            for room in [20, expected.len()] {
+                let mut out = [0; 20];
+                let length = write_unsigned(number, &mut out[..room]);
+                assert_eq!(&out[..length], expected.as_bytes());
+            }
         }
     }
 

@@ -305,3 +305,26 @@ fn every_small_quotient_is_rounded_as_whole_numbers_are() {
         }
     }
 }
+
+#[test]
+fn a_decimal_of_any_digits_and_scale_is_written_as_a_naive_writer_does() {
+    let mut random = fastrand::Rng::with_seed(5);
+    for digits in 1..=18 {
+        let ten_to = 10_i64.pow(digits - 1);
+        for mantissa in [ten_to, ten_to * 9 + (ten_to - 1), random.i64(ten_to..ten_to * 10), ten_to + 7] {
+            for scale in 0..=18 {
+                for mantissa in [mantissa, -mantissa] {
+                    let scale_width = usize::from(scale);
+                    let mut expected = format!("{:0>1$}", mantissa.unsigned_abs(), scale_width + 1);
+                    if scale > 0 {
+                        expected.insert(expected.len() - scale_width, '.');
+                    }
+                    if mantissa < 0 {
+                        expected.insert(0, '-');
+                    }
+                    assert_eq!(Decimal::from_parts(mantissa, scale).to_string(), expected);
+                }
+            }
+        }
+    }
+}
