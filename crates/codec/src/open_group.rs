@@ -135,7 +135,14 @@ impl<'b> BodyWriter<'b> {
     /// Ends a group and writes the number of its entries.
     #[inline]
     pub fn end_group(&mut self, group: OpenGroup<'b>) {
-        self.end_entry(&group);
+        self.end_group_in_place(&group);
+    }
+
+    /// Does what [`BodyWriter::end_group`] does, for a group that is not used again.
+    // Public for the typed writers, which would move the group out of their state to end it.
+    #[doc(hidden)]
+    pub fn end_group_in_place(&mut self, group: &OpenGroup<'b>) {
+        self.end_entry(group);
         // Of a body that is refused nobody reads the count.
         if self.error().is_none() {
             match group.entries {
@@ -148,7 +155,7 @@ impl<'b> BodyWriter<'b> {
                     self.memory[group.count_at()] = b'0' + digit as u8;
                     self.sum = self.sum.wrapping_add(digit);
                 }
-                _ => self.write_count(&group),
+                _ => self.write_count(group),
             }
         }
         self.scope = group.outer_scope;

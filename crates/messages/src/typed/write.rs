@@ -140,7 +140,8 @@ impl<'b> Put<'b> for MessageWriter<'_, 'b> {
         self.body
     }
 
-    #[inline]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))] // for keys that are constants
     fn group(&mut self, ordinal: u16, count: Key) -> GroupWriter<'_, 'b> {
         self.groups.end(self.body);
         self.groups.begin(self.body, ordinal, count)
@@ -209,14 +210,16 @@ impl<'b> Groups<'b> {
     }
 
     fn end_open(&mut self, body: &mut BodyWriter<'b>) -> Option<u16> {
-        let open = self.open.take()?;
+        let open = self.open.as_ref()?;
         open.refuse_unended(body);
-        body.end_group(open.group);
-        if open.entries == Entries::None {
-            return Some(open.ordinal);
+        body.end_group_in_place(&open.group);
+        let (ordinal, entries) = (open.ordinal, open.entries);
+        self.open = None;
+        if entries == Entries::None {
+            return Some(ordinal);
         }
         self.any = true;
-        if let Some(n) = self.required.iter().position(|group| group.0 == open.ordinal) {
+        if let Some(n) = self.required.iter().position(|group| group.0 == ordinal) {
             self.written |= 1 << n;
         }
         None
@@ -317,7 +320,8 @@ impl<'b, R: Required> Put<'b> for EntryWriter<'_, 'b, R> {
         self.at(ordinal, key)
     }
 
-    #[inline]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))] // for keys that are constants
     fn group(&mut self, ordinal: u16, count: Key) -> GroupWriter<'_, 'b> {
         self.move_to(ordinal, count.tag());
         self.groups.begin(self.body, ordinal, count)
