@@ -22,7 +22,7 @@ use crate::number::Tag;
 use crate::open_group::Nesting;
 use crate::raw_body::RawBody;
 use crate::redacted::RedactedBody;
-use crate::short_value::{Eight, Sixteen};
+use crate::short_value::{Eight, Sixteen, copy_long};
 use crate::soh::SOH;
 use crate::tag_set::TagSet;
 use crate::types::ToField;
@@ -57,14 +57,15 @@ pub struct BodyWriter<'b> {
     msg_type: MsgType,
     error: Option<EncodeError>,
     pub(crate) scope: Scope,
-    /// One bit for each tag modulo 512 that was written in any scope; all bits after fields that
-    /// are not checked.
+    /// The tags that were written in any scope, but for fields that were not checked.
     pub(crate) written: TagSet,
     /// The length field that was written last, until its data field is written.
     pub(crate) announced: Option<Announced>,
     pub(crate) nesting: Nesting,
     /// Whether there is data of a dialect, whose pairs are not known here.
     pub(crate) dialect_data: bool,
+    /// Whether there may be fields that were not checked, with any tag.
+    pub(crate) unchecked: bool,
 }
 
 /// Bytes in which a short field is written: a key of up to eight bytes, a value of up to three
@@ -87,8 +88,9 @@ impl fmt::Debug for BodyWriter<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     pub(crate) start: u32,
-    /// One bit for each tag modulo 512. A clear bit: the tag was not written. A set bit: look for
-    /// it. In bytes, so that a constant tag's bit is part of the instruction that sets it.
+    /// One bit for each tag modulo 512. A clear bit: the tag was not written. A set bit: it may
+    /// have been, if `written` has it, too. In bytes, so that a constant tag's bit is part of the
+    /// instruction that sets it.
     pub(crate) seen: [u8; 64],
 }
 
@@ -98,14 +100,17 @@ impl Scope {
         Self { start, seen: [0; 64] }
     }
 
-    /// Returns the byte of `seen` and the bit in it for a tag.
-    #[inline]
-    pub(crate) const fn place(tag: Tag) -> (usize, u8) {
-        Self::place_of(tag.number())
+    /// Returns whether this tag, or one that shares its bit, stands here.
+    #[inline(always)]
+    const fn shares_bit(&self, tag: Tag) -> bool {
+        let (byte, bit) = Self::place(tag);
+        self.seen[byte] & bit != 0
     }
 
+    /// Returns the byte of `seen` and the bit in it for a tag.
     #[inline]
-    pub(crate) const fn place_of(tag: u32) -> (usize, u8) {
+    const fn place(tag: Tag) -> (usize, u8) {
+        let tag = tag.number();
         ((tag / 8 % 64) as usize, 1 << (tag % 8))
     }
 }
@@ -147,6 +152,7 @@ impl<'b> BodyWriter<'b> {
             announced: None,
             nesting: Nesting::NONE,
             dialect_data: false,
+            unchecked: false,
         }
     }
 
@@ -279,19 +285,16 @@ impl<'b> BodyWriter<'b> {
         true
     }
 
-    /// Writes a field of 1 to 16 bytes that is not checked, or returns `false`.
+    /// Writes a field of the body of 1 to 16 bytes that is not checked, or returns `false`.
     #[inline]
     pub(crate) fn short_raw(&mut self, key: &Key, value: &[u8]) -> bool {
-        let (at, in_header) = (self.at, self.in_header() && matches!(key.owner, Owner::Header));
-        if key.len > 8 {
+        let at = self.at;
+        if key.len > 8 || !matches!(key.owner, Owner::Body) {
             return false;
         }
         let Some(window) = self.window() else { return false };
         let Some((sum, _)) = put_short(window, key, value) else { return false };
         self.advance(key, at, value.len(), sum);
-        if in_header {
-            self.extend_header();
-        }
         true
     }
 
@@ -317,52 +320,71 @@ impl<'b> BodyWriter<'b> {
         true
     }
 
-    /// Writes a plain field of 16 bytes or more, or returns `false`.
+    /// Writes a plain field of one byte or more, also if its tag shares a bit with another one in
+    /// this scope, or returns `false`.
     #[inline]
-    pub(crate) fn long_bytes(&mut self, key: &Key, value: &[u8]) -> bool {
-        if value.len() < 16 || !self.admits_plain(key) || self.announced.is_some() {
+    pub(crate) fn plain_bytes(&mut self, key: &Key, value: &[u8]) -> bool {
+        if !self.may_begin_plain(key) || self.may_stand_in_scope(key.tag) || self.announced.is_some() {
             return false;
         }
-        let (at, limit) = (self.at(), self.limit());
-        let Some(place) = self.memory[at..limit].get_mut(..usize::from(key.len) + value.len() + 1) else {
+        let (at, length) = (self.at, value.len());
+        if length <= 16 {
+            let Some(window) = self.window() else { return false };
+            let Some((sum, false)) = put_short(window, key, value) else { return false };
+            self.wrote_plain(key, at, length, sum);
+            return true;
+        }
+        let (limit, key_length) = (self.limit(), usize::from(key.len));
+        let Some(place) = self.memory[at as usize..limit].get_mut(..key_length + length + 1) else {
             return false;
         };
-        let (place_of_key, place) = place.split_at_mut(usize::from(key.len));
-        let (place, end) = place.split_at_mut(value.len());
+        // In constant size; the value overwrites what is not of the key.
+        place[..12].copy_from_slice(&key.text);
+        let (place, end) = place[key_length..].split_at_mut(length);
         end[0] = SOH;
-        let (mut sum, mut soh) = (0, false);
-        let (chunks, rest) = value.as_chunks::<16>();
-        for (to, from) in place.as_chunks_mut::<16>().0.iter_mut().zip(chunks) {
-            let all = Sixteen::load(from);
-            *to = all.to_bytes();
-            sum = u32::wrapping_add(sum, all.sum());
-            soh |= all.has_soh();
+        let (sum, soh) = copy_long(place, value);
+        if !soh {
+            self.wrote_plain(key, at, length, u32::from(sum));
         }
-        // The last sixteen bytes overlap those before.
-        if let (Some(to), Some(from)) = (place.last_chunk_mut::<16>(), value.last_chunk()) {
-            *to = *from;
-            soh |= Sixteen::load(from).has_soh();
-        }
-        if soh {
-            return false;
-        }
-        let of_rest = match rest.len() {
-            0 | 1 => rest.iter().map(|byte| u32::from(*byte)).sum(),
-            2..=8 => Eight::load(rest).sum(),
-            _ => Sixteen::load(rest).sum(),
-        };
-        place_of_key.copy_from_slice(&key.text[..usize::from(key.len)]);
-        self.wrote_plain(key, self.at, value.len(), sum.wrapping_add(of_rest) & 0xFF);
-        true
+        !soh
     }
 
-    /// Returns whether a plain field may be written here.
+    /// Returns whether a plain field may be written here, unless its tag shares a bit with another
+    /// one that stands in this scope: then it is `false`, and [`BodyWriter::plain_bytes`] knows
+    /// better.
     #[inline(always)]
     const fn admits_plain(&self, key: &Key) -> bool {
-        let (byte, bit) = Scope::place(key.tag);
-        key.plain
-            && (matches!(key.owner, Owner::Body) || self.in_header())
-            && self.scope.seen[byte] & bit == 0
+        self.may_begin_plain(key) && !self.scope.shares_bit(key.tag)
+    }
+
+    /// Returns whether a plain field may be written here if its tag does not stand in this scope.
+    #[inline(always)]
+    const fn may_begin_plain(&self, key: &Key) -> bool {
+        key.plain && (matches!(key.owner, Owner::Body) || self.in_header())
+    }
+
+    /// Returns `false` if this scope certainly has no field with this tag.
+    #[inline]
+    pub(crate) const fn may_stand_in_scope(&self, tag: Tag) -> bool {
+        self.scope.shares_bit(tag) && (self.unchecked || self.written.may_have(tag.number()))
+    }
+
+    /// Adds the tags of this scope, and perhaps others, to a set.
+    pub(crate) fn mark_scope(&self, set: &mut TagSet) {
+        for (set, written) in set.0.as_chunks_mut::<64>().0.iter_mut().zip(self.written.0.as_chunks::<64>().0)
+        {
+            for ((set, written), seen) in set.iter_mut().zip(written).zip(self.scope.seen) {
+                *set |= if self.unchecked { seen } else { written & seen };
+            }
+        }
+    }
+
+    /// Records that this scope has a field with this tag.
+    #[inline(always)]
+    pub(crate) const fn record(&mut self, tag: Tag) {
+        let (byte, bit) = Scope::place(tag);
+        self.scope.seen[byte] |= bit;
+        self.written.insert(tag.number());
     }
 
     /// Returns the memory for the next field, if there is enough and any field may follow.
@@ -388,9 +410,7 @@ impl<'b> BodyWriter<'b> {
     #[inline(always)]
     fn wrote_plain(&mut self, key: &Key, at: u32, length: usize, sum: u32) {
         self.advance(key, at, length, sum);
-        let (byte, bit) = Scope::place(key.tag);
-        self.scope.seen[byte] |= bit;
-        self.written.0[byte] |= bit;
+        self.record(key.tag);
         if matches!(key.owner, Owner::Header) {
             self.header_end = self.at;
         }

@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use crate::body_writer::{BodyWriter, Scope};
+use crate::body_writer::BodyWriter;
 use crate::data_fields::DataFields;
 use crate::encode_error::EncodeErrorKind;
 use crate::index::byte_sum;
@@ -27,42 +27,44 @@ impl BodyWriter<'_> {
     /// Writes a field whose value must not contain SOH, or records what is wrong.
     #[inline(never)]
     pub(crate) fn any_bytes(&mut self, key: &Key, value: &[u8]) {
-        if self.long_bytes(key, value) {
-            return;
-        }
         if value.is_empty() {
             self.refuse(key.tag, EncodeErrorKind::Empty);
-            return;
+        } else if !self.plain_bytes(key, value) {
+            self.checked_bytes(key, value);
         }
-        let Some(before) = self.admit(key) else { return };
-        let Some(place) = self.place(key, value.len()) else { return };
-        place.copy_from_slice(value);
-        self.complete(key, value.len(), before);
     }
 
     /// Writes a field from a typed value, whose bytes must not contain SOH, or records what is
     /// wrong.
     #[inline(never)]
     pub(crate) fn any_field<T: ToField>(&mut self, key: &Key, value: &T) {
-        let Some(before) = self.admit(key) else { return };
-        if self.at() + usize::from(key.len) + T::MAX_LEN < self.limit() {
-            let Some(place) = self.place(key, T::MAX_LEN) else { return };
-            place.fill(0);
-            let length = value.write_to(place);
-            assert!(length <= T::MAX_LEN, "a value is longer than its type's MAX_LEN");
-            self.complete(key, length, before);
-            return;
-        }
-        // Near the end the value may still fit although the longest value of its type would not.
+        // Near the end the value may fit although the longest value of its type would not.
         let mut aside = [0; 128];
-        if T::MAX_LEN > aside.len() {
-            self.refuse(key.tag, EncodeErrorKind::NoRoom);
-            return;
+        if T::MAX_LEN <= aside.len() {
+            let length = value.write_to(&mut aside);
+            assert!(length <= T::MAX_LEN, "a value is longer than its type's MAX_LEN");
+            return self.rendered_bytes(key, &aside[..length]);
         }
-        let length = value.write_to(&mut aside);
-        let Some(place) = self.place(key, length) else { return };
-        place.copy_from_slice(&aside[..length]);
+        let Some(before) = self.admit(key) else { return };
+        let Some(place) = self.place(key, T::MAX_LEN) else { return };
+        place.fill(0);
+        let length = value.write_to(place);
+        assert!(length <= T::MAX_LEN, "a value is longer than its type's MAX_LEN");
         self.complete(key, length, before);
+    }
+
+    /// Writes a field whose value was rendered, or records what is wrong.
+    #[inline(never)]
+    fn rendered_bytes(&mut self, key: &Key, value: &[u8]) {
+        // Of an empty value it is said only then that it is, if the field may be written at all.
+        if value.is_empty() { self.checked_bytes(key, value) } else { self.any_bytes(key, value) }
+    }
+
+    fn checked_bytes(&mut self, key: &Key, value: &[u8]) {
+        let Some(before) = self.admit(key) else { return };
+        let Some(place) = self.place(key, value.len()) else { return };
+        place.copy_from_slice(value);
+        self.complete(key, value.len(), before);
     }
 
     /// Writes a length field and its data field, or neither.
@@ -115,8 +117,7 @@ impl BodyWriter<'_> {
                 return None;
             }
         }
-        let (byte, bit) = Scope::place(key.tag);
-        if self.scope.seen[byte] & bit != 0 && self.stands_in_scope(key) {
+        if self.may_stand_in_scope(key.tag) && self.stands_in_scope(key) {
             self.refuse(key.tag, EncodeErrorKind::Duplicate);
             return None;
         }
@@ -128,8 +129,7 @@ impl BodyWriter<'_> {
             self.refuse(before.length_tag, EncodeErrorKind::DanglingLength);
             return None;
         }
-        self.scope.seen[byte] |= bit;
-        self.written.0[byte] |= bit;
+        self.record(key.tag);
         Some(before)
     }
 

@@ -7,7 +7,7 @@ use crate::body_writer::BodyWriter;
 use crate::encode_error::EncodeErrorKind;
 use crate::index::byte_sum;
 use crate::key::{Key, Owner};
-use crate::tag_set::TagSet;
+use crate::short_value::copy_long;
 
 /// Writes fields into a body without checking them, unlike [`BodyWriter`]: for programs that send
 /// again what was a message before, such as a replay.
@@ -26,22 +26,33 @@ pub struct RawBody<'w, 'b>(&'w mut BodyWriter<'b>);
 
 impl<'w, 'b> RawBody<'w, 'b> {
     pub(crate) const fn new(writer: &'w mut BodyWriter<'b>) -> Self {
-        // A value may hold any field.
-        writer.written = TagSet::FULL;
+        writer.unchecked = true;
         Self(writer)
     }
 
     /// Writes a field.
+    #[inline]
     pub fn field(&mut self, key: Key, value: &[u8]) -> &mut Self {
-        if key.owner == Owner::Session {
-            self.0.refuse(key.tag, EncodeErrorKind::SessionField);
-        } else if !self.0.short_raw(&key, value)
-            && let Some(place) = self.0.place(&key, value.len())
-        {
-            place.copy_from_slice(value);
-            self.0.end_field(&key, value.len(), byte_sum(value));
+        if !self.0.short_raw(&key, value) {
+            let copy = key;
+            self.any_field(&copy, value);
         }
         self
+    }
+
+    #[inline(never)]
+    fn any_field(&mut self, key: &Key, value: &[u8]) {
+        if key.owner == Owner::Session {
+            self.0.refuse(key.tag, EncodeErrorKind::SessionField);
+        } else if let Some(place) = self.0.place(key, value.len()) {
+            let sum = if value.len() >= 16 {
+                copy_long(place, value).0
+            } else {
+                place.copy_from_slice(value);
+                byte_sum(value)
+            };
+            self.0.end_field(key, value.len(), sum);
+        }
     }
 
     /// Appends the fields of a finished body.

@@ -52,6 +52,32 @@ impl Sixteen {
     }
 }
 
+/// Copies a value of at least sixteen bytes into `place`, which has its length. Returns its sum,
+/// modulo 256, and whether it contains SOH.
+#[inline]
+pub(crate) fn copy_long(place: &mut [u8], value: &[u8]) -> (u8, bool) {
+    debug_assert!(value.len() >= 16 && place.len() == value.len());
+    let (mut sum, mut soh) = (0, false);
+    let (chunks, rest) = value.as_chunks::<16>();
+    for (to, from) in place.as_chunks_mut::<16>().0.iter_mut().zip(chunks) {
+        let all = Sixteen::load(from);
+        *to = all.to_bytes();
+        sum = u32::wrapping_add(sum, all.sum());
+        soh |= all.has_soh();
+    }
+    // The last sixteen bytes overlap those before.
+    if let (Some(to), Some(from)) = (place.last_chunk_mut::<16>(), value.last_chunk()) {
+        *to = *from;
+        soh |= Sixteen::load(from).has_soh();
+    }
+    let of_rest = match rest.len() {
+        0 | 1 => rest.iter().map(|byte| u32::from(*byte)).sum(),
+        2..=8 => Eight::load(rest).sum(),
+        _ => Sixteen::load(rest).sum(),
+    };
+    (sum.wrapping_add(of_rest) as u8, soh)
+}
+
 #[cfg(target_arch = "x86_64")]
 impl Eight {
     /// Returns whether one of the bytes is SOH.

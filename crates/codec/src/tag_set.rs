@@ -1,24 +1,42 @@
 //! A set of tags that is compared with a body in a few instructions.
 
-use crate::body_writer::{BodyWriter, Scope};
+use crate::body_writer::BodyWriter;
 use crate::number::Tag;
 
-/// A set of tags, for [`BodyWriter::may_contain`]. Tags that are equal modulo 512 are not told
+/// A set of tags, for [`BodyWriter::may_contain`]. Tags that are equal modulo 1024 are not told
 /// apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TagSet(pub(crate) [u8; 64]);
+pub struct TagSet(pub(crate) [u8; 128]);
 
 impl TagSet {
-    pub(crate) const EMPTY: Self = Self([0; 64]);
-    pub(crate) const FULL: Self = Self([u8::MAX; 64]);
+    pub(crate) const EMPTY: Self = Self([0; 128]);
+
+    /// Returns the byte of the set and the bit in it for a tag.
+    #[inline]
+    pub(crate) const fn place_of(tag: u32) -> (usize, u8) {
+        ((tag / 8 % 128) as usize, 1 << (tag % 8))
+    }
+
+    /// Adds a tag.
+    #[inline]
+    pub(crate) const fn insert(&mut self, tag: u32) {
+        let (byte, bit) = Self::place_of(tag);
+        self.0[byte] |= bit;
+    }
+
+    /// Returns whether the set has this tag or one that it does not tell apart from it.
+    #[inline]
+    pub(crate) const fn may_have(&self, tag: u32) -> bool {
+        let (byte, bit) = Self::place_of(tag);
+        self.0[byte] & bit != 0
+    }
 }
 
 impl FromIterator<Tag> for TagSet {
     fn from_iter<I: IntoIterator<Item = Tag>>(tags: I) -> Self {
         let mut set = Self::EMPTY;
         for tag in tags {
-            let (byte, bit) = Scope::place(tag);
-            set.0[byte] |= bit;
+            set.insert(tag.number());
         }
         set
     }
@@ -42,6 +60,9 @@ impl BodyWriter<'_> {
     /// ```
     #[must_use]
     pub fn may_contain(&self, tags: &TagSet) -> bool {
-        self.written.0.iter().zip(tags.0).fold(0, |common, (byte, wanted)| common | byte & wanted) != 0
+        let common =
+            self.written.0.iter().zip(tags.0).fold(0, |common, (byte, wanted)| common | byte & wanted);
+        // A value that was not checked may hold any field.
+        common != 0 || self.unchecked && *tags != TagSet::EMPTY
     }
 }

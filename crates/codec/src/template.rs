@@ -6,7 +6,7 @@
 use core::fmt;
 
 use crate::body::{Body, BodySink, NewBody};
-use crate::body_writer::{BodyWriter, Scope};
+use crate::body_writer::BodyWriter;
 use crate::checks::WrittenFields;
 use crate::encode_error::{EncodeError, EncodeErrorKind};
 use crate::index::byte_sum;
@@ -145,8 +145,7 @@ impl<const BYTES: usize, const HOLES: usize> Template<BYTES, HOLES> {
         template.append(MSG_TYPE, &example.bytes[from..], to)?;
         // What is taken for data of a dialect may be fields, of which one may be a secret.
         for (tag, _) in WrittenFields::of(example.bytes, false) {
-            let (byte, bit) = Scope::place_of(tag);
-            template.written.0[byte] |= bit;
+            template.written.insert(tag);
         }
         for hole in holes {
             let tag = hole.tag();
