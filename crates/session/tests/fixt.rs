@@ -334,3 +334,27 @@ fn a_body_that_names_its_version_has_it_once_where_the_session_would_name_it_too
         }
     }
 }
+
+/// BodyLength and MsgSeqNum have more digits from one message to the next.
+#[test]
+fn a_version_that_the_session_names_is_before_a_body_of_any_length() {
+    let mut side = side(|_| {});
+    log_on(&mut side, "384=1|372=D|385=R|1130=6|1137=9|");
+    for length in 1..1_100 {
+        for version in ["", "1128=6|"] {
+            let text = "x".repeat(length);
+            side.act(0, |turn| {
+                let mut draft = turn.reply().draft(MsgType::new(b"D"));
+                if !version.is_empty() {
+                    draft.writer().bytes(Key::new(1128), b"6");
+                }
+                draft.writer().bytes(Key::new(58), text.as_bytes());
+                draft.send()
+            })
+            .unwrap();
+            let out = side.take(0);
+            let named = if version.is_empty() { "1128=9|" } else { version };
+            assert!(out.len() == 1 && out[0].contains(&format!("|{named}58={text}|10=")), "{out:?}");
+        }
+    }
+}
