@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::run;
+use command::{Ended, run, run_unread};
 
 /// Returns the rows of an output in JSON, after a check that the machine comes first.
 fn rows(out: &str) -> Vec<serde_json::Value> {
@@ -207,6 +207,13 @@ fn results_are_written_in_each_form_and_compared() {
     std::fs::write(path("b.json"), worse).unwrap();
     let worse = run(&["compare", &json, &path("b.json"), "--tolerance", "20%"]);
     assert_eq!((worse.status, worse.out.matches("WORSE").count()), (1, SESSION.len() + 6), "{}", worse.out);
+    assert_eq!(run_unread(&["compare", &json, &path("b.json"), "--tolerance", "20%"]).status, 1);
+    assert_eq!(run_unread(&["compare", &json, &json]).status, 0);
+    let measure =
+        |condition| run_unread(&["session", "--processes", "1", "--rounds", "1", "--assert", condition]);
+    assert_eq!(measure("ns>0").status, 0);
+    let Ended { status, err: said, .. } = measure("ns<0");
+    assert!(status == 1 && said.contains("does not keep ns<0"), "{status} {said}");
     let markdown = path("a.md");
     let ended = run(&["session", "--processes", "1", "--rounds", "1", "--markdown", &markdown]);
     assert!(ended.status == 0 && std::fs::read_to_string(&markdown).unwrap().contains("\n## session\n"));
@@ -231,8 +238,10 @@ fn results_are_written_in_each_form_and_compared() {
     assert!(nothing.status == 2 && nothing.err.contains("nothing was judged"), "{}", nothing.err);
     let none = run(&["compare", &json, &csv]);
     assert!(none.status == 2 && none.err.contains("a.csv: line 1: "), "{}", none.err);
-    let twice = run(&["session", "--processes", "1", "--rounds", "1", "--json", &csv, "--csv", &csv]);
-    assert!(twice.status == 2 && twice.err.contains("named for two forms"), "{}", twice.err);
+    for other in [&csv, &path("hgrm/../a.csv")] {
+        let twice = run(&["session", "--processes", "1", "--rounds", "1", "--json", &csv, "--csv", other]);
+        assert!(twice.status == 2 && twice.err.contains("named for two forms"), "{}", twice.err);
+    }
     let absent = run(&["session", "--processes", "1", "--rounds", "1", "--json", &path("no/such/folder")]);
     assert!(absent.status == 2 && absent.err.starts_with("fixbolt: cannot write "), "{}", absent.err);
     std::fs::remove_dir_all(folder).unwrap();

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         return Err(Failure::usage(unreadable.to_string()));
     }
     checked.try_tls_files();
-    let mut out = output::stdout();
+    let mut out = output::verdict();
     match arguments.output {
         Format::Text => text(&mut out, &checked)?,
         Format::Json => json(&mut out, &checked)?,

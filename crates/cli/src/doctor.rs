@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let machine = Machine::measured();
     let advice = machine.advice();
-    let mut out = output::stdout();
+    let mut out = output::verdict();
     if arguments.output == Format::Text {
         writeln!(out, "{machine}\n")?;
     }

@@ -50,7 +50,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Writing the answer failed. If its reader has gone away, this is not a failure of the command.
+/// Writing the answer failed. If its reader has gone away, this is not a failure of the command;
+/// one that answers with its exit status writes to [`verdict`](crate::output::verdict).
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {

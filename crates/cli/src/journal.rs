@@ -202,7 +202,7 @@ fn report(
     json: fn(&SessionReport) -> Object,
 ) -> Result<Answer, Failure> {
     let reports = inspect::verify(&journal.directory).map_err(|error| refused(&error))?;
-    let mut out = output::stdout();
+    let mut out = output::verdict();
     for report in &reports {
         match journal.output {
             Format::Json => writeln!(out, "{}", json(report))?,
@@ -383,7 +383,7 @@ fn backup(arguments: &Backup) -> Result<Answer, Failure> {
 fn adopt(arguments: &Adopt) -> Result<Answer, Failure> {
     let Journal { directory, output } = &arguments.journal;
     let adopted = inspect::adopt(directory, arguments.yes).map_err(|error| refused(&error))?;
-    let mut out = output::stdout();
+    let mut out = output::verdict();
     for one in &adopted {
         match output {
             Format::Json => writeln!(out, "{}", adopted_json(one, arguments.yes))?,

@@ -18,6 +18,35 @@ pub fn stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(64 * 1024, io::stdout().lock())
 }
 
+/// Standard output of a command whose exit status is an answer as well. Once its reader has gone
+/// away (`| head`), what is written is dropped, and the command goes on to its answer.
+#[derive(Debug)]
+pub struct Verdict(StdoutLock<'static>);
+
+/// Returns standard output for a command that answers with its exit status, buffered. Flush it
+/// before the command ends.
+pub fn verdict() -> BufWriter<Verdict> {
+    BufWriter::with_capacity(64 * 1024, Verdict(io::stdout().lock()))
+}
+
+impl io::Write for Verdict {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        unless_gone(self.0.write(bytes), bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        unless_gone(self.0.flush(), ())
+    }
+}
+
+/// Returns the result, or `unread` if nobody reads what is written.
+fn unless_gone<T>(result: io::Result<T>, unread: T) -> io::Result<T> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(unread),
+        result => result,
+    }
+}
+
 /// A JSON object that is being written, with keys in the order of the calls.
 #[derive(Debug)]
 pub struct Object {

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use command::{directory, fixbolt, run};
+use command::{directory, fixbolt, run, run_unread};
 
 const VENUE: &str = "[DEFAULT]
 ConnectionType=acceptor
@@ -26,6 +26,24 @@ fn file(name: &str, text: &str) -> PathBuf {
     let path = directory(name).join("venue.cfg");
     std::fs::write(&path, text).unwrap();
     path
+}
+
+#[test]
+fn whether_there_are_mistakes_is_the_exit_status_although_nobody_reads_which() {
+    let (right, wrong) = (file("unread", VENUE), file("unread-wrong", "[SESSION]\nSenderCompID=VENUE\n"));
+    let quietly = |arguments: &[&str]| {
+        let ended = run_unread(arguments);
+        assert_eq!(ended.err, "");
+        ended.status
+    };
+    let status = |path: &PathBuf, format| quietly(&["check-config", path.to_str().unwrap(), "-o", format]);
+    for format in ["text", "json"] {
+        assert_eq!(status(&right, format), 0);
+        assert_eq!(status(&wrong, format), 1);
+    }
+    // Much is written, and little.
+    assert_eq!(quietly(&["dictionary", "diff", "FIX.4.0", "FIX.5.0SP2"]), 1);
+    assert_eq!(quietly(&["dictionary", "diff", "FIX.4.4", "FIX.4.4"]), 0);
 }
 
 #[test]

@@ -20,6 +20,11 @@ pub(crate) fn run(arguments: &[&str]) -> Ended {
     Ended::from_run(bench().args(arguments))
 }
 
+/// Runs the command with a standard output that nobody reads.
+pub(crate) fn run_unread(arguments: &[&str]) -> Ended {
+    Ended::from_unread_run(bench().args(arguments))
+}
+
 /// Runs the command with `input` on standard input.
 pub(crate) fn run_with_input(arguments: &[&str], input: &[u8]) -> Ended {
     Ended::from_run_with_input(bench().args(arguments), input)

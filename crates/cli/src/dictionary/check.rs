@@ -54,7 +54,7 @@ impl Finding {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Check) -> Result<Answer, Failure> {
-    let mut out = output::stdout();
+    let mut out = output::verdict();
     let mut answer = Answer::Yes;
     for path in &arguments.files {
         let report = Report::of(path, &arguments.source_options)?;

@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Diff) -> Result<Answer, Failure> {
     let source_options = &arguments.source_options;
     let [left, right] = source_options.load_both([&arguments.left, &arguments.right])?;
     let differences = left.dictionary.diff(&right.dictionary);
-    let mut out = output::stdout();
+    let mut out = output::verdict();
     match arguments.output {
         Format::Json => {
             differences.iter().try_for_each(|difference| writeln!(out, "{}", json(difference)))?

@@ -40,7 +40,7 @@ struct SoFar {
 pub(super) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let interrupt =
         Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
-    play(Simulation::new(), arguments, &interrupt, &mut output::stdout())
+    play(Simulation::new(), arguments, &interrupt, &mut output::verdict())
 }
 
 /// Plays worlds with the faults that are asked for, and tells what they came to.

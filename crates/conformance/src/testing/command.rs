@@ -32,6 +32,14 @@ impl Ended {
         command.stdin(Stdio::null()).output().expect("the command starts").into()
     }
 
+    /// Runs the command with nothing on standard input, and a standard output that nobody reads.
+    #[must_use]
+    pub fn from_unread_run(command: &mut Command) -> Self {
+        let (reader, writer) = std::io::pipe().expect("there are file descriptors");
+        drop(reader);
+        command.stdin(Stdio::null()).stdout(writer).output().expect("the command starts").into()
+    }
+
     /// Runs the command with `input` on standard input.
     #[must_use]
     pub fn from_run_with_input(command: &mut Command, input: &[u8]) -> Self {

@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &Compare) -> Result<Answer, Failure> {
         return Err(Failure::usage(format!("the results have no figure in common{but}")));
     }
     let tolerance = arguments.tolerance / 100.0;
-    let mut out = output::stdout();
+    let mut out = output::verdict();
     write!(out, "{}", compared.table(tolerance))?;
     let worse = compared.worse(tolerance).count();
     match worse {

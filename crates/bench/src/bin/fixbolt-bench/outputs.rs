@@ -1,6 +1,7 @@
 //! Where results go, and what is asked of them: the options that all benchmarks share.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
@@ -122,15 +123,18 @@ impl Outputs {
     pub(super) fn prepare(&self) -> Result<(), Failure> {
         let files: Vec<&PathBuf> =
             [&self.json, &self.csv, &self.html, &self.markdown].into_iter().flatten().collect();
-        for (n, path) in files.iter().enumerate() {
+        let mut opened = Vec::new();
+        for path in files {
+            // What is there stays until there are results.
+            let open = std::fs::OpenOptions::new().append(true).create(true).open(path);
+            let file = open.and_then(|file| file.metadata());
+            let file = file.map_err(|error| Failure::file("write", path, &error))?;
             // A device takes everything.
-            if files[..n].contains(path) && !path.starts_with("/dev") {
+            if file.is_file() && opened.contains(&(file.dev(), file.ino())) {
                 let path = path.display();
                 return Err(Failure::usage(format!("{path} is named for two forms of the results")));
             }
-            // What is there stays until there are results.
-            let open = std::fs::OpenOptions::new().append(true).create(true).open(path);
-            open.map_err(|error| Failure::file("write", path, &error))?;
+            opened.push((file.dev(), file.ino()));
         }
         if let Some(folder) = &self.hgrm {
             std::fs::create_dir_all(folder).map_err(|error| Failure::file("create", folder, &error))?;
@@ -162,7 +166,7 @@ impl Outputs {
                 write(&folder.join(format!("{}.hgrm", file_name(&series.key()))), &hgrm(series))?;
             }
         }
-        let mut out = output::stdout();
+        let mut out = output::verdict();
         match self.output {
             Format::Json => out.write_all(json_lines(report).as_bytes())?,
             Format::Text => write!(out, "{report}")?,

@@ -1,11 +1,11 @@
 //! What a replay has found, as text for people or JSON for programs.
 
-use std::io::{BufWriter, StdoutLock, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use fixbolt::config::GroupsAsSent;
 use fixbolt_cli::exit::{Answer, Failure};
-use fixbolt_cli::output::{self, Format, Object, shown};
+use fixbolt_cli::output::{self, Format, Object, Verdict, shown};
 use fixbolt_session::{Role, SessionId};
 
 use super::outcome::{Difference, Finding, Outcome};
@@ -17,14 +17,14 @@ use crate::print::{Lexicon, Reader, block, field_line, json};
 pub(super) struct Report {
     format: Format,
     reader: Reader,
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<Verdict>,
     answer: Answer,
 }
 
 impl Report {
     pub(super) fn new(format: Format) -> Result<Self, Failure> {
         let reader = Reader::new(Lexicon::new(Vec::new(), GroupsAsSent::default())?);
-        Ok(Self { format, reader, out: output::stdout(), answer: Answer::Yes })
+        Ok(Self { format, reader, out: output::verdict(), answer: Answer::Yes })
     }
 
     /// Says which session is replayed with which settings.
