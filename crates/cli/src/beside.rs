@@ -14,8 +14,9 @@ use crate::exit::Failure;
 /// the dependencies, the compiler, and its flags.
 pub const BUILD: &str = env!("FIXBOLT_BUILD");
 
-/// The environment variable that tells a program the build of the one that starts it.
-pub const VARIABLE: &str = "FIXBOLT_BUILD";
+/// The environment variable that tells a program the build of the one that starts it. A name that
+/// nobody has for something else: a server that finds it refuses to start.
+pub const VARIABLE: &str = "FIXBOLT_STARTED_BY_BUILD";
 
 /// Returns where the program `name` of this build is.
 ///
