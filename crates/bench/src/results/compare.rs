@@ -16,7 +16,7 @@ pub struct Comparison {
     pub only_second: Vec<String>,
     /// Keys that both have, of messages that they generated from different seeds.
     pub other_seeds: Vec<String>,
-    /// What makes the comparison questionable: other machines, invalid runs.
+    /// What makes the comparison questionable: other machines, other statistics, invalid runs.
     pub warnings: Vec<String>,
 }
 
@@ -100,6 +100,7 @@ pub fn compare(first: &Report, second: &Report) -> Comparison {
         absent.map(Row::key).collect::<Vec<_>>()
     };
     let (mut differences, mut other_seeds, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+    let mut other_statistics: Vec<(&Row, &Row)> = Vec::new();
     for a in &firsts {
         let Some(b) = seconds.iter().find(|b| same(a, b)) else { continue };
         let seeds = [first, second].map(|report| seed(report, a));
@@ -113,6 +114,9 @@ pub fn compare(first: &Report, second: &Report) -> Comparison {
             other_seeds.push(a.key());
             continue;
         }
+        if a.statistic != b.statistic {
+            other_statistics.push((a, b));
+        }
         let ((first, unit), (second, _)) = (a.figure(), b.figure());
         let ratio = second / first;
         differences.push(Difference {
@@ -124,6 +128,15 @@ pub fn compare(first: &Report, second: &Report) -> Comparison {
             judged: is_judged(a) && a.invalid.is_none() && first > 0.0,
             invalid: b.invalid.is_some(),
         });
+    }
+    if let Some((a, b)) = other_statistics.first() {
+        warnings.push(format!(
+            "figures are compared with those of another statistic ({}), such as {}: {} in the first, {} in the second",
+            other_statistics.len(),
+            a.key(),
+            a.statistic,
+            b.statistic
+        ));
     }
     if !first.machine.is_like(&second.machine) {
         warnings.push(format!("the machines differ: {} and {}", first.machine, second.machine));

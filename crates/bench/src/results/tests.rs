@@ -318,6 +318,28 @@ fn a_comparison_judges_what_both_have_and_names_what_only_one_has() {
 }
 
 #[test]
+fn a_figure_that_is_compared_with_one_of_another_statistic_is_warned_of() {
+    let of = |processes: usize| {
+        let mut report = report();
+        let mut codec = TestReport::new("codec", "");
+        for (operation, statistic) in
+            [("validate", Statistic::One), ("index", Statistic::median(Part::Process, processes))]
+        {
+            codec.rows.push(Row { statistic, ..Row::of_ns("codec", "AIM-97", operation, 40.0) });
+        }
+        report.tests.push(codec);
+        report
+    };
+    let compared = compare(&of(1), &of(7));
+    let [warning] = compared.warnings.as_slice() else { panic!("{:?}", compared.warnings) };
+    assert_eq!(
+        warning,
+        "figures are compared with those of another statistic (1), such as codec fixbolt AIM-97 index: one measurement in the first, median of 7 processes in the second"
+    );
+    assert!(compare(&of(7), &of(7)).warnings.is_empty());
+}
+
+#[test]
 fn figures_of_messages_that_were_generated_from_other_seeds_are_not_compared() {
     let generated = |seed: &str, ns| {
         let mut report = report();

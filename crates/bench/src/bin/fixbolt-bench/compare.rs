@@ -17,7 +17,8 @@ use super::report::read;
 /// p99.9 and the maximum of a machine whose cores are not isolated say more about the machine.
 /// Figures that only one of them has are listed, and do not change the exit status. So are those of
 /// generated messages (`random-...` of `codec`) if the seeds differ, with a WARNING: they were
-/// measured with other messages. Give both runs the same --seed to have them judged.
+/// measured with other messages. Give both runs the same --seed to have them judged. A figure that
+/// is the median of another number of parts than in the other result is judged, with a WARNING.
 ///
 /// Exit status: 0 no judged figure is worse by more than the tolerance; 1 one is, or is of an
 /// INVALID run in SECOND; 2 wrong usage, a file is no result, or there is nothing to judge.
