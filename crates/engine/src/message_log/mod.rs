@@ -1,6 +1,7 @@
 //! The message log: each message of a session as a line of a text file, as QuickFIX/J writes it.
 //!
-//! A worker only copies the message into a bounded queue; a thread of the log writes the files. So
+//! A worker only copies the message into a bounded queue; a thread of the log makes it a line, and
+//! writes the files. So
 //! a slow or full disk delays no session: what cannot be written is counted, and a log line says
 //! how much. The journal is what messages are sent again from; nothing ever reads these files.
 
@@ -16,7 +17,6 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use fixbolt_codec::{Precision, SecondCache};
 use fixbolt_session::{SessionKey, WireMessage, WireObserver};
 
 pub(crate) use self::queue::LOG_SUFFIX;
@@ -56,15 +56,10 @@ pub struct MessageLog {
     thread: JoinHandle<()>,
 }
 
-/// What a worker's thread knows: no other thread is asked for it.
-struct Known {
-    clock: SecondCache,
-    /// The names of the files of its sessions, by the index of the session.
-    files: Vec<Option<(SessionKey, usize, Arc<str>)>>,
-}
-
 thread_local! {
-    static KNOWN: RefCell<Known> = const { RefCell::new(Known { clock: SecondCache::new(), files: Vec::new() }) };
+    /// What a worker's thread knows: the files of its sessions, by the index of the session, each
+    /// with the number of its log.
+    static KNOWN: RefCell<Vec<Option<(SessionKey, u64, usize)>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl MessageLog {
@@ -113,43 +108,27 @@ impl MessageLog {
 
 impl WireObserver for MessageLog {
     fn on_wire(&self, message: &WireMessage<'_>) {
-        let mut text = self.queue.memory();
-        let file = KNOWN.with_borrow_mut(|known| {
-            text.extend_from_slice(known.clock.render(message.now.utc.0, Precision::Millis));
-            known.file(Arc::as_ptr(&self.queue).addr(), message)
-        });
-        text.extend_from_slice(b" : ");
-        add_on_one_line(&mut text, message.bytes);
-        text.push(b'\n');
-        self.queue.add(Line { file, text });
+        let Some(mut bytes) = self.queue.memory() else { return self.queue.drop_lines(1) };
+        bytes.extend_from_slice(message.bytes);
+        self.queue.add(Line { file: self.file(message), utc: message.now.utc.0, bytes });
     }
 }
 
-/// Adds a copy of the bytes without line ends.
-fn add_on_one_line(to: &mut Vec<u8>, mut bytes: &[u8]) {
-    while let Some(at) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-        to.extend_from_slice(&bytes[..at]);
-        to.extend_from_slice(if bytes[at] == b'\n' { b"\\n" } else { b"\\r" });
-        bytes = &bytes[at + 1..];
-    }
-    to.extend_from_slice(bytes);
-}
-
-impl Known {
-    /// Returns the name of the file of a message's session in the log at this address.
-    fn file(&mut self, log: usize, message: &WireMessage<'_>) -> Arc<str> {
-        let index = message.key.index();
-        if index >= self.files.len() {
-            self.files.resize(index + 1, None);
-        }
-        match &self.files[index] {
-            Some((key, of, file)) if *key == message.key && *of == log => Arc::clone(file),
+impl MessageLog {
+    /// Returns the file of a message's session.
+    fn file(&self, message: &WireMessage<'_>) -> usize {
+        let (log, index) = (self.queue.number(), message.key.index());
+        KNOWN.with_borrow_mut(|known| match known.get(index) {
+            Some(Some((key, of, file))) if (*key, *of) == (message.key, log) => *file,
             _ => {
-                let file: Arc<str> = message.session.file_name().into();
-                self.files[index] = Some((message.key, log, Arc::clone(&file)));
+                let file = self.queue.file(&message.session.file_name());
+                if index >= known.len() {
+                    known.resize(index + 1, None);
+                }
+                known[index] = Some((message.key, log, file));
                 file
             }
-        }
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lines on their way to the log's thread, and memory on its way back.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
 
 use crossbeam_queue::ArrayQueue;
@@ -15,15 +15,25 @@ const LINE: usize = 512;
 /// The memory of a longer line is not kept for the next one.
 const LONGEST_KEPT: usize = 4096;
 
-/// A line with its end, for a file.
+/// What becomes a line of a file: the log's thread makes it one, so that the worker only copies.
 pub(super) struct Line {
-    /// The file's name without [`LOG_SUFFIX`].
-    pub(super) file: Arc<str>,
-    pub(super) text: Vec<u8>,
+    /// The number of the file, which [`Queue::file`] has given it.
+    pub(super) file: usize,
+    /// When the message was received or sent, in nanoseconds since 1970.
+    pub(super) utc: u64,
+    /// The message.
+    pub(super) bytes: Vec<u8>,
 }
+
+/// Counts the logs of the process.
+static LOGS: AtomicU64 = AtomicU64::new(0);
 
 /// What the workers and the log's thread share.
 pub(super) struct Queue {
+    /// No other log of the process has it.
+    number: u64,
+    /// The names of the files without [`LOG_SUFFIX`], by their numbers.
+    files: Mutex<Vec<Arc<str>>>,
     lines: ArrayQueue<Line>,
     /// Memory for as many lines, so that a worker allocates none.
     free: ArrayQueue<Vec<u8>>,
@@ -44,6 +54,8 @@ impl Queue {
         let free = ArrayQueue::new(most_lines);
         while free.push(Vec::with_capacity(LINE)).is_ok() {}
         Self {
+            number: LOGS.fetch_add(1, Ordering::Relaxed),
+            files: Mutex::default(),
             lines: ArrayQueue::new(most_lines),
             free,
             bytes: AtomicUsize::new(0),
@@ -53,6 +65,25 @@ impl Queue {
             asleep: AtomicBool::new(false),
             thread: OnceLock::new(),
         }
+    }
+
+    /// Returns the number of the log.
+    pub(super) const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Returns the number of the file with this name. A worker asks once for each of its sessions.
+    pub(super) fn file(&self, name: &str) -> usize {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.iter().position(|known| **known == *name).unwrap_or_else(|| {
+            files.push(name.into());
+            files.len() - 1
+        })
+    }
+
+    /// Returns the name of a file.
+    pub(super) fn name(&self, file: usize) -> Arc<str> {
+        Arc::clone(&self.files.lock().unwrap_or_else(PoisonError::into_inner)[file])
     }
 
     /// Says that the calling thread is the log's.
@@ -71,9 +102,9 @@ impl Queue {
         self.asleep.store(false, Ordering::Relaxed);
     }
 
-    /// Returns memory for a line.
-    pub(super) fn memory(&self) -> Vec<u8> {
-        self.free.pop().unwrap_or_default()
+    /// Returns memory for a line; `None` if as many lines wait as may.
+    pub(super) fn memory(&self) -> Option<Vec<u8>> {
+        self.free.pop()
     }
 
     /// Takes back the memory of a line.
@@ -88,18 +119,24 @@ impl Queue {
 
     /// Adds a line, or drops it; never waits.
     pub(super) fn add(&self, line: Line) {
-        let len = line.text.len();
+        let len = line.bytes.len();
         let fits = self.bytes.fetch_add(len, Ordering::SeqCst) + len <= MOST_BYTES;
         let is_asleep = self.asleep.load(Ordering::SeqCst);
         let refused = if fits { self.lines.push(line).err() } else { Some(line) };
-        if let Some(Line { text, .. }) = refused {
+        if let Some(Line { bytes, .. }) = refused {
             self.bytes.fetch_sub(len, Ordering::Relaxed);
             self.drop_lines(1);
-            self.free(text);
+            self.free(bytes);
         }
         if is_asleep && self.asleep.swap(false, Ordering::Relaxed) {
             self.wake();
         }
+    }
+
+    /// Returns whether the log's thread sleeps until it is woken.
+    #[cfg(test)]
+    pub(super) fn is_asleep(&self) -> bool {
+        self.asleep.load(Ordering::Relaxed)
     }
 
     #[cold]
@@ -112,7 +149,7 @@ impl Queue {
     /// Returns the next line.
     pub(super) fn next(&self) -> Option<Line> {
         let line = self.lines.pop()?;
-        self.bytes.fetch_sub(line.text.len(), Ordering::Relaxed);
+        self.bytes.fetch_sub(line.bytes.len(), Ordering::Relaxed);
         Some(line)
     }
 

@@ -237,19 +237,45 @@ fn a_disk_that_hangs_does_not_keep_the_log_from_ending() {
 fn the_memory_of_a_line_is_used_again_whether_it_was_written_dropped_or_long() {
     let queue = Queue::new(2);
     let line = |length: usize| {
-        let mut text = queue.memory();
-        assert!((100..=10_000).contains(&text.capacity()), "{}", text.capacity());
-        text.resize(length, b'x');
-        queue.add(Line { file: "a".into(), text });
+        let mut bytes = queue.memory().unwrap();
+        assert!((100..=10_000).contains(&bytes.capacity()), "{}", bytes.capacity());
+        bytes.resize(length, b'x');
+        queue.add(Line { file: 0, utc: 0, bytes });
     };
     for length in [100, 100_000, 100] {
         line(length);
         line(length);
-        // There is none for a third line; it is dropped.
-        queue.add(Line { file: "a".into(), text: Vec::with_capacity(length) });
-        while let Some(Line { text, .. }) = queue.next() {
-            queue.free(text);
+        // There is none for a third line; one with memory of its own is dropped.
+        assert_eq!(queue.memory(), None);
+        queue.add(Line { file: 0, utc: 0, bytes: Vec::with_capacity(length) });
+        while let Some(Line { bytes, .. }) = queue.next() {
+            queue.free(bytes);
         }
     }
     assert_eq!(queue.dropped(), 3);
+}
+
+#[test]
+fn the_thread_sleeps_while_nothing_is_logged_and_the_next_line_wakes_it() {
+    let scratch = Scratch::new("sleeps");
+    let log = Arc::new(MessageLog::start(&scratch.0).unwrap());
+    let mut venue = logged_on(&log);
+    for id in ["first", "second"] {
+        eventually(|| log.queue.is_asleep());
+        venue.receive(&format!("35=1|112={id}|"));
+        eventually(|| scratch.text().contains(&format!("112={id}")));
+    }
+    assert_eq!(log.dropped(), 0);
+}
+
+#[test]
+fn a_log_of_before_has_no_part_in_the_next_one_of_the_same_session() {
+    for name in ["before", "next"] {
+        let scratch = Scratch::new(name);
+        let log = Arc::new(MessageLog::start(&scratch.0).unwrap());
+        // The next log has another file first.
+        log.queue.file(name);
+        drop((logged_on(&log), log));
+        assert_eq!(scratch.text().lines().count(), 2);
+    }
 }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use fixbolt_codec::{Precision, SecondCache};
+
 use super::queue::{LOG_SUFFIX, Line, Queue};
 
 /// How long the thread sleeps when nothing is left to write. Waking it would cost the worker a
@@ -28,10 +30,12 @@ const MOST_OPEN: usize = 64;
 pub(super) struct Writer {
     directory: PathBuf,
     queue: Arc<Queue>,
-    files: HashMap<Arc<str>, LogFile>,
+    /// By their numbers.
+    files: HashMap<usize, LogFile>,
+    clock: SecondCache,
     /// The lines that could not be written since the last report, and the last file of such.
     lost: u64,
-    failed: Option<(Arc<str>, String)>,
+    failed: Option<(PathBuf, String)>,
     /// When dropped lines were last reported, and how many there were until then.
     told: Option<Instant>,
     told_of: u64,
@@ -40,6 +44,7 @@ pub(super) struct Writer {
 /// A file, and what is to be written to it.
 #[derive(Default)]
 struct LogFile {
+    name: Option<Arc<str>>,
     /// The file, and when it was last seen where it was opened.
     file: Option<(File, Instant)>,
     lines: Vec<u8>,
@@ -105,7 +110,8 @@ fn is_moved(_: &File, _: &Path) -> bool {
 
 impl Writer {
     pub(super) fn new(directory: PathBuf, queue: Arc<Queue>) -> Self {
-        Self { directory, queue, files: HashMap::new(), lost: 0, failed: None, told: None, told_of: 0 }
+        let (files, clock) = (HashMap::new(), SecondCache::new());
+        Self { directory, queue, files, clock, lost: 0, failed: None, told: None, told_of: 0 }
     }
 
     /// Writes until the log ends and nothing is left.
@@ -143,13 +149,11 @@ impl Writer {
             if taken == BATCH || size >= BATCH_SIZE {
                 break false;
             }
-            let Some(Line { file, text }) = self.queue.next() else { break true };
-            match self.files.get_mut(&file) {
-                Some(log) => log.add(&text),
-                None => self.files.entry(file).or_default().add(&text),
-            }
-            (taken, size) = (taken + 1, size + text.len());
-            self.queue.free(text);
+            let Some(Line { file, utc, bytes }) = self.queue.next() else { break true };
+            let time = self.clock.render(utc, Precision::Millis);
+            self.files.entry(file).or_default().add(time, &bytes);
+            (taken, size) = (taken + 1, size + bytes.len());
+            self.queue.free(bytes);
         };
         self.queue.hold(taken);
         (taken, is_all)
@@ -158,15 +162,17 @@ impl Writer {
     fn write(&mut self) {
         let Self { directory, queue, files, lost, failed, .. } = self;
         let are_many = files.len() > MOST_OPEN;
-        files.retain(|name, log| {
+        files.retain(|file, log| {
             if log.lines.is_empty() {
                 return !are_many || log.is_left_alone();
             }
-            let (missed, error) = log.write(&directory.join(format!("{name}{LOG_SUFFIX}")));
+            let name = log.name.get_or_insert_with(|| queue.name(*file));
+            let path = directory.join(format!("{name}{LOG_SUFFIX}"));
+            let (missed, error) = log.write(&path);
             queue.drop_lines(missed);
             *lost += missed;
             if let Some(error) = error {
-                *failed = Some((Arc::clone(name), error.to_string()));
+                *failed = Some((path, error.to_string()));
             }
             true
         });
@@ -187,11 +193,11 @@ impl Writer {
         let failed = self.failed.clone().filter(|_| lines > 0);
         // First, because a subscriber that panics is not called again at once.
         (self.lost, self.told, self.told_of) = (0, Some(Instant::now()), dropped);
-        if let Some((name, error)) = failed {
+        if let Some((path, error)) = failed {
             tracing::warn!(
                 name: "message_log_dropped",
                 lines,
-                file = %self.directory.join(format!("{name}{LOG_SUFFIX}")).display(),
+                file = %path.display(),
                 %error,
                 "the message log cannot be written; its sessions go on without it"
             );
@@ -206,9 +212,23 @@ impl Writer {
     }
 }
 
+/// Adds a copy of the bytes without line ends.
+fn add_on_one_line(to: &mut Vec<u8>, mut bytes: &[u8]) {
+    while let Some(at) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        to.extend_from_slice(&bytes[..at]);
+        to.extend_from_slice(if bytes[at] == b'\n' { b"\\n" } else { b"\\r" });
+        bytes = &bytes[at + 1..];
+    }
+    to.extend_from_slice(bytes);
+}
+
 impl LogFile {
-    fn add(&mut self, line: &[u8]) {
-        self.lines.extend_from_slice(line);
+    /// Adds a message as a line.
+    fn add(&mut self, time: &[u8], message: &[u8]) {
+        self.lines.extend_from_slice(time);
+        self.lines.extend_from_slice(b" : ");
+        add_on_one_line(&mut self.lines, message);
+        self.lines.push(b'\n');
         self.ends.push(self.lines.len());
     }
 
