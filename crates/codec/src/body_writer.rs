@@ -109,8 +109,12 @@ impl Scope {
 
     /// Returns the byte of `seen` and the bit in it for a tag.
     #[inline]
-    const fn place(tag: Tag) -> (usize, u8) {
-        let tag = tag.number();
+    pub(crate) const fn place(tag: Tag) -> (usize, u8) {
+        Self::place_of(tag.number())
+    }
+
+    #[inline]
+    pub(crate) const fn place_of(tag: u32) -> (usize, u8) {
         ((tag / 8 % 64) as usize, 1 << (tag % 8))
     }
 }
@@ -367,16 +371,6 @@ impl<'b> BodyWriter<'b> {
     #[inline]
     pub(crate) const fn may_stand_in_scope(&self, tag: Tag) -> bool {
         self.scope.shares_bit(tag) && (self.unchecked || self.written.may_have(tag.number()))
-    }
-
-    /// Adds the tags of this scope, and perhaps others, to a set.
-    pub(crate) fn mark_scope(&self, set: &mut TagSet) {
-        for (set, written) in set.0.as_chunks_mut::<64>().0.iter_mut().zip(self.written.0.as_chunks::<64>().0)
-        {
-            for ((set, written), seen) in set.iter_mut().zip(written).zip(self.scope.seen) {
-                *set |= if self.unchecked { seen } else { written & seen };
-            }
-        }
     }
 
     /// Records that this scope has a field with this tag.

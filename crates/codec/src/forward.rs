@@ -7,7 +7,7 @@
 use core::ops::Range;
 
 use crate::body::{BodySink, NewBody};
-use crate::body_writer::BodyWriter;
+use crate::body_writer::{BodyWriter, Scope};
 use crate::data_fields::{DataFields, is_paired};
 use crate::data_key::DataKey;
 use crate::encode_error::{EncodeError, EncodeErrorKind};
@@ -18,7 +18,6 @@ use crate::msg_type::MsgType;
 use crate::number::Tag;
 use crate::place::{Depth, Place};
 use crate::soh::SOH;
-use crate::tag_set::TagSet;
 
 const MSG_TYPE: Tag = Tag::new(35);
 const SIGNATURE_LENGTH: u32 = 93;
@@ -134,10 +133,10 @@ impl<'m> Message<'m> {
         // CheckSum ends it, if no field of the body does.
         let fields = &self.tags()[..self.len() - 1];
         let mut at = 3;
-        while fields.get(at).is_some_and(|tag| *tag < 1024 && LEFT_OUT.may_have(*tag)) {
+        while fields.get(at).is_some_and(|tag| *tag < 512 && is_marked(&LEFT_OUT, *tag)) {
             at += 1;
         }
-        let may_go_on = fields.get(at).is_some_and(|tag| OUTSIDE_BODY.may_have(*tag));
+        let may_go_on = fields.get(at).is_some_and(|tag| is_marked(&OUTSIDE_BODY, *tag));
         if may_go_on { self.keep_of_header(writer, at, removed) } else { at }
     }
 
@@ -178,9 +177,9 @@ impl<'m> Message<'m> {
         }
         let fields = &self.tags()[first..end];
         let outside = fields.iter().fold(0, |found, tag| {
-            let (byte, bit) = TagSet::place_of(*tag);
-            writer.written.0[byte] |= bit;
-            found | OUTSIDE_BODY.0[byte] & bit
+            writer.written.insert(*tag);
+            let (byte, bit) = Scope::place_of(*tag);
+            found | OUTSIDE_BODY[byte] & bit
         });
         if outside != 0 {
             // At least a tag that shares its bit with one of them.
@@ -199,7 +198,9 @@ impl<'m> Message<'m> {
             return;
         }
         let mut marked = OUTSIDE_BODY;
-        writer.mark_scope(&mut marked);
+        for (marked, written) in marked.iter_mut().zip(writer.scope.seen) {
+            *marked |= written;
+        }
         for tag in removed {
             mark(*tag, &mut marked);
         }
@@ -207,9 +208,9 @@ impl<'m> Message<'m> {
         let mut sum = self.sum_of_body(fields.clone());
         let (mut at, mut copied, written_before) = (fields.start, self.begin_of(fields.start), writer.at());
         while at < end {
-            let (byte, bit) = TagSet::place_of(tags[at]);
+            let (byte, bit) = Scope::place_of(tags[at]);
             let mut after = at;
-            if marked.0[byte] & bit != 0 {
+            if marked[byte] & bit != 0 {
                 match self.after_removed(writer, written_before, at..end, removed) {
                     Ok(position) => after = position,
                     Err(error) => return writer.refuse(error.tag, error.kind),
@@ -221,7 +222,7 @@ impl<'m> Message<'m> {
                     let tag = Tag::try_new(tags[at]).unwrap_or(MSG_TYPE);
                     return writer.refuse(tag, EncodeErrorKind::DataLength);
                 }
-                writer.written.0[byte] |= bit;
+                writer.written.insert(tags[at]);
                 at += 1;
             } else {
                 let (gap, next) = (self.begin_of(at), self.begin_of(after));
@@ -304,13 +305,21 @@ impl<'m> Message<'m> {
 }
 
 /// Marks the fields that are removed with this one.
-fn mark(tag: Tag, marked: &mut TagSet) {
-    marked.insert(tag.number());
+fn mark(tag: Tag, marked: &mut [u8; 64]) {
+    let (byte, bit) = Scope::place(tag);
+    marked[byte] |= bit;
     if is_paired(tag.number()) {
         for partner in partners(tag) {
-            marked.insert(partner);
+            let (byte, bit) = Scope::place_of(partner);
+            marked[byte] |= bit;
         }
     }
+}
+
+#[inline]
+const fn is_marked(marked: &[u8; 64], tag: u32) -> bool {
+    let (byte, bit) = Scope::place_of(tag);
+    marked[byte] & bit != 0
 }
 
 /// Returns the position after the group that the field at `count` counts. Fields that the
@@ -342,27 +351,29 @@ const fn is_kept(tag: u32) -> bool {
     matches!(tag, 90 | 91 | 97 | 212 | 213 | 347 | 1128 | 1129 | 1156)
 }
 
-/// Header fields that are not copied, with tags below 1024, as they are the session's or say who
-/// sent the message to whom and by which way.
-const LEFT_OUT: TagSet = {
-    let mut set = TagSet::EMPTY;
+/// One bit for each tag below 512 of a header field that is not copied, as it is the session's or
+/// says who sent the message to whom and by which way.
+const LEFT_OUT: [u8; 64] = {
+    let mut set = [0; 64];
     let mut tag = 1;
-    while tag < 1024 {
+    while tag < 512 {
         if is_session_field(tag) || is_header_field(tag) && !is_kept(tag) {
-            set.insert(tag);
+            let (byte, bit) = Scope::place_of(tag);
+            set[byte] |= bit;
         }
         tag += 1;
     }
     set
 };
 
-/// The fields of the header and of the session.
-const OUTSIDE_BODY: TagSet = {
-    let mut set = TagSet::EMPTY;
+/// One bit for each tag modulo 512 of the fields of the header and of the session.
+const OUTSIDE_BODY: [u8; 64] = {
+    let mut set = [0; 64];
     let mut tag = 1;
     while tag < 2048 {
         if is_session_field(tag) || is_header_field(tag) {
-            set.insert(tag);
+            let (byte, bit) = Scope::place_of(tag);
+            set[byte] |= bit;
         }
         tag += 1;
     }

@@ -3,18 +3,22 @@
 use crate::body_writer::BodyWriter;
 use crate::number::Tag;
 
-/// A set of tags, for [`BodyWriter::may_contain`]. Tags that are equal modulo 1024 are not told
-/// apart.
+/// A set of tags, for [`BodyWriter::may_contain`]. Tags below 512 are told apart from each other,
+/// those above not always.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TagSet(pub(crate) [u8; 128]);
+pub struct TagSet(pub(crate) [u8; 64]);
 
 impl TagSet {
-    pub(crate) const EMPTY: Self = Self([0; 128]);
+    pub(crate) const EMPTY: Self = Self([0; 64]);
 
-    /// Returns the byte of the set and the bit in it for a tag.
+    /// Returns the byte of the set and the bit in it for a tag. Two tags that are equal modulo 512,
+    /// so that they share a bit in a `Scope`, have different ones here.
+    // Password (554) shares its bit with PossDupFlag (43), which no body has: a message that has
+    // its bit is searched for secrets.
     #[inline]
     pub(crate) const fn place_of(tag: u32) -> (usize, u8) {
-        ((tag / 8 % 128) as usize, 1 << (tag % 8))
+        let place = tag ^ tag >> 9;
+        ((place / 8 % 64) as usize, 1 << (place % 8))
     }
 
     /// Adds a tag.
