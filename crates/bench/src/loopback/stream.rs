@@ -34,7 +34,7 @@ pub struct Settings {
     /// Slices.
     pub slices: usize,
     /// Messages of each session before the slices, as long as all sessions together have no more
-    /// than [`MOST_WARM_UP`].
+    /// than 400,000.
     pub warm_up: u64,
 }
 
