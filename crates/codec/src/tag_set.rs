@@ -12,13 +12,12 @@ impl TagSet {
     pub(crate) const EMPTY: Self = Self([0; 64]);
 
     /// Returns the byte of the set and the bit in it for a tag. Two tags that are equal modulo 512,
-    /// so that they share a bit in a `Scope`, have different ones here.
-    // Password (554) shares its bit with PossDupFlag (43), which no body has: a message that has
-    // its bit is searched for secrets.
+    /// so that they share a bit in a `Scope`, have the same bit of different bytes here.
+    // Password (554) shares its bit with CheckSum (10), which no body has: a message that has its
+    // bit is searched for secrets.
     #[inline]
     pub(crate) const fn place_of(tag: u32) -> (usize, u8) {
-        let place = tag ^ tag >> 9;
-        ((place / 8 % 64) as usize, 1 << (place % 8))
+        (((tag >> 3 ^ tag >> 9 << 2) % 64) as usize, 1 << (tag % 8))
     }
 
     /// Adds a tag.
