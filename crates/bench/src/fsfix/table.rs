@@ -132,9 +132,8 @@ pub(super) fn notes() -> Vec<String> {
          fixbolt-messages; write-untyped: from values that are bytes already. parse: every field located, untyped; read: \
          the fields of each group found, every field converted to its type; read-validated: and checked against FIX.4.4.",
         "The published NewOrderMultileg has random values, and the nested QuoteStatusRequest a source of identifiers that \
-         FIX.4.4 does not have: read-validated finds and reports them in each message, and reads it all the same. Messages \
-         in which something is wrong are checked without what was learned from others before; the others have one layout \
-         each, which validation knows after the first.",
+         FIX.4.4 does not have: read-validated finds and reports them in each message, and reads it all the same. The \
+         messages have one layout each, which validation knows after the first.",
     ]
     .map(str::to_owned)
     .into()

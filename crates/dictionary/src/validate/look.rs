@@ -8,7 +8,6 @@
 use fixbolt_codec::{Date, FromField, Message};
 
 use super::plan::{Plan, names_a_msg_type};
-use super::policy::Policy;
 use super::values::takes_any_value;
 use crate::data_type::DataType;
 
@@ -43,25 +42,6 @@ pub(crate) enum Look {
 }
 
 impl Look {
-    /// Returns the look with this number.
-    #[inline(always)]
-    pub(crate) const fn numbered(number: u32) -> Look {
-        match number {
-            1 => Look::Any,
-            2 => Look::Byte,
-            3 => Look::Word,
-            4 => Look::CodedNumber,
-            5 => Look::Number,
-            6 => Look::Decimal,
-            7 => Look::Time,
-            8 => Look::Date,
-            9 => Look::Boolean,
-            10 => Look::Char,
-            11 => Look::Count,
-            _ => Look::Nothing,
-        }
-    }
-
     /// Returns how the values of a field are looked at. `codes_fit`: whether every code of one byte
     /// is of the field's type.
     pub(crate) fn of(tag: u32, kind: DataType, has_codes: bool, codes_fit: bool) -> Look {
@@ -101,7 +81,7 @@ impl LastDate {
     }
 
     #[inline]
-    fn is_date(&mut self, date: &[u8; 8]) -> bool {
+    pub(crate) fn is_date(&mut self, date: &[u8; 8]) -> bool {
         u64::from_le_bytes(*date) == self.0 || self.is_another(date)
     }
 
@@ -120,7 +100,12 @@ impl LastDate {
     pub(crate) fn is_time(&mut self, value: &[u8]) -> bool {
         let Some((date, rest)) = value.split_first_chunk::<8>() else { return false };
         let Some(([b'-', clock @ ..], fraction)) = rest.split_first_chunk::<9>() else { return false };
-        is_clock(*clock) && is_fraction(fraction) && self.is_date(date)
+        // Most senders write milliseconds.
+        let is_fraction = match <[u8; 4]>::try_from(fraction) {
+            Ok(millis) => is_millis(millis),
+            Err(_) => is_fraction(fraction),
+        };
+        is_clock(*clock) && is_fraction && self.is_date(date)
     }
 }
 
@@ -146,13 +131,20 @@ const fn is_clock(clock: [u8; 8]) -> bool {
     (digits.wrapping_add(LIMIT) | digits) & HIGH == 0 && hour <= 23
 }
 
+/// Returns whether the bytes are a point and three digits.
+#[inline]
+const fn is_millis(bytes: [u8; 4]) -> bool {
+    // Above 0, and above 9.
+    const LIMIT: u32 = u32::from_le_bytes([0x7F, 0x76, 0x76, 0x76]);
+    let digits = u32::from_le_bytes(bytes) ^ u32::from_le_bytes(*b".000");
+    (digits.wrapping_add(LIMIT) | digits) & 0x8080_8080 == 0
+}
+
 /// Returns whether the bytes are nothing, or a point and one to twelve digits.
 #[inline]
 fn is_fraction(bytes: &[u8]) -> bool {
     match bytes {
         [] => true,
-        // Most senders write milliseconds.
-        [b'.', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9'] => true,
         [b'.', digits @ ..] => matches!(digits.len(), 1..=12) && digits.iter().all(u8::is_ascii_digit),
         _ => false,
     }
@@ -170,10 +162,13 @@ impl Word {
     pub(crate) fn of(message: &Message<'_>, position: usize) -> Option<Word> {
         let span = message.span(position);
         let length = span.end() - span.start();
-        let last = message.bytes().get(span.end().checked_sub(8)?..span.end())?;
-        let last = u64::from_le_bytes(last.try_into().ok()?);
-        let unused = 8 * 8usize.checked_sub(length)?;
-        Some(Word { bytes: last.checked_shr(unused as u32)?, length })
+        if length.wrapping_sub(1) >= 8 {
+            return None;
+        }
+        // No value begins before the third byte, so that a span that ended before the eighth would
+        // wrap to one that does not exist.
+        let last = message.bytes().get(span.end().wrapping_sub(8)..)?.first_chunk()?;
+        Some(Word { bytes: u64::from_le_bytes(*last) >> (64 - 8 * length), length })
     }
 
     /// Returns the bytes XORed with `0`; unused ones are 0, as a digit is.
@@ -183,7 +178,7 @@ impl Word {
     }
 
     #[inline(always)]
-    const fn is_digits(self) -> bool {
+    pub(crate) const fn is_digits(self) -> bool {
         others(self.digits()) == 0
     }
 
@@ -194,6 +189,7 @@ impl Word {
     }
 
     /// Returns the number that a plain one is.
+    #[inline]
     pub(crate) fn plain_number(self) -> Option<u64> {
         let digit = |at: usize| self.bytes >> (8 * at) & 0xF;
         self.is_plain_number().then(|| (0..self.length).fold(0, |number, at| number * 10 + digit(at)))
@@ -202,6 +198,9 @@ impl Word {
     /// `-?(\d+(\.\d*)?|\.\d+)`
     #[inline(always)]
     const fn is_decimal(self) -> bool {
+        if self.is_digits() {
+            return true;
+        }
         let mut word = self;
         if word.bytes as u8 == b'-' {
             word = Word { bytes: word.bytes >> 8, length: word.length - 1 };
@@ -224,14 +223,13 @@ impl Word {
 
 /// Returns whether a value of any length is `-?(\d+(\.\d*)?|\.\d+)`.
 #[inline(never)]
-fn is_long_decimal(value: &[u8]) -> bool {
+fn is_long_decimal(message: &Message<'_>, position: usize) -> bool {
+    let span = message.span(position);
+    let value = &message.bytes()[span.start()..span.end()];
     let magnitude = value.strip_prefix(b"-").unwrap_or(value);
     let (words, rest) = magnitude.as_chunks::<8>();
-    let mut last = ZEROS.to_le_bytes();
-    last[..rest.len()].copy_from_slice(rest);
     let mut points = 0;
-    for word in words.iter().chain([&last]) {
-        let digits = u64::from_le_bytes(*word) ^ ZEROS;
+    let mut is_right = |digits: u64| {
         let other = others(digits);
         if other != 0 {
             let place = other.trailing_zeros() & !7;
@@ -241,16 +239,26 @@ fn is_long_decimal(value: &[u8]) -> bool {
             }
             points += 1;
         }
+        true
+    };
+    if !words.iter().all(|word| is_right(u64::from_le_bytes(*word) ^ ZEROS)) {
+        return false;
+    }
+    if !rest.is_empty() {
+        let Some(last) = message.bytes()[..span.end()].last_chunk() else { return false };
+        let last = Word { bytes: u64::from_le_bytes(*last) >> (64 - 8 * rest.len()), length: rest.len() };
+        if !is_right(last.digits()) {
+            return false;
+        }
     }
     points <= 1 && magnitude.len() > points
 }
 
 impl Plan {
     /// Returns whether the field's value can be seen to be right.
-    #[inline(always)]
-    pub(crate) fn accepts(
+    #[inline(never)]
+    pub(crate) fn looks_right(
         &self,
-        look: Look,
         slot: u16,
         message: &Message<'_>,
         position: usize,
@@ -259,7 +267,7 @@ impl Plan {
         let word = || Word::of(message, position);
         let is_byte = || self.is_code_of_one_byte(slot, message, position);
         let has = |word: Word| self.codes(self.field(slot)).is_some_and(|codes| codes.has_word(word));
-        match look {
+        match self.field(slot).look {
             Look::Any => !message.span(position).is_empty(),
             Look::Byte => is_byte(),
             Look::Word => is_byte() || word().is_some_and(has),
@@ -273,34 +281,6 @@ impl Plan {
             Look::Count => word().is_some_and(Word::is_digits),
             Look::Nothing => false,
         }
-    }
-
-    /// Returns whether the field's value can be seen to be right, where that is seldom asked.
-    #[inline(never)]
-    pub(crate) fn looks_right(
-        &self,
-        slot: u16,
-        message: &Message<'_>,
-        position: usize,
-        dates: &mut LastDate,
-    ) -> bool {
-        self.accepts(self.field(slot).look, slot, message, position, dates)
-    }
-
-    /// Returns whether a value that is not empty is right.
-    #[inline(never)]
-    pub(crate) fn is_right(
-        &self,
-        message: &Message<'_>,
-        position: usize,
-        policy: &Policy,
-        dates: &mut LastDate,
-    ) -> bool {
-        let tag = message.tags()[position];
-        self.slot(tag).is_some_and(|slot| {
-            self.looks_right(slot, message, position, dates)
-                || self.value_is_right(tag, slot, message.value(position), policy).is_ok()
-        })
     }
 
     /// Returns whether the value of a field with codes is one of one byte.
@@ -317,6 +297,6 @@ impl Plan {
 pub(crate) fn is_decimal(message: &Message<'_>, position: usize) -> bool {
     match Word::of(message, position) {
         Some(word) => word.is_decimal(),
-        None => is_long_decimal(message.value(position)),
+        None => is_long_decimal(message, position),
     }
 }

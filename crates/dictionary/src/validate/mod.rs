@@ -1,14 +1,15 @@
 //! Validation of messages against a dictionary.
 //!
-//! A [`Validator`] is a dictionary compiled to dense tables. It checks a codec [`Message`] field by
-//! field in one pass, without allocating. Each check is an entry in a [`Policy`] (reject, warn or
-//! ignore) and costs nothing if it is ignored.
+//! A [`Validator`] is a dictionary compiled to dense tables. It checks a codec [`Message`], first
+//! its structure and then its values, without allocating as long as little is wrong. Each check is
+//! an entry in a [`Policy`] (reject, warn or ignore) and costs nothing if it is ignored.
 //!
 //! The consequences are left to the session: a violation names the SessionRejectReason, the tag and
 //! the action. Sequence numbers, times, CompIDs, BodyLength and CheckSum are checked elsewhere,
 //! before validation.
 
 mod entry_order;
+mod findings;
 mod learned;
 mod look;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod oracle_tests;
 mod plan;
 mod policy;
 mod reason;
+mod steps;
 mod values;
 mod versions;
 mod walk;
@@ -31,13 +33,15 @@ use fixbolt_codec::{DataFields, FaultKind, Message, Place, Redacted, Version};
 
 use crate::model::Dictionary;
 pub use entry_order::{EntryOrder, ExpectedOrder};
+use learned::LayoutId;
 use plan::Plan;
 pub use policy::{Action, Check, CodeRules, Policy, Requirements, TypeRules};
 pub use reason::SessionRejectReason;
+use steps::Values;
 #[cfg(feature = "sample-messages")]
 pub(crate) use values::{CodeTable, check_type};
 pub use walk::Scratch;
-use walk::Walk;
+use walk::sort;
 
 /// A dictionary compiled for checking messages. It is immutable: one serves all sessions of its
 /// version.
@@ -259,27 +263,56 @@ impl Validator {
         if !policy.looks() {
             return Some(self.places(message, scratch));
         }
-        if let Some(layout) = scratch.learned.known(&self.plan, message, policy) {
-            return Some(scratch.learned.places(layout));
+        if let Some(known) = scratch.learned.known(&self.plan, message, policy) {
+            let all = self.check_values(known, message, policy, scratch, report);
+            return all.is_continue().then(|| scratch.learned.places(known));
         }
-        let mut right = true;
-        let mut report = |violation: Violation<'m>| {
-            right = false;
-            report(violation)
-        };
-        let learns = scratch.learned.begin(message);
-        let walked = Walk::run(&self.plan, message, policy, scratch, learns, &mut report);
-        if right
-            && learns
-            && let Some(layout) = scratch.learned.learn(&self.plan, message, policy, &mut scratch.places)
-        {
-            return Some(scratch.learned.places(layout));
+        scratch.walk(&self.plan, message, policy);
+        let Scratch { places, learned, findings, .. } = scratch;
+        if !findings.are_none() {
+            let all = findings::report(&findings.structure, &findings.values, message, policy, report);
+            if all.is_break() {
+                findings.clear();
+                return None;
+            }
         }
-        walked.is_continue().then_some(&scratch.places)
+        let kept = learned.learn(&self.plan, message, policy, places, findings);
+        findings.clear();
+        Some(kept.map_or(places, |layout| learned.places(layout)))
     }
 
-    /// Returns whether `scratch` has learned the layout of this message from a valid one, so that
-    /// checking it needs no walk. For measurements: asking changes nothing.
+    /// Reports what is wrong with a message of a known layout.
+    #[inline]
+    fn check_values<'m>(
+        &self,
+        layout: LayoutId,
+        message: &Message<'m>,
+        policy: &Policy,
+        scratch: &mut Scratch,
+        report: &mut dyn FnMut(Violation<'m>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Scratch { learned, findings, identifiers, references, .. } = scratch;
+        let (layout, dates) = learned.layout(layout);
+        let (plan, steps) = (&self.plan, &mut layout.steps);
+        if policy.checks_values() && (layout.closer_looks || !steps.are_right(plan, message, dates)) {
+            let wrong = &mut findings.values;
+            let closer_looks = false;
+            let mut values =
+                Values { plan, message, policy, dates, wrong, identifiers, references, closer_looks };
+            steps.check(&mut values, 0, true);
+            layout.closer_looks = values.closer_looks;
+        }
+        if findings.values.is_empty() && layout.findings.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        sort(&mut findings.values);
+        let all = findings::report(&layout.findings, &findings.values, message, policy, report);
+        findings.clear();
+        all
+    }
+
+    /// Returns whether `scratch` has learned the layout of this message from one before, so that
+    /// only its values are checked. For measurements: asking changes nothing.
     pub fn knows(&self, message: &Message<'_>, policy: &Policy, scratch: &Scratch) -> bool {
         scratch.learned.knows(&self.plan, message, policy)
     }
@@ -312,9 +345,7 @@ impl Validator {
         if let Some(layout) = scratch.learned.same_structure(&self.plan, message) {
             return scratch.learned.places(layout);
         }
-        let policy = Policy::ignoring();
-        let mut report = |_| ControlFlow::Continue(());
-        let _ = Walk::run(&self.plan, message, &policy, scratch, false, &mut report);
+        scratch.walk(&self.plan, message, &Policy::ignoring());
         &scratch.places
     }
 }

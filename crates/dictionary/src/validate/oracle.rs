@@ -20,7 +20,7 @@ pub(super) fn walk<'m>(
     policy: &Policy,
 ) -> (Vec<Violation<'m>>, Vec<Place>) {
     let (mut found, mut scratch) = (Vec::new(), Scratch::default());
-    scratch.seen = vec![0; 3 * plan.body_words + plan.depth * plan.entry_words];
+    scratch.seen = vec![0; 3 * plan.message_words + plan.depth * plan.entry_words];
     let mut report = |violation| {
         found.push(violation);
         ControlFlow::Continue(())
@@ -93,7 +93,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         report: &'r mut dyn FnMut(Violation<'m>) -> ControlFlow<()>,
     ) -> Self {
         scratch.frames.clear();
-        scratch.seen[..3 * plan.body_words].fill(0);
+        scratch.seen[..3 * plan.message_words].fill(0);
         scratch.identifiers.clear();
         scratch.references.clear();
         let mut places = std::mem::take(&mut scratch.places);
@@ -135,7 +135,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         if self.policy.makes(Check::RequiredField) {
             for (at, scope) in [(0, Some(HEADER)), (1, Some(TRAILER)), (2, self.body)] {
                 if let Some(scope) = scope {
-                    let seen = at * self.plan.body_words;
+                    let seen = at * self.plan.message_words;
                     self.missing(scope, seen, Check::RequiredField)?;
                 }
             }
@@ -346,7 +346,7 @@ impl<'r, 'm> Walk<'r, 'm> {
             self.section = section;
         }
         let mut place = Place::new(tag, section, 0);
-        if self.mark(set * self.plan.body_words, member) {
+        if self.mark(set * self.plan.message_words, member) {
             let reason = Reason::TagAppearsMoreThanOnce;
             self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
             place = place.repeated();
@@ -371,7 +371,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         }
         let outside = |scope: u32, set: usize| {
             let member = self.plan.member(scope, slot);
-            member.is_some_and(|member| !self.is_marked(set * self.plan.body_words, member))
+            member.is_some_and(|member| !self.is_marked(set * self.plan.message_words, member))
         };
         let has_place_outside =
             crowded.is_some() && (self.body.is_some_and(|body| outside(body, 2)) || outside(TRAILER, 1));
@@ -568,7 +568,7 @@ impl<'r, 'm> Walk<'r, 'm> {
 
     /// Returns the position of the bit set of an open group.
     fn seen_of(&self, level: usize) -> usize {
-        3 * self.plan.body_words + level * self.plan.entry_words
+        3 * self.plan.message_words + level * self.plan.entry_words
     }
 
     fn is_marked(&self, seen: usize, member: u16) -> bool {

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fixbolt_codec::{FromField, Section};
 
-use super::learned::Step;
 use super::look::Look;
 use super::policy::{Check, Policy, Requirements};
 use super::reason::SessionRejectReason as Reason;
+use super::steps::{Step, note_of};
 use super::values::{CodeTable, check_type, in_union};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{Dictionary, FlatMember, GroupId, Member};
@@ -25,15 +25,19 @@ const NO_SCOPE: u32 = u32::MAX;
 
 #[derive(Clone)]
 pub(crate) struct Plan {
-    /// Identifies the plan; only unchanged copies of this one have the same number.
+    /// Identifies the plan; only unchanged copies of this one have the same number. The next one is
+    /// that of another plan only after as many as there are scopes.
     number: u64,
     /// Slot of each tag below the array's length; a slot is the position of a field in `fields`.
     low_slots: Vec<u16>,
     /// Slots of higher tags, ascending by tag.
     high_slots: Vec<(u32, u16)>,
     fields: Vec<FieldRule>,
-    /// The other field of each data field and of each length of one, ascending by slot.
-    partners: Vec<(u16, Partner)>,
+    /// For each field the codes of one byte that are usual: bit n is that of the byte
+    /// [`FIRST_CODE`] + n.
+    byte_codes: Vec<u64>,
+    /// What the steps of a message note of BodyLength (9), if it is one of [`Step::Number`].
+    pub(crate) body_length: u32,
     code_tables: Vec<CodeTable>,
     scopes: Vec<Scope>,
     /// Rows of all scopes: slot (from the first one of the scope) to member + 1, or 0.
@@ -42,17 +46,24 @@ pub(crate) struct Plan {
     /// message, as far as they are below [`CELL_TAGS`] and fit into [`MAX_CELLS`].
     message_cells: Vec<Cell>,
     members: Vec<MemberRule>,
+    /// The scope of the first body; those of the others come after it.
+    first_body: u32,
     /// For each scope three bit sets over its members: those required by the standard, by QuickFIX
     /// and by QuickFIX/J.
     masks: Vec<u64>,
+    /// For each body the same over the members of header, trailer and body.
+    message_masks: Vec<u64>,
     /// Scope of each message type of one byte.
     short_types: Box<[u32; 256]>,
     /// Scopes of the longer ones, ascending by type.
     long_types: Vec<(Box<[u8]>, u32)>,
     /// The maximum nesting depth of groups.
     pub(crate) depth: usize,
-    /// The maximum number of words in a bit set over the members of a body, and of an entry.
-    pub(crate) body_words: usize,
+    /// Where the bit sets over the members of header, body and trailer begin: the body's, which has
+    /// a different length in each message, is the last.
+    section_words: [usize; 3],
+    /// The maximum number of words in the three, and in the bit set over the members of an entry.
+    pub(crate) message_words: usize,
     pub(crate) entry_words: usize,
     /// Whether a field identifies something within its message (types XID and XIDREF, from FIX
     /// Latest on).
@@ -70,10 +81,10 @@ pub(crate) struct FieldRule {
     pub(crate) step: Step,
     /// Whether every code of one byte is also a valid value of the field's type.
     pub(crate) codes_fit: bool,
-    /// Whether it is the length of a data field.
-    is_data_length: bool,
-    /// Whether it counts a group in some place, or is a data field or the length of one.
+    /// Whether it counts a group in some place, or has a partner.
     pub(crate) has_others: bool,
+    /// The other field of a data field, or of the length of one.
+    pub(crate) partner: Option<Partner>,
     /// Its member + 1 in the header and in the trailer, 0 if it is none.
     header: u16,
     trailer: u16,
@@ -117,9 +128,9 @@ impl Row {
     pub(crate) const EMPTY: Row = Row { start: 0, first: 0, len: 0 };
 }
 
-/// All that a field of a message is if nothing is odd about it, in one number: its look (four bits,
-/// the lowest), section (two), step (three), slot (eleven), and its bit among the members seen
-/// (twelve).
+/// All that the walk must know of a field of a message about whose place nothing is odd, in one
+/// number: its bit among the members seen (twelve bits, the lowest), its step (three), its slot
+/// (eleven, from bit 16 on, as in a note of the steps), and its section + 1 (the two highest).
 #[derive(Clone, Copy)]
 pub(crate) struct Cell(u32);
 
@@ -131,20 +142,15 @@ pub(crate) const MAX_CELLS: usize = 1 << 20;
 
 impl Cell {
     /// Of a tag that is not in the message, or counts a group, or is one of a data field or its
-    /// length, or has a place in the header and one after it. Its look accepts nothing.
-    const ODD: Cell = Cell(Look::Nothing as u32);
+    /// length, or has a place in the header and one after it. It is of no section.
+    const ODD: Cell = Cell(0);
 
     fn new(rule: &FieldRule, section: usize, slot: u16, bit: usize) -> Cell {
         let step = rule.step as u32;
-        if rule.has_others
-            || rule.look == Look::Nothing
-            || usize::from(slot) >= CELL_TAGS
-            || bit >= 1 << 12
-            || step >= 1 << 3
-        {
+        if rule.has_others || usize::from(slot) >= CELL_TAGS || bit >= 1 << 12 || step >= 1 << 3 {
             return Cell::ODD;
         }
-        Cell(rule.look as u32 | (section as u32) << 4 | step << 6 | u32::from(slot) << 9 | (bit as u32) << 20)
+        Cell(bit as u32 | step << 12 | u32::from(slot) << 16 | (section as u32 + 1) << 30)
     }
 
     #[inline(always)]
@@ -152,31 +158,39 @@ impl Cell {
         self.0 != Cell::ODD.0
     }
 
+    /// Returns the cell without its section, if the field is not odd and of this section.
     #[inline(always)]
-    pub(crate) const fn look(self) -> Look {
-        Look::numbered(self.0 & 0xF)
+    pub(crate) fn within(self, section: Section) -> Option<Cell> {
+        let rest = self.0.wrapping_sub((section as u32 + 1) << 30);
+        (rest < 1 << 30).then_some(Cell(rest))
     }
 
+    /// Returns the section of a field that is not odd.
     #[inline(always)]
-    pub(crate) const fn section(self) -> Section {
-        const SECTIONS: [Section; 4] = [Section::Header, Section::Body, Section::Trailer, Section::Trailer];
-        SECTIONS[(self.0 >> 4 & 3) as usize]
+    pub(crate) const fn section(self) -> Option<Section> {
+        match self.0 >> 30 {
+            1 => Some(Section::Header),
+            2 => Some(Section::Body),
+            3 => Some(Section::Trailer),
+            _ => None,
+        }
     }
 
     /// Returns the number of the step.
     #[inline(always)]
     pub(crate) const fn step(self) -> usize {
-        (self.0 >> 6 & 7) as usize
+        (self.0 >> 12 & 7) as usize
     }
 
+    /// Returns the note of the field at a position, given a cell without its section.
     #[inline(always)]
-    pub(crate) const fn slot(self) -> u16 {
-        (self.0 >> 9 & 0x7FF) as u16
+    pub(crate) const fn note(self, position: usize) -> u32 {
+        self.0 & 0xFFFF_0000 | position as u32
     }
 
     #[inline(always)]
     pub(crate) const fn bit(self) -> usize {
-        (self.0 >> 20) as usize
+        (self.0 & 0xFFF) as usize
     }
 }
 
@@ -212,6 +226,9 @@ impl MemberRule {
     }
 }
 
+/// The first of the 64 bytes that are usual codes: digits, capital letters, and small ones up to o.
+pub(crate) const FIRST_CODE: u8 = b'0';
+
 /// Scopes with a fixed position.
 pub(crate) const HEADER: u32 = 0;
 pub(crate) const TRAILER: u32 = 1;
@@ -223,25 +240,31 @@ const LOW_TAGS: u32 = 1 << 16;
 impl Plan {
     pub(crate) fn new(dictionary: &Dictionary) -> Plan {
         let mut plan = Plan {
-            number: next_number(),
+            number: 0,
             low_slots: Vec::new(),
             high_slots: Vec::new(),
             fields: Vec::new(),
-            partners: Vec::new(),
+            byte_codes: Vec::new(),
+            body_length: u32::MAX,
             code_tables: dictionary.code_sets().iter().map(CodeTable::new).collect(),
             scopes: Vec::new(),
             cells: Vec::new(),
             message_cells: Vec::new(),
             members: Vec::new(),
             masks: Vec::new(),
+            message_masks: Vec::new(),
+            first_body: 0,
             short_types: Box::new([NO_SCOPE; 256]),
             long_types: Vec::new(),
             depth: 0,
-            body_words: 0,
+            section_words: [0; 3],
+            message_words: 0,
             entry_words: 0,
             has_identifiers: dictionary.fields().iter().any(|field| field.kind == DataType::Xid),
         };
         plan.add_fields(dictionary);
+        let body_length = plan.slot(9).filter(|slot| plan.field(*slot).kind == DataType::Length);
+        plan.body_length = body_length.map_or(u32::MAX, |slot| note_of(1, slot));
         plan.add_scope(dictionary, dictionary.header(), None);
         plan.add_scope(dictionary, dictionary.trailer(), None);
         for slot in 0..plan.fields.len() as u16 {
@@ -254,17 +277,22 @@ impl Plan {
             let scope = plan.add_scope(dictionary, &dictionary.group(id).members, Some(id));
             plan.entry_words = plan.entry_words.max(plan.words(scope));
         }
-        plan.body_words = plan.words(HEADER).max(plan.words(TRAILER));
+        let (header, trailer) = (plan.words(HEADER), plan.words(TRAILER));
+        plan.section_words = [0, header + trailer, header];
+        plan.message_words = header + trailer;
         for message in dictionary.messages() {
             let scope = plan.add_scope(dictionary, &message.members, None);
-            plan.body_words = plan.body_words.max(plan.words(scope));
+            plan.message_words = plan.message_words.max(header + trailer + plan.words(scope));
             match *message.msg_type.as_bytes() {
                 [byte] => plan.short_types[usize::from(byte)] = scope,
                 ref longer => plan.long_types.push((longer.into(), scope)),
             }
         }
         plan.long_types.sort_unstable();
-        plan.add_message_cells(dictionary.groups().len());
+        plan.first_body = FIRST_GROUP + dictionary.groups().len() as u32;
+        plan.number = next_number(&plan.scopes);
+        plan.add_message_masks();
+        plan.add_message_cells();
         plan.depth = plan.deepest();
         plan
     }
@@ -279,19 +307,13 @@ impl Plan {
         }
         groups.for_each(|group| group.delimiter = NONE);
         // Layouts that were learned with the other reading do not count.
-        self.number = next_number();
+        self.number = next_number(&self.scopes);
         true
     }
 
     /// Returns the count tag of every group.
     pub(crate) fn count_tags(&self) -> impl Iterator<Item = u32> {
         self.scopes.iter().map(|scope| scope.count_tag).filter(|tag| *tag != 0)
-    }
-
-    /// Returns the other field of a data field, or of the length of one.
-    pub(crate) fn partner(&self, slot: u16) -> Option<Partner> {
-        let at = self.partners.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
-        Some(self.partners[at].1)
     }
 
     fn add_fields(&mut self, dictionary: &Dictionary) {
@@ -312,28 +334,21 @@ impl Plan {
                 kind,
                 union,
                 look: Look::Nothing,
-                step: Step::Never,
+                step: Step::Again,
                 codes_fit,
-                is_data_length: false,
                 has_others: false,
+                partner: None,
                 header: 0,
                 trailer: 0,
                 codes,
             });
         }
-        let mut partners = HashMap::new();
         for (length, data) in dictionary.length_data_pairs() {
             // A dictionary may lack one of them.
             if let (Some(length_at), Some(data_at)) = (self.slot(length), self.slot(data)) {
-                self.fields[usize::from(length_at)].is_data_length = true;
-                partners.insert(length_at, Partner::Data(data));
-                partners.insert(data_at, Partner::Length(length));
+                self.fields[usize::from(length_at)].partner = Some(Partner::Data(data));
+                self.fields[usize::from(data_at)].partner = Some(Partner::Length(length));
             }
-        }
-        self.partners.extend(partners);
-        self.partners.sort_unstable_by_key(|(slot, _)| *slot);
-        for &(slot, _) in &self.partners {
-            self.fields[usize::from(slot)].has_others = true;
         }
         for group in dictionary.groups() {
             // Before FIX 4.3 counts have type int.
@@ -343,9 +358,16 @@ impl Plan {
         }
         let code_tables = &self.code_tables;
         for (rule, field) in self.fields.iter_mut().zip(dictionary.fields()) {
-            let has_codes = (rule.codes as usize) < code_tables.len();
-            rule.look = Look::of(field.tag, rule.kind, has_codes, rule.codes_fit);
-            rule.step = Step::of(rule.kind, rule.look, rule.is_data_length);
+            let codes = code_tables.get(rule.codes as usize);
+            rule.look = Look::of(field.tag, rule.kind, codes.is_some(), rule.codes_fit);
+            let is_data_length = matches!(rule.partner, Some(Partner::Data(_)));
+            rule.step = Step::of(rule.kind, rule.look, is_data_length);
+            rule.has_others |= rule.partner.is_some();
+            self.byte_codes.push(match (rule.look, codes) {
+                (Look::Byte | Look::Word | Look::CodedNumber, Some(codes)) => codes.bytes_from(FIRST_CODE),
+                (Look::Boolean, _) => 1 << (b'Y' - FIRST_CODE) | 1 << (b'N' - FIRST_CODE),
+                _ => 0,
+            });
         }
     }
 
@@ -391,10 +413,40 @@ impl Plan {
         self.scopes.len() as u32 - 1
     }
 
-    /// Adds the cells of each message, whose bodies are the scopes after those of groups.
-    fn add_message_cells(&mut self, groups: usize) {
-        let stride = 64 * self.body_words;
-        for body in FIRST_GROUP as usize + groups..self.scopes.len() {
+    /// Adds the bit sets of each message.
+    fn add_message_masks(&mut self) {
+        for body in self.first_body..self.scopes.len() as u32 {
+            for requirements in [Requirements::Standard, Requirements::QuickFix, Requirements::QuickFixJ] {
+                let required = [HEADER, TRAILER, body].map(|scope| self.required(scope, requirements));
+                let mut words = required.concat();
+                words.resize(self.message_words, 0);
+                self.message_masks.extend(words);
+            }
+        }
+    }
+
+    /// Returns the members of header, body and trailer that this reading requires, given the body.
+    #[inline]
+    pub(crate) fn required_in_message(&self, body: u32, requirements: Requirements) -> &[u64] {
+        let set = (body - self.first_body) as usize * SETS + set_of(requirements);
+        &self.message_masks[set * self.message_words..][..self.words_of_message(body)]
+    }
+
+    /// Returns where the bit set over the members of a section begins.
+    #[inline]
+    pub(crate) fn words_before(&self, section: Section) -> usize {
+        self.section_words[section as usize]
+    }
+
+    /// Returns the number of words in the bit sets over the members of header, body and trailer.
+    #[inline]
+    pub(crate) fn words_of_message(&self, body: u32) -> usize {
+        self.section_words[Section::Body as usize] + self.words(body)
+    }
+
+    /// Adds the cells of each message.
+    fn add_message_cells(&mut self) {
+        for body in self.first_body as usize..self.scopes.len() {
             let start = self.message_cells.len();
             let members = [HEADER, body as u32, TRAILER].map(|scope| self.members_of(scope));
             let low = |rule: &&MemberRule| (rule.tag as usize) < CELL_TAGS;
@@ -414,7 +466,7 @@ impl Plan {
                     cells[tag] = if is_elsewhere {
                         Cell::ODD
                     } else {
-                        Cell::new(field, section, slot, section * stride + at)
+                        Cell::new(field, section, slot, 64 * self.section_words[section] + at)
                     };
                 }
             }
@@ -450,9 +502,10 @@ impl Plan {
         (0..self.scopes.len() as u32).map(|scope| below(self, scope, &mut known)).max().unwrap_or(0)
     }
 
+    /// Returns a number that no body of another plan has, nor another one of this plan.
     #[inline]
-    pub(crate) fn number(&self) -> u64 {
-        self.number
+    pub(crate) fn number_of(&self, body: u32) -> u64 {
+        self.number + u64::from(body)
     }
 
     /// Returns the slot of a tag.
@@ -479,6 +532,20 @@ impl Plan {
     #[inline]
     pub(crate) fn field(&self, slot: u16) -> &FieldRule {
         &self.fields[usize::from(slot)]
+    }
+
+    /// Returns the other field of a data field, or of the length of one.
+    pub(crate) fn partner(&self, slot: u16) -> Option<Partner> {
+        self.field(slot).partner
+    }
+
+    /// Returns whether the byte is one of the field's codes, and right by itself. Not every code is
+    /// found.
+    #[inline(always)]
+    pub(crate) fn has_usual_code(&self, slot: u16, byte: u8) -> bool {
+        let codes = self.byte_codes.get(usize::from(slot)).copied().unwrap_or(0);
+        let bit = u32::from(byte.wrapping_sub(FIRST_CODE));
+        bit < u64::BITS && codes >> bit & 1 != 0
     }
 
     /// Checks that a non-empty value has the type of its field and is one of its codes, as far as
@@ -599,24 +666,29 @@ impl Plan {
     #[inline]
     pub(crate) fn required(&self, scope: u32, requirements: Requirements) -> &[u64] {
         let words = self.words(scope);
-        let set = match requirements {
-            Requirements::Standard => 0,
-            Requirements::QuickFix => 1,
-            Requirements::QuickFixJ => 2,
-        };
-        let start = self.scope(scope).masks_start as usize + set * words;
+        let start = self.scope(scope).masks_start as usize + set_of(requirements) * words;
         &self.masks[start..start + words]
     }
 }
 
-/// Returns the number of a new plan.
-fn next_number() -> u64 {
-    static PLANS: AtomicU64 = AtomicU64::new(1);
-    PLANS.fetch_add(1, Ordering::Relaxed)
+/// Returns the number of a new plan with these scopes.
+fn next_number(scopes: &[Scope]) -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(scopes.len() as u64, Ordering::Relaxed)
 }
 
 /// Number of bit sets of required members per scope.
 const SETS: usize = 3;
+
+/// Returns which of them this reading is.
+#[inline]
+const fn set_of(requirements: Requirements) -> usize {
+    match requirements {
+        Requirements::Standard => 0,
+        Requirements::QuickFix => 1,
+        Requirements::QuickFixJ => 2,
+    }
+}
 
 /// The marks that apply to a member.
 #[derive(Clone, Copy)]

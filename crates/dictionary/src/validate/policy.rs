@@ -185,15 +185,16 @@ impl CodeRules {
 /// assert_eq!(policy.action(Check::UnknownTag), Action::Warn);
 /// assert_eq!(policy.action(Check::EmptyValue), Action::Reject);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Eq)]
 pub struct Policy {
     /// Two bits per check: policies are compared for every message.
     actions: u64,
     requirements: Requirements,
     type_rules: TypeRules,
     code_rules: CodeRules,
-    /// Whether any check is made.
+    /// Whether any check is made, and any of values.
     looks: bool,
+    checks_values: bool,
 }
 
 impl Policy {
@@ -205,6 +206,7 @@ impl Policy {
             type_rules: TypeRules::Standard,
             code_rules: CodeRules::Standard,
             looks: true,
+            checks_values: true,
         }
     }
 
@@ -261,7 +263,7 @@ impl Policy {
     /// Checks nothing.
     pub const fn ignoring() -> Policy {
         let actions = Action::Ignore as u64 * 0x5555_5555_5555_5555;
-        Policy { actions, looks: false, ..Policy::standard() }
+        Policy { actions, looks: false, checks_values: false, ..Policy::standard() }
     }
 
     /// Sets the action for a check.
@@ -277,6 +279,8 @@ impl Policy {
             }
             at += 1;
         }
+        self.checks_values =
+            self.makes(Check::EmptyValue) || self.makes(Check::DataType) || self.makes(Check::EnumValue);
         self
     }
 
@@ -323,6 +327,12 @@ impl Policy {
         self.looks
     }
 
+    /// Returns whether any check of values is made.
+    #[inline]
+    pub(crate) const fn checks_values(&self) -> bool {
+        self.checks_values
+    }
+
     /// Returns whose reading of "required" is followed.
     #[inline]
     pub const fn requirements(&self) -> Requirements {
@@ -337,6 +347,15 @@ impl Policy {
     /// Returns which codes are accepted.
     pub const fn code_rules(&self) -> CodeRules {
         self.code_rules
+    }
+}
+
+/// What follows from the actions is not compared: policies are compared for every message.
+impl PartialEq for Policy {
+    #[inline]
+    fn eq(&self, other: &Policy) -> bool {
+        let parts = |policy: &Policy| (policy.requirements, policy.type_rules, policy.code_rules);
+        self.actions == other.actions && parts(self) == parts(other)
     }
 }
 

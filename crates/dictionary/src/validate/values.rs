@@ -170,10 +170,15 @@ impl CodeTable {
         self.one_byte[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0
     }
 
+    /// Returns the codes among 64 bytes, as bits: the lowest is that of `first`.
+    pub(crate) fn bytes_from(&self, first: u8) -> u64 {
+        (0..64).filter(|bit| self.has_byte(first + bit)).fold(0, |codes, bit| codes | 1 << bit)
+    }
+
     /// Returns whether a value of two to seven bytes is a code.
     #[inline]
     pub(crate) fn has_word(&self, word: Word) -> bool {
-        matches!(word.length, 2..=7) && self.has(identity(word))
+        matches!(word.length, 2..=7) && identity(word).is_some_and(|word| self.has(word))
     }
 
     /// Returns whether every code of one byte is of this type, by all rules.
@@ -208,15 +213,20 @@ impl CodeTable {
     }
 }
 
-/// Returns a number that no other value of up to seven bytes has, and that is not 0.
+/// Returns a number that no other value has, and that is not 0, if there is one: the length + 1
+/// after a value of up to seven bytes, at most 8, and any other byte at the end of one of eight.
 #[inline]
-const fn identity(word: Word) -> u64 {
-    word.bytes | (word.length as u64 + 1) << 56
+pub(crate) const fn identity(word: Word) -> Option<u64> {
+    match word.length {
+        0..=7 => Some(word.bytes | (word.length as u64 + 1) << 56),
+        8 if word.bytes >> 56 > 8 => Some(word.bytes),
+        _ => None,
+    }
 }
 
 fn identity_of(bytes: &[u8]) -> u64 {
     let number = bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
-    identity(Word { bytes: number, length: bytes.len() })
+    number | (bytes.len() as u64 + 1) << 56
 }
 
 /// Returns whether a union type accepts `value`.

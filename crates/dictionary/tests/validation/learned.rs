@@ -105,7 +105,7 @@ fn what_was_learned_with_one_validator_is_not_used_with_another() {
 }
 
 #[test]
-fn a_layout_is_known_once_a_valid_message_had_it_and_asking_changes_nothing() {
+fn a_layout_is_known_once_a_message_had_it_and_asking_changes_nothing() {
     let validator = Validator::new(fix44());
     let (mut scratch, policy) = (validator.scratch(), Policy::standard());
     let samples = Samples::new(fix44(), 0);
@@ -127,14 +127,49 @@ fn a_layout_is_known_once_a_valid_message_had_it_and_asking_changes_nothing() {
     assert_eq!(knows(&order, false), Some(false));
     assert_eq!(knows(&order, true), Some(false), "asking does not learn");
     assert_eq!((knows(&order, true), knows(&report, true)), (Some(true), Some(false)));
-    // The same tags, but a value that is not valid: it would be walked.
+    // The same tags, but a value that is not valid: it is found without a walk.
     let text = String::from_utf8(order).unwrap();
     let fields = text.split_inclusive('\u{1}').skip(2);
     let broken: String = fields
         .filter(|it| !it.starts_with("10="))
         .map(|it| if it.starts_with("54=") { "54=?\u{1}" } else { it })
         .collect();
-    assert_eq!(knows(&fixbolt_dictionary::sample::framed("FIX.4.4", broken.as_bytes()), false), Some(false));
+    assert_eq!(knows(&fixbolt_dictionary::sample::framed("FIX.4.4", broken.as_bytes()), false), Some(true));
+}
+
+#[test]
+fn a_message_that_is_warned_of_is_learned_with_its_mistakes_and_one_that_is_rejected_is_not() {
+    let validator = Validator::new(fix44());
+    let mut scratch = validator.scratch();
+    // An entry without PartyID (448), a count that is too high, no OrdType (40), and a field of
+    // another message.
+    let order = |side: &str| {
+        let body = format!(
+            "35=D\x0149=A\x0156=B\x0134=2\x0152=20240229-12:00:00\x0111=x\x01453=3\x01447=D\x01448=M\x01\
+             447=D\x01452=1\x0155=IBM\x0154={side}\x0160=20240229-12:00:00\x0138=1\x01150=0\x01"
+        );
+        fixbolt_dictionary::sample::framed("FIX.4.4", body.as_bytes())
+    };
+    let mut look = |bytes: &[u8], policy: &Policy| {
+        with_message(bytes, &[], |message| {
+            let known = validator.knows(message, policy, &scratch);
+            let first = validator.first_reject(message, policy, &mut scratch).is_some();
+            let expected = validator.all(message, policy, &mut validator.scratch());
+            let found = if first { expected.clone() } else { validator.all(message, policy, &mut scratch) };
+            assert_eq!(found, expected);
+            (known, first, found.len())
+        })
+        .expect("a message")
+    };
+    let (rejecting, tolerant) = (Policy::standard(), Policy::tolerant());
+    let mistakes = look(&order("1"), &rejecting).2;
+    assert!(mistakes >= 4, "{mistakes}");
+    assert_eq!(look(&order("1"), &rejecting), (false, true, mistakes));
+    let warnings = look(&order("1"), &tolerant).2;
+    assert_eq!(look(&order("1"), &tolerant), (true, false, warnings));
+    // One value more is wrong.
+    assert_eq!(look(&order("?"), &tolerant), (true, false, warnings + 1));
+    assert_eq!(look(&order("2"), &tolerant), (true, false, warnings));
 }
 
 #[test]
@@ -198,4 +233,23 @@ fn a_value_is_judged_alike_whatever_was_right_before_it() {
         }
     }
     assert!(right > 1000, "only {right} were right");
+}
+
+#[test]
+fn a_length_that_is_no_number_is_found_in_a_known_layout_even_if_lengths_are_not_compared() {
+    let validator = Validator::new(fix44());
+    let policy = Policy::standard().with(Check::DataLength, Action::Ignore);
+    let (mut warm, pairs) = (validator.scratch(), fix44().length_data_pairs());
+    for (length, wrong) in [("3", 0), ("3", 0), ("x", 1), ("3", 0), ("", 1), ("-3", 1)] {
+        let body = format!(
+            "35=B\x0149=A\x0156=B\x0134=2\x0152=20240229-12:00:00\x01148=news\x01358={length}\x01359=abc\x01"
+        );
+        let bytes = fixbolt_dictionary::sample::framed("FIX.4.4", body.as_bytes());
+        let found = with_message(&bytes, &pairs, |message| {
+            let expected = validator.all(message, &policy, &mut validator.scratch());
+            assert_eq!(validator.all(message, &policy, &mut warm), expected);
+            expected.iter().filter(|violation| violation.position == Some(8)).count()
+        });
+        assert_eq!(found, Ok(wrong), "{length}");
+    }
 }

@@ -47,7 +47,7 @@ use super::batches::{self, Batches, Measure, PROCESSES, Rows};
 /// median of several batches in which the operations alternate. `worst` is the worst process,
 /// `fields` is how many fields the messages have on average, `spread` is (max - min) / median of
 /// the processes, in per cent; `layout_hits` says of how many messages in a hundred the layout was
-/// known to validation, from a valid message before, so that it need not be walked. `tier` is the
+/// known to validation, from a message before, so that only values were checked. `tier` is the
 /// instruction set that the index is built with (each one that the processor has); `-` where there
 /// is no index. `floor` is the time of a bare prototype on the same machine, `published` that on
 /// another engine's page; `-` where it was not measured.

@@ -1,11 +1,9 @@
 //! Data fields and their lengths: each follows directly after its length, which is the number of
 //! its bytes.
 
-use std::ops::ControlFlow;
+use fixbolt_codec::{DataFields, FromField, Span};
 
-use fixbolt_codec::{DataFields, FaultKind, FromField, Span};
-
-use super::Walk;
+use super::{Walk, is_wrong_length};
 use crate::validate::look::Word;
 use crate::validate::plan::Partner;
 use crate::validate::policy::Check;
@@ -15,12 +13,12 @@ use crate::validate::{RefTag, Violation};
 impl Walk<'_, '_> {
     /// The index knows data fields that the dictionary may not have. Its fault is the first that it
     /// found, so a wrong length may also come after that.
-    pub(super) fn unread_length(&mut self) -> ControlFlow<()> {
-        let Some(fault) = self.message.fault() else { return ControlFlow::Continue(()) };
+    pub(super) fn unread_length(&mut self) {
+        let Some(fault) = self.message.fault() else { return };
         if let Some(violation) = Violation::wrong_length(self.message, self.policy)
             && !self.met_wrong_length
         {
-            self.found(violation)?;
+            self.found(violation);
         }
         let message = self.message;
         for (at, two) in message.tags().windows(2).enumerate().skip(fault.field + 1) {
@@ -30,24 +28,23 @@ impl Walk<'_, '_> {
                 let is_number = !announced.is_empty() && announced.iter().all(u8::is_ascii_digit);
                 if is_number && u64::from_field(announced).ok() != Some(length) {
                     let tag = RefTag::Number(two[0]);
-                    self.raise(Check::DataLength, Reason::ValueIsIncorrect, tag, Some(at))?;
+                    self.raise(Check::DataLength, Reason::ValueIsIncorrect, tag, Some(at));
                 }
             }
         }
-        ControlFlow::Continue(())
     }
 
     /// A data field follows directly after its length, which is that of its value. What is missing
     /// is reported with its tag in the place where its partner is.
     #[cold]
-    pub(super) fn data_length(&mut self, position: usize) -> ControlFlow<()> {
+    pub(super) fn data_length(&mut self, position: usize) {
         let tags = self.message.tags();
         let tag = tags[position];
         let Some(partner) = self.plan.slot(tag).and_then(|slot| self.plan.partner(slot)) else {
-            return ControlFlow::Continue(());
+            return;
         };
         if self.are_together(position, partner) {
-            return ControlFlow::Continue(());
+            return;
         }
         // The nearest of both fields, if it is the other one.
         let is_either = |at: &usize, wanted: u32| tags[*at] == tag || tags[*at] == wanted;
@@ -64,7 +61,7 @@ impl Walk<'_, '_> {
             Partner::Data(data) => match after(data) {
                 Some(at) => {
                     let announced = u64::from_field(self.message.value(position));
-                    let is_fault = self.is_wrong_length(position);
+                    let is_fault = is_wrong_length(self.message, position);
                     self.met_wrong_length |= is_fault;
                     let is_wrong = match announced {
                         Ok(length) => length != self.message.value(at).len() as u64,
@@ -95,9 +92,8 @@ impl Walk<'_, '_> {
                 }
             }
         };
-        match found {
-            Some((check, reason, tag, at)) => self.raise(check, reason, RefTag::Number(tag), at),
-            None => ControlFlow::Continue(()),
+        if let Some((check, reason, tag, at)) = found {
+            self.raise(check, reason, RefTag::Number(tag), at);
         }
     }
 
@@ -117,13 +113,6 @@ impl Walk<'_, '_> {
                         .is_some_and(|length| has_length(message.span(next), length))
             }
         }
-    }
-
-    /// Returns whether the field is the message's fault because its value is a number, but not the
-    /// length of the data after it.
-    pub(super) fn is_wrong_length(&self, position: usize) -> bool {
-        let fault = self.message.fault();
-        fault.is_some_and(|fault| fault.kind == FaultKind::DataLength && fault.field == position)
     }
 
     /// Returns whether nothing was found wrong with a value by itself.

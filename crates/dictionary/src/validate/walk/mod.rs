@@ -1,4 +1,6 @@
-//! The walk over a message, which finds the scope of each field and what is wrong there.
+//! The walk over a message, which finds the scope of each field and what is wrong with the
+//! structure. Values are checked by the [steps](super::steps) that it notes; only counts, and
+//! lengths of data, are read here.
 //!
 //! Groups are frames on a stack that never grows beyond the dictionary's depth. A field belongs to
 //! the innermost open group that has it and has not seen it, else to an outer one (which closes
@@ -8,32 +10,35 @@ mod data;
 mod plain;
 
 use std::fmt;
-use std::ops::ControlFlow;
 
-use fixbolt_codec::{FromField, Message, NumInGroup, Place, Section};
+use fixbolt_codec::{FaultKind, FromField, Message, NumInGroup, Place, Section};
 
-use crate::data_type::DataType;
 use crate::model::sort_positions;
 use crate::validate::entry_order::{EntryOrder, ExpectedOrder};
+use crate::validate::findings::{Findings, WrongValue};
 use crate::validate::learned::Learned;
+use crate::validate::look::Word;
 use crate::validate::plan::{Cell, FieldRule, HEADER, NONE, Plan, Row, TRAILER};
-use crate::validate::policy::{Action, Check, Policy, Requirements, TypeRules};
+use crate::validate::policy::{Action, Check, Policy, Requirements};
 use crate::validate::reason::SessionRejectReason as Reason;
+use crate::validate::steps::{Steps, Values, note_of};
 use crate::validate::{RefTag, Violation};
 
 /// The memory of a walk: open groups, and members seen.
 /// [`Validator::scratch`](crate::Validator::scratch) creates one. Between messages it holds only
-/// the layouts of some valid ones, which do not affect the results.
+/// the layouts of some, which do not affect the results.
 #[derive(Clone)]
 pub struct Scratch {
     frames: Vec<Frame>,
     /// Bit sets: header, body, trailer, then one for each open group.
     seen: Vec<u64>,
     /// Positions of identifiers and of references to them.
-    identifiers: Vec<usize>,
-    references: Vec<usize>,
+    pub(crate) identifiers: Vec<usize>,
+    pub(crate) references: Vec<usize>,
     /// The place of each field of the message that was walked last.
     pub(crate) places: Vec<Place>,
+    /// What was found wrong with it.
+    pub(crate) findings: Findings,
     pub(crate) learned: Learned,
 }
 
@@ -45,7 +50,7 @@ impl fmt::Debug for Scratch {
 
 impl Scratch {
     pub(crate) fn new(plan: &Plan) -> Scratch {
-        let words = 3 * plan.body_words + plan.depth * plan.entry_words;
+        let words = plan.message_words + plan.depth * plan.entry_words;
         // Enough for most instruments; a message with more makes it grow once.
         let identifiers = if plan.has_identifiers { 256 } else { 0 };
         Scratch {
@@ -54,11 +59,12 @@ impl Scratch {
             identifiers: Vec::with_capacity(identifiers),
             references: Vec::with_capacity(identifiers),
             places: Vec::with_capacity(256),
+            findings: Findings::new(),
             learned: Learned::new(),
         }
     }
 
-    /// Forgets the layouts of valid messages, so that the next message of each is walked. For
+    /// Forgets the layouts of messages, so that the next message of each is walked. For
     /// measurements.
     pub fn forget(&mut self) {
         self.learned.forget();
@@ -105,206 +111,201 @@ pub(crate) struct Walk<'r, 'm> {
     policy: &'r Policy,
     frames: &'r mut Vec<Frame>,
     seen: &'r mut [u64],
-    identifiers: &'r mut Vec<usize>,
-    references: &'r mut Vec<usize>,
     /// The place of each field up to here.
     places: &'r mut [Place],
-    learned: &'r mut Learned,
-    /// Called for what is wrong, which is rare: a concrete type keeps the walk from being compiled
-    /// once for each caller.
-    report: &'r mut dyn FnMut(Violation<'m>) -> ControlFlow<()>,
+    steps: &'r mut Steps,
+    /// The first field that is noted in the steps.
+    base: usize,
+    findings: &'r mut Findings,
+    /// How many fields the walk has come to.
+    come_to: usize,
     body: Option<u32>,
     row: Row,
     /// Those of the message's type.
     cells: &'r [Cell],
     section: Section,
-    /// Whether the layout is learned, if nothing is wrong.
-    learns: bool,
-    /// Wrong values in the open groups: whether the count fields before them are wrong is known
-    /// when the groups end, unless an entry has the wrong fields, which makes its group's count
-    /// meaningless.
-    held: Vec<Violation<'m>>,
     /// Whether the walk has met the wrong length that is the message's fault.
     met_wrong_length: bool,
 }
 
-impl<'r, 'm> Walk<'r, 'm> {
-    /// Walks over the message and leaves the place of each field in the scratch, unless a report
-    /// ends the walk. What it notes is for [`Learned::learn`], if nothing was wrong.
-    pub(crate) fn run(
-        plan: &'r Plan,
-        message: &'r Message<'m>,
-        policy: &'r Policy,
-        scratch: &'r mut Scratch,
-        learns: bool,
-        report: &'r mut dyn FnMut(Violation<'m>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let Scratch { frames, seen, identifiers, references, places, learned } = scratch;
+impl Scratch {
+    /// Walks over the message and leaves the place of each field in the scratch, and what is wrong
+    /// with the message.
+    pub(crate) fn walk(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) {
+        let Scratch { frames, seen, identifiers, references, places, findings, learned } = self;
+        let Learned { steps, dates, .. } = learned;
         frames.clear();
-        seen[..3 * plan.body_words].fill(0);
-        identifiers.clear();
-        references.clear();
+        steps.clear();
         places.resize(message.len(), Place::new(0, Section::Header, 0));
         let body = plan.body(message.msg_type());
+        seen[..body.map_or(plan.message_words, |body| plan.words_of_message(body))].fill(0);
+        let mut values = std::mem::take(&mut findings.values);
         let mut walk = Walk {
             plan,
             message,
             policy,
             frames,
             seen,
-            identifiers,
-            references,
             places,
-            learned,
-            report,
+            steps,
+            base: 0,
+            findings,
+            come_to: 0,
             body,
             row: body.map_or(Row::EMPTY, |body| plan.scope(body).row),
             cells: body.map_or(&[], |body| plan.message_cells(body)),
             section: Section::Header,
-            learns,
-            held: Vec::new(),
             met_wrong_length: false,
         };
-        walk.walk()
-    }
-
-    #[inline(always)]
-    fn walk(&mut self) -> ControlFlow<()> {
-        if self.body.is_none() {
+        if body.is_none() {
             // R-REJECT-17
-            self.raise(Check::MsgType, Reason::InvalidMsgType, RefTag::Number(35), Some(2))?;
+            walk.raise(Check::MsgType, Reason::InvalidMsgType, RefTag::Number(35), Some(2));
         }
-        let tags = self.message.tags();
-        let mut position = 0;
+        let checks_values = policy.checks_values();
+        identifiers.clear();
+        references.clear();
         loop {
+            let until = message.len().min(walk.base + Steps::FIELDS);
+            walk.fields(until);
+            if checks_values {
+                let (wrong, base) = (&mut values, walk.base);
+                let at_first = wrong.len();
+                let mut checked = Values {
+                    plan,
+                    message,
+                    policy,
+                    dates,
+                    wrong,
+                    identifiers,
+                    references,
+                    closer_looks: false,
+                };
+                walk.steps.forget();
+                walk.steps.check(&mut checked, base, false);
+                sort(&mut values[at_first..]);
+            }
+            if until == message.len() {
+                break;
+            }
+            walk.steps.clear();
+            walk.base = until;
+        }
+        walk.finish();
+        if policy.makes(Check::DataType) && !(identifiers.is_empty() && references.is_empty()) {
+            walk.identified(identifiers, references);
+        }
+        findings.values = values;
+    }
+}
+
+/// Sorts wrong values by position.
+#[inline]
+pub(crate) fn sort(values: &mut [WrongValue]) {
+    if values.len() > 1 {
+        values.sort_unstable_by_key(|value| value.position);
+    }
+}
+
+impl Walk<'_, '_> {
+    /// Walks over the fields from the first that is noted up to this position.
+    #[inline(always)]
+    fn fields(&mut self, until: usize) {
+        let tags = &self.message.tags()[..until];
+        let mut position = self.base;
+        while position < until {
             position = if self.frames.is_empty() {
-                self.plain_fields(position)
+                self.plain_fields(position, until)
             } else {
-                self.plain_members(position)
+                self.plain_members(position, until)
             };
             let Some(&tag) = tags.get(position) else { break };
-            if !self.frames.is_empty() && self.leave_groups(tag)? {
+            if !self.frames.is_empty() && self.leave_groups(tag) {
                 continue;
             }
-            self.places[position] = self.field(position, tag)?;
+            self.come_to = position + 1;
+            self.places[position] = self.field(position, tag);
             position += 1;
         }
+    }
+
+    /// Closes what is open at the end of the message, and finds what is missing.
+    fn finish(&mut self) {
+        self.come_to = self.message.len();
         while !self.frames.is_empty() {
-            self.close_group()?;
+            self.close_group();
         }
-        self.unread_length()?;
-        if self.policy.makes(Check::RequiredField) {
+        self.unread_length();
+        if self.policy.makes(Check::RequiredField) && self.lacks_fields() {
             for (section, scope) in [
                 (Section::Header, Some(HEADER)),
                 (Section::Trailer, Some(TRAILER)),
                 (Section::Body, self.body),
             ] {
                 if let Some(scope) = scope {
-                    self.missing(scope, self.seen_in(section), Check::RequiredField)?;
+                    self.missing(scope, self.seen_in(section), Check::RequiredField);
                 }
             }
         }
-        self.identified()
+    }
+
+    /// Returns whether a required field outside groups may be missing.
+    #[inline]
+    fn lacks_fields(&self) -> bool {
+        let Some(body) = self.body else { return true };
+        let required = self.plan.required_in_message(body, self.policy.requirements());
+        required.iter().zip(&*self.seen).any(|(required, seen)| required & !seen != 0)
     }
 
     /// An XID is unique in the message, and an XIDREF has the value of one.
-    fn identified(&mut self) -> ControlFlow<()> {
-        if !self.policy.makes(Check::DataType) {
-            return ControlFlow::Continue(());
-        }
-        if self.identifiers.is_empty() && self.references.is_empty() {
-            return ControlFlow::Continue(());
-        }
-        let mut identifiers = std::mem::take(self.identifiers);
-        let references = std::mem::take(self.references);
+    #[cold]
+    fn identified(&mut self, identifiers: &mut [usize], references: &mut [usize]) {
         let message = self.message;
         let value = |position: usize| message.value(position);
-        sort_positions(&mut identifiers, &|one, other| value(one).cmp(value(other)).then(one.cmp(&other)));
+        sort_positions(identifiers, &|one, other| value(one).cmp(value(other)).then(one.cmp(&other)));
         let again = identifiers.windows(2).filter(|two| value(two[0]) == value(two[1])).map(|two| two[1]);
         let known =
             |position: usize| identifiers.binary_search_by(|at| value(*at).cmp(value(position))).is_ok();
         let lost = references.iter().copied().filter(|position| !known(*position));
         let mut wrong: Vec<usize> = again.chain(lost).collect();
         sort_positions(&mut wrong, &|one, other| one.cmp(&other));
-        let outcome = wrong.into_iter().try_for_each(|position| {
+        for position in wrong {
             let tag = RefTag::Number(self.message.tags()[position]);
-            self.raise(Check::DataType, Reason::ValueIsIncorrect, tag, Some(position))
-        });
-        (*self.identifiers, *self.references) = (identifiers, references);
-        outcome
+            self.raise(Check::DataType, Reason::ValueIsIncorrect, tag, Some(position));
+        }
     }
 
     /// Takes the next field, whatever it is, and returns its place.
-    fn field(&mut self, position: usize, tag: u32) -> ControlFlow<(), Place> {
-        let (plan, message) = (self.plan, self.message);
+    fn field(&mut self, position: usize, tag: u32) -> Place {
+        let plan = self.plan;
         let Some(slot) = plan.slot(tag) else { return self.unknown(position, tag) };
         let rule = plan.field(slot);
-        let is_right = plan.looks_right(slot, message, position, &mut self.learned.dates);
-        if self.learns {
-            self.learned.note(rule.step as usize, position);
-        }
-        if !is_right {
-            self.value(position, tag, slot)?;
-        }
+        self.steps.note(rule.step as usize, note_of(position - self.base, slot));
         self.structure(position, tag, slot, rule)
     }
 
     /// Handles a field that is not in the dictionary.
     #[cold]
-    fn unknown(&mut self, position: usize, tag: u32) -> ControlFlow<(), Place> {
+    fn unknown(&mut self, position: usize, tag: u32) -> Place {
         let place = self.place_here(tag);
         if tag == 0 {
-            let as_sent = RefTag::AsSent(tag_bytes(self.message.field_bytes(position)));
             // R-REJECT-6
-            self.raise(Check::TagSyntax, Reason::InvalidTagNumber, as_sent, Some(position))?;
+            self.raise(Check::TagSyntax, Reason::InvalidTagNumber, RefTag::Number(0), Some(position));
         } else {
             // R-REJECT-6
             let check = if tag >= FIRST_USER_TAG { Check::UserDefinedTag } else { Check::UnknownTag };
-            self.raise(check, Reason::InvalidTagNumber, RefTag::Number(tag), Some(position))?;
+            self.raise(check, Reason::InvalidTagNumber, RefTag::Number(tag), Some(position));
         }
-        ControlFlow::Continue(place)
-    }
-
-    /// Checks a value completely.
-    #[inline(never)]
-    fn value(&mut self, position: usize, tag: u32, slot: u16) -> ControlFlow<()> {
-        let value = self.message.value(position);
-        if value.is_empty() {
-            // R-REJECT-9
-            let reason = Reason::TagSpecifiedWithoutAValue;
-            return self.raise(Check::EmptyValue, reason, RefTag::Number(tag), Some(position));
-        }
-        if self.plan.has_identifiers && self.policy.type_rules() == TypeRules::Standard {
-            match self.plan.field(slot).kind {
-                DataType::Xid => self.identifiers.push(position),
-                DataType::XidRef => self.references.push(position),
-                _ => {}
-            }
-        }
-        match self.plan.value_is_right(tag, slot, value, self.policy) {
-            Ok(()) => ControlFlow::Continue(()),
-            // A number that is too large for a length is one that is wrong.
-            Err(_) if self.is_wrong_length(position) && self.policy.makes(Check::DataLength) => {
-                ControlFlow::Continue(())
-            }
-            Err((check, reason)) => self.raise(check, reason, RefTag::Number(tag), Some(position)),
-        }
+        place
     }
 
     /// Finds the place of a field and checks that it may be there.
     #[inline(always)]
-    fn structure(
-        &mut self,
-        position: usize,
-        tag: u32,
-        slot: u16,
-        rule: &FieldRule,
-    ) -> ControlFlow<(), Place> {
+    fn structure(&mut self, position: usize, tag: u32, slot: u16, rule: &FieldRule) -> Place {
         if !self.frames.is_empty()
             && let Some((level, member)) = self.open_group_of(slot)
         {
             while self.frames.len() > level + 1 {
-                self.close_group()?;
+                self.close_group();
             }
             return self.in_group(position, tag, slot, rule, member);
         }
@@ -318,12 +319,12 @@ impl<'r, 'm> Walk<'r, 'm> {
         };
         let Some((section, member)) = found else { return self.outside(position, tag) };
         while !self.frames.is_empty() {
-            self.close_group()?;
+            self.close_group();
         }
         // R-REJECT-12
         if section < self.section {
             let reason = Reason::TagSpecifiedOutOfRequiredOrder;
-            self.raise(Check::SectionOrder, reason, RefTag::Number(tag), Some(position))?;
+            self.raise(Check::SectionOrder, reason, RefTag::Number(tag), Some(position));
         } else {
             self.section = section;
         }
@@ -331,7 +332,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         if self.mark(self.seen_in(section), member) {
             let reason = Reason::TagAppearsMoreThanOnce;
             // R-REJECT-13
-            self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
+            self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position));
             place = place.repeated();
         }
         if rule.has_others {
@@ -342,25 +343,25 @@ impl<'r, 'm> Walk<'r, 'm> {
             };
             return self.others(position, scope, member, place);
         }
-        ControlFlow::Continue(place)
+        place
     }
 
     /// Handles a field that is not a member of the message.
     #[cold]
-    fn outside(&mut self, position: usize, tag: u32) -> ControlFlow<(), Place> {
+    fn outside(&mut self, position: usize, tag: u32) -> Place {
         let place = self.place_here(tag);
-        self.data_length(position)?;
+        self.data_length(position);
         if self.body.is_none() {
             // For an unknown message no one knows whether the field belongs to it.
             self.section = self.section.max(Section::Body);
-            return ControlFlow::Continue(place);
+            return place;
         }
         // R-REJECT-8
         let reason = Reason::TagNotDefinedForThisMessageType;
         let by_agreement = (FIRST_USER_TAG..FIRST_LATER_TAG).contains(&tag);
         let check = if by_agreement { Check::UserDefinedTag } else { Check::TagNotInMessage };
-        self.raise(check, reason, RefTag::Number(tag), Some(position))?;
-        ControlFlow::Continue(place)
+        self.raise(check, reason, RefTag::Number(tag), Some(position));
+        place
     }
 
     /// Returns the innermost open group that has the field and has not seen it. If all have seen
@@ -388,14 +389,7 @@ impl<'r, 'm> Walk<'r, 'm> {
     }
 
     /// Handles a field of the innermost open group.
-    fn in_group(
-        &mut self,
-        position: usize,
-        tag: u32,
-        slot: u16,
-        rule: &FieldRule,
-        member: u16,
-    ) -> ControlFlow<(), Place> {
+    fn in_group(&mut self, position: usize, tag: u32, slot: u16, rule: &FieldRule, member: u16) -> Place {
         let level = self.frames.len() - 1;
         let Frame { scope, announced, entries, last, delimiter, section, .. } = self.frames[level];
         let seen = self.seen_of(level);
@@ -403,28 +397,28 @@ impl<'r, 'm> Walk<'r, 'm> {
         let begins = if slot == delimiter {
             true
         } else if entries == 0 {
-            self.begins_strangely(position, tag, slot, member)?;
+            self.begins_strangely(position, tag, slot, member);
             true
         } else if self.is_marked(seen, member) {
             // If another entry is expected, it has begun without its first field.
             let another = announced.is_some_and(|announced| entries < announced);
             if another {
                 let first = self.plan.tag_of(scope, delimiter);
-                self.out_of_order(Check::GroupDelimiter, tag, position, ExpectedOrder::First(first))?;
+                self.out_of_order(Check::GroupDelimiter, tag, position, ExpectedOrder::First(first));
             } else {
                 let reason = Reason::TagAppearsMoreThanOnce;
-                self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
+                self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position));
             }
             another
         } else {
             if member < last {
-                self.belongs_before(position, tag)?;
+                self.belongs_before(position, tag);
             }
             false
         };
         let mut place = Place::new(tag, section, level + 1);
         if begins {
-            self.begin_entry(level)?;
+            self.begin_entry(level);
             place = place.beginning_entry();
         }
         if self.mark(seen, member) {
@@ -432,25 +426,21 @@ impl<'r, 'm> Walk<'r, 'm> {
         }
         let frame = &mut self.frames[level];
         frame.last = frame.last.max(member);
-        if rule.has_others {
-            self.others(position, scope, member, place)
-        } else {
-            ControlFlow::Continue(place)
-        }
+        if rule.has_others { self.others(position, scope, member, place) } else { place }
     }
 
     /// Handles the first field of a group, which is not the dictionary's first field. In a group
     /// that is read as sent it begins the other entries, too.
     #[cold]
-    fn begins_strangely(&mut self, position: usize, tag: u32, slot: u16, member: u16) -> ControlFlow<()> {
-        let Some(frame) = self.frames.last_mut() else { return ControlFlow::Continue(()) };
+    fn begins_strangely(&mut self, position: usize, tag: u32, slot: u16, member: u16) {
+        let Some(frame) = self.frames.last_mut() else { return };
         let first = ExpectedOrder::First(self.plan.member_rule(frame.scope, 0).tag);
         if frame.delimiter != NONE {
             return self.out_of_order(Check::GroupDelimiter, tag, position, first);
         }
         frame.delimiter = slot;
         if member == 0 {
-            return ControlFlow::Continue(());
+            return;
         }
         frame.differs = true;
         self.out_of_order(Check::GroupAsSent, tag, position, first)
@@ -459,43 +449,41 @@ impl<'r, 'm> Walk<'r, 'm> {
     /// Handles a field that the dictionary has before another one of the entry. Of a group that is
     /// read as sent, the first difference is reported.
     #[cold]
-    fn belongs_before(&mut self, position: usize, tag: u32) -> ControlFlow<()> {
-        let Some(frame) = self.frames.last_mut() else { return ControlFlow::Continue(()) };
+    fn belongs_before(&mut self, position: usize, tag: u32) {
+        let Some(frame) = self.frames.last_mut() else { return };
         let before = ExpectedOrder::Before(self.plan.member_rule(frame.scope, frame.last).tag);
         if !self.plan.is_as_sent(frame.scope) {
             return self.out_of_order(Check::GroupOrder, tag, position, before);
         }
         if std::mem::replace(&mut frame.differs, true) {
-            return ControlFlow::Continue(());
+            return;
         }
         self.out_of_order(Check::GroupAsSent, tag, position, before)
     }
 
-    fn begin_entry(&mut self, level: usize) -> ControlFlow<()> {
-        self.finish_entry(level)?;
+    fn begin_entry(&mut self, level: usize) {
+        self.finish_entry(level);
         let seen = self.seen_of(level);
         let frame = &mut self.frames[level];
         frame.entries += 1;
         frame.last = 0;
         let words = self.plan.words(frame.scope);
         self.seen[seen..seen + words].fill(0);
-        ControlFlow::Continue(())
     }
 
-    fn finish_entry(&mut self, level: usize) -> ControlFlow<()> {
+    fn finish_entry(&mut self, level: usize) {
         let frame = self.frames[level];
         if frame.entries == 0 || !frame.enforced {
-            return ControlFlow::Continue(());
+            return;
         }
         self.missing(frame.scope, self.seen_of(level), Check::RequiredInGroup)
     }
 
-    fn close_group(&mut self) -> ControlFlow<()> {
-        let Some(level) = self.frames.len().checked_sub(1) else { return ControlFlow::Continue(()) };
-        let outcome = self.finish_entry(level);
+    fn close_group(&mut self) {
+        let Some(level) = self.frames.len().checked_sub(1) else { return };
+        self.finish_entry(level);
         let frame = self.frames[level];
         self.frames.pop();
-        outcome?;
         // NoXXX=0 is accepted if the group is optional. R-REJECT-14
         let wrong = match frame.announced {
             Some(0) => frame.entries > 0 || frame.required,
@@ -505,10 +493,9 @@ impl<'r, 'm> Walk<'r, 'm> {
         if wrong {
             self.wrong_count(frame);
         }
-        if !self.held.is_empty() && self.frames.is_empty() {
-            return self.report_held();
+        if self.frames.is_empty() {
+            self.findings.report_held();
         }
-        ControlFlow::Continue(())
     }
 
     // R-REJECT-14
@@ -520,27 +507,21 @@ impl<'r, 'm> Walk<'r, 'm> {
         if action != Action::Ignore {
             let tag = RefTag::Number(self.plan.scope(frame.scope).count_tag);
             let position = Some(frame.position);
-            self.held.push(Violation { check, action, reason, tag, position, order: None });
+            self.findings.hold(Violation { check, action, reason, tag, position, order: None });
         }
     }
 
-    /// Reports what was kept, in the order of the message.
-    #[cold]
-    #[inline(never)]
-    fn report_held(&mut self) -> ControlFlow<()> {
-        let mut held = std::mem::take(&mut self.held);
-        held.sort_by_key(|violation| violation.position);
-        held.into_iter().try_for_each(|violation| (self.report)(violation))
-    }
-
     /// Opens the group that the field counts, or checks it with its partner, if it has one here.
-    fn others(&mut self, position: usize, scope: u32, member: u16, place: Place) -> ControlFlow<(), Place> {
+    fn others(&mut self, position: usize, scope: u32, member: u16, place: Place) -> Place {
         let rule = self.plan.member_rule(scope, member);
         let Some(group) = rule.group() else {
-            self.data_length(position)?;
-            return ControlFlow::Continue(place);
+            self.data_length(position);
+            return place;
         };
-        let announced = NumInGroup::from_field(self.message.value(position)).ok().map(|count| count.0);
+        let announced = match Word::of(self.message, position).and_then(Word::plain_number) {
+            Some(count) => u32::try_from(count).ok(),
+            None => NumInGroup::from_field(self.message.value(position)).ok().map(|count| count.0),
+        };
         let standard = self.policy.requirements() == Requirements::Standard;
         let scope = self.plan.scope(group);
         self.frames.push(Frame {
@@ -556,7 +537,7 @@ impl<'r, 'm> Walk<'r, 'm> {
             differs: false,
             section: place.section(),
         });
-        ControlFlow::Continue(place.counting_group())
+        place.counting_group()
     }
 
     /// Returns the place of a field that has none of its own: it stands where the walk is.
@@ -578,9 +559,9 @@ impl<'r, 'm> Walk<'r, 'm> {
     /// Reports the required members that were not seen, ascending by tag (QuickFIX's order).
     // R-REJECT-7
     #[inline]
-    fn missing(&mut self, scope: u32, seen: usize, check: Check) -> ControlFlow<()> {
+    fn missing(&mut self, scope: u32, seen: usize, check: Check) {
         if !self.lacks(scope, seen) {
-            return ControlFlow::Continue(());
+            return;
         }
         let required = self.plan.required(scope, self.policy.requirements());
         let mut reported = 0;
@@ -591,8 +572,8 @@ impl<'r, 'm> Walk<'r, 'm> {
                 .filter(|&(at, rule)| rule.tag > reported && lacks(at))
                 .map(|(_, rule)| rule.tag)
                 .min();
-            let Some(tag) = tag else { return ControlFlow::Continue(()) };
-            self.raise(check, Reason::RequiredTagMissing, RefTag::Number(tag), None)?;
+            let Some(tag) = tag else { return };
+            self.raise(check, Reason::RequiredTagMissing, RefTag::Number(tag), None);
             reported = tag;
         }
     }
@@ -600,13 +581,13 @@ impl<'r, 'm> Walk<'r, 'm> {
     /// Returns the position of the bit set of a section.
     #[inline]
     fn seen_in(&self, section: Section) -> usize {
-        section as usize * self.plan.body_words
+        self.plan.words_before(section)
     }
 
     /// Returns the position of the bit set of an open group.
     #[inline]
     fn seen_of(&self, level: usize) -> usize {
-        3 * self.plan.body_words + level * self.plan.entry_words
+        self.plan.message_words + level * self.plan.entry_words
     }
 
     #[inline]
@@ -626,32 +607,20 @@ impl<'r, 'm> Walk<'r, 'm> {
 
     #[cold]
     #[inline(never)]
-    fn raise(
-        &mut self,
-        check: Check,
-        reason: Reason,
-        tag: RefTag<'m>,
-        position: Option<usize>,
-    ) -> ControlFlow<()> {
-        match self.policy.action(check) {
-            Action::Ignore => ControlFlow::Continue(()),
-            action => self.found(Violation { check, action, reason, tag, position, order: None }),
+    fn raise(&mut self, check: Check, reason: Reason, tag: RefTag<'_>, position: Option<usize>) {
+        let action = self.policy.action(check);
+        if action != Action::Ignore {
+            self.found(Violation { check, action, reason, tag, position, order: None });
         }
     }
 
     /// Reports a field of the innermost open group that is not in the expected order.
     #[cold]
     #[inline(never)]
-    fn out_of_order(
-        &mut self,
-        check: Check,
-        tag: u32,
-        position: usize,
-        expected: ExpectedOrder,
-    ) -> ControlFlow<()> {
+    fn out_of_order(&mut self, check: Check, tag: u32, position: usize, expected: ExpectedOrder) {
         let (action, frame) = (self.policy.action(check), self.frames.last());
         let (false, Some(frame)) = (action == Action::Ignore, frame) else {
-            return ControlFlow::Continue(());
+            return;
         };
         let begins = matches!(expected, ExpectedOrder::First(_));
         let order = EntryOrder {
@@ -670,19 +639,16 @@ impl<'r, 'm> Walk<'r, 'm> {
         })
     }
 
-    /// Reports a violation, or keeps it until it can be reported in its place.
-    #[cold]
-    #[inline(never)]
-    fn found(&mut self, violation: Violation<'m>) -> ControlFlow<()> {
-        if !self.frames.is_empty() {
-            if matches!(violation.check, Check::DataType | Check::EnumValue | Check::EmptyValue) {
-                self.held.push(violation);
-                return ControlFlow::Continue(());
-            }
-            self.report_held()?;
-        }
-        (self.report)(violation)
+    fn found(&mut self, violation: Violation<'_>) {
+        self.findings.add(violation, self.come_to, !self.frames.is_empty());
     }
+}
+
+/// Returns whether the field is the message's fault because its value is a number, but not the
+/// length of the data after it.
+pub(crate) fn is_wrong_length(message: &Message<'_>, position: usize) -> bool {
+    let fault = message.fault();
+    fault.is_some_and(|fault| fault.kind == FaultKind::DataLength && fault.field == position)
 }
 
 /// Tags from here on are for agreements between firms, unless the dictionary defines them.
@@ -690,8 +656,3 @@ const FIRST_USER_TAG: u32 = 5000;
 
 /// From here on the standard defines fields again (40000 and 50000).
 const FIRST_LATER_TAG: u32 = 40_000;
-
-/// Returns the bytes before the first `=`, or the whole field if it has none.
-fn tag_bytes(field: &[u8]) -> &[u8] {
-    field.split(|byte| *byte == b'=').next().unwrap_or(field)
-}

@@ -2,64 +2,70 @@
 //! else than look them up. A loop stops at the first field that needs more, which the walk then
 //! takes for itself: nothing is judged here.
 
-use std::ops::ControlFlow;
-
 use fixbolt_codec::Place;
 
 use super::Walk;
+use crate::validate::steps::note_of;
 
 impl Walk<'_, '_> {
     /// Walks over fields outside groups from this position on, while each has its place, for the
-    /// first time, in the section of the one before or the next, and counts no group, and its value
-    /// is usual. Returns the position after the last one.
+    /// first time, in the section of the one before or the next, and counts no group. Returns the
+    /// position after the last one.
     #[inline(never)]
-    pub(super) fn plain_fields(&mut self, from: usize) -> usize {
-        let (plan, message, cells) = (self.plan, self.message, self.cells);
-        let (seen, learned) = (&mut *self.seen, &mut *self.learned);
-        let mut section = self.section;
+    pub(super) fn plain_fields(&mut self, from: usize, until: usize) -> usize {
         let mut position = from;
-        for (&tag, place) in message.tags()[from..].iter().zip(&mut self.places[from..]) {
-            let Some(cell) = cells.get(tag as usize) else { break };
-            if !plan.accepts(cell.look(), cell.slot(), message, position, &mut learned.dates) {
+        loop {
+            position = self.fields_of_a_section(position, until);
+            let next = self.message.tags()[..until].get(position);
+            let cell = next.and_then(|tag| self.cells.get(*tag as usize));
+            match cell.and_then(|cell| cell.section()) {
+                Some(next) if next > self.section => self.section = next,
+                _ => return position,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fields_of_a_section(&mut self, from: usize, until: usize) -> usize {
+        let (base, section, cells) = (self.base, self.section, self.cells);
+        let (seen, steps) = (&mut *self.seen, &mut *self.steps);
+        let mut position = from;
+        for (&tag, place) in self.message.tags()[from..until].iter().zip(&mut self.places[from..until]) {
+            let Some(&cell) = cells.get(tag as usize) else { break };
+            let Some(cell) = cell.within(section) else { break };
+            let Some(word) = seen.get_mut(cell.bit() / 64) else { break };
+            let with = *word | 1 << (cell.bit() % 64);
+            if *word == with {
                 break;
             }
-            let (here, bit) = (cell.section(), cell.bit());
-            let Some(word) = seen.get_mut(bit / 64) else { break };
-            if here < section || *word >> (bit % 64) & 1 != 0 {
-                break;
-            }
-            *word |= 1 << (bit % 64);
-            *place = Place::new(tag, here, 0);
-            section = here;
-            if self.learns {
-                learned.note(cell.step(), position);
-            }
+            *word = with;
+            *place = Place::new(tag, section, 0);
+            steps.note(cell.step(), cell.note(position - base));
             position += 1;
         }
-        self.section = section;
         position
     }
 
     /// Walks over fields of the innermost open group from this position on, while each is the first
     /// with its tag in its entry, and after those that the dictionary has before it, or begins an
-    /// entry that is expected after one in which nothing is missing, and counts no group, and its
-    /// value is usual. Returns the position after the last one.
+    /// entry that is expected after one in which nothing is missing, and counts no group. Returns
+    /// the position after the last one.
     #[inline(never)]
-    pub(super) fn plain_members(&mut self, from: usize) -> usize {
-        let (plan, message) = (self.plan, self.message);
+    pub(super) fn plain_members(&mut self, from: usize, until: usize) -> usize {
+        let plan = self.plan;
         let Some(level) = self.frames.len().checked_sub(1) else { return from };
         let Some(frame) = self.frames.last_mut() else { return from };
         let required = plan.required(frame.scope, self.policy.requirements());
-        let start = 3 * plan.body_words + level * plan.entry_words;
-        let (Some(seen), learned) = (self.seen.get_mut(start..start + required.len()), &mut *self.learned)
-        else {
+        let start = plan.message_words + level * plan.entry_words;
+        let (Some(seen), steps) = (self.seen.get_mut(start..start + required.len()), &mut *self.steps) else {
             return from;
         };
         let mut position = from;
-        for (&tag, place) in message.tags()[from..].iter().zip(&mut self.places[from..]) {
+        let tags = &self.message.tags()[from..until];
+        for (&tag, place) in tags.iter().zip(&mut self.places[from..until]) {
             let Some((slot, rule)) = plan.low_field(tag) else { break };
             let Some(member) = plan.member_of(frame.row, slot) else { break };
-            if rule.has_others || !plan.accepts(rule.look, slot, message, position, &mut learned.dates) {
+            if rule.has_others {
                 break;
             }
             let mut here = Place::new(tag, frame.section, level + 1);
@@ -86,9 +92,7 @@ impl Walk<'_, '_> {
             *word |= 1 << (member % 64);
             frame.last = member;
             *place = here;
-            if self.learns {
-                learned.note(rule.step as usize, position);
-            }
+            steps.note(rule.step as usize, note_of(position - self.base, slot));
             position += 1;
         }
         position
@@ -97,9 +101,9 @@ impl Walk<'_, '_> {
     /// Closes the open groups that do not have this field, if one around them has it or it has its
     /// place outside groups, and nothing is wrong with those that close. Returns whether one does.
     #[inline(never)]
-    pub(super) fn leave_groups(&mut self, tag: u32) -> ControlFlow<(), bool> {
+    pub(super) fn leave_groups(&mut self, tag: u32) -> bool {
         let plan = self.plan;
-        let Some((slot, _)) = plan.low_field(tag) else { return ControlFlow::Continue(false) };
+        let Some((slot, _)) = plan.low_field(tag) else { return false };
         let mut rest = self.frames.len();
         while let Some(level) = rest.checked_sub(1) {
             let frame = &self.frames[level];
@@ -112,18 +116,18 @@ impl Walk<'_, '_> {
             };
             let enforced = frame.enforced && frame.entries > 0;
             if !is_right || enforced && self.lacks(frame.scope, self.seen_of(level)) {
-                return ControlFlow::Continue(false);
+                return false;
             }
             rest = level;
         }
         let is_placed = rest > 0 || self.cells.get(tag as usize).is_some_and(|cell| cell.is_plain());
         if rest == self.frames.len() || !is_placed {
-            return ControlFlow::Continue(false);
+            return false;
         }
         self.frames.truncate(rest);
-        if rest == 0 && !self.held.is_empty() {
-            self.report_held()?;
+        if rest == 0 {
+            self.findings.report_held();
         }
-        ControlFlow::Continue(true)
+        true
     }
 }
