@@ -1,9 +1,9 @@
 //! The message log: each message of a session as a line of a text file, as QuickFIX/J writes it.
 //!
 //! A worker only copies the message into a bounded queue; a thread of the log makes it a line, and
-//! writes the files. So
-//! a slow or full disk delays no session: what cannot be written is counted, and a log line says
-//! how much. The journal is what messages are sent again from; nothing ever reads these files.
+//! writes the files. So a slow or full disk delays no session: what cannot be written is counted,
+//! and a log line says how much. The journal is what messages are sent again from; nothing ever
+//! reads these files.
 
 mod queue;
 mod writer;
@@ -13,11 +13,11 @@ use std::cell::RefCell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use fixbolt_session::{SessionKey, WireMessage, WireObserver};
+use fixbolt_session::{SessionId, WireMessage, WireObserver};
 
 pub(crate) use self::queue::LOG_SUFFIX;
 use self::queue::{Line, Queue};
@@ -56,10 +56,19 @@ pub struct MessageLog {
     thread: JoinHandle<()>,
 }
 
+/// The files of the sessions that a thread has seen messages of, in one log.
+struct Known {
+    /// As long as this is kept, no other log's queue has its address.
+    queue: Weak<Queue>,
+    /// By the session's index. Engines that share a log and a thread have sessions with the same
+    /// index, and the same key: the identity decides.
+    files: Vec<Option<(SessionId, usize)>>,
+}
+
 thread_local! {
-    /// What a worker's thread knows: the files of its sessions, by the index of the session, each
-    /// with the number of its log.
-    static KNOWN: RefCell<Vec<Option<(SessionKey, u64, usize)>>> = const { RefCell::new(Vec::new()) };
+    /// One for each log of the thread: an engine may have two of them, and engines that a program
+    /// drives itself may have one each.
+    static KNOWN: RefCell<Vec<Known>> = const { RefCell::new(Vec::new()) };
 }
 
 impl MessageLog {
@@ -108,27 +117,48 @@ impl MessageLog {
 
 impl WireObserver for MessageLog {
     fn on_wire(&self, message: &WireMessage<'_>) {
-        let Some(mut bytes) = self.queue.memory() else { return self.queue.drop_lines(1) };
+        let file = self.file(message);
+        let Some(mut bytes) = self.queue.memory(message.bytes.len()) else { return };
         bytes.extend_from_slice(message.bytes);
-        self.queue.add(Line { file: self.file(message), utc: message.now.utc.0, bytes });
+        self.queue.add(Line { file, utc: message.now.utc.0, bytes });
     }
 }
 
 impl MessageLog {
     /// Returns the file of a message's session.
     fn file(&self, message: &WireMessage<'_>) -> usize {
-        let (log, index) = (self.queue.number(), message.key.index());
-        KNOWN.with_borrow_mut(|known| match known.get(index) {
-            Some(Some((key, of, file))) if (*key, *of) == (message.key, log) => *file,
-            _ => {
-                let file = self.queue.file(&message.session.file_name());
-                if index >= known.len() {
-                    known.resize(index + 1, None);
-                }
-                known[index] = Some((message.key, log, file));
-                file
+        let index = message.key.index();
+        KNOWN.with_borrow_mut(|logs| {
+            let known = logs.iter().find(|known| known.is_of(&self.queue));
+            match known.and_then(|known| known.files.get(index)) {
+                Some(Some((session, file))) if session == message.session => *file,
+                _ => self.learn(logs, message),
             }
         })
+    }
+
+    /// Asks for the file of a message's session, and remembers it.
+    #[cold]
+    fn learn(&self, logs: &mut Vec<Known>, message: &WireMessage<'_>) -> usize {
+        let (file, index) = (self.queue.file(&message.session.file_name()), message.key.index());
+        let at = logs.iter().position(|known| known.is_of(&self.queue)).unwrap_or_else(|| {
+            logs.retain(|known| known.queue.strong_count() > 0);
+            logs.push(Known { queue: Arc::downgrade(&self.queue), files: Vec::new() });
+            logs.len() - 1
+        });
+        let files = &mut logs[at].files;
+        if index >= files.len() {
+            files.resize(index + 1, None);
+        }
+        files[index] = Some((message.session.clone(), file));
+        file
+    }
+}
+
+impl Known {
+    /// Returns whether these are files of the log with this queue.
+    fn is_of(&self, queue: &Arc<Queue>) -> bool {
+        std::ptr::eq(self.queue.as_ptr(), Arc::as_ptr(queue))
     }
 }
 

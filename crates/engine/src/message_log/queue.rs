@@ -1,7 +1,8 @@
 //! Lines on their way to the log's thread, and memory on its way back.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 
 use crossbeam_queue::ArrayQueue;
@@ -9,7 +10,7 @@ use crossbeam_queue::ArrayQueue;
 /// What the name of a session's file has after the session's name.
 pub(crate) const LOG_SUFFIX: &str = ".messages.log";
 /// The most bytes in the queue.
-const MOST_BYTES: usize = 32 << 20;
+pub(super) const MOST_BYTES: usize = 32 << 20;
 /// The memory that each line of the queue has from the start, in bytes.
 const LINE: usize = 512;
 /// The memory of a longer line is not kept for the next one.
@@ -25,18 +26,21 @@ pub(super) struct Line {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Counts the logs of the process.
-static LOGS: AtomicU64 = AtomicU64::new(0);
+/// The files of a log.
+#[derive(Default)]
+struct Files {
+    /// Their names without [`LOG_SUFFIX`], by their numbers.
+    names: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, usize>,
+}
 
 /// What the workers and the log's thread share.
 pub(super) struct Queue {
-    /// No other log of the process has it.
-    number: u64,
-    /// The names of the files without [`LOG_SUFFIX`], by their numbers.
-    files: Mutex<Vec<Arc<str>>>,
+    files: Mutex<Files>,
     lines: ArrayQueue<Line>,
     /// Memory for as many lines, so that a worker allocates none.
     free: ArrayQueue<Vec<u8>>,
+    /// The bytes of the lines, and of those for which there is memory already.
     bytes: AtomicUsize,
     /// Lines that the log's thread has taken out and not yet written.
     held: AtomicUsize,
@@ -54,7 +58,6 @@ impl Queue {
         let free = ArrayQueue::new(most_lines);
         while free.push(Vec::with_capacity(LINE)).is_ok() {}
         Self {
-            number: LOGS.fetch_add(1, Ordering::Relaxed),
             files: Mutex::default(),
             lines: ArrayQueue::new(most_lines),
             free,
@@ -67,23 +70,25 @@ impl Queue {
         }
     }
 
-    /// Returns the number of the log.
-    pub(super) const fn number(&self) -> u64 {
-        self.number
-    }
-
     /// Returns the number of the file with this name. A worker asks once for each of its sessions.
     pub(super) fn file(&self, name: &str) -> usize {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.iter().position(|known| **known == *name).unwrap_or_else(|| {
-            files.push(name.into());
-            files.len() - 1
-        })
+        let mut files = self.files();
+        if let Some(number) = files.numbers.get(name) {
+            return *number;
+        }
+        let (name, number): (Arc<str>, _) = (name.into(), files.names.len());
+        files.names.push(Arc::clone(&name));
+        files.numbers.insert(name, number);
+        number
     }
 
     /// Returns the name of a file.
     pub(super) fn name(&self, file: usize) -> Arc<str> {
-        Arc::clone(&self.files.lock().unwrap_or_else(PoisonError::into_inner)[file])
+        Arc::clone(&self.files().names[file])
+    }
+
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says that the calling thread is the log's.
@@ -92,19 +97,32 @@ impl Queue {
     }
 
     /// Sleeps until there is a line, or the log ends. A worker then makes a system call for its
-    /// line, so this is for a queue that has been empty for long.
-    pub(super) fn sleep(&self) {
+    /// line, so this is for a queue that has been empty for long. Returns `false` at once if a line
+    /// is on its way.
+    pub(super) fn sleep(&self) -> bool {
         self.asleep.store(true, Ordering::SeqCst);
-        // Either this sees the bytes that `add` has counted, or `add` sees that the thread sleeps.
-        if self.bytes.load(Ordering::SeqCst) == 0 && !self.ends() {
+        // Either this sees the bytes that `memory` has counted, or `wake_sleeping` sees that the
+        // thread sleeps.
+        let may_sleep = self.bytes.load(Ordering::SeqCst) == 0 && !self.ends();
+        if may_sleep {
             std::thread::park();
         }
         self.asleep.store(false, Ordering::Relaxed);
+        may_sleep
     }
 
-    /// Returns memory for a line; `None` if as many lines wait as may.
-    pub(super) fn memory(&self) -> Option<Vec<u8>> {
-        self.free.pop()
+    /// Returns memory for a line with this many bytes, which is to be [added](Self::add); `None` if
+    /// as much waits as may: the line is dropped.
+    pub(super) fn memory(&self, length: usize) -> Option<Vec<u8>> {
+        let fits = self.bytes.fetch_add(length, Ordering::SeqCst) + length <= MOST_BYTES;
+        if fits && let Some(memory) = self.free.pop() {
+            return Some(memory);
+        }
+        self.bytes.fetch_sub(length, Ordering::Relaxed);
+        self.drop_lines(1);
+        // For a line that is too long for an empty queue.
+        self.wake_sleeping();
+        None
     }
 
     /// Takes back the memory of a line.
@@ -117,18 +135,15 @@ impl Queue {
         let _ = self.free.push(text);
     }
 
-    /// Adds a line, or drops it; never waits.
+    /// Adds a line in the memory that there was for it; never waits.
     pub(super) fn add(&self, line: Line) {
-        let len = line.bytes.len();
-        let fits = self.bytes.fetch_add(len, Ordering::SeqCst) + len <= MOST_BYTES;
-        let is_asleep = self.asleep.load(Ordering::SeqCst);
-        let refused = if fits { self.lines.push(line).err() } else { Some(line) };
-        if let Some(Line { bytes, .. }) = refused {
-            self.bytes.fetch_sub(len, Ordering::Relaxed);
-            self.drop_lines(1);
-            self.free(bytes);
-        }
-        if is_asleep && self.asleep.swap(false, Ordering::Relaxed) {
+        // There is memory for no more lines than have a place.
+        let _ = self.lines.push(line);
+        self.wake_sleeping();
+    }
+
+    fn wake_sleeping(&self) {
+        if self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::Relaxed) {
             self.wake();
         }
     }

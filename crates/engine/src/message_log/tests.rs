@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use fixbolt_session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
 
+use super::queue::MOST_BYTES;
 use super::*;
 use crate::testing::Side;
 
@@ -43,7 +44,11 @@ impl Drop for Scratch {
 
 /// A session that has logged on, with its messages in this log.
 fn logged_on(log: &Arc<MessageLog>) -> Side<Venue> {
-    let mut settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse().unwrap(), Role::Acceptor);
+    logged_on_as("FIX.4.4:VENUE->TRADER", log)
+}
+
+fn logged_on_as(id: &str, log: &Arc<MessageLog>) -> Side<Venue> {
+    let mut settings = SessionSettings::new(id.parse().unwrap(), Role::Acceptor);
     settings.masked.push(554);
     let mut venue = Side::new(settings, Venue).unwrap().observed_by(Arc::clone(log) as _);
     venue.connect();
@@ -237,7 +242,7 @@ fn a_disk_that_hangs_does_not_keep_the_log_from_ending() {
 fn the_memory_of_a_line_is_used_again_whether_it_was_written_dropped_or_long() {
     let queue = Queue::new(2);
     let line = |length: usize| {
-        let mut bytes = queue.memory().unwrap();
+        let mut bytes = queue.memory(length).unwrap();
         assert!((100..=10_000).contains(&bytes.capacity()), "{}", bytes.capacity());
         bytes.resize(length, b'x');
         queue.add(Line { file: 0, utc: 0, bytes });
@@ -245,14 +250,55 @@ fn the_memory_of_a_line_is_used_again_whether_it_was_written_dropped_or_long() {
     for length in [100, 100_000, 100] {
         line(length);
         line(length);
-        // There is none for a third line; one with memory of its own is dropped.
-        assert_eq!(queue.memory(), None);
-        queue.add(Line { file: 0, utc: 0, bytes: Vec::with_capacity(length) });
+        // There is none for a third line; it is dropped.
+        assert_eq!(queue.memory(length), None);
         while let Some(Line { bytes, .. }) = queue.next() {
             queue.free(bytes);
         }
     }
     assert_eq!(queue.dropped(), 3);
+}
+
+#[test]
+fn a_line_that_would_be_too_many_bytes_is_dropped_and_a_shorter_one_is_not() {
+    let queue = Queue::new(8);
+    for length in [30 << 20, 2 << 20, 0] {
+        let mut bytes = queue.memory(length).unwrap();
+        bytes.resize(length, b'x');
+        queue.add(Line { file: 0, utc: 0, bytes });
+        assert_eq!(queue.memory((2 << 20) + 1), None);
+    }
+    assert_eq!(queue.memory(1), None);
+    assert_eq!((queue.dropped(), queue.unwritten()), (4, 3));
+    assert_eq!(queue.next().unwrap().bytes.len(), 30 << 20);
+    assert!(queue.memory(30 << 20).is_some());
+}
+
+#[test]
+fn the_thread_does_not_sleep_while_a_line_is_on_its_way_or_the_log_ends() {
+    let queue = Queue::new(2);
+    let bytes = queue.memory(10).unwrap();
+    assert!(!queue.sleep() && !queue.is_asleep());
+    queue.add(Line { file: 0, utc: 0, bytes: [&bytes[..], &[b'x'; 10]].concat() });
+    assert!(!queue.sleep());
+    queue.next().unwrap();
+    queue.end();
+    assert!(!queue.sleep());
+}
+
+#[test]
+fn a_line_that_is_dropped_while_the_thread_sleeps_wakes_it_to_say_so() {
+    let queue = Arc::new(Queue::new(2));
+    let sleeper = std::thread::spawn({
+        let queue = Arc::clone(&queue);
+        move || {
+            queue.is_emptied_here();
+            queue.sleep()
+        }
+    });
+    eventually(|| queue.is_asleep());
+    assert_eq!(queue.memory(MOST_BYTES + 1), None);
+    assert!(sleeper.join().unwrap());
 }
 
 #[test]
@@ -278,4 +324,41 @@ fn a_log_of_before_has_no_part_in_the_next_one_of_the_same_session() {
         drop((logged_on(&log), log));
         assert_eq!(scratch.text().lines().count(), 2);
     }
+}
+
+#[test]
+fn sessions_of_several_engines_on_one_thread_that_share_a_log_have_a_file_each() {
+    let scratch = Scratch::new("shared");
+    let log = Arc::new(MessageLog::start(&scratch.0).unwrap());
+    // Each is the first session of its worker.
+    let mut first = logged_on(&log);
+    let mut other = logged_on_as("FIX.4.4:VENUE->OTHER", &log);
+    for id in ["a", "b"] {
+        first.receive(&format!("35=1|112=first {id}|"));
+        other.receive(&format!("35=1|112=other {id}|"));
+    }
+    drop((first, other, log));
+    for (file, own) in
+        [(scratch.file(), "first"), (scratch.0.join("FIX.4.4-VENUE-OTHER.messages.log"), "other")]
+    {
+        let text = fs::read_to_string(file).unwrap();
+        assert_eq!(text.lines().count(), 6, "{text:?}");
+        assert_eq!(text.matches(own).count(), 4, "{text:?}");
+    }
+}
+
+#[test]
+fn a_thread_knows_the_files_of_each_log_that_its_sessions_are_in_and_of_no_log_that_has_ended() {
+    let (scratch, beside) = (Scratch::new("one"), Scratch::new("two"));
+    let logs = [&scratch, &beside].map(|scratch| Arc::new(MessageLog::start(&scratch.0).unwrap()));
+    let known = || KNOWN.with_borrow(|logs| logs.iter().map(|known| known.files.len()).collect::<Vec<_>>());
+    for _ in 0..3 {
+        drop(logs.each_ref().map(logged_on));
+        assert_eq!(known(), [1, 1]);
+    }
+    drop(logs);
+    let log = Arc::new(MessageLog::start(&scratch.0).unwrap());
+    drop((logged_on(&log), log));
+    assert_eq!(known(), [1]);
+    assert_eq!([scratch, beside].map(|scratch| scratch.text().lines().count()), [8, 6]);
 }

@@ -130,8 +130,8 @@ impl Writer {
                 }
                 if looks < LOOKS || self.has_untold() {
                     std::thread::park_timeout(PAUSE);
-                } else {
-                    self.queue.sleep();
+                } else if !self.queue.sleep() {
+                    looks = 0;
                 }
             }
         }
