@@ -19,6 +19,8 @@ mod oracle_tests;
 mod plan;
 mod policy;
 mod reason;
+#[cfg(test)]
+mod sequence_tests;
 mod steps;
 mod values;
 mod versions;

@@ -17,12 +17,12 @@ use crate::model::{Dictionary, FlatMember, Member};
 use crate::sample::{Samples, framed};
 use crate::{Source, fix_latest, fix40, fix42, fix44, fix50sp2, fixt11};
 
-fn rounds() -> usize {
+pub(super) fn rounds() -> usize {
     std::env::var("FIXBOLT_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1)
 }
 
 /// xorshift64*.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn next(&mut self) -> usize {
@@ -32,23 +32,23 @@ impl Random {
         (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize
     }
 
-    fn below(&mut self, limit: usize) -> usize {
+    pub(super) fn below(&mut self, limit: usize) -> usize {
         self.next() % limit.max(1)
     }
 
-    fn one_of(&mut self, one_in: usize) -> bool {
+    pub(super) fn one_of(&mut self, one_in: usize) -> bool {
         self.below(one_in) == 0
     }
 
-    fn of<'t, T>(&mut self, all: &'t [T]) -> &'t T {
+    pub(super) fn of<'t, T>(&mut self, all: &'t [T]) -> &'t T {
         &all[self.below(all.len())]
     }
 }
 
 /// A field of a message: the bytes of its tag, and its value.
-type Field = (Vec<u8>, Vec<u8>);
+pub(super) type Field = (Vec<u8>, Vec<u8>);
 
-const VALUES: [&[u8]; 60] = [
+pub(super) const VALUES: [&[u8]; 60] = [
     b"0",
     b"1",
     b"2",
@@ -112,7 +112,7 @@ const VALUES: [&[u8]; 60] = [
 ];
 
 /// Returns a message that the index accepts, or nothing.
-fn with_message<R>(
+pub(super) fn with_message<R>(
     bytes: &[u8],
     data_fields: &DataFields,
     look: impl FnOnce(&Message<'_>) -> R,
@@ -124,7 +124,7 @@ fn with_message<R>(
     index.build(framed).ok().map(|message| look(&message))
 }
 
-fn fields_of(message: &Message<'_>) -> Vec<Field> {
+pub(super) fn fields_of(message: &Message<'_>) -> Vec<Field> {
     let all = (2..message.len() - 1).map(|position| {
         let bytes = message.field_bytes(position);
         let value = message.value(position).to_vec();
@@ -133,7 +133,7 @@ fn fields_of(message: &Message<'_>) -> Vec<Field> {
     all.collect()
 }
 
-fn message_of(begin_string: &str, fields: &[Field]) -> Vec<u8> {
+pub(super) fn message_of(begin_string: &str, fields: &[Field]) -> Vec<u8> {
     let mut body = Vec::new();
     for (tag, value) in fields {
         body.extend_from_slice(tag);
@@ -146,7 +146,7 @@ fn message_of(begin_string: &str, fields: &[Field]) -> Vec<u8> {
     framed(begin_string, &body)
 }
 
-fn policies(random: &mut Random) -> Vec<Policy> {
+pub(super) fn policies(random: &mut Random) -> Vec<Policy> {
     let mut any = Policy::standard();
     for check in Check::ALL {
         any = any.with(check, *random.of(&[Action::Reject, Action::Reject, Action::Warn, Action::Ignore]));
@@ -280,7 +280,7 @@ fn compare_changed(
 }
 
 /// Lets some groups be read as they are sent.
-fn some_as_sent(validator: &Validator, random: &mut Random) -> Validator {
+pub(super) fn some_as_sent(validator: &Validator, random: &mut Random) -> Validator {
     let mut validator = validator.clone();
     let tags: Vec<u32> = validator.count_tags().filter(|_| random.one_of(2)).collect();
     tags.into_iter().for_each(|tag| assert!(validator.read_as_sent(tag)));
