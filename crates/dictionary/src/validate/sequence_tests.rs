@@ -15,7 +15,7 @@ use super::oracle_tests::{
 use super::{Action, Check, Policy, Scratch, Validator};
 use crate::model::Dictionary;
 use crate::sample::{Samples, framed};
-use crate::{fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11};
+use crate::{Source, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11};
 
 /// How a message is looked at.
 enum Way {
@@ -261,6 +261,36 @@ fn messages_of_any_number_of_fields_are_judged_as_by_the_oracle() {
 
 const ORDER: &str = "35=D\x0149=A\x0156=B\x0134=2\x0152=20240229-12:00:00\x0111=x\x0155=IBM\x0154=1\x01\
     60=20240229-12:00:00\x0140=1\x0138=1\x01";
+
+#[test]
+fn a_length_that_identifies_something_is_compared_with_all_others_in_each_message() {
+    let text = "<fix type='FIX' major='4' minor='4'><header><field name='BeginString' required='Y'/>
+        <field name='BodyLength' required='Y'/><field name='MsgType' required='Y'/></header>
+        <messages><message name='M' msgtype='U1' msgcat='app'>
+        <field name='RawDataLength' required='N'/><field name='RawData' required='N'/>
+        <field name='XmlDataLen' required='N'/><field name='XmlData' required='N'/></message></messages>
+        <trailer><field name='CheckSum' required='Y'/></trailer><components/>
+        <fields><field number='8' name='BeginString' type='STRING'/>
+        <field number='9' name='BodyLength' type='LENGTH'/><field number='35' name='MsgType' type='STRING'/>
+        <field number='10' name='CheckSum' type='STRING'/><field number='95' name='RawDataLength' type='XID'/>
+        <field number='96' name='RawData' type='DATA'/><field number='212' name='XmlDataLen' type='XID'/>
+        <field number='213' name='XmlData' type='DATA'/></fields></fix>";
+    let loaded = Source::text(text).load().expect("it is a dictionary");
+    let validator = Validator::new(&loaded.dictionary);
+    let mut scratch = validator.scratch();
+    for (body, wrong) in [
+        ("95=3\x0196=abc\x01212=4\x01213=abcd\x01", 0),
+        ("95=3\x0196=abc\x01212=3\x01213=abc\x01", 1),
+        ("95=3\x0196=abc\x01212=2\x01213=ab\x01", 0),
+        ("95=2\x0196=ab\x01212=2\x01213=ab\x01", 1),
+    ] {
+        let bytes = framed("FIX.4.4", format!("35=U1\x01{body}").as_bytes());
+        for policy in [Policy::standard(), Policy::tolerant(), Policy::quickfix()] {
+            let found = compare_twice(&validator, &mut scratch, &bytes, &policy);
+            assert!(policy != Policy::standard() || found == wrong, "{body}");
+        }
+    }
+}
 
 #[test]
 fn a_code_of_one_byte_that_is_usual_is_right_under_every_policy() {

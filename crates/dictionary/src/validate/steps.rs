@@ -149,7 +149,9 @@ impl Steps {
         }
         let identifies =
             |note: &u32| matches!(plan.field(parts(*note).1).kind, DataType::Xid | DataType::XidRef);
-        !plan.has_identifiers || !self.of(Step::Again).iter().any(identifies)
+        // A field that identifies may also be the length of a data field.
+        let fields = || self.of(Step::Again).iter().chain(self.of(Step::Count));
+        !plan.has_identifiers || !fields().any(identifies)
     }
 
     /// Returns whether a message with these tags has the same counts, and its data fields have the
