@@ -36,7 +36,7 @@ pub(crate) struct WrongValue {
 }
 
 /// What the walk finds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Findings {
     /// In the order in which they are reported.
     pub(crate) structure: Vec<Finding>,

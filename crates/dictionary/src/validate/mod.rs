@@ -272,7 +272,10 @@ impl Validator {
         scratch.walk(&self.plan, message, policy);
         let Scratch { places, learned, findings, .. } = scratch;
         if !findings.are_none() {
-            let all = findings::report(&findings.structure, &findings.values, message, policy, report);
+            // A report that panics leaves nothing for the next message.
+            let taken = std::mem::take(findings);
+            let all = findings::report(&taken.structure, &taken.values, message, policy, report);
+            *findings = taken;
             if all.is_break() {
                 findings.clear();
                 return None;
@@ -307,8 +310,10 @@ impl Validator {
         if findings.values.is_empty() && layout.findings.is_empty() {
             return ControlFlow::Continue(());
         }
-        sort(&mut findings.values);
-        let all = findings::report(&layout.findings, &findings.values, message, policy, report);
+        let mut values = std::mem::take(&mut findings.values);
+        sort(&mut values);
+        let all = findings::report(&layout.findings, &values, message, policy, report);
+        findings.values = values;
         findings.clear();
         all
     }

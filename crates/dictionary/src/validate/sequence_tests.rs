@@ -5,6 +5,7 @@
 //! `FIXBOLT_ROUNDS` is how much of it is done, `FIXBOLT_SEED` the first of the seeds.
 
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixbolt_codec::{DataFields, Message};
 
@@ -289,6 +290,31 @@ fn a_length_that_identifies_something_is_compared_with_all_others_in_each_messag
             let found = compare_twice(&validator, &mut scratch, &bytes, &policy);
             assert!(policy != Policy::standard() || found == wrong, "{body}");
         }
+    }
+}
+
+#[test]
+fn a_report_that_panics_leaves_nothing_for_the_next_message() {
+    let validator = Validator::new(fix44());
+    let mut scratch = validator.scratch();
+    let (right, wrong) = (
+        framed("FIX.4.4", ORDER.as_bytes()),
+        framed("FIX.4.4", ORDER.replace("54=1", "54=?").replace("38=1", "5001=1").as_bytes()),
+    );
+    for (known, policy) in [(false, Policy::standard()), (true, Policy::tolerant())] {
+        if known {
+            compare_twice(&validator, &mut scratch, &wrong, &policy);
+        }
+        with_message(&wrong, validator.data_fields(), |message| {
+            assert_eq!(validator.knows(message, &policy, &scratch), known);
+            let panics = AssertUnwindSafe(|| {
+                validator
+                    .for_each(message, &policy, &mut scratch, |_| std::panic::resume_unwind(Box::new(0)));
+            });
+            assert!(catch_unwind(panics).is_err());
+        });
+        compare_twice(&validator, &mut scratch, &wrong, &policy);
+        assert_eq!(compare_twice(&validator, &mut scratch, &right, &policy), 0);
     }
 }
 
