@@ -42,8 +42,6 @@ pub(crate) struct Findings {
     pub(crate) structure: Vec<Finding>,
     /// Wrong counts of groups around which others are open.
     held: Vec<Finding>,
-    /// Wrong values before this position are reported, because a finding inside a group is.
-    reported: usize,
     pub(crate) values: Vec<WrongValue>,
 }
 
@@ -54,7 +52,7 @@ impl Findings {
     pub(crate) fn new() -> Findings {
         let (structure, held, values) =
             (Vec::with_capacity(USUAL), Vec::with_capacity(USUAL), Vec::with_capacity(USUAL));
-        Findings { structure, held, reported: 0, values }
+        Findings { structure, held, values }
     }
 
     #[inline]
@@ -67,7 +65,6 @@ impl Findings {
     pub(crate) fn add(&mut self, violation: Violation<'_>, values: usize, in_group: bool) {
         if in_group {
             self.report_held();
-            self.reported = values;
         }
         self.structure.push(Finding::new(violation, values));
     }
@@ -75,7 +72,7 @@ impl Findings {
     /// Adds a wrong count, which waits until the outermost group ends.
     pub(crate) fn hold(&mut self, violation: Violation<'_>) {
         let counted = violation.position.map_or(0, |position| position + 1);
-        self.held.push(Finding::new(violation, counted.max(self.reported)));
+        self.held.push(Finding::new(violation, counted));
     }
 
     /// Adds the wrong counts that were held, in the order of the message.
@@ -89,7 +86,6 @@ impl Findings {
 
     /// Forgets what was found, so that the next message can be checked.
     pub(crate) fn clear(&mut self) {
-        self.reported = 0;
         for findings in [&mut self.structure, &mut self.held] {
             findings.clear();
             findings.shrink_to(USUAL);
