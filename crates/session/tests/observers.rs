@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use fixbolt_codec::{BodySink as _, Key, MsgType, NewBody as _};
 use fixbolt_conformance::testing::{App, Capture, Side, order, settings};
 use fixbolt_session::{
     Delivery, Direction, Role, SessionEnd, SessionReject, SessionRejectReason, WireMessage, WireObserver,
@@ -46,6 +47,42 @@ fn an_observer_sees_the_wire_in_order_with_secrets_masked() {
         assert!(!all.contains(&format!("={secret}")), "{all}");
     }
     assert!(all.contains("|554=******|") && all.contains("|554=****|"), "{all}");
+}
+
+#[test]
+fn a_secret_outside_of_a_logon_is_masked_for_an_observer_whatever_is_sent_with_it() {
+    let capture = Arc::new(Capture::default());
+    let mut own = settings("A", Role::Acceptor);
+    own.masked.push(5000);
+    let mut side = Side::with_app(App::default(), vec![own]).observed_by(capture.clone());
+    side.connect(0);
+    side.say(0, "35=A|34=1|98=0|108=30|");
+    side.app.message = Box::new(|_, turn| {
+        order(turn, "before")?;
+        let mut draft = turn.reply().draft(MsgType::new(b"D"));
+        draft.writer().bytes(Key::new(11), b"answer").bytes(Key::new(5000), b"ours");
+        draft.send()?;
+        order(turn, "after").map(|_| Delivery::Done)
+    });
+    let _ = capture.take();
+    side.say(0, "35=D|34=2|11=a|5000=theirs|");
+    let shown = |secret: bool| {
+        let seen = capture.take();
+        seen.iter()
+            .map(|(_, _, text)| {
+                assert!(!text.contains("5000=ours") && !text.contains("5000=theirs"), "{text}");
+                assert!(secret || !text.contains('*'), "{text}");
+                text.matches("|5000=****").count()
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(shown(true), [1, 0, 1, 0]);
+    // It is not sent again; the others are, without anything masked.
+    side.app.message = Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done));
+    side.say(0, "35=2|34=3|7=2|16=4|");
+    assert_eq!(shown(false), [0, 0, 0, 0]);
+    side.say(0, "35=D|34=4|11=b|");
+    assert_eq!(shown(false), [0, 0]);
 }
 
 struct Clumsy;

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fixbolt_codec::{Frame, Framer, Redacted};
+use fixbolt_codec::{Frame, Framer, Message, Redacted};
 
 use crate::events::event::GarbledError;
 use crate::state::session::Session;
@@ -54,20 +54,49 @@ impl fmt::Debug for WireMessage<'_> {
     }
 }
 
+/// What is known of bytes that are shown.
+#[derive(Clone, Copy)]
+enum Shown {
+    Message { may_have_secrets: bool },
+    Garbled(GarbledError),
+}
+
 /// Shows a message that the counterparty sent. Returns whether the observer did not panic.
 pub(crate) fn observe_inbound(
     wire: Option<&dyn WireObserver>,
     session: &mut Session,
     now: Now,
-    bytes: &[u8],
-    garbled: Option<GarbledError>,
+    message: &Message<'_>,
 ) -> bool {
     let Some(observer) = wire else { return true };
+    let may_have_secrets = session.fixed.secret_tags.may_be_in(message);
+    show_inbound(observer, session, now, message.bytes(), Shown::Message { may_have_secrets })
+}
+
+/// Shows bytes of the counterparty that are not a message. Returns whether the observer did not
+/// panic.
+pub(crate) fn observe_garbled(
+    wire: Option<&dyn WireObserver>,
+    session: &mut Session,
+    now: Now,
+    bytes: &[u8],
+    error: GarbledError,
+) -> bool {
+    wire.is_none_or(|observer| show_inbound(observer, session, now, bytes, Shown::Garbled(error)))
+}
+
+fn show_inbound(
+    observer: &dyn WireObserver,
+    session: &mut Session,
+    now: Now,
+    bytes: &[u8],
+    shown: Shown,
+) -> bool {
     let mut timing = session.tools.encoding.timing.take();
-    let shown =
-        CodecTiming::paused(&mut timing, || show(observer, session, Direction::Inbound, now, bytes, garbled));
+    let kept =
+        CodecTiming::paused(&mut timing, || show(observer, session, Direction::Inbound, now, bytes, shown));
     session.tools.encoding.timing = timing;
-    shown
+    kept
 }
 
 /// Shows the messages that the open transaction has queued in this session. Returns whether the
@@ -79,14 +108,15 @@ pub(crate) fn observe_outbound(wire: Option<&dyn WireObserver>, session: &mut Se
     // Moved out, so that the message can be shown together with its session.
     let memory = core::mem::take(&mut session.outbox.memory);
     let mut framer = Framer::new(memory.len());
-    let mut shown = true;
+    let shown = Shown::Message { may_have_secrets: session.transaction.may_have_secrets };
+    let mut kept = true;
     while at < tail {
         let Frame::Message(framed) = framer.next(&memory[at..tail]) else { break };
-        shown &= show(observer, session, Direction::Outbound, now, framed.bytes(), None);
+        kept &= show(observer, session, Direction::Outbound, now, framed.bytes(), shown);
         at += framed.bytes().len();
     }
     session.outbox.memory = memory;
-    shown
+    kept
 }
 
 fn show(
@@ -95,16 +125,17 @@ fn show(
     direction: Direction,
     now: Now,
     bytes: &[u8],
-    garbled: Option<GarbledError>,
+    shown: Shown,
 ) -> bool {
     let (secrets, to) = (session.fixed.secret_tags.of(&session.fixed.settings), &mut session.tools.masked);
-    let masked = match garbled {
+    let masked = match shown {
         // Bytes that cannot be parsed may still contain secrets.
-        Some(error) => mask_garbled(secrets, bytes, error == GarbledError::Continued, to),
-        None => mask_message(secrets, bytes, to),
+        Shown::Garbled(error) => mask_garbled(secrets, bytes, error == GarbledError::Continued, to),
+        Shown::Message { may_have_secrets } => may_have_secrets && mask_message(secrets, bytes, to),
     };
     let bytes = if masked { &session.tools.masked } else { bytes };
-    let (id, key, garbled) = (&session.fixed.settings.id, session.fixed.key, garbled.is_some());
+    let (id, key) = (&session.fixed.settings.id, session.fixed.key);
+    let garbled = matches!(shown, Shown::Garbled(_));
     let message = WireMessage { session: id, key, direction, now, bytes, garbled };
     catch_unwind(AssertUnwindSafe(|| observer.on_wire(&message))).is_ok()
 }

@@ -3,7 +3,7 @@
 use fixbolt_codec::{Frame, FrameError, Framed, Index, IndexError, Redacted, is_admin};
 
 use crate::core::Failed;
-use crate::core::observer::observe_inbound;
+use crate::core::observer::{observe_garbled, observe_inbound};
 use crate::decide::inbound;
 use crate::decide::reaction::{Counts, SessionReaction};
 use crate::events::end::{Misbehavior, SessionEnd};
@@ -194,7 +194,7 @@ impl Call<'_> {
                 if is_new {
                     session.intake.count_well_formed();
                     let observer = self.core.observer.as_deref();
-                    if !observe_inbound(observer, session, now, framed.bytes(), None) {
+                    if !observe_inbound(observer, session, now, &message) {
                         self.core.failed.push((self.own, Failed::Observer));
                         self.end_failed();
                         session = self.session_mut();
@@ -275,7 +275,7 @@ impl Call<'_> {
     fn garbled(&mut self, bytes: &[u8], error: GarbledError) {
         let mut masked = Vec::new();
         let session = &mut self.core.sessions[self.own];
-        if !observe_inbound(self.core.observer.as_deref(), session, self.now, bytes, Some(error)) {
+        if !observe_garbled(self.core.observer.as_deref(), session, self.now, bytes, error) {
             self.core.failed.push((self.own, Failed::Observer));
             self.end_failed();
         }

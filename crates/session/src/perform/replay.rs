@@ -439,6 +439,8 @@ impl Call<'_> {
         place.copy_from_slice(bytes);
         let digits = session.outbox.cursor.length_digits();
         session.outbox.cursor.push(tail + bytes.len(), digits);
+        // The session's secrets may be others than when it was stored.
+        session.transaction.expect_secrets();
         if let Some(connection) = &mut session.state.connection {
             connection.last_sent = now;
         }

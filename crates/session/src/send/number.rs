@@ -162,6 +162,9 @@ impl<'d> BodySink<'d> for Draft<'d> {
             connection.last_sent = now.mono;
         }
         cursor.push(message.end, length_digits);
+        if may_have_secrets {
+            self.sender.transaction.expect_secrets();
+        }
         if matches!(kind, SendKind::New { .. }) {
             self.sender.limits.take(&mut state.counted, msg_type.as_bytes(), cursor.end());
         }

@@ -179,8 +179,14 @@ impl Session {
         };
         let secret_tags = SecretTags::new(&settings.masked);
         let fixed = Fixed { key, settings, behavior, envelope, dictionaries, secret_tags, keeps_messages };
-        let transaction =
-            Transaction { number: 0, snapshot, store_error: None, unreached: None, waits: false };
+        let transaction = Transaction {
+            number: 0,
+            snapshot,
+            store_error: None,
+            unreached: None,
+            waits: false,
+            may_have_secrets: false,
+        };
         let mut session = Self {
             fixed: Guarded::new(fixed),
             state,
@@ -484,8 +490,9 @@ impl Session {
             return false;
         }
         self.outbox.compact();
-        let Transaction { number: last, snapshot, store_error, unreached, waits } = self.transaction.change();
-        (*last, *store_error, *unreached, *waits) = (number, None, None, false);
+        let Transaction { number: last, snapshot, store_error, unreached, waits, may_have_secrets } =
+            self.transaction.change();
+        (*last, *store_error, *unreached, *waits, *may_have_secrets) = (number, None, None, false, false);
         snapshot.state.clone_from(&self.state);
         snapshot.outbox = self.outbox.mark();
         true

@@ -23,6 +23,8 @@ pub(crate) struct Transaction {
     pub(crate) unreached: Option<(Unsent, Unreached)>,
     /// Whether messages of the application begin to wait for a throttle.
     pub(crate) waits: bool,
+    /// Whether there may be secrets in the messages that it has queued; `false` is certain.
+    pub(crate) may_have_secrets: bool,
 }
 
 /// A session as it was before the open transaction: all that a rollback restores.
@@ -53,6 +55,11 @@ impl Guarded<Transaction> {
     /// Forgets that the store refused a record, in a transaction that is rolled back anyway.
     pub(crate) fn forget_error(&mut self) {
         self.change().store_error = None;
+    }
+
+    /// Records that a message is queued that may have secrets.
+    pub(crate) fn expect_secrets(&mut self) {
+        self.change().may_have_secrets = true;
     }
 
     /// Records that messages begin to wait for a throttle.

@@ -4,6 +4,7 @@ use fixbolt_codec::{FromField, Message, SecondReader, SeqNum, Tag, UtcTimestamp,
 
 use crate::store::RecordFlags;
 use crate::values::fix::{YES, msg_type, tag};
+use crate::wire::mask::may_be_anywhere_in;
 use crate::wire::shape::Shape;
 
 /// The fields that the session layer reads in every message.
@@ -55,10 +56,7 @@ impl<'m> Header<'m> {
             sending_time,
             sent: sending_time.and_then(|time| second.unix_nanos(time)),
             flags,
-            // What is wrong with a broken field may be its tag. In a Logon, RawData is a secret.
-            may_have_secrets: shape.may_have_secrets
-                || msg_type == msg_type::LOGON
-                || message.fault().is_some(),
+            may_have_secrets: shape.may_have_secrets || may_be_anywhere_in(message),
             has_route: shape.has_route,
         }
     }

@@ -1,7 +1,7 @@
 //! Masks passwords and other secrets before anything is stored or shown. A message that is stored
 //! with masked secrets is never sent again.
 
-use fixbolt_codec::{BodyWriter, SecretRanges, Secrets, Tag, TagSet, byte_sum};
+use fixbolt_codec::{BodyWriter, Message, SecretRanges, Secrets, Tag, TagSet, byte_sum};
 
 use crate::settings::SessionSettings;
 use crate::values::fix::SOH;
@@ -32,6 +32,11 @@ impl SecretTags {
         self.fours.iter().any(|four| is_any_in(tags, four))
     }
 
+    /// Returns whether a message may have secrets; `false` is certain.
+    pub(crate) fn may_be_in(&self, message: &Message<'_>) -> bool {
+        may_be_anywhere_in(message) || self.may_be_among(message.tags())
+    }
+
     /// Returns whether a body that was written here may have secrets; `false` is certain.
     pub(crate) fn may_be_written(&self, body: &BodyWriter<'_>) -> bool {
         body.msg_type().as_bytes() == LOGON || body.may_contain(&self.set)
@@ -41,6 +46,13 @@ impl SecretTags {
     pub(crate) fn of<'s>(&'s self, settings: &'s SessionSettings) -> Secrets<'s> {
         Secrets::new(&self.all, settings.dictionary.data_fields())
     }
+}
+
+/// Returns whether a message may have secrets whatever its tags are.
+#[inline]
+pub(crate) fn may_be_anywhere_in(message: &Message<'_>) -> bool {
+    // What is wrong with a broken field may be its tag. In a Logon, RawData is a secret.
+    message.msg_type() == LOGON || message.fault().is_some()
 }
 
 /// Length of CheckSum (10) with its tag and SOH.
