@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag, Version};
 use fixbolt_conformance::testing::{BEGIN, Side};
-use fixbolt_dictionary::{Policy, Validator, fix44};
+use fixbolt_dictionary::{Policy, Validator, fix_latest, fix40, fix44, fixt11};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Accepted, Application, Delivery, Event, Failure, Handle, Rate, Role, SendError, SessionDictionary,
@@ -21,24 +21,26 @@ struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
-fn count() {
+fn count(bytes: usize) {
     // A thread that is ending has no counter any more, and is not measured.
     let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
+    let _ = BYTES.try_with(|n| n.set(n.get() + bytes));
 }
 
 // SAFETY: every call is passed to the system's allocator unchanged; counting accesses a cell that
 // needs no allocation.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size());
         // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
+        count(size);
         // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
         unsafe { System.realloc(memory, layout, size) }
     }
@@ -215,4 +217,17 @@ fn exchange(parties: [&str; 2], change: fn(&mut SessionSettings)) {
     assert!(venue.side.app.gaps > 0, "messages were resent");
     println!("{sent} orders and reports, {} gaps: {allocations} allocations", venue.side.app.gaps);
     assert_eq!(allocations, 0);
+}
+
+/// What docs/codec.md says of the memory of a session.
+#[test]
+fn what_a_session_keeps_for_validation_has_at_most_86_kib() {
+    let latest = fix_latest().over(fixt11()).expect("it fits its transport");
+    for dictionary in [fix40(), fix44(), &latest] {
+        let validator = Validator::new(dictionary);
+        let before = BYTES.get();
+        let scratch = validator.scratch();
+        let bytes = BYTES.get() - before + size_of_val(&scratch);
+        assert!((80 << 10..86 << 10).contains(&bytes), "{}: {bytes}", dictionary.version().name);
+    }
 }
