@@ -294,6 +294,29 @@ fn a_length_that_identifies_something_is_compared_with_all_others_in_each_messag
 }
 
 #[test]
+fn a_length_is_compared_in_a_known_layout_even_if_the_index_does_not_know_its_data_field() {
+    let validator = Validator::new(fix44());
+    let mut scratch = validator.scratch();
+    for (policy, makes) in
+        [(Policy::standard(), true), (Policy::standard().with(Check::DataLength, Action::Ignore), false)]
+    {
+        for (length, wrong) in [("3", 0), ("3", 0), ("4", 1), ("2", 1), ("3", 0)] {
+            let body = format!(
+                "35=B\x0149=A\x0156=B\x0134=2\x0152=20240229-12:00:00\x01148=news\x0133=1\x0158=x\x01\
+                 95={length}\x0196=abc\x01"
+            );
+            let bytes = framed("FIX.4.4", body.as_bytes());
+            let found = with_message(&bytes, &DataFields::new(&[]), |message| {
+                assert_eq!(message.fault(), None);
+                compare(&validator, &mut scratch, message, &policy, &Way::All);
+                oracle::walk(&validator.plan, message, &policy).0.len()
+            });
+            assert_eq!(found, Some(if makes { wrong } else { 0 }), "{length}");
+        }
+    }
+}
+
+#[test]
 fn a_report_that_panics_leaves_nothing_for_the_next_message() {
     let validator = Validator::new(fix44());
     let mut scratch = validator.scratch();
