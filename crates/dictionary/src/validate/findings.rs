@@ -97,12 +97,8 @@ impl Findings {
 
 impl Finding {
     fn new(violation: Violation<'_>, values: usize) -> Finding {
-        let Violation { check, reason, position, order, .. } = violation;
-        let tag = match violation.tag {
-            RefTag::Number(tag) => tag,
-            RefTag::AsSent(_) => 0,
-        };
-        Finding { check, reason, tag, position, order, values }
+        let Violation { check, reason, tag, position, order, .. } = violation;
+        Finding { check, reason, tag: tag.number(), position, order, values }
     }
 
     fn violation<'m>(&self, message: &Message<'m>, policy: &Policy) -> Violation<'m> {

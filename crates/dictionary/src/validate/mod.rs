@@ -128,11 +128,7 @@ impl<'m> Violation<'m> {
     #[must_use]
     pub fn into_owned(self) -> Violation<'static> {
         let Self { check, action, reason, tag, position, order } = self;
-        let tag = match tag {
-            RefTag::Number(tag) => tag,
-            RefTag::AsSent(_) => 0,
-        };
-        Violation { check, action, reason, tag: RefTag::Number(tag), position, order }
+        Violation { check, action, reason, tag: RefTag::Number(tag.number()), position, order }
     }
 
     /// Returns the Text (58) of the Reject, in QuickFIX's wording.
@@ -148,6 +144,16 @@ pub enum RefTag<'m> {
     Number(u32),
     /// The bytes in place of a tag, as sent: `0`, `-1`, a whole field without `=`, or nothing.
     AsSent(&'m [u8]),
+}
+
+impl RefTag<'_> {
+    /// Returns the tag, or 0 if it is not a number.
+    const fn number(self) -> u32 {
+        match self {
+            Self::Number(tag) => tag,
+            Self::AsSent(_) => 0,
+        }
+    }
 }
 
 impl std::fmt::Debug for RefTag<'_> {
