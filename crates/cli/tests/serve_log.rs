@@ -379,14 +379,8 @@ fn with_all_sessions_halted_it_says_so_and_ends_with_status_1_unless_told_to_sta
 /// Returns how often the threads of a process with this name have slept.
 #[cfg(target_os = "linux")]
 fn slept(process: u32, name: &str) -> Vec<u64> {
-    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
-    let of = |status: &str, field: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
-        line.map(|value| value.trim().to_owned())
-    };
-    let statuses = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("status")).ok());
-    let named = statuses.filter(|status| of(status, "Name").as_deref() == Some(name));
-    named.map(|status| of(&status, "voluntary_ctxt_switches").unwrap().parse().unwrap()).collect()
+    let threads = fixbolt_conformance::testing::ThreadStatus::of_process(process).into_iter();
+    threads.filter(|thread| thread.name() == name).map(|thread| thread.slept()).collect()
 }
 
 #[cfg(target_os = "linux")]

@@ -8,6 +8,8 @@ use std::time::Duration;
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody};
 use fixbolt::session::{Role, SessionSettings};
 use fixbolt::{Change, Engine, EngineBuilder, Initiation, Waiting};
+#[cfg(target_os = "linux")]
+use fixbolt_conformance::testing::ThreadStatus;
 use support::*;
 
 fn named(name: &str) -> SessionSettings {
@@ -166,14 +168,9 @@ fn an_engine_whose_workers_cannot_be_pinned_does_not_start() {
 /// The threads of this process with a name, and the cores that each may run on.
 #[cfg(target_os = "linux")]
 fn threads(name: &str) -> Vec<String> {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    let field = |status: &str, name: &str| {
-        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-        line.split_once(':').unwrap().1.trim().to_owned()
-    };
-    let statuses = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("status")).ok());
-    let named = statuses.filter(|status| field(status, "Name:") == name);
-    named.map(|status| field(&status, "Cpus_allowed_list:")).collect()
+    let threads = ThreadStatus::of_process(std::process::id()).into_iter();
+    let named = threads.filter(|thread| thread.name() == name);
+    named.map(|thread| thread.field("Cpus_allowed_list").to_owned()).collect()
 }
 
 #[cfg(target_os = "linux")]

@@ -8,21 +8,14 @@ use std::time::Duration;
 
 use fixbolt::Engine;
 use fixbolt::session::Role;
+use fixbolt_conformance::testing::ThreadStatus;
 use support::*;
 
 /// Returns how often each thread of the library has slept, by its name and number.
 fn slept() -> BTreeMap<(String, String), u64> {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    let of = |status: &str, field: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
-        line.map(|value| value.trim().to_owned())
-    };
-    let threads = tasks.filter_map(|task| {
-        let status = std::fs::read_to_string(task.ok()?.path().join("status")).ok()?;
-        let name = of(&status, "Name").filter(|name| name.starts_with("fixbolt-"))?;
-        Some(((name, of(&status, "Pid")?), of(&status, "voluntary_ctxt_switches")?.parse().ok()?))
-    });
-    threads.collect()
+    let threads = ThreadStatus::of_process(std::process::id()).into_iter();
+    let ours = threads.filter(|thread| thread.name().starts_with("fixbolt-"));
+    ours.map(|thread| ((thread.name().to_owned(), thread.field("Pid").to_owned()), thread.slept())).collect()
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod desk;
 mod scratch;
 mod side;
 mod text;
+mod thread_status;
 mod told;
 
 pub use app::{Act, App, order};
@@ -23,5 +24,6 @@ pub use desk::{Desk, Mood, report};
 pub use scratch::Scratch;
 pub use side::{BEGIN, Side};
 pub use text::{kinds, message, messages, settings, settings_of, value};
+pub use thread_status::ThreadStatus;
 
 pub(crate) use text::sealed;
