@@ -152,6 +152,127 @@ fn the_errors_of_a_message_are_listed_at_its_head() {
     }
 }
 
+/// Returns the problems in the JSON of the only message in `input`.
+fn problems(input: &str) -> String {
+    let ended = run_with_input(&["print", "-o", "json"], input.as_bytes());
+    assert_eq!(ended.out.lines().count(), 1, "{input}: {}{}", ended.out, ended.err);
+    let (_, problems) = ended.out.split_once(r#""problems":["#).unwrap();
+    problems.split_once(r#"],"fields""#).unwrap().0.to_owned()
+}
+
+#[test]
+fn an_application_version_in_begin_string_is_named_and_its_dictionary_shows_the_message() {
+    // Each version has codes that the one before does not have.
+    let order = ORDER.replace("59=4|", "59=8|167=FXSPOT|");
+    for (begin_string, time_in_force, security_type) in [
+        ("FIX.5.0", "8", "FXSPOT"),
+        ("FIX.5.0SP1", "GOOD_THROUGH_CROSSING (8)", "FXSPOT"),
+        ("FIX.5.0SP2", "GOOD_THROUGH_CROSSING (8)", "FX_SPOT (FXSPOT)"),
+        ("FIX50SP2", "GOOD_THROUGH_CROSSING (8)", "FX_SPOT (FXSPOT)"),
+    ] {
+        let order = message(begin_string, &order);
+        for dictionary in [&[][..], &["--dictionary", "5.0sp2"]] {
+            let ended = run_with_input(&[&["print"], dictionary].concat(), order.as_bytes());
+            assert_eq!((ended.status, ended.err.as_str()), (1, ""), "{}", ended.out);
+            for expected in [
+                format!(
+                    "  INVALID: BeginString (8) is {begin_string}, an application version: its messages begin with FIXT.1.1\n"
+                ),
+                format!("  header\n    BeginString (8): {begin_string}\n    BodyLength (9): "),
+                format!("    TimeInForce (59): {time_in_force}\n"),
+                format!("    SecurityType (167): {security_type}\n"),
+            ] {
+                assert!(ended.out.contains(&expected), "{expected}{}", ended.out);
+            }
+            assert!(!ended.out.contains("MsgType (35) is"), "{}", ended.out);
+        }
+    }
+    let beat = message("FIX.5.0SP2", "35=0|49=A|56=B|34=2|52=20261121-09:00:00|");
+    let told = r#""BeginString (8) is FIX.5.0SP2, an application version: its messages begin with FIXT.1.1""#;
+    assert_eq!(problems(&beat), told);
+    assert_eq!(
+        problems(&beat.replacen("9=", "9=1", 1)),
+        format!(r#"{told},"BodyLength (9) is 141, the body has 41 bytes""#)
+    );
+    assert!(problems(&beat.replace("34=2", "34=3")).starts_with(&format!(r#"{told},"CheckSum (10) is "#)));
+    // Everything else is read as it is.
+    let news =
+        message("FIX.5.0SP2", "35=B|49=A|56=B|34=2|52=20261121-09:00:00|148=x|33=1|58=y|95=9|96=a|10=1|bc|");
+    let ended = run_with_input(&["print"], news.as_bytes());
+    assert!(ended.out.contains("    RawData (96): a\\x0110=1\\x01bc\n  trailer\n"), "{}", ended.out);
+    let check_sum = &news[news.len() - 4..news.len() - 1];
+    assert!(ended.out.contains(&format!("    CheckSum (10): {check_sum}\n")), "{}", ended.out);
+    let logon =
+        message("FIX.5.0SP2", "35=A|49=A|56=B|34=1|52=20261121-09:00:00|98=0|108=30|1137=9|554=secret|");
+    for logon in [logon.clone(), logon.replace("35=A|49=A|", "49=A|35=A|"), logon.replace("34=1", "34=2")] {
+        assert!(!run_with_input(&["print"], logon.as_bytes()).out.contains("secret"));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named_and_not_what_follows_from_it() {
+    let beat = message("FIX.4.4", "35=0|49=A|56=B|34=2|52=20261121-09:00:00|");
+    let form = r#""BeginString (8) is not of the form FIX.n.m or FIXT.n.m""#;
+    let cut = r#""cut off: there is no CheckSum (10) at the end""#;
+    let cases = [
+        (message("FIX4.4", "35=0|49=A|56=B|34=2|52=20261121-09:00:00|"), form.to_owned()),
+        (message("FIX.4", "35=0|49=A|56=B|34=2|52=20261121-09:00:00|"), form.to_owned()),
+        (message("FIX4.4", "49=A|35=0|"), format!(r#"{form},"MsgType (35) is not the third field""#)),
+        (
+            beat.replace('\u{1}', "#"),
+            r##""fields are separated by \"#\", which is not read as SOH""##.to_owned(),
+        ),
+        (
+            beat.replace('\u{1}', "%01"),
+            r#""fields are separated by \"%01\", which is not read as SOH""#.to_owned(),
+        ),
+        (
+            "8=FIX.4.4\u{2}35=0\u{2}49=A\u{2}".to_owned(),
+            r#""fields are separated by \"\\x02\", which is not read as SOH""#.to_owned(),
+        ),
+        (beat.replace('\u{1}', ""), r#""nothing separates the fields""#.to_owned()),
+        ("8=FIX.4.4 is not a message".to_owned(), cut.to_owned()),
+        ("8=FIX.4.4|9=5|35".to_owned(), cut.to_owned()),
+        ("8=FIX.4.4|9=5|35=D|49=A|54=|".to_owned(), cut.to_owned()),
+        (
+            "8=FIX.4.4|9=5|35=D|49=A|54=Z|55=I".to_owned(),
+            format!(r#"{cut},"Side (54): value is incorrect (out of range) for this tag""#),
+        ),
+        ("8=FIX.4.4|9=5|49=A|35=D|".to_owned(), format!(r#"{cut},"MsgType (35) is not the third field""#)),
+        (
+            "8=FIX.4.4|9=|35=0|10=000|".to_owned(),
+            r#""BodyLength (9) is not a number, the body has 5 bytes""#.to_owned(),
+        ),
+    ];
+    for (input, expected) in cases {
+        let found = problems(&input);
+        let required = ",\"MsgSeqNum (34): required";
+        assert_eq!(found.split(required).next(), Some(&*expected), "{}", input.escape_debug());
+        let ended = run_with_input(&["print"], input.as_bytes());
+        assert_eq!(ended.err.contains("no dictionary"), input.starts_with("8=FIX.4\u{1}"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_check_sum_that_is_not_three_digits_is_a_fault_of_check_sum() {
+    let beat = message("FIX.4.4", "35=0|49=A|56=B|34=2|52=20261121-09:00:00|");
+    let body = &beat[..beat.len() - 4];
+    let at = body.len() - 3;
+    for sum in ["7", "61", "00", "1234", "abc", "1a2", ""] {
+        for separator in ["\u{1}", "|", "^A", "<SOH>"] {
+            let wrong = format!("{body}{sum}\u{1}").replace('\u{1}', separator);
+            let log = format!("{wrong}\n{wrong}\n{}\n", beat.replace('\u{1}', separator));
+            let ended = run_with_input(&["print", "-o", "json"], log.as_bytes());
+            assert_eq!((ended.status, ended.err.as_str()), (1, ""));
+            let told = format!(r#""problems":["CheckSum (10) at byte {at} is not three digits"],"#);
+            assert_eq!(ended.out.matches(&told).count(), 2, "{sum} {separator}: {}", ended.out);
+            let shown = format!(r#"{{"tag":10,"name":"CheckSum","value":"{sum}","#);
+            assert_eq!(ended.out.matches(&shown).count(), 2, "{sum} {separator}: {}", ended.out);
+            assert_eq!(ended.out.matches(r#""valid":true"#).count(), 1, "{}", ended.out);
+        }
+    }
+}
+
 #[test]
 fn bytes_that_are_not_a_message_are_reported_with_their_position() {
     let input = format!("hello \u{1b}[2J\n{}\ngarbage", order());

@@ -8,6 +8,7 @@ use fixbolt_dictionary::{
     fixt11, shipped,
 };
 
+use super::garbled::meant_version;
 use super::words::Words;
 
 /// The dictionaries that messages are shown with.
@@ -89,14 +90,25 @@ impl Lexicon {
 
     /// Returns the dictionary for messages with this BeginString (8) and MsgType (35): among
     /// several of the version, the one that has the message. Over FIXT.1.1, `version` is that of
-    /// the message, if it is known.
+    /// the message, if it is known. A BeginString that no message has, but that names a version,
+    /// stands for it.
     pub(crate) fn find(
         &mut self,
         begin_string: &[u8],
         msg_type: &[u8],
         version: Option<Version>,
     ) -> Option<&mut Known> {
-        let of_version = |known: &Known| known.dictionary.version().begin_string.as_bytes() == begin_string;
+        let begins = |known: &Known, begin_string: &[u8]| {
+            known.dictionary.version().begin_string.as_bytes() == begin_string
+        };
+        let is_loaded = self.loaded.iter().any(|known| begins(known, begin_string));
+        let meant = if is_loaded { None } else { meant_version(begin_string) };
+        let named = meant.filter(|version| version.is_application());
+        let begin_string = meant.map_or(begin_string, |version| version.begin_string().as_bytes());
+        let of_version = |known: &Known| {
+            let version = known.dictionary.version().known;
+            begins(known, begin_string) && named.is_none_or(|named| version == Some(named))
+        };
         let with_message = |known: &Known| of_version(known) && known.dictionary.message(msg_type).is_some();
         let at =
             self.loaded.iter().position(with_message).or_else(|| self.loaded.iter().position(of_version));
@@ -106,7 +118,8 @@ impl Lexicon {
         // Of the versions over FIXT.1.1, the latest has nearly everything in the earlier ones.
         let version = match Version::from_begin_string(begin_string)? {
             Version::Fixt11 => {
-                version.filter(|version| version.appl_ver_id().is_some()).unwrap_or(Version::FixLatest)
+                let version = named.or(version).filter(|version| version.appl_ver_id().is_some());
+                version.unwrap_or(Version::FixLatest)
             }
             version => version,
         };

@@ -1,5 +1,6 @@
 //! `fixbolt print`: shows messages in words.
 
+mod garbled;
 mod hfprint;
 mod input;
 mod journal;
@@ -49,7 +50,8 @@ use scan::{Piece, Position, Separator};
 /// 1402, 1404, and 96 in a Logon) are masked.
 ///
 /// All versions of FIX are known (`fixbolt dictionary list`); FIXT.1.1's application messages are
-/// read as FIX Latest. Use `--dictionary` for another version or a dialect.
+/// read as FIX Latest. Use `--dictionary` for another version or a dialect. A BeginString of
+/// `FIX.5.0SP2`, which no session has, is an error, and says which version is meant.
 ///
 /// Exit status: 0 all messages are valid; 1 some are not, or some bytes are not a message; 2 a file
 /// cannot be read.

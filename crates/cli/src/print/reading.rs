@@ -8,11 +8,17 @@ use std::ops::{ControlFlow, Range};
 
 use fixbolt_cli::output::shown;
 use fixbolt_codec::{
-    DataFields, FaultKind, Frame, Framer, Index, IndexError, Message, Place, Secrets, Section, Span, Version,
-    byte_sum, is_secret,
+    DataFields, Fault, FaultKind, Framed, Index, IndexError, Message, Place, Secrets, Section, Span, Version,
+    is_secret,
 };
-use fixbolt_dictionary::{Action, Dictionary, EntryOrder, ExpectedOrder, Policy, Scratch, Validator};
+use fixbolt_dictionary::{
+    Action, Check, Dictionary, EntryOrder, ExpectedOrder, Policy, Scratch, Validator, Violation,
+};
 
+use super::garbled::{
+    Wrong, begin_anew, number, seal_anew, split, tag_of, value_of, version_and_type, wrong_begin_string,
+    wrong_frame,
+};
 use super::lexicon::{Known, Lexicon, policy};
 use super::words::{FieldWords, Meaning, Words};
 
@@ -25,7 +31,8 @@ pub(crate) struct Reader {
     policy: Policy,
     tags: Vec<u32>,
     spans: Vec<Span>,
-    /// The message with the right BodyLength and CheckSum, followed by its own ones.
+    /// The message with another BeginString, the right BodyLength and CheckSum, followed by its own
+    /// ones.
     sealed: Vec<u8>,
     /// A garbled message with its secrets replaced.
     masked: Vec<u8>,
@@ -43,6 +50,8 @@ struct Found {
     /// The number of entries begun so far in the groups around a field, outermost first.
     entries: Vec<u32>,
     name: Option<u32>,
+    /// Whether the end of the message is missing.
+    is_cut_off: bool,
     layouts: Layouts,
     /// The layout that has the fields instead.
     layout: Option<usize>,
@@ -179,7 +188,8 @@ impl Reader {
             spans.resize(tags.len(), Span::default());
         }
         let parts = known.as_deref_mut().map(Parts::of);
-        let shown_from = found.read(bytes, msg_type, parts, policy, (tags, spans), (sealed, masked));
+        let shown_from =
+            found.read(bytes, (begin_string, msg_type), parts, policy, (tags, spans), (sealed, masked));
         let in_bytes = shown_from == ShownFrom::Bytes;
         let fields = match found.layout {
             Some(at) => &found.layouts.layouts[at].fields,
@@ -283,6 +293,7 @@ impl Found {
         self.problems.clear();
         self.secrets.clear();
         self.name = None;
+        self.is_cut_off = false;
         self.layout = None;
     }
 
@@ -291,7 +302,7 @@ impl Found {
     fn read(
         &mut self,
         bytes: &[u8],
-        msg_type: &[u8],
+        (begin_string, msg_type): (&[u8], &[u8]),
         known: Option<Parts<'_>>,
         policy: &Policy,
         (tags, spans): (&mut [u32], &mut [Span]),
@@ -299,39 +310,49 @@ impl Found {
     ) -> ShownFrom {
         let data_fields = known.as_ref().map_or(DataFields::STANDARD, |known| known.validator.data_fields());
         let mut index = Index::new(tags, spans).with_data_fields(data_fields);
-        match Framer::new(usize::MAX).next(bytes) {
-            Frame::Message(framed) if framed.bytes().len() == bytes.len() => match index.build(framed) {
-                Ok(message) => {
-                    self.fill(&message, known, policy);
-                    return ShownFrom::Bytes;
+        let wrong = match Framed::try_new(bytes).map(|framed| index.build(framed)) {
+            Ok(Ok(message)) => {
+                // Only an application version's name has the form of another BeginString.
+                let expected = known.as_ref().map(|known| known.dictionary.version().begin_string.as_bytes());
+                if expected.is_some_and(|expected| expected != begin_string) {
+                    self.problems.extend(wrong_begin_string(begin_string));
                 }
-                Err(error) => self.problems.push(error.to_string()),
-            },
-            _ => self.problems.push(what_is_wrong(bytes)),
-        }
+                self.fill(&message, known, policy);
+                return ShownFrom::Bytes;
+            }
+            Ok(Err(error)) => Wrong::Other(error.to_string()),
+            Err(error) => wrong_frame(bytes, begin_string, error),
+        };
+        self.problems.extend(wrong_begin_string(begin_string));
+        self.is_cut_off = wrong == Wrong::CutOff;
+        self.problems.extend(wrong.text());
         masked.clear();
         masked.extend_from_slice(bytes);
-        for range in Secrets::STANDARD.in_garbled(bytes) {
-            masked[range].fill(b'*');
+        if wrong == Wrong::BeginString {
+            begin_anew(masked, sealed);
+        } else {
+            mask(masked);
+            seal_anew(masked, sealed);
         }
-        let bytes = &**masked;
-        seal_anew(bytes, sealed);
-        let message = match Framer::new(usize::MAX).next(sealed) {
-            Frame::Message(framed) => index.build(framed),
-            _ => Err(IndexError::MsgTypeNotThird),
+        let message = match Framed::try_new(sealed) {
+            Ok(framed) => index.build(framed),
+            Err(_) => Err(IndexError::MsgTypeNotThird),
         };
         match message {
             Ok(message) => {
                 self.fill(&message, known, policy);
-                self.restore(bytes, sealed);
+                self.restore(masked, sealed);
                 ShownFrom::Sealed
             }
             Err(error) => {
+                mask(masked);
                 let text = error.to_string();
-                if !self.problems.contains(&text) {
+                // Where a message is cut off, its last field is, too.
+                let whole = split(masked).filter(|field| !matches!(tag_of(field), Some(8..=10))).count();
+                if whole > usize::from(self.is_cut_off) && !self.problems.contains(&text) {
                     self.problems.push(text);
                 }
-                self.fill_plainly(bytes, msg_type, known);
+                self.fill_plainly(masked, msg_type, known);
                 ShownFrom::Masked
             }
         }
@@ -342,7 +363,9 @@ impl Found {
             self.secrets.extend(Secrets::STANDARD.in_message(message.bytes()));
         }
         let Some(Parts { id, dictionary, validator, scratch, words }) = known else {
-            if let Some(fault) = message.fault() {
+            if let Some(fault) =
+                message.fault().filter(|fault| !(self.is_cut_off && fault_follows_from_cut(*fault, message)))
+            {
                 let is_hidden = is_hidden(&self.secrets, fault.tag.start());
                 self.problems.push(fault_text(message, fault, is_hidden));
             }
@@ -357,9 +380,9 @@ impl Found {
         // An application version over FIXT.1.1 leaves header and trailer to the session's
         // dictionary.
         let over_fixt = dictionary.header().is_empty();
-        let Self { problems, secrets, .. } = self;
+        let Self { problems, secrets, is_cut_off, .. } = self;
         let places = validator.for_each(message, policy, scratch, |violation| {
-            if violation.action != Action::Reject {
+            if violation.action != Action::Reject || *is_cut_off && follows_from_cut(&violation, message) {
                 return ControlFlow::Continue(());
             }
             let start = |at| message.span(at).end() - message.field_bytes(at).len();
@@ -483,23 +506,28 @@ impl Found {
         self.fields.push(shown);
     }
 
-    /// Restores the original BodyLength and CheckSum of a message that was read with corrected
-    /// ones, or removes them if the original message had none.
+    /// Restores the original BeginString, BodyLength and CheckSum of a message that was read with
+    /// other ones, or removes them if the original message had none.
     fn restore(&mut self, original: &[u8], sealed: &mut Vec<u8>) {
         if let Some(at) = self.layout.take() {
             self.fields.extend_from_slice(&self.layouts.layouts[at].fields);
         }
-        for tag in [9, 10] {
-            let is_tag = |field: &Shown| field.number == tag;
-            match value_of(original, tag) {
-                Some(value) => {
-                    let value_at = span(sealed.len(), sealed.len() + value.len());
-                    for field in self.fields.iter_mut().filter(|field| is_tag(field)) {
-                        field.value = value_at;
-                    }
+        // Data may have fields of these tags in it, between the first two and the last.
+        let check_sum = split(original).last().and_then(|field| field.strip_prefix(b"10="));
+        let check_sum = check_sum.or_else(|| value_of(original, 10));
+        for (tag, value) in [(8, value_of(original, 8)), (9, value_of(original, 9)), (10, check_sum)] {
+            let mut fields = self.fields.iter();
+            let at = match tag {
+                10 => fields.rposition(|field| field.number == tag),
+                _ => fields.position(|field| field.number == tag),
+            };
+            match (at, value) {
+                (Some(at), Some(value)) => {
+                    self.fields[at].value = span(sealed.len(), sealed.len() + value.len());
                     sealed.extend_from_slice(value);
                 }
-                None => self.fields.retain(|field| !is_tag(field)),
+                (Some(at), None) => drop(self.fields.remove(at)),
+                (None, _) => {}
             }
         }
     }
@@ -533,6 +561,30 @@ impl Found {
             let known = known.as_mut().map(|(dictionary, words)| (*dictionary, &mut **words));
             self.add(shown, bytes, msg_type, known);
         }
+    }
+}
+
+/// Returns whether a violation may be due to the missing end of a message that is cut off.
+fn follows_from_cut(violation: &Violation<'_>, message: &Message<'_>) -> bool {
+    use Check::{DataLength, GroupCount, RequiredField, RequiredInGroup};
+    matches!(violation.check, RequiredField | RequiredInGroup | GroupCount | DataLength)
+        || violation.position.is_some_and(|at| is_last_of_body(message, at))
+}
+
+fn fault_follows_from_cut(fault: Fault, message: &Message<'_>) -> bool {
+    fault.kind == FaultKind::DataLength || is_last_of_body(message, fault.field)
+}
+
+/// Returns whether only CheckSum follows the field at this position.
+fn is_last_of_body(message: &Message<'_>, position: usize) -> bool {
+    position + 2 == message.len()
+}
+
+/// Replaces what may be a secret in bytes that are not a message.
+fn mask(bytes: &mut [u8]) {
+    let secrets: Vec<_> = Secrets::STANDARD.in_garbled(bytes).collect();
+    for secret in secrets {
+        bytes[secret].fill(b'*');
     }
 }
 
@@ -599,7 +651,7 @@ fn first_beyond(secrets: &[Range<usize>], at: usize) -> Option<&Range<usize>> {
     secrets.get(secrets.partition_point(|hidden| hidden.end <= at))
 }
 
-fn fault_text(message: &Message<'_>, fault: fixbolt_codec::Fault, is_hidden: bool) -> String {
+fn fault_text(message: &Message<'_>, fault: Fault, is_hidden: bool) -> String {
     let tag = &message.bytes()[fault.tag.start()..fault.tag.end()];
     let tag = if is_hidden { "***".to_owned() } else { shown(tag) };
     match fault.kind {
@@ -627,98 +679,4 @@ fn section_without_dictionary(tag: u32, last: Option<&Shown>) -> Section {
         tag if in_header && HEADER.contains(&tag) => Section::Header,
         _ => Section::Body,
     }
-}
-
-/// Returns the fields, separated by SOH, of bytes that may not be a message.
-fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes.split(|b| *b == 1).filter(|field| !field.is_empty())
-}
-
-fn tag_of(field: &[u8]) -> Option<u32> {
-    number(field.split(|b| *b == b'=').next()?)
-}
-
-/// Returns BeginString (8) and MsgType (35), wherever they are; empty if there is none.
-fn version_and_type(bytes: &[u8]) -> (&[u8], &[u8]) {
-    let field = |at: usize| {
-        let rest = &bytes[at..];
-        Some((&rest[..memchr::memchr(1, rest)?], at))
-    };
-    let usual = || {
-        let (begin_string, _) = field(0)?;
-        let (body_length, at) = field(begin_string.len() + 1)?;
-        let (msg_type, _) = field(at + body_length.len() + 1)?;
-        body_length.strip_prefix(b"9=")?;
-        Some((begin_string.strip_prefix(b"8=")?, msg_type.strip_prefix(b"35=")?))
-    };
-    if let Some(usual) = usual() {
-        return usual;
-    }
-    (value_of(bytes, 8).unwrap_or_default(), value_of(bytes, 35).unwrap_or_default())
-}
-
-/// Returns the number of a tag; leading zeros are accepted.
-pub(super) fn number(digits: &[u8]) -> Option<u32> {
-    let mut tag: u32 = 0;
-    for digit in digits {
-        if !digit.is_ascii_digit() {
-            return None;
-        }
-        tag = tag.checked_mul(10)?.checked_add(u32::from(digit - b'0'))?;
-    }
-    (!digits.is_empty()).then_some(tag)
-}
-
-fn value_of(bytes: &[u8], tag: u32) -> Option<&[u8]> {
-    let field = split(bytes).find(|field| tag_of(field) == Some(tag))?;
-    let at = field.iter().position(|b| *b == b'=')?;
-    Some(&field[at + 1..])
-}
-
-/// Returns the reason why bytes that begin like a message are not one.
-fn what_is_wrong(bytes: &[u8]) -> String {
-    let Some(last) = split(bytes).last().filter(|field| field.starts_with(b"10=")) else {
-        return "cut off: there is no CheckSum (10) at the end".to_owned();
-    };
-    let tags: Vec<Option<u32>> = split(bytes).take(2).map(tag_of).collect();
-    if tags != [Some(8), Some(9)] {
-        return "BodyLength (9) is not the second field".to_owned();
-    }
-    let announced = value_of(bytes, 9).unwrap_or_default();
-    let body = body_of(bytes, last.len());
-    if announced != body.len().to_string().as_bytes() {
-        // Fields may be separated by something else, and what follows be a secret.
-        let announced = announced.split(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
-        return format!("BodyLength (9) is {}, the body has {} bytes", shown(announced), body.len());
-    }
-    let mut framer = Framer::new(usize::MAX);
-    match framer.next(bytes) {
-        Frame::Garbled { error: Some(error), .. } => error.to_string(),
-        _ => "cut off".to_owned(),
-    }
-}
-
-/// Returns the bytes that BodyLength counts: after the second field, up to CheckSum.
-fn body_of(bytes: &[u8], check_sum_length: usize) -> &[u8] {
-    let mut fields = bytes.split_inclusive(|b| *b == 1);
-    let head: usize = fields.by_ref().take(2).map(<[u8]>::len).sum();
-    let trailing = usize::from(bytes.last() == Some(&1));
-    let end = bytes.len().saturating_sub(check_sum_length + trailing);
-    bytes.get(head..end).unwrap_or_default()
-}
-
-/// Writes the same fields with the right BodyLength and CheckSum to `message`.
-fn seal_anew(bytes: &[u8], message: &mut Vec<u8>) {
-    let fields = || split(bytes).filter(|field| !matches!(tag_of(field), Some(8..=10)));
-    let length: usize = fields().map(|field| field.len() + 1).sum();
-    message.clear();
-    message.extend_from_slice(b"8=");
-    message.extend_from_slice(value_of(bytes, 8).unwrap_or_default());
-    message.extend_from_slice(format!("\u{1}9={length}\u{1}").as_bytes());
-    for field in fields() {
-        message.extend_from_slice(field);
-        message.push(1);
-    }
-    let sum = byte_sum(message);
-    message.extend_from_slice(format!("10={sum:03}\u{1}").as_bytes());
 }
