@@ -15,18 +15,66 @@ pub(crate) enum Wait {
 /// Recognizes the answers to one message.
 ///
 /// A field that names a request comes back in its answers; so does OrderID, once the first of them
-/// has brought it. A Reject or BusinessMessageReject names MsgSeqNum of the message. Messages with
-/// PossDupFlag=Y belong to an earlier exchange.
+/// has brought it. A cancel or replace is also answered by what names its order. A Reject or
+/// BusinessMessageReject names MsgSeqNum of the message. Messages with PossDupFlag=Y belong to an
+/// earlier exchange.
 #[derive(Debug)]
 pub(super) struct Answers {
     wait: Wait,
     msg_type: MsgType,
     /// The fields by which answers name the message; none if it has no such field.
     names: Vec<(Tag, Vec<u8>)>,
+    /// The order that the message cancels or replaces, if it does.
+    changed: Option<ChangedOrder>,
     /// MsgSeqNum of the message, once it was sent.
     seq: Option<Vec<u8>>,
     /// OrderID of the order, once an answer has brought it.
     order_id: Option<Vec<u8>>,
+}
+
+/// The order that an OrderCancelRequest or an OrderCancelReplaceRequest is about.
+///
+/// Some venues answer without ClOrdID of the request: their report has ClOrdID of the order, or
+/// only OrderID.
+#[derive(Debug)]
+struct ChangedOrder {
+    /// ClOrdID and OrigClOrdID of the request.
+    cl_ord_ids: Vec<Vec<u8>>,
+    /// OrderID, if the request has it.
+    order_id: Option<Vec<u8>>,
+}
+
+impl ChangedOrder {
+    fn of(msg_type: MsgType, fields: &[(Tag, Vec<u8>)]) -> Option<Self> {
+        if !matches!(msg_type.as_bytes(), b"F" | b"G") {
+            return None;
+        }
+        let is_id = |tag: &Tag| [CL_ORD_ID, ORIG_CL_ORD_ID].contains(tag);
+        let cl_ord_ids = fields.iter().filter(|(tag, _)| is_id(tag)).map(|(_, value)| value.clone());
+        let order_id = fields.iter().find(|(tag, _)| *tag == ORDER_ID).map(|(_, value)| value.clone());
+        Some(Self { cl_ord_ids: cl_ord_ids.collect(), order_id })
+    }
+
+    /// Returns whether a message says what has become of the request: an OrderCancelReject, or an
+    /// ExecutionReport of a cancel or replace. A fill of the order is no answer.
+    fn is_decided_by(&self, message: &Message<'_>) -> bool {
+        let decides = match message.msg_type() {
+            b"9" => true,
+            b"8" => {
+                // FIX.4.0 has no ExecType. Canceled, replaced, pending cancel, rejected, pending
+                // replace.
+                let kind = message.get(EXEC_TYPE).or_else(|| message.get(ORD_STATUS));
+                matches!(kind, Some(b"4" | b"5" | b"6" | b"8" | b"E"))
+            }
+            _ => false,
+        };
+        let is_named_in =
+            |tag| message.get(tag).is_some_and(|value| self.cl_ord_ids.iter().any(|id| id == value));
+        decides
+            && (is_named_in(CL_ORD_ID)
+                || is_named_in(ORIG_CL_ORD_ID)
+                || self.order_id.is_some() && message.get(ORDER_ID) == self.order_id.as_deref())
+    }
 }
 
 /// What a message is to the exchange.
@@ -122,9 +170,11 @@ const REJECTIONS: [(u32, &[&[u8]]); 15] = [
 const CL_ORD_ID: Tag = Tag::new(11);
 const ORDER_ID: Tag = Tag::new(37);
 const ORD_STATUS: Tag = Tag::new(39);
+const ORIG_CL_ORD_ID: Tag = Tag::new(41);
 const POSS_DUP_FLAG: Tag = Tag::new(43);
 const MSG_SEQ_NUM: Tag = Tag::new(34);
 const REF_SEQ_NUM: Tag = Tag::new(45);
+const EXEC_TYPE: Tag = Tag::new(150);
 const BUSINESS_REJECT_REF_ID: Tag = Tag::new(379);
 
 impl Answers {
@@ -142,7 +192,8 @@ impl Answers {
                 "--wait filled needs an order, and {msg_type} has no ClOrdID (11): add ClOrdID=ID, or wait for ack"
             ));
         }
-        Ok(Self { wait, msg_type, names, seq: None, order_id: None })
+        let changed = ChangedOrder::of(msg_type, fields);
+        Ok(Self { wait, msg_type, names, changed, seq: None, order_id: None })
     }
 
     /// Takes the next message of the session; `None` if it does not belong to the exchange.
@@ -183,6 +234,7 @@ impl Answers {
         self.names.is_empty()
             || self.is_named_in(message)
             || self.order_id.is_some() && message.get(ORDER_ID) == self.order_id.as_deref()
+            || self.changed.as_ref().is_some_and(|changed| changed.is_decided_by(message))
     }
 
     /// Returns whether a message has one of the fields by which answers name ours, in a group, too.
@@ -324,13 +376,38 @@ mod tests {
     }
 
     #[test]
-    fn a_cancel_is_answered_by_either_of_its_ids() {
-        let mut cancel = Exchange::of(Wait::Ack, "F", "11=c|41=a|37=7");
-        assert_eq!(cancel.receives("35=8|11=a|37=7|39=1"), None, "a fill of the order before");
-        assert_eq!(cancel.receives("35=9|11=x|41=y|37=8"), None);
-        assert_eq!(cancel.receives("35=8|11=c|37=7|39=4"), GOOD);
-        assert_eq!(cancel.receives("35=8|41=a|37=7|39=4"), GOOD);
-        assert_eq!(cancel.receives("35=9|11=c|41=a|37=7|39=2"), BAD);
+    fn a_cancel_or_replace_is_answered_by_either_of_its_ids_or_by_order_id() {
+        for msg_type in ["F", "G"] {
+            let received =
+                |fields: &str| Exchange::of(Wait::Ack, msg_type, "11=c|41=a|37=7").receives(fields);
+            for other in [
+                // Fills of the order before, in the words of several versions.
+                "35=8|11=a|37=7|39=1",
+                "35=8|11=a|37=7|150=F|39=2",
+                "35=8|11=a|37=7|150=1|39=6",
+                "35=8|11=x|37=8|150=4|39=4",
+                "35=9|11=x|41=y|37=8|39=2",
+                "35=W|37=8|262=c",
+            ] {
+                assert_eq!(received(other), None, "{other}");
+            }
+            for answer in [
+                "35=8|11=c|41=a|37=8|150=4|39=4",
+                "35=8|11=c|37=8|39=4",
+                "35=8|41=a|37=8|39=4",
+                "35=8|11=a|37=8|150=5|39=0",
+                "35=8|11=a|41=c|37=8|150=E|39=E",
+                "35=8|37=7|150=6|39=6",
+                "35=8|11=x|37=7|39=4",
+            ] {
+                assert_eq!(received(answer), GOOD, "{answer}");
+            }
+            for refusal in ["35=9|11=c|41=a|37=NONE|39=8", "35=9|11=a|37=NONE|39=8", "35=9|37=7|39=2"] {
+                assert_eq!(received(refusal), BAD, "{refusal}");
+            }
+        }
+        let order = "35=8|11=x|37=7|150=4|39=4";
+        assert_eq!(Exchange::of(Wait::Ack, "D", "11=c|37=7").receives(order), None, "it is no cancel");
     }
 
     #[test]

@@ -44,10 +44,12 @@ use tap::{Seen, Tap};
 ///
 /// An answer is a message with the request's own id: ClOrdID, or OrigClOrdID in a cancel or
 /// replace; MDReqID, QuoteReqID, SecurityReqID and the like; OrderID, once an answer has brought
-/// it. A Reject or BusinessMessageReject answers if its RefSeqNum is MsgSeqNum of what was sent.
-/// The first application message answers a message that has no id. Messages with PossDupFlag=Y, and
-/// those of other exchanges, are neither answers nor shown. With --wait filled every answer is
-/// shown until the order has reached its final state.
+/// it. A cancel or replace is also answered by an OrderCancelReject, or an ExecutionReport that
+/// cancels, replaces or rejects, with its OrderID or either of its ClOrdIDs. A Reject or
+/// BusinessMessageReject answers if its RefSeqNum is MsgSeqNum of what was sent. The first
+/// application message answers a message that has no id. Messages with PossDupFlag=Y, and those of
+/// other exchanges, are neither answers nor shown. With --wait filled every answer is shown until
+/// the order has reached its final state.
 ///
 /// Both messages are checked as a session with the same dictionary and policy does, and shown as
 /// INVALID with what is wrong. What was asked for is sent even so, to see the counterparty's
