@@ -33,6 +33,11 @@ impl Failure {
         Self { status: 3, line: without_error_numbers(line.into()) }
     }
 
+    /// Returns whether it is a timeout, or a missing connection.
+    pub fn is_connection(&self) -> bool {
+        self.status == 3
+    }
+
     /// Returns a failure for a command that a signal ended: exit status 130.
     pub fn interrupted(line: impl Into<String>) -> Self {
         Self { status: 130, line: line.into() }

@@ -143,6 +143,57 @@ fn what_others_do_and_what_was_before_is_no_answer_and_is_not_shown() {
 }
 
 #[test]
+fn what_came_and_is_no_answer_is_shown_if_no_answer_comes() {
+    for (arguments, missing) in [
+        (&["--timeout", "1"][..], "no answer from"),
+        (&["--timeout", "1", "--wait", "filled"], "no final state of the order from"),
+    ] {
+        let venue = Venue::after_the_message(|peer| {
+            peer.send("8", &report("11=Mine|37=1|39=0"));
+            peer.send_again("8", &report("11=mine|37=2|39=0"));
+            peer.send("3", "45=1|371=98|373=5");
+            peer.send("0", "");
+            peer.send("B", &format!("148={}|33=1|58=x", "long".repeat(1000)));
+        });
+        let address = venue.address.clone();
+        let ended = venue.asked(&[&ORDER[..], arguments].concat());
+        let told = format!(
+            "fixbolt: {missing} {address} within 1 s; an answer has ClOrdID (11) mine or RefSeqNum (45) 2\n"
+        );
+        assert_eq!((ended.status, ended.err), (3, told));
+        let lines: Vec<&str> = ended.out.lines().filter(|line| line.starts_with("received")).collect();
+        assert_eq!(lines.len(), 4, "{}", ended.out);
+        for (line, (begin, part)) in lines.iter().zip([
+            ("received, no answer: ", "FIXBOLT->CLIENT #2 ExecutionReport (8) ExecID=1 ExecType=NEW"),
+            ("received again (PossDupFlag=Y), no answer: ", " ClOrdID=mine "),
+            ("received, no answer: ", " #3 Reject (3) RefSeqNum=1 RefTagID=98 SessionRejectReason="),
+            ("received, no answer: ", " News (B) Headline=longlong"),
+        ]) {
+            assert!(line.starts_with(begin) && line.contains(part), "{line}");
+            assert!(line.len() < 600, "{} bytes", line.len());
+        }
+    }
+    // The whole message, for programs.
+    let venue = Venue::after_the_message(|peer| {
+        peer.send("8", &report("11=theirs|37=1|39=0"));
+        peer.send("5", "58=closing");
+    });
+    let ended = venue.asked(&[&ORDER[..], &["-o", "json"]].concat());
+    assert_eq!(ended.status, 3, "{}", ended.err);
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", ended.out);
+    assert!(lines[2].starts_with(r#"{"kind":"unmatched","begin_string":"FIX.4.4","msg_type":"8""#));
+    assert!(lines[2].contains(r#""value":"theirs""#), "{}", lines[2]);
+    // A message with an answer says nothing of it.
+    let venue = Venue::after_the_message(|peer| {
+        peer.send("8", &report("11=theirs|37=1|39=0"));
+        peer.send("8", &report("11=mine|37=2|39=0"));
+    });
+    let ended = venue.asked(&ORDER);
+    assert!(ended.status == 0 && !ended.out.contains("theirs"), "{}", ended.out);
+}
+
+#[test]
 fn only_a_reject_that_names_the_message_rejects_it() {
     let venue = Venue::after_the_message(|peer| {
         peer.send("3", "45=7|373=1|58=not yours");

@@ -31,7 +31,7 @@ use hfprint::hfprint;
 use input::{Input, Next};
 pub(crate) use lexicon::{Lexicon, policy};
 pub(crate) use reading::Reader;
-pub(crate) use render::{block, json, line as field_line};
+pub(crate) use render::{block, json, line as field_line, one_line};
 use scan::{Piece, Position, Separator};
 
 /// Shows messages field by field, in words.

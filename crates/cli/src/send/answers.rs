@@ -1,7 +1,9 @@
 //! Recognizes what belongs to an exchange that one message began, among everything that its session
 //! sends and receives. Sans-IO.
 
+use fixbolt_cli::output::shown;
 use fixbolt_codec::{Message, MsgType, Tag};
+use fixbolt_dictionary::fix44;
 
 /// What is waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -88,6 +90,8 @@ pub(super) enum Part {
     Progress,
     /// The answer that was waited for, and whether it is a good one.
     Last { good: bool },
+    /// What came after the message and does not answer it.
+    Other,
 }
 
 /// The fields that name a request and come back in its answers, of the messages of FIX.4.4 with
@@ -196,8 +200,34 @@ impl Answers {
         Ok(Self { wait, msg_type, names, changed, seq: None, order_id: None })
     }
 
-    /// Takes the next message of the session; `None` if it does not belong to the exchange.
+    /// Returns how an answer names the message, in words. Of a cancel, its OrderID is among it.
+    pub(super) fn naming(&self) -> String {
+        let order_id = self.changed.as_ref().and_then(|changed| changed.order_id.as_ref());
+        let names = self.names.iter().map(|(tag, value)| (*tag, value));
+        let ways: Vec<String> = names
+            .chain(order_id.map(|id| (ORDER_ID, id)))
+            .chain(self.seq.iter().map(|seq| (REF_SEQ_NUM, seq)))
+            .map(|(tag, value)| {
+                let name = fix44().field(tag.number()).map_or("field", |field| &field.name);
+                format!("{name} ({tag}) {}", shown(value))
+            })
+            .collect();
+        let any = if self.names.is_empty() { "is any application message, or " } else { "" };
+        format!("{any}has {}", ways.join(" or "))
+    }
+
+    /// Takes the next message of the session; `None` if it does not belong to the exchange, and
+    /// came before it or keeps the session alive.
     pub(super) fn take(&mut self, sent: bool, message: &Message<'_>) -> Option<Part> {
+        let part = self.part(sent, message);
+        if part.is_some() || sent || self.seq.is_none() {
+            return part;
+        }
+        // Heartbeat, TestRequest, Logon.
+        (!matches!(message.msg_type(), b"0" | b"1" | b"A")).then_some(Part::Other)
+    }
+
+    fn part(&mut self, sent: bool, message: &Message<'_>) -> Option<Part> {
         if message.get(POSS_DUP_FLAG) == Some(b"Y") {
             return None;
         }
@@ -271,7 +301,7 @@ impl Answers {
 mod tests {
     use fixbolt_codec::{Frame, Framer, Index, Span};
     use fixbolt_conformance::testing::message;
-    use fixbolt_dictionary::{DataType, fix44, fix50sp2};
+    use fixbolt_dictionary::{DataType, fix50sp2};
 
     use super::*;
 
@@ -300,7 +330,7 @@ mod tests {
         }
 
         fn receives(&mut self, fields: &str) -> Option<Part> {
-            self.take(false, fields)
+            self.take(false, fields).filter(|part| *part != Part::Other)
         }
     }
 
@@ -474,6 +504,32 @@ mod tests {
         assert_eq!(exchange.take(true, "35=D|34=4|11=a"), Some(Part::Sent));
         assert_eq!(exchange.take(true, "35=D|34=5|11=a"), None);
         assert_eq!(exchange.receives("35=3|45=4"), BAD);
+    }
+
+    #[test]
+    fn what_comes_after_the_message_and_is_no_answer_is_told_apart_from_heartbeats() {
+        let fields = [(CL_ORD_ID, b"a".to_vec())];
+        let mut exchange = Exchange(Answers::new(Wait::Ack, MsgType::new(b"D"), &fields).unwrap());
+        assert_eq!(exchange.take(false, "35=8|11=b|39=0"), None, "it came before");
+        assert_eq!(exchange.take(true, "35=D|34=2|11=a"), Some(Part::Sent));
+        for other in ["35=8|11=b|39=0", "35=8|43=Y|11=a|39=0", "35=3|45=1", "35=2|7=2|16=0", "35=B|148=x"] {
+            assert_eq!(exchange.take(false, other), Some(Part::Other), "{other}");
+        }
+        for alive in ["35=0", "35=1|112=x", "35=A|98=0|108=30"] {
+            assert_eq!(exchange.take(false, alive), None, "{alive}");
+        }
+        assert_eq!(exchange.take(true, "35=2|7=1|16=0"), None, "it is ours");
+    }
+
+    #[test]
+    fn how_an_answer_names_the_message_is_said_in_words() {
+        let naming = |msg_type, fields| Exchange::of(Wait::Ack, msg_type, fields).0.naming();
+        assert_eq!(naming("D", "11=a|55=IBM"), "has ClOrdID (11) a or RefSeqNum (45) 2");
+        assert_eq!(
+            naming("F", "11=c|41=a|37=7"),
+            "has ClOrdID (11) c or OrigClOrdID (41) a or OrderID (37) 7 or RefSeqNum (45) 2"
+        );
+        assert_eq!(naming("B", "148=x"), "is any application message, or has RefSeqNum (45) 2");
     }
 
     #[test]

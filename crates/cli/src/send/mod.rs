@@ -20,7 +20,7 @@ use fixbolt_session::{
 };
 
 use crate::halts;
-use crate::print::{Lexicon, Reader, block, json};
+use crate::print::{Lexicon, Reader, block, json, one_line};
 use crate::serve::cannot_start;
 use crate::tls::TlsArguments;
 use answers::{Answers, Part, Wait};
@@ -48,8 +48,8 @@ use tap::{Seen, Tap};
 /// cancels, replaces or rejects, with its OrderID or either of its ClOrdIDs. A Reject or
 /// BusinessMessageReject answers if its RefSeqNum is MsgSeqNum of what was sent. The first
 /// application message answers a message that has no id. Messages with PossDupFlag=Y, and those of
-/// other exchanges, are neither answers nor shown. With --wait filled every answer is shown until
-/// the order has reached its final state.
+/// other exchanges, are no answers: they are shown, in a line each, only if no answer comes. With
+/// --wait filled every answer is shown until the order has reached its final state.
 ///
 /// Both messages are checked as a session with the same dictionary and policy does, and shown as
 /// INVALID with what is wrong. What was asked for is sent even so, to see the counterparty's
@@ -223,6 +223,15 @@ impl Exchange {
                 None => Err(failure),
             };
         }
+        match self.answer() {
+            // Whoever waited for an answer sees what came instead.
+            Err(failure) if failure.is_connection() => Err(self.show_others(failure)?),
+            result => result,
+        }
+    }
+
+    /// Waits for the answer, and shows it, with what was sent.
+    fn answer(&mut self) -> Result<Answer, Failure> {
         let deadline = Instant::now() + self.timeout;
         let missing = match self.wait {
             Wait::Ack => "no answer",
@@ -344,6 +353,22 @@ impl Exchange {
         Failure::connection(format!("{what} from {} within {} s", self.peer, self.timeout.as_secs()))
     }
 
+    /// Shows what came and was no answer. Returns the failure with how an answer would have been
+    /// recognized, if anything came.
+    fn show_others(&mut self, failure: Failure) -> Result<Failure, Failure> {
+        let (others, more) = self.tap.others();
+        for other in &others {
+            self.show(other)?;
+        }
+        if more > 0 {
+            note!("{more} further messages came that are no answer");
+        }
+        if others.is_empty() {
+            return Ok(failure);
+        }
+        Ok(Failure::connection(format!("{failure}; an answer {}", self.tap.naming())))
+    }
+
     /// Shows a message. Returns the result of the exchange if this was its last message.
     fn show(&mut self, seen: &Seen) -> Result<Option<Answer>, Failure> {
         let (word, answer) = match seen.part {
@@ -351,13 +376,20 @@ impl Exchange {
             Part::Logout | Part::Progress => ("received", None),
             Part::Last { good: true } => ("received", Some(Answer::Yes)),
             Part::Last { good: false } => ("received", Some(Answer::No)),
+            Part::Other => ("unmatched", None),
         };
         let reading = self.reader.read_as(&seen.bytes, seen.version);
-        self.is_valid &= seen.part == Part::Sent || reading.is_valid();
+        self.is_valid &= matches!(seen.part, Part::Sent | Part::Other) || reading.is_valid();
         // What is wrong is shown with the message.
         let answer = if self.is_valid { answer } else { answer.map(|_| Answer::No) };
         let mut text = Vec::new();
         match self.format {
+            Format::Text if seen.part == Part::Other => {
+                let again = if reading.value(43) == Some(b"Y") { " again (PossDupFlag=Y)" } else { "" };
+                write!(text, "received{again}, no answer: ")?;
+                one_line(&mut text, &reading);
+                shorten(&mut text);
+            }
             Format::Text => block(&mut text, &reading, format!("  {word}").as_bytes()),
             Format::Json => {
                 json(&mut text, &reading, Object::new().text("kind", word).unfinished().as_bytes());
@@ -367,5 +399,14 @@ impl Exchange {
         out.write_all(&text)?;
         out.flush()?;
         Ok(answer)
+    }
+}
+
+/// Cuts a line that ends with a line feed to what can be seen at a glance.
+fn shorten(line: &mut Vec<u8>) {
+    const MOST: usize = 500;
+    let text = String::from_utf8_lossy(line);
+    if let Some((at, _)) = text.char_indices().nth(MOST) {
+        *line = format!("{}…\n", &text[..at]).into_bytes();
     }
 }

@@ -1,5 +1,5 @@
 //! The messages of the exchange, exactly as sent and received, for the command's thread to show.
-//! Whatever else the counterparty sends is not kept.
+//! Of whatever else the counterparty sends meanwhile, little is kept: to show why nothing answers.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -40,12 +40,18 @@ struct Watched {
     seen: VecDeque<Seen>,
     /// The number of messages that nobody had taken when more came than are kept.
     left_out: u64,
+    /// The first messages that are no answers, and the number of those that are not kept.
+    others: Vec<Seen>,
+    more_others: u64,
     tags: Vec<u32>,
     spans: Vec<Span>,
 }
 
 /// The most answers that are kept for the command's thread. The last one is kept in any case.
 const MOST_KEPT: usize = 256;
+
+/// The most messages that are kept and are no answers.
+const MOST_OTHERS: usize = 10;
 
 impl Tap {
     /// Creates a tap for messages of up to `max_message_size` bytes, over FIXT.1.1 with the
@@ -54,9 +60,11 @@ impl Tap {
         // No field is shorter than `1=a` and SOH.
         let fields = max_message_size / 4;
         let (tags, spans) = (vec![0; fields], vec![Span::default(); fields]);
-        let seen = VecDeque::new();
         let (ours, theirs) = (default, default);
-        let watched = Watched { answers, ours, theirs, is_over: false, seen, left_out: 0, tags, spans };
+        let (seen, others) = (VecDeque::new(), Vec::new());
+        let (is_over, left_out, more_others) = (false, 0, 0);
+        let watched =
+            Watched { answers, ours, theirs, is_over, seen, left_out, others, more_others, tags, spans };
         Self { watched: Mutex::new(watched), changed: Condvar::new() }
     }
 
@@ -70,6 +78,17 @@ impl Tap {
     /// Returns the number of answers that were not kept.
     pub(super) fn left_out(&self) -> u64 {
         self.lock().left_out
+    }
+
+    /// Returns the first messages that came and are no answers, and the number of further ones.
+    pub(super) fn others(&self) -> (Vec<Seen>, u64) {
+        let watched = self.lock();
+        (watched.others.clone(), watched.more_others)
+    }
+
+    /// Returns how an answer names the message, in words.
+    pub(super) fn naming(&self) -> String {
+        self.lock().answers.naming()
     }
 
     fn lock(&self) -> MutexGuard<'_, Watched> {
@@ -90,7 +109,8 @@ impl WireObserver for Tap {
 }
 
 impl Watched {
-    /// Keeps a message if it belongs to the exchange. Returns whether it does.
+    /// Keeps a message if it belongs to the exchange, or is one of the first that do not. Returns
+    /// whether there is one more to show.
     fn take(&mut self, sent: bool, bytes: &[u8]) -> bool {
         if self.is_over {
             return false;
@@ -104,6 +124,10 @@ impl Watched {
         }
         let Some(part) = self.answers.take(sent, &message) else { return false };
         self.is_over = matches!(part, Part::Last { .. });
+        if part == Part::Other && self.others.len() >= MOST_OTHERS {
+            self.more_others += 1;
+            return false;
+        }
         if !self.is_over && self.seen.len() >= MOST_KEPT {
             self.left_out += 1;
             return false;
@@ -113,7 +137,12 @@ impl Watched {
             Some(named) => Version::from_appl_ver_id(named),
             None => default,
         };
-        self.seen.push_back(Seen { part, version, bytes: bytes.to_vec() });
+        let seen = Seen { part, version, bytes: bytes.to_vec() };
+        if part == Part::Other {
+            self.others.push(seen);
+            return false;
+        }
+        self.seen.push_back(seen);
         true
     }
 }
@@ -137,6 +166,7 @@ mod tests {
             observe(false, &format!("35=8|34={n}|11=b|39=0"));
             observe(false, &format!("35=8|34={n}|11=a|39=0"));
         }
+        assert_eq!((tap.others().0.len(), tap.others().1), (MOST_OTHERS, 1000 - MOST_OTHERS as u64));
         assert!(observe(false, "35=8|34=1001|11=a|39=2"));
         assert!(!observe(false, "35=8|34=1002|11=a|39=2"));
         let parts: Vec<Part> =
