@@ -287,6 +287,7 @@ fn json_is_an_object_for_each_line_with_its_values_by_name() {
     let config = configuration(&folder, &["CLIENT"]);
     let server = Server::start_with_log(&["-o", "json", "--config", &config], log.file());
     let mut client = Client::logged_on(&server, "CLIENT");
+    client.send("3", "45=1|371=98|373=5|");
     client.seq = 1;
     client.send("0", "");
     client.wait_for_close();
@@ -309,8 +310,14 @@ fn json_is_an_object_for_each_line_with_its_values_by_name() {
         found.unwrap_or_else(|| panic!("no {kind}: {lines:#?}"))
     };
     let ended = kind("ended", "warning");
-    assert_eq!((member(ended, "expected"), member(ended, "received")), ("2".into(), "1".into()));
+    assert_eq!((member(ended, "expected"), member(ended, "received")), ("3".into(), "1".into()));
     assert_eq!(member(ended, "session"), "FIX.4.4:FIXBOLT->CLIENT");
+    let rejected = kind("reject_received", "warning");
+    assert_eq!(
+        member(rejected, "text"),
+        "the counterparty rejected message 1: Value is incorrect (out of range) for this tag (RefTagID 371 is 98, SessionRejectReason 373 is 5)"
+    );
+    assert_eq!((member(rejected, "tag"), member(rejected, "reject_reason")), ("98".into(), "5".into()));
     let refused = kind("closed_before_logon", "info");
     // The text of an identity writes a backslash as two.
     assert_eq!(member(refused, "session"), r#"FIX.4.4:FIXBOLT->NO "BODY\\"#);

@@ -160,10 +160,21 @@ fn the_end_has_what_the_counterpartys_logout_or_reject_says() {
         ("35=5|34=1|1409=123|", logout(Some(123)), "", ": SessionStatus (1409) is 123"),
         ("35=5|34=1|", logout(None), "", " without saying why; read its log"),
         ("35=3|34=1|45=1|58=no\u{7}|", reject(None, None), "no\\x07", ": no\\x07"),
-        ("35=3|34=1|45=1|371=98|373=5|58=no|", reject(Some(5), Some(98)), "no", ": no"),
-        ("35=3|34=1|45=1|371=98|373=5|", reject(Some(5), Some(98)), "", " for this tag, field 98"),
-        ("35=3|34=1|45=1|373=123|", reject(Some(123), None), "", ": SessionRejectReason (373) is 123"),
-        ("35=3|34=1|45=1|371=98|", reject(None, Some(98)), "", ": field 98 of it is wrong"),
+        (
+            "35=3|34=1|45=1|371=98|373=5|58=no|",
+            reject(Some(5), Some(98)),
+            "no",
+            ": no (RefTagID 371 is 98, SessionRejectReason 373 is 5)",
+        ),
+        (
+            "35=3|34=1|45=1|371=98|373=5|",
+            reject(Some(5), Some(98)),
+            "",
+            " for this tag (RefTagID 371 is 98, SessionRejectReason 373 is 5)",
+        ),
+        ("35=3|34=1|45=1|373=123|", reject(Some(123), None), "", ": SessionRejectReason 373 is 123"),
+        ("35=3|34=1|45=1|371=98|", reject(None, Some(98)), "", ": RefTagID 371 is 98"),
+        ("35=3|34=1|45=1|371=98|58=no|", reject(None, Some(98)), "no", ": no (RefTagID 371 is 98)"),
         ("35=3|34=1|45=1|371=x|", reject(None, None), "", " without saying why; read its log"),
     ] {
         let refusal = refusal(fields);

@@ -1,12 +1,15 @@
 //! What happens to sessions, as lines of the log.
 
-use fixbolt_codec::{BodyWriter, Message, Redacted};
+use fixbolt_codec::{BodyWriter, FromField, Message, Redacted, Tag};
 use fixbolt_session::{
     Application, CodecOperation, Delivery, Event, Failure, Halt, LogonDecision, Misbehavior,
     RefusedConnection, Resend, ResendAnswer, ResendRange, Resume, SessionEnd, SessionId, Turn,
 };
 
 use super::{Counted, LINES, Line, Severity};
+
+const REF_TAG_ID: Tag = Tag::new(371);
+const SESSION_REJECT_REASON: Tag = Tag::new(373);
 
 /// An application whose sessions' events are lines of the log, and then shown to a function.
 #[derive(Debug)]
@@ -127,11 +130,17 @@ fn line(severity: Severity, kind: &'static str, session: &SessionId, event: &Eve
                 None => line,
             }
         }
-        Event::RejectReceived { seq, text: words, .. } => {
+        Event::RejectReceived { message, seq, text: words } => {
             let line = match seq {
                 Some(seq) => line.number("seq", seq.0),
                 None => line,
             };
+            let line = match message.get(SESSION_REJECT_REASON).and_then(|value| u64::from_field(value).ok())
+            {
+                Some(reason) => line.number("reject_reason", reason),
+                None => line,
+            };
+            let line = text(line, "tag", &Redacted(message.get(REF_TAG_ID).unwrap_or_default()));
             text(line, "counterparty_text", words)
         }
         Event::LogoutReceived { text: words, .. } => text(line, "counterparty_text", words),

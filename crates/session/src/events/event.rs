@@ -11,6 +11,7 @@ use fixbolt_dictionary::{EntryOrder, Violation};
 use crate::events::attempt::FailedAttempt;
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
+use crate::events::rejects::Rejection;
 use crate::values::clock_watch::Clock;
 use crate::values::codec_timing::CodecTime;
 use crate::values::waits_for::WaitsFor;
@@ -346,13 +347,15 @@ impl fmt::Display for Event<'_> {
             Self::WarnedOutbound { seq, violation } => {
                 write!(f, "message {seq} of ours is not valid: {violation}")
             }
-            Self::RejectReceived { seq, text: words, .. } => {
+            Self::RejectReceived { message, seq, text: words } => {
                 f.write_str("the counterparty rejected ")?;
                 match seq {
                     Some(seq) => write!(f, "message {seq}")?,
                     None => f.write_str("a message of ours")?,
                 }
-                text(f, words)
+                let words = words.to_string();
+                let rejection = Rejection::of(message, &words);
+                if rejection.is_empty() { Ok(()) } else { write!(f, ": {rejection}") }
             }
             Self::LogoutReceived { text: words, .. } => {
                 f.write_str("the counterparty sent a Logout")?;

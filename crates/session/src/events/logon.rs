@@ -5,6 +5,7 @@ use core::fmt;
 use fixbolt_codec::{Redacted, Tag};
 use fixbolt_dictionary::SessionRejectReason;
 
+use crate::events::rejects::Rejection;
 use crate::values::fix::session_status;
 
 /// The most bytes of a counterparty's Text (58) that are kept of an answer to our Logon.
@@ -104,32 +105,22 @@ impl LogonRefusal {
     }
 }
 
-/// Shows the Text, or else what the other fields mean.
+/// Shows the Text, or else what the other fields mean, and the fields of a Reject in any case.
 impl fmt::Display for LogonRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SILENT: &str = "the counterparty refused the logon without saying why; read its log";
         const SAYS: &str = "the counterparty refused the logon: ";
-        if !self.text.is_empty() {
-            return write!(f, "{SAYS}{}", self.text);
-        }
         match self.answer {
+            RefusingAnswer::Logout { .. } if !self.text.is_empty() => write!(f, "{SAYS}{}", self.text),
             RefusingAnswer::Logout { status: Some(status) } => match session_status::meaning(status) {
                 Some(meaning) => write!(f, "{SAYS}{meaning} (SessionStatus 1409 is {status})"),
                 None => write!(f, "{SAYS}SessionStatus (1409) is {status}"),
             },
-            RefusingAnswer::Reject { reason: Some(reason), tag } => {
-                let known = u16::try_from(reason).ok().map(SessionRejectReason::from_number);
-                match known.filter(|known| u64::from(known.number()) == reason) {
-                    Some(known) => write!(f, "{SAYS}{}", known.text())?,
-                    None => write!(f, "{SAYS}SessionRejectReason (373) is {reason}")?,
-                }
-                tag.map_or(Ok(()), |tag| write!(f, ", field {tag}"))
-            }
-            RefusingAnswer::Reject { reason: None, tag: Some(tag) } => {
-                write!(f, "{SAYS}field {tag} of it is wrong")
-            }
-            RefusingAnswer::Logout { status: None } | RefusingAnswer::Reject { reason: None, tag: None } => {
-                f.write_str(SILENT)
+            RefusingAnswer::Logout { status: None } => f.write_str(SILENT),
+            RefusingAnswer::Reject { reason: None, tag: None } if self.text.is_empty() => f.write_str(SILENT),
+            RefusingAnswer::Reject { reason, tag } => {
+                f.write_str(SAYS)?;
+                Rejection { text: &self.text, reason, tag }.fmt(f)
             }
         }
     }

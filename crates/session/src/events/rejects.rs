@@ -3,8 +3,10 @@
 use core::fmt;
 use std::borrow::Cow;
 
-use fixbolt_codec::Tag;
+use fixbolt_codec::{FromField, Message, Tag};
 use fixbolt_dictionary::SessionRejectReason;
+
+use crate::values::fix::tag;
 
 /// A Reject (35=3) of a message that breaks a rule that the session's dictionary does not contain.
 ///
@@ -178,5 +180,53 @@ impl BusinessRejectReason {
     #[must_use]
     pub const fn number(self) -> u16 {
         self.0
+    }
+}
+
+/// What a Reject says of the message that it rejects.
+pub(crate) struct Rejection<'r> {
+    /// Text (58), fit to be shown; empty if there is none.
+    pub(crate) text: &'r str,
+    /// SessionRejectReason (373).
+    pub(crate) reason: Option<u64>,
+    /// RefTagID (371).
+    pub(crate) tag: Option<Tag>,
+}
+
+impl<'r> Rejection<'r> {
+    /// Reads the fields of a Reject whose Text is `text`.
+    pub(crate) fn of(reject: &Message<'_>, text: &'r str) -> Self {
+        let number = |tag| reject.get(tag).and_then(|value| u64::from_field(value).ok());
+        let named = reject.get(tag::REF_TAG_ID).and_then(|tag| Tag::from_field(tag).ok());
+        Self { text, reason: number(tag::SESSION_REJECT_REASON), tag: named }
+    }
+
+    /// Returns whether it says nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.reason.is_none() && self.tag.is_none()
+    }
+}
+
+/// Shows the Text, or else what the reason means, and both fields.
+impl fmt::Display for Rejection<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = self.reason.and_then(|reason| {
+            let known = SessionRejectReason::from_number(u16::try_from(reason).ok()?);
+            (u64::from(known.number()) == reason).then(|| known.text())
+        });
+        let words = Some(self.text).filter(|text| !text.is_empty()).or(known);
+        f.write_str(words.unwrap_or_default())?;
+        if self.reason.is_none() && self.tag.is_none() {
+            return Ok(());
+        }
+        f.write_str(if words.is_some() { " (" } else { "" })?;
+        if let Some(tag) = self.tag {
+            write!(f, "RefTagID 371 is {tag}")?;
+        }
+        if let Some(reason) = self.reason {
+            let comma = if self.tag.is_some() { ", " } else { "" };
+            write!(f, "{comma}SessionRejectReason 373 is {reason}")?;
+        }
+        f.write_str(if words.is_some() { ")" } else { "" })
     }
 }
