@@ -23,7 +23,7 @@ use fixbolt_session::{
 use signal_hook::consts::SIGHUP;
 use signal_hook::iterator::Signals;
 
-use crate::check_config::refused;
+use crate::check_config::{Summary, refused};
 use crate::fixt;
 use crate::halts::{self, Halts};
 use crate::tls::TlsArguments;
@@ -151,7 +151,16 @@ const ECHO_DEFAULTS: [(&str, &str); 2] = [("Compatibility", "quickfix"), ("Accep
 fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Served, Failure> {
     let checked = match app {
         App::Echo => CheckedConfiguration::from_file_with(file, "--app echo", &ECHO_DEFAULTS),
-        App::Venue => CheckedConfiguration::from_file(file),
+        App::Venue => {
+            let mut checked = CheckedConfiguration::from_file(file);
+            let summary = Summary::of(&checked).to_string();
+            // What a running process has, the start tells as its error.
+            let _ = checked.try_start();
+            for line in summary.lines() {
+                log::write(&Line::new(Severity::Info, "configuration", line.to_owned()));
+            }
+            checked
+        }
     };
     let keep_going = keep_going || checked.engine.continue_initialization_on_error;
     let mistakes = checked.mistakes.clone();

@@ -53,21 +53,28 @@ fn a_file_without_mistakes_shows_each_sessions_settings() {
     let ended = run(&["check-config", path]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
     let lines: Vec<&str> = ended.out.lines().collect();
-    assert_eq!(lines[0], "engine");
-    for line in [
-        format!("session FIX.4.4:VENUE->TRADER ({path}:9)"),
-        "  MaxSessions=4096".to_owned(),
-        format!("  Workers=2  ({path}:3)"),
-        format!("  ResetOnLogon=Y  ({path}:12)"),
-        "  ResetOnLogout=N".to_owned(),
-        "  LogonTimeout=10".to_owned(),
-        format!("  SocketAcceptPort=0  ({path}:4)"),
+    assert_eq!(lines[0], "messages are kept in: memory");
+    assert!(lines[1].starts_with("listens on: 127.0.0.1:0 (without SocketAcceptHost only "), "{}", lines[1]);
+    let all = run(&["check-config", path, "--all"]).out;
+    let all: Vec<&str> = all.lines().collect();
+    for (line, is_default) in [
+        (format!("session FIX.4.4:VENUE->TRADER ({path}:9)"), false),
+        ("  MaxSessions=4096".to_owned(), true),
+        (format!("  Workers=2  ({path}:3)"), false),
+        (format!("  ResetOnLogon=Y  ({path}:12)"), false),
+        ("  ResetOnLogout=N".to_owned(), true),
+        ("  LogonTimeout=10".to_owned(), true),
+        ("  SocketUseSSL=N".to_owned(), true),
+        (format!("  SocketAcceptPort=0  ({path}:4)"), false),
     ] {
-        assert!(lines.contains(&line.as_str()), "{line}: {}", ended.out);
+        assert!(all.contains(&line.as_str()), "{line}: {all:?}");
+        assert_eq!(lines.contains(&line.as_str()), !is_default, "{line}: {}", ended.out);
     }
     let has = |text: &str| lines.iter().any(|line| line.starts_with("warning: ") && line.contains(text));
     assert!(
-        has("FileLogHeartbeats has no effect") && has("DefaultMarketPrice has no effect"),
+        has("FileLogHeartbeats has no effect")
+            && has("DefaultMarketPrice has no effect")
+            && has("FileStorePath: none is set, so messages and sequence numbers are in memory only"),
         "{}",
         ended.out
     );
@@ -75,22 +82,115 @@ fn a_file_without_mistakes_shows_each_sessions_settings() {
 }
 
 #[test]
-fn what_does_not_fit_this_machine_is_a_warning_and_no_mistake() {
-    let text = VENUE.replace("Workers=2", "Workers=1000\nWorkerWaiting=spinning");
-    let path = file("check-config-spinning", &text);
-    let ended = run(&["check-config", path.to_str().unwrap()]);
-    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
-    let said =
-        format!("warning: {}:4: WorkerWaiting: 1000 workers spin, and this process has ", path.display());
-    assert!(ended.out.contains(&said), "{}", ended.out);
-    if cfg!(target_os = "linux") {
-        let text = VENUE.replace("Workers=2", "WorkerCores=1023");
-        let path = file("check-config-cores", &text);
+fn more_workers_than_cores_are_a_warning_and_no_mistake() {
+    for (workers, said) in [
+        (
+            "Workers=1000\nWorkerWaiting=spinning",
+            "4: WorkerWaiting: 1000 workers spin, and this process has ",
+        ),
+        ("Workers=1000", "3: Workers: 1000 workers start, shared and dedicated ones, and this process has "),
+    ] {
+        let path = file("check-config-spinning", &VENUE.replace("Workers=2", workers));
         let ended = run(&["check-config", path.to_str().unwrap()]);
         assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
-        let said = format!("warning: {}:3: WorkerCores: core 1023 does not exist", path.display());
-        assert!(ended.out.contains(&said), "{}", ended.out);
+        let said = format!("warning: {}:{said}", path.display());
+        assert!(ended.out.contains(&said), "{said}: {}", ended.out);
     }
+}
+
+#[test]
+fn what_stops_the_start_stops_check_config_with_the_same_lines() {
+    let folder = directory("check-config-start");
+    let at = |name: &str| folder.join(name).display().to_string();
+    for (name, text) in [("file", "no directory"), ("empty.pem", ""), ("store.p12", "0\u{2}")] {
+        std::fs::write(at(name), text).unwrap();
+    }
+    let tls = |chain: &str, key: &str, more: &str| {
+        format!("SocketCertificateFile={}\nSocketPrivateKeyFile={}\n{more}", at(chain), at(key))
+    };
+    let certificates = folder.join("certificates");
+    assert_eq!(run(&["certs", certificates.to_str().unwrap()]).status, 0);
+    let right = |more: &str| {
+        tls("certificates/FIXBOLT.pem", "certificates/FIXBOLT.key", "")
+            + &format!("SocketCAFile={}\n{more}", at("certificates/ca.pem"))
+    };
+    let mut mistakes = vec![
+        ("names of certificates that nobody is asked for", right("TLSPeerNames=CompID\nNeedClientAuth=N\n")),
+        (
+            "a revocation list that does not exist",
+            right(&format!("NeedClientAuth=Y\nCertificateRevocationListFile={}\n", at("none.crl"))),
+        ),
+        (
+            "an authority in an empty file",
+            right("NeedClientAuth=Y\n").replace(&at("certificates/ca.pem"), &at("empty.pem")),
+        ),
+        ("a certificate that does not exist", tls("none.pem", "none.key", "NeedClientAuth=N\n")),
+        ("a certificate in an empty file", tls("empty.pem", "empty.pem", "NeedClientAuth=N\n")),
+        ("a keystore", format!("SocketKeyStore={}\nNeedClientAuth=N\n", at("store.p12"))),
+        ("SSLCertificate with PKCS#12", format!("SSLCertificate={}\n", at("store.p12"))),
+        ("a file as the journals' directory", format!("FileStorePath={}\n", at("file"))),
+        ("a file above the journals' directory", format!("FileStorePath={}/journals\n", at("file"))),
+        ("a file as the message log's directory", format!("FileLogPath={}/log\n", at("file"))),
+        ("an address of another machine", "SocketAcceptHost=192.0.2.1\n".to_owned()),
+        ("a dictionary that does not exist", format!("DataDictionary={}\n", at("none.xml"))),
+        ("a core named twice", "WorkerCores=0,0\n".to_owned()),
+        ("cores for fewer workers", "WorkerCores=0\n".to_owned()),
+        ("memory twice", format!("Store=memory\nFileStorePath={}\n", at("journals"))),
+    ];
+    if cfg!(target_os = "linux") {
+        mistakes.push(("a core that does not exist", "WorkerCores=1023\n".to_owned()));
+    }
+    for (what, setting) in mistakes {
+        let text = VENUE.replace("Workers=2\n", if what.contains("core") { "" } else { "Workers=2\n" });
+        let text = if what == "cores for fewer workers" { VENUE.to_owned() } else { text };
+        let path = folder.join("venue.cfg");
+        std::fs::write(&path, text.replace("[SESSION]", &format!("{setting}[SESSION]"))).unwrap();
+        let path = path.to_str().unwrap();
+        let checked = run(&["check-config", path]);
+        assert_eq!(checked.status, 1, "{what}: {}", checked.out);
+        let served = run(&["serve", "--config", path]);
+        assert_eq!(served.status, 2, "{what}: {}", served.err);
+        let mistakes: Vec<_> =
+            checked.out.lines().filter_map(|line| line.strip_prefix("mistake: ")).collect();
+        let refused: Vec<_> = served.err.lines().filter_map(|line| line.strip_prefix("fixbolt: ")).collect();
+        assert!(!mistakes.is_empty(), "{what}: {}", checked.out);
+        assert_eq!(mistakes, refused, "{what}");
+    }
+}
+
+#[test]
+fn what_a_running_engine_has_is_a_warning_that_names_its_process() {
+    let folder = directory("check-config-running");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let text = VENUE.replace("SocketAcceptPort=0", &format!("SocketAcceptPort={port}"));
+    let store = format!("FileStorePath={}\n[SESSION]", folder.join("journals").display());
+    let path = folder.join("venue.cfg");
+    std::fs::write(&path, text.replace("[SESSION]", &store)).unwrap();
+    let path = path.to_str().unwrap();
+    let mut server = fixbolt().args(["serve", "--config", path]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert_eq!(first, format!("listening 127.0.0.1:{port}\n"));
+    let ended = run(&["check-config", path]);
+    assert_eq!(ended.status, 0, "{}", ended.out);
+    let told = |key: &str| {
+        let line = format!("{path}:{}", if key == "SocketAcceptPort" { 4 } else { 9 });
+        let start = format!("warning: {line}: {key}: ");
+        ended.out.lines().find(|one| one.starts_with(&start)).map(str::to_owned)
+    };
+    let (of_port, of_journal) = (told("SocketAcceptPort"), told("FileStorePath"));
+    let process = format!("process {}", server.id());
+    let names = |line: &Option<String>| line.as_ref().is_some_and(|line| line.contains(&process));
+    assert!(names(&of_journal), "{}", ended.out);
+    assert!(names(&of_port) || !cfg!(target_os = "linux"), "{}", ended.out);
+    // A second one says the same, and does not start.
+    let second = run(&["serve", "--config", path]);
+    assert_eq!(second.status, 2);
+    assert!(second.err.contains(&process) || !cfg!(target_os = "linux"), "{}", second.err);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let ended = run(&["check-config", path]);
+    assert!(!ended.out.contains(&process), "{}", ended.out);
 }
 
 #[test]
@@ -120,21 +220,15 @@ fn every_mistake_is_reported_with_its_line_and_a_suggestion() {
 
     let ended = run(&["check-config", path, "-o", "json"]);
     assert_eq!(ended.status, 1);
-    let lines: Vec<&str> = ended.out.lines().skip(1).collect();
-    assert!(
-        ended.out.starts_with(r#"{"kind":"engine","settings":[{"key":"Workers","value":"2","#),
-        "{}",
-        ended.out
-    );
-    assert!(
-        lines[0].starts_with(r#"{"kind":"session","name":"FIX.4.4:VENUE->TRADER","place":""#),
-        "{}",
-        lines[0]
-    );
-    assert!(
-        lines[0]
-            .contains(r#""valid":false,"settings":[{"key":"ConnectionType","value":"acceptor","place":""#)
-    );
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert_eq!(lines[0], r#"{"kind":"summary","listening":[],"connecting":[]}"#);
+    let engine = r#"{"kind":"engine","settings":[{"key":"Workers","value":"2","#;
+    assert!(lines.iter().any(|line| line.starts_with(engine)), "{}", ended.out);
+    let last = lines.last().unwrap();
+    let session = r#"{"kind":"session","name":"FIX.4.4:VENUE->TRADER","place":""#;
+    assert!(last.starts_with(session), "{last}");
+    let settings = r#""valid":false,"settings":[{"key":"ConnectionType","value":"acceptor","place":""#;
+    assert!(last.contains(settings), "{last}");
     let mistake = lines.iter().find(|line| line.contains("RestOnLogon")).unwrap();
     assert!(mistake.starts_with(r#"{"kind":"mistake","place":""#), "{mistake}");
     assert!(mistake.ends_with(r#""nearest":"ResetOnLogon"}"#), "{mistake}");

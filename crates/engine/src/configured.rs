@@ -90,7 +90,7 @@ impl EngineBuilder {
 }
 
 /// Returns a store for journals below `base` with the limits of `engine`.
-fn journals(base: &Path, engine: &EngineConfiguration) -> DirectoryStore {
+pub(crate) fn journals(base: &Path, engine: &EngineConfiguration) -> DirectoryStore {
     let store = DirectoryStore::new(base).with_retention(engine.retention);
     match engine.journal_quota {
         Some(bytes) => store.with_quota(bytes),

@@ -5,12 +5,14 @@ use core::error::Error;
 use core::fmt;
 use core::net::SocketAddr;
 use std::io;
+use std::path::Path;
 
 use fixbolt_codec::TierError;
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{OpenError, SessionId};
 
 use crate::config::{ConfigError, ConfigErrors};
+use crate::port_holder;
 use crate::unanswered::Unanswered;
 
 /// Why an engine did not start, or did not end well.
@@ -88,12 +90,28 @@ impl EngineError {
     /// Returns the error of an address that cannot be bound, with what to do about it.
     pub(crate) fn listen(address: SocketAddr, error: &io::Error) -> Self {
         let what_to_do = match error.kind() {
-            io::ErrorKind::AddrInUse => "; stop the process that listens there, or choose another port",
-            io::ErrorKind::AddrNotAvailable => "; choose an address of this machine, or 0.0.0.0 for all",
-            io::ErrorKind::PermissionDenied => "; choose a port from 1024 on",
-            _ => "",
+            io::ErrorKind::AddrInUse => match port_holder::of(address) {
+                Some(process) => format!(": {process} listens there; stop it, or choose another port"),
+                None => "; stop the process that listens there, or choose another port".to_owned(),
+            },
+            io::ErrorKind::AddrNotAvailable => {
+                "; choose an address of this machine, or 0.0.0.0 for all".to_owned()
+            }
+            io::ErrorKind::PermissionDenied => "; choose a port from 1024 on".to_owned(),
+            _ => String::new(),
         };
         Self::Listen { address, reason: format!("{error}{what_to_do}") }
+    }
+
+    /// Returns the error of an engine whose memory cannot be locked.
+    pub(crate) const fn lock_memory(reason: String) -> Self {
+        Self::System { doing: "locking the memory (LockMemory)", reason }
+    }
+
+    /// Returns the error of an engine whose message log cannot be started.
+    pub(crate) fn message_log(directory: &Path, error: &io::Error) -> Self {
+        let reason = format!("{}: {error}", directory.display());
+        Self::System { doing: "starting the message log", reason }
     }
 
     pub(crate) fn open(session: SessionId, error: OpenError) -> Self {

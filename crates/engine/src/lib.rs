@@ -78,6 +78,7 @@ mod operation;
 mod origin;
 mod outbound_queue;
 mod pages;
+mod port_holder;
 mod ports;
 mod posted_body;
 mod preparation;

@@ -33,11 +33,13 @@ pub(crate) fn lock() -> Result<(), String> {
 }
 
 #[cfg(target_os = "linux")]
-fn lock_all() -> Result<(), String> {
-    use rustix::mm::{MlockAllFlags, mlockall};
+const WHAT_TO_DO: &str = "raise the limit (`ulimit -l unlimited`, or LimitMEMLOCK=infinity in systemd), or give the process CAP_IPC_LOCK";
+
+/// Checks whether the process may lock its memory; the error says what is missing, and what to do.
+#[cfg(target_os = "linux")]
+pub(crate) fn may_lock() -> Result<(), String> {
     use rustix::process::{Resource, getrlimit};
     use rustix::thread::{CapabilitySet, capabilities};
-    const WHAT_TO_DO: &str = "raise the limit (`ulimit -l unlimited`, or LimitMEMLOCK=infinity in systemd), or give the process CAP_IPC_LOCK";
     let has_no_limit = || capabilities(None).is_ok_and(|c| c.effective.contains(CapabilitySet::IPC_LOCK));
     if let Some(limit) = getrlimit(Resource::Memlock).current
         && !has_no_limit()
@@ -48,14 +50,27 @@ fn lock_all() -> Result<(), String> {
             "the process may lock {limit} bytes (RLIMIT_MEMLOCK), and allocations beyond that would fail; {WHAT_TO_DO}"
         ));
     }
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn lock_all() -> Result<(), String> {
+    use rustix::mm::{MlockAllFlags, mlockall};
+    may_lock()?;
     mlockall(MlockAllFlags::CURRENT)
         .and_then(|()| mlockall(MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT))
         .map_err(|error| format!("mlockall: {}; {WHAT_TO_DO}", std::io::Error::from(error)))
 }
 
+/// Returns an error: memory can be locked on Linux only.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn may_lock() -> Result<(), String> {
+    Err("memory can be locked on Linux only; leave it out".to_owned())
+}
+
 #[cfg(not(target_os = "linux"))]
 fn lock_all() -> Result<(), String> {
-    Err("memory can be locked on Linux only; leave it out".to_owned())
+    may_lock()
 }
 
 /// Writes to every page of `bytes`, without changing them.

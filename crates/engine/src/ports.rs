@@ -10,7 +10,7 @@ use std::panic::catch_unwind;
 use std::sync::Arc;
 
 use fixbolt_session::{SessionId, SessionKey};
-use socket2::SockRef;
+use socket2::{Domain, SockRef, Socket, Type};
 
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
 use crate::error::EngineError;
@@ -110,6 +110,15 @@ pub(crate) struct Made {
     pub(crate) acceptance: Acceptance,
 }
 
+/// Tries whether an address can be bound. Nobody can connect to it meanwhile.
+pub(crate) fn try_to_bind(address: SocketAddr) -> io::Result<()> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    // As std's listener does.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())
+}
+
 /// Returns whether the allowed addresses contain this one. An empty list allows any.
 pub(crate) fn allows(allowed: &[IpAddr], from: IpAddr) -> bool {
     allowed.is_empty() || allowed.contains(&from)
@@ -168,29 +177,51 @@ impl Ports {
         SockRef::from(&socket).listen(BACKLOG)?;
         socket.set_nonblocking(true)?;
         let bound = socket.local_addr()?;
+        Ok((self.add_address(address, bound), socket))
+    }
+
+    /// Returns the port with this address, which is added unless it is known. It is not bound.
+    pub(crate) fn at(&self, address: SocketAddr) -> Port {
+        self.find(address).unwrap_or_else(|| self.add_address(address, address))
+    }
+
+    fn add_address(&self, requested: SocketAddr, address: SocketAddr) -> Port {
         let mut ports = lock(&self.0);
         ports.push(Listening {
-            requested: address,
-            address: bound,
+            requested,
+            address,
             sessions: Vec::new(),
             bound: Vec::new(),
             templates: Vec::new(),
             security: Security::Undecided,
             proxies: None,
         });
-        Ok((Port(ports.len() - 1), socket))
+        Port(ports.len() - 1)
+    }
+
+    /// Decides how the connections to a port begin, with which proxies and TLS, or checks that a
+    /// further session agrees.
+    ///
+    /// # Errors
+    /// What is wrong, and what to do.
+    pub(crate) fn agree(
+        &self,
+        port: Port,
+        proxies: &[Network],
+        tls: Option<&Tls>,
+        contexts: &Arc<TlsContexts>,
+    ) -> Result<(), String> {
+        self.check_proxies(port, proxies)?;
+        self.secure(port, tls, contexts)?;
+        self.set_proxies(port, proxies);
+        Ok(())
     }
 
     /// Decides how the connections to a port are secured, or checks that a further session agrees.
     ///
     /// # Errors
     /// What is wrong, and what to do.
-    pub(crate) fn secure(
-        &self,
-        Port(port): Port,
-        tls: Option<&Tls>,
-        contexts: &Arc<TlsContexts>,
-    ) -> Result<(), String> {
+    fn secure(&self, Port(port): Port, tls: Option<&Tls>, contexts: &Arc<TlsContexts>) -> Result<(), String> {
         if let Some(tls) = tls.filter(|tls| tls.binds_peer())
             && tls.client_certificates == ClientCertificates::Off
         {
@@ -276,7 +307,7 @@ impl Ports {
     ///
     /// # Errors
     /// What is wrong, and what to do.
-    pub(crate) fn check_proxies(&self, Port(port): Port, proxies: &[Network]) -> Result<(), String> {
+    fn check_proxies(&self, Port(port): Port, proxies: &[Network]) -> Result<(), String> {
         let ports = lock(&self.0);
         match ports.get(port).and_then(|port| port.proxies.as_deref()) {
             Some(first) if first != proxies => Err(
@@ -288,7 +319,7 @@ impl Ports {
 
     /// Sets the addresses from which connections to a port begin with a PROXY header, unless a
     /// session has done so before.
-    pub(crate) fn set_proxies(&self, Port(port): Port, proxies: &[Network]) {
+    fn set_proxies(&self, Port(port): Port, proxies: &[Network]) {
         if let Some(port) = lock(&self.0).get_mut(port) {
             port.proxies.get_or_insert_with(|| proxies.into());
         }

@@ -113,16 +113,22 @@ pub(crate) fn pin_to(_: usize) -> io::Result<()> {
     ))
 }
 
-/// Returns a warning if more of the workers spin than the process has cores.
+/// Returns a warning if there are more workers than the process has cores, or more that spin.
 pub(crate) fn too_many(workers: &[WorkerOptions]) -> Option<String> {
     let cores = std::thread::available_parallelism().ok()?.get();
+    let (all, noun) = (workers.len(), if cores == 1 { "core" } else { "cores" });
     let spinning = workers.iter().filter(|worker| worker.waiting != Waiting::Blocking).count();
-    (spinning > cores).then(|| {
-        format!(
-            "{spinning} workers spin, and this process has {cores} {}: they take turns of milliseconds; start fewer, or let them block",
-            if cores == 1 { "core" } else { "cores" }
-        )
-    })
+    if spinning > cores {
+        Some(format!(
+            "{spinning} workers spin, and this process has {cores} {noun}: they take turns of milliseconds; start fewer, or let them block"
+        ))
+    } else if all > cores {
+        Some(format!(
+            "{all} workers start, shared and dedicated ones, and this process has {cores} {noun}: those that have messages at the same time wait for each other; start fewer"
+        ))
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -130,11 +136,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_spinning_workers_than_cores_are_warned_of() {
+    fn more_workers_than_cores_are_warned_of_and_that_they_spin() {
         let cores = std::thread::available_parallelism().unwrap().get();
         let workers = |waiting, count| vec![WorkerOptions { waiting, core: None }; count];
         assert_eq!(too_many(&workers(Waiting::Spinning, cores)), None);
-        assert_eq!(too_many(&workers(Waiting::Blocking, cores + 1)), None);
+        assert_eq!(too_many(&workers(Waiting::Blocking, cores)), None);
+        let warning = too_many(&workers(Waiting::Blocking, cores + 1)).unwrap();
+        assert!(warning.starts_with(&format!("{} workers start, ", cores + 1)), "{warning}");
         let warning = too_many(&workers(Waiting::SpinningFor(Duration::from_millis(1)), cores + 1)).unwrap();
         assert!(
             warning.starts_with(&format!("{} workers spin, and this process has ", cores + 1)),

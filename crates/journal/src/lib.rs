@@ -32,6 +32,7 @@ mod layout;
 mod ledger;
 mod lock;
 mod log;
+mod look;
 mod look_ahead;
 mod mapping;
 mod memory;
@@ -62,6 +63,7 @@ mod thread;
 pub use archive::Retention;
 pub use checksum::record as record_checksum;
 pub use directory::DirectoryStore;
+pub use look::try_to_create_in;
 pub use memory::MemoryStore;
 pub use none::NoStore;
 #[cfg(feature = "inspect")]

@@ -50,12 +50,7 @@ impl Lock {
             let directory = File::open(path).map_err(|e| failed("opening", path, &e))?;
             match directory.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
-                    return Err(StoreError::Locked {
-                        place: path.display().to_string(),
-                        holder: holder(path).unwrap_or_else(|| "an unknown process".to_owned()),
-                    });
-                }
+                Err(TryLockError::WouldBlock) => return Err(held(path)),
                 Err(TryLockError::Error(error)) => return Err(failed("locking", path, &error)),
             }
             // If the directory was moved away between opening and locking, another one may be here.
@@ -152,6 +147,12 @@ fn host_name() -> String {
         "" => "unknown".to_owned(),
         name => name.replace(char::is_whitespace, "_"),
     }
+}
+
+/// Returns the error of a directory whose lock another process holds.
+pub(crate) fn held(directory: &Path) -> StoreError {
+    let holder = holder(directory).unwrap_or_else(|| "an unknown process".to_owned());
+    StoreError::Locked { place: directory.display().to_string(), holder }
 }
 
 /// Returns who last took the lock of `directory`, as text.

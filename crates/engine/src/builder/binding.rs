@@ -5,6 +5,7 @@ use core::net::SocketAddr;
 use fixbolt_session::SessionId;
 
 use super::EngineBuilder;
+use super::starting::Refused;
 use crate::error::EngineError;
 use crate::preparation::wrong;
 use crate::tls::{PeerRules, SAYS_NOTHING, Tls};
@@ -12,30 +13,19 @@ use crate::tls::{PeerRules, SAYS_NOTHING, Tls};
 impl EngineBuilder {
     /// Checks that no session is open to the certificates of a template's sessions unless it says
     /// so: at an address where these are known by their CompID, the others say whose theirs are.
-    /// Those that do not are left out if the others are to start.
-    ///
-    /// # Errors
-    /// [`EngineError::Settings`], or [`EngineError::Listen`] for a template.
-    pub(super) fn check_binding(&mut self) -> Result<(), EngineError> {
+    /// Those that do not are refused with [`EngineError::Settings`], or [`EngineError::Listen`] for
+    /// a template.
+    pub(super) fn check_binding(&mut self, refused: &mut Refused) {
         let by_comp_id = self.templates.iter().filter(|(_, template)| template.binds_by_comp_id());
         let addresses: Vec<SocketAddr> = by_comp_id.map(|(address, _)| *address).collect();
         let is_open = |address: &SocketAddr, tls: Option<&Tls>| {
             addresses.contains(address) && tls.is_some_and(Tls::says_nothing_of_peer)
         };
-        let keep_going = self.keep_going;
-        let mut first = None;
-        let mut leave_out = |session: &dyn core::fmt::Display, error: EngineError| {
-            if keep_going {
-                tracing::error!(%session, error = %format_args!("{error:#}"), "the session is left out");
-            } else {
-                first.get_or_insert(error);
-            }
-        };
         self.acceptances.retain(|(address, acceptance)| {
             let id = &acceptance.settings.id;
             let is_open = is_open(address, acceptance.tls.as_ref());
             if is_open {
-                leave_out(id, wrong(id, SAYS_NOTHING.to_owned()));
+                refused.session(id, wrong(id, SAYS_NOTHING.to_owned()));
             }
             !is_open
         });
@@ -43,11 +33,10 @@ impl EngineBuilder {
             let (address, is_open) = (*address, is_open(address, template.tls.as_ref()));
             if is_open {
                 let reason = SAYS_NOTHING.to_owned();
-                leave_out(&"any counterparty", EngineError::Listen { address, reason });
+                refused.session(&"any counterparty", EngineError::Listen { address, reason });
             }
             !is_open
         });
-        first.map_or(Ok(()), Err)
     }
 
     /// Returns the rules about certificates of the sessions that are accepted.

@@ -3,6 +3,7 @@
 
 mod binding;
 mod starting;
+pub(crate) mod trial;
 
 use core::fmt;
 use core::net::{IpAddr, SocketAddr};

@@ -25,6 +25,7 @@ use crate::session_check::check_log_name;
 use crate::session_registry::SessionRegistry;
 use crate::team::Team;
 use crate::tier::choose_tier;
+use crate::tls::PeerRules;
 use crate::waiting::{WorkerOptions, check_cores, too_many};
 use crate::worker::Worker;
 use crate::worker::event_source::EventSource;
@@ -108,33 +109,15 @@ impl EngineBuilder {
         shared: usize,
         app: &mut dyn FnMut(usize) -> Option<A>,
     ) -> Result<Assembled<A>, EngineError> {
-        if self.acceptances.is_empty() && self.templates.is_empty() && self.initiations.is_empty() {
-            return Err(EngineError::NoSessions);
-        }
-        if let Some(workers) = self.workers.filter(|workers| *workers != shared) {
-            return Err(wrong_workers(format!(
-                "the configuration has Workers={workers}, but the program starts {shared}; pass the configuration's engine.workers to start_with, or leave the key out"
-            )));
-        }
-        let options = self.worker_options(shared)?;
-        self.give_settings_of_addresses()?;
-        self.check_binding()?;
-        let bound = self.bound();
-        let are_logged = self.message_log.is_some();
-        prepare(&mut self.acceptances, &mut self.initiations, are_logged, self.keep_going)?;
-        choose_tier()?;
+        let Plan { options, bound, places } = self.plan(shared).map_err(Refused::first)?;
         if self.lock_memory {
-            memory::lock()
-                .map_err(|reason| EngineError::System { doing: "locking the memory (LockMemory)", reason })?;
+            memory::lock().map_err(EngineError::lock_memory)?;
         }
         if let Some(directory) = self.message_log.take() {
-            let log = MessageLog::start(&directory).map_err(|error| EngineError::System {
-                doing: "starting the message log",
-                reason: format!("{}: {error}", directory.display()),
-            })?;
+            let log = MessageLog::start(&directory)
+                .map_err(|error| EngineError::message_log(&directory, &error))?;
             self.observer = Some(log.beside(self.observer.take()));
         }
-        let places = self.distribute()?.workers(shared);
         let registry = Arc::new(SessionRegistry::new(
             self.limits.sessions,
             self.outbound_queue_size,
@@ -155,6 +138,34 @@ impl EngineBuilder {
         }
         let cores = options.iter().map(|worker| worker.core).collect();
         Ok(Assembled { workers, cores, team, registry })
+    }
+
+    /// Checks what can be checked before anything is opened, and decides what runs where.
+    ///
+    /// # Errors
+    /// Everything that is wrong; with `keep_going`, what does not concern single sessions.
+    pub(super) fn plan(&mut self, shared: usize) -> Result<Plan, Refused> {
+        let mut refused = Refused { keep_going: self.keep_going, errors: Vec::new() };
+        if self.acceptances.is_empty() && self.templates.is_empty() && self.initiations.is_empty() {
+            refused.errors.push(EngineError::NoSessions);
+        }
+        if let Some(workers) = self.workers.filter(|workers| *workers != shared) {
+            refused.errors.push(wrong_workers(format!(
+                "the configuration has Workers={workers}, but the program starts {shared}; pass the configuration's engine.workers to start_with, or leave the key out"
+            )));
+        }
+        let options = refused.unless(self.worker_options(shared));
+        refused.unless(self.give_settings_of_addresses());
+        self.check_binding(&mut refused);
+        let bound = self.bound();
+        let are_logged = self.message_log.is_some();
+        prepare(&mut self.acceptances, &mut self.initiations, are_logged, &mut refused);
+        refused.unless(choose_tier());
+        let places = refused.unless(self.distribute()).map(|distribution| distribution.workers(shared));
+        match (options, places) {
+            (Some(options), Some(places)) if refused.errors.is_empty() => Ok(Plan { options, bound, places }),
+            _ => Err(refused),
+        }
     }
 
     /// Gives the sessions of an address its TLS and its proxies, unless they have their own.
@@ -289,10 +300,8 @@ impl EngineBuilder {
         for (address, template) in core::mem::take(&mut self.templates) {
             let opened = ports.open_at(address, |port| {
                 ports
-                    .check_proxies(port, &template.proxies)
-                    .and_then(|()| ports.secure(port, template.tls.as_ref(), registry.tls()))
+                    .agree(port, &template.proxies, template.tls.as_ref(), registry.tls())
                     .map_err(|reason| EngineError::Listen { address, reason })?;
-                ports.set_proxies(port, &template.proxies);
                 ports.add_template(port, template);
                 Ok(())
             });
@@ -324,6 +333,43 @@ impl EngineBuilder {
         match &self.observer {
             Some(observer) => sessions.observed_by(Arc::clone(observer)),
             None => sessions,
+        }
+    }
+}
+
+/// What is decided before anything is opened.
+pub(super) struct Plan {
+    /// The options of each worker, the shared ones first.
+    options: Vec<WorkerOptions>,
+    /// The rules about certificates of the sessions that are accepted.
+    bound: Vec<(SocketAddr, SessionId, PeerRules)>,
+    /// The worker of each session.
+    places: HashMap<SessionId, usize>,
+}
+
+/// What is wrong before anything is opened.
+#[derive(Debug)]
+pub(super) struct Refused {
+    /// Whether a session that cannot be opened is left out.
+    keep_going: bool,
+    pub(super) errors: Vec<EngineError>,
+}
+
+impl Refused {
+    /// Returns the error with which the start fails.
+    fn first(self) -> EngineError {
+        self.errors.into_iter().next().unwrap_or(EngineError::NoSessions)
+    }
+
+    /// Returns what there is, unless it is an error.
+    fn unless<T>(&mut self, result: Result<T, EngineError>) -> Option<T> {
+        result.map_err(|error| self.errors.push(error)).ok()
+    }
+
+    /// Notes that a session cannot be opened, or leaves it out.
+    pub(super) fn session(&mut self, session: &dyn fmt::Display, error: EngineError) {
+        if let Err(error) = or_left_out::<()>(self.keep_going, session, Err(error)) {
+            self.errors.push(error);
         }
     }
 }
@@ -374,17 +420,11 @@ fn prepare(
     acceptances: &mut Vec<(SocketAddr, Acceptance)>,
     initiations: &mut Vec<Initiation>,
     are_logged: bool,
-    keep_going: bool,
-) -> Result<(), EngineError> {
+    refused: &mut Refused,
+) {
     let mut known = HashSet::new();
-    let mut failed = None;
-    let mut keep = |id: &SessionId, result: Result<(), EngineError>| match or_left_out(keep_going, id, result)
-    {
-        Ok(had) => had.is_some(),
-        Err(error) => {
-            failed.get_or_insert(error);
-            true
-        }
+    let mut keep = |id: &SessionId, result: Result<(), EngineError>| {
+        result.map_err(|error| refused.session(id, error)).is_ok()
     };
     let mut once = |settings: &SessionSettings| match known.insert(settings.id.clone()) {
         true if are_logged => {
@@ -408,5 +448,4 @@ fn prepare(
         let id = initiation.settings.id.clone();
         keep(&id, once(&initiation.settings).and_then(|()| preparation::prepare_initiation(initiation)))
     });
-    failed.map_or(Ok(()), Err)
 }

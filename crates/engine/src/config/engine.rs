@@ -31,6 +31,8 @@ pub struct EngineConfiguration {
     pub warm_up_interval: Option<Duration>,
     /// FileLogPath: [`EngineBuilder::message_log`](crate::EngineBuilder::message_log).
     pub message_log: Option<PathBuf>,
+    /// Store=memory: that messages are kept in memory is meant so.
+    pub store_in_memory: bool,
     /// MaxSessions: [`EngineBuilder::session_limit`](crate::EngineBuilder::session_limit).
     pub max_sessions: usize,
     /// MaxPendingConnections:
@@ -73,6 +75,7 @@ impl Default for EngineConfiguration {
             warm_up: false,
             warm_up_interval: None,
             message_log: None,
+            store_in_memory: false,
             max_sessions: sessions.all,
             max_pending_connections: connections.pending,
             max_connections_per_address: connections.per_address,

@@ -1,19 +1,17 @@
 //! Makes the settings of the engine from `[DEFAULT]`, collecting every mistake.
 
 use super::engine::EngineConfiguration;
-use super::error::{ConfigError, ConfigWarning};
+use super::error::ConfigError;
 use super::refusal::Refusal;
 use super::rows::{Effect, ROWS};
 use super::session::EffectiveSetting;
 use super::text::Section;
 use super::values::{flag, whole_number};
-use crate::waiting::{WorkerOptions, check_usable, too_many};
 
 /// Reads the settings of the engine from `[DEFAULT]`, and returns them with what may be shown.
 pub(super) fn read(
     defaults: Option<&Section>,
     mistakes: &mut Vec<ConfigError>,
-    warnings: &mut Vec<ConfigWarning>,
 ) -> (EngineConfiguration, Vec<EffectiveSetting>) {
     let mut engine = EngineConfiguration::default();
     let mut effective = Vec::new();
@@ -40,10 +38,12 @@ pub(super) fn read(
                 Err(Refusal::Unavailable(reason)) => Some(setting.unavailable(reason)),
             });
         }
+        let value = setting.map_or(row.default, |setting| setting.shown());
         effective.push(EffectiveSetting {
             key: row.name.to_owned(),
-            value: setting.map_or(row.default, |setting| setting.shown()).to_owned(),
+            value: value.to_owned(),
             place: setting.map(|setting| setting.place.clone()),
+            is_default: value.eq_ignore_ascii_case(row.default),
             meaning: row.meaning,
         });
     }
@@ -58,11 +58,5 @@ pub(super) fn read(
         }
         _ => {}
     }
-    // The configuration may be for another machine; the start fails on this one.
-    let doubt = check_usable(engine.cores.iter().copied()).err();
-    warnings.extend(find("WorkerCores").zip(doubt).map(|(setting, doubt)| setting.doubtful(doubt)));
-    let worker = WorkerOptions { waiting: engine.waiting, core: None };
-    let doubt = too_many(&vec![worker; engine.workers.unwrap_or(cores.max(1))]);
-    warnings.extend(find("WorkerWaiting").zip(doubt).map(|(setting, doubt)| setting.doubtful(doubt)));
     (engine, effective)
 }

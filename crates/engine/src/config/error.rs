@@ -114,6 +114,16 @@ pub enum ConfigError {
         /// The other one, its position, and why they contradict each other.
         reason: String,
     },
+    /// An engine could not start with this here: a certificate that cannot be loaded, a journal
+    /// that cannot be written, a core that does not exist.
+    Start {
+        /// The setting, or the session's section.
+        place: SourceLine,
+        /// The key, if it is about a single one.
+        key: Option<String>,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
 }
 
 impl ConfigError {
@@ -131,7 +141,8 @@ impl ConfigError {
             | Self::Expansion { place, .. }
             | Self::Dictionary { place, .. }
             | Self::Missing { place, .. }
-            | Self::Contradiction { place, .. } => Some(place),
+            | Self::Contradiction { place, .. }
+            | Self::Start { place, .. } => Some(place),
         }
     }
 
@@ -143,6 +154,7 @@ impl ConfigError {
             | Self::Unavailable { key, .. }
             | Self::Value { key, .. }
             | Self::Dictionary { key, .. } => Some(key),
+            Self::Start { key, .. } => key.as_deref(),
             _ => None,
         }
     }
@@ -163,7 +175,9 @@ impl ConfigError {
             Self::Unreadable { file, reason, .. } => format!("cannot read {file}: {reason}"),
             Self::Syntax { reason, .. }
             | Self::Missing { reason, .. }
-            | Self::Contradiction { reason, .. } => reason.clone(),
+            | Self::Contradiction { reason, .. }
+            | Self::Start { key: None, reason, .. } => reason.clone(),
+            Self::Start { key: Some(key), reason, .. } => format!("{key}: {reason}"),
             Self::UnknownSection { name, .. } => {
                 format!("unknown section [{name}]; there are [DEFAULT], [SESSION] and [APP]")
             }

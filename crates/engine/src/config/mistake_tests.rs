@@ -203,6 +203,7 @@ fn the_engines_settings_are_in_default_and_nowhere_else() {
             "WorkerWaiting" => "spinning",
             "WorkerCores" => "0",
             "FileLogPath" => "log",
+            "Store" => "memory",
             _ => "70000",
         };
         if row.default.bytes().all(|b| b.is_ascii_digit()) {
@@ -226,7 +227,7 @@ fn the_engines_settings_are_in_default_and_nowhere_else() {
 }
 
 #[test]
-fn cores_that_do_not_fit_are_mistakes_and_more_spinning_workers_than_cores_a_warning() {
+fn cores_that_do_not_fit_are_mistakes_and_more_workers_than_cores_a_warning() {
     let read = |lines: &str| Configuration::from_text("a.cfg", &format!("[DEFAULT]\n{lines}{ACCEPTOR}"));
     let refused = |lines: &str| read(lines).unwrap_err().to_string();
     assert_eq!(
@@ -242,29 +243,33 @@ fn cores_that_do_not_fit_are_mistakes_and_more_spinning_workers_than_cores_a_war
         "a.cfg:2: WorkerCores=0-1: numbers of cores separated by commas expected"
     );
     // The configuration may be for another machine.
-    let warned = |lines: &str| {
-        let configuration = read(lines).unwrap();
-        let [warning] = &configuration.warnings[..] else { panic!("{:?}", configuration.warnings) };
-        assert!(warning.is_used);
-        warning.to_string()
+    let tried = |lines: &str| {
+        let text = format!("[DEFAULT]\nStore=memory\n{lines}{ACCEPTOR}");
+        let mut checked = CheckedConfiguration::from_text("a.cfg", &text);
+        assert_eq!((&checked.mistakes[..], &checked.warnings[..]), (&[][..], &[][..]));
+        checked.try_start();
+        checked
+    };
+    let warned = |lines: &str| match &tried(lines).warnings[..] {
+        [warning] if warning.is_used => warning.to_string(),
+        warnings => panic!("{warnings:?}"),
     };
     #[cfg(target_os = "linux")]
     {
-        let warning = warned("WorkerCores=1023\n");
-        let said = "a.cfg:2: WorkerCores: core 1023 does not exist, or this process may not use it";
-        assert!(warning.starts_with(said), "{warning}");
+        let mistakes = tried("WorkerCores=1023\n").mistakes;
+        let said = "a.cfg:3: WorkerCores: workers: core 1023 does not exist, or this process may not use it";
+        assert!(mistakes[0].to_string().starts_with(said), "{mistakes:?}");
     }
     let lines = "Workers=1024\nWorkerWaiting=Spinning\n";
     assert_eq!(read(lines).unwrap().engine.waiting, crate::Waiting::Spinning);
-    let said = "a.cfg:3: WorkerWaiting: 1024 workers spin, and this process has ";
+    let said = "a.cfg:4: WorkerWaiting: 1024 workers spin, and this process has ";
     let warning = warned(lines);
     assert!(warning.starts_with(said), "{warning}");
     // Without Workers, there is one for each core named.
     let named: Vec<String> = (0..1023).map(|core| core.to_string()).collect();
     let lines = format!("WorkerCores={}\nWorkerWaiting=spinning\n", named.join(","));
-    let warnings = read(&lines).unwrap().warnings;
-    let said = "a.cfg:3: WorkerWaiting: 1023 workers spin";
-    assert!(warnings.last().unwrap().to_string().starts_with(said), "{warnings:?}");
+    let warning = warned(&lines);
+    assert!(warning.starts_with("a.cfg:4: WorkerWaiting: 1023 workers spin"), "{warning}");
 }
 
 #[test]

@@ -38,6 +38,7 @@ mod securing;
 mod session;
 mod text;
 mod tls_draft;
+mod trial;
 mod values;
 
 use core::fmt;
@@ -54,13 +55,11 @@ pub use crate::identity_template::{IdentityTemplate, PartyTemplate, SubIdTemplat
 use fixbolt_session::SessionId;
 
 use crate::session_check;
-use crate::tls::{doubts, try_files};
 use binding::{check_ports, share_a_port};
 use classifying::{check_in_app, classify, may_hold_others, says_more_than_a_session};
 use dictionaries::Dictionaries;
 use reading::SessionReader;
 use secret::WithoutSecrets;
-use securing::is_of_tls;
 use text::{SectionKind, Text};
 
 /// A configuration file, read and checked.
@@ -219,49 +218,6 @@ impl CheckedConfiguration {
         }
     }
 
-    /// Loads the certificates, keys and revocation lists that the valid sessions name, as an engine
-    /// does when it starts, and adds what is wrong with them to the mistakes, and what is doubtful
-    /// to the warnings: a private key that others may read, and one that is slow to sign with, with
-    /// what a signature takes on this machine. Without this call they are looked at when the engine
-    /// starts, because a configuration may be for another machine.
-    pub fn try_tls_files(&mut self) {
-        let mut signed_with = Vec::new();
-        for session in &mut self.sessions {
-            let Ok(SessionConfiguration { connection, settings, tls: Some(tls), .. }) = &session.result
-            else {
-                continue;
-            };
-            let tried = match connection {
-                ConnectionType::Acceptor { .. } => try_files(&tls.of_address(), None),
-                ConnectionType::Initiator { .. } => try_files(tls, Some(settings.id.target_comp_id())),
-            };
-            let written = session.effective.iter().filter_map(|setting| {
-                setting.place.as_ref().filter(|_| is_of_tls(&setting.key)).map(|place| (setting, place))
-            });
-            let about = |text: &str| {
-                let named = written.clone().find(|(setting, _)| text.starts_with(&setting.value));
-                match named.or_else(|| written.clone().next()) {
-                    Some((setting, place)) => (setting.key.clone(), place.clone()),
-                    None => ("TLS".to_owned(), session.place.clone()),
-                }
-            };
-            if let Err(reason) = tried {
-                let (key, place) = about(&reason);
-                let mistake = ConfigError::Contradiction { place, reason: format!("{key}: {reason}") };
-                self.mistakes.push(mistake.clone());
-                session.result = Err(vec![mistake]);
-            } else if let Some(own) = tls.certificate.as_ref().filter(|own| !signed_with.contains(*own)) {
-                for instead in doubts(own) {
-                    let (key, place) = about(&instead);
-                    self.warnings.push(ConfigWarning { place, key, instead, is_used: true });
-                }
-                signed_with.push(own.clone());
-            }
-        }
-        self.mistakes = once(core::mem::take(&mut self.mistakes));
-        self.warnings = once(core::mem::take(&mut self.warnings));
-    }
-
     fn from_read(file: &str, text: &Text) -> Self {
         let mut warnings = Vec::new();
         let mut application = BTreeMap::new();
@@ -287,7 +243,7 @@ impl CheckedConfiguration {
         }
         let settings = of(SectionKind::Session).flat_map(|section| &section.settings);
         shared.extend(settings.filter_map(may_hold_others));
-        let (engine, engine_effective) = engine_reading::read(defaults, &mut shared, &mut warnings);
+        let (engine, engine_effective) = engine_reading::read(defaults, &mut shared);
         let mut mistakes = shared.clone();
         for section in of(SectionKind::Unknown) {
             mistakes.extend(section.mistakes.iter().cloned());
@@ -321,6 +277,11 @@ impl CheckedConfiguration {
             let of_journals = defaults.settings.iter().filter(|setting| rows::is_of_journals(&setting.key));
             let instead = "there is no FileStorePath, and so no journal";
             warnings.extend(of_journals.map(|setting| setting.without_effect(instead)));
+        }
+        let store = defaults.and_then(|defaults| defaults.find("Store"));
+        if let (Some(setting), true, true) = (store, engine.store_in_memory, names_journals) {
+            let reason = "Store=memory keeps messages in memory, but FileStorePath names a directory of journals; leave one of them out".to_owned();
+            mistakes.push(ConfigError::Contradiction { place: setting.place.clone(), reason });
         }
         let misspelled = of(SectionKind::Unknown).next().is_some();
         let unread = mistakes.iter().any(|mistake| matches!(mistake, ConfigError::Unreadable { .. }));

@@ -15,6 +15,7 @@ use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Row, Scope};
 use super::session::{CheckedSession, EffectiveSetting, SessionConfiguration};
 use super::text::{Section, Setting};
 use super::values::{Refusal, flag, whole_number};
+use crate::initiation::Initiation;
 use crate::waiting::WorkerOptions;
 
 /// Reads a session's own section before the defaults.
@@ -56,6 +57,7 @@ impl<'s> SessionReader<'s> {
         let identity = reader.identity();
         let connection = reader.connection();
         let tls = reader.tls(warnings);
+        reader.resolve();
         reader.schedule(warnings);
         reader.check_dedicated();
         reader.check_sizes_and_times();
@@ -174,14 +176,22 @@ impl<'s> SessionReader<'s> {
         let has_default = one_key || matches!(row.effect, Effect::PerVersion { .. });
         if settings.is_empty() && has_default && !words && self.is_used(row) {
             let (key, value) = (row.name.to_owned(), self.default_of(row));
-            self.effective.push(EffectiveSetting { key, value, place: None, meaning: row.meaning });
+            self.effective.push(EffectiveSetting {
+                key,
+                value,
+                place: None,
+                is_default: true,
+                meaning: row.meaning,
+            });
         }
         for setting in settings {
-            let key = if one_key { row.name } else { &setting.key };
+            let (key, value) = (if one_key { row.name } else { &setting.key }, setting.shown());
+            let is_default = one_key && value.eq_ignore_ascii_case(&self.default_of(row));
             self.effective.push(EffectiveSetting {
                 key: key.to_owned(),
-                value: setting.shown().to_owned(),
+                value: value.to_owned(),
                 place: Some(setting.place.clone()),
+                is_default,
                 meaning: row.meaning,
             });
         }
@@ -213,6 +223,21 @@ impl<'s> SessionReader<'s> {
             }
             "ValidateUnorderedGroupFields" => "Y".to_owned(),
             _ => row.default.to_owned(),
+        }
+    }
+
+    /// Gives defaults that depend on rows below theirs their values.
+    fn resolve(&mut self) {
+        let Draft { tls, reconnect_interval, .. } = &self.draft;
+        let longest = Initiation::MAX_RECONNECT_INTERVAL.max(*reconnect_interval);
+        let resolved = [
+            ("SocketUseSSL", if tls.is_on() { "Y" } else { "N" }.to_owned(), !tls.is_on()),
+            ("MaxReconnectInterval", longest.as_secs().to_string(), true),
+        ];
+        for setting in self.effective.iter_mut().filter(|setting| setting.place.is_none()) {
+            if let Some((_, value, is_default)) = resolved.iter().find(|(key, ..)| *key == setting.key) {
+                (setting.value, setting.is_default) = (value.clone(), *is_default);
+            }
         }
     }
 

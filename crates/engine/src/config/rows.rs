@@ -580,6 +580,8 @@ pub(super) static ROWS: &[Row] = &[
     row("FileStorePath", Both, Text { form: "a directory", set: |d, value| values::path(&mut d.journal, value) },
         "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),
     // The engine
+    row("Store", Scope::Engine, Effect::EngineText { form: "memory", set: values::store },
+        "none: FileStorePath", "`memory` says that messages are kept in memory on purpose; a configuration without it and without FileStorePath is a warning"),
     row("Workers", Scope::Engine, Effect::Engine { from: 1, to: 1024, unit: "threads", set: |e, n| e.workers = Some(n as usize) },
         "left to the program", "how many threads the sessions are distributed over, also those that share a port: each session belongs to the thread that had the fewest when it was added"),
     row("WorkerWaiting", Scope::Engine, Effect::EngineText { form: values::WAITING, set: values::waiting },

@@ -145,8 +145,10 @@ pub struct EffectiveSetting {
     pub key: String,
     /// The value as it may be shown: a secret is masked.
     pub value: String,
-    /// The position of the setting; `None` for a default.
+    /// The position of the setting; `None` if the value follows from others, or is the default.
     pub place: Option<SourceLine>,
+    /// Whether the value is the default.
+    pub is_default: bool,
     /// What the key is for.
     pub meaning: &'static str,
 }

@@ -211,6 +211,12 @@ pub(super) fn waiting(engine: &mut EngineConfiguration, value: &str) -> Result<(
     Ok(())
 }
 
+/// Sets that messages are kept in memory on purpose.
+pub(super) fn store(engine: &mut EngineConfiguration, value: &str) -> Result<(), Refusal> {
+    engine.store_in_memory = value.eq_ignore_ascii_case("memory");
+    if engine.store_in_memory { Ok(()) } else { Err(Refusal::Form) }
+}
+
 fn waiting_of(value: &str) -> Option<Waiting> {
     let words = [("blocking", Waiting::Blocking), ("spinning", Waiting::Spinning)];
     let named = words.into_iter().find(|(word, _)| word.eq_ignore_ascii_case(value));

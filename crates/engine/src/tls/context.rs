@@ -110,16 +110,6 @@ impl TlsContext {
     }
 }
 
-/// Loads the files that connections would need, those of a port or those of an initiator whose
-/// counterparty has this CompID.
-///
-/// # Errors
-/// What is wrong, and what to do.
-pub(crate) fn try_files(settings: &Tls, comp_id: Option<&str>) -> Result<(), String> {
-    let clock: Arc<dyn TimeProvider> = Arc::new(DefaultTimeProvider);
-    TlsContext::load(settings, comp_id, &clock).map(drop)
-}
-
 /// Returns what is doubtful about a certificate of ours that can be loaded: a private key that
 /// others may read, or that is slow to sign with. Each begins with the file's name. Signs with the
 /// key.
@@ -132,6 +122,8 @@ pub(crate) fn doubts(own: &OwnCertificate) -> Vec<String> {
 pub(crate) struct TlsContexts {
     /// The time by which certificates are judged: the system's, except in tests.
     clock: Arc<dyn TimeProvider>,
+    /// Whether they are only tried: nothing is told, and no file is looked at again.
+    are_tried: bool,
     contexts: Mutex<Contexts>,
 }
 
@@ -151,7 +143,12 @@ impl Default for TlsContexts {
 impl TlsContexts {
     /// Returns none, whose certificates will be judged by the time of this clock.
     pub(super) fn by(clock: Arc<dyn TimeProvider>) -> Self {
-        Self { clock, contexts: Mutex::default() }
+        Self { clock, are_tried: false, contexts: Mutex::default() }
+    }
+
+    /// Returns none, to try whether their files can be loaded.
+    pub(crate) fn tried() -> Self {
+        Self { are_tried: true, ..Self::default() }
     }
 
     fn now(&self) -> Utc {
@@ -187,11 +184,13 @@ impl TlsContexts {
             return Ok(known);
         }
         let context = Arc::new(TlsContext::new(settings, comp_id, Arc::clone(&self.clock))?);
-        warn_of(&lock(&context.material).certificates, self.now());
-        warn_of_key(&context.settings);
+        if !self.are_tried {
+            warn_of(&lock(&context.material).certificates, self.now());
+            warn_of_key(&context.settings);
+        }
         let mut contexts = lock(&self.contexts);
         contexts.all.push(Arc::downgrade(&context));
-        if contexts.watching.is_none() {
+        if contexts.watching.is_none() && !self.are_tried {
             contexts.watching = watch(Arc::downgrade(self));
         }
         Ok(context)

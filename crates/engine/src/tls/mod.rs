@@ -40,9 +40,9 @@ mod stream;
 mod suite;
 
 #[cfg(not(feature = "tls"))]
-pub(crate) use absent::{Decrypted, TlsContext, TlsContexts, TlsStream, doubts, try_files};
+pub(crate) use absent::{Decrypted, TlsContext, TlsContexts, TlsStream, doubts};
 #[cfg(feature = "tls")]
-pub(crate) use context::{TlsContext, TlsContexts, doubts, try_files};
+pub(crate) use context::{TlsContext, TlsContexts, doubts};
 pub(crate) use peer::{PeerCertificate, PeerRules};
 pub use pin::{InvalidPin, KeyPin};
 pub(crate) use settings::SAYS_NOTHING;

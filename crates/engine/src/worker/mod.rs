@@ -234,12 +234,9 @@ impl Worker {
         }
         let id = acceptance.settings.id.clone();
         preparation::check_unambiguous(&id, self.driver.ports().identities(port).iter())?;
-        let ports = self.driver.ports();
-        ports.check_proxies(port, &acceptance.proxies).map_err(|reason| preparation::wrong(&id, reason))?;
         self.driver
-            .secure(port, acceptance.tls.as_ref())
+            .agree(port, &acceptance.proxies, acceptance.tls.as_ref())
             .map_err(|reason| preparation::wrong(&id, reason))?;
-        self.driver.ports().set_proxies(port, &acceptance.proxies);
         let Acceptance { settings, allowed, socket, tls, .. } = acceptance;
         let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: None };
         let entry = SessionEntry::new(&settings, side, socket, tls.as_ref());

@@ -30,6 +30,7 @@ use crate::handshake_queue::HandshakeQueue;
 use crate::initiation::Initiation;
 use crate::limits::Limits;
 use crate::memory;
+use crate::network::Network;
 use crate::operation::OperationError;
 use crate::pages::Pages;
 use crate::ports::{Port, Ports};
@@ -176,9 +177,9 @@ impl SessionDriver {
         self.registry.handshakes()
     }
 
-    /// Decides how the connections to a port are secured, or checks that a further session agrees.
-    pub(crate) fn secure(&self, port: Port, tls: Option<&Tls>) -> Result<(), String> {
-        self.ports().secure(port, tls, self.registry.tls())
+    /// Decides how the connections to a port begin, or checks that a further session agrees.
+    pub(crate) fn agree(&self, port: Port, proxies: &[Network], tls: Option<&Tls>) -> Result<(), String> {
+        self.ports().agree(port, proxies, tls, self.registry.tls())
     }
 
     /// Returns the TLS of an initiator's connections, if they have it.

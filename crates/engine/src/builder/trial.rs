@@ -1,0 +1,99 @@
+//! What would keep an engine from starting, found without opening anything.
+
+use core::net::SocketAddr;
+use std::collections::HashSet;
+use std::io;
+use std::sync::Arc;
+
+use super::EngineBuilder;
+use crate::error::EngineError;
+use crate::memory;
+use crate::message_log;
+use crate::ports::{Ports, try_to_bind};
+use crate::preparation::wrong;
+use crate::tls::TlsContexts;
+
+/// The key of a port.
+const PORT: &str = "SocketAcceptPort";
+
+/// Something that stands in the way of a start.
+#[derive(Debug)]
+pub(crate) struct Obstacle {
+    pub(crate) error: EngineError,
+    /// The key of a configuration that it is about.
+    pub(crate) key: Option<&'static str>,
+    /// Whether it is there because of a running process, which may be the engine itself.
+    pub(crate) is_in_use: bool,
+}
+
+impl Obstacle {
+    /// Returns an obstacle that no running process is the cause of.
+    pub(crate) fn new(error: EngineError, key: impl Into<Option<&'static str>>) -> Self {
+        Self { error, key: key.into(), is_in_use: false }
+    }
+}
+
+impl EngineBuilder {
+    /// Does what a start with so many shared workers does before it opens anything, loads the
+    /// certificates, and tries whether the ports can be bound. Journals are left to the store.
+    pub(crate) fn obstacles(mut self, shared: usize) -> Vec<Obstacle> {
+        self.keep_going = false;
+        let refused = self.plan(shared).err().map(|refused| refused.errors).unwrap_or_default();
+        let of_workers =
+            |error: &EngineError| matches!(error, EngineError::Workers { .. }).then_some("WorkerCores");
+        let found = refused.into_iter().map(|error| {
+            let key = of_workers(&error);
+            Obstacle::new(error, key)
+        });
+        let mut found: Vec<Obstacle> = found.collect();
+        if self.lock_memory
+            && let Err(reason) = memory::may_lock()
+        {
+            found.push(Obstacle::new(EngineError::lock_memory(reason), "LockMemory"));
+        }
+        if let Some(directory) = &self.message_log
+            && let Err(error) = message_log::try_directory(directory)
+        {
+            found.push(Obstacle::new(EngineError::message_log(directory, &error), "FileLogPath"));
+        }
+        self.try_addresses(&mut found);
+        found
+    }
+
+    /// Tries the addresses, and the certificates of everyone who is accepted or connects.
+    fn try_addresses(self, found: &mut Vec<Obstacle>) {
+        let (ports, contexts) = (Ports::default(), Arc::new(TlsContexts::tried()));
+        let mut tried = HashSet::new();
+        let mut try_address = |address: SocketAddr, found: &mut Vec<Obstacle>| {
+            if tried.insert(address)
+                && let Err(error) = try_to_bind(address)
+            {
+                let is_in_use = error.kind() == io::ErrorKind::AddrInUse;
+                let error = EngineError::listen(address, &error);
+                found.push(Obstacle { error, key: Some(PORT), is_in_use });
+            }
+            ports.at(address)
+        };
+        for (address, acceptance) in &self.acceptances {
+            let port = try_address(*address, found);
+            if let Err(reason) = ports.agree(port, &acceptance.proxies, acceptance.tls.as_ref(), &contexts) {
+                found.push(Obstacle::new(wrong(&acceptance.settings.id, reason), None));
+            }
+        }
+        for (address, template) in self.templates {
+            let port = try_address(address, found);
+            match ports.agree(port, &template.proxies, template.tls.as_ref(), &contexts) {
+                Ok(()) => ports.add_template(port, template),
+                Err(reason) => found.push(Obstacle::new(EngineError::Listen { address, reason }, None)),
+            }
+        }
+        for initiation in &self.initiations {
+            let id = &initiation.settings.id;
+            if let Some(tls) = &initiation.tls
+                && let Err(reason) = contexts.of_initiator(tls, id.target_comp_id())
+            {
+                found.push(Obstacle::new(wrong(id, reason), None));
+            }
+        }
+    }
+}

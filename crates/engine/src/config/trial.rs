@@ -1,0 +1,199 @@
+//! What an engine with a configuration would find when it starts.
+
+use core::net::SocketAddr;
+
+use fixbolt_journal::try_to_create_in;
+use fixbolt_session::SessionId;
+use fixbolt_session::store::StoreError;
+
+use super::error::{ConfigError, ConfigWarning, SourceLine};
+use super::securing::is_of_tls;
+use super::session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
+use super::{CheckedConfiguration, Configuration, in_order, once};
+use crate::builder::EngineBuilder;
+use crate::builder::trial::Obstacle;
+use crate::configured::journals;
+use crate::error::EngineError;
+use crate::tls::doubts;
+use crate::waiting::{WorkerOptions, too_many};
+
+impl CheckedConfiguration {
+    /// Does what an engine with the valid sessions does when it starts, as far as that opens
+    /// nothing and changes nothing, and adds what would stop it to the mistakes: certificates, keys
+    /// and revocation lists that cannot be loaded, TLS that does not fit the port, journals and
+    /// message logs that cannot be written, ports that cannot be bound, cores and memory that this
+    /// process cannot have.
+    ///
+    /// Adds what is doubtful to the warnings: a private key that others may read, and one that is
+    /// slow to sign with, with what a signature takes on this machine. Without this call an engine
+    /// finds all that when it starts, because a configuration may be for another machine.
+    ///
+    /// Returns what a running process stands in the way of, with the process as far as the system
+    /// names it: a port in use, a journal that is open. The process may be the engine that runs
+    /// with this configuration, so neither is a mistake.
+    pub fn try_start(&mut self) -> Vec<ConfigWarning> {
+        let mut in_use = Vec::new();
+        if let Ok(configuration) = self.clone().usable() {
+            self.warn_of_memory(&configuration);
+            self.warn_of_cores(&configuration);
+            for Obstacle { error, key, is_in_use } in obstacles(&configuration) {
+                let (key, place, reason) = self.told(key, &error);
+                if is_in_use {
+                    let key = key.unwrap_or_default();
+                    in_use.push(ConfigWarning { place, key, instead: reason, is_used: true });
+                } else {
+                    self.add_mistake(&error, ConfigError::Start { place, key, reason });
+                }
+            }
+        }
+        self.warn_of_private_keys();
+        let file = self.sessions.first().map(|session| session.place.file.clone());
+        self.mistakes = in_order(core::mem::take(&mut self.mistakes), &file.unwrap_or_default());
+        self.warnings = once(core::mem::take(&mut self.warnings));
+        once(in_use)
+    }
+
+    /// Returns the key that an error is about, its place, and what is wrong with it.
+    fn told(&self, key: Option<&str>, error: &EngineError) -> (Option<String>, SourceLine, String) {
+        let whole = format!("{error:#}");
+        let concerned = self.sessions.iter().find(|session| concerns(error, session));
+        if let (EngineError::Settings { reason, .. } | EngineError::Listen { reason, .. }, Some(session)) =
+            (error, concerned)
+            && let Some((key, place)) = setting_of_tls(session, |setting| reason.starts_with(&setting.value))
+        {
+            return (Some(key), place, reason.clone());
+        }
+        let of_session = concerned.into_iter().flat_map(|session| &session.effective);
+        let mut settings = self.engine_effective.iter().chain(of_session);
+        let named = settings.find(|setting| setting.place.is_some() && Some(&*setting.key) == key);
+        if let Some(EffectiveSetting { key, place: Some(place), .. }) = named {
+            return (Some(key.clone()), place.clone(), whole);
+        }
+        let section = concerned.or(self.sessions.first()).map(|session| session.place.clone());
+        (None, section.unwrap_or_else(|| SourceLine { file: "".into(), line: 1 }), whole)
+    }
+
+    /// Adds a mistake, with which no session that it concerns is valid.
+    fn add_mistake(&mut self, error: &EngineError, mistake: ConfigError) {
+        for session in self.sessions.iter_mut().filter(|session| concerns(error, session)) {
+            match &mut session.result {
+                Ok(_) => session.result = Err(vec![mistake.clone()]),
+                Err(mistakes) => mistakes.push(mistake.clone()),
+            }
+        }
+        self.mistakes.push(mistake);
+    }
+
+    /// Says what is lost with the process, unless the file says that this is meant.
+    fn warn_of_memory(&mut self, configuration: &Configuration) {
+        let Some(session) = configuration.sessions.first() else { return };
+        if session.journal.is_none() && session.persist_messages && !configuration.engine.store_in_memory {
+            self.warnings.push(ConfigWarning {
+                place: session.place.clone(),
+                key: "FileStorePath".to_owned(),
+                instead: "none is set, so messages and sequence numbers are in memory only: when the process ends, what was sent cannot be sent again, and sequence numbers begin at 1; name a directory, or write Store=memory in [DEFAULT] if that is meant".to_owned(),
+                is_used: true,
+            });
+        }
+    }
+
+    /// Warns of more workers than there are cores.
+    fn warn_of_cores(&mut self, configuration: &Configuration) {
+        let engine = &configuration.engine;
+        let shared = engine.workers.unwrap_or(engine.cores.len().max(1));
+        let shared = vec![WorkerOptions { waiting: engine.waiting, core: None }; shared];
+        let dedicated = configuration.sessions.iter().filter_map(|session| session.dedicated);
+        let workers: Vec<_> = shared.into_iter().chain(dedicated).collect();
+        let Some(instead) = too_many(&workers) else { return };
+        let of_sessions = self.sessions.iter().flat_map(|session| &session.effective);
+        let settings = self.engine_effective.iter().chain(of_sessions);
+        let of_workers = ["WorkerWaiting", "Workers", "DedicatedWorker", "WorkerCores"];
+        let written = |key: &&str| {
+            let setting = settings.clone().find(|setting| setting.key == *key && setting.place.is_some())?;
+            Some((setting.key.clone(), setting.place.clone()?))
+        };
+        let named = of_workers.iter().find_map(written);
+        if let Some((key, place)) = named {
+            self.warnings.push(ConfigWarning { place, key, instead, is_used: true });
+        }
+    }
+
+    fn warn_of_private_keys(&mut self) {
+        let mut signed_with = Vec::new();
+        for session in &self.sessions {
+            let Ok(SessionConfiguration { tls: Some(tls), .. }) = &session.result else { continue };
+            let Some(own) = tls.certificate.as_ref().filter(|own| !signed_with.contains(own)) else {
+                continue;
+            };
+            for instead in doubts(own) {
+                let named = setting_of_tls(session, |setting| instead.starts_with(&setting.value));
+                let (key, place) = named
+                    .or_else(|| setting_of_tls(session, |_| true))
+                    .unwrap_or_else(|| ("TLS".to_owned(), session.place.clone()));
+                self.warnings.push(ConfigWarning { place, key, instead, is_used: true });
+            }
+            signed_with.push(own);
+        }
+    }
+}
+
+/// Returns what stands in the way of an engine with this configuration.
+fn obstacles(configuration: &Configuration) -> Vec<Obstacle> {
+    let mut found = match EngineBuilder::from_config(configuration) {
+        Ok(builder) => builder.obstacles(configuration.engine.workers.unwrap_or(1)),
+        Err(error) => vec![Obstacle::new(error, None)],
+    };
+    let Some((base, first)) = configuration
+        .sessions
+        .first()
+        .and_then(|session| Some((session.journal.as_ref()?, &session.settings.id)))
+    else {
+        return found;
+    };
+    let in_way = |session: &SessionId, error: StoreError| {
+        let is_in_use = matches!(error, StoreError::Locked { .. });
+        let error = EngineError::Store { session: Box::new(session.clone()), error };
+        Obstacle { error, key: Some("FileStorePath"), is_in_use }
+    };
+    if let Err(error) = try_to_create_in(base) {
+        let error =
+            StoreError::Io { doing: format!("writing to {}", base.display()), reason: error.to_string() };
+        found.push(in_way(first, error));
+        return found;
+    }
+    let store = journals(base, &configuration.engine);
+    for session in &configuration.sessions {
+        if let Identity::Fixed(id) = &session.identity
+            && let Err(error) = store.look(id)
+        {
+            found.push(in_way(id, error));
+        }
+    }
+    found
+}
+
+/// Returns whether an error of a start is about this session.
+fn concerns(error: &EngineError, session: &CheckedSession) -> bool {
+    match error {
+        EngineError::Settings { session: id, .. } | EngineError::Store { session: id, .. } => {
+            session.name == id.to_string()
+        }
+        EngineError::Listen { address, .. } => matches!(
+            &session.result,
+            Ok(SessionConfiguration { connection: ConnectionType::Acceptor { listen, .. }, .. })
+                if SocketAddr::from(*listen) == *address
+        ),
+        _ => false,
+    }
+}
+
+/// Returns the first key of TLS that is written for a session and `is` right, and its place.
+fn setting_of_tls(
+    session: &CheckedSession,
+    is: impl Fn(&EffectiveSetting) -> bool,
+) -> Option<(String, SourceLine)> {
+    session.effective.iter().find_map(|setting| {
+        let place = setting.place.as_ref()?;
+        (is_of_tls(&setting.key) && is(setting)).then(|| (setting.key.clone(), place.clone()))
+    })
+}

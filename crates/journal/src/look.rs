@@ -1,0 +1,115 @@
+//! Whether a session could be opened, found without opening it: for whoever checks a configuration
+//! beside the engine that uses it.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+
+use fixbolt_session::SessionId;
+use fixbolt_session::store::StoreError;
+
+use crate::backend::failed;
+use crate::directory::DirectoryStore;
+use crate::lock::held;
+
+impl DirectoryStore {
+    /// Looks whether a session's journal could be opened or made: whether its directory is there or
+    /// can be, whether files can be created in it, and whether no process has it open.
+    ///
+    /// Nothing is created or changed. The contents of the journal are not read: what is damaged
+    /// there halts the session, and no start fails because of it.
+    ///
+    /// ```
+    /// use fixbolt_journal::DirectoryStore;
+    /// let store = DirectoryStore::new(std::env::temp_dir().join("fixbolt-doc-look"));
+    /// let session = "FIX.4.4:VENUE->TRADER".parse().unwrap();
+    /// assert_eq!(store.look(&session), Ok(()));
+    /// ```
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if a process has it open, which may be the engine that it belongs to;
+    /// [`StoreError::Io`] otherwise.
+    pub fn look(&self, session: &SessionId) -> Result<(), StoreError> {
+        let directory = self.base().join(session.file_name());
+        try_to_create_in(&directory).map_err(|error| failed("writing to", &directory, &error))?;
+        match File::open(&directory) {
+            // For as long as this takes, nobody else can have it.
+            Ok(there) => match there.try_lock_shared() {
+                Ok(()) => Ok(()),
+                Err(TryLockError::WouldBlock) => Err(held(&directory)),
+                Err(TryLockError::Error(error)) => Err(failed("locking", &directory, &error)),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(failed("opening", &directory, &error)),
+        }
+    }
+}
+
+/// Tries whether files can be created in a directory, or the directory itself if it is absent.
+/// Nothing is created.
+///
+/// # Errors
+/// The system's.
+pub fn try_to_create_in(directory: &Path) -> io::Result<()> {
+    let mut place = directory;
+    loop {
+        match std::fs::metadata(place) {
+            Ok(found) if found.is_dir() => break,
+            Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                place = match place.parent() {
+                    Some(parent) if !parent.as_os_str().is_empty() => parent,
+                    _ => Path::new("."),
+                };
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    use rustix::fs::{Access, access};
+    Ok(access(place, Access::WRITE_OK | Access::EXEC_OK)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use fixbolt_session::store::{SessionKey, Store};
+
+    use super::*;
+    use crate::testing::TempDir;
+
+    fn session() -> SessionId {
+        "FIX.4.4:VENUE->TRADER".parse().unwrap()
+    }
+
+    #[test]
+    fn a_look_finds_who_has_a_journal_open_and_leaves_nothing_behind() {
+        let scratch = TempDir::new("look");
+        let base = scratch.path().join("a/b");
+        let store = DirectoryStore::new(&base);
+        assert_eq!(store.look(&session()), Ok(()));
+        assert!(!scratch.path().join("a").exists());
+        let mut open = DirectoryStore::new(&base);
+        let key = SessionKey::new(0, 0, 0);
+        open.open(key, &session()).unwrap();
+        let Err(StoreError::Locked { holder, .. }) = store.look(&session()) else { panic!("not held") };
+        assert!(holder.starts_with(&format!("process {} on ", std::process::id())), "{holder}");
+        open.close(key).unwrap();
+        assert_eq!(store.look(&session()), Ok(()));
+        open.open(key, &session()).unwrap();
+        open.close(key).unwrap();
+    }
+
+    #[test]
+    fn a_file_in_the_way_and_a_directory_that_cannot_be_written_to_are_told() {
+        let scratch = TempDir::new("look-refused");
+        let file = scratch.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let refused = |base: &Path| match DirectoryStore::new(base).look(&session()) {
+            Err(StoreError::Io { doing, reason }) => format!("{doing}: {reason}"),
+            other => panic!("{other:?}"),
+        };
+        let told = refused(&file);
+        let begin = format!("writing to {}", file.join(session().file_name()).display());
+        assert!(told.starts_with(&begin) && told.contains("ot a directory"), "{told}");
+        assert!(refused(Path::new("/proc/nowhere")).starts_with("writing to /proc/nowhere/"));
+    }
+}
