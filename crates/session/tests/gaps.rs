@@ -328,3 +328,37 @@ fn a_sequence_reset_ends_the_withholding_of_messages_behind_a_gap_before_the_log
     assert_eq!(kinds(&side.take(0)), "");
     assert_eq!(kinds(&side.say(0, "35=4|34=9|36=1|")), "D");
 }
+
+// R-GAP-7
+#[test]
+fn answers_to_several_earlier_requests_do_not_count_as_the_answer_to_the_last_one() {
+    let mut side = logged_on(|s| {
+        (s.resend_request_chunk_size, s.max_resend_requests) = (Some(11), 2);
+        s.redundant_resend_requests = true;
+    });
+    let asked = |side: &mut Side, fields: &str| requests(&side.say(0, fields));
+    assert_eq!(asked(&mut side, "35=D|11=ord49|34=49|"), ["2-12"]);
+    // Each request of the counterparty makes us ask again.
+    assert_eq!(asked(&mut side, "35=2|34=50|7=1|16=0|"), ["2-0"]);
+    assert_eq!(asked(&mut side, "35=D|11=ord51|34=51|"), ["2-12"]);
+    assert_eq!(asked(&mut side, "35=2|34=52|7=1|16=0|"), ["2-0"]);
+    let fill =
+        |side: &Side, from: u64, to: u64| format!("35=4|123=Y|36={to}|34={from}|43=Y|122={}|", side.time());
+    let order = |side: &Side, seq: u64| format!("35=D|11=ord{seq}|34={seq}|43=Y|122={}|", side.time());
+    let fields = fill(&side, 2, 13);
+    assert_eq!(asked(&mut side, &fields), [""; 0]);
+    assert_eq!(asked(&mut side, "35=D|11=ord53|34=53|"), ["13-23"]);
+    let whole =
+        [fill(&side, 2, 49), order(&side, 49), fill(&side, 50, 51), order(&side, 51), fill(&side, 52, 53)];
+    let answers = [&whole[..], &[fill(&side, 2, 13)], &whole[..], &[order(&side, 53)]].concat();
+    let again: Vec<_> = answers.iter().flat_map(|fields| asked(&mut side, fields)).collect();
+    assert_eq!((again, side.phase(0)), (Vec::<String>::new(), Phase::LoggedOn));
+    // The answer to the last request, and those to the next ones.
+    for (from, to, next) in [(13, 24, "24-34"), (24, 35, "35-45"), (35, 46, "46-0")] {
+        let fields = fill(&side, from, to);
+        assert_eq!(asked(&mut side, &fields), [next]);
+    }
+    let fields = fill(&side, 46, 49);
+    assert_eq!(asked(&mut side, &fields), [""; 0]);
+    assert_eq!((numbers(&side).0, side.phase(0)), (54, Phase::LoggedOn));
+}

@@ -60,7 +60,7 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
         let both_miss = passed && !replayed;
         let asked_to = if both_miss { closed } else { end_of_request(session, begin, end) };
         let end = if asked_to.is_none() { waited_for(session, end) } else { end };
-        GapStep::Ask(Missing { begin, end, asked_to, asked, asked_at, request, resent })
+        GapStep::Ask(Missing { begin, asked_from: begin, end, asked_to, asked, asked_at, request, resent })
     };
     if let Some(mut gap) = connection.logon.missing {
         let stuck = gap.begin == next_in;
@@ -102,7 +102,7 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
 fn request(session: &Session) -> Request {
     let Session { state, fixed, .. } = session;
     let waits = state.keeps_back(&fixed.settings, MsgType::new(msg_type::RESEND_REQUEST));
-    if waits { Request::Waits(state.stored.next_out) } else { Request::Sent }
+    if waits { Request::waiting(state.stored.next_out) } else { Request::Sent }
 }
 
 /// Returns the last number that is missing before a buffered message, at least `end`: an open-ended
@@ -141,7 +141,8 @@ pub(crate) fn next_part(
     let has_come = begin > asked_to || by_gap_fill && begin == asked_to && begin > gap.begin;
     (has_come && begin <= gap.end).then(|| {
         let asked_to = end_of_request(session, begin, gap.end);
-        Missing { begin, asked_to, asked: 1, asked_at: now, request: request(session), ..gap }
+        let request = request(session);
+        Missing { begin, asked_from: begin, asked_to, asked: 1, asked_at: now, request, ..gap }
     })
 }
 
@@ -155,7 +156,7 @@ pub(crate) fn patience(connection: &Connection) -> Duration {
 pub(crate) fn announced(session: &Session, received: SeqNum, now: Mono) -> Missing {
     let (begin, end) = (session.state.stored.next_in, received.previous());
     let (asked, request, resent) = (requested_before(session), Request::Sent, Resent::Nothing);
-    Missing { begin, end, asked_to: None, asked, asked_at: now, request, resent }
+    Missing { begin, asked_from: begin, end, asked_to: None, asked, asked_at: now, request, resent }
 }
 
 /// What follows after NextNumIn has advanced.

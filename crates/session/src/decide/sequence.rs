@@ -126,9 +126,10 @@ pub(crate) fn waits<'m>(header: &Header<'_>) -> TooHigh<'m> {
 /// Returns whether the answer to our request, which a message from after the gap belongs to, has
 /// passed the gap without filling it. The answer to an earlier request has not.
 fn answer_passed(session: &Session, connection: &Connection, seq: SeqNum) -> bool {
-    connection.logon.missing.is_none_or(|gap| {
-        gap.begin != session.state.stored.next_in || gap.resent.with(seq, gap.request) == Resent::Begun
-    })
+    connection
+        .logon
+        .missing
+        .is_none_or(|gap| gap.begin != session.state.stored.next_in || gap.resent_with(seq) == Resent::Begun)
 }
 
 /// 2f and 2g: returns what is wrong with a message that claims to be sent again, and the reaction.

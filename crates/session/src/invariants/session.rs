@@ -184,7 +184,9 @@ mod tests {
             |s| {
                 let (begin, end, asked) = (SeqNum(1), SeqNum(1), u32::MAX);
                 let (request, resent) = (Request::Sent, Resent::Nothing);
-                let gap = Missing { begin, end, asked_to: None, asked, asked_at: Mono(1), request, resent };
+                let (asked_from, asked_at) = (begin, Mono(1));
+                let gap =
+                    Missing { begin, asked_from, end, asked_to: None, asked, asked_at, request, resent };
                 connection(s).logon.missing = Some(gap);
             },
             "a gap was requested 4294967295 times of",

@@ -92,12 +92,13 @@ impl Logon {
 
 impl Missing {
     fn check(&self, stored: Stored) {
-        let Self { begin, end, asked_to, request, .. } = *self;
+        let Self { begin, asked_from, end, asked_to, request, .. } = *self;
         let (next_in, next_out) = (stored.next_in, stored.next_out);
-        if let Request::Waits(request) = request {
+        if let Some(request) = request.waits_as() {
             assert!(request < next_out, "our ResendRequest has number {request} of {next_out}");
         }
         assert!(begin >= SeqNum::ONE && begin <= end, "the gap {begin} to {end} is none");
+        assert!(asked_from <= begin, "{asked_from} was requested, and the gap begins at {begin}");
         assert!(begin <= next_in, "the gap begins at {begin}, and {next_in} is expected");
         if let Some(last) = asked_to {
             assert!(last <= end, "{last} was requested, and the gap ends with {end}");
@@ -153,11 +154,12 @@ mod tests {
         connection.logon.ours = Some(SeqNum(1));
         connection.logon.missing = Some(Missing {
             begin: SeqNum(4),
+            asked_from: SeqNum(4),
             end: SeqNum(8),
             asked_to: Some(SeqNum(6)),
             asked: 1,
             asked_at: Mono(1),
-            request: Request::Waits(SeqNum(19)),
+            request: Request::waiting(SeqNum(19)),
             resent: Resent::Nothing,
         });
         connection.logon.backlog.replay = Some(Replay {
@@ -248,7 +250,7 @@ mod tests {
             "messages are withheld that would follow the replay",
         ),
         (|s| gap(s).end = SeqNum(3), "the gap 4 to 3 is none"),
-        (|s| gap(s).request = Request::Waits(SeqNum(20)), "our ResendRequest has number 20 of 20"),
+        (|s| gap(s).request = Request::waiting(SeqNum(20)), "our ResendRequest has number 20 of 20"),
         (|s| gap(s).begin = SeqNum(6), "the gap begins at 6, and 5 is expected"),
         (|s| gap(s).asked_to = Some(SeqNum(9)), "9 was requested, and the gap ends with 8"),
         (|s| replay(s).next = SeqNum(12), "the replay is at 12, and it ends with 10"),

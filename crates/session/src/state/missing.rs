@@ -1,5 +1,7 @@
 //! What we ask for: messages of the counterparty that are missing.
 
+use core::num::NonZeroU64;
+
 use fixbolt_codec::SeqNum;
 
 use crate::values::time::Mono;
@@ -9,6 +11,8 @@ use crate::values::time::Mono;
 pub(crate) struct Missing {
     /// NextNumIn at the time of the request, or of the last progress since.
     pub(crate) begin: SeqNum,
+    /// BeginSeqNo of the request.
+    pub(crate) asked_from: SeqNum,
     /// The last sequence number that is known to be missing and that the request asks for.
     pub(crate) end: SeqNum,
     /// The last sequence number that was requested; `None` if the request was open-ended.
@@ -25,10 +29,26 @@ pub(crate) struct Missing {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Request {
     /// It has this sequence number, and waits for the end of a replay or is withheld.
-    Waits(SeqNum),
+    Waits(NonZeroU64),
     /// It was queued for the socket, or none was needed. A journal does not say when the socket
     /// accepts it, and what follows from a journal is the same again.
     Sent,
+}
+
+impl Request {
+    /// Returns that it waits and has this sequence number.
+    pub(crate) fn waiting(seq: SeqNum) -> Self {
+        // There is no number 0.
+        NonZeroU64::new(seq.0).map_or(Self::Sent, Self::Waits)
+    }
+
+    /// Returns the number of one that waits.
+    pub(crate) fn waits_as(self) -> Option<SeqNum> {
+        match self {
+            Self::Waits(seq) => Some(SeqNum(seq.get())),
+            Self::Sent => None,
+        }
+    }
 }
 
 /// How far the counterparty has come with the answer to a request.
@@ -43,24 +63,27 @@ pub(crate) enum Resent {
     Begun,
 }
 
-impl Resent {
-    /// Returns what this becomes with a message that was sent again, which belongs to the answer to
-    /// an earlier request unless ours is sent. The messages of an answer come in their order, and
-    /// those of the next one after them: it begins with a lower number.
-    pub(crate) fn with(self, seq: SeqNum, request: Request) -> Self {
-        match self {
-            Self::Nothing | Self::AfterAnother(_) if request != Request::Sent => Self::AfterAnother(seq),
-            Self::AfterAnother(last) if seq > last => Self::AfterAnother(seq),
-            _ => Self::Begun,
+impl Missing {
+    /// Returns how far the counterparty has come with a message that was sent again. It belongs to
+    /// the answer to an earlier request unless ours is sent. The messages of an answer come in
+    /// their order, and those of the next one after them: it begins with a lower number. One that
+    /// begins below ours belongs to an earlier request, of which there may be several: each
+    /// ResendRequest of the counterparty may have caused one.
+    pub(crate) fn resent_with(&self, seq: SeqNum) -> Resent {
+        match self.resent {
+            Resent::Nothing | Resent::AfterAnother(_) if self.request != Request::Sent => {
+                Resent::AfterAnother(seq)
+            }
+            Resent::AfterAnother(last) if seq > last => Resent::AfterAnother(seq),
+            _ if seq < self.asked_from => Resent::AfterAnother(seq),
+            _ => Resent::Begun,
         }
     }
-}
 
-impl Missing {
     /// Records that message `seq` was sent again. As long as it belongs to the answer to an earlier
     /// request, to which these messages belonged, ours is not answered too late.
     pub(crate) fn sent_again(&mut self, seq: SeqNum, now: Mono) {
-        self.resent = self.resent.with(seq, self.request);
+        self.resent = self.resent_with(seq);
         if matches!(self.resent, Resent::AfterAnother(_)) && seq <= self.end {
             self.asked_at = now;
         }

@@ -586,11 +586,12 @@ mod tests {
             phase: PhaseState::LogoutSent(Leave { until: Mono(7), seq: Some(seq), is_ours: true, end }),
             missing: Some(Missing {
                 begin: seq,
+                asked_from: seq,
                 end: seq,
                 asked_to: Some(seq),
                 asked: 7,
                 asked_at: Mono(7),
-                request: Request::Waits(seq),
+                request: Request::waiting(seq),
                 resent: Resent::Begun,
             }),
             backlog: Backlog {

@@ -55,7 +55,7 @@ impl State {
     pub(crate) fn request_queued(&mut self, seq: SeqNum, now: Mono) {
         if let Some(Connection { logon, .. }) = &mut self.connection
             && let Some(gap) = &mut logon.missing
-            && let Request::Waits(request) = gap.request
+            && let Some(request) = gap.request.waits_as()
             && request <= seq
         {
             (gap.request, gap.asked_at) = (Request::Sent, now);
