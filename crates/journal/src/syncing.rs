@@ -23,6 +23,8 @@ pub(crate) struct Syncing {
     reserve: u64,
     /// Bytes of the oldest segment in `ahead` that are on disk.
     flushed: usize,
+    /// The first segment whose pages have not been given back to the system as a whole.
+    unreleased: u32,
     /// Where the session was when the finished pages were last on disk: the number of its segment,
     /// and the offset.
     synced_at: (u32, usize),
@@ -83,6 +85,7 @@ impl Syncing {
             seen: (shared.next_out.load(Ordering::Acquire), now),
             reserve: RESERVE,
             flushed: 0,
+            unreleased: 0,
             synced_at: (0, 0),
             next_look: now,
             next_flush: now,
@@ -116,6 +119,18 @@ impl Syncing {
         shared.advance_mark(&mut head, generation, SeqNum(next_out.saturating_add(self.reserve)))
     }
 
+    /// Gives the pages of segments that are full back to the system, however much of them is still
+    /// to be written to disk: what a session stores faster than that would count as memory of the
+    /// process.
+    fn release_full_segments(&mut self, current: u32) {
+        if self.unreleased < current {
+            let ahead = lock(&self.shared.ahead).clone();
+            let full = |number: u32| (self.unreleased..current).contains(&number);
+            ahead.iter().filter(|(n, _)| full(*n)).for_each(|(_, mapping)| mapping.release(0..mapping.len()));
+            self.unreleased = current;
+        }
+    }
+
     /// Writes pages to disk that will not be modified again, a step at a time. This also reports
     /// write-back errors.
     fn flush(&mut self, now: Instant) -> Result<Next, StoreError> {
@@ -123,6 +138,7 @@ impl Syncing {
             lock(&self.shared.past).iter().for_each(|(_, past)| past.release(0..past.len()));
         }
         let (number, offset) = self.shared.reached();
+        self.release_full_segments(number);
         let (synced_in, synced_to) = self.synced_at;
         // As far back as it has come since the last time: a session that writes little has its
         // messages on disk soon.
