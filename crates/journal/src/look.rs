@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_the_way_and_a_directory_that_cannot_be_written_to_are_told() {
+    fn a_file_in_the_way_is_told() {
         let scratch = TempDir::new("look-refused");
         let file = scratch.path().join("file");
         std::fs::write(&file, "").unwrap();
@@ -110,6 +110,6 @@ mod tests {
         let told = refused(&file);
         let begin = format!("writing to {}", file.join(session().file_name()).display());
         assert!(told.starts_with(&begin) && told.contains("ot a directory"), "{told}");
-        assert!(refused(Path::new("/proc/nowhere")).starts_with("writing to /proc/nowhere/"));
+        assert!(refused(Path::new("/dev/null/journals")).contains("ot a directory"));
     }
 }
