@@ -307,12 +307,56 @@ fn a_refused_logon_is_status_1_and_the_counterpartys_text_is_shown() {
         peer.stream.write_all((logon + &logout).as_bytes()).unwrap();
         peer.receive();
     });
-    for venue in [at_once, after_all] {
+    for (venue, why) in [
+        (at_once, "the counterparty refused the logon: unknown session"),
+        (after_all, "the counterparty sent a Logout: unknown session"),
+    ] {
+        let told = format!("fixbolt: not sent to {}: {why}\n", venue.address);
         let ended = venue.asked(&ORDER);
-        assert_eq!((ended.status, ended.err.as_str()), (1, ""), "{}", ended.out);
+        assert_eq!((ended.status, ended.err.as_str()), (1, told.as_str()), "{}", ended.out);
         assert_eq!(shown(&ended), ["Logout (5) received"]);
         assert!(ended.out.contains("Text (58): unknown session"), "{}", ended.out);
     }
+}
+
+#[test]
+fn a_reject_of_the_logon_is_status_1_and_its_field_and_reason_are_shown() {
+    for (output, parts) in [
+        ("text", ["RefTagID (371): 98", "SessionRejectReason (373): ", "(5)"]),
+        ("json", [r#""tag":371,"name":"RefTagID","value":"98""#, r#""tag":373"#, r#""value":"5""#]),
+    ] {
+        let venue = Venue::new(|connect| {
+            let mut peer = connect();
+            peer.receive();
+            peer.send("3", "45=1|371=98|373=5|58=no such desk");
+            peer.receive();
+        });
+        let why = "the counterparty refused the logon: no such desk (RefTagID 371 is 98, SessionRejectReason 373 is 5)";
+        let told = format!("fixbolt: not sent to {}: {why}\n", venue.address);
+        let ended = venue.asked(&[&ORDER[..], &["-o", output]].concat());
+        assert_eq!((ended.status, ended.err), (1, told), "{}", ended.out);
+        for part in parts {
+            assert!(ended.out.contains(part), "{part}: {}", ended.out);
+        }
+    }
+}
+
+#[test]
+fn a_message_that_cannot_be_sent_after_the_logon_says_why() {
+    let venue = Venue::new(|connect| {
+        let mut peer = connect();
+        peer.receive();
+        let logon = peer.message("A", 1, "98=0|108=30|141=Y");
+        let low = peer.message("0", 1, "");
+        peer.stream.write_all((logon + &low).as_bytes()).unwrap();
+        while !peer.receive().is_empty() {}
+    });
+    let address = venue.address.clone();
+    let ended = venue.asked(&ORDER);
+    let told = format!(
+        "fixbolt: not sent to {address}: the counterparty's MsgSeqNum (34) was too low: 2 was expected, 1 was received\n"
+    );
+    assert_eq!((ended.status, ended.err), (3, told), "{}", ended.out);
 }
 
 #[test]
@@ -369,21 +413,16 @@ fn a_counterparty_may_choose_any_heart_bt_int() {
 
 #[test]
 fn whoever_ends_the_logon_is_named() {
-    for (msg_type, fields, why) in [
-        ("0", "", "the counterparty's first message was not a Logon"),
-        ("3", "45=1|58=no such desk", "the counterparty refused the logon: no such desk"),
-    ] {
-        let venue = Venue::new(move |connect| {
-            let mut peer = connect();
-            peer.receive();
-            peer.send(msg_type, fields);
-            peer.receive();
-        });
-        let address = venue.address.clone();
-        let ended = venue.asked(&ORDER);
-        let told = format!("fixbolt: no logon with {address}: {why}\n");
-        assert_eq!((ended.status, ended.err), (3, told));
-    }
+    let venue = Venue::new(|connect| {
+        let mut peer = connect();
+        peer.receive();
+        peer.send("0", "");
+        peer.receive();
+    });
+    let address = venue.address.clone();
+    let ended = venue.asked(&ORDER);
+    let why = "the counterparty's first message was not a Logon";
+    assert_eq!((ended.status, ended.err), (3, format!("fixbolt: no logon with {address}: {why}\n")));
 }
 
 #[test]

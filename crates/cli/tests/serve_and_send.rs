@@ -314,7 +314,10 @@ fn no_connection_is_status_3_and_so_is_no_answer() {
     let address = silent.local_addr().unwrap().to_string();
     let ended = run(&["send", "D", "55=IBM", "--to", &address, "--timeout", "1"]);
     assert_eq!(ended.status, 3);
-    assert_eq!(ended.err, format!("fixbolt: no logon from {address} within 1 s\n"));
+    assert_eq!(
+        ended.err,
+        format!("fixbolt: no logon with {address}: it did not answer our Logon within 1 s\n")
+    );
     drop(silent);
     let ended = run(&["send", "D", "55=IBM", "--to", &address]);
     assert_eq!(

@@ -32,6 +32,8 @@ pub(super) struct Answers {
     seq: Option<Vec<u8>>,
     /// OrderID of the order, once an answer has brought it.
     order_id: Option<Vec<u8>>,
+    /// Whether our Logon was answered with a Logon.
+    is_logged_on: bool,
 }
 
 /// The order that an OrderCancelRequest or an OrderCancelReplaceRequest is about.
@@ -84,8 +86,8 @@ impl ChangedOrder {
 pub(super) enum Part {
     /// The message that begins it.
     Sent,
-    /// The counterparty's Logout.
-    Logout,
+    /// The counterparty's Logout, or the Reject that refuses our Logon.
+    End,
     /// An answer after which others are waited for.
     Progress,
     /// The answer that was waited for, and whether it is a good one.
@@ -197,7 +199,7 @@ impl Answers {
             ));
         }
         let changed = ChangedOrder::of(msg_type, fields);
-        Ok(Self { wait, msg_type, names, changed, seq: None, order_id: None })
+        Ok(Self { wait, msg_type, names, changed, seq: None, order_id: None, is_logged_on: false })
     }
 
     /// Returns how an answer names the message, in words. Of a cancel, its OrderID is among it.
@@ -240,8 +242,9 @@ impl Answers {
                 self.seq.take().or_else(|| Some(message.get(MSG_SEQ_NUM)?.to_vec()).filter(|_| is_ours));
             return is_ours.then_some(Part::Sent);
         }
-        if msg_type == b"5" {
-            return Some(Part::Logout);
+        self.is_logged_on |= msg_type == b"A";
+        if msg_type == b"5" || msg_type == b"3" && !self.is_logged_on {
+            return Some(Part::End);
         }
         let refers = match msg_type {
             b"0" | b"1" | b"2" | b"4" | b"A" => false,
@@ -315,8 +318,9 @@ mod tests {
                 (Tag::new(tag.parse().unwrap()), value.as_bytes().to_vec())
             };
             let all: Vec<_> = fields.split('|').map(split).collect();
-            let mut exchange =
-                Self(Answers::new(wait, MsgType::try_new(msg_type.as_bytes()).unwrap(), &all).unwrap());
+            let msg_type = MsgType::try_new(msg_type.as_bytes()).unwrap();
+            let mut exchange = Self(Answers::new(wait, msg_type, &all).unwrap());
+            assert_eq!(exchange.take(false, "35=A|98=0|108=30"), None);
             let sent = exchange.take(true, &format!("35={msg_type}|34=2|{fields}"));
             assert_eq!(sent, Some(Part::Sent));
             exchange
@@ -389,7 +393,16 @@ mod tests {
         for msg_type in ["0", "1|112=x", "2|7=1|16=0", "4|36=5", "A|98=0|108=30"] {
             assert_eq!(message.receives(&format!("35={msg_type}")), None);
         }
-        assert_eq!(message.receives("35=5|58=closed"), Some(Part::Logout));
+        assert_eq!(message.receives("35=5|58=closed"), Some(Part::End));
+    }
+
+    #[test]
+    fn a_reject_before_any_logon_refuses_ours() {
+        let fields = [(CL_ORD_ID, b"a".to_vec())];
+        let mut exchange = Exchange(Answers::new(Wait::Ack, MsgType::new(b"D"), &fields).unwrap());
+        assert_eq!(exchange.take(false, "35=3|45=1|371=98|373=5"), Some(Part::End));
+        assert_eq!(exchange.take(false, "35=A|98=0|108=30"), None);
+        assert_eq!(exchange.take(false, "35=3|45=1|371=98|373=5"), None);
     }
 
     #[test]
@@ -497,6 +510,7 @@ mod tests {
     fn nothing_answers_before_the_message_is_sent_and_a_resent_one_is_not_it() {
         let fields = [(CL_ORD_ID, b"a".to_vec())];
         let mut exchange = Exchange(Answers::new(Wait::Ack, MsgType::new(b"D"), &fields).unwrap());
+        assert_eq!(exchange.receives("35=A|98=0|108=30"), None);
         assert_eq!(exchange.receives("35=8|11=a|39=0"), None);
         assert_eq!(exchange.receives("35=3"), None);
         assert_eq!(exchange.take(true, "35=D|34=2|43=Y|11=a"), None);
@@ -510,6 +524,7 @@ mod tests {
     fn what_comes_after_the_message_and_is_no_answer_is_told_apart_from_heartbeats() {
         let fields = [(CL_ORD_ID, b"a".to_vec())];
         let mut exchange = Exchange(Answers::new(Wait::Ack, MsgType::new(b"D"), &fields).unwrap());
+        assert_eq!(exchange.take(false, "35=A|98=0|108=30"), None);
         assert_eq!(exchange.take(false, "35=8|11=b|39=0"), None, "it came before");
         assert_eq!(exchange.take(true, "35=D|34=2|11=a"), Some(Part::Sent));
         for other in ["35=8|11=b|39=0", "35=8|43=Y|11=a|39=0", "35=3|45=1", "35=2|7=2|16=0", "35=B|148=x"] {

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender as Channel, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use fixbolt::Engine;
+use fixbolt::{Engine, PostError};
 use fixbolt_codec::{BodySink, Message, NewBody, Version};
 use fixbolt_session::{
     Application, Delivery, Event, Failure as CallbackFailure, Halt, Party, SessionEnd, SessionId,
@@ -55,11 +55,15 @@ use tap::{Seen, Tap};
 /// INVALID with what is wrong. What was asked for is sent even so, to see the counterparty's
 /// reaction.
 ///
+/// A message that is not sent, because there is no connection or the session is not logged on, is
+/// reported with the reason.
+///
 /// Exit status: 0 answered, or filled with --wait filled; 1 an answer is INVALID, or rejects
 /// (Reject, BusinessMessageReject, an ExecutionReport or acknowledgment that rejects, or the logon
-/// refused by a Logout, which is shown), or with --wait filled an order that ended otherwise:
-/// canceled, rejected, expired, done for day; 2 wrong usage, or the journal cannot be used; 3 no
-/// connection, or no answer in time or before the counterparty logged out; 130 interrupted.
+/// refused by a Logout or Reject, which is shown), or with --wait filled an order that ended
+/// otherwise: canceled, rejected, expired, done for day; 2 wrong usage, or the journal cannot be
+/// used; 3 no connection, or no answer in time or before the counterparty logged out; 130
+/// interrupted.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples (with `fixbolt serve` running):\n  fixbolt send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --version FIX.4.2\n  fixbolt send OrderStatusRequest ClOrdID=1 Symbol=IBM Side=BUY --config trader.cfg"
@@ -106,9 +110,15 @@ pub(crate) struct Arguments {
 /// Messages from the engine's thread.
 enum Told {
     LoggedOn,
+    /// What the counterparty's Logout says.
+    LogoutReceived(String),
     Ended(SessionEnd),
     NotSent(String),
 }
+
+/// How much longer than its own timeouts the engine has to say why there is no logon: it knows
+/// better than a clock.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
@@ -144,6 +154,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         peer: session.peer,
         journal: session.journal,
         timeout: Duration::from_secs(arguments.timeout),
+        logon_timeout: session.logon_timeout,
         wait: arguments.wait,
         format: arguments.output,
         interrupt,
@@ -151,6 +162,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         warnings,
         tap,
         told,
+        logout: None,
+        end: None,
         is_valid: true,
     };
     let result = exchange.run();
@@ -176,6 +189,7 @@ impl Application for Courier {
     fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), CallbackFailure> {
         let told = match event {
             Event::LoggedOn => Told::LoggedOn,
+            Event::LogoutReceived { .. } => Told::LogoutReceived(event.to_string()),
             Event::Ended(end) => Told::Ended((*end).clone()),
             Event::NotSent { why, .. } => Told::NotSent(why.to_string()),
             Event::CodecTime(time) => {
@@ -197,6 +211,7 @@ struct Exchange {
     id: SessionId,
     peer: String,
     timeout: Duration,
+    logon_timeout: Duration,
     wait: Wait,
     format: Format,
     interrupt: Interrupt,
@@ -206,6 +221,9 @@ struct Exchange {
     warnings: Receiver<Warning>,
     tap: Arc<Tap>,
     told: Receiver<Told>,
+    /// What the counterparty's Logout says, and how the session has ended.
+    logout: Option<String>,
+    end: Option<SessionEnd>,
     /// Whether every answer so far is valid.
     is_valid: bool,
 }
@@ -213,15 +231,18 @@ struct Exchange {
 impl Exchange {
     fn run(&mut self) -> Result<Answer, Failure> {
         if let Some(refused) = self.log_on()? {
-            self.show(&refused)?;
-            return Ok(Answer::No);
+            return self.refused(&refused);
         }
-        if let Err(failure) = self.post() {
-            // The logon was answered, and then refused after all.
-            return match self.tap.next(Duration::ZERO).filter(|seen| seen.part == Part::Logout) {
-                Some(logout) => self.show(&logout).map(|_| Answer::No),
-                None => Err(failure),
-            };
+        match self.post() {
+            Ok(()) => {}
+            Err(PostError::NotLoggedOn) => {
+                return match self.tap.next(Duration::ZERO).filter(|seen| seen.part == Part::End) {
+                    // The logon was answered, and then refused after all.
+                    Some(refused) => self.refused(&refused),
+                    None => Err(self.not_sent()),
+                };
+            }
+            Err(error) => return Err(Failure::usage(format!("not sent: {error}"))),
         }
         match self.answer() {
             // Whoever waited for an answer sees what came instead.
@@ -237,35 +258,90 @@ impl Exchange {
             Wait::Ack => "no answer",
             Wait::Filled => "no final state of the order",
         };
-        let (mut sent, mut refused) = (false, false);
+        let mut sent = false;
         loop {
             // What came before an event is read after it.
-            let told = self.told.try_recv().ok();
+            let told = self.told();
+            if !sent && Instant::now() > deadline {
+                return Err(self.stuck());
+            }
             while let Some(seen) = self.next(deadline, missing)? {
+                if seen.part == Part::End && !sent {
+                    return self.refused(&seen);
+                }
                 sent |= seen.part == Part::Sent;
-                refused |= seen.part == Part::Logout && !sent;
                 if let Some(answer) = self.show(&seen)? {
                     return Ok(answer);
                 }
-                if seen.part == Part::Logout && sent {
+                if seen.part == Part::End {
                     return Err(self.ended(missing, &SessionEnd::LoggedOutByPeer));
                 }
             }
             match told {
-                Some(Told::NotSent(_) | Told::Ended(_)) if refused => return Ok(Answer::No),
                 Some(Told::NotSent(why)) => return Err(Failure::usage(format!("not sent: {why}"))),
                 Some(Told::Ended(SessionEnd::Halted(why))) => return Err(self.halted(&why)),
-                Some(Told::Ended(end)) => return Err(self.ended(missing, &end)),
-                Some(Told::LoggedOn) | None => {}
+                Some(Told::Ended(end)) if sent => return Err(self.ended(missing, &end)),
+                Some(Told::Ended(_)) => return Err(self.not_sent()),
+                Some(Told::LoggedOn | Told::LogoutReceived(_)) | None => {}
             }
             // What they warn of ends the session, or does not matter here.
             self.warnings.try_iter().for_each(drop);
         }
     }
 
-    /// Waits for the logon, at whichever host. Returns the counterparty's Logout if it refuses.
+    /// Returns what the engine's thread says next; `None` if it has said nothing more.
+    fn told(&mut self) -> Option<Told> {
+        let told = self.told.try_recv().ok()?;
+        self.remember(&told);
+        Some(told)
+    }
+
+    fn remember(&mut self, told: &Told) {
+        match told {
+            Told::LogoutReceived(words) => self.logout = Some(words.clone()),
+            Told::Ended(end) => self.end = Some(end.clone()),
+            Told::LoggedOn | Told::NotSent(_) => {}
+        }
+    }
+
+    /// Shows the counterparty's Logout or Reject because of which the message is not sent, and says
+    /// so.
+    fn refused(&mut self, refused: &Seen) -> Result<Answer, Failure> {
+        self.show(refused)?;
+        note!("fixbolt: {}", self.not_sent());
+        Ok(Answer::No)
+    }
+
+    /// Returns the failure for a message that is not sent because the session is not logged on.
+    fn not_sent(&mut self) -> Failure {
+        // The engine says why at about the same time.
+        let deadline = Instant::now() + GRACE;
+        while self.end.is_none()
+            && let Ok(told) = self.told.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        {
+            self.remember(&told);
+        }
+        let why = match (&self.end, &self.logout) {
+            // Its words say more.
+            (Some(SessionEnd::LoggedOutByPeer) | None, Some(words)) => words.clone(),
+            (Some(end), _) => end.to_string(),
+            (None, None) => "the session is not logged on".to_owned(),
+        };
+        Failure::connection(format!("not sent to {}: {why}", self.peer))
+    }
+
+    /// Returns the failure for a message that the logged on session does not send in time.
+    fn stuck(&self) -> Failure {
+        let what = self.engine.session(&self.id).and_then(|session| session.waits_for());
+        let what = what.map(|what| format!(": messages wait for {what}")).unwrap_or_default();
+        let (peer, timeout) = (&self.peer, self.timeout.as_secs());
+        Failure::connection(format!("not sent to {peer} within {timeout} s{what}"))
+    }
+
+    /// Waits for the logon, at whichever host. Returns the counterparty's Logout or Reject if it
+    /// refuses.
     fn log_on(&mut self) -> Result<Option<Seen>, Failure> {
-        let deadline = Instant::now() + self.timeout;
+        let deadline = Instant::now() + self.timeout + GRACE;
         // A session that does not even connect: its journal is damaged, or the application has
         // failed on a message too often.
         if let Some(SessionState::Halted(why)) = self.engine.session(&self.id).map(|session| session.state())
@@ -277,20 +353,28 @@ impl Exchange {
         loop {
             // What came before a warning is read after it.
             let warnings: Vec<Warning> = self.warnings.try_iter().collect();
-            for told in self.told.try_iter() {
+            while let Some(told) = self.told() {
                 match told {
                     Told::LoggedOn => return Ok(None),
                     Told::Ended(SessionEnd::Halted(why)) => return Err(self.halted(&why)),
-                    Told::Ended(SessionEnd::LogonTimedOut) => problem = Some(self.missing("no logon")),
-                    Told::Ended(end) => {
-                        let peer = &self.peer;
-                        let line = format!("no logon with {peer}: {end}");
-                        problem = Some(Failure::connection(line));
+                    Told::Ended(SessionEnd::LogonTimedOut) => {
+                        let seconds = self.logon_timeout.as_secs();
+                        problem =
+                            Some(self.no_logon(&format!("it did not answer our Logon within {seconds} s")));
                     }
-                    Told::NotSent(_) => {}
+                    Told::Ended(end) => problem = Some(self.no_logon(&end.to_string())),
+                    Told::LogoutReceived(_) | Told::NotSent(_) => {}
                 }
             }
-            if let Some(seen) = self.next(deadline, "no logon")?.filter(|seen| seen.part == Part::Logout) {
+            if Instant::now() > deadline {
+                let seconds = self.timeout.as_secs();
+                return Err(tls_failed.or(problem).unwrap_or_else(|| {
+                    let is_connected = self.tap.is_connected();
+                    let what = if is_connected { "answer to our Logon" } else { "connection" };
+                    self.no_logon(&format!("no {what} within {seconds} s"))
+                }));
+            }
+            if let Some(seen) = self.next(deadline, "no logon")?.filter(|seen| seen.part == Part::End) {
                 return Ok(Some(seen));
             }
             for warning in warnings {
@@ -299,10 +383,7 @@ impl Exchange {
                         let line = format!("cannot reach {}: {}", self.peer, warning.text);
                         problem = Some(Failure::connection(line));
                     }
-                    Some("tls_failed") => {
-                        let line = format!("no logon with {}: {}", self.peer, warning.text);
-                        tls_failed = Some(Failure::connection(line));
-                    }
+                    Some("tls_failed") => tls_failed = Some(self.no_logon(&warning.text)),
                     // Every host has failed.
                     Some("no_host_answered") => {
                         tls_failed.take().or_else(|| problem.take()).map_or(Ok(()), Err)?;
@@ -312,6 +393,10 @@ impl Exchange {
                 }
             }
         }
+    }
+
+    fn no_logon(&self, why: &str) -> Failure {
+        Failure::connection(format!("no logon with {}: {why}", self.peer))
     }
 
     /// Returns the failure for a session that has ended without what was waited for.
@@ -326,16 +411,11 @@ impl Exchange {
         Failure::usage(format!("{id}: the session is halted: {why}{what_to_do}"))
     }
 
-    fn post(&self) -> Result<(), Failure> {
-        let mut sender = self
-            .engine
-            .session(&self.id)
-            .ok_or_else(|| Failure::usage(format!("there is no session {}", self.id)))?
-            .sender();
+    fn post(&self) -> Result<(), PostError> {
+        let mut sender = self.engine.session(&self.id).ok_or(PostError::NoSession)?.sender();
         let mut draft = (&mut sender).draft(self.composed.msg_type);
         self.composed.write(draft.writer());
-        draft.send().map_err(|error| Failure::usage(format!("not sent: {error}")))?;
-        Ok(())
+        draft.send().map(drop)
     }
 
     /// Returns the next message of the exchange; `None` after a short while without one.
@@ -373,7 +453,7 @@ impl Exchange {
     fn show(&mut self, seen: &Seen) -> Result<Option<Answer>, Failure> {
         let (word, answer) = match seen.part {
             Part::Sent => ("sent", None),
-            Part::Logout | Part::Progress => ("received", None),
+            Part::End | Part::Progress => ("received", None),
             Part::Last { good: true } => ("received", Some(Answer::Yes)),
             Part::Last { good: false } => ("received", Some(Answer::No)),
             Part::Other => ("unmatched", None),

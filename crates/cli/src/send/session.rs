@@ -34,6 +34,8 @@ pub(super) struct Session {
     pub(super) default: Option<Version>,
     /// The largest message that is received.
     pub(super) max_message_size: usize,
+    /// How long the counterparty has to answer our Logon.
+    pub(super) logon_timeout: Duration,
     /// The name of the counterparty in messages to the user.
     pub(super) peer: String,
     /// Where the journal is, if there is one.
@@ -87,6 +89,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         groups_as_sent: GroupsAsSent::default(),
         default,
         max_message_size,
+        logon_timeout: Duration::from_secs(arguments.timeout),
         peer: arguments.to.clone(),
         journal: None,
     })
@@ -138,6 +141,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         peer = hosts.join(", ");
     }
     let max_message_size = session.settings.max_message_size;
+    let logon_timeout = session.settings.logon_timeout;
     let journal = session.journal.clone();
     let store: Box<dyn Store> = match &journal {
         Some(base) => Box::new(DirectoryStore::new(base)),
@@ -168,6 +172,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         groups_as_sent,
         default,
         max_message_size,
+        logon_timeout,
         peer,
         journal,
     })

@@ -35,6 +35,8 @@ struct Watched {
     /// counterparty, which its Logon sets.
     ours: Option<Version>,
     theirs: Option<Version>,
+    /// Whether our Logon was sent: there is a connection.
+    is_connected: bool,
     /// Whether the last answer was seen.
     is_over: bool,
     seen: VecDeque<Seen>,
@@ -62,9 +64,19 @@ impl Tap {
         let (tags, spans) = (vec![0; fields], vec![Span::default(); fields]);
         let (ours, theirs) = (default, default);
         let (seen, others) = (VecDeque::new(), Vec::new());
-        let (is_over, left_out, more_others) = (false, 0, 0);
-        let watched =
-            Watched { answers, ours, theirs, is_over, seen, left_out, others, more_others, tags, spans };
+        let watched = Watched {
+            answers,
+            ours,
+            theirs,
+            is_connected: false,
+            is_over: false,
+            seen,
+            left_out: 0,
+            others,
+            more_others: 0,
+            tags,
+            spans,
+        };
         Self { watched: Mutex::new(watched), changed: Condvar::new() }
     }
 
@@ -84,6 +96,11 @@ impl Tap {
     pub(super) fn others(&self) -> (Vec<Seen>, u64) {
         let watched = self.lock();
         (watched.others.clone(), watched.more_others)
+    }
+
+    /// Returns whether our Logon was sent: there is a connection, or was one.
+    pub(super) fn is_connected(&self) -> bool {
+        self.lock().is_connected
     }
 
     /// Returns how an answer names the message, in words.
@@ -118,6 +135,7 @@ impl Watched {
         let mut index = Index::new(&mut self.tags, &mut self.spans);
         let Frame::Message(framed) = Framer::new(bytes.len()).next(bytes) else { return false };
         let Ok(message) = index.build(framed) else { return false };
+        self.is_connected |= sent;
         if !sent && message.msg_type() == b"A" {
             let named = message.get(const { Tag::new(1137) }).and_then(Version::from_appl_ver_id);
             self.theirs = named.or(self.theirs);
