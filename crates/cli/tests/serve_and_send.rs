@@ -33,7 +33,7 @@ fn an_order_is_sent_filled_and_both_messages_are_shown() {
         assert!(!ended.out.contains("INVALID"), "{}", ended.out);
         assert_eq!(ended.out.matches("MsgSeqNum (34): 2").count(), 2, "numbers begin at 1 each time");
     }
-    let sender = order(&server, &["--sender", "ME", "--target", "YOU", "--no-reset"]);
+    let sender = order(&server, &["--sender", "ME", "--target", "YOU"]);
     assert_eq!(sender.status, 0, "{}", sender.err);
     assert!(sender.out.contains("SenderCompID (49): ME") && sender.out.contains("SenderCompID (49): YOU"));
 }
@@ -309,6 +309,42 @@ fn with_a_configuration_sequence_numbers_and_journal_continue() {
 }
 
 #[test]
+fn sequence_numbers_are_reset_on_loopback_or_if_asked_and_continue_with_a_store() {
+    let folder = directory("send-store");
+    let config = folder.join("venue.cfg");
+    let text = format!(
+        "[SESSION]\nConnectionType=acceptor\nBeginString=FIX.4.4\nSenderCompID=FIXBOLT\nTargetCompID=CLIENT\nSocketAcceptPort=0\nFileStorePath={}\n",
+        folder.join("venue").display()
+    );
+    std::fs::write(&config, text).unwrap();
+    let server = Server::start(&["--config", config.to_str().unwrap()]);
+    let store = folder.join("client");
+    let store = store.to_str().unwrap();
+    let number = |more: &[&str]| {
+        let ended = order(&server, more);
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{more:?}: {}", ended.out);
+        let line = ended.out.lines().find(|line| line.contains("MsgSeqNum (34): ")).unwrap();
+        line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!([number(&["--store", store]), number(&["--store", store])], [2, 5]);
+    assert_eq!(number(&["--store", store, "--reset"]), 2);
+    assert_eq!(number(&["--store", store]), 5);
+    assert_eq!(number(&[]), 2);
+    let verified = run(&["journal", "verify", store]);
+    assert!(verified.status == 0 && verified.out.contains("next out 7"), "{}", verified.out);
+    // This address is another one for the same machine.
+    let port = server.address.rsplit_once(':').unwrap().1;
+    let to = format!("0.0.0.0:{port}");
+    let elsewhere = |more: &[&str]| run(&[&["send", "D"], &ORDER[..], &["--to", &to], more].concat());
+    let refused = elsewhere(&[]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("--reset") && refused.err.contains("--store DIR"), "{}", refused.err);
+    assert_eq!(elsewhere(&["--reset"]).status, 0);
+    let ended = run(&["send", "D", "55=IBM", "--to", "nowhere.invalid:1"]);
+    assert!(ended.status == 3 && ended.err.starts_with("fixbolt: cannot reach nowhere.invalid:1: "));
+}
+
+#[test]
 fn no_connection_is_status_3_and_so_is_no_answer() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
@@ -354,6 +390,10 @@ fn wrong_usage_is_status_2_and_says_what_to_do() {
         (&["send", "D", "Symbl=IBM"], "did you mean Symbol?"),
         (&["send", "D", "Side=BYU"], "Side (54) has no value BYU; it has BUY (1)"),
         (&["send", "D", "--to", "nowhere"], "write HOST:PORT"),
+        (&["send", "D", "--to", "192.0.2.1:1"], "add --store DIR to keep a journal in DIR"),
+        (&["send", "D", "--to", "[2001:db8::1]:1"], "or --reset to begin at 1 on both sides"),
+        (&["send", "D", "--config", "trader.cfg", "--reset"], "cannot be used with '--reset'"),
+        (&["send", "D", "--config", "trader.cfg", "--store", "x"], "cannot be used with '--store <DIR>'"),
         (&["send", "D", "--version", "FIX.9"], "none of the versions FIX.4.0, FIX.4.1, "),
         (&["send", "A", "--version", "5.0SP2"], "A is sent only by the session itself"),
         (&["send", "D", "--sender", ""], "CompID is empty"),

@@ -38,9 +38,11 @@ use tap::{Seen, Tap};
 /// `now` is the current time. Fields are sent in the order given. ClOrdID, HandlInst and
 /// TransactTime are added if the message requires them and they were not given.
 ///
-/// With --to (default 127.0.0.1:9880) the session is FIX.4.4, CLIENT -> FIXBOLT, and its sequence
-/// numbers begin at 1 (ResetSeqNumFlag=Y). With --config the initiator session of the file is used
-/// with its journal and its sequence numbers.
+/// With --to (default 127.0.0.1:9880) the session is FIX.4.4, CLIENT -> FIXBOLT. At a loopback
+/// address its sequence numbers begin at 1 (ResetSeqNumFlag=Y). At any other they are only reset
+/// with --reset: whoever resets gives up the messages that the other side has not received yet.
+/// With --store the session has a journal, whose sequence numbers it continues. With --config the
+/// initiator session of the file is used with its journal and its sequence numbers.
 ///
 /// An answer is a message with the request's own id: ClOrdID, or OrigClOrdID in a cancel or
 /// replace; MDReqID, QuoteReqID, SecurityReqID and the like; OrderID, once an answer has brought
@@ -66,7 +68,7 @@ use tap::{Seen, Tap};
 /// interrupted.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples (with `fixbolt serve` running):\n  fixbolt send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --version FIX.4.2\n  fixbolt send OrderStatusRequest ClOrdID=1 Symbol=IBM Side=BUY --config trader.cfg"
+    after_help = "Examples (with `fixbolt serve` running):\n  fixbolt send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --version FIX.4.2\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --to venue.example:9880 --store journal\n  fixbolt send OrderStatusRequest ClOrdID=1 Symbol=IBM Side=BUY --config trader.cfg"
 )]
 pub(crate) struct Arguments {
     /// The message: NewOrderSingle, or D
@@ -93,9 +95,13 @@ pub(crate) struct Arguments {
     target: Option<Party>,
     #[command(flatten)]
     tls: TlsArguments,
-    /// Do not reset the sequence numbers to 1
+    /// Reset the sequence numbers of both sides to 1 (ResetSeqNumFlag=Y) [default: at a loopback
+    /// address without --store]
     #[arg(long, conflicts_with = "config")]
-    no_reset: bool,
+    reset: bool,
+    /// Keep a journal in this directory, and continue its sequence numbers
+    #[arg(long, value_name = "DIR", conflicts_with = "config")]
+    store: Option<PathBuf>,
     /// What to wait for: ack, the first answer; or filled, the order's final state
     #[arg(long, value_enum, default_value_t = Wait::Ack, value_name = "ack|filled", hide_possible_values = true)]
     wait: Wait,

@@ -1,11 +1,12 @@
 //! Selects the session that a message is sent in: a temporary one, or one of a configuration.
 
+use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fixbolt::config::{Configuration, ConnectionType, GroupsAsSent, Identity, SessionConfiguration};
 use fixbolt::{Engine, EngineBuilder, Initiation};
-use fixbolt_cli::exit::Failure;
+use fixbolt_cli::exit::{Failure, reason};
 use fixbolt_cli::note;
 use fixbolt_dictionary::{Dictionary, Policy, Version};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
@@ -42,7 +43,8 @@ pub(super) struct Session {
     pub(super) journal: Option<PathBuf>,
 }
 
-/// Returns the session for `--to`: in memory, with sequence numbers that begin at 1.
+/// Returns the session for `--to`: with the journal of `--store`, or in memory, with sequence
+/// numbers that begin at 1.
 pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
     let (host, port) = arguments
         .to
@@ -52,6 +54,14 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         .ok_or_else(|| {
             Failure::usage(format!("--to {}: write HOST:PORT, such as 127.0.0.1:9880", arguments.to))
         })?;
+    let reset = arguments.reset || arguments.store.is_none();
+    let is_asked = arguments.reset || !reset;
+    if !is_asked && !is_loopback(host, port, &arguments.to)? {
+        return Err(Failure::usage(format!(
+            "--to {}: this is not a loopback address, and the sequence numbers of a counterparty are not reset unasked; add --store DIR to keep a journal in DIR and to continue its sequence numbers, or --reset to begin at 1 on both sides (ResetSeqNumFlag=Y), which gives up what the other side has not received",
+            arguments.to
+        )));
+    }
     // FIX.5.0 and later are versions of messages in sessions of FIXT.1.1.
     let (version, default) = match arguments.version {
         Version::Fixt11 => (Version::Fixt11, Some(Version::Fix50Sp2)),
@@ -64,7 +74,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         .and_then(|sender| SessionId::between(version, sender, party(&arguments.target, "FIXBOLT")?))
         .map_err(|error| Failure::usage(error.to_string()))?;
     let settings = SessionSettings::new(id.clone(), Role::Initiator).with(|s| {
-        s.reset_on_logon = !arguments.no_reset;
+        s.reset_on_logon = reset;
         s.default_appl_ver_id = default;
         if default.is_some() {
             s.dictionary = fixt::dictionaries();
@@ -82,7 +92,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
     Ok(Session {
         id,
         builder: Engine::builder().connect(initiation),
-        store: Box::new(memory(max_message_size)),
+        store: store(arguments.store.as_deref(), max_message_size),
         dictionary,
         is_own_dictionary: false,
         policy: policy(),
@@ -91,14 +101,31 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         max_message_size,
         logon_timeout: Duration::from_secs(arguments.timeout),
         peer: arguments.to.clone(),
-        journal: None,
+        journal: arguments.store.clone(),
     })
 }
 
-/// Returns a store for one exchange: it keeps what the counterparty may request again, and little
-/// of what it sends.
-fn memory(max_message_size: usize) -> MemoryStore {
-    MemoryStore::with_limit((4 * max_message_size).max(1 << 20))
+/// Returns whether every address of a host is this machine's own for itself.
+///
+/// # Errors
+/// No address of the host is known.
+fn is_loopback(host: &str, port: u16, to: &str) -> Result<bool, Failure> {
+    let addresses = (host, port).to_socket_addrs().map_err(|error| {
+        let why = reason(&error);
+        Failure::connection(format!(
+            "cannot reach {to}: the address of the host could not be looked up: {why}"
+        ))
+    })?;
+    Ok(addresses.into_iter().all(|address| address.ip().to_canonical().is_loopback()))
+}
+
+/// Returns the journal, or a store for one exchange: it keeps what the counterparty may request
+/// again, and little of what it sends.
+fn store(journal: Option<&Path>, max_message_size: usize) -> Box<dyn Store> {
+    match journal {
+        Some(base) => Box::new(DirectoryStore::new(base)),
+        None => Box::new(MemoryStore::with_limit((4 * max_message_size).max(1 << 20))),
+    }
 }
 
 /// Longer than any exchange, so that there is no second attempt.
@@ -143,10 +170,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     let max_message_size = session.settings.max_message_size;
     let logon_timeout = session.settings.logon_timeout;
     let journal = session.journal.clone();
-    let store: Box<dyn Store> = match &journal {
-        Some(base) => Box::new(DirectoryStore::new(base)),
-        None => Box::new(memory(max_message_size)),
-    };
+    let store = store(journal.as_deref(), max_message_size);
     let source = session.data_dictionary.clone();
     let is_own_dictionary = source.is_some();
     let groups_as_sent = session.groups_as_sent.clone();
