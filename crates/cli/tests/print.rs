@@ -259,7 +259,7 @@ fn a_check_sum_that_is_not_three_digits_is_a_fault_of_check_sum() {
     let body = &beat[..beat.len() - 4];
     let at = body.len() - 3;
     for sum in ["7", "61", "00", "1234", "abc", "1a2", ""] {
-        for separator in ["\u{1}", "|", "^A", "<SOH>"] {
+        for separator in SEPARATORS {
             let wrong = format!("{body}{sum}\u{1}").replace('\u{1}', separator);
             let log = format!("{wrong}\n{wrong}\n{}\n", beat.replace('\u{1}', separator));
             let ended = run_with_input(&["print", "-o", "json"], log.as_bytes());
@@ -430,10 +430,85 @@ fn exchange(first: &str, second: &str, separator: &str) -> String {
     format!("{first}{order}\n{second}{beat}\n").replace('\u{1}', separator)
 }
 
+/// Everything that is read as SOH.
+const SEPARATORS: [&str; 16] = [
+    "\u{1}", "|", "^A", "^", "\\x01", "\\u0001", "\\001", "<SOH>", "<01>", "[SOH]", "\u{2401}", ";", "~",
+    "\t", " ", " | ",
+];
+
+#[test]
+fn a_value_with_the_separator_or_a_newline_in_it_does_not_end_before_its_field() {
+    let news = |text: &str| {
+        message("FIX.4.4", &format!("35=B|49=A|56=B|34=2|52=20261121-09:00:00|148=h|33=1|58={text}|"))
+    };
+    let mut mixed = String::new();
+    for separator in SEPARATORS {
+        let written = |text: &str| news(text).replace('\u{1}', separator);
+        let texts = ["one; two~ three\tfour  = 5 ^ six", "one\ntwo\n\nthree", "10 = 1"];
+        let log: String = texts.iter().map(|text| format!("IN {}\n", written(text))).collect();
+        let ended = run_with_input(&["print"], log.as_bytes());
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{separator}: {}", ended.out);
+        for (text, line) in texts.iter().zip([1, 2, 6]) {
+            let text = text.replace('\n', "\\x0a").replace('\t', "\\x09");
+            assert!(ended.out.contains(&format!("- Text (58): {text}\n")), "{separator}: {}", ended.out);
+            assert!(
+                ended.out.contains(&format!("  IN  [standard input:{line}]\n")),
+                "{separator}: {}",
+                ended.out
+            );
+        }
+        // A line that is cut off ends with its line, whatever BodyLength announces.
+        let cut = &written("cut")[..60];
+        mixed += &format!("IN {cut}\nOUT {}{}\n", written("whole"), written("two\nlines"));
+    }
+    let ended = run_with_input(&["print", "--oneline"], mixed.as_bytes());
+    assert_eq!((ended.status, ended.err.as_str()), (1, ""));
+    assert_eq!(ended.out.matches("INVALID").count(), SEPARATORS.len(), "{}", ended.out);
+    assert_eq!(
+        ended.out.matches("INVALID: cut off: there is no CheckSum (10) at the end\n").count(),
+        SEPARATORS.len()
+    );
+    assert_eq!(ended.out.matches("Text=whole").count(), SEPARATORS.len());
+    assert_eq!(ended.out.matches("Text=two\\x0alines").count(), SEPARATORS.len());
+}
+
+#[test]
+fn a_separator_that_may_be_text_counts_only_before_a_tag() {
+    for text in ["8=FIX.4.4 is the version", "8=FIX.4.4; both sides", "8=FIX.4.4~", "8=FIX.4.4 42"] {
+        assert_eq!(problems(text), r#""cut off: there is no CheckSum (10) at the end""#, "{text}");
+    }
+    let beat = message("FIX.4.4", "35=0|49=A|56=B|34=2|52=20261121-09:00:00|");
+    for separator in ["; ", ", ", " - ", ","] {
+        let told = format!(r#""fields are separated by \"{separator}\", which is not read as SOH""#);
+        assert_eq!(problems(&beat.replace('\u{1}', separator)), told);
+    }
+}
+
+#[test]
+fn a_broken_field_with_a_secret_is_hidden_although_its_separator_may_be_text() {
+    // CheckSum is right only if every `|` is SOH.
+    for fields in [
+        "58=text|554=secret|secret|\t 1404 =secret|99=secret|",
+        "90=19|91=<x/>|554=secret|| 1404=secret|11=00|secret|",
+        "000554=xsecret=secret|0001402 =\u{e9}secret|58=secret|58=more|",
+        "58=x| 554=secret|58=y|1401=9|1402=secret 58=secret|",
+    ] {
+        let logon = message("FIX.4.4", &format!("35=A|49=A|56=B|34=1|52=20261121-09:00:00|{fields}"));
+        for separator in SEPARATORS {
+            for sum in ["10=", "10=x"] {
+                let logon = logon.replace("\u{1}10=", &format!("\u{1}{sum}")).replace('\u{1}', separator);
+                let ended = run_with_input(&["print"], format!("{logon}\n").as_bytes());
+                let shown = ended.out + &ended.err;
+                assert!(!shown.contains("secret"), "{separator:?} {fields}\n{shown}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_prefix_is_kept_in_every_form_whatever_separates_the_fields() {
     let (first, second) = ("20261121-09:00:00.123 IN : ", "20261121-09:00:01.000 OUT : ");
-    for separator in ["\u{1}", "|", "^A", "^", "\\x01", "\\u0001", "<SOH>", "<01>"] {
+    for separator in SEPARATORS {
         let log = exchange(first, second, separator);
         let ended = run_with_input(&["print", "--oneline"], log.as_bytes());
         let expected = "\
@@ -564,6 +639,9 @@ fn hostile_input_is_reported_and_ends() {
         (good.replace("11=ord", "11=\u{0}ord").replace("55=BHP", "55=\u{fc}\u{301}"), 1),
         (format!("8=FIX.4.2\u{1}{}", "\u{1}".repeat(100_000)), 1),
         (format!("8=FIX.4.2\u{1}{}10=000\u{1}", "1=1\u{1}".repeat(20_000)), 1),
+        ("8=FIX.4.2;9=60000;\n".repeat(1_000), 1_000),
+        ("8=FIX.4.2[SOH]9=60000[SOH]".repeat(1_000) + "\n" + &"x\n".repeat(10), 1_000),
+        (format!("8=FIX.4.2 9=60000 1={}\n{good}", "1 ".repeat(100_000)), 2),
     ] {
         let begin: String = input.chars().take(20).collect();
         let ended = run_with_input(&["print", "--oneline"], input.as_bytes());

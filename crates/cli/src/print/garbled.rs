@@ -99,17 +99,16 @@ fn wrong_separator(begin_string: &[u8]) -> Option<String> {
     if rest.starts_with(b"9=") {
         return Some("nothing separates the fields".to_owned());
     }
-    let equals = rest.iter().take(LONGEST_SEPARATOR + 10).position(|byte| *byte == b'=')?;
+    let equals = rest.iter().take(LONGEST_SEPARATOR + 3).position(|byte| *byte == b'=')?;
     let (before, value) = (&rest[..equals], &rest[equals + 1..]);
-    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
     // A separator may end with digits. Then the value of BodyLength (9) shows it once more.
-    let is_separator = |text: &&[u8]| !text.is_empty() && value[digits(value)..].starts_with(text);
-    let separator = before.strip_suffix(b"9").filter(is_separator).unwrap_or_else(|| {
-        let tag = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        &before[..before.len() - tag]
-    });
-    let is_one = separator.len() < before.len() && separator.len() <= LONGEST_SEPARATOR;
-    is_one.then(|| format!("fields are separated by \"{}\", which is not read as SOH", shown(separator)))
+    let is_one = |text: &&[u8]| {
+        text.last().is_some_and(|last| !last.is_ascii_digit() || value[digits..].starts_with(text))
+    };
+    let before_tag = |tag: &[u8]| before.strip_suffix(tag).filter(is_one);
+    let separator = before_tag(b"9").or_else(|| before_tag(b"35"))?;
+    Some(format!("fields are separated by \"{}\", which is not read as SOH", shown(separator)))
 }
 
 /// Returns the length of the version at the beginning of the value of BeginString (8). The value

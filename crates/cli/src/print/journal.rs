@@ -72,7 +72,7 @@ impl<W: Write> Printer<W> {
                 Style::Json => self.title.extend_from_slice(object.unfinished().as_bytes()),
                 Style::Hfprint => write!(self.title, "{file}:{}", at.offset)?,
             }
-            return self.message(record.body);
+            return self.message(record.body, &[]);
         }
         let text = shown(record.body);
         match self.style {

@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::mem;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -37,10 +38,11 @@ use scan::{Piece, Position, Separator};
 /// Shows messages field by field, in words.
 ///
 /// Reads Fixbolt's journals (give a directory), raw FIX, and the message logs of QuickFIX,
-/// QuickFIX/J and quickfixgo; SOH may be written as itself, as `|`, `^A`, `^`, `\x01`, `\u0001` or
-/// `<SOH>`. A message begins at `8=FIX`; text before it on its line is shown unchanged. In JSON it
-/// is `prefix`, and its time and direction, if it has them, are `time` (as written) and `direction`
-/// (`received` or `sent`).
+/// QuickFIX/J and quickfixgo; SOH may be written as itself, as `|` (with or without spaces), `^A`,
+/// `^`, `\x01`, `\u0001`, `\001`, `<SOH>`, `[SOH]`, `<01>` or U+2401, or as `;`, `~`, a tab or a
+/// space before a tag. A message begins at `8=FIX`; text before it on its line is shown unchanged.
+/// In JSON it is `prefix`, and its time and direction, if it has them, are `time` (as written) and
+/// `direction` (`received` or `sent`).
 ///
 /// What has been read is shown before more is waited for, so a log can be followed.
 ///
@@ -204,11 +206,12 @@ impl<W: Write> Printer<W> {
                         }
                     }
                     if separator == Separator::SOH && bytes.ends_with(b"\x01") {
-                        self.message(bytes)?;
+                        self.message(bytes, &[])?;
                     } else {
                         let mut message = mem::take(&mut self.message);
-                        separator.replace(bytes, &mut message);
-                        self.message(&message)?;
+                        let is_certain = separator.replace(bytes, &mut message);
+                        let secrets = if is_certain { Vec::new() } else { all_secrets(&message, separator) };
+                        self.message(&message, &secrets)?;
                         self.message = message;
                     }
                 }
@@ -230,9 +233,10 @@ impl<W: Write> Printer<W> {
         Ok(())
     }
 
-    /// Shows one message, after what stands in `text` already, with `title`.
-    fn message(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        let reading = self.reader.read(bytes);
+    /// Shows one message, after what stands in `text` already, with `title`. These parts of it are
+    /// secret, beside those that are found in it.
+    fn message(&mut self, bytes: &[u8], secrets: &[Range<usize>]) -> Result<(), Failure> {
+        let reading = self.reader.read_without(bytes, secrets);
         self.messages += 1;
         if !reading.is_valid() {
             self.answer = Answer::No;
@@ -290,6 +294,14 @@ fn write_origin(object: &mut Vec<u8>, prefix: &[u8], position: Position) -> io::
         write!(object, ",\"direction\":\"{}\"", direction.word())?;
     }
     Ok(())
+}
+
+/// Returns the places of what may be a secret in a message if this separates its fields wherever it
+/// is: what seems to be part of a value may begin a field that is broken.
+fn all_secrets(message: &[u8], separator: Separator) -> Vec<Range<usize>> {
+    let mut message = message.to_vec();
+    separator.replace_rest(&mut message);
+    Secrets::STANDARD.in_garbled(&message).collect()
 }
 
 /// Returns the beginning of some text, with `***` for what may be a secret.

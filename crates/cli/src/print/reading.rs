@@ -176,6 +176,21 @@ impl Reader {
 
     /// Reads the message in `bytes`, over FIXT.1.1 as one of this version.
     pub(crate) fn read_as<'r>(&'r mut self, bytes: &'r [u8], version: Option<Version>) -> Reading<'r> {
+        self.read_all(bytes, version, &[])
+    }
+
+    /// Reads the message in `bytes`. If it is garbled, these parts of it are not shown, beside what
+    /// may be a secret.
+    pub(crate) fn read_without<'r>(&'r mut self, bytes: &'r [u8], secrets: &[Range<usize>]) -> Reading<'r> {
+        self.read_all(bytes, None, secrets)
+    }
+
+    fn read_all<'r>(
+        &'r mut self,
+        bytes: &'r [u8],
+        version: Option<Version>,
+        secrets: &[Range<usize>],
+    ) -> Reading<'r> {
         let Self { lexicon, policy, tags, spans, sealed, masked, found } = self;
         let (begin_string, msg_type) = version_and_type(bytes);
         let mut known = lexicon.find(begin_string, msg_type, version);
@@ -188,8 +203,14 @@ impl Reader {
             spans.resize(tags.len(), Span::default());
         }
         let parts = known.as_deref_mut().map(Parts::of);
-        let shown_from =
-            found.read(bytes, (begin_string, msg_type), parts, policy, (tags, spans), (sealed, masked));
+        let shown_from = found.read(
+            (bytes, secrets),
+            (begin_string, msg_type),
+            parts,
+            policy,
+            (tags, spans),
+            (sealed, masked),
+        );
         let in_bytes = shown_from == ShownFrom::Bytes;
         let fields = match found.layout {
             Some(at) => &found.layouts.layouts[at].fields,
@@ -301,7 +322,7 @@ impl Found {
     /// message is replaced before it is read again.
     fn read(
         &mut self,
-        bytes: &[u8],
+        (bytes, secrets): (&[u8], &[Range<usize>]),
         (begin_string, msg_type): (&[u8], &[u8]),
         known: Option<Parts<'_>>,
         policy: &Policy,
@@ -331,7 +352,7 @@ impl Found {
         if wrong == Wrong::BeginString {
             begin_anew(masked, sealed);
         } else {
-            mask(masked);
+            mask(masked, secrets);
             seal_anew(masked, sealed);
         }
         let message = match Framed::try_new(sealed) {
@@ -345,7 +366,7 @@ impl Found {
                 ShownFrom::Sealed
             }
             Err(error) => {
-                mask(masked);
+                mask(masked, secrets);
                 let text = error.to_string();
                 // Where a message is cut off, its last field is, too.
                 let whole = split(masked).filter(|field| !matches!(tag_of(field), Some(8..=10))).count();
@@ -580,11 +601,11 @@ fn is_last_of_body(message: &Message<'_>, position: usize) -> bool {
     position + 2 == message.len()
 }
 
-/// Replaces what may be a secret in bytes that are not a message.
-fn mask(bytes: &mut [u8]) {
-    let secrets: Vec<_> = Secrets::STANDARD.in_garbled(bytes).collect();
-    for secret in secrets {
-        bytes[secret].fill(b'*');
+/// Replaces what may be a secret in bytes that are not a message, and these parts of them.
+fn mask(bytes: &mut [u8], secrets: &[Range<usize>]) {
+    let found: Vec<_> = Secrets::STANDARD.in_garbled(bytes).collect();
+    for secret in found.iter().chain(secrets) {
+        bytes[secret.clone()].fill(b'*');
     }
 }
 

@@ -1,27 +1,32 @@
 //! Finds messages in text: in raw FIX, in message logs of any engine, in lines with `|` for SOH.
 //!
 //! A message begins with `8=FIX`; text before it on its line is the log's prefix. It ends with its
-//! CheckSum; if it is cut off, it ends where the next message begins or with its line. A scanner
-//! holds no bytes. If they do not show yet where a piece ends, the caller passes them again
-//! together with those that follow. The scanner remembers how far it has searched, so no search
-//! reads a byte twice, and the pieces do not depend on how the input is cut.
+//! CheckSum; if it is cut off, it ends where the next message begins or with its line. A line ends
+//! within a message if BodyLength says so, and CheckSum is where it says. A scanner holds no bytes.
+//! If they do not show yet where a piece ends, the caller passes them again together with those
+//! that follow. The scanner remembers how far it has searched, so no search without a limit reads a
+//! byte twice, and the pieces do not depend on how the input is cut.
 //!
 //! It does not check messages, and it does not skip anything that has content.
 
+mod announced;
 mod search;
 mod separator;
 #[cfg(test)]
 mod tests;
 
+use announced::{Announced, CheckSum, announced_body, check_sum_after, check_sum_at};
 use search::Search;
 pub(crate) use separator::Separator;
+use separator::{MOST_DIGITS, Separation};
 
 /// The largest piece, in bytes: larger messages and longer lines are cut.
 const LIMIT: usize = 16 * 1024 * 1024;
 /// The longest prefix; longer text before a message is a piece of its own.
 const LONGEST_PREFIX: usize = 64 * 1024;
 /// How far BodyLength (9) is trusted although another message seems to begin before the announced
-/// end. A message that announces more must not hold back those that follow it.
+/// end, and how far at all if SOH is written as something else. A message that announces more must
+/// not hold back those that follow it.
 const TRUSTED_LENGTH: usize = 64 * 1024;
 /// The longest BeginString (8), with its tag: after longer ones no separator is looked for.
 const LONGEST_BEGINNING: usize = 64;
@@ -211,24 +216,22 @@ impl Scanner {
     /// Returns where a message ends, and its separator.
     fn extent(&mut self, from: Beginning<'_>) -> (Extent, Separator) {
         let Beginning { bytes, line_end, complete, .. } = from;
-        let line = &bytes[..line_end.unwrap_or(bytes.len()).min(2 + LONGEST_BEGINNING + Separator::LONGEST)];
+        const MOST: usize = 2 + LONGEST_BEGINNING + Separator::LONGEST + MOST_DIGITS + 1;
+        let line = &bytes[..line_end.unwrap_or(bytes.len()).min(MOST)];
         let all = complete || line.len() < bytes.len();
         let is_value = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'.';
         let beginning =
             2 + line[2..].iter().take(LONGEST_BEGINNING).take_while(|byte| is_value(byte)).count();
-        if !all && line.len() < beginning + Separator::LONGEST {
-            return (Extent::More, Separator::SOH);
-        }
-        let separator = Separator::ALL.into_iter().find(|found| line[beginning..].starts_with(found.bytes()));
-        let Some(separator) = separator else {
+        let separator = match Separation::at(&line[beginning..], all) {
+            Separation::Known(separator) => separator,
+            Separation::More => return (Extent::More, Separator::SOH),
             // Only a BeginString: this line is all there is of a message.
-            return (from.rest_of_line(line_end), Separator::SOH);
+            Separation::Unknown => return (from.rest_of_line(line_end), Separator::SOH),
         };
-        let announced = match separator.bytes() {
-            [1] => self.announced_extent(from, beginning + 1),
-            [byte] => self.announced_in_line(from, beginning + 1, *byte),
-            // BodyLength counts one byte for each separator.
-            _ => None,
+        let at = beginning + separator.bytes().len();
+        let announced = match separator {
+            Separator::SOH => self.announced_extent(from, at),
+            _ => self.announced_in_text(from, at, separator),
         };
         if let Some(extent) = announced {
             return (extent, separator);
@@ -237,18 +240,41 @@ impl Scanner {
     }
 
     /// Returns the end that BodyLength (9) announces, if CheckSum is there, in a message with
-    /// another byte for SOH, which does not go beyond its line. `at` is the index of BodyLength.
-    fn announced_in_line(&self, from: Beginning<'_>, at: usize, separator: u8) -> Option<Extent> {
-        let end = match announced_end(from.bytes, at, separator)? {
-            Extent::Length(end) if end <= self.limit.min(TRUSTED_LENGTH) => end,
-            Extent::More if !from.complete && from.line_end.is_none() => return Some(Extent::More),
+    /// something else for SOH. `at` is the index of BodyLength.
+    ///
+    /// It may be beyond the end of the line only if the line has no CheckSum, and if no other
+    /// message begins before it: a line that is cut off must not take the next ones with it.
+    fn announced_in_text(&mut self, from: Beginning<'_>, at: usize, separator: Separator) -> Option<Extent> {
+        let Beginning { bytes, base, line_end, complete } = from;
+        let or_more = |extent: Option<Extent>| match extent {
+            Some(Extent::More) if complete => None,
+            other => other,
+        };
+        let (begin, length) = match announced_body(bytes, at, separator)? {
+            Announced::Body { begin, length } if length <= TRUSTED_LENGTH => (begin, length),
+            Announced::More if line_end.is_none() => return or_more(Some(Extent::More)),
             _ => return None,
         };
-        match from.bytes.get(end - CHECK_SUM - 1..end) {
-            _ if from.line_end.is_some_and(|line_end| line_end < end) => None,
-            Some(trailer) => is_trailer(trailer, separator).then_some(Extent::Length(end)),
-            None if from.complete => None,
-            None => Some(Extent::More),
+        let is_one_byte = separator.bytes().len() == 1;
+        let line_end = match line_end {
+            // The first CheckSum on the line ends the message, unless the place of the right one is
+            // known without a search.
+            None if !is_one_byte => return None,
+            Some(line_end) if !is_one_byte || begin + length > line_end => line_end,
+            _ => return or_more(check_sum_after(bytes, begin, length, separator, complete)),
+        };
+        let is_before =
+            |search: &mut Search, at, end| search.first(bytes, base, at).filter(|found| *found < end);
+        let (check_sums, nexts) = &mut self.ends[separator.index()];
+        if is_before(check_sums, 1, line_end).is_some() || is_before(nexts, 1, line_end).is_some() {
+            return None;
+        }
+        match self.start_after_line.first(bytes, base, line_end) {
+            Some(next) => match check_sum_after(&bytes[..next], begin, length, separator, true) {
+                Some(Extent::More) => None,
+                extent => extent,
+            },
+            None => or_more(check_sum_after(bytes, begin, length, separator, complete)),
         }
     }
 
@@ -256,9 +282,9 @@ impl Scanner {
     /// BodyLength.
     fn announced_extent(&mut self, from: Beginning<'_>, at: usize) -> Option<Extent> {
         let Beginning { bytes, base, line_end, complete } = from;
-        let end = match announced_end(bytes, at, 1) {
-            Some(Extent::Length(end)) => end,
-            Some(Extent::More) if !complete => return Some(Extent::More),
+        let end = match announced_body(bytes, at, Separator::SOH) {
+            Some(Announced::Body { begin, length }) => begin + length + CHECK_SUM,
+            Some(Announced::More) if !complete => return Some(Extent::More),
             _ => return None,
         };
         if end > self.limit {
@@ -294,7 +320,7 @@ impl Scanner {
             }
         }
         match trailer {
-            Some(trailer) => is_trailer(trailer, 1).then_some(Extent::Length(end)),
+            Some(trailer) => is_there(trailer).then_some(Extent::Length(end)),
             None if complete => None,
             None => Some(Extent::More),
         }
@@ -341,55 +367,6 @@ impl Beginning<'_> {
         let carriage_return = ends_line && self.bytes[..end].ends_with(b"\r");
         Extent::Length(end - usize::from(carriage_return))
     }
-}
-
-/// What is at the place of a CheckSum.
-enum CheckSum {
-    /// CheckSum with its separator, up to this index.
-    Whole(usize),
-    /// Digits up to this index, but no separator.
-    Digits(usize),
-    More,
-}
-
-fn check_sum_at(bytes: &[u8], at: usize, separator: Separator, complete: bool) -> CheckSum {
-    const MOST_DIGITS: usize = 20;
-    let separator = separator.bytes();
-    let value = at + separator.len() + 3;
-    let digits = bytes[value..].iter().take(MOST_DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
-    let after = &bytes[value + digits..];
-    if after.starts_with(separator) {
-        CheckSum::Whole(value + digits + separator.len())
-    } else if !complete && separator.starts_with(after) {
-        CheckSum::More
-    } else {
-        CheckSum::Digits(value + digits)
-    }
-}
-
-/// Returns the end of the message that the BodyLength (9) at this index announces; `None` if there
-/// is no BodyLength.
-fn announced_end(bytes: &[u8], at: usize, separator: u8) -> Option<Extent> {
-    const MOST_DIGITS: usize = 9;
-    let field = &bytes[at..];
-    let Some(value) = field.strip_prefix(b"9=") else {
-        return b"9=".starts_with(field).then_some(Extent::More);
-    };
-    let digits = value.iter().take(MOST_DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
-    match value.get(digits) {
-        None => Some(Extent::More),
-        Some(after) if digits > 0 && *after == separator => {
-            let length = value[..digits].iter().fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
-            Some(Extent::Length(at + 2 + digits + 1 + length + CHECK_SUM))
-        }
-        Some(_) => None,
-    }
-}
-
-/// Returns whether these are a separator, CheckSum, and a separator.
-fn is_trailer(bytes: &[u8], separator: u8) -> bool {
-    matches!(bytes, [before, b'1', b'0', b'=', digits @ .., after]
-        if *before == separator && *after == separator && digits.iter().all(u8::is_ascii_digit))
 }
 
 /// Returns whether the rest of a line has no content: it is blank, or the closing characters that a

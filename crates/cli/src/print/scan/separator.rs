@@ -10,15 +10,43 @@ use memchr::memmem::Finder;
 pub(crate) struct Separator(u8);
 
 /// If one is the beginning of another, the longer one comes first.
-const SPELLINGS: [&[u8]; 8] = [b"\x01", b"|", b"^A", b"^", b"\\u0001", b"\\x01", b"<SOH>", b"<01>"];
+const SPELLINGS: [&[u8]; 16] = [
+    b"\x01",
+    b"|",
+    b"^A",
+    b"^",
+    b"\\u0001",
+    b"\\x01",
+    b"\\001",
+    b"<SOH>",
+    b"<01>",
+    b"[SOH]",
+    // The picture of SOH, U+2401.
+    b"\xe2\x90\x81",
+    b" | ",
+    b";",
+    b"\t",
+    b" ",
+    b"~",
+];
+/// The first of the spellings that text has anyway, in values or after a BeginString that begins no
+/// message.
+const TEXT: u8 = 11;
 
 static FINDERS: LazyLock<[Finder<'static>; SPELLINGS.len()]> = LazyLock::new(|| SPELLINGS.map(Finder::new));
 
 impl Separator {
     /// SOH itself.
     pub(crate) const SOH: Self = Self(0);
-    pub(super) const ALL: [Self; SPELLINGS.len()] =
-        [Self(0), Self(1), Self(2), Self(3), Self(4), Self(5), Self(6), Self(7)];
+    pub(super) const ALL: [Self; SPELLINGS.len()] = {
+        let mut all = [Self(0); SPELLINGS.len()];
+        let mut index = 0;
+        while index < all.len() {
+            all[index] = Self(index as u8);
+            index += 1;
+        }
+        all
+    };
     /// The length of the longest spelling.
     pub(super) const LONGEST: usize = 6;
 
@@ -31,27 +59,55 @@ impl Separator {
         self.0 as usize
     }
 
-    /// Writes the message to `to` with SOH for the separator, and with SOH at its end. A `|` or `^`
-    /// may also be part of a value: it counts only before a tag and at the end.
-    pub(crate) fn replace(self, message: &[u8], to: &mut Vec<u8>) {
+    /// Returns whether it counts only before a tag.
+    const fn is_text(self) -> bool {
+        self.0 >= TEXT
+    }
+
+    /// Returns the index of the first one in some bytes.
+    pub(super) fn find(self, bytes: &[u8]) -> Option<usize> {
+        FINDERS[self.index()].find(bytes)
+    }
+
+    /// Writes the message to `to` with SOH for the separator, and with SOH at its end. What may
+    /// also be part of a value counts only before a tag and at the end, unless CheckSum shows that
+    /// it always counts. Returns whether it is certain, or CheckSum shows, that all of them were
+    /// found.
+    pub(crate) fn replace(self, message: &[u8], to: &mut Vec<u8>) -> bool {
+        if self.is_text() {
+            self.replace_before_tags(message, to);
+            if has_right_check_sum(to) {
+                return true;
+            }
+        }
+        self.replace_all(message, to);
+        let is_certain = !self.is_text() && self.bytes().len() > 1;
+        // One that was part of a value would have changed the checksum.
+        if is_certain || has_right_check_sum(to) {
+            return true;
+        }
+        self.replace_before_tags(message, to);
+        false
+    }
+
+    /// Writes SOH in place of each byte of those that [`replace`](Self::replace) has left, and of
+    /// the blanks after them, unless `=` follows: blanks before it are part of a broken tag.
+    pub(crate) fn replace_rest(self, message: &mut [u8]) {
+        let mut from = 0;
+        while let Some(at) = self.find(&message[from..]) {
+            let begin = from + at;
+            let after = begin + self.bytes().len();
+            from = after + message[after..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            if message.get(from) != Some(&b'=') {
+                message[begin..from].fill(1);
+            }
+        }
+    }
+
+    fn replace_all(self, message: &[u8], to: &mut Vec<u8>) {
         to.clear();
         if let [separator] = *self.bytes() {
             to.extend(message.iter().map(|byte| if *byte == separator { 1 } else { *byte }));
-            if to.last() != Some(&1) {
-                to.push(1);
-            }
-            // One that was part of a value would have changed the checksum.
-            if has_right_check_sum(to) {
-                return;
-            }
-            to.clear();
-            to.extend_from_slice(message);
-            for at in memchr::memchr_iter(separator, message) {
-                let after = &message[at + 1..];
-                if after.is_empty() || begins_with_tag(after) {
-                    to[at] = 1;
-                }
-            }
         } else {
             let mut written = 0;
             for at in FINDERS[self.index()].find_iter(message) {
@@ -65,6 +121,50 @@ impl Separator {
             to.push(1);
         }
     }
+
+    fn replace_before_tags(self, message: &[u8], to: &mut Vec<u8>) {
+        to.clear();
+        let mut written = 0;
+        for at in FINDERS[self.index()].find_iter(message) {
+            let after = &message[at + self.bytes().len()..];
+            if after.is_empty() || begins_with_tag(after) {
+                to.extend_from_slice(&message[written..at]);
+                to.push(1);
+                written = at + self.bytes().len();
+            }
+        }
+        to.extend_from_slice(&message[written..]);
+        if to.last() != Some(&1) {
+            to.push(1);
+        }
+    }
+}
+
+/// What is after a BeginString.
+pub(super) enum Separation {
+    Known(Separator),
+    /// Something that is not known to be a separator.
+    Unknown,
+    More,
+}
+
+impl Separation {
+    /// Returns what the rest of a line begins with; `all` says that no bytes after these count.
+    pub(super) fn at(rest: &[u8], all: bool) -> Self {
+        if !all && rest.len() < Separator::LONGEST {
+            return Self::More;
+        }
+        for separator in Separator::ALL {
+            let Some(after) = rest.strip_prefix(separator.bytes()) else { continue };
+            if !separator.is_text() || begins_with_tag(after) {
+                return Self::Known(separator);
+            }
+            if !all && after.iter().all(u8::is_ascii_digit) {
+                return Self::More;
+            }
+        }
+        Self::Unknown
+    }
 }
 
 fn has_right_check_sum(message: &[u8]) -> bool {
@@ -73,10 +173,12 @@ fn has_right_check_sum(message: &[u8]) -> bool {
     [a, b, c] == [b'0' + sum / 100, b'0' + sum / 10 % 10, b'0' + sum % 10]
 }
 
+/// The most digits of a tag.
+pub(super) const MOST_DIGITS: usize = 20;
+
 /// Returns whether a field begins here: digits and `=`.
 #[inline]
 fn begins_with_tag(bytes: &[u8]) -> bool {
-    const MOST_DIGITS: usize = 20;
     for (digits, byte) in bytes.iter().take(MOST_DIGITS + 1).enumerate() {
         if !byte.is_ascii_digit() {
             return digits > 0 && *byte == b'=';

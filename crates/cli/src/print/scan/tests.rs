@@ -106,7 +106,15 @@ fn naive_message(bytes: &[u8], line: &[u8], limit: usize) -> (usize, Separator) 
     let find = |bytes: &[u8], what: &[u8]| bytes.windows(what.len()).position(|window| window == what);
     let trimmed = |length: usize| if bytes[..length].ends_with(b"\r") { length - 1 } else { length };
     let value = line[2..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'.').count();
-    let separator = Separator::ALL.into_iter().find(|found| line[2 + value..].starts_with(found.bytes()));
+    let begins_with_tag = |bytes: &[u8]| {
+        let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (1..=20).contains(&digits) && bytes.get(digits) == Some(&b'=')
+    };
+    let separator = Separator::ALL.into_iter().find(|found| {
+        let in_text = matches!(found.bytes(), b" | " | b";" | b"\t" | b" " | b"~");
+        let after = line[2 + value..].strip_prefix(found.bytes());
+        after.is_some_and(|after| !in_text || begins_with_tag(after))
+    });
     let Some(separator) = separator.filter(|_| value <= LONGEST_BEGINNING) else {
         return (trimmed(line.len()), Separator::SOH);
     };
@@ -118,12 +126,14 @@ fn naive_message(bytes: &[u8], line: &[u8], limit: usize) -> (usize, Separator) 
         (at, end, bytes[end..].starts_with(soh))
     });
     let next = find(&bytes[1..], &[soh, b"8=FIX"].concat()).map(|at| 1 + at + soh.len());
+    let later = (line.len()..bytes.len())
+        .find(|index| bytes[*index..].starts_with(b"8=FIX") && !bytes[index - 1].is_ascii_alphanumeric());
+    let announced = naive_announced(&bytes[2 + value + soh.len()..], soh);
+    let announced = announced.map(|(begin, length)| (2 + value + soh.len() + begin, length));
     if separator == Separator::SOH
-        && let Some(end) = naive_announced(&bytes[2 + value + 1..], 1).map(|length| 2 + value + 1 + length)
+        && let Some(end) = announced.map(|(begin, length)| begin + length + 7)
         && end <= limit
     {
-        let later = (line.len()..bytes.len())
-            .find(|index| bytes[*index..].starts_with(b"8=FIX") && !bytes[index - 1].is_ascii_alphanumeric());
         let doubtful = end > TRUSTED_LENGTH
             && (later.is_some_and(|later| line.len() < bytes.len() && later + 5 <= end)
                 || next.is_some_and(|next| next - 1 + 6 <= end + 1 && next + 5 <= end + 1));
@@ -140,15 +150,22 @@ fn naive_message(bytes: &[u8], line: &[u8], limit: usize) -> (usize, Separator) 
             return (end, separator);
         }
     }
-    if let ([byte], false) = (soh, separator == Separator::SOH)
-        && let Some(end) =
-            naive_announced(&bytes[2 + value + 1..], *byte).map(|length| 2 + value + 1 + length)
-        && end <= limit.min(TRUSTED_LENGTH)
-        && let Some([before, b'1', b'0', b'=', digits @ .., after]) = line.get(end - 8..end)
-        && [before, after] == [byte, byte]
-        && digits.iter().all(u8::is_ascii_digit)
+    if separator != Separator::SOH
+        && let Some((begin, length)) = announced
+        && length <= TRUSTED_LENGTH
     {
-        return (end, separator);
+        let (line_ends, is_before_end) = (line.len() < bytes.len(), |at: usize| at < line.len());
+        let in_line = soh.len() == 1 && (!line_ends || begin + length <= line.len());
+        let is_alone = !check_sum.is_some_and(|(at, ..)| is_before_end(at))
+            && !next.is_some_and(|next| is_before_end(next - soh.len()));
+        let end = match (in_line, line_ends && is_alone) {
+            (true, _) => naive_check_sum(bytes, begin, length, soh),
+            (false, true) => naive_check_sum(&bytes[..later.unwrap_or(bytes.len())], begin, length, soh),
+            (false, false) => None,
+        };
+        if let Some(end) = end {
+            return (end, separator);
+        }
     }
     let stop = next.unwrap_or(bytes.len()).min(line.len());
     let whole_line = if stop == line.len() { trimmed(stop) } else { stop };
@@ -161,11 +178,30 @@ fn naive_message(bytes: &[u8], line: &[u8], limit: usize) -> (usize, Separator) 
     (length, separator)
 }
 
-fn naive_announced(field: &[u8], separator: u8) -> Option<usize> {
+/// Returns where the body begins, and its length.
+fn naive_announced(field: &[u8], soh: &[u8]) -> Option<(usize, usize)> {
     let value = field.strip_prefix(b"9=")?;
     let digits = value.iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
     let length: usize = std::str::from_utf8(&value[..digits]).ok()?.parse().ok()?;
-    (value.get(digits) == Some(&separator)).then_some(2 + digits + 1 + length + 7)
+    value[digits..].starts_with(soh).then_some((2 + digits + soh.len(), length))
+}
+
+/// Returns the end of the CheckSum after a body, in which each separator counts as one byte.
+fn naive_check_sum(bytes: &[u8], begin: usize, length: usize, soh: &[u8]) -> Option<usize> {
+    let (mut last, mut at) = (begin.checked_sub(1)?, begin);
+    for _ in 0..length {
+        last = at;
+        at += if bytes.get(at..)?.starts_with(soh) { soh.len() } else { 1 };
+    }
+    let digits = bytes.get(last..)?.strip_prefix(soh)?.strip_prefix(b"10=")?;
+    let count = digits.iter().take(20).take_while(|byte| byte.is_ascii_digit()).count();
+    let end = last + soh.len() + 3 + count;
+    match bytes.get(end) {
+        _ if bytes[end..].starts_with(soh) => Some(end + soh.len()),
+        None if count > 0 => Some(end),
+        Some(byte) if count > 0 && is_tail(&[*byte], true) => Some(end),
+        _ => None,
+    }
 }
 
 /// Returns the prefix of each message, with the message as it was sent, and `other` for text.
@@ -199,6 +235,15 @@ fn a_message_is_found_in_every_engines_log() {
         (format!("{{\"raw\": \"{}\"}}\n", soh.replace('\u{1}', "\\u0001")), "{\"raw\": \""),
         (soh.replace('\u{1}', "^A"), ""),
         (soh.replace('\u{1}', "<SOH>"), ""),
+        (soh.replace('\u{1}', "[SOH]"), ""),
+        (soh.replace('\u{1}', "\\001"), ""),
+        (soh.replace('\u{1}', "\u{2401}"), ""),
+        (format!("09:00;IN;{}\n", soh.replace('\u{1}', ";")), "09:00;IN;"),
+        (format!("09:00\t{}\n", soh.replace('\u{1}', "\t")), "09:00\t"),
+        (format!("09:00 8= {}\n", soh.replace('\u{1}', " ")), "09:00 8= "),
+        (soh.replace('\u{1}', " | "), ""),
+        (soh.replace('\u{1}', " ").trim_end().to_owned(), ""),
+        (soh.replace('\u{1}', "~"), ""),
         (bars.trim_end_matches('|').to_owned(), ""),
         (format!("IN \0\u{1}\u{fffd} {bars}\r\n"), "IN \0\u{1}\u{fffd} "),
     ] {
@@ -229,6 +274,55 @@ fn a_value_may_contain_a_newline_or_a_bar_or_a_message() {
     let around =
         [format!("8=FIX.4.2\u{1}9={}\u{1}", inside.len()).as_bytes(), &inside, b"10=000\x01"].concat();
     assert_eq!(found(&[&around, HEARTBEAT].concat()).len(), 2);
+}
+
+/// Returns a whole message of these fields.
+fn message(body: &str) -> String {
+    let begin = format!("8=FIX.4.2\u{1}9={}\u{1}{body}", body.len());
+    format!("{begin}10={:03}\u{1}", fixbolt_codec::byte_sum(begin.as_bytes()))
+}
+
+#[test]
+fn a_value_may_contain_what_separates_the_fields_or_end_the_line() {
+    for text in
+        ["a; b~ c\td | e ^ 5", "two\nlines\n\n", "; 5~\n~", "a 10=1 ;10=2;\t10=3\t~10=4~ |10=5|^10=6^"]
+    {
+        let sent = message(&format!("35=0\u{1}58={text}\u{1}"));
+        for separator in Separator::ALL {
+            let spelling = std::str::from_utf8(separator.bytes()).unwrap();
+            // BodyLength shows where the message ends, but not which of these begin a field.
+            let is_ambiguous = spelling.len() == 1 && text.contains(&format!("{spelling}10="));
+            if text.contains("10=") && !is_ambiguous {
+                continue;
+            }
+            let log = sent.replace('\u{1}', spelling);
+            let bare = if separator == Separator::SOH { &*log } else { log.strip_suffix(spelling).unwrap() };
+            for log in [log.clone(), format!("{log}{log}"), format!("x {bare}\n")] {
+                let found = found(log.as_bytes());
+                let messages = log.matches("8=FIX").count();
+                assert_eq!(found.len(), messages, "{separator:?} {log:?} {found:?}");
+                if !is_ambiguous {
+                    let expected = sent.replace('\u{1}', "|");
+                    assert!(found.iter().all(|(_, found)| *found == expected), "{separator:?} {found:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_that_is_cut_off_takes_no_other_lines_with_it() {
+    let whole = message("35=0\u{1}58=text\u{1}");
+    for separator in Separator::ALL.into_iter().skip(1) {
+        let whole = whole.replace('\u{1}', std::str::from_utf8(separator.bytes()).unwrap());
+        for end in 10..whole.len() - 10 {
+            let log = format!("IN {}\nIN {whole}\nmore\n", &whole.get(..end).unwrap_or("8=FIX.4.2"));
+            let found = found(log.as_bytes());
+            let kinds: Vec<_> = found.iter().map(|(kind, _)| kind.as_str()).collect();
+            assert_eq!(kinds, ["m:IN ", "m:IN ", "other"], "{log}");
+            assert!(found[1].1.ends_with("|58=text|10=064|"), "{log} {found:?}");
+        }
+    }
 }
 
 #[test]
@@ -293,6 +387,10 @@ fn a_long_line_in_small_chunks_is_searched_once() {
         "x",
         "108=FIX ",
         "8=FIX.4.2|1=^A8=FIX.4.2^A1=|",
+        "8=FIX.4.2;9=60000;\n",
+        "8=FIX.4.2 | 9=60000 | 1= | \n 8=FIX.4.2[SOH]9=60000[SOH]",
+        "8=FIX.4.2[SOH]9=9[SOH]10=1\n\n",
+        " ; 8=FIX.4.2 1= \u{2401}~8=FIX.4.2~1=\t\\001",
     ] {
         let line = part.repeat((1 << 22) / part.len());
         let pieces = scan(line.as_bytes(), &[64], LIMIT);
@@ -323,7 +421,7 @@ fn fragment() -> impl Strategy<Value = Vec<u8>> {
         let spelling = String::from_utf8(Separator::ALL[separator].bytes().to_vec()).unwrap();
         text.replace('|', &spelling).into_bytes()
     };
-    let message = (0..Separator::ALL.len(), 0..12usize).prop_map(move |(separator, kind)| {
+    let message = (0..Separator::ALL.len(), 0..18usize).prop_map(move |(separator, kind)| {
         let text = match kind {
             0 => "8=FIX.4.2|9=5|35=0|10=161|",
             1 => "8=FIX.4.2|9=5|35=0|10=161",
@@ -336,6 +434,12 @@ fn fragment() -> impl Strategy<Value = Vec<u8>> {
             8 => "8=FIX.4.2|35=0|10=|10=12x|",
             9 => "8=FIX.4.2|9=",
             10 => "8=FIXT.1.1|9=4|35=|10=1234567890123456789012|",
+            11 => "8=FIX.4.2|9=18|35=0|58=two\nlines|10=019",
+            12 => "8=FIX.4.2|9=18|35=0|58=two\nlines|10=9|",
+            13 => "8=FIX.4.2|9=23|35=0|58=a; b~c\t1=|10=1 d|10=000|",
+            14 => "8=FIX.4.2|9=19|35=0|58=8=FIX\nlines|10=019|",
+            15 => "8=FIX.4.2|9=27|35=0|58=x\n",
+            16 => "8=FIX.4.2|9=0|10=000|",
             _ => "8=FIX.4.2|9=1|x|10=000|",
         };
         spelled(separator, text)
@@ -364,6 +468,9 @@ fn fragment() -> impl Strategy<Value = Vec<u8>> {
         "\"}\n",
         "\u{1}10=000\u{1}",
         "8=FIXaaaaaaaaaaaaaaaaaaaa",
+        "8=FIX.4.2 is",
+        "8=FIX.4.2;000000000000000000001",
+        "; 58=a",
     ]);
     prop_oneof![
         4 => message,
