@@ -5,6 +5,7 @@ mod command;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -357,6 +358,67 @@ fn a_message_that_cannot_be_sent_after_the_logon_says_why() {
         "fixbolt: not sent to {address}: the counterparty's MsgSeqNum (34) was too low: 2 was expected, 1 was received\n"
     );
     assert_eq!((ended.status, ended.err), (3, told), "{}", ended.out);
+}
+
+#[test]
+fn username_and_password_are_in_the_logon_and_the_password_is_not_shown() {
+    let folder = directory("send-password");
+    let file = |name: &str, text: &[u8], mode: u32| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let store = folder.join("store");
+    let store = store.to_str().unwrap();
+    for (name, text, mode, version) in [
+        ("unix", &b"correct horse\n"[..], 0o600, "FIX.4.4"),
+        ("dos", b"correct horse\r\n", 0o640, "FIX.4.3"),
+        ("bare", b"correct horse", 0o604, "FIX.5.0SP2"),
+    ] {
+        let venue = Venue::new(move |connect| {
+            let mut peer = connect();
+            let logon = peer.receive();
+            assert!(logon.contains("|553=desk 1|554=correct horse|"), "{logon}");
+        });
+        let path = file(name, text, mode);
+        let arguments =
+            ["--version", version, "--username", "desk 1", "--password-file", &path, "--store", store];
+        let ended = venue.asked(&[&ORDER[..], &arguments].concat());
+        assert_eq!(ended.status, 3, "{}", ended.err);
+        let warning = format!(
+            "fixbolt: warning: {path}: others than its owner may read this password (mode {mode:04o})"
+        );
+        assert_eq!(ended.err.contains(&warning), mode != 0o600, "{}", ended.err);
+        assert!(!format!("{ended:?}").contains("horse"));
+    }
+    let printed = command::run(&["print", &format!("{store}/FIX.4.4-CLIENT-FIXBOLT")]);
+    assert!(
+        printed.out.contains("Username (553): desk 1") && !printed.out.contains("horse"),
+        "{}",
+        printed.out
+    );
+
+    let good = file("good", b"correct horse\n", 0o600);
+    for (arguments, told) in [
+        (["--password-file", &*file("empty", b"", 0o600)], "/empty: it is empty"),
+        (["--password-file", &*file("blank", b"\n", 0o600)], "/blank: it is empty"),
+        (["--password-file", &*file("two", b"correct\nhorse\n", 0o600)], "/two: it has a control character"),
+        (["--password-file", &*file("bytes", b"\xff", 0o600)], "/bytes: stream did not contain valid UTF-8"),
+        (["--password-file", "nowhere"], "cannot read the password in nowhere: No such file"),
+        (["--username", ""], "--username: a name has at least one character"),
+    ] {
+        let ended = command::run(&[&["send"], &ORDER[..], &arguments].concat());
+        assert!(ended.status == 2 && ended.err.contains(told), "{arguments:?}: {}", ended.err);
+        assert!(!ended.err.contains("horse") && ended.err.lines().count() == 1, "{}", ended.err);
+    }
+    for (option, value, told) in [
+        ("--username", "desk", "--username: the Logon of FIX.4.2 has no Username (553)"),
+        ("--password-file", &*good, "--password-file: the Logon of FIX.4.2 has no Password (554)"),
+    ] {
+        let ended = command::run(&[&["send"], &ORDER[..], &["--version", "FIX.4.2", option, value]].concat());
+        assert!(ended.status == 2 && ended.err.contains(told), "{}", ended.err);
+    }
 }
 
 #[test]

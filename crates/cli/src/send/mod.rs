@@ -2,6 +2,7 @@
 
 mod answers;
 mod compose;
+mod credentials;
 mod session;
 mod tap;
 
@@ -95,6 +96,12 @@ pub(crate) struct Arguments {
     target: Option<Party>,
     #[command(flatten)]
     tls: TlsArguments,
+    /// Username (553) in the Logon
+    #[arg(long, value_name = "NAME", conflicts_with = "config")]
+    username: Option<String>,
+    /// A file with Password (554) in the Logon: its text without the last line end
+    #[arg(long, value_name = "FILE", conflicts_with = "config")]
+    password_file: Option<PathBuf>,
     /// Reset the sequence numbers of both sides to 1 (ResetSeqNumFlag=Y) [default: at a loopback
     /// address without --store]
     #[arg(long, conflicts_with = "config")]

@@ -14,6 +14,7 @@ use fixbolt_session::store::Store;
 use fixbolt_session::{AcceptedHeartBtInt, Party, Role, SessionDictionary, SessionId, SessionSettings};
 
 use super::Arguments;
+use super::credentials::logon_fields;
 use crate::check_config::refused;
 use crate::dictionary::failure;
 use crate::fixt;
@@ -73,6 +74,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
     let id = party(&arguments.sender, "CLIENT")
         .and_then(|sender| SessionId::between(version, sender, party(&arguments.target, "FIXBOLT")?))
         .map_err(|error| Failure::usage(error.to_string()))?;
+    let logon = logon_fields(arguments, &dictionary)?;
     let settings = SessionSettings::new(id.clone(), Role::Initiator).with(|s| {
         s.reset_on_logon = reset;
         s.default_appl_ver_id = default;
@@ -81,6 +83,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         }
         s.logon_timeout = Duration::from_secs(arguments.timeout);
         s.policy = policy();
+        s.logon = logon;
         // It lasts for one exchange, whatever the counterparty asks for.
         s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
     });
