@@ -243,6 +243,10 @@ fn what_is_wrong_is_named_and_not_what_follows_from_it() {
             "8=FIX.4.4|9=|35=0|10=000|".to_owned(),
             r#""BodyLength (9) is not a number, the body has 5 bytes""#.to_owned(),
         ),
+        (
+            "8=FIX.4.4|9=0|10=000|".to_owned(),
+            r#""BodyLength (9) is missing, not a number, or 0 at byte 10""#.to_owned(),
+        ),
     ];
     for (input, expected) in cases {
         let found = problems(&input);

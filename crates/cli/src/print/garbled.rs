@@ -78,6 +78,10 @@ pub(super) fn wrong_frame(bytes: &[u8], begin_string: &[u8], error: FrameError) 
         let length = body.len();
         return Wrong::Other(format!("BodyLength (9) is {announced}, the body has {length} bytes"));
     }
+    if body.is_empty() {
+        let at = split(bytes).next().map_or(0, |begin_string| begin_string.len() + 1);
+        return Wrong::Other(FrameError::BodyLengthField { at }.to_string());
+    }
     let at = bytes.len() - last.len() - usize::from(bytes.last() == Some(&1));
     if bytes.last() != Some(&1) || last.len() != 6 || !last[3..].iter().all(u8::is_ascii_digit) {
         return Wrong::Other(FrameError::CheckSumField { at }.to_string());
@@ -102,9 +106,9 @@ fn wrong_separator(begin_string: &[u8]) -> Option<String> {
     let equals = rest.iter().take(LONGEST_SEPARATOR + 3).position(|byte| *byte == b'=')?;
     let (before, value) = (&rest[..equals], &rest[equals + 1..]);
     let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    // A separator may end with digits. Then the value of BodyLength (9) shows it once more.
+    // A separator may have digits. Then the value of BodyLength (9) shows it once more.
     let is_one = |text: &&[u8]| {
-        text.last().is_some_and(|last| !last.is_ascii_digit() || value[digits..].starts_with(text))
+        !text.is_empty() && (value[digits..].starts_with(text) || !text.iter().any(u8::is_ascii_digit))
     };
     let before_tag = |tag: &[u8]| before.strip_suffix(tag).filter(is_one);
     let separator = before_tag(b"9").or_else(|| before_tag(b"35"))?;
