@@ -3,7 +3,7 @@
 use fixbolt_codec::SeqNum;
 
 use crate::state::backlog::{Backlog, Replay, Unsent};
-use crate::state::missing::{Missing, Request};
+use crate::state::missing::Missing;
 use crate::state::{Connection, Logon, Phase, ResetStage, State, Stored};
 
 impl State {
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::invariants::said;
     use crate::state::Resetting;
-    use crate::state::missing::Resent;
+    use crate::state::missing::{Request, Resent};
     use crate::state::phase::{Leave, PhaseState};
     use crate::store::{ConnectionNumber, Generation};
     use crate::values::time::{Mono, Now, Utc};
