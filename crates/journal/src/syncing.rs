@@ -1,6 +1,7 @@
 //! What must be on disk for a session, which `fixbolt-sync` sees to: first a new journal itself, a
 //! step at a time; then the reserve mark, and pages that are finished.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use fixbolt_session::store::StoreError;
 
 use crate::backend::failed;
 use crate::log::{RESERVE, RESERVE_MOST};
+use crate::mapping::MappingAhead;
 use crate::segment::file_name;
 use crate::shared::{Shared, lock};
 use crate::thread::{Next, Pace, Task, Work};
@@ -23,8 +25,8 @@ pub(crate) struct Syncing {
     reserve: u64,
     /// Bytes of the oldest segment in `ahead` that are on disk.
     flushed: usize,
-    /// The first segment whose pages have not been given back to the system as a whole.
-    unreleased: u32,
+    /// Up to where pages were given back to the system: the number of the segment, and the offset.
+    released: (u32, usize),
     /// Where the session was when the finished pages were last on disk: the number of its segment,
     /// and the offset.
     synced_at: (u32, usize),
@@ -52,6 +54,17 @@ const NEAR: usize = 64 << 10;
 const LASTS: Duration = Duration::from_secs(2);
 const MEASURE: Duration = Duration::from_millis(1);
 
+/// How much is given back to the system before others may have the core.
+const STEP: usize = 2 << 20;
+
+/// Gives the pages of `range` back to the system.
+fn release(mapping: &MappingAhead, range: Range<usize>) {
+    for from in range.clone().step_by(STEP) {
+        mapping.release(from..range.end.min(from + STEP));
+        std::thread::yield_now();
+    }
+}
+
 impl Work for Syncing {
     fn shared(&self) -> &Shared {
         &self.shared
@@ -63,6 +76,7 @@ impl Work for Syncing {
             return Ok(Next::AtOnce);
         }
         self.keep_mark(now)?;
+        self.release_finished();
         if now >= self.next_look {
             // In the same wake-up as the next time but one to write pages.
             self.next_look = now + LOOK - FLUSH / 2;
@@ -85,7 +99,7 @@ impl Syncing {
             seen: (shared.next_out.load(Ordering::Acquire), now),
             reserve: RESERVE,
             flushed: 0,
-            unreleased: 0,
+            released: (0, 0),
             synced_at: (0, 0),
             next_look: now,
             next_flush: now,
@@ -119,26 +133,32 @@ impl Syncing {
         shared.advance_mark(&mut head, generation, SeqNum(next_out.saturating_add(self.reserve)))
     }
 
-    /// Gives the pages of segments that are full back to the system, however much of them is still
-    /// to be written to disk: what a session stores faster than that would count as memory of the
-    /// process.
-    fn release_full_segments(&mut self, current: u32) {
-        if self.unreleased < current {
-            let ahead = lock(&self.shared.ahead).clone();
-            let full = |number: u32| (self.unreleased..current).contains(&number);
-            ahead.iter().filter(|(n, _)| full(*n)).for_each(|(_, mapping)| mapping.release(0..mapping.len()));
-            self.unreleased = current;
+    /// Gives pages back to the system to which nothing is appended any more, however much of them
+    /// is still to be written to disk: what a session stores faster than that would count as memory
+    /// of the process.
+    fn release_finished(&mut self) {
+        let (number, offset) = self.shared.reached();
+        let finished = offset.saturating_sub(NEAR) & !4095;
+        let (in_segment, to) = self.released;
+        if number == in_segment && finished < to + FLUSH_MOST {
+            return;
         }
+        let ahead = lock(&self.shared.ahead).clone();
+        for (n, mapping) in ahead.iter().filter(|(n, _)| (in_segment..=number).contains(n)) {
+            let from = if *n == in_segment { to } else { 0 };
+            release(mapping, from..if *n == number { finished } else { mapping.len() });
+        }
+        self.released = (number, finished);
     }
 
     /// Writes pages to disk that will not be modified again, a step at a time. This also reports
     /// write-back errors.
     fn flush(&mut self, now: Instant) -> Result<Next, StoreError> {
         if self.shared.reads_past.swap(false, Ordering::Relaxed) {
-            lock(&self.shared.past).iter().for_each(|(_, past)| past.release(0..past.len()));
+            let past = lock(&self.shared.past).clone();
+            past.iter().for_each(|(_, past)| release(past, 0..past.len()));
         }
         let (number, offset) = self.shared.reached();
-        self.release_full_segments(number);
         let (synced_in, synced_to) = self.synced_at;
         // As far back as it has come since the last time: a session that writes little has its
         // messages on disk soon.
