@@ -387,6 +387,10 @@ fn an_interrupt_while_waiting_is_status_130() {
 fn wrong_usage_is_status_2_and_says_what_to_do() {
     for (arguments, told) in [
         (&["send", "NewOrdrSingle"][..], "did you mean NewOrderSingle?"),
+        (
+            &["send", "NewOrderSingle"],
+            "Side (54), OrdType (40); write for example `fixbolt send NewOrderSingle Side=BUY",
+        ),
         (&["send", "D", "Symbl=IBM"], "did you mean Symbol?"),
         (&["send", "D", "Side=BYU"], "Side (54) has no value BYU; it has BUY (1)"),
         (&["send", "D", "--to", "nowhere"], "write HOST:PORT"),

@@ -1,13 +1,16 @@
 //! Turns words into a body: `NewOrderSingle Side=BUY 38=100` into MsgType and fields.
 //!
 //! A message that the counterparty would reject is sent anyway, because the user may want to see
-//! its reaction. Fields that do not form a message (a field that occurs twice, a group with the
-//! wrong number of entries) are refused here.
+//! its reaction; but not one of which the user has given no field, because that is no reaction to
+//! anything. Fields that do not form a message (a field that occurs twice, a group with the wrong
+//! number of entries) are refused here.
 
 use std::ops::ControlFlow;
 
 use fixbolt_codec::{Index, Key, MsgType, Precision, SeqNum, Span, Tag, UtcTimestamp};
-use fixbolt_dictionary::{Action, Check, DataType, Dictionary, FieldDef, Policy, Validator, Version};
+use fixbolt_dictionary::{
+    Action, Check, DataType, Dictionary, FieldDef, FlatMember, Member, Policy, Validator, Version,
+};
 use fixbolt_session::Utc;
 use fixbolt_workloads::wire::{Encoder, read};
 
@@ -38,7 +41,11 @@ pub(crate) fn compose(
     let header: Vec<u32> = dictionary.expand(dictionary.header()).map(|member| member.tag).collect();
     let (mut fields, body): (Vec<_>, Vec<_>) =
         given.into_iter().partition(|(tag, _)| header.contains(&tag.number()));
-    fields.extend(filled_in(dictionary, msg_type, &body, now));
+    let filled_in = filled_in(dictionary, msg_type, &body, now);
+    if body.is_empty() {
+        check_required(dictionary, msg_type, &filled_in)?;
+    }
+    fields.extend(filled_in);
     fields.extend(body);
     let composed = Composed { msg_type, fields };
     check(dictionary, &composed)?;
@@ -151,8 +158,8 @@ fn timestamp(dictionary: &Dictionary, now: Utc) -> Vec<u8> {
     UtcTimestamp::from_unix_nanos(now.0, precision).to_string().into_bytes()
 }
 
-/// Returns fields that the message requires, that were not given, and that can be computed:
-/// ClOrdID, HandlInst, TransactTime.
+/// Returns fields that the message requires, that were not given, and that have a sensible value:
+/// an id of the request itself, HandlInst, the time of this moment.
 fn filled_in(
     dictionary: &Dictionary,
     msg_type: MsgType,
@@ -160,21 +167,74 @@ fn filled_in(
     now: Utc,
 ) -> Vec<(Tag, Vec<u8>)> {
     let Some(message) = dictionary.message(msg_type.as_bytes()) else { return Vec::new() };
-    let missing = |tag: u32| {
-        dictionary.expand(&message.members).any(|member| member.tag == tag && member.required)
-            && !given.iter().any(|(given, _)| given.number() == tag)
-    };
-    let mut fields = Vec::new();
-    for (tag, value) in [
-        (11, format!("C{:X}", now.0 / 1_000_000).into_bytes()),
-        (21, b"1".to_vec()),
-        (60, timestamp(dictionary, now)),
-    ] {
-        if missing(tag) {
-            fields.push((Tag::new(tag), value));
+    let is_request = message.name.ends_with("Request") || message.name.starts_with("Request");
+    let value = |field: &FieldDef| match field.tag {
+        // Of an OrderStatusRequest it is the order's.
+        11 if msg_type.as_bytes() != b"H" => Some(id(now)),
+        21 => Some(b"1".to_vec()),
+        // MDReqID, TradeRequestID.
+        _ if is_request && (field.name.ends_with("ReqID") || field.name.ends_with("RequestID")) => {
+            Some(id(now))
         }
+        _ if field.kind == DataType::UtcTimestamp => Some(timestamp(dictionary, now)),
+        _ => None,
+    };
+    required(dictionary, &message.members)
+        .filter(|member| !given.iter().any(|(given, _)| given.number() == member.tag))
+        .filter_map(|member| Some((Tag::try_new(member.tag)?, value(dictionary.field(member.tag)?)?)))
+        .collect()
+}
+
+/// Returns an id that was not used before.
+fn id(now: Utc) -> Vec<u8> {
+    format!("C{:X}", now.0 / 1_000_000).into_bytes()
+}
+
+fn required(dictionary: &Dictionary, members: &[Member]) -> impl Iterator<Item = FlatMember> + use<> {
+    dictionary.expand(members).filter(|member| member.required)
+}
+
+/// Refuses a message that has only fields that were filled in, and lacks some that are required.
+/// Says how to give them.
+fn check_required(
+    dictionary: &Dictionary,
+    msg_type: MsgType,
+    filled_in: &[(Tag, Vec<u8>)],
+) -> Result<(), String> {
+    let Some(message) = dictionary.message(msg_type.as_bytes()) else { return Ok(()) };
+    let missing: Vec<FlatMember> = required(dictionary, &message.members)
+        .filter(|member| !filled_in.iter().any(|(tag, _)| tag.number() == member.tag))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
     }
-    fields
+    let name = |tag| dictionary.field(tag).map_or_else(|| tag.to_string(), |field| field.name.clone());
+    let named: Vec<String> =
+        missing.iter().map(|member| format!("{} ({})", name(member.tag), member.tag)).collect();
+    let example = |tag| {
+        let code =
+            dictionary.codes(tag).first().map_or_else(|| "VALUE".to_owned(), |code| code.display_name());
+        format!("{}={code}", name(tag))
+    };
+    let mut examples = Vec::new();
+    for member in &missing {
+        let Some(group) = member.group else {
+            examples.push(example(member.tag));
+            continue;
+        };
+        examples.push(format!("{}=1", name(member.tag)));
+        // The first field begins the entry.
+        let members = dictionary.expand(&dictionary.group(group).members);
+        let wanted = members.enumerate().filter(|(n, member)| *n == 0 || member.required);
+        examples.extend(wanted.map(|(_, member)| example(member.tag)));
+    }
+    Err(format!(
+        "{message} ({msg_type}) of {version} requires fields that only you can know: {named}; write for example `fixbolt send {message} {examples}`",
+        message = message.name,
+        version = dictionary.version().name,
+        named = named.join(", "),
+        examples = examples.join(" "),
+    ))
 }
 
 /// Refuses fields that would not form a message.
@@ -258,6 +318,31 @@ mod tests {
         assert_eq!(error("D", &["Symbol="]), "Symbol=: a value must not be empty or contain SOH");
         assert!(error("D", &["MsgSeqNum=3"]).contains("is written only by the session itself"));
         assert!(error("TestRequest", &[]).contains("is sent only by the session itself"));
+    }
+
+    #[test]
+    fn a_message_without_any_field_is_sent_if_what_it_requires_has_a_sensible_value() {
+        assert_eq!(composed(fix44(), "SecurityTypeRequest", &[]).unwrap(), "v|320=C1A1FD557AFB");
+        assert_eq!(
+            composed(fix44(), "NewOrderSingle", &[]).unwrap_err(),
+            "NewOrderSingle (D) of FIX.4.4 requires fields that only you can know: Side (54), OrdType (40); write for example `fixbolt send NewOrderSingle Side=BUY OrdType=MARKET`"
+        );
+        let error = composed(fix42(), "D", &[]).unwrap_err();
+        assert!(error.contains("Symbol (55), Side (54), OrdType (40)"), "{error}");
+        assert!(
+            error.ends_with("`fixbolt send OrderSingle Symbol=VALUE Side=BUY OrdType=MARKET`"),
+            "{error}"
+        );
+        let error = composed(fix44(), "V", &[]).unwrap_err();
+        assert!(
+            !error.contains("MDReqID") && error.contains(" NoMDEntryTypes=1 MDEntryType=BID "),
+            "{error}"
+        );
+        // It is the order's, not the request's.
+        let error = composed(fix44(), "OrderStatusRequest", &["TargetSubID=X"]).unwrap_err();
+        assert!(error.contains("ClOrdID (11)"), "{error}");
+        // The user wants to see what the counterparty says to it.
+        assert!(composed(fix44(), "D", &["Symbol=IBM"]).is_ok());
     }
 
     #[test]

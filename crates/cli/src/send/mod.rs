@@ -36,8 +36,9 @@ use tap::{Seen, Tap};
 /// Logs on, sends one message, shows it and the answer, and logs out.
 ///
 /// The message and its fields are given by name or number, values by name or as FIX encodes them;
-/// `now` is the current time. Fields are sent in the order given. ClOrdID, HandlInst and
-/// TransactTime are added if the message requires them and they were not given.
+/// `now` is the current time. Fields are sent in the order given. ClOrdID or the id of a request,
+/// HandlInst and times are added if the message requires them and they were not given. If no field
+/// is given and others are required, nothing is sent, and they are named.
 ///
 /// With --to (default 127.0.0.1:9880) the session is FIX.4.4, CLIENT -> FIXBOLT. At a loopback
 /// address its sequence numbers begin at 1 (ResetSeqNumFlag=Y). At any other they are only reset
