@@ -32,8 +32,8 @@ use crate::venue::{Venue, first_execution};
 /// Accepts FIX sessions and answers: a venue to try a client with.
 ///
 /// Without a configuration, any pair of CompIDs may log on with FIX.4.0 to FIX.4.4, or with
-/// FIXT.1.1 for messages of FIX.5.0 and later. Sequence numbers begin at 1 with every Logon, and
-/// tags from 5000 on are accepted: they are user-defined.
+/// FIXT.1.1 for messages of FIX.5.0 and later, and with any HeartBtInt. Sequence numbers begin at 1
+/// with every Logon, and tags from 5000 on are accepted: they are user-defined.
 /// With --config, the file's acceptor sessions are served with their journals and sequence numbers.
 /// If the file has mistakes, all of them are reported and no session is served; with --keep-going
 /// the valid sessions are.
@@ -207,6 +207,7 @@ fn any_counterparty(listen: SocketAddr, app: App, tls: Option<Tls>) -> Served {
     let builder = Engine::builder().accept_any(listen, move |id| {
         Some(Acceptance::from(SessionSettings::new(id.clone(), Role::Acceptor).with(|s| {
             s.reset_on_logon = true;
+            s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
             if id.version() == Version::Fixt11 {
                 s.default_appl_ver_id = Some(Version::Fix50Sp2);
                 s.dictionary = dictionaries.clone();
@@ -215,7 +216,6 @@ fn any_counterparty(listen: SocketAddr, app: App, tls: Option<Tls>) -> Served {
                 App::Echo => {
                     s.compatibility = Compatibility::QuickFix;
                     s.policy = Policy::quickfix();
-                    s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
                 }
                 App::Venue => {
                     s.policy = crate::print::policy();

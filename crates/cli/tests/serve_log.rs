@@ -281,6 +281,16 @@ fn lines_say_what_an_operator_needs_and_a_counterparty_cannot_forge_one() {
 }
 
 #[test]
+fn without_a_configuration_any_heart_bt_int_is_accepted() {
+    let server = Server::start(&[]);
+    for (name, seconds) in [("NONE", 0), ("SHORT", 1), ("LONG", 86_400)] {
+        let mut client = Client::connect(&server, name);
+        client.send("A", &format!("98=0|108={seconds}|"));
+        client.wait_for(&format!("|108={seconds}|"));
+    }
+}
+
+#[test]
 fn json_is_an_object_for_each_line_with_its_values_by_name() {
     let folder = directory("serve-log-json");
     let log = Log::new(&folder);
