@@ -291,6 +291,23 @@ fn without_a_configuration_any_heart_bt_int_is_accepted() {
 }
 
 #[test]
+fn a_malformed_sequence_number_is_told_from_one_that_is_missing() {
+    let log = Log::new(&directory("serve-log-malformed"));
+    let server = Server::start_with_log(&[], log.file());
+    for seq in ["34=2x|", "34=-1|", ""] {
+        let mut client = Client::logged_on(&server, "CLIENT");
+        let heartbeat = format!("35=0|49=CLIENT|56=FIXBOLT|{seq}52={}|", UtcTimestamp::now());
+        client.stream.write_all(message("FIX.4.4", &heartbeat).as_bytes()).unwrap();
+        client.wait_for_close();
+    }
+    assert_eq!(server.stop("-TERM"), Some(0));
+    let lines = log.lines();
+    let told = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
+    assert_eq!(told("the counterparty sent a message with a malformed MsgSeqNum (34)"), 2, "{lines:#?}");
+    assert_eq!(told("the counterparty sent a message without MsgSeqNum (34)"), 1, "{lines:#?}");
+}
+
+#[test]
 fn json_is_an_object_for_each_line_with_its_values_by_name() {
     let folder = directory("serve-log-json");
     let log = Log::new(&folder);

@@ -86,4 +86,6 @@ fn a_sequence_number_may_have_leading_zeros_and_must_be_a_number() {
     let out = side.say(0, "35=1|34=x4|112=t|");
     assert!(kinds(&out) == "5" && out[0].contains("|58=Received message without MsgSeqNum|"), "{out:?}");
     assert_eq!(side.numbers(0).unwrap().0, SeqNum(4));
+    let end = side.disconnect(0);
+    assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::MalformedMsgSeqNum)));
 }

@@ -49,6 +49,8 @@ fn the_end_names_the_check_of_the_logon_that_failed() {
         (plain, "35=A|34=1|98=0|108=30|789=x|", invalid(LogonFault::NextExpectedMsgSeqNum)),
         (plain, "35=A|34=1|98=0|108=30|141=Q|", invalid(field(IncorrectDataFormat, 141))),
         (plain, "35=A|98=0|108=30|", SessionEnd::PeerMisbehaved(Misbehavior::NoMsgSeqNum)),
+        (plain, "35=A|34=2x|98=0|108=30|", SessionEnd::PeerMisbehaved(Misbehavior::MalformedMsgSeqNum)),
+        (plain, "35=A|34=-1|98=0|108=30|", SessionEnd::PeerMisbehaved(Misbehavior::MalformedMsgSeqNum)),
         (plain, "35=0|34=1|", SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)),
         (
             |s| s.accepted_heart_bt_int = AcceptedHeartBtInt::only(60),

@@ -54,8 +54,12 @@ pub(crate) fn unprocessed(message: &Message<'_>) -> String {
 
 /// 4: closes the connection, with or without a Logout.
 // R-CHECK-2
-pub(crate) fn without_number<'m>(farewell: Farewell) -> Reaction<'m> {
-    let end = SessionEnd::PeerMisbehaved(Misbehavior::NoMsgSeqNum);
+pub(crate) fn without_number<'m>(message: &Message<'m>, farewell: Farewell) -> Reaction<'m> {
+    let is_there = message.get(tag::MSG_SEQ_NUM).is_some();
+    let end = SessionEnd::PeerMisbehaved(match is_there {
+        true => Misbehavior::MalformedMsgSeqNum,
+        false => Misbehavior::NoMsgSeqNum,
+    });
     match farewell {
         Farewell::Silence => SessionReaction::close(end).into(),
         Farewell::Logout => misbehaved("Received message without MsgSeqNum", None, end).into(),

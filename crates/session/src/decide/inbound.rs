@@ -104,7 +104,7 @@ fn arrived<'m>(
     }
     // 4: a message without a sequence number cannot be placed.
     let Some(seq) = header.seq else {
-        return Arrived::Decided(without_number(session.fixed.behavior.message_without_seq_num));
+        return Arrived::Decided(without_number(message, session.fixed.behavior.message_without_seq_num));
     };
     let decided = other_begin_string(session, message)
         .or_else(|| comp_ids(session, header, seq))

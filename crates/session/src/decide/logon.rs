@@ -130,7 +130,7 @@ pub(crate) fn check<'m>(
 ) -> Result<SeqNum, Reaction<'m>> {
     let behavior = &session.fixed.behavior;
     let Some(seq) = header.seq else {
-        return Err(without_number(behavior.logon_without_seq_num));
+        return Err(without_number(message, behavior.logon_without_seq_num));
     };
     // R-SCHEDULE-2
     if let Some(end) = session.outside_schedule() {

@@ -109,6 +109,8 @@ pub enum Misbehavior {
     },
     /// MsgSeqNum is missing.
     NoMsgSeqNum,
+    /// MsgSeqNum is not a number, or is larger than any that can be used.
+    MalformedMsgSeqNum,
     /// BeginString differs from the session's (2i).
     BeginString,
     /// The CompIDs differ from the session's (2k).
@@ -280,6 +282,9 @@ impl fmt::Display for Misbehavior {
                 "the counterparty's MsgSeqNum (34) was too low: {expected} was expected, {received} was received"
             ),
             Self::NoMsgSeqNum => f.write_str("the counterparty sent a message without MsgSeqNum (34)"),
+            Self::MalformedMsgSeqNum => f.write_str(
+                "the counterparty sent a message with a malformed MsgSeqNum (34): it is not a number that can be used",
+            ),
             Self::BeginString => {
                 f.write_str("the counterparty sent another BeginString (8) than the session's")
             }
