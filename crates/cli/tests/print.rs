@@ -307,9 +307,9 @@ fn secrets_are_masked_in_every_form() {
 
 #[test]
 fn a_line_that_is_not_a_message_shows_no_secret() {
-    let lines = "35=A^A554=secret^A58=x\n0925=secret|\nresent 1402=secret\nage 1554=kept\n";
+    let lines = "35=A^A554=secret^A58=x\n0925=secret|\nresent 1402=secret\nage 1554=kept\nx\\x01554=secret\\x01\n8=FIX.4.4\\xX19=75\\u0001554=secret\n";
     let ended = run_with_input(&["print", "-"], lines.as_bytes());
-    assert!(!ended.err.contains("secret"), "{}", ended.err);
+    assert!(!ended.err.contains("secret") && !ended.out.contains("secret"), "{}{}", ended.out, ended.err);
     assert!(ended.err.contains(":1: not a message (23 bytes): 35=A^A554=***\n"), "{}", ended.err);
     assert!(ended.err.contains("age 1554=kept\n"), "{}", ended.err);
 }

@@ -201,9 +201,22 @@ impl SecretRanges<'_, '_> {
         equals.find_map(|equals| {
             let before = self.bytes[at..equals].trim_ascii_end();
             let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-            let tag = u32::try_from(decimal(&before[before.len() - digits..])?).ok()?;
-            self.secrets.contain(tag, true).then_some((tag, equals + 1))
+            let (before, digits) = before.split_at(before.len() - digits);
+            let tags = [digits, digits.get(delimiter_digits(before)..).unwrap_or_default()];
+            let mut tags = tags.into_iter().filter_map(|tag| u32::try_from(decimal(tag)?).ok());
+            tags.find(|tag| self.secrets.contain(*tag, true)).map(|tag| (tag, equals + 1))
         })
+    }
+}
+
+/// Returns how many digits after these bytes may belong to a delimiter: SOH may be written as
+/// `\x01`, `\u0001`, `\001` or `%01`.
+fn delimiter_digits(before: &[u8]) -> usize {
+    match before {
+        [.., b'\\', b'u'] => 4,
+        [.., b'\\'] => 3,
+        [.., b'\\', b'x'] | [.., b'%'] => 2,
+        _ => 0,
     }
 }
 
@@ -301,7 +314,21 @@ mod tests {
 
     #[test]
     fn a_secret_under_a_tag_that_is_broken_is_hidden_in_a_message_as_in_garbled_bytes() {
-        for tag in ["0554", " 554", "554 ", "x554", "|554", "^A925", "<SOH>554", "\t01404", "-554"] {
+        for tag in [
+            "0554",
+            " 554",
+            "554 ",
+            "x554",
+            "|554",
+            "^A925",
+            "<SOH>554",
+            "\t01404",
+            "-554",
+            "\\x01554",
+            "\\u0001925",
+            "x\\0011402",
+            "%01554",
+        ] {
             for separator in ["\x01", "\x0158=y\x01"] {
                 let bytes = std::format!("8=FIX.4.4\x0135=D{separator}{tag}=secret\x0110=000\x01");
                 for ranges in [
