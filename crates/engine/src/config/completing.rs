@@ -52,12 +52,12 @@ impl<'s> SessionReader<'s> {
         self.missing("ConnectionType (acceptor or initiator)");
     }
 
-    pub(super) fn identity(&mut self) -> Option<Identity> {
+    pub(super) fn identity(&mut self, warnings: &mut Vec<ConfigWarning>) -> Option<Identity> {
         let acceptor = self.draft.role == Some(Role::Acceptor);
         if let (true, Some(setting)) = (acceptor, self.find("SessionQualifier")) {
-            let reason =
-                "SessionQualifier: a Logon carries none, so an acceptor cannot tell such sessions apart";
-            self.contradicts(setting, reason);
+            self.draft.qualifier = None;
+            let instead = "a Logon carries none, so that an acceptor tells its sessions apart by their CompIDs, SubIDs and LocationIDs";
+            warnings.push(setting.without_effect(instead));
         }
         let dynamic = self.draft.dynamic;
         for name in REQUIRED_IDS {

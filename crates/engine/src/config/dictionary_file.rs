@@ -5,10 +5,11 @@ use std::path::Path;
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Dictionary, LoadError, Source};
 
-/// Returns the shipped version whose name a file has that is absent, such as `spec/FIX44.xml`: the
-/// examples of QuickFIX name the files of their own distribution, and QuickFIX/J finds its own by
-/// these names.
+/// Returns the shipped version whose name a file has that is absent, such as `FIX44.xml`, as
+/// QuickFIX/J finds its own by these names. A path with a directory is a file of the user's: if it
+/// is absent, nothing stands in its place.
 pub(super) fn shipped_in_place_of(file: &Path) -> Option<Version> {
+    file.parent().filter(|directory| directory.as_os_str().is_empty())?;
     let named = file.file_stem()?.to_str()?.parse().ok()?;
     matches!(file.try_exists(), Ok(false)).then_some(named)
 }

@@ -9,6 +9,7 @@ use fixbolt_dictionary::{ApplicationVersion, Dictionary, DictionarySet, Source, 
 use fixbolt_session::FixtDictionaries;
 
 use super::dictionary_file::{read_dictionary, shipped_in_place_of};
+use super::paths::path_of;
 use super::refusal::Refusal;
 
 /// What the keys of a session name.
@@ -34,7 +35,7 @@ impl FixtDraft {
         let version = version_in(key).ok_or(Refusal::Form)?;
         // The session's own key comes last, and may spell the version differently.
         self.applications.retain(|(known, _)| *known != version);
-        self.applications.push((version, PathBuf::from(file)));
+        self.applications.push((version, path_of(file)));
         Ok(())
     }
 

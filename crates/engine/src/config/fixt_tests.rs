@@ -54,8 +54,8 @@ fn a_session_of_fixt_needs_the_version_of_its_messages_and_then_has_the_shipped_
 }
 
 #[test]
-fn the_files_of_quickfixs_examples_are_the_shipped_dictionaries_where_they_are_absent() {
-    let lines = "DefaultApplVerID=FIX.5.0SP2\nTransportDataDictionary=spec/FIXT11.xml\nAppDataDictionary=spec/FIX50SP2.xml\nAppDataDictionary.FIX.4.4=spec/FIX44.xml";
+fn names_of_versions_are_the_shipped_dictionaries_where_there_are_no_such_files() {
+    let lines = "DefaultApplVerID=FIX.5.0SP2\nTransportDataDictionary=FIXT11.xml\nAppDataDictionary=FIX50SP2.xml\nAppDataDictionary.FIX.4.4=FIX44.xml";
     let read = read(lines).unwrap();
     assert_eq!(versions(&read), ["6", "9"]);
     assert_eq!(

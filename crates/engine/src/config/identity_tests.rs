@@ -92,3 +92,14 @@ fn an_id_that_cannot_be_is_a_mistake_at_its_line() {
         "{error}"
     );
 }
+
+#[test]
+fn a_qualifier_of_an_acceptors_session_is_a_warning_and_tells_no_two_of_them_apart() {
+    let configuration = read("[SESSION]\nSessionQualifier=Q\n");
+    assert_eq!(configuration.sessions[0].settings.id.to_string(), "FIX.4.4:A->B");
+    let [warning] = &configuration.warnings[..] else { panic!("{:?}", configuration.warnings) };
+    let said = "a.cfg:8: SessionQualifier has no effect: a Logon carries none, ";
+    assert!(warning.to_string().starts_with(said), "{warning}");
+    let two = refused(&format!("{DEFAULT}[SESSION]\nSessionQualifier=Q\n[SESSION]\nSessionQualifier=R\n"));
+    assert!(two.contains("the session FIX.4.4:A->B is configured twice"), "{two}");
+}

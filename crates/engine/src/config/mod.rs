@@ -27,6 +27,7 @@ mod fixt;
 mod groups_as_sent;
 mod nearest_key;
 mod other_keys;
+mod paths;
 mod port_draft;
 mod reading;
 mod refusal;

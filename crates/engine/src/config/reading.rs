@@ -54,7 +54,7 @@ impl<'s> SessionReader<'s> {
         for row in ROWS {
             reader.apply(row);
         }
-        let identity = reader.identity();
+        let identity = reader.identity(warnings);
         let connection = reader.connection();
         let tls = reader.tls(warnings);
         reader.resolve();

@@ -17,6 +17,7 @@ use fixbolt_session::{
 use super::draft::Draft;
 use super::engine::EngineConfiguration;
 use super::fixt;
+use super::paths::path_of;
 use super::schedule_draft as schedule;
 use super::tls_draft as tls;
 use super::values::{self, Refusal};
@@ -246,7 +247,7 @@ pub(super) static ROWS: &[Row] = &[
     row("TargetLocationID", Both, Text { form: values::COMP_ID, set: |d, value| values::comp_id(&mut d.target.location_id, value) },
         "none", "the counterparty's LocationID (143; 142 in a Logon to an acceptor) in the same way; since FIX.4.1"),
     row("SessionQualifier", Both, Text { form: values::COMP_ID, set: |d, value| values::comp_id(&mut d.qualifier, value) },
-        "none", "distinguishes an initiator's sessions with equal CompIDs; not available to acceptors"),
+        "none", "distinguishes an initiator's sessions with equal CompIDs. It has no effect on an acceptor's session, which is a warning: a Logon carries none, so that two of them with the same CompIDs are a mistake"),
     also(row("DynamicSession", Acceptor, Flag(|d, on| d.dynamic = on),
         "N", "a session for any counterparty that logs on; CompIDs and BeginString may be left out or `*`. SubIDs and LocationIDs of the Logon are part of the identity only if the section has their keys, with `*` for any value. Of several such sections with one port, the first whose IDs fit takes a Logon. Each identity that logs on gets a session, which is closed again when it is idle (MaxDynamicSessions, DynamicSessionIdleTime), and a journal, which stays: restrict the IDs, or set AllowedRemoteAddresses"), &["AcceptorTemplate"]),
     // Session layer
@@ -422,11 +423,11 @@ pub(super) static ROWS: &[Row] = &[
     row("UseDataDictionary", Both, Flag(|d, on| d.use_dictionary = on),
         "Y", "whether messages are validated against a dictionary"),
     row("DataDictionary", Both, Text { form: "a file", set: |d, value| values::path(&mut d.dictionary, value) },
-        "the shipped one of the version", "QuickFIX XML, FIX Orchestra or a compact table of the session's version; or only [the changes of a dialect](dialects.md). Where the file is absent and has the name of the session's version, such as FIX44.xml, the shipped one is used, with a warning"),
+        "the shipped one of the version", "QuickFIX XML, FIX Orchestra or a compact table of the session's version; or only [the changes of a dialect](dialects.md). Where the value is only the name of the session's version, such as FIX44.xml, and there is no such file, the shipped one is used, with a warning; a path with a directory must exist"),
     row("TransportDataDictionary", Both, Text { form: "a file", set: |d, value| values::path(&mut d.fixt.transport, value) },
         "the shipped one of FIXT.1.1", "the dictionary of header, trailer and session messages of a session of FIXT.1.1, which does not use DataDictionary"),
     row("AppDataDictionary", Both, PerVersion { form: "a file", set: |d, key, value| d.fixt.set_application(key, value) },
-        "the shipped one of DefaultApplVerID", "the dictionary of the application messages of a session of FIXT.1.1; `AppDataDictionary.FIX.4.4` is that of messages that name FIX.4.4 in ApplVerID (1128), and so on. A message of a version without a dictionary is rejected. Where a file is absent and has the name of its version, such as FIX50SP2.xml, the shipped one is used, with a warning"),
+        "the shipped one of DefaultApplVerID", "the dictionary of the application messages of a session of FIXT.1.1; `AppDataDictionary.FIX.4.4` is that of messages that name FIX.4.4 in ApplVerID (1128), and so on. A message of a version without a dictionary is rejected. Where a value is only the name of its version, such as FIX50SP2.xml, and there is no such file, the shipped one is used, with a warning; a path with a directory must exist"),
     row("DataDictionaryVersion", Both, Text { form: "a version such as FIX.4.4", set: |d, value| values::version_name(&mut d.dictionary_version, value) },
         "none: the file says it", "the version that the file of DataDictionary or AppDataDictionary describes, if it does not say so or is wrong"),
     row("DataDictionaryEncoding", Both, Text { form: "UTF-8, ISO-8859-1 or UTF-16", set: |d, value| values::encoding(&mut d.dictionary_encoding, value) },
@@ -541,7 +542,7 @@ pub(super) static ROWS: &[Row] = &[
         "left to the system: the authorities that it trusts", "the same"),
     tls_row("CertificationAuthoritiesFile", Both, Text { form: tls::PEM, set: |d, value| d.tls.authorities(tls::authorities_in(value)) },
         "left to the system: the authorities that it trusts", "the same"),
-    tls_row("CertificationAuthoritiesDirectory", Both, Text { form: "a directory", set: |d, value| d.tls.authorities(Authorities::Directory(value.into())) },
+    tls_row("CertificationAuthoritiesDirectory", Both, Text { form: "a directory", set: |d, value| d.tls.authorities(Authorities::Directory(path_of(value))) },
         "left to the system: the authorities that it trusts", "the same, in the files of a directory"),
     tls_row("CertificateRevocationListFile", Both, Text { form: tls::PEM, set: |d, value| values::path(&mut d.tls.tls.revocation_lists, value) },
         "none: revocation is not checked", "the revocation lists of these authorities, for each certificate between the counterparty's and one of them"),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fixbolt_session::Role;
 
+use super::paths::path_of;
 use super::refusal::Refusal;
 use crate::tls::{Authorities, CipherSuite, ClientCertificates, KeyPin, OwnCertificate, Tls, TlsVersion};
 
@@ -50,8 +51,9 @@ pub(super) const PEM: &str = "a file (PEM)";
 
 /// Sets a file for which there are several keys.
 fn once(file: &mut Option<PathBuf>, value: &str, keys: &str) -> Result<(), Refusal> {
-    match file.replace(PathBuf::from(value)) {
-        Some(before) if before != *value => {
+    let named = path_of(value);
+    match file.replace(named.clone()) {
+        Some(before) if before != named => {
             Err(Refusal::Unavailable(format!("another key names {}: {keys} name the same", before.display())))
         }
         _ => Ok(()),
@@ -371,5 +373,5 @@ pub(super) const PINS: &str =
     "SHA-256 of public keys, as 64 hexadecimal digits or in Base64, separated by commas";
 
 pub(super) fn authorities_in(value: &str) -> Authorities {
-    Authorities::File(PathBuf::from(value))
+    Authorities::File(path_of(value))
 }

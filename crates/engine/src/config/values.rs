@@ -10,6 +10,7 @@ use fixbolt_session::{LogonFields, Party, Rate, Secret, SessionSettings};
 
 use super::draft::Draft;
 use super::engine::EngineConfiguration;
+use super::paths::path_of;
 pub(super) use super::refusal::Refusal;
 use crate::session_check::unspoken;
 use crate::waiting::{Waiting, check_named_once};
@@ -148,7 +149,7 @@ pub(super) fn groups_as_sent(draft: &mut Draft, value: &str) -> Result<(), Refus
 }
 
 pub(super) fn path(path: &mut Option<PathBuf>, value: &str) -> Result<(), Refusal> {
-    *path = Some(PathBuf::from(value));
+    *path = Some(path_of(value));
     Ok(())
 }
 
