@@ -497,22 +497,45 @@ fn a_counterparty_that_only_closes_is_status_3() {
     assert!(ended.err.starts_with(&told) && ended.err.lines().count() == 1, "{}", ended.err);
 }
 
-#[test]
-fn the_hosts_of_a_configuration_are_tried_in_turn() {
-    let closes = Venue::new(|connect| drop(connect()));
-    let answers = Venue::after_the_message(|peer| peer.send("8", &report("11=mine|37=2|39=0")));
-    let config = directory("send-hosts").join("trader.cfg");
+/// Returns a configuration whose session tries these venues in turn.
+fn configuration(name: &str, venues: [&Venue; 2]) -> String {
+    let config = directory(name).join("trader.cfg");
     let mut text = "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=CLIENT\n\
                     TargetCompID=FIXBOLT\nHeartBtInt=30\nResetOnLogon=Y\n"
         .to_owned();
-    for (venue, n) in [(&closes, ""), (&answers, "1")] {
+    for (venue, n) in venues.into_iter().zip(["", "1"]) {
         let (host, port) = venue.address.split_once(':').unwrap();
         text += &format!("SocketConnectHost{n}={host}\nSocketConnectPort{n}={port}\n");
     }
     std::fs::write(&config, text).unwrap();
-    let ended = command::run(&[&["send", "--config", config.to_str().unwrap()], &ORDER[..]].concat());
+    config.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_hosts_of_a_configuration_are_tried_in_turn() {
+    let closes = Venue::new(|connect| drop(connect()));
+    let answers = Venue::after_the_message(|peer| peer.send("8", &report("11=mine|37=2|39=0")));
+    let config = configuration("send-hosts", [&closes, &answers]);
+    let ended = command::run(&[&["send", "--config", &config], &ORDER[..]].concat());
     assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
     for venue in [closes, answers] {
+        venue.thread.join().unwrap();
+    }
+}
+
+#[test]
+fn why_a_message_is_not_sent_is_what_the_host_says_that_refuses() {
+    let closes = Venue::new(|connect| drop(connect()));
+    let refuses = Venue::new(|connect| {
+        let mut peer = connect();
+        peer.receive();
+        peer.send("5", "58=unknown session");
+    });
+    let config = configuration("send-refusing-host", [&closes, &refuses]);
+    let ended = command::run(&[&["send", "--config", &config], &ORDER[..]].concat());
+    let why = ": the counterparty refused the logon: unknown session\n";
+    assert!(ended.status == 1 && ended.err.ends_with(why), "{}", ended.err);
+    for venue in [closes, refuses] {
         venue.thread.join().unwrap();
     }
 }

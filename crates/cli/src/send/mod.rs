@@ -124,8 +124,8 @@ pub(crate) struct Arguments {
 /// Messages from the engine's thread.
 enum Told {
     LoggedOn,
-    /// What the counterparty's Logout says.
-    LogoutReceived(String),
+    /// What the counterparty's Logout says, or its Reject of our Logon. The end follows.
+    Refused(String),
     Ended(SessionEnd),
     NotSent(String),
 }
@@ -156,7 +156,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         .builder
         .store(session.store)
         .observe(Arc::clone(&tap) as Arc<dyn WireObserver>)
-        .start(Courier { told: told_to })
+        .start(Courier { told: told_to, is_logged_on: false })
         .map_err(|error| cannot_start(&error))?;
     let own = session.is_own_dictionary.then_some(session.dictionary);
     let reader = Reader::new(Lexicon::new(own.into_iter().collect(), session.groups_as_sent)?)
@@ -176,7 +176,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         warnings,
         tap,
         told,
-        logout: None,
+        refusal: None,
         end: None,
         is_valid: true,
     };
@@ -193,6 +193,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 /// The application: tells the command's thread what happens. The tap shows messages.
 struct Courier {
     told: Channel<Told>,
+    is_logged_on: bool,
 }
 
 impl Application for Courier {
@@ -203,7 +204,8 @@ impl Application for Courier {
     fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), CallbackFailure> {
         let told = match event {
             Event::LoggedOn => Told::LoggedOn,
-            Event::LogoutReceived { .. } => Told::LogoutReceived(event.to_string()),
+            Event::LogoutReceived { .. } => Told::Refused(event.to_string()),
+            Event::RejectReceived { .. } if !self.is_logged_on => Told::Refused(event.to_string()),
             Event::Ended(end) => Told::Ended((*end).clone()),
             Event::NotSent { why, .. } => Told::NotSent(why.to_string()),
             Event::CodecTime(time) => {
@@ -212,6 +214,11 @@ impl Application for Courier {
             }
             _ => return Ok(()),
         };
+        match told {
+            Told::LoggedOn => self.is_logged_on = true,
+            Told::Ended(_) => self.is_logged_on = false,
+            Told::Refused(_) | Told::NotSent(_) => {}
+        }
         // The command has its answer and no longer listens.
         let _ = self.told.send(told);
         Ok(())
@@ -235,8 +242,8 @@ struct Exchange {
     warnings: Receiver<Warning>,
     tap: Arc<Tap>,
     told: Receiver<Told>,
-    /// What the counterparty's Logout says, and how the session has ended.
-    logout: Option<String>,
+    /// What the counterparty's refusal says, and how the session has ended.
+    refusal: Option<String>,
     end: Option<SessionEnd>,
     /// Whether every answer so far is valid.
     is_valid: bool,
@@ -296,7 +303,7 @@ impl Exchange {
                 Some(Told::Ended(SessionEnd::Halted(why))) => return Err(self.halted(&why)),
                 Some(Told::Ended(end)) if sent => return Err(self.ended(missing, &end)),
                 Some(Told::Ended(_)) => return Err(self.not_sent()),
-                Some(Told::LoggedOn | Told::LogoutReceived(_)) | None => {}
+                Some(Told::LoggedOn | Told::Refused(_)) | None => {}
             }
             // What they warn of ends the session, or does not matter here.
             self.warnings.try_iter().for_each(drop);
@@ -312,9 +319,11 @@ impl Exchange {
 
     fn remember(&mut self, told: &Told) {
         match told {
-            Told::LogoutReceived(words) => self.logout = Some(words.clone()),
+            // What was before is about another host.
+            Told::LoggedOn => (self.refusal, self.end) = (None, None),
+            Told::Refused(words) => (self.refusal, self.end) = (Some(words.clone()), None),
             Told::Ended(end) => self.end = Some(end.clone()),
-            Told::LoggedOn | Told::NotSent(_) => {}
+            Told::NotSent(_) => {}
         }
     }
 
@@ -322,20 +331,26 @@ impl Exchange {
     /// so.
     fn refused(&mut self, refused: &Seen) -> Result<Answer, Failure> {
         self.show(refused)?;
+        self.hear(|exchange| exchange.refusal.is_some() && exchange.end.is_some());
         note!("fixbolt: {}", self.not_sent());
         Ok(Answer::No)
     }
 
-    /// Returns the failure for a message that is not sent because the session is not logged on.
-    fn not_sent(&mut self) -> Failure {
-        // The engine says why at about the same time.
+    /// Hears what the engine's thread says until it has said enough: why a session has ended comes
+    /// at about the same time as its last message.
+    fn hear(&mut self, is_enough: impl Fn(&Self) -> bool) {
         let deadline = Instant::now() + GRACE;
-        while self.end.is_none()
+        while !is_enough(self)
             && let Ok(told) = self.told.recv_timeout(deadline.saturating_duration_since(Instant::now()))
         {
             self.remember(&told);
         }
-        let why = match (&self.end, &self.logout) {
+    }
+
+    /// Returns the failure for a message that is not sent because the session is not logged on.
+    fn not_sent(&mut self) -> Failure {
+        self.hear(|exchange| exchange.end.is_some());
+        let why = match (&self.end, &self.refusal) {
             // Its words say more.
             (Some(SessionEnd::LoggedOutByPeer) | None, Some(words)) => words.clone(),
             (Some(end), _) => end.to_string(),
@@ -377,7 +392,7 @@ impl Exchange {
                             Some(self.no_logon(&format!("it did not answer our Logon within {seconds} s")));
                     }
                     Told::Ended(end) => problem = Some(self.no_logon(&end.to_string())),
-                    Told::LogoutReceived(_) | Told::NotSent(_) => {}
+                    Told::Refused(_) | Told::NotSent(_) => {}
                 }
             }
             if Instant::now() > deadline {
