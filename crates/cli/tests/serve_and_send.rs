@@ -332,6 +332,11 @@ fn sequence_numbers_are_reset_on_loopback_or_if_asked_and_continue_with_a_store(
     assert_eq!(number(&[]), 2);
     let verified = run(&["journal", "verify", store]);
     assert!(verified.status == 0 && verified.out.contains("next out 7"), "{}", verified.out);
+    // A counterparty without a journal has begun at 1 again, or knows none of our numbers.
+    let forgetful = Server::start(&[]);
+    let ended = order(&forgetful, &["--store", store]);
+    assert_eq!(ended.status, 3, "{}", ended.out);
+    assert!(ended.err.ends_with("; with --reset both sides begin at 1\n"), "{}", ended.err);
     // This address is another one for the same machine.
     let port = server.address.rsplit_once(':').unwrap().1;
     let to = format!("0.0.0.0:{port}");

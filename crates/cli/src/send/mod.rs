@@ -16,8 +16,8 @@ use clap::Args;
 use fixbolt::{Engine, PostError};
 use fixbolt_codec::{BodySink, Message, NewBody, Version};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure as CallbackFailure, Halt, Party, SessionEnd, SessionId,
-    SessionState, Turn, Utc, WireObserver,
+    Application, Delivery, Event, Failure as CallbackFailure, Halt, Misbehavior, Party, SessionEnd,
+    SessionId, SessionState, Turn, Utc, WireObserver,
 };
 
 use crate::halts;
@@ -176,6 +176,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         warnings,
         tap,
         told,
+        can_reset: arguments.store.is_some() && !arguments.reset,
         refusal: None,
         end: None,
         is_valid: true,
@@ -242,6 +243,8 @@ struct Exchange {
     warnings: Receiver<Warning>,
     tap: Arc<Tap>,
     told: Receiver<Told>,
+    /// Whether the sequence numbers continue, and `--reset` would end that.
+    can_reset: bool,
     /// What the counterparty's refusal says, and how the session has ended.
     refusal: Option<String>,
     end: Option<SessionEnd>,
@@ -353,7 +356,7 @@ impl Exchange {
         let why = match (&self.end, &self.refusal) {
             // Its words say more.
             (Some(SessionEnd::LoggedOutByPeer) | None, Some(words)) => words.clone(),
-            (Some(end), _) => end.to_string(),
+            (Some(end), _) => self.why(end),
             (None, None) => "the session is not logged on".to_owned(),
         };
         Failure::connection(format!("not sent to {}: {why}", self.peer))
@@ -391,7 +394,7 @@ impl Exchange {
                         problem =
                             Some(self.no_logon(&format!("it did not answer our Logon within {seconds} s")));
                     }
-                    Told::Ended(end) => problem = Some(self.no_logon(&end.to_string())),
+                    Told::Ended(end) => problem = Some(self.no_logon(&self.why(&end))),
                     Told::Refused(_) | Told::NotSent(_) => {}
                 }
             }
@@ -422,6 +425,15 @@ impl Exchange {
                 }
             }
         }
+    }
+
+    /// Returns why a session has ended, and which option would change that.
+    fn why(&self, end: &SessionEnd) -> String {
+        use Misbehavior::MsgSeqNumTooLow;
+        use SessionEnd::{PeerExpectsMore, PeerMisbehaved};
+        let is_of_numbers = matches!(end, PeerMisbehaved(MsgSeqNumTooLow { .. }) | PeerExpectsMore { .. });
+        let hint = if is_of_numbers && self.can_reset { "; with --reset both sides begin at 1" } else { "" };
+        format!("{end}{hint}")
     }
 
     fn no_logon(&self, why: &str) -> Failure {
