@@ -372,7 +372,10 @@ impl<'s> SessionReader<'s> {
         if self.mistakes.is_empty() {
             let mut settings = self.draft.settings.clone();
             match session_check::prepare(&mut settings) {
-                Ok(()) => self.read_as_sent(&settings.dictionary, dictionaries),
+                Ok(()) => {
+                    self.check_logon(&settings.dictionary, warnings);
+                    self.read_as_sent(&settings.dictionary, dictionaries);
+                }
                 Err(reason) => {
                     self.mistakes.push(ConfigError::Contradiction { place: self.own.place.clone(), reason });
                 }

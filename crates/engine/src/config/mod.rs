@@ -25,6 +25,7 @@ mod engine_reading;
 mod error;
 mod fixt;
 mod groups_as_sent;
+mod logon_check;
 mod nearest_key;
 mod other_keys;
 mod paths;
