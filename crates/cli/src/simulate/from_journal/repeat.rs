@@ -107,7 +107,9 @@ impl Replay<'_, '_> {
             }
         }
         let time = sending_time(now.utc);
-        for again in [String::new(), format!("43=Y\u{1}122={time}\u{1}")] {
+        let again = format!("43=Y\u{1}122={time}\u{1}");
+        // The first one that is sent again may count for the answer to an earlier request.
+        for again in [String::new(), again.clone(), again] {
             let fields = format!(
                 "35=4\u{1}{}34={seq}\u{1}52={time}\u{1}{again}123=Y\u{1}36={}\u{1}",
                 self.comp_ids,
