@@ -105,38 +105,33 @@ impl Separator {
     }
 
     fn replace_all(self, message: &[u8], to: &mut Vec<u8>) {
-        to.clear();
         if let [separator] = *self.bytes() {
+            to.clear();
             to.extend(message.iter().map(|byte| if *byte == separator { 1 } else { *byte }));
+            end_with_soh(to);
         } else {
-            let mut written = 0;
-            for at in FINDERS[self.index()].find_iter(message) {
-                to.extend_from_slice(&message[written..at]);
-                to.push(1);
-                written = at + self.bytes().len();
-            }
-            to.extend_from_slice(&message[written..]);
-        }
-        if to.last() != Some(&1) {
-            to.push(1);
+            self.replace_where(message, to, |_| true);
         }
     }
 
     fn replace_before_tags(self, message: &[u8], to: &mut Vec<u8>) {
+        self.replace_where(message, to, |after| after.is_empty() || begins_with_tag(after));
+    }
+
+    /// Writes the message to `to` with SOH for each separator that counts, by what is after it.
+    fn replace_where(self, message: &[u8], to: &mut Vec<u8>, counts: impl Fn(&[u8]) -> bool) {
         to.clear();
         let mut written = 0;
         for at in FINDERS[self.index()].find_iter(message) {
-            let after = &message[at + self.bytes().len()..];
-            if after.is_empty() || begins_with_tag(after) {
+            let after = at + self.bytes().len();
+            if counts(&message[after..]) {
                 to.extend_from_slice(&message[written..at]);
                 to.push(1);
-                written = at + self.bytes().len();
+                written = after;
             }
         }
         to.extend_from_slice(&message[written..]);
-        if to.last() != Some(&1) {
-            to.push(1);
-        }
+        end_with_soh(to);
     }
 }
 
@@ -164,6 +159,12 @@ impl Separation {
             }
         }
         Self::Unknown
+    }
+}
+
+fn end_with_soh(message: &mut Vec<u8>) {
+    if message.last() != Some(&1) {
+        message.push(1);
     }
 }
 
