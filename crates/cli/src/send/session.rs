@@ -56,7 +56,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
             Failure::usage(format!("--to {}: write HOST:PORT, such as 127.0.0.1:9880", arguments.to))
         })?;
     let reset = arguments.reset || arguments.store.is_none();
-    let is_asked = arguments.reset || !reset;
+    let is_asked = arguments.reset || arguments.store.is_some();
     if !is_asked && !is_loopback(host, port, &arguments.to)? {
         return Err(Failure::usage(format!(
             "--to {}: this is not a loopback address, and the sequence numbers of a counterparty are not reset unasked; add --store DIR to keep a journal in DIR and to continue its sequence numbers, or --reset to begin at 1 on both sides (ResetSeqNumFlag=Y), which gives up what the other side has not received",
