@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
+use fixbolt_journal::try_to_create_in;
+
 use super::EngineBuilder;
 use crate::error::EngineError;
 use crate::memory;
-use crate::message_log;
 use crate::ports::{Ports, try_to_bind};
 use crate::preparation::wrong;
 use crate::tls::TlsContexts;
@@ -39,20 +40,18 @@ impl EngineBuilder {
     pub(crate) fn obstacles(mut self, shared: usize) -> Vec<Obstacle> {
         self.keep_going = false;
         let refused = self.plan(shared).err().map(|refused| refused.errors).unwrap_or_default();
-        let of_workers =
-            |error: &EngineError| matches!(error, EngineError::Workers { .. }).then_some("WorkerCores");
-        let found = refused.into_iter().map(|error| {
-            let key = of_workers(&error);
-            Obstacle::new(error, key)
-        });
-        let mut found: Vec<Obstacle> = found.collect();
+        let told = |error| {
+            let is_of_workers = matches!(error, EngineError::Workers { .. });
+            Obstacle::new(error, is_of_workers.then_some("WorkerCores"))
+        };
+        let mut found: Vec<Obstacle> = refused.into_iter().map(told).collect();
         if self.lock_memory
             && let Err(reason) = memory::may_lock()
         {
             found.push(Obstacle::new(EngineError::lock_memory(reason), "LockMemory"));
         }
         if let Some(directory) = &self.message_log
-            && let Err(error) = message_log::try_directory(directory)
+            && let Err(error) = try_to_create_in(directory)
         {
             found.push(Obstacle::new(EngineError::message_log(directory, &error), "FileLogPath"));
         }

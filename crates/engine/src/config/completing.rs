@@ -17,7 +17,6 @@ use super::session::{ConnectionType, Identity};
 use super::text::Setting;
 use super::values::{local_ip, number_after, whole_number};
 use crate::identity_template::IdentityTemplate;
-use crate::initiation::Initiation;
 use crate::session_check::{self, unspoken};
 
 /// The rows of an initiator's own address.
@@ -128,8 +127,7 @@ impl<'s> SessionReader<'s> {
                     host_selection: self.draft.host_selection,
                     priority_start_over: self.draft.priority_start_over,
                     reconnect_interval,
-                    max_reconnect_interval: longest
-                        .unwrap_or(Initiation::MAX_RECONNECT_INTERVAL.max(reconnect_interval)),
+                    max_reconnect_interval: self.draft.max_reconnect_interval(),
                     connect_timeout: self.draft.connect_timeout,
                 })
             }

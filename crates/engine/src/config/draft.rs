@@ -13,7 +13,7 @@ use super::groups_as_sent::GroupsAsSent;
 use super::schedule_draft::ScheduleDraft;
 use super::tls_draft::TlsDraft;
 use crate::identity_template::{PartyTemplate, SubIdTemplate};
-use crate::initiation::HostSelection;
+use crate::initiation::{HostSelection, Initiation};
 use crate::network::Network;
 use crate::socket_options::SocketOptions;
 use crate::waiting::Waiting;
@@ -108,6 +108,12 @@ impl PartyDraft {
 }
 
 impl Draft {
+    /// Returns the longest wait between attempts: that of the file, or the usual one.
+    pub(super) fn max_reconnect_interval(&self) -> Duration {
+        let usual = || Initiation::MAX_RECONNECT_INTERVAL.max(self.reconnect_interval);
+        self.max_reconnect_interval.unwrap_or_else(usual)
+    }
+
     /// Creates a session with every default.
     ///
     /// # Errors

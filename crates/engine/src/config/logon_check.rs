@@ -8,7 +8,6 @@ use fixbolt_session::{SessionDictionary, TestMessageIndicator};
 
 use super::error::ConfigWarning;
 use super::reading::SessionReader;
-use super::values::number_after;
 
 /// Tags from here on are a venue's own.
 const USER_DEFINED: u32 = 5000;
@@ -43,10 +42,8 @@ impl SessionReader<'_> {
         let of_keys = fields.into_iter().filter(|(.., is_sent)| *is_sent);
         let named = of_keys.filter_map(|(key, tag, _)| Some((self.find(key)?, tag)));
         let others = self.find_all("LogonTag").into_iter().filter_map(|setting| {
-            let is_one = setting.key.eq_ignore_ascii_case("LogonTag")
-                || number_after(&setting.key, "LogonTag").is_some();
             let tag = setting.value.as_deref()?.split('=').next()?.trim().parse().ok()?;
-            is_one.then_some((setting, tag))
+            Some((setting, tag))
         });
         for (setting, tag) in named.chain(others) {
             if tag < USER_DEFINED && !has(validator, version, tag) {

@@ -15,7 +15,6 @@ use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Row, Scope};
 use super::session::{CheckedSession, EffectiveSetting, SessionConfiguration};
 use super::text::{Section, Setting};
 use super::values::{Refusal, flag, whole_number};
-use crate::initiation::Initiation;
 use crate::waiting::WorkerOptions;
 
 /// Reads a session's own section before the defaults.
@@ -228,11 +227,11 @@ impl<'s> SessionReader<'s> {
 
     /// Gives defaults that depend on rows below theirs their values.
     fn resolve(&mut self) {
-        let Draft { tls, reconnect_interval, .. } = &self.draft;
-        let longest = Initiation::MAX_RECONNECT_INTERVAL.max(*reconnect_interval);
+        let has_tls = self.draft.tls.is_on();
+        let longest = self.draft.max_reconnect_interval().as_secs();
         let resolved = [
-            ("SocketUseSSL", if tls.is_on() { "Y" } else { "N" }.to_owned(), !tls.is_on()),
-            ("MaxReconnectInterval", longest.as_secs().to_string(), true),
+            ("SocketUseSSL", if has_tls { "Y" } else { "N" }.to_owned(), !has_tls),
+            ("MaxReconnectInterval", longest.to_string(), true),
         ];
         for setting in self.effective.iter_mut().filter(|setting| setting.place.is_none()) {
             if let Some((_, value, is_default)) = resolved.iter().find(|(key, ..)| *key == setting.key) {

@@ -71,11 +71,6 @@ thread_local! {
     static KNOWN: RefCell<Vec<Known>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Tries whether a message log could be started in `directory`, and creates nothing.
-pub(crate) fn try_directory(directory: &Path) -> io::Result<()> {
-    fixbolt_journal::try_to_create_in(directory)
-}
-
 impl MessageLog {
     /// Starts a message log with its files in `directory`, which is created if there is none.
     ///
