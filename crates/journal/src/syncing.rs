@@ -186,7 +186,7 @@ impl Syncing {
             }
             if n < number && self.flushed >= mapping.len() {
                 lock(&self.shared.ahead).retain(|(m, _)| *m != n);
-                mapping.release(0..mapping.len());
+                release(&mapping, 0..mapping.len());
                 mapping.expect_reads();
                 lock(&self.shared.past).push((n, mapping));
                 self.flushed = 0;
