@@ -86,18 +86,26 @@ fn sessions_take_turns_and_a_closed_one_wants_nothing() {
     wait_for_creation(&dir.path().join(session("B").file_name()));
     wait_until_prepared(&store, b);
     let large = vec![b'x'; 100_000];
-    for key in [a, b] {
-        turn(&mut store, key, &[outbound(1, &large)]);
-    }
-    // What has fallen behind is the threads' part, too.
-    let wanting = store.wanting.clone();
-    assert_eq!(wanting, [a.index(), b.index()]);
-    store.prepare();
-    assert_eq!(store.wanting, [b.index(), a.index()]);
+    let mut n = 0;
+    // On a machine that is busy, a page may be slow, and is then a thread's part for a while.
+    eventually(|| {
+        prepare_all(&mut store);
+        n += 1;
+        for key in [a, b] {
+            turn(&mut store, key, &[outbound(n, &large)]);
+        }
+        if store.wanting != [a.index(), b.index()] {
+            return false;
+        }
+        store.prepare();
+        store.wanting == [b.index(), a.index()]
+    });
     store.close(b).unwrap();
     assert_eq!(store.wanting, [a.index()]);
-    prepare_all(&mut store);
-    assert!(ready(&store, a) > AHEAD / 2);
+    eventually(|| {
+        prepare_all(&mut store);
+        ready(&store, a) > AHEAD / 2
+    });
 }
 
 #[test]
