@@ -78,6 +78,15 @@ fn a_logout_never_overtakes_a_replay() {
     }
 }
 
+#[test]
+fn a_call_sends_at_most_16_messages_again_also_the_one_that_reads_the_request() {
+    let mut side = side(40, |_| ());
+    side.tell(0, "35=2|34=2|7=2|16=0|");
+    // After the call that has read the request, there is a second one: it reads again.
+    let pieces = std::iter::repeat_with(|| side.step(0).len()).take(2).collect::<Vec<_>>();
+    assert_eq!(pieces, [2 * 16, 8]);
+}
+
 // R-RESEND-8
 #[test]
 fn heartbeats_that_were_let_through_are_gap_filled_in_their_turn() {

@@ -371,6 +371,10 @@ impl Worker {
         }
         self.take_over(app);
         let received = reads_directly && self.driver.read_all(&mut self.cycle, app);
+        // The sessions' answers leave before strangers are let in, which costs a few tens of
+        // microseconds each.
+        let is_asked_for = self.listeners.may_accept(self.cycle.now.mono);
+        let mut written = is_asked_for && self.driver.write_output(&mut self.cycle, app);
         // Afterwards, so that no connection gives way whose Logon is known to have arrived.
         self.accept(app);
         self.open_waiting(app);
@@ -392,7 +396,7 @@ impl Worker {
         if self.to_look_at > 0 && self.openings.may_begin(self.cycle.now.mono) {
             self.cycle.repeat();
         }
-        let written = self.driver.write_output(&mut self.cycle, app);
+        written |= self.driver.write_output(&mut self.cycle, app);
         if written && !self.queues.is_empty() {
             // These queues have messages that may have met a full outbox.
             self.cycle.repeat();

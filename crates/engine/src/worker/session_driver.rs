@@ -9,6 +9,7 @@ mod invariants;
 mod operating;
 mod posted;
 
+use core::mem;
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -55,6 +56,8 @@ pub(crate) struct SessionDriver {
     pub(crate) connections: Connections,
     /// Sessions that may have something to write, or to continue with, at the end of the cycle.
     outputs: VecDeque<SessionKey>,
+    /// Those of them that can continue. Empty outside [`SessionDriver::write_output`].
+    continuing: Vec<SessionKey>,
     /// Initiators whose connection has ended, and how.
     ended_initiators: Vec<(usize, ConnectionEnd)>,
     /// Initiators that an operator wants to connect now.
@@ -83,6 +86,7 @@ impl SessionDriver {
             table: SessionTable::default(),
             connections: Connections::new(limits.connections),
             outputs: VecDeque::new(),
+            continuing: Vec::new(),
             ended_initiators: Vec::new(),
             hastened_initiators: Vec::new(),
             removed_initiators: Vec::new(),
@@ -123,6 +127,8 @@ impl SessionDriver {
         }
         self.registry.add(&entry.id, key, status, settings, Arc::clone(&self.signal));
         self.table.add(key, entry);
+        // No message allocates, also not the first one of a replay.
+        self.continuing.reserve(self.table.places());
         self.poll(cycle);
         Ok(key)
     }
@@ -525,13 +531,18 @@ impl SessionDriver {
             }
             self.table[key].has_output = false;
             written |= self.write(key, cycle, app);
-            // There may be room for what waited: the rest of a replay, or a message that met a full
-            // outbox. It is sent in the next cycle, so that a long replay does not delay the other
-            // sessions.
             if self.table[key].next.deadline.is_some_and(|at| at <= cycle.now.mono) {
-                self.wake(key, cycle, app);
+                self.continuing.push(key);
             }
         }
+        // There may be room for what waited: the rest of a replay, or a message that met a full
+        // outbox. The others' output is written first, and what these add in the next cycle, so
+        // that a long replay does not delay the other sessions.
+        let mut continuing = mem::take(&mut self.continuing);
+        for key in continuing.drain(..) {
+            self.wake(key, cycle, app);
+        }
+        self.continuing = continuing;
         written
     }
 

@@ -312,13 +312,12 @@ impl Call<'_> {
         }
         match then {
             Then::GoOn | Then::Pardon | Then::LogOut(_) => {}
-            // Whatever fits is written now, before anything else. It is as much as one call may do.
+            // The call that reads goes on with the replay: it is as much as one call may do.
             Then::Replay { gap_fills, .. } => {
                 self.session_mut().intake.end_call();
                 if gap_fills {
                     self.tell_gap_filled();
                 }
-                self.pump();
             }
             Then::AnswerLogout { .. } => self.logout_answered(),
             Then::LoggedOut => self.logged_out(),
@@ -501,7 +500,6 @@ impl Call<'_> {
             if agreed.gap_fills {
                 self.tell_gap_filled();
             }
-            self.pump();
         }
     }
 
