@@ -121,6 +121,11 @@ pub(crate) mod tests {
 
     /// Returns a new journal, which no thread looks after.
     pub(crate) fn opened(dir: &TempDir, name: &str) -> Log {
+        opened_with(dir, name, (64 << 10, 256 << 10))
+    }
+
+    /// Returns a journal whose segments have at least and at most so many bytes.
+    pub(crate) fn opened_with(dir: &TempDir, name: &str, sizes: (u64, u64)) -> Log {
         let backend: Arc<dyn Backend> = Arc::new(System);
         let opening = Opening {
             directory: dir.path().join(name),
@@ -128,7 +133,7 @@ pub(crate) mod tests {
             key: key(0),
             backend: Arc::clone(&backend),
             base: Arc::new(Base::new(backend, dir.path().to_owned())),
-            limits: Limits { sizes: (64 << 10, 256 << 10), ..Limits::DEFAULT },
+            limits: Limits { sizes, ..Limits::DEFAULT },
         };
         let (log, ..) = opening.open().unwrap();
         log.check();

@@ -25,6 +25,10 @@ const BEHIND: usize = 16 << 10;
 const SLOW: Duration = Duration::from_micros(500);
 const LEFT_FOR: Duration = Duration::from_secs(1);
 
+/// How much is stored before `fixbolt-sync` is rung for, which gives finished pages back to the
+/// system.
+const GIVEN_BACK: usize = 8 << 20;
+
 /// What a session's thread wants done.
 #[derive(Default)]
 pub(crate) struct Wanted {
@@ -36,6 +40,8 @@ pub(crate) struct Wanted {
     is_known: bool,
     /// The number of the segment after which the next one was asked for.
     segment_after: u32,
+    /// Of the parts of [`GIVEN_BACK`] bytes, the one in which `fixbolt-sync` was last rung for.
+    part: (u32, usize),
     /// Pages are made ready by `fixbolt-store` until then.
     left_until: Option<Instant>,
 }
@@ -71,6 +77,12 @@ impl Log {
         } else if self.wanted.segment_after != number {
             self.wanted.segment_after = number;
             self.want(Task::Prepare);
+        }
+        let small_segments = u32::try_from(GIVEN_BACK / length).unwrap_or(u32::MAX).max(1);
+        let part = (number / small_segments, end / GIVEN_BACK);
+        if part != self.wanted.part {
+            self.wanted.part = part;
+            self.shared.ring(Task::Sync);
         }
         if self.shared.ready_in(number) < length {
             alert = alert.min(self.look_at_pages(number, end));

@@ -244,6 +244,29 @@ fn the_mark_is_asked_for_when_half_of_the_reserve_is_used_and_at_once_if_the_wor
 }
 
 #[test]
+fn pages_are_given_back_every_8_mib_however_fast_a_session_stores() {
+    let dir = TempDir::new("ahead-given-back");
+    let body = [b'x'; 50_000];
+    for largest in [256 << 10, 32 << 20] {
+        let name = format!("segments-of-{largest}");
+        let mut log = crate::invariants::tests::opened_with(&dir, &name, (64 << 10, largest));
+        let (mut stored, mut since, mut longest) = (0, 0, 0);
+        for n in 1..1500 {
+            log.append(n, &outbound(n, &body)).unwrap();
+            log.finish();
+            log.publish();
+            stored += body.len();
+            since += body.len();
+            let rings = log.shared.rings.fetch_and(!Task::Sync.bit(), Ordering::AcqRel);
+            if rings & Task::Sync.bit() != 0 {
+                (longest, since) = (longest.max(since), 0);
+            }
+        }
+        assert!(stored > 64 << 20 && longest.max(since) < 9 << 20, "{longest} and {since} of {stored} bytes");
+    }
+}
+
+#[test]
 fn a_worker_that_is_idle_now_and_then_never_waits_for_a_mark() {
     let dir = TempDir::new("ahead-marks");
     let (mut store, key) = opened_with(&dir, 4 << 20, 4 << 20);
