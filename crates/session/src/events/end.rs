@@ -225,7 +225,7 @@ impl fmt::Display for SessionEnd {
         match self {
             Self::ConnectionLost => f.write_str("the connection was lost without a Logout"),
             Self::LogonUnanswered => f.write_str(
-                "the counterparty closed the connection instead of answering our Logon; compare BeginString and both CompIDs with its configuration, and read its log",
+                "the counterparty closed the connection instead of answering our Logon; compare BeginString, both CompIDs and whether its port expects TLS (SocketUseSSL) with its configuration, and read its log",
             ),
             Self::LogonRefusedByPeer(refusal) => refusal.fmt(f),
             Self::LoggedOutByPeer => f.write_str("the counterparty logged out"),
