@@ -72,6 +72,9 @@ fn too_large_resent(pair: &mut Pairing) -> Outcome {
     if reject.field(45) != Some(&seq) {
         return Err(format!("order {seq} rejected with {}", reject.text("raw")));
     }
+    // A new order that overtakes the end of the peer's answer, from another of its threads, shows
+    // another gap, which we request, too.
+    pair.agreed_numbers()?;
     pair.order_flow(1, "AFTER-RESENT")?;
     pair.agreed_numbers()?;
     let (rejects, requests) = (
