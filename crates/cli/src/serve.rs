@@ -144,7 +144,7 @@ struct Served {
 }
 
 /// What the echo does unless a file says otherwise: acceptance scripts are written for QuickFIX's
-/// answers, and their Logons ask for heartbeats each second.
+/// answers, and QuickFIX accepts any HeartBtInt.
 const ECHO_DEFAULTS: [(&str, &str); 2] = [("Compatibility", "quickfix"), ("AcceptedHeartBtInt", "any")];
 
 /// Returns what a file describes.

@@ -7,7 +7,8 @@ use fixbolt_codec::SeqNum;
 use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_session::{
-    AcceptedHeartBtInt, Misbehavior, Read, Role, SessionDictionary, SessionEnd, SessionSettings,
+    AcceptedHeartBtInt, Compatibility, Misbehavior, Read, Role, SessionDictionary, SessionEnd,
+    SessionSettings,
 };
 
 fn side(role: Role, change: impl FnOnce(&mut SessionSettings)) -> Side {
@@ -302,8 +303,9 @@ fn messages_that_the_session_rejects_count_and_those_for_the_application_do_not(
 #[test]
 fn heart_bt_int_must_be_accepted() {
     for (accepted, good, bad) in [
-        (AcceptedHeartBtInt::default(), [5, 3600], [0, 4]),
-        (AcceptedHeartBtInt::default(), [30, 31], [3601, 86_400]),
+        (AcceptedHeartBtInt::default(), [0, 3600], [3601, 86_400]),
+        (AcceptedHeartBtInt::default(), [1, 4], [3601, 86_400]),
+        (AcceptedHeartBtInt { min: 5, max: 3600, zero: false }, [5, 3600], [0, 4]),
         (AcceptedHeartBtInt::only(30), [30, 30], [29, 0]),
         (AcceptedHeartBtInt { min: 5, max: 10, zero: true }, [0, 7], [11, 1]),
     ] {
@@ -323,9 +325,23 @@ fn heart_bt_int_must_be_accepted() {
 
 // R-LOGON-12
 #[test]
+fn no_heartbeats_and_up_to_an_hour_are_accepted_by_default_in_every_compatibility() {
+    for compatibility in [Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ] {
+        for seconds in [0, 1, 4, 30, 3600] {
+            let mut side = side(Role::Acceptor, |s| s.compatibility = compatibility);
+            side.connect(0);
+            let out = side.say(0, &format!("35=A|34=1|98=0|108={seconds}|"));
+            assert_eq!(kinds(&out), "A", "{compatibility:?} {seconds}");
+            assert!(out[0].contains(&format!("|108={seconds}|")), "{out:?}");
+        }
+    }
+}
+
+// R-LOGON-12
+#[test]
 fn an_initiator_accepts_its_own_heart_bt_int_in_the_answer() {
-    for (answer, out) in [("0", ""), ("60", ""), ("2", "5")] {
-        let mut side = side(Role::Initiator, |s| s.heart_bt_int = 0);
+    for (answer, out) in [("7200", ""), ("60", ""), ("3601", "5")] {
+        let mut side = side(Role::Initiator, |s| s.heart_bt_int = 7200);
         side.connect(0);
         assert_eq!(kinds(&side.take(0)), "A");
         assert_eq!(kinds(&side.say(0, &format!("35=A|34=1|98=0|108={answer}|"))), out, "{answer}");

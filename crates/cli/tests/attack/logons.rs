@@ -6,7 +6,7 @@ use crate::server::Setup;
 #[test]
 fn a_heart_bt_int_that_the_session_does_not_accept_refuses_the_logon_and_says_so() {
     let sessions = "[SESSION]\nTargetCompID=GOOD\nAcceptedHeartBtInt=0,5-3600\n\
-                    [SESSION]\nTargetCompID=EVIL\n[SESSION]\nTargetCompID=FIXED\nAcceptedHeartBtInt=30\n\
+                    [SESSION]\nTargetCompID=EVIL\nAcceptedHeartBtInt=5-3600\n[SESSION]\nTargetCompID=FIXED\nAcceptedHeartBtInt=30\n\
                     [SESSION]\nTargetCompID=ANY\nAcceptedHeartBtInt=any\n";
     let server = Setup::with_sessions(sessions).start();
     let log_on = |name: &str, seconds: &str| {

@@ -8,17 +8,20 @@ pub(crate) const HEART_BT_INT_MAX: u32 = 86_400;
 
 /// The values of HeartBtInt (108) that a session accepts in the counterparty's Logon, in seconds.
 ///
-/// A counterparty with a short interval makes both sides send a lot; one with a long interval, or
-/// with 0 (no heartbeats), may be gone for long before anybody notices.
+/// By default 0 (no heartbeats) and up to an hour. A counterparty with a short interval makes both
+/// sides send a lot; one with a long interval, or with 0, may be gone for long before anybody
+/// notices.
 ///
-/// As text it is a range, one value, or `any`, with `0,` before it if 0 is accepted as well:
+/// As text it is a range, one value, or `any`, with `0,` before it if 0 is accepted beside a range
+/// that does not begin with it:
 ///
 /// ```
 /// use fixbolt_session::AcceptedHeartBtInt;
 ///
 /// let default = AcceptedHeartBtInt::default();
-/// assert_eq!(default.to_string(), "5-3600");
-/// assert!(default.contains(30) && !default.contains(0) && !default.contains(4));
+/// assert_eq!(default.to_string(), "0-3600");
+/// assert!(default.contains(0) && default.contains(1) && !default.contains(3601));
+/// assert_eq!("5-3600".parse(), Ok(AcceptedHeartBtInt { min: 5, max: 3600, zero: false }));
 /// assert_eq!("0,10-60".parse(), Ok(AcceptedHeartBtInt { min: 10, max: 60, zero: true }));
 /// assert_eq!("30".parse(), Ok(AcceptedHeartBtInt::only(30)));
 /// assert_eq!("any".parse(), Ok(AcceptedHeartBtInt::ANY));
@@ -50,10 +53,10 @@ impl AcceptedHeartBtInt {
     }
 }
 
-/// From 5 seconds to an hour.
+/// From 0 to an hour.
 impl Default for AcceptedHeartBtInt {
     fn default() -> Self {
-        Self { min: 5, max: 3600, zero: false }
+        Self { min: 1, max: 3600, zero: true }
     }
 }
 
@@ -62,6 +65,9 @@ impl fmt::Display for AcceptedHeartBtInt {
         let Self { min, max, zero } = *self;
         if *self == Self::ANY {
             return f.write_str("any");
+        }
+        if zero && min == 1 {
+            return write!(f, "0-{max}");
         }
         if zero && max > 0 {
             f.write_str("0,")?;
@@ -78,7 +84,7 @@ impl fmt::Display for InvalidHeartBtInt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "seconds such as 5-3600, 30 or any, with 0, before them if 0 is accepted, too; at most {HEART_BT_INT_MAX}"
+            "seconds such as 0-3600, 30 or any, or 0,5-3600 for 0 and a range; at most {HEART_BT_INT_MAX}"
         )
     }
 }
@@ -107,8 +113,10 @@ impl FromStr for AcceptedHeartBtInt {
             None if zero => (seconds(range)?, seconds(range)?),
             None => return Ok(Self::only(seconds(range)?)),
         };
-        // Whether 0 is accepted must be said, and not be the end of a range by accident.
-        if min == 0 || min > max { Err(InvalidHeartBtInt) } else { Ok(Self { min, max, zero }) }
+        if min > max || max == 0 || (zero && min == 0) {
+            return Err(InvalidHeartBtInt);
+        }
+        Ok(Self { min: min.max(1), max, zero: zero || min == 0 })
     }
 }
 
@@ -118,11 +126,14 @@ mod tests {
 
     #[test]
     fn the_text_and_the_value_are_the_same() {
-        for text in ["5-3600", "30", "0", "any", "0,30", "0,1-2"] {
+        for text in ["0-3600", "5-3600", "30", "0", "any", "0,30", "0,5-3600", "0-1"] {
             assert_eq!(text.parse::<AcceptedHeartBtInt>().unwrap().to_string(), text);
         }
         assert_eq!(" 0 , 5 - 10 ".trim().parse(), Ok(AcceptedHeartBtInt { min: 5, max: 10, zero: true }));
-        for text in ["", "-", "0-5", "10-5", "+5", "1,2", "0,", "0,0", "5-", "86401", "5-10-20", "five"] {
+        assert_eq!("0,1-5".parse(), "0-5".parse::<AcceptedHeartBtInt>());
+        for text in
+            ["", "-", "0-0", "0,0-5", "10-5", "+5", "1,2", "0,", "0,0", "5-", "86401", "5-10-20", "five"]
+        {
             assert_eq!(text.parse::<AcceptedHeartBtInt>(), Err(InvalidHeartBtInt), "{text}");
         }
     }
