@@ -87,9 +87,15 @@ impl Learned {
     #[inline]
     pub(crate) fn known(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> Option<LayoutId> {
         let at = self.find_known(plan, message, policy)?;
+        Some(self.note_use(at))
+    }
+
+    /// Notes that a layout was that of a message.
+    #[inline]
+    fn note_use(&mut self, at: usize) -> LayoutId {
         (self.last, self.unknown) = (at, 0);
         self.layouts[at].used = true;
-        Some(LayoutId(at))
+        LayoutId(at)
     }
 
     /// Returns a layout, and the last date.
@@ -113,9 +119,10 @@ impl Learned {
     }
 
     /// Returns a layout whose fields have the same places as those of the message, if one is known.
-    pub(crate) fn same_structure(&self, plan: &Plan, message: &Message<'_>) -> Option<LayoutId> {
+    pub(crate) fn same_structure(&mut self, plan: &Plan, message: &Message<'_>) -> Option<LayoutId> {
         let policy = Policy::ignoring();
-        self.find(plan, message, |layout| layout.steps.counts_alike(message, &policy)).map(LayoutId)
+        let at = self.find(plan, message, |layout| layout.steps.counts_alike(message, &policy))?;
+        Some(self.note_use(at))
     }
 
     /// Returns the places of the fields of a message with this layout.

@@ -358,7 +358,10 @@ impl Validator {
         if let Some(layout) = scratch.learned.same_structure(&self.plan, message) {
             return scratch.learned.places(layout);
         }
-        scratch.walk(&self.plan, message, &Policy::ignoring());
-        &scratch.places
+        let policy = Policy::ignoring();
+        scratch.walk(&self.plan, message, &policy);
+        let Scratch { places, learned, findings, .. } = scratch;
+        let kept = learned.learn(&self.plan, message, &policy, places, findings);
+        kept.map_or(places, |layout| learned.places(layout))
     }
 }

@@ -317,6 +317,28 @@ fn a_length_is_compared_in_a_known_layout_even_if_the_index_does_not_know_its_da
 }
 
 #[test]
+fn reading_places_and_ignoring_everything_learn_like_validation() {
+    let validator = Validator::new(fix44());
+    let (order, ignoring) = (framed("FIX.4.4", ORDER.as_bytes()), Policy::ignoring());
+    for reads_places in [true, false] {
+        let mut scratch = validator.scratch();
+        with_message(&order, validator.data_fields(), |message| {
+            let places = oracle::walk(&validator.plan, message, &ignoring).1;
+            for known in [false, true, true] {
+                assert_eq!(validator.knows(message, &ignoring, &scratch), known);
+                if reads_places {
+                    assert_eq!(validator.places(message, &mut scratch), places);
+                } else {
+                    let none = |violation| panic!("{violation:?}");
+                    assert_eq!(validator.for_each(message, &ignoring, &mut scratch, none), Some(&*places));
+                }
+            }
+            assert!(!validator.knows(message, &Policy::standard(), &scratch), "nothing was checked");
+        });
+    }
+}
+
+#[test]
 fn a_report_that_panics_leaves_nothing_for_the_next_message() {
     let validator = Validator::new(fix44());
     let mut scratch = validator.scratch();
