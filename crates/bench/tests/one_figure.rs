@@ -189,13 +189,10 @@ fn in_html(report: &Report) {
 fn in_conditions_and_comparisons(report: &Report) {
     for row in report.rows().filter(|row| row.engine == "fixbolt") {
         let Some(percentile) = row.percentile else { continue };
-        let times = row.times.map_or("", |times| times.name());
-        let words = format!("{} {times}", row.operation);
-        let judged = Assertion::parse(&format!("{words}: p{percentile}<=1s")).unwrap().judge(report);
-        // A name may be a part of another one.
-        let judged = judged.unwrap();
+        let condition = format!("{}: p{percentile}<=1s", row.key());
+        let judged = Assertion::parse(&condition).unwrap().judge(report).unwrap();
         let shown = format!("{}: {:.1} ns, {}", row.key(), row.figure().0, row.statistic);
-        assert!(judged.iter().any(|it| it.what.starts_with(&shown)), "{shown}: {judged:?}");
+        assert!(judged.len() == 1 && judged[0].what.starts_with(&shown), "{shown}: {judged:?}");
     }
     for it in compare(report, report).differences {
         if let Some(row) = report.rows().find(|row| row.key() == it.key) {

@@ -329,7 +329,14 @@ fn conditions_decide_the_exit_status() {
     assert_eq!(failed.status, 1);
     assert!(failed.err.contains("does not keep order-report-memory: ns<1"), "{}", failed.err);
     let unknown = with("heartbeat: p99<=20us");
-    assert!(unknown.status == 2 && unknown.err.contains("selects no figure"), "{}", unknown.err);
+    let line = "fixbolt: --assert \"heartbeat: p99<=20us\": no figure has this name; there are session fixbolt NOS-222 receive ";
+    assert!(unknown.status == 2 && unknown.err.starts_with(line), "{}", unknown.err);
+    let several = with("NOS-222: ns<=1s");
+    assert!(
+        several.status == 2 && several.err.contains("figures have this name, say which: "),
+        "{}",
+        several.err
+    );
     let wrong = with("p99=20us");
     assert!(wrong.status == 2 && wrong.err.contains("it has none of <, <=, >, >="), "{}", wrong.err);
 }

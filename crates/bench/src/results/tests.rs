@@ -201,11 +201,21 @@ fn conditions_select_figures_of_fixbolt_and_judge_them() {
     assert_eq!(judged("jlbh 2000/s: worst <= 0.0221ms"), Ok(vec![true]));
     assert_eq!(judged("rate>=1980"), Ok(vec![true]));
     assert_eq!(judged("rate>=2_000/s"), Ok(vec![false]));
+    assert_eq!(judged("2000/s rate: rate>=1980"), Ok(vec![true]));
     assert_eq!(judged("NOS-222 index: ns<=61.25"), Ok(vec![true]));
+    assert_eq!(judged("jlbh fixbolt NOS-JLBH 2000/s service p50: p50<=1us"), Ok(vec![true]));
     let nothing = judged("10000/s: p50<=20us").unwrap_err();
-    assert_eq!(nothing, "\"10000/s: p50<=20us\" selects no figure of this report");
+    assert_eq!(
+        nothing,
+        "--assert \"10000/s: p50<=20us\": no figure has this name; there are jlbh fixbolt NOS-JLBH 2000/s response p50"
+    );
+    let nothing = judged("codec: p98<=20us").unwrap_err();
+    assert_eq!(
+        nothing,
+        "--assert \"codec: p98<=20us\": no figure has this name; there are jlbh fixbolt NOS-JLBH 2000/s response p98"
+    );
     // The baseline is not Fixbolt's.
-    assert!(judged("raw: p50<=1s").is_err());
+    assert!(judged("raw TCP: p50<=1s").is_err());
     for (text, why) in [
         ("p99", "it has none of <, <=, >, >="),
         ("q99<=20us", "no figure is called \"q99\""),
@@ -217,6 +227,33 @@ fn conditions_select_figures_of_fixbolt_and_judge_them() {
         let error = Assertion::parse(text).unwrap_err();
         assert!(error.contains(why), "{error}");
     }
+}
+
+#[test]
+fn a_condition_with_a_name_is_on_the_one_figure_that_has_it() {
+    let mut report = report();
+    let rows = &mut report.tests[0].rows;
+    for (operation, tier) in [("index", "scalar"), ("index-only", "avx2"), ("index start", "avx2")] {
+        rows.push(Row::of_ns("codec", "NOS-222", operation, 90.0).tier(tier));
+    }
+    rows.push(Row::of_ns("codec", "NOS-222-64", "index", 90.0).tier("avx2"));
+    let judged = |text: &str| {
+        let judgements = Assertion::parse(text).unwrap().judge(&report)?;
+        Ok::<_, String>(judgements.iter().map(|judgement| judgement.what.clone()).collect::<Vec<_>>())
+    };
+    let only = |key: &str, figure: &str| Ok(vec![format!("{key}: {figure} ns, one measurement")]);
+    // Neither a part of a word nor a part of an operation is a name.
+    assert_eq!(judged("NOS-222 index avx2: ns<=70"), only("codec fixbolt NOS-222 index avx2", "61.2"));
+    assert_eq!(judged("index start: ns<=70"), only("codec fixbolt NOS-222 index start avx2", "90.0"));
+    assert_eq!(judged("index scalar: ns<=70"), only("codec fixbolt NOS-222 index scalar", "90.0"));
+    assert_eq!(
+        judged("NOS-222 index: ns<=70").unwrap_err(),
+        "--assert \"NOS-222 index: ns<=70\": 2 figures have this name, say which: codec fixbolt NOS-222 index avx2, codec fixbolt NOS-222 index scalar"
+    );
+    assert!(judged("codec: ns<=70").unwrap_err().contains(": 5 figures have this name, say which: "));
+    assert!(judged("ind: ns<=70").unwrap_err().contains("no figure has this name; there are codec fixbolt "));
+    assert!(judged("avx2 index: ns<=70").unwrap_err().contains("no figure has this name"));
+    assert_eq!(judged("ns<=70").map(|all| all.len()), Ok(5));
 }
 
 #[test]

@@ -38,8 +38,9 @@ pub(crate) struct Outputs {
     /// Write each latency distribution to DIRECTORY in HdrHistogram's text format (.hgrm)
     #[arg(long, value_name = "DIRECTORY")]
     hgrm: Option<PathBuf>,
-    /// End with status 1 unless Fixbolt's figures keep CONDITION: 'p99<=20us', 'jlbh 2000/s:
-    /// p50<=30us', 'NOS-222 index: ns<=60', 'rate>=1980'; may be repeated
+    /// End with status 1 unless CONDITION is kept: 'p99<=20us' or 'rate>=1980' by every such figure
+    /// of Fixbolt, 'jlbh 2000/s: p50<=30us' or 'NOS-222 index scalar: ns<=60' by the one with that
+    /// name, in which parts that no other figure shares suffice; may be repeated
     #[arg(long = "assert", value_name = "CONDITION", value_parser = Assertion::parse)]
     assertions: Vec<Assertion>,
 }
