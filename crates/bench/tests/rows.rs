@@ -185,6 +185,27 @@ fn the_table_names_the_machine() {
     }
 }
 
+/// Returns the columns that the help of `bench codec` names, in its order.
+fn columns_of_codec() -> Vec<String> {
+    let help = run(&["codec", "--help"]).out;
+    let (_, list) = help.split_once("Columns, of which").expect("a list of columns");
+    let lines = list.lines().skip(1).take_while(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));
+    names.filter_map(|line| Some(line.split_once(' ')?.0.to_owned())).collect()
+}
+
+#[test]
+fn codec_has_the_columns_that_its_help_names() {
+    let named = columns_of_codec();
+    let ended = run(&["codec", "--processes", "2", "--rounds", "1"]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    let shown = ended.out.lines().find(|line| line.starts_with("message")).expect("a head line");
+    let shown: Vec<&str> = shown.split_whitespace().collect();
+    // No other engine is measured here, and all figures have the same statistic.
+    let expected = named.iter().filter(|name| !["engine", "statistic"].contains(&name.as_str()));
+    assert_eq!(shown, expected.collect::<Vec<_>>());
+}
+
 #[test]
 fn results_are_written_in_each_form_and_compared() {
     let folder = std::env::temp_dir().join(format!("fixbolt-bench-forms-{}", std::process::id()));

@@ -43,14 +43,20 @@ use super::batches::{self, Batches, Measure, PROCESSES, Rows};
 /// them: before the time counts in typed-six and typed-all, since an engine that validates has them
 /// when its application reads. Where nothing is validated a message has none, as in `-unplaced`.
 ///
-/// Nanoseconds per message, CPU time of the thread: the median of several processes, in each the
-/// median of several batches in which the operations alternate. `worst` is the worst process,
-/// `fields` is how many fields the messages have on average, `spread` is (max - min) / median of
-/// the processes, in per cent; `layout_hits` says of how many messages in a hundred the layout was
-/// known to validation, from a message before, so that only values were checked. `tier` is the
-/// instruction set that the index is built with (each one that the processor has); `-` where there
-/// is no index. `floor` is the time of a bare prototype on the same machine, `published` that on
-/// another engine's page; `-` where it was not measured.
+/// Columns, of which those are left out that have nothing to say:
+///   engine       whose figure it is, if others are measured, too
+///   message      the message
+///   operation    what is done with it
+///   tier         the instruction set that the index is built with (each one that the processor
+///                has); `-` where there is no index
+///   ns           nanoseconds per message, CPU time of the thread: the median of several processes,
+///                in each the median of several batches in which the operations alternate
+///   worst        the worst process, if there are several
+///   statistic    how the figure comes from what was measured, if not all do in the same way
+///   fields       how many fields the messages have on average
+///   spread       (max - min) / median, in per cent, of the processes, or of the batches of one
+///   layout_hits  of how many messages in a hundred the layout was known to validation, from a
+///                message before, so that only values were checked
 ///
 /// hffix, a C++ library of headers, reads and writes NOS-222 and AIM-97 in the same run if its
 /// benchmark programs are built from a source tree of yours (see peers/README.md; FIXBOLT_PEERS

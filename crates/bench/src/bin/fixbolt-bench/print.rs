@@ -19,8 +19,7 @@ use super::outputs::{Outputs, measure};
 /// The programs run in turn on each part of 25 MB, after a run that checks that each finds all
 /// messages, and print that they are valid. CPU time of the program, from its start to its end; the
 /// output of `print` is discarded. Medians over the parts: nanoseconds per message, millions of
-/// bytes of the log per second, and `ratio`, the rate of `grep -c` divided by this one. `floor` and
-/// `published` are as for `codec`.
+/// bytes of the log per second, and `ratio`, the rate of `grep -c` divided by this one.
 ///
 /// Exit status: 0 measured; 1 a program found other messages; 2 wrong usage.
 #[derive(Debug, Args)]
