@@ -12,17 +12,18 @@ use fixbolt_codec::Version;
 use roxmltree::{Document, Node};
 
 use crate::assemble::{Definition, Draft};
-use crate::data_type::{DataType, UnionType};
+use crate::data_type::DataType;
 use crate::limits;
 use crate::loaded::{Loaded, Options};
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
     GroupId, Member, MessageDef, Origin,
 };
-use crate::read::{Faults, Findings};
+use crate::read::{Faults, Findings, brief};
 use crate::terms::AllTerms;
 use crate::xml;
 
+mod attributes;
 mod overlay;
 
 /// Reads QuickFIX XML.
@@ -34,17 +35,19 @@ pub(crate) fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> 
     let plain = xml::plain(text);
     let document = xml::parse(&plain)?;
     let root = document.root_element();
-    let found = Findings::in_text(&plain);
+    let mut found = Findings::in_text(&plain);
     let origin = options.origin(text);
     if let Some(base) = overlay::base(root, options, &found)? {
         if options.version.is_some() || options.duplicate_tags || options.standard_names {
             let reason = "version, duplicate tags and standard names cannot be set for a file that only extends a version";
             return Err(Faults::of_document(reason));
         }
+        attributes::check(root, true, &mut found);
         let mut reader = Reader::over(base, root, found);
         let draft = reader.overlay(base, root, origin);
         return reader.conclude(draft, &document, false);
     }
+    attributes::check(root, false, &mut found);
     let mut reader = Reader {
         found,
         duplicate_tags: options.duplicate_tags,
@@ -179,7 +182,11 @@ impl<'a, 'd> Reader<'a, 'd> {
         if let Some(name) = self.given_version {
             return Some(DictionaryVersion::named(name));
         }
-        let kind = root.attribute("type").map_or("FIX".to_string(), str::to_uppercase);
+        let kind = root.attribute("type").map_or("FIX".to_string(), |kind| kind.trim().to_uppercase());
+        if !matches!(kind.as_str(), "FIX" | "FIXT") {
+            let reason = format!("attribute 'type' is '{}', not FIX or FIXT", brief(&kind));
+            self.found.error(xml::line(root), xml::label(root), reason);
+        }
         let (major, minor) =
             (xml::number(root, "major", &mut self.found), xml::number(root, "minor", &mut self.found));
         let pack = root.attribute("servicepack").map(|pack| pack.trim().trim_start_matches("SP"));
@@ -234,8 +241,6 @@ impl<'a, 'd> Reader<'a, 'd> {
             }
         };
         let codes = self.codes(node);
-        // QuickFIX/J writes both forms.
-        let any_value = matches!(node.attribute("allowOtherValues"), Some("true" | "Y" | "y"));
         let codes = (!codes.is_empty()).then(|| {
             let id = CodeSetId(self.code_sets.len() as u32);
             if self.base.is_some() {
@@ -246,11 +251,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             self.code_set_nodes.push(node);
             id
         });
-        // What our own writer adds, in the words of Orchestra.
-        let union = match node.attribute("unionDataType").and_then(UnionType::from_name) {
-            None => any_value.then_some(UnionType::AnyValue),
-            union => union,
-        };
+        let union = self.union_of(node);
         self.tags.insert(name, tag);
         self.field_places.entry(tag).or_insert(self.fields.len());
         self.fields.push(FieldDef { tag, name: name.to_string(), kind, codes, union, length_tag: None });
@@ -293,7 +294,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             let named = match only_group {
                 Some(group) => {
                     let id = GroupId(self.groups.len() as u32);
-                    let optional_inside = !matches!(group.attribute("required"), Some("Y" | "y"));
+                    let optional_inside = !self.is_required(group);
                     self.groups.push(GroupDef {
                         name: name.to_string(),
                         count_tag: 0,
@@ -380,29 +381,6 @@ impl<'a, 'd> Reader<'a, 'd> {
                 None
             }
         }
-    }
-
-    /// Reads `Y` and `N` in any case. `C` marks what is required under a condition that the file
-    /// does not state: not required here.
-    fn is_required(&mut self, node: Node<'a, 'd>) -> bool {
-        let Some(word) = node.attribute("required") else { return false };
-        let (required, is_plain) = match word.trim().to_ascii_uppercase().as_str() {
-            "Y" => (true, true),
-            "N" => (false, true),
-            "YES" | "TRUE" => (true, false),
-            "" | "NO" | "FALSE" | "C" => (false, false),
-            _ => {
-                let reason = format!("attribute 'required' is '{word}', not Y or N");
-                self.found.error(xml::line(node), xml::place(node), reason);
-                return false;
-            }
-        };
-        if !is_plain {
-            let reason =
-                format!("attribute 'required' is '{word}', read as {}", if required { "Y" } else { "N" });
-            self.found.warn(xml::line(node), xml::place(node), reason);
-        }
-        required
     }
 
     fn tag_of(&mut self, node: Node<'a, 'd>) -> Option<u32> {

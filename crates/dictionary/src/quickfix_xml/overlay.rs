@@ -14,7 +14,7 @@ use roxmltree::Node;
 
 use super::{Named, Reader};
 use crate::assemble::Draft;
-use crate::data_type::{DataType, UnionType};
+use crate::data_type::DataType;
 use crate::limits;
 use crate::loaded::Options;
 use crate::model::{
@@ -180,8 +180,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             return self.found.error(xml::line(node), xml::label(node), reason);
         }
         let codes = self.codes(node);
-        if matches!(node.attribute("allowOtherValues"), Some("true" | "Y")) {
-            self.fields[at].union = Some(UnionType::AnyValue);
+        if node.attribute("allowOtherValues").or(node.attribute("unionDataType")).is_some() {
+            self.fields[at].union = self.union_of(node);
         }
         if codes.is_empty() {
             return;
@@ -324,7 +324,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             let tag = node.attribute("name").and_then(|name| self.tag(name));
             let Some(&at) = tag.and_then(|tag| counted.get(&tag)) else { continue };
             let Member::Group { group, required } = members[at] else { continue };
-            let required = node.attribute("required").map_or(required, |word| matches!(word, "Y" | "y"));
+            let required =
+                if node.attribute("required").is_some() { self.is_required(node) } else { required };
             if !self.may_change(self.groups[group.index()].members.len(), node) {
                 return;
             }
@@ -491,18 +492,6 @@ impl<'a, 'd> Reader<'a, 'd> {
         match *member {
             Member::Group { group, .. } => Some(self.groups[group.index()].count_tag),
             _ => None,
-        }
-    }
-
-    fn replaces(&mut self, node: Node<'a, 'd>) -> bool {
-        match node.attribute("replace") {
-            None | Some("N" | "n") => false,
-            Some("Y" | "y") => true,
-            Some(other) => {
-                let reason = format!("attribute 'replace' is '{other}', not Y or N");
-                self.found.error(xml::line(node), xml::label(node), reason);
-                false
-            }
         }
     }
 
