@@ -324,6 +324,46 @@ fn all_writes_its_page_where_it_is_asked_and_only_of_the_tests_that_are_named() 
 }
 
 #[test]
+fn every_benchmark_has_a_short_form_that_is_a_measurement() {
+    let list = run(&["--help"]).out;
+    let (_, list) = list.split_once("Commands:\n").expect("a list of commands");
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let names: Vec<&str> = lines
+        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| !["compare", "report", "help"].contains(name))
+        .collect();
+    assert!(names.len() >= 13, "{list}");
+    for name in names {
+        let help = run(&[name, "--help"]).out;
+        assert!(help.contains("\n      --short\n"), "{name}: {help}");
+    }
+    for (whole, part) in [("--sessions", "journal"), ("--rounds", "journal"), ("--megabytes", "print")] {
+        let both = run(&[part, "--short", whole, "3"]);
+        assert!(both.status == 2 && both.err.contains("cannot be used with"), "{}", both.err);
+    }
+    let ended = run(&["journal", "--short", "--megabytes", "1", "-o", "json"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert!(ended.out.contains(r#"["rounds","21"]"#), "{}", ended.out.lines().nth(1).unwrap_or_default());
+    let rows = rows(&ended.out);
+    let of = |operation: &str| rows.iter().find(|row| row["operation"] == operation).unwrap();
+    assert_eq!(of("append-256")["statistic"]["number"], 21);
+    let sessions = rows.iter().filter_map(|row| row["more"]["sessions"].as_f64());
+    assert_eq!(sessions.reduce(f64::max), Some(100.0));
+}
+
+#[test]
+fn all_measures_sessions_in_one_process_if_it_is_asked_for_a_first_look() {
+    let folder = command::directory("bench-all-short");
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_fixbolt-bench"));
+    program.args(["all", "--short", "--only", "session", "-o", "json"]).current_dir(&folder);
+    let ended = program.output().unwrap();
+    let out = String::from_utf8(ended.stdout).unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{out}");
+    assert!(out.contains(r#"["batches","3"]"#) && out.contains(r#"["processes","1"]"#), "{out}");
+}
+
+#[test]
 fn the_commands_of_the_page_on_benchmarks_exist() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/benchmarking.md");
     let page = std::fs::read_to_string(page).unwrap();

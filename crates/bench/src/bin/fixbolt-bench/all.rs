@@ -12,6 +12,8 @@ use super::outputs::{Outputs, measure};
 
 /// Runs every benchmark in its short form, and writes docs/benchmarks.md.
 ///
+/// That is what the `--short` of each measures, but for codec and session: they have seven
+/// processes, of five and of three batches, as figures of one process are for a first look only.
 /// Rivals are measured in the same run where their programs are built (see `peers/README.md`). A
 /// test that fails is on the page with the reason. Each takes at most a minute.
 ///
@@ -20,11 +22,16 @@ use super::outputs::{Outputs, measure};
 /// Exit status: 0 measured; 1 a test failed, or a figure does not keep a condition; 2 wrong usage.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
-#[command(after_help = "Example:\n  fixbolt bench all --json benchmarks.json")]
+#[command(
+    after_help = "Examples:\n  fixbolt bench all --json benchmarks.json\n  fixbolt bench all --short --only codec,journal"
+)]
 pub(crate) struct All {
     /// Only these tests, separated by commas
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     only: Vec<String>,
+    /// Measure codec and session with their `--short`, too, for a first look
+    #[arg(long)]
+    short: bool,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -32,8 +39,12 @@ pub(crate) struct All {
 /// A test in its short form.
 pub(super) type Short = fn(&Control) -> Result<Vec<TestReport>, String>;
 
-/// Runs `tests`, in their order.
-pub(super) fn run(arguments: &All, tests: &[(&str, Short)]) -> Result<Answer, Failure> {
+/// Runs `tests`, in their order; with `--short`, those of `shorter` in that form instead.
+pub(super) fn run(
+    arguments: &All,
+    tests: &[(&str, Short)],
+    shorter: &[(&str, Short)],
+) -> Result<Answer, Failure> {
     let names: Vec<&str> = tests.iter().map(|(name, _)| *name).collect();
     if let Some(unknown) = arguments.only.iter().find(|name| !names.contains(&name.as_str())) {
         let names = names.join(", ");
@@ -50,7 +61,8 @@ pub(super) fn run(arguments: &All, tests: &[(&str, Short)]) -> Result<Answer, Fa
                 break;
             }
             note!("{name} ...");
-            match test(control) {
+            let shorter = shorter.iter().find(|(it, _)| arguments.short && it == name);
+            match shorter.map_or(test, |(_, shorter)| shorter)(control) {
                 Ok(report) => reports.extend(report),
                 Err(why) => {
                     note!("fixbolt: {name}: {why}");

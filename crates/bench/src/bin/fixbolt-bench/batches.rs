@@ -17,6 +17,8 @@ use super::processes;
 /// How many processes a figure is the median of, unless it is said otherwise: two of one binary may
 /// differ by more than the batches of one.
 pub(super) const PROCESSES: usize = 7;
+/// How many batches and processes there are with `--short`.
+pub(super) const SHORT: (usize, usize) = (3, 1);
 
 /// How to measure.
 #[derive(Debug, Args)]
@@ -64,7 +66,7 @@ pub(super) fn run(test: &impl Batches, arguments: &Measure) -> Result<Answer, Fa
         return list(test.once());
     }
     let (batches, processes) =
-        if arguments.short { (3, 1) } else { (arguments.rounds.into(), arguments.processes.into()) };
+        if arguments.short { SHORT } else { (arguments.rounds.into(), arguments.processes.into()) };
     measure(&arguments.outputs, &format!("fixbolt bench {}", name_of(test)), |control| {
         Ok(vec![measured(test, batches, processes, control)?])
     })

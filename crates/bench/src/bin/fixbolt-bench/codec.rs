@@ -7,7 +7,7 @@ use fixbolt_bench::results::TestReport;
 use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_workloads::harness::Control;
 
-use super::batches::{self, Batches, Measure, PROCESSES, Rows};
+use super::batches::{self, Batches, Measure, PROCESSES, Rows, SHORT};
 
 /// Measures the codec: bytes to values and back.
 ///
@@ -105,9 +105,15 @@ impl Batches for Test {
     }
 }
 
+/// Measures what the page has.
+pub(super) fn page(control: &Control) -> Result<Vec<TestReport>, String> {
+    Ok(vec![batches::measured(&Test { seed: new_seed() }, 5, PROCESSES, control)?])
+}
+
 /// Measures the short form.
 pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
-    Ok(vec![batches::measured(&Test { seed: new_seed() }, 5, PROCESSES, control)?])
+    let (batches, processes) = SHORT;
+    Ok(vec![batches::measured(&Test { seed: new_seed() }, batches, processes, control)?])
 }
 
 /// Returns another seed in each run.

@@ -42,21 +42,28 @@ pub(crate) struct Journal {
     /// Size of the history in the last row, in millions of bytes
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     megabytes: u32,
+    /// Measure 21 rounds, and 100 sessions at most, for a first look
+    #[arg(long, conflicts_with_all = ["rounds", "sessions"])]
+    short: bool,
     #[command(flatten)]
     outputs: Outputs,
 }
 
+/// What `--short` measures.
+const SHORT: Amount = Amount { rounds: 21, sessions: 100, history: 1_000_000_000 };
+
 /// Runs the command.
 pub(super) fn run(arguments: &Journal) -> Result<Answer, Failure> {
-    let amount = Amount {
-        rounds: arguments.rounds.into(),
-        sessions: arguments.sessions,
-        history: u64::from(arguments.megabytes) * 1_000_000,
+    let history = u64::from(arguments.megabytes) * 1_000_000;
+    let amount = if arguments.short {
+        Amount { history, ..SHORT }
+    } else {
+        Amount { rounds: arguments.rounds.into(), sessions: arguments.sessions, history }
     };
     measure(&arguments.outputs, "fixbolt bench journal", |control| Ok(vec![journal::run(amount, control)?]))
 }
 
-/// Measures fewer rounds, sessions and bytes.
+/// Measures the short form.
 pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
-    Ok(vec![journal::run(Amount { rounds: 21, sessions: 100, history: 1_000_000_000 }, control)?])
+    Ok(vec![journal::run(SHORT, control)?])
 }

@@ -29,20 +29,25 @@ pub(crate) struct Print {
     /// Size of each log, in millions of bytes
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     megabytes: u16,
+    /// Measure logs of 50 MB, for a first look
+    #[arg(long, conflicts_with = "megabytes")]
+    short: bool,
     #[command(flatten)]
     outputs: Outputs,
 }
 
+/// The size of a log with `--short`, in millions of bytes.
+const SHORT: u16 = 50;
+
 /// Runs the command.
 pub(super) fn run(arguments: &Print) -> Result<Answer, Failure> {
-    measure(&arguments.outputs, "fixbolt bench print", |control| {
-        Ok(vec![print(arguments.megabytes, control)?])
-    })
+    let megabytes = if arguments.short { SHORT } else { arguments.megabytes };
+    measure(&arguments.outputs, "fixbolt bench print", |control| Ok(vec![print(megabytes, control)?]))
 }
 
 /// Measures the short form.
 pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
-    Ok(vec![print(50, control)?])
+    Ok(vec![print(SHORT, control)?])
 }
 
 fn print(megabytes: u16, control: &Control) -> Result<TestReport, String> {

@@ -7,7 +7,7 @@ use fixbolt_bench::session;
 use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_workloads::harness::Control;
 
-use super::batches::{self, Batches, Measure, PROCESSES, Rows};
+use super::batches::{self, Batches, Measure, PROCESSES, Rows, SHORT};
 
 /// Measures the session layer without sockets: an order in, its report out, and more.
 ///
@@ -75,7 +75,13 @@ impl Batches for Test {
     }
 }
 
-/// Measures fewer batches.
-pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
+/// Measures what the page has.
+pub(super) fn page(control: &Control) -> Result<Vec<TestReport>, String> {
     Ok(vec![batches::measured(&Test, 3, PROCESSES, control)?])
+}
+
+/// Measures the short form.
+pub(super) fn short(control: &Control) -> Result<Vec<TestReport>, String> {
+    let (batches, processes) = SHORT;
+    Ok(vec![batches::measured(&Test, batches, processes, control)?])
 }
