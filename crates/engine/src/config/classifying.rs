@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::error::{ConfigError, ConfigWarning};
-use super::nearest_key::{DEFAULT, INCLUDE, is_like, nearest};
+use super::nearest_key::{DEFAULT, INCLUDE, all_nearest, is_like, nearest};
+use super::old_names;
 use super::other_keys::{self, Treatment};
 use super::rows;
 use super::securing::is_of_tls;
@@ -52,18 +53,16 @@ pub(super) fn classify(
 ) {
     for setting in &section.settings {
         let Setting { key, place, .. } = setting;
-        let mut warn = |instead: String| {
-            warnings.push(setting.without_effect(instead));
-        };
         if let Some(name) = application_key(key) {
             application.insert(name.to_owned(), setting.text().to_owned());
             continue;
         }
         if rows::row_of(key).is_some() {
+            warnings.extend(old_names::warning(key).map(|instead| setting.doubtful(instead)));
             continue;
         }
         match other_keys::treatment(key) {
-            Some(Treatment::Replaced(instead)) => warn(instead.to_owned()),
+            Some(Treatment::Replaced(instead)) => warnings.push(setting.without_effect(instead)),
             Some(Treatment::Unavailable { harmless, reason }) => {
                 if !harmless.iter().any(|value| value.eq_ignore_ascii_case(setting.text())) {
                     let (place, key) = (place.clone(), key.clone());
@@ -72,9 +71,9 @@ pub(super) fn classify(
             }
             None if other_keys::is_of_an_example(key) => {
                 application.insert(key.clone(), setting.text().to_owned());
-                warn(format!(
+                warnings.push(setting.without_effect(format!(
                     "it is not a key of the engine and is passed to the application; write X-{key}, or move it to [APP]"
-                ));
+                )));
             }
             None => {
                 let mistake = unknown(setting);
@@ -88,7 +87,7 @@ pub(super) fn classify(
 
 fn unknown(setting: &Setting) -> ConfigError {
     let Setting { key, place, .. } = setting;
-    let nearest = nearest(key).map(str::to_owned);
+    let nearest = all_nearest(key).into_iter().map(str::to_owned).collect();
     ConfigError::UnknownKey { place: place.clone(), key: key.clone(), nearest }
 }
 

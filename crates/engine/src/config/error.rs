@@ -55,8 +55,9 @@ pub enum ConfigError {
         place: SourceLine,
         /// The key as written.
         key: String,
-        /// The known key with the most similar spelling, if one is close.
-        nearest: Option<String>,
+        /// The known key with the most similar spelling, if one is close; several if they are as
+        /// close.
+        nearest: Vec<String>,
     },
     /// A known key whose effect is not supported yet: ignoring it would change what the session
     /// does.
@@ -163,7 +164,7 @@ impl ConfigError {
     #[must_use]
     pub fn nearest(&self) -> Option<&str> {
         match self {
-            Self::UnknownKey { nearest, .. } => nearest.as_deref(),
+            Self::UnknownKey { nearest, .. } => nearest.first().map(String::as_str),
             _ => None,
         }
     }
@@ -181,12 +182,13 @@ impl ConfigError {
             Self::UnknownSection { name, .. } => {
                 format!("unknown section [{name}]; there are [DEFAULT], [SESSION] and [APP]")
             }
-            Self::UnknownKey { key, nearest: Some(nearest), .. } => {
+            Self::UnknownKey { key, nearest, .. } if !nearest.is_empty() => {
+                let nearest = nearest.join(" or ");
                 format!(
                     "unknown key {key}; did you mean {nearest}? A key of the application belongs in [APP], or is written X-{key}"
                 )
             }
-            Self::UnknownKey { key, nearest: None, .. } => {
+            Self::UnknownKey { key, .. } => {
                 format!("unknown key {key}; a key of the application belongs in [APP], or is written X-{key}")
             }
             Self::Unavailable { key, reason, .. } => format!("{key} is not available: {reason}"),

@@ -141,6 +141,12 @@ pub(super) fn version_in(key: &str) -> Option<Option<Version>> {
     }
 }
 
+/// Returns the keys of an application's dictionary that name a version.
+pub(super) fn versioned_keys() -> impl Iterator<Item = String> {
+    let versions = Version::ALL.into_iter().filter(|version| version.appl_ver_id().is_some());
+    versions.map(|version| format!("{APPLICATION}.{version}"))
+}
+
 fn with(set: DictionarySet, version: Version, dictionary: &Dictionary) -> Result<DictionarySet, String> {
     let id = version.appl_ver_id().unwrap_or_default();
     set.with(ApplicationVersion::new(id), dictionary).map_err(|error| error.to_string())

@@ -1,7 +1,8 @@
 //! Configuration files in the industry's form: `[DEFAULT]`, `[SESSION]`, `Key=Value`, with
 //! QuickFIX's key names.
 //!
-//! A key is one of four kinds: used; known from another engine and without effect here, which is a
+//! A key is one of four kinds: used, also under a name that engines no longer have, which is a
+//! warning that says what to write; known from another engine and without effect here, which is a
 //! warning that names the replacement; the application's, in `[APP]`, with the prefix `X-`, or one
 //! of the keys of QuickFIX/J's example programs; anything else stops the start with file, line and
 //! the nearest known key, in every section. A known key whose effect is not available stops the
@@ -27,6 +28,7 @@ mod fixt;
 mod groups_as_sent;
 mod logon_check;
 mod nearest_key;
+mod old_names;
 mod other_keys;
 mod paths;
 mod port_draft;
@@ -407,5 +409,7 @@ mod schedule_tests;
 mod tests;
 #[cfg(test)]
 mod tls_tests;
+#[cfg(test)]
+mod typo_tests;
 #[cfg(test)]
 mod validation_tests;

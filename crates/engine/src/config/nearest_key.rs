@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::other_keys::other_keys;
+use super::fixt;
+use super::other_keys::{EXAMPLE_KEYS, other_keys};
 use super::rows::ROWS;
 
 /// Words that no engine has, and the key that is meant by each. Misspelled ones count, too.
@@ -51,8 +52,9 @@ const PART: usize = 6;
 /// What may be written, in lower case, and the key that is meant by it; synonyms come last.
 fn words() -> &'static [(String, String)] {
     static WORDS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
-        let others = other_keys().map(|(name, _)| (*name).to_owned()).filter(|name| !name.ends_with('*'));
-        let known = ROWS.iter().flat_map(|row| row.names()).chain(others);
+        let others = other_keys().map(|(name, _)| *name).filter(|name| !name.ends_with('*'));
+        let others = others.chain(EXAMPLE_KEYS).map(str::to_owned);
+        let known = ROWS.iter().flat_map(|row| row.names()).chain(fixt::versioned_keys()).chain(others);
         let synonyms = SYNONYMS.iter().map(|(word, meant)| (word.to_ascii_lowercase(), (*meant).to_owned()));
         let known = known.chain([INCLUDE.to_owned()]);
         known.map(|name| (name.to_ascii_lowercase(), name)).chain(synonyms).collect()
@@ -74,37 +76,70 @@ pub(super) fn is_like(word: &str, meant: &str) -> bool {
     strsim::osa_distance(&word.to_ascii_lowercase(), meant) <= tolerance(word.len().min(meant.len()))
 }
 
-/// Returns a distance that two words have at least: the letters that only one of them has. It is
-/// found much faster than the distance itself, and leaves few words.
-fn at_least(one: &str, other: &str) -> usize {
+/// Returns how many letters only one of two words has: those of the one, and those of the other.
+/// The distance of the words is at least the larger number. It is found much faster than the
+/// distance itself, and leaves few words.
+fn different_letters(one: &str, other: &str) -> (usize, usize) {
     let mut counts = [0_isize; 256];
     one.bytes().for_each(|letter| counts[usize::from(letter)] += 1);
     other.bytes().for_each(|letter| counts[usize::from(letter)] -= 1);
     let more: isize = counts.iter().filter(|count| **count > 0).sum();
     let less: isize = counts.iter().filter(|count| **count < 0).sum();
-    more.max(-less).unsigned_abs()
+    (more.unsigned_abs(), less.unsigned_abs())
+}
+
+/// Returns how different two words are, the smaller the more similar; `None` if they are too
+/// different. Of words with the same distance, one that lacks a letter, or has two in the wrong
+/// order, is more similar than one with another letter.
+fn difference(word: &str, meant: &str) -> Option<(usize, usize)> {
+    let most = tolerance(word.len().min(meant.len()));
+    if word.len().abs_diff(meant.len()) > most {
+        return None;
+    }
+    let (more, less) = different_letters(word, meant);
+    let distance = (more.max(less) <= most).then(|| strsim::osa_distance(word, meant))?;
+    (distance <= most).then_some((distance, more + less))
 }
 
 /// Returns the known key that `key` was probably meant to be: the one with the most similar
-/// spelling, if it is similar enough, or the shortest one that ends or begins with it.
+/// spelling, if it is similar enough, or the shortest one that ends or begins with it, or the
+/// family of keys whose common beginning is similar.
 pub(super) fn nearest(key: &str) -> Option<&'static str> {
+    all_nearest(key).first().copied()
+}
+
+/// Returns the same key, followed by others that are as similar.
+pub(super) fn all_nearest(key: &str) -> Vec<&'static str> {
     let wanted = key.to_ascii_lowercase();
-    let similar = words()
+    let mut similar: Vec<_> = words()
         .iter()
-        .filter_map(|(word, meant)| {
-            let most = tolerance(word.len().min(wanted.len()));
-            let could_be = at_least(&wanted, word) <= most;
-            let distance = could_be.then(|| strsim::osa_distance(&wanted, word))?;
-            (distance <= most).then_some((distance, meant))
-        })
-        .min_by_key(|(distance, _)| *distance);
+        .filter_map(|(word, meant)| Some((difference(&wanted, word)?, meant.as_str())))
+        .collect();
+    if let Some(least) = similar.iter().map(|(difference, _)| *difference).min() {
+        similar.retain(|(difference, _)| *difference == least);
+        let mut all: Vec<_> = similar.into_iter().map(|(_, meant)| meant).collect();
+        // Synonyms of a key are beside each other.
+        all.dedup();
+        return all;
+    }
     let part = || {
         let parts = words().iter().filter(|(word, _)| {
             wanted.len() >= PART && (word.ends_with(&wanted) || word.starts_with(&wanted))
         });
         parts.min_by_key(|(word, _)| (!word.ends_with(&wanted), word.len())).map(|(_, meant)| meant)
     };
-    similar.map(|(_, meant)| meant).or_else(part).map(String::as_str)
+    match part() {
+        Some(meant) => vec![meant],
+        None => other_keys().map(|(name, _)| *name).filter(|name| is_of_family(&wanted, name)).collect(),
+    }
+}
+
+/// Returns whether a word, in lower case, begins like the keys of a family, such as `MySQL*`, with
+/// one mistake.
+fn is_of_family(word: &str, family: &str) -> bool {
+    let Some(stem) = family.strip_suffix('*').map(str::to_ascii_lowercase) else { return false };
+    let beginnings = (stem.len() - 1..=stem.len() + 1).filter_map(|length| word.get(..length));
+    beginnings.into_iter().any(|begin| strsim::osa_distance(begin, &stem) <= 1)
 }
 
 #[cfg(test)]

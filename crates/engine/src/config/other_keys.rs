@@ -52,7 +52,7 @@ static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("Description", Replaced("write a comment instead")),
     // Session layer
     ("RefreshOnLogon", Replaced("the journal has one owner at a time; nothing changes it from outside")),
-    ("SendResetSeqNumFlag", Replaced("no engine ever read it; ResetOnLogon sends ResetSeqNumFlag")),
+    ("SendResetSeqNumFlag", Replaced("only early versions of QuickFIX/J read it; ResetOnLogon=Y begins at 1 with each Logon, with ResetSeqNumFlag")),
     ("ForceResendWhenCorruptedStore", Replaced("damaged messages are gap-filled; `fixbolt journal repair` reports their sequence numbers")),
     ("LogMessageWhenSessionNotFound", Replaced("a connection that names no session is always reported")),
     ("SendLogoutBeforeDisconnectFromTimeout", Replaced("whether a Logout is sent is decided by Compatibility (unanswered_test_request in docs/conformance.md)")),
@@ -93,10 +93,14 @@ static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("Jdbc*", STORE),
     ("Sleepycat*", STORE),
     ("SQLStore*", STORE),
+    ("SQLDriver", STORE),
+    ("SQLDataSourceName", STORE),
+    ("SQLConnMaxLifetime", STORE),
     ("MongoStore*", STORE),
     // Log
     ("FileLogBackupPath", LOG),
     ("DebugFileLogPath", LOG),
+    ("DebugLogFilePath", LOG),
     ("FileLogHeartbeats", LOG),
     ("FileIncludeMilliseconds", LOG),
     ("FileIncludeTimeStampForMessages", LOG),
@@ -128,7 +132,7 @@ static OTHER_TLS_KEYS: &[(&str, Treatment)] = &[
 
 /// The keys of QuickFIX/J's example programs, which an engine passes to its application. Those of
 /// QuickFIX's and QuickFIX/N's have none.
-const EXAMPLE_KEYS: [&str; 3] = ["AlwaysFillLimitOrders", "DefaultMarketPrice", "ValidOrderTypes"];
+pub(super) const EXAMPLE_KEYS: [&str; 3] = ["AlwaysFillLimitOrders", "DefaultMarketPrice", "ValidOrderTypes"];
 
 /// Returns every key, with its treatment.
 pub(super) fn other_keys() -> impl Iterator<Item = &'static (&'static str, Treatment)> {

@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use super::engines::engines_with;
+use super::old_names::OLD_NAMES;
 use super::other_keys::{Treatment, other_keys};
 use super::rows::{ROWS, Row, Scope};
 
@@ -25,6 +26,14 @@ fn used() -> String {
         };
         let values = effect.values();
         writeln!(table, "| {names} | {of} | {values} | {default} | {meaning} | {who} |").unwrap();
+    }
+    table
+}
+
+fn old() -> String {
+    let mut table = "| old name | what is written today |\n|---|---|\n".to_owned();
+    for name in OLD_NAMES {
+        writeln!(table, "| `{}` | `{}` |", name.old, name.instead()).unwrap();
     }
     table
 }
@@ -76,7 +85,12 @@ fn with_table(page: &str, name: &str, table: &str) -> String {
 #[test]
 fn the_pages_tables_are_made_of_the_rows() {
     let page = std::fs::read_to_string(PAGE).unwrap();
-    let tables = [("used keys", used()), ("replaced keys", replaced()), ("unavailable keys", unavailable())];
+    let tables = [
+        ("used keys", used()),
+        ("old names", old()),
+        ("replaced keys", replaced()),
+        ("unavailable keys", unavailable()),
+    ];
     let right = tables.iter().fold(page.clone(), |page, (name, table)| with_table(&page, name, table));
     if std::env::var_os("FIXBOLT_WRITE_DOCS").is_some() {
         return std::fs::write(PAGE, right).unwrap();

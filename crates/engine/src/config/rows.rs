@@ -17,6 +17,7 @@ use fixbolt_session::{
 use super::draft::Draft;
 use super::engine::EngineConfiguration;
 use super::fixt;
+use super::old_names::old_names_of;
 use super::paths::path_of;
 use super::schedule_draft as schedule;
 use super::tls_draft as tls;
@@ -152,9 +153,9 @@ impl Row {
         }
     }
 
-    /// Returns the names of a row with one key.
+    /// Returns the names of a row with one key, the old ones last.
     fn spellings(&self) -> impl Iterator<Item = &'static str> {
-        [self.name].into_iter().chain(self.aliases.iter().copied())
+        [self.name].into_iter().chain(self.aliases.iter().copied()).chain(old_names_of(self.name))
     }
 
     /// Returns the check that a key of this row is about.

@@ -179,6 +179,10 @@ fn an_unknown_key_stops_the_start_with_the_nearest_known_one() {
         "a.cfg:7: unknown key RestOnLogon; did you mean ResetOnLogon? A key of the application belongs in [APP], or is written X-RestOnLogon"
     );
     assert_eq!(
+        acceptor_refused("SSLCCertificate=a"),
+        "a.cfg:7: unknown key SSLCCertificate; did you mean SSLCertificate or SSLCACertificate? A key of the application belongs in [APP], or is written X-SSLCCertificate"
+    );
+    assert_eq!(
         acceptor_refused("Quux=1"),
         "a.cfg:7: unknown key Quux; a key of the application belongs in [APP], or is written X-Quux"
     );
