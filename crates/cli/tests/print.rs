@@ -380,6 +380,27 @@ fn an_application_version_over_fixt_has_the_shipped_header() {
 }
 
 #[test]
+fn a_dictionary_that_only_adds_fields_is_said_to_replace_the_shipped_one() {
+    let dictionary = directory("print-adds").join("paint.xml");
+    let own = "<fix major='4' minor='4'><messages/>\
+        <fields><field number='5001' name='Colour' type='CHAR'/></fields></fix>";
+    let text = message("FIX.4.4", "35=0|34=2|49=A|56=B|52=20261121-09:00:00|5001=1|");
+    let print = |own: &str| {
+        std::fs::write(&dictionary, own).unwrap();
+        run_with_input(&["print", "--dictionary", dictionary.to_str().unwrap(), "-"], text.as_bytes())
+    };
+    let ended = print(own);
+    let note = format!(
+        "{}: replaces the shipped FIX.4.4, of which only what the file has is known; to add to it, begin the file with <fix extends='FIX.4.4'>\n",
+        dictionary.display()
+    );
+    assert_eq!(ended.err, note);
+    let ended = print(&own.replace("major='4' minor='4'", "extends='FIX.4.4'"));
+    assert_eq!(ended.err, "");
+    assert!(ended.out.contains("Heartbeat (0)") && ended.out.contains("Colour (5001): 1"), "{}", ended.out);
+}
+
+#[test]
 fn a_dictionary_is_named_by_a_file_or_a_version_in_any_spelling() {
     let order = message(
         "FIXT.1.1",

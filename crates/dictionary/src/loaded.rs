@@ -7,8 +7,9 @@ use fixbolt_codec::Version;
 
 use crate::assemble::{self, Draft};
 use crate::locate::{Definition, Key};
-use crate::model::{Dictionary, Origin};
+use crate::model::{Dictionary, DictionaryVersion, FieldDef, Member, MessageDef, Origin};
 use crate::read::Warning;
+use crate::shipped::shipped;
 
 /// A dictionary that was loaded.
 #[derive(Debug, Clone)]
@@ -36,6 +37,37 @@ impl Loaded {
     pub fn line_of(&self, definition: &Definition) -> Option<u32> {
         self.lines.get(&Key::of(definition, &self.dictionary)).copied()
     }
+
+    /// Returns the shipped version that the source replaces although it seems only to add to it:
+    /// it has fields, and none of them is the version's, or it has no header, or, for FIX.5.0 and
+    /// later, neither header nor messages. A file that begins with `<fix extends='FIX.4.4'>` adds.
+    ///
+    /// ```
+    /// use fixbolt_dictionary::{Source, Version};
+    /// let text = "<fix major='4' minor='4'><messages/>\n<fields>\
+    ///     <field number='5001' name='Colour' type='CHAR'/></fields></fix>";
+    /// let replaced = |text: &str| Source::text(text).load().unwrap().replaced_version();
+    /// assert_eq!(replaced(text), Some(Version::Fix44));
+    /// assert_eq!(replaced(&text.replace("major='4' minor='4'", "extends='FIX.4.4'")), None);
+    /// ```
+    pub fn replaced_version(&self) -> Option<Version> {
+        let Dictionary { version, header, messages, fields, .. } = &self.dictionary;
+        replaced_version(version, header, messages, fields)
+    }
+}
+
+/// Returns the shipped version that these parts replace although they seem only to add to it.
+pub(crate) fn replaced_version(
+    version: &DictionaryVersion,
+    header: &[Member],
+    messages: &[MessageDef],
+    fields: &[FieldDef],
+) -> Option<Version> {
+    let known = version.known?;
+    let has_transport = known != Version::Fixt11 && version.begin_string == Version::Fixt11.name();
+    let lacks_outer = header.is_empty() && (!has_transport || messages.is_empty());
+    let is_apart = || fields.iter().all(|field| shipped(known).field(field.tag).is_none());
+    (!fields.is_empty() && (lacks_outer || is_apart())).then_some(known)
 }
 
 /// What the readers need to know.

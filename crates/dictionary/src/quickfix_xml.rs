@@ -14,7 +14,7 @@ use roxmltree::{Document, Node};
 use crate::assemble::{Definition, Draft};
 use crate::data_type::DataType;
 use crate::limits;
-use crate::loaded::{Loaded, Options};
+use crate::loaded::{Loaded, Options, replaced_version};
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
     GroupId, Member, MessageDef, Origin,
@@ -57,6 +57,11 @@ pub(crate) fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> 
     };
     let draft = reader.read(root, origin);
     reader.conclude(draft, &document, options.standard_names)
+}
+
+/// Returns how a file begins that only adds to a version.
+fn extends(version: Version) -> String {
+    format!("begin it with <fix extends='{version}'>")
 }
 
 /// What the name of a component refers to.
@@ -106,12 +111,19 @@ struct Reader<'a, 'd> {
 impl<'a, 'd> Reader<'a, 'd> {
     /// Returns the dictionary, or everything that is wrong.
     fn conclude(
-        self,
+        mut self,
         draft: Option<Draft>,
         document: &'a Document<'d>,
         standard_names: bool,
     ) -> Result<Loaded, Faults> {
         let Some(draft) = draft else { return Err(self.found.into_faults()) };
+        if let (None, Some(known)) =
+            (self.base, replaced_version(&draft.version, &draft.header, &draft.messages, &draft.fields))
+        {
+            let reason = format!("it replaces all of {known}; if it only adds to that, {}", extends(known));
+            let root = document.root_element();
+            self.found.warn(xml::line(root), xml::label(root), reason);
+        }
         let node_of = |place: Definition| match place {
             Definition::Field(at) => self.field_nodes.get(at).copied(),
             Definition::CodeSet(at) => self.code_set_nodes.get(at).copied(),
@@ -141,7 +153,11 @@ impl<'a, 'd> Reader<'a, 'd> {
         // A section may be split; its parts are combined.
         let section = |name| xml::children(root, name).flat_map(xml::elements);
         if xml::child(root, "fields").is_none() || xml::child(root, "messages").is_none() {
-            self.found.error(xml::line(root), "fix", "there is no <fields> or no <messages> section");
+            let mut reason = "there is no <fields> or no <messages> section".to_string();
+            if let Some(known) = version.known {
+                reason += &format!("; if it only adds to {known}, {}", extends(known));
+            }
+            self.found.error(xml::line(root), "fix", reason);
             return None;
         }
         let before_42 = version.known.is_some_and(|version| version < Version::Fix42);

@@ -246,6 +246,37 @@ fn a_version_over_fixt_is_extended_without_its_header() {
 }
 
 #[test]
+fn a_file_that_only_adds_fields_is_warned_of_and_told_how_to_extend() {
+    let reasons = |text: &str| match load(Source::text(text)) {
+        Ok((_, found)) => found.into_iter().map(|warning| warning.reason).collect::<Vec<_>>(),
+        Err(found) => found.into_iter().map(|error| error.reason).collect(),
+    };
+    let told = |version: &str| {
+        format!(
+            "it replaces all of {version}; if it only adds to that, begin it with <fix extends='{version}'>"
+        )
+    };
+    let header = "<header><field name='Colour'/></header>";
+    let own = |version: &str, header: &str| {
+        format!("<fix {version}>{header}<messages/><fields>{COLOUR}</fields></fix>")
+    };
+    assert_eq!(reasons(&own("major='4' minor='4'", header)), [told("FIX.4.4")]);
+    let sp2 = own("major='5' minor='0' servicepack='2'", "");
+    assert_eq!(reasons(&sp2), [told("FIX.5.0SP2")]);
+    // With the header and a field of the version it is a dictionary of its own.
+    let side = "<field number='54' name='Side' type='CHAR'/></fields>";
+    assert_eq!(reasons(&own("major='4' minor='4'", header).replace("</fields>", side)), [""; 0]);
+    let headless = reasons(&own("major='4' minor='4'", "").replace("</fields>", side));
+    assert_eq!((headless.len(), &headless[0]), (2, &told("FIX.4.4")));
+    // So is that of a version that is not shipped, and one that has nothing.
+    assert_eq!(reasons(&own("major='4' minor='9'", header)), [""; 0]);
+    assert_eq!(reasons("<fix extends='FIX.4.4'/>"), [""; 0]);
+    let missing = "there is no <fields> or no <messages> section; if it only adds to FIX.4.4, begin it with \
+        <fix extends='FIX.4.4'>";
+    assert_eq!(reasons("<fix major='4' minor='4'><fields/></fix>"), [missing]);
+}
+
+#[test]
 fn all_errors_are_reported_at_once() {
     let text = overlay(
         "<field number='58' name='Colour' type='CHAR'/>\n<field number='5001' name='Text' type='CHAR'/>",

@@ -126,7 +126,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         (Format::Text, None) if arguments.oneline => Style::OneLine,
         (Format::Text, Some(TextStyle::Block) | None) => Style::Block,
     };
-    let load = |argument: &PathBuf| Ok(SourceOptions::default().load(argument)?.dictionary);
+    let load = |argument: &PathBuf| {
+        let loaded = SourceOptions::default().load(argument)?;
+        if let Some(version) = loaded.replaced_version() {
+            note!(
+                "{}: replaces the shipped {version}, of which only what the file has is known; to add to it, begin the file with <fix extends='{version}'>",
+                argument.display()
+            );
+        }
+        Ok(loaded.dictionary)
+    };
     let dictionaries = arguments.dictionary.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
     let lexicon = Lexicon::new(dictionaries, arguments.groups_as_sent.clone())?;
     lexicon.check_groups_as_sent()?;
