@@ -122,7 +122,8 @@ impl Trips {
         self.trip.as_ref().map_or(self.all, |trip| trip.orders)
     }
 
-    fn run(self) -> Result<Run, String> {
+    /// Returns the run. The trader has its last report, or has not told its times.
+    pub(super) fn run(self) -> Result<Run, String> {
         let Trip { times, usage, .. } = self.trip.ok_or("the trader has not told its times")?;
         let interrupted = (times.len() as u64) < self.round_trips;
         let run = Run::closed(&times.into_iter().map(times_of).collect::<Vec<_>>());
@@ -171,12 +172,39 @@ pub(super) fn slice<E: Exchange>(
     control: &Control,
 ) -> Result<Run, String> {
     let watch = Watch::default();
-    let (trader, mut trips) = trader(exchange, amount, &watch, control);
+    let (trader, trips) = trader(exchange, amount, &watch, control);
     let venue = Venue::new(exchange.clone(), &watch);
     let pair = Pair::start((E::VERSION, E::PARTIES), 1, layout, keeping, (venue, trader), &watch)?;
-    let waited = trips.wait(&watch);
+    measured(pair, trips, &watch)
+}
+
+/// Measures the same where the session has a dedicated worker on both sides.
+pub(super) fn dedicated_slice<E: Exchange>(
+    exchange: &E,
+    layout: Layout,
+    keeping: Keeping,
+    amount: (u64, u64),
+    control: &Control,
+) -> Result<Run, String> {
+    let watch = Watch::default();
+    let (trader_of_session, trips) = trader(exchange, amount, &watch, control);
+    // The shared worker has no session.
+    let (idle, _) = trader(exchange, (0, 0), &watch, control);
+    let venues = [(); 2].map(|()| Venue::new(exchange.clone(), &watch));
+    let apps = (venues, [idle, trader_of_session]);
+    let pair = Pair::start_dedicated((E::VERSION, E::PARTIES), layout, keeping, apps, &watch)?;
+    measured(pair, trips, &watch)
+}
+
+/// Waits for the round trips, and stops both sides.
+fn measured<E: Exchange>(
+    pair: Pair<Venue<E>, Trader<E>>,
+    mut trips: Trips,
+    watch: &Watch,
+) -> Result<Run, String> {
+    let waited = trips.wait(watch);
     let count = trips.orders();
-    let stopped = pair.stop(&watch, count, count);
+    let stopped = pair.stop(watch, count, count);
     waited?;
     stopped?;
     trips.run()

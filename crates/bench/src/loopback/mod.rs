@@ -10,6 +10,7 @@ pub mod rtt;
 pub mod stream;
 
 mod closed;
+mod driven;
 mod exchange;
 mod layout;
 mod one_way;

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fixbolt::{Engine, EngineBuilder, Initiation, MessageLog};
+use fixbolt::{Engine, EngineBuilder, Initiation, MessageLog, WorkerOptions};
 use fixbolt_codec::Version;
 use fixbolt_dictionary::Policy;
 use fixbolt_journal::JournalReader;
@@ -74,27 +74,61 @@ pub(super) fn settings(id: SessionId, role: Role, keeping: Keeping) -> SessionSe
 impl<V: Application + Send + 'static, T: Application + Send + 'static> Pair<V, T> {
     /// Starts both sides with this number of sessions, and waits until all are logged on.
     pub(super) fn start(
-        (version, parties): (Version, (&str, &str)),
+        identity: (Version, (&str, &str)),
         sessions: usize,
         layout: Layout,
         keeping: Keeping,
         (venue, trader): (V, T),
         watch: &Watch,
     ) -> Result<Self, String> {
+        Self::start_each(identity, sessions, layout, keeping, (vec![venue], vec![trader]), watch)
+    }
+
+    /// Starts both sides with one session, which has a dedicated worker that waits and runs as the
+    /// layout says, beside a shared one that sleeps. The applications are those of both workers.
+    pub(super) fn start_dedicated(
+        identity: (Version, (&str, &str)),
+        layout: Layout,
+        keeping: Keeping,
+        (venues, traders): ([V; 2], [T; 2]),
+        watch: &Watch,
+    ) -> Result<Self, String> {
+        Self::start_each(identity, 1, layout, keeping, (venues.into(), traders.into()), watch)
+    }
+
+    /// Starts both sides with an application for each worker, of which the second one is dedicated.
+    fn start_each(
+        (version, parties): (Version, (&str, &str)),
+        sessions: usize,
+        layout: Layout,
+        keeping: Keeping,
+        (venue, trader): (Vec<V>, Vec<T>),
+        watch: &Watch,
+    ) -> Result<Self, String> {
         let folder = Folder::new()?;
         let ids = |role| (0..sessions).map(|n| id(version, parties, n, role)).collect::<Result<Vec<_>, _>>();
         let (venues, traders) = (ids(Role::Acceptor)?, ids(Role::Initiator)?);
         let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let builder = venues.iter().fold(engine(layout, layout.venue), |builder, id| {
+        let begun = |core, ids: &[SessionId], workers| match (workers, ids) {
+            (2, [id]) => {
+                let mut worker = WorkerOptions::default();
+                (worker.waiting, worker.core) = (layout.waiting, core);
+                engine(Layout::default(), None).dedicated(id.clone(), worker)
+            }
+            _ => engine(layout, core),
+        };
+        let builder = begun(layout.venue, &venues, venue.len());
+        let builder = venues.iter().fold(builder, |builder, id| {
             builder.accept(anywhere, settings(id.clone(), Role::Acceptor, keeping))
         });
-        let venue = Side::start(builder, venues, folder.0.join("venue"), keeping, venue)?;
+        let venue = Side::start_each(builder, venues, folder.0.join("venue"), keeping, venue)?;
         let port = venue.engine.addresses()[0].port();
-        let builder = traders.iter().fold(engine(layout, layout.trader), |builder, id| {
+        let builder = begun(layout.trader, &traders, trader.len());
+        let builder = traders.iter().fold(builder, |builder, id| {
             let settings = settings(id.clone(), Role::Initiator, keeping);
             builder.connect(Initiation::new(settings, "127.0.0.1", port))
         });
-        let trader = Side::start(builder, traders, folder.0.join("trader"), keeping, trader)?;
+        let trader = Side::start_each(builder, traders, folder.0.join("trader"), keeping, trader)?;
         watch.await_logons(2 * sessions as u64)?;
         Ok(Self { venue, trader, _folder: folder })
     }
@@ -124,11 +158,23 @@ pub(super) fn engine(layout: Layout, core: Option<usize>) -> EngineBuilder {
 impl<A: Application + Send + 'static> Side<A> {
     /// Starts an engine with its journals and message logs below a directory.
     pub(super) fn start(
-        mut builder: EngineBuilder,
+        builder: EngineBuilder,
         ids: Vec<SessionId>,
         directory: PathBuf,
         keeping: Keeping,
         app: A,
+    ) -> Result<Self, String> {
+        Self::start_each(builder, ids, directory, keeping, vec![app])
+    }
+
+    /// Starts the same with an application for each worker: a shared one, and those that the
+    /// builder dedicates to sessions.
+    fn start_each(
+        mut builder: EngineBuilder,
+        ids: Vec<SessionId>,
+        directory: PathBuf,
+        keeping: Keeping,
+        apps: Vec<A>,
     ) -> Result<Self, String> {
         let mut log = None;
         if keeping.logs {
@@ -139,7 +185,9 @@ impl<A: Application + Send + 'static> Side<A> {
         if keeping.journals {
             builder = builder.journal(directory.join("journal"));
         }
-        let engine = builder.start(app).map_err(|error| format!("{error:#}"))?;
+        let mut apps: Vec<Option<A>> = apps.into_iter().map(Some).collect();
+        let app = |worker: usize| apps[worker].take().expect("each worker asks once");
+        let engine = builder.start_with(1, app).map_err(|error| format!("{error:#}"))?;
         Ok(Self { engine, ids, directory, log, keeping })
     }
 
@@ -207,7 +255,50 @@ pub(super) fn check_logs(base: &Path, ids: &[SessionId], messages: u64, dropped:
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use fixbolt_codec::Message;
+    use fixbolt_session::{Delivery, Event, Failure, Turn};
+
     use super::*;
+
+    /// Notes the name of its thread at the logon.
+    struct Named(Watch, Arc<Mutex<Vec<String>>>);
+
+    impl Application for Named {
+        fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+            Ok(Delivery::UNSUPPORTED)
+        }
+
+        fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
+            if matches!(event, Event::LoggedOn) {
+                let name = std::thread::current().name().unwrap_or_default().to_owned();
+                self.1.lock().unwrap().push(name);
+            }
+            self.0.event("side", event);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_session_with_a_dedicated_worker_runs_on_it_and_on_no_shared_one() {
+        let identity = (Version::Fix42, ("TRADER", "VENUE"));
+        let keeping = Keeping { validates: true, journals: false, logs: false };
+        for dedicated in [false, true] {
+            let (watch, names) = (Watch::default(), Arc::default());
+            let app = || Named(watch.clone(), Arc::clone(&names));
+            let pair = if dedicated {
+                let apps = ([app(), app()], [app(), app()]);
+                Pair::start_dedicated(identity, Layout::default(), keeping, apps, &watch)
+            } else {
+                Pair::start(identity, 1, Layout::default(), keeping, (app(), app()), &watch)
+            };
+            pair.unwrap().stop(&watch, 0, 0).unwrap();
+            let names = names.lock().unwrap();
+            let expected = if dedicated { "fixbolt-1" } else { "fixbolt-0" };
+            assert_eq!(*names, [expected; 2]);
+        }
+    }
 
     #[test]
     fn heartbeats_in_a_message_log_do_not_stand_for_orders_that_are_missing() {

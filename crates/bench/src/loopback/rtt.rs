@@ -1,5 +1,7 @@
-//! Round trips: an order out and its report back in a closed loop, in each way that the engine's
-//! workers wait, beside the same bytes over raw TCP in the same way.
+//! Round trips: an order out and its report back in a closed loop, with each kind of thread that an
+//! engine's sessions run on, beside the same bytes over raw TCP with threads that wait in that way.
+
+use std::time::Duration;
 
 use fixbolt::Waiting;
 use fixbolt_codec::{SeqNum, Version};
@@ -10,6 +12,7 @@ use fixbolt_workloads::harness::{
 use fixbolt_workloads::machine::Machine;
 
 use super::closed;
+use super::driven;
 use super::exchange::{Exchange as _, raw_at};
 use super::jlbh::Jlbh;
 use super::layout::{Layout, cores, run_on};
@@ -24,6 +27,13 @@ const TEST: &str = "rtt";
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
 /// Those that figures are made of.
 const FIGURES: [f64; 3] = [50.0, 90.0, 99.0];
+
+/// Rows of threads that spin, as those of raw TCP beside them do.
+const SPINNING_FOR: &str = "spinning-for";
+const DEDICATED: &str = "dedicated";
+const DRIVEN: &str = "driven";
+/// How long a worker of `spinning-for` spins before it sleeps.
+const FOR: Duration = Duration::from_micros(50);
 
 /// The ways in and out of a venue, by which there is no floor.
 const PATHS: [&str; 2] = ["receive", "send"];
@@ -82,7 +92,10 @@ impl Settings {
     }
 }
 
-/// Measures every way of waiting in alternating slices.
+/// Measures a slice between two engines.
+type Slice = fn(&Jlbh, Layout, Keeping, (u64, u64), &Control) -> Result<Run, String>;
+
+/// Measures every kind of thread in alternating slices.
 ///
 /// # Errors
 /// Returns why the measurement is worthless, or was not possible.
@@ -103,6 +116,17 @@ pub fn run(settings: &Settings, control: &Control) -> Result<TestReport, String>
         names.push(vec![("fixbolt", layout.name())]);
         contests.push(Contest::new(format!("fixbolt {}", layout.name()), move || {
             closed::slice(&Jlbh::varying(), layout, keeping, amount(layout), control).map(|run| vec![run])
+        }));
+    }
+    let briefly = Layout { waiting: Waiting::SpinningFor(FOR), ..spinning };
+    for (name, layout, slice) in [
+        (SPINNING_FOR, briefly, closed::slice as Slice),
+        (DEDICATED, spinning, closed::dedicated_slice),
+        (DRIVEN, spinning, driven::slice),
+    ] {
+        names.push(vec![("fixbolt", name)]);
+        contests.push(Contest::new(format!("fixbolt {name}"), move || {
+            slice(&Jlbh::varying(), layout, keeping, amount(spinning), control).map(|run| vec![run])
         }));
     }
     names.push(vec![("fixbolt", "spinning start")]);
@@ -192,7 +216,11 @@ fn raw_slice(
 const TIMES: TimeKind = TimeKind::Service;
 
 fn floor_of<'s>(series: &'s [Series], of: &Series) -> Option<&'s Series> {
-    series.iter().find(|it| it.engine == "raw TCP" && it.name == of.name && of.engine != it.engine)
+    let waiting = match of.name.as_str() {
+        SPINNING_FOR | DEDICATED | DRIVEN => RawWaiting::Spin.name(),
+        name => name,
+    };
+    series.iter().find(|it| it.engine == "raw TCP" && it.name == waiting && of.engine != it.engine)
 }
 
 /// Returns a figure beside its floor.
@@ -299,7 +327,7 @@ mod tests {
     use fixbolt_workloads::harness::Times;
 
     #[test]
-    fn every_way_of_waiting_is_measured_beside_raw_tcp() {
+    fn every_kind_of_thread_is_measured_beside_raw_tcp() {
         let settings = Settings { spinning: 200, sleeping: 200, slices: 2, cores: Vec::new() };
         let report = run(&settings, &Control::default()).unwrap();
         let names: Vec<String> = report.series.iter().map(Series::key).collect();
@@ -310,6 +338,9 @@ mod tests {
                 "rtt fixbolt NOS-JLBH spinning",
                 "rtt raw TCP NOS-JLBH epoll",
                 "rtt fixbolt NOS-JLBH epoll",
+                "rtt fixbolt NOS-JLBH spinning-for",
+                "rtt fixbolt NOS-JLBH dedicated",
+                "rtt fixbolt NOS-JLBH driven",
                 "rtt fixbolt NOS-JLBH spinning start",
                 "rtt raw TCP NOS-JLBH blocking",
                 "rtt fixbolt NOS-JLBH receive",
@@ -319,12 +350,12 @@ mod tests {
         for series in &report.series {
             assert!(series.runs.len() == 2 && series.merged(TIMES).count() == 400, "{}", series.key());
         }
-        assert_eq!(report.tables[0].rows.len(), 6);
+        assert_eq!(report.tables[0].rows.len(), 9);
         // 400 samples carry a median, and no 90th percentile.
         assert!(report.tables[0].rows.iter().all(|row| !row[2].ends_with('*') && row[3].ends_with('*')));
         let floors: Vec<bool> = report.rows.iter().map(|row| row.floor_ns.is_some()).collect();
         // Raw TCP has no journal that starts, and no application that gets a message on the way.
-        assert_eq!(floors, [[true; 6].as_slice(), &[false; 3], &[false; 12]].concat());
+        assert_eq!(floors, [[true; 15].as_slice(), &[false; 3], &[false; 12]].concat());
         let paths: Vec<&str> = report.tables[1].rows.iter().map(|row| row[0].as_str()).collect();
         assert_eq!(paths, PATHS);
         assert_eq!(report.tables[1].columns[1..7], ["p50", "p90", "p99", "p99.9", "p99.99", "worst"]);
@@ -364,16 +395,17 @@ mod tests {
     #[test]
     fn both_engines_end_with_an_interrupted_slice_and_have_kept_what_was_exchanged() {
         let keeping = Keeping { validates: true, journals: true, logs: false };
-        for warm_up in [10, 3_000_000] {
+        let slices = [closed::slice as Slice, closed::dedicated_slice, driven::slice];
+        for (slice, warm_up) in slices.into_iter().flat_map(|slice| [(slice, 10), (slice, 3_000_000)]) {
             let control = Control::default();
-            let slice = std::thread::scope(|scope| {
+            let measured = std::thread::scope(|scope| {
                 scope.spawn(|| {
                     std::thread::sleep(std::time::Duration::from_millis(300));
                     control.stop();
                 });
-                closed::slice(&Jlbh::varying(), Layout::default(), keeping, (warm_up, 3_000_000), &control)
+                slice(&Jlbh::varying(), Layout::default(), keeping, (warm_up, 3_000_000), &control)
             });
-            let run = slice.unwrap();
+            let run = measured.unwrap();
             assert_eq!(run.invalid, Some(Invalid::Interrupted));
             assert_eq!(run.service.count() > 0, warm_up == 10);
             let whole = whole(vec![vec![vec![Run::closed(&[])]], vec![vec![run]]]);

@@ -12,17 +12,23 @@ use super::outputs::{Outputs, measure};
 
 /// Measures round trips: an order out and its report back over loopback.
 ///
-/// Two engines in this process, each with one worker. The trader sends its next order in the
-/// callback of the last report; both sides validate and journal. Beside it, an order's bytes and
-/// its report's go to and fro over raw TCP between two threads that wait in the same way:
-///   spinning  workers never sleep, and read their sockets again and again
-///   epoll     workers sleep until the system wakes them
-///   blocking  raw TCP only: threads that wait in the read
-///   start     the first 5,000 round trips after the logon, while the journal's segments are small
-///   receive   in a venue that spins, from the beginning of the cycle that reads an order until the
-///             application has it: read from the socket, checked, validated
-///   send      from there until that cycle ends: the application's reads, its report written, both
-///             in the journal, the report taken by the system
+/// Two engines in this process, with one session. The trader sends its next order in the callback
+/// of the last report; both sides validate and journal. Beside it, an order's bytes and its
+/// report's go to and fro over raw TCP between two threads that wait in the same way. The rows are
+/// the kinds of threads that a session runs on, the same on both sides:
+///   spinning      a shared worker that never sleeps, and reads its sockets again and again
+///   epoll         a shared worker that sleeps until the system wakes it
+///   spinning-for  a shared worker that sleeps after 50 us without work; beside raw TCP that spins
+///   dedicated     a worker of the session's own that never sleeps, beside a shared one that sleeps
+///   driven        no worker: a loop of the caller's that does nothing else polls the engine
+///   blocking      raw TCP only: threads that wait in the read
+/// and of a worker that spins:
+///   start         the first 5,000 round trips after the logon, while the journal's segments are
+///                 small
+///   receive       in the venue, from the beginning of the cycle that reads an order until the
+///                 application has it: read from the socket, checked, validated
+///   send          from there until that cycle ends: the application's reads, its report written,
+///                 both in the journal, the report taken by the system
 /// The contestants take turns, a slice each, with new engines and connections. p50, p90 and p99 are
 /// medians of the slices, p99.9, p99.99 and the worst those of all slices together: they are not
 /// judged on a machine with fewer than four isolated cores. Every report is checked to belong to
