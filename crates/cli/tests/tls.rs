@@ -173,6 +173,51 @@ fn check_config_and_the_start_refuse_the_same_files() {
 }
 
 #[test]
+fn everything_that_is_wrong_with_the_files_of_a_session_is_told_at_once() {
+    let file = certificates("tls-all-wrong");
+    let (cert, key, ca) = (file("no.pem"), file("no.key"), file("no-ca.pem"));
+    std::fs::write(&key, "no key").unwrap();
+    let keys = ["SocketCertificateFile", "SocketPrivateKeyFile", "SocketCAFile"];
+    let told = [
+        format!("{cert}: No such file or directory"),
+        format!("{key}: there is no private key"),
+        format!("{ca}: No such file or directory"),
+    ];
+    let configuration = |name: &str, connection: &str| {
+        let config = file(name);
+        let text = format!(
+            "[SESSION]\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\nSocketCertificateFile={cert}\nSocketPrivateKeyFile={key}\nSocketCAFile={ca}\n{connection}\n"
+        );
+        std::fs::write(&config, text).unwrap();
+        config
+    };
+    let venue = configuration("venue.cfg", "SocketAcceptPort=0\nNeedClientAuth=Y");
+    let trader = configuration("trader.cfg", "SocketConnectHost=a\nSocketConnectPort=1\nHeartBtInt=30");
+    for config in [&venue, &trader] {
+        let checked = run(&["check-config", config]);
+        let mistakes: Vec<_> = checked.out.lines().filter(|line| line.starts_with("mistake: ")).collect();
+        assert_eq!((checked.status, mistakes.len()), (1, 3), "{mistakes:?}");
+        for (n, (mistake, key)) in mistakes.iter().zip(keys).enumerate() {
+            let begin = format!("mistake: {config}:{}: {key}: {}", n + 5, told[n]);
+            assert!(mistake.starts_with(&begin), "{mistake} for {begin}");
+        }
+    }
+    let files = ["--tls", "--cert", &cert, "--key", &key, "--ca", &ca];
+    for arguments in [
+        vec!["serve", "--config", &venue],
+        [&["serve", "--listen", "127.0.0.1:0"], &files[..]].concat(),
+        [&ORDER[..], &["--config", &trader]].concat(),
+        [&ORDER[..], &files].concat(),
+    ] {
+        let ended = run(&arguments);
+        assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{arguments:?}: {}", ended.err);
+        for told in &told {
+            assert!(ended.err.contains(told), "{arguments:?}: {}", ended.err);
+        }
+    }
+}
+
+#[test]
 fn a_private_key_that_others_may_read_is_a_warning_of_check_config_and_of_the_start() {
     let file = certificates("tls-mode");
     let (config, own) = (file("executor.cfg"), file("own.pem"));

@@ -145,7 +145,7 @@ impl<A> Engine<A> {
             .as_ref()
             .map(|tls| self.registry.tls().of_port(tls))
             .transpose()
-            .map_err(|reason| wrong(&id, reason))?;
+            .map_err(|faults| wrong(&id, faults.to_string()))?;
         let adding = self.begin_adding(begun, limit)?;
         let binding = self.registry.ports().bind(address)?;
         let limit = limit.saturating_sub(begun.elapsed());
@@ -172,7 +172,7 @@ impl<A> Engine<A> {
             .as_ref()
             .map(|tls| self.registry.tls().of_initiator(tls, id.target_comp_id()))
             .transpose()
-            .map_err(|reason| wrong(&id, reason))?;
+            .map_err(|faults| wrong(&id, faults.to_string()))?;
         let initiation = Box::new(session);
         let adding = self.begin_adding(begun, limit)?;
         let limit = limit.saturating_sub(begun.elapsed());

@@ -17,7 +17,7 @@ use crate::error::EngineError;
 use crate::network::Network;
 use crate::sync::{Mutex, lock};
 use crate::tls::{
-    ClientCertificates, PeerCertificate, PeerRules, SAYS_NOTHING, Tls, TlsContext, TlsContexts,
+    ClientCertificates, PeerCertificate, PeerRules, SAYS_NOTHING, Tls, TlsContext, TlsContexts, TlsFaults,
 };
 
 /// Connections that wait at a port until they are accepted, as far as the system allows as many
@@ -210,7 +210,7 @@ impl Ports {
         proxies: &[Network],
         tls: Option<&Tls>,
         contexts: &Arc<TlsContexts>,
-    ) -> Result<(), String> {
+    ) -> Result<(), TlsFaults> {
         self.check_proxies(port, proxies)?;
         self.secure(port, tls, contexts)?;
         self.set_proxies(port, proxies);
@@ -221,12 +221,17 @@ impl Ports {
     ///
     /// # Errors
     /// What is wrong, and what to do.
-    fn secure(&self, Port(port): Port, tls: Option<&Tls>, contexts: &Arc<TlsContexts>) -> Result<(), String> {
+    fn secure(
+        &self,
+        Port(port): Port,
+        tls: Option<&Tls>,
+        contexts: &Arc<TlsContexts>,
+    ) -> Result<(), TlsFaults> {
         if let Some(tls) = tls.filter(|tls| tls.binds_peer())
             && tls.client_certificates == ClientCertificates::Off
         {
             return Err(
-                "it expects a certificate of its counterparty (TLSPeerPins, TLSPeerNames), but initiators are not asked for one; set NeedClientAuth=Y".to_owned(),
+                "it expects a certificate of its counterparty (TLSPeerPins, TLSPeerNames), but initiators are not asked for one; set NeedClientAuth=Y".to_owned().into(),
             );
         }
         // Loaded without the lock. Sessions are added one after another.
@@ -238,7 +243,7 @@ impl Ports {
         let Some(port) = ports.get_mut(port) else { return Ok(()) };
         let by_comp_id = port.templates.iter().any(|template| template.binds_by_comp_id());
         if by_comp_id && tls.is_some_and(Tls::says_nothing_of_peer) {
-            return Err(SAYS_NOTHING.to_owned());
+            return Err(SAYS_NOTHING.to_owned().into());
         }
         let all_or_none = "all sessions of an address use it, or none does; give them different ports";
         match (&port.security, &security) {
@@ -246,18 +251,20 @@ impl Ports {
             (Security::Plain, Security::Tls(..)) => {
                 return Err(format!(
                     "it uses TLS, and another session at its address does not: {all_or_none}"
-                ));
+                )
+                .into());
             }
             (Security::Tls(..), Security::Plain) => {
                 return Err(format!(
                     "it does not use TLS, and another session at its address does: {all_or_none}"
-                ));
+                )
+                .into());
             }
             (Security::Tls(first, _), Security::Tls(other, _)) => {
                 if let Some(what) = other.differs_from(first) {
                     return Err(format!(
                         "its TLS differs from that of another session at its address in {what}: the handshake comes before the Logon; make them equal, or give them different ports"
-                    ));
+                    ).into());
                 }
             }
             _ => {}

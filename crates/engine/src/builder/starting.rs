@@ -301,7 +301,7 @@ impl EngineBuilder {
             let opened = ports.open_at(address, |port| {
                 ports
                     .agree(port, &template.proxies, template.tls.as_ref(), registry.tls())
-                    .map_err(|reason| EngineError::Listen { address, reason })?;
+                    .map_err(|faults| EngineError::Listen { address, reason: faults.to_string() })?;
                 ports.add_template(port, template);
                 Ok(())
             });

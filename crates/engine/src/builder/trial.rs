@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::memory;
 use crate::ports::{Ports, try_to_bind};
 use crate::preparation::wrong;
-use crate::tls::TlsContexts;
+use crate::tls::{TlsContexts, TlsFaults};
 
 /// The key of a port.
 const PORT: &str = "SocketAcceptPort";
@@ -75,24 +75,31 @@ impl EngineBuilder {
         };
         for (address, acceptance) in &self.acceptances {
             let port = try_address(*address, found);
-            if let Err(reason) = ports.agree(port, &acceptance.proxies, acceptance.tls.as_ref(), &contexts) {
-                found.push(Obstacle::new(wrong(&acceptance.settings.id, reason), None));
-            }
+            let agreed = ports.agree(port, &acceptance.proxies, acceptance.tls.as_ref(), &contexts);
+            found.extend(each(agreed, |reason| wrong(&acceptance.settings.id, reason)));
         }
         for (address, template) in self.templates {
             let port = try_address(address, found);
             match ports.agree(port, &template.proxies, template.tls.as_ref(), &contexts) {
                 Ok(()) => ports.add_template(port, template),
-                Err(reason) => found.push(Obstacle::new(EngineError::Listen { address, reason }, None)),
+                refused => found.extend(each(refused, |reason| EngineError::Listen { address, reason })),
             }
         }
         for initiation in &self.initiations {
             let id = &initiation.settings.id;
-            if let Some(tls) = &initiation.tls
-                && let Err(reason) = contexts.of_initiator(tls, id.target_comp_id())
-            {
-                found.push(Obstacle::new(wrong(id, reason), None));
+            if let Some(tls) = &initiation.tls {
+                let loaded = contexts.of_initiator(tls, id.target_comp_id());
+                found.extend(each(loaded, |reason| wrong(id, reason)));
             }
         }
     }
+}
+
+/// Returns an obstacle for each thing that is wrong.
+fn each<T>(
+    tried: Result<T, TlsFaults>,
+    error: impl Fn(String) -> EngineError,
+) -> impl Iterator<Item = Obstacle> {
+    let faults = tried.err().unwrap_or_default().0;
+    faults.into_iter().map(move |fault| Obstacle::new(error(fault.reason), fault.key))
 }

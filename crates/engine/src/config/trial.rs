@@ -59,9 +59,13 @@ impl CheckedConfiguration {
         let concerned = self.sessions.iter().find(|session| concerns(error, session));
         if let (EngineError::Settings { reason, .. } | EngineError::Listen { reason, .. }, Some(session)) =
             (error, concerned)
-            && let Some((key, place)) = setting_of_tls(session, |setting| reason.starts_with(&setting.value))
         {
-            return (Some(key), place, reason.clone());
+            let names = |setting: &EffectiveSetting| reason.starts_with(&setting.value);
+            let same = setting_of_tls(session, |setting| Some(&*setting.key) == key && names(setting));
+            // Another engine's key may name the file.
+            if let Some((key, place)) = same.or_else(|| setting_of_tls(session, names)) {
+                return (Some(key), place, reason.clone());
+            }
         }
         let of_session = concerned.into_iter().flat_map(|session| &session.effective);
         let mut settings = self.engine_effective.iter().chain(of_session);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use fixbolt_session::TlsFailure;
 
+use super::faults::TlsFaults;
 use super::peer::PeerCertificate;
 use super::settings::{OwnCertificate, Tls};
 
@@ -39,12 +40,12 @@ impl TlsContexts {
         Self
     }
 
-    pub(crate) fn of_port(self: &Arc<Self>, _: &Tls) -> Result<Arc<TlsContext>, String> {
-        Err(ABSENT.to_owned())
+    pub(crate) fn of_port(self: &Arc<Self>, _: &Tls) -> Result<Arc<TlsContext>, TlsFaults> {
+        Err(ABSENT.to_owned().into())
     }
 
-    pub(crate) fn of_initiator(self: &Arc<Self>, _: &Tls, _: &str) -> Result<Arc<TlsContext>, String> {
-        Err(ABSENT.to_owned())
+    pub(crate) fn of_initiator(self: &Arc<Self>, _: &Tls, _: &str) -> Result<Arc<TlsContext>, TlsFaults> {
+        Err(ABSENT.to_owned().into())
     }
 
     #[expect(clippy::unused_self, reason = "as in a build with TLS")]

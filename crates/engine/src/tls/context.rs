@@ -13,6 +13,7 @@ use rustls::{ClientConnection, ServerConnection};
 
 use fixbolt_session::TlsFailure;
 
+use super::faults::TlsFaults;
 use super::key_mode;
 use super::material::{Config, Known, Material};
 use super::settings::{OwnCertificate, Tls};
@@ -43,7 +44,7 @@ pub(crate) struct TlsContext {
 }
 
 impl TlsContext {
-    fn new(settings: Tls, comp_id: Option<String>, clock: Arc<dyn TimeProvider>) -> Result<Self, String> {
+    fn new(settings: Tls, comp_id: Option<String>, clock: Arc<dyn TimeProvider>) -> Result<Self, TlsFaults> {
         let material = Self::load(&settings, comp_id.as_deref(), &clock)?;
         Ok(Self { settings, comp_id, clock, material: Mutex::new(material), failures: Mutex::default() })
     }
@@ -52,7 +53,7 @@ impl TlsContext {
         settings: &Tls,
         comp_id: Option<&str>,
         clock: &Arc<dyn TimeProvider>,
-    ) -> Result<Material, String> {
+    ) -> Result<Material, TlsFaults> {
         match comp_id {
             None => Material::of_acceptor(settings, clock),
             Some(comp_id) => Material::of_initiator(settings, comp_id, clock),
@@ -92,6 +93,7 @@ impl TlsContext {
     /// ones.
     fn reload(&self) -> Result<(), String> {
         let loaded = Self::load(&self.settings, self.comp_id.as_deref(), &self.clock);
+        let loaded = loaded.map_err(|faults| faults.to_string());
         let mut failures = lock(&self.failures);
         match loaded {
             Ok(new) => {
@@ -161,7 +163,7 @@ impl TlsContexts {
     ///
     /// # Errors
     /// What is wrong, and what to do.
-    pub(crate) fn of_port(self: &Arc<Self>, settings: &Tls) -> Result<Arc<TlsContext>, String> {
+    pub(crate) fn of_port(self: &Arc<Self>, settings: &Tls) -> Result<Arc<TlsContext>, TlsFaults> {
         self.context(settings.of_address(), None)
     }
 
@@ -173,12 +175,16 @@ impl TlsContexts {
         self: &Arc<Self>,
         settings: &Tls,
         comp_id: &str,
-    ) -> Result<Arc<TlsContext>, String> {
+    ) -> Result<Arc<TlsContext>, TlsFaults> {
         let comp_id = if settings.binds_by_comp_id() { comp_id } else { "" };
         self.context(settings.clone(), Some(comp_id.to_owned()))
     }
 
-    fn context(self: &Arc<Self>, settings: Tls, comp_id: Option<String>) -> Result<Arc<TlsContext>, String> {
+    fn context(
+        self: &Arc<Self>,
+        settings: Tls,
+        comp_id: Option<String>,
+    ) -> Result<Arc<TlsContext>, TlsFaults> {
         let same = |one: &Arc<TlsContext>| one.settings == settings && one.comp_id == comp_id;
         if let Some(known) = self.all().into_iter().find(same) {
             return Ok(known);

@@ -6,21 +6,25 @@ use fixbolt_session::Utc;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::time_provider::TimeProvider;
 use rustls::version::{TLS12, TLS13};
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, ServerConfig, SignatureScheme,
-    SupportedProtocolVersion,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, RootCertStore, ServerConfig,
+    SignatureScheme, SupportedProtocolVersion,
 };
 
 use super::authorities::{ByTime, InitiatorVerifier};
 use super::certificate::{name_and_end, of_peer};
+use super::faults::TlsFaults;
 use super::files::Files;
 use super::peer::PeerRules;
 use super::settings::{Authorities, ClientCertificates, Tls, TlsVersion};
 
+/// What an acceptor lacks that has no certificate.
+const NO_CERTIFICATE: &str =
+    "an acceptor needs a certificate for TLS; set SocketCertificateFile and SocketPrivateKeyFile";
 /// What an acceptor lacks that asks for certificates of its clients.
 const NO_AUTHORITY: &str = "an acceptor that asks for certificates of its clients needs their authorities, since those that the system trusts sign for anyone; set SocketCAFile (Tls::authorities), or NeedClientAuth=N";
 
@@ -49,36 +53,75 @@ pub(super) struct Known {
     pub(super) not_after: Utc,
 }
 
+/// What the settings name.
+struct Loaded {
+    /// Our certificate and its key, if there is one.
+    own: Option<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>,
+    /// The authorities, and those of a file as certificates; none if no certificate is verified.
+    authorities: Option<(RootCertStore, Vec<CertificateDer<'static>>)>,
+    lists: Vec<CertificateRevocationListDer<'static>>,
+    provider: Arc<CryptoProvider>,
+    versions: Vec<&'static SupportedProtocolVersion>,
+}
+
+impl Loaded {
+    /// Loads everything, so that everything that is wrong is told at once.
+    fn new(tls: &Tls, is_acceptor: bool, files: &mut Files) -> Result<Self, TlsFaults> {
+        let mut faults = TlsFaults::default();
+        let own = match &tls.certificate {
+            Some(own) => {
+                let chain = faults.keep(Some("SocketCertificateFile"), files.chain(&own.chain));
+                // What is wrong with a file for both is told once.
+                let is_told = chain.is_none() && own.key == own.chain;
+                let load_key = || faults.keep(Some("SocketPrivateKeyFile"), files.key(&own.key));
+                let key = (!is_told).then(load_key).flatten();
+                chain.zip(key)
+            }
+            None if is_acceptor => faults.keep(None, Err(NO_CERTIFICATE.to_owned())),
+            None => None,
+        };
+        let verifies = !is_acceptor || tls.client_certificates != ClientCertificates::Off;
+        let authorities = match &tls.authorities {
+            _ if !verifies => None,
+            Authorities::System if is_acceptor => faults.keep(None, Err(NO_AUTHORITY.to_owned())),
+            authorities => {
+                let key = (*authorities != Authorities::System).then_some("SocketCAFile");
+                faults.keep(key, files.authorities(authorities))
+            }
+        };
+        let lists = tls.revocation_lists.as_deref().filter(|_| verifies);
+        let lists = faults.keep(Some("CertificateRevocationListFile"), files.revocation_lists(lists));
+        let (provider, versions) = (faults.keep(None, provider(tls)), faults.keep(None, versions(tls)));
+        match (lists, provider, versions) {
+            (Some(lists), Some(provider), Some(versions)) if faults.0.is_empty() => {
+                Ok(Self { own, authorities, lists, provider, versions })
+            }
+            _ => Err(faults),
+        }
+    }
+}
+
 impl Material {
     /// Loads what an acceptor needs.
-    pub(super) fn of_acceptor(tls: &Tls, clock: &Arc<dyn TimeProvider>) -> Result<Self, String> {
+    pub(super) fn of_acceptor(tls: &Tls, clock: &Arc<dyn TimeProvider>) -> Result<Self, TlsFaults> {
         let (mut files, mut certificates) = (Files::default(), Vec::new());
-        let own = tls.certificate.as_ref().ok_or_else(|| {
-            "an acceptor needs a certificate for TLS; set SocketCertificateFile and SocketPrivateKeyFile"
-                .to_owned()
-        })?;
-        let (chain, key) = (files.chain(&own.chain)?, files.key(&own.key)?);
+        let Loaded { own, authorities, lists, provider, versions } = Loaded::new(tls, true, &mut files)?;
+        let (chain, key) = own.ok_or_else(|| NO_CERTIFICATE.to_owned())?;
         know(&mut certificates, "our certificate", &chain);
-        let provider = provider(tls)?;
         let builder = ServerConfig::builder_with_details(Arc::clone(&provider), Arc::clone(clock))
-            .with_protocol_versions(&versions(tls)?)
+            .with_protocol_versions(&versions)
             .map_err(|error| no_suite(&error))?;
-        let builder = match tls.client_certificates {
-            ClientCertificates::Off => builder.with_no_client_auth(),
-            _ if tls.authorities == Authorities::System => return Err(NO_AUTHORITY.to_owned()),
-            how => {
-                let (roots, known) = files.authorities(&tls.authorities)?;
+        let builder = match authorities {
+            None => builder.with_no_client_auth(),
+            Some((roots, known)) => {
                 know(&mut certificates, "a certificate authority", &known);
-                let lists = files.revocation_lists(tls.revocation_lists.as_deref())?;
+                let is_optional = tls.client_certificates == ClientCertificates::Requested;
                 let verifier = ByTime::new(roots, &known, move |roots| {
                     let provider = Arc::clone(&provider);
                     let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
                         .with_crls(lists.clone())
                         .enforce_revocation_expiration();
-                    let verifier = match how {
-                        ClientCertificates::Requested => verifier.allow_unauthenticated(),
-                        _ => verifier,
-                    };
+                    let verifier = if is_optional { verifier.allow_unauthenticated() } else { verifier };
                     verifier.build().map_err(|error| error.to_string())
                 })?;
                 builder.with_client_cert_verifier(Arc::new(InitiatorVerifier(verifier)))
@@ -97,12 +140,11 @@ impl Material {
         tls: &Tls,
         comp_id: &str,
         clock: &Arc<dyn TimeProvider>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, TlsFaults> {
         let (mut files, mut certificates) = (Files::default(), Vec::new());
-        let provider = provider(tls)?;
-        let (roots, known) = files.authorities(&tls.authorities)?;
+        let Loaded { own, authorities, lists, provider, versions } = Loaded::new(tls, false, &mut files)?;
+        let (roots, known) = authorities.unwrap_or_else(|| (RootCertStore::empty(), Vec::new()));
         know(&mut certificates, "a certificate authority", &known);
-        let lists = files.revocation_lists(tls.revocation_lists.as_deref())?;
         let of_chain = Arc::clone(&provider);
         let chain = ByTime::new(roots, &known, move |roots| {
             WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&of_chain))
@@ -114,14 +156,13 @@ impl Material {
         let rules = PeerRules::new(tls, comp_id);
         let verifier = AcceptorVerifier { chain, check_name: tls.check_server_name, rules };
         let builder = ClientConfig::builder_with_details(provider, Arc::clone(clock))
-            .with_protocol_versions(&versions(tls)?)
+            .with_protocol_versions(&versions)
             .map_err(|error| no_suite(&error))?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier));
-        let mut config = match &tls.certificate {
+        let mut config = match own {
             None => builder.with_no_client_auth(),
-            Some(own) => {
-                let (chain, key) = (files.chain(&own.chain)?, files.key(&own.key)?);
+            Some((chain, key)) => {
                 know(&mut certificates, "our certificate", &chain);
                 builder.with_client_auth_cert(chain, key).map_err(|error| wrong_key(&error))?
             }

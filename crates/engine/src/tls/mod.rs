@@ -22,6 +22,7 @@ mod context;
 mod der;
 #[cfg(feature = "tls")]
 mod explain;
+mod faults;
 #[cfg(feature = "tls")]
 mod files;
 #[cfg(feature = "tls")]
@@ -43,6 +44,7 @@ mod suite;
 pub(crate) use absent::{Decrypted, TlsContext, TlsContexts, TlsStream, doubts};
 #[cfg(feature = "tls")]
 pub(crate) use context::{TlsContext, TlsContexts, doubts};
+pub(crate) use faults::TlsFaults;
 pub(crate) use peer::{PeerCertificate, PeerRules};
 pub use pin::{InvalidPin, KeyPin};
 pub(crate) use settings::SAYS_NOTHING;

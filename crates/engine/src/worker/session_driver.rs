@@ -185,13 +185,15 @@ impl SessionDriver {
 
     /// Decides how the connections to a port begin, or checks that a further session agrees.
     pub(crate) fn agree(&self, port: Port, proxies: &[Network], tls: Option<&Tls>) -> Result<(), String> {
-        self.ports().agree(port, proxies, tls, self.registry.tls())
+        let agreed = self.ports().agree(port, proxies, tls, self.registry.tls());
+        agreed.map_err(|faults| faults.to_string())
     }
 
     /// Returns the TLS of an initiator's connections, if they have it.
     pub(crate) fn tls_of(&self, initiation: &Initiation) -> Result<Option<Arc<TlsContext>>, String> {
         let Some(tls) = &initiation.tls else { return Ok(None) };
-        self.registry.tls().of_initiator(tls, initiation.settings.id.target_comp_id()).map(Some)
+        let context = self.registry.tls().of_initiator(tls, initiation.settings.id.target_comp_id());
+        context.map(Some).map_err(|faults| faults.to_string())
     }
 
     /// Returns the memory of the messages from other threads.
