@@ -77,6 +77,10 @@ impl Log {
         } else if self.wanted.segment_after != number {
             self.wanted.segment_after = number;
             self.want(Task::Prepare);
+            alert = length / 4;
+        } else if self.wanted.threads & Task::Prepare.bit() != 0 {
+            // The worker has not been idle since it began with the segment.
+            self.want(Task::Prepare);
         }
         let small_segments = u32::try_from(GIVEN_BACK / length).unwrap_or(u32::MAX).max(1);
         let part = (number / small_segments, end / GIVEN_BACK);

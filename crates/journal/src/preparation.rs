@@ -32,6 +32,8 @@ pub(crate) struct Preparation {
 
 /// How many bytes are made ready at a time, so that whoever else needs the core gets it in between.
 const STEP: usize = 64 << 10;
+/// How many bytes are made ready for a session before other sessions have their turn.
+const MOST: usize = 4 << 20;
 /// How many bytes of the next segment are made ready before it is needed, at most.
 const FIRST_OF_NEXT: usize = 64 << 10;
 /// How often to look where a session is whose worker has fallen behind, and how long to go on after
@@ -52,8 +54,14 @@ impl Work for Preparation {
             return Ok(Next::WhenRung);
         }
         let at = self.shared.reached();
-        self.help(now, at);
+        if !self.begun {
+            self.begun = true;
+            self.make_ready(at, FIRST);
+            self.shared.helps.store(false, Ordering::Release);
+        }
+        // First, as a worker that lacks a segment has more to do than one that lacks pages.
         self.keep_segment(now, at);
+        self.help(now, at);
         Ok(match self.helps_until {
             Some(_) => Next::At(now + HELP_EVERY),
             None if now < self.retry => Next::At(self.retry),
@@ -69,15 +77,9 @@ impl Preparation {
         Self { shared, begun: false, seen: (0, 0), helps_until: None, retry: now }
     }
 
-    /// Makes the first pages writable, and further ones if the worker has fallen behind.
+    /// Makes further pages writable if the worker has fallen behind.
     fn help(&mut self, now: Instant, at: (u32, usize)) {
         let shared = &self.shared;
-        if !self.begun {
-            self.begun = true;
-            self.make_ready(at, FIRST);
-            self.shared.helps.store(false, Ordering::Release);
-            return;
-        }
         let asked = shared.is_behind.swap(false, Ordering::AcqRel);
         if asked && self.helps_until.is_none() {
             self.seen = at;
@@ -86,7 +88,7 @@ impl Preparation {
             let ((number, offset), (before, since)) = (at, self.seen);
             let is_short = shared.ready_in(number).saturating_sub(offset) < AHEAD / 2;
             let step = if number == before { offset.saturating_sub(since) } else { offset };
-            if is_short && self.make_ready(at, AHEAD.max(4 * step)) {
+            if is_short && self.make_ready(at, (4 * step).clamp(AHEAD, MOST)) {
                 self.helps_until = Some(now + HELP_FOR);
             } else if self.helps_until.is_none_or(|until| now >= until) {
                 self.helps_until = None;
