@@ -74,6 +74,8 @@ const ALONE: &[Example] = &[
         "--warm-up 5 --slices 1",
     ),
     example("fixbolt bench all --json benchmarks.json", &[], "--only fix8-codec"),
+    // The journal's short form is a history of a gigabyte.
+    example("fixbolt bench all --short --only codec,journal", &[("codec,journal", "session")], ""),
     example("fixbolt bench hftest", &[], "-p 500"),
     example("fixbolt bench hftest -p 100000 -o json", &[("100000", "500")], ""),
     example("fixbolt bench fix8-codec --json today.json", &[], "--messages 100 --runs 1"),
