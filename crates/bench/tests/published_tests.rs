@@ -105,6 +105,23 @@ fn antenna_has_the_tables_of_the_page_and_the_times_of_every_order() {
     assert_eq!(csv.lines().filter(|line| line.starts_with("fixbolt Balanced,")).count(), 20);
 }
 
+#[test]
+fn antenna_names_the_rows_of_a_thread_pool_after_its_workers() {
+    let small =
+        ["--configuration", "default,aggressive", "--messages", "8", "--warm-up", "2", "--slices", "1"];
+    let ended = alone(&[&["antenna", "--workers", "3", "-o", "json"][..], &small].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    assert!(ended.out.contains(r#"["workers of a pool","3"]"#), "{}", ended.out);
+    assert!(ended.out.contains("3 workers, epoll") && ended.out.contains("a worker, epoll"), "{}", ended.out);
+    let rows = keys(&ended.out);
+    for (row, number) in
+        [("Default 3 workers", 3), ("Default 3 workers untyped", 3), ("Aggressive", 3), ("Default", 0)]
+    {
+        let figures = rows.iter().filter(|it| **it == format!("fixbolt NOS-FA {row}"));
+        assert_eq!(figures.count(), number, "{row}: {rows:?}");
+    }
+}
+
 /// Runs the test with a rival's program that does this.
 #[cfg(unix)]
 fn beside(name: &str, script: &str) -> Ended {
@@ -157,6 +174,12 @@ fn antenna_refuses_wrong_usage_and_says_what_is_wrong() {
         (&["--cores", "1023,1022"], "--cores: core 1023 does not exist"),
         (&["--cores", "0"], "--cores: name two"),
         (&["--server", "--cores", "0,1"], "a server has one worker"),
+        (&["--workers", "0"], "0 is not in 1..=64"),
+        (
+            &["--workers", "2", "--configuration", "balanced"],
+            "--workers 2: only Default has a thread pool; name it",
+        ),
+        (&["--server", "--workers", "2", "--cores", "0"], "the workers of a thread pool are not pinned"),
         (&["--server", "nowhere"], "invalid socket address"),
         (&["--server", "--client", "a:1"], "cannot be used with"),
         (&["--server", "--slices", "2"], "cannot be used with"),

@@ -121,14 +121,14 @@ impl<V: Application + Send + 'static, T: Application + Send + 'static> Pair<V, T
         let builder = venues.iter().fold(builder, |builder, id| {
             builder.accept(anywhere, settings(id.clone(), Role::Acceptor, keeping))
         });
-        let venue = Side::start_each(builder, venues, folder.0.join("venue"), keeping, venue)?;
+        let venue = Side::start_each(builder, venues, folder.0.join("venue"), keeping, (1, venue))?;
         let port = venue.engine.addresses()[0].port();
         let builder = begun(layout.trader, &traders, trader.len());
         let builder = traders.iter().fold(builder, |builder, id| {
             let settings = settings(id.clone(), Role::Initiator, keeping);
             builder.connect(Initiation::new(settings, "127.0.0.1", port))
         });
-        let trader = Side::start_each(builder, traders, folder.0.join("trader"), keeping, trader)?;
+        let trader = Side::start_each(builder, traders, folder.0.join("trader"), keeping, (1, trader))?;
         watch.await_logons(2 * sessions as u64)?;
         Ok(Self { venue, trader, _folder: folder })
     }
@@ -164,17 +164,17 @@ impl<A: Application + Send + 'static> Side<A> {
         keeping: Keeping,
         app: A,
     ) -> Result<Self, String> {
-        Self::start_each(builder, ids, directory, keeping, vec![app])
+        Self::start_each(builder, ids, directory, keeping, (1, vec![app]))
     }
 
-    /// Starts the same with an application for each worker: a shared one, and those that the
-    /// builder dedicates to sessions.
-    fn start_each(
+    /// Starts the same with an application for each worker: this many shared ones, and those that
+    /// the builder dedicates to sessions.
+    pub(super) fn start_each(
         mut builder: EngineBuilder,
         ids: Vec<SessionId>,
         directory: PathBuf,
         keeping: Keeping,
-        apps: Vec<A>,
+        (shared, apps): (usize, Vec<A>),
     ) -> Result<Self, String> {
         let mut log = None;
         if keeping.logs {
@@ -187,7 +187,7 @@ impl<A: Application + Send + 'static> Side<A> {
         }
         let mut apps: Vec<Option<A>> = apps.into_iter().map(Some).collect();
         let app = |worker: usize| apps[worker].take().expect("each worker asks once");
-        let engine = builder.start_with(1, app).map_err(|error| format!("{error:#}"))?;
+        let engine = builder.start_with(shared, app).map_err(|error| format!("{error:#}"))?;
         Ok(Self { engine, ids, directory, log, keeping })
     }
 

@@ -33,6 +33,9 @@ use super::outputs::{Outputs, measure, write};
 ///   raw TCP    the bytes of both messages, in the same layout of threads
 ///   QuickFIX   QuickFIX C++ with and without validation, if its benchmark program is built (see
 ///              peers/README.md; FIXBOLT_PEERS names the folder)
+/// A session is on one worker. Default was published with a pool of ten threads, and has the
+/// workers that --workers says: the row is named after them, and those without the session are
+/// idle.
 /// Where a configuration pins its workers, the thread that puts orders runs on the other cores of
 /// the process; if there are none, each such figure says so.
 /// Rows take turns, a slice each, with new engines and connections. Every report is checked to
@@ -69,6 +72,10 @@ pub(crate) struct Antenna {
     /// all, or Default]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = configuration)]
     configuration: Vec<Configuration>,
+    /// Workers of the thread pool of each side, in the configuration that has one: Default
+    /// [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    workers: Option<u16>,
     /// Cores, counted from 0: of the acceptor's and the initiator's worker in one process; with
     /// --server of its worker; with --client of its worker and the thread that puts orders
     #[arg(long, value_name = "CORE,...", value_delimiter = ',')]
@@ -174,6 +181,7 @@ fn both(arguments: &Antenna) -> Result<Answer, Failure> {
         // Each once, in the order of the page.
         settings.configurations.retain(|it| arguments.configuration.contains(it));
     }
+    pool(arguments, &mut settings.configurations)?;
     with_latencies(arguments, |control| antenna::run(&settings, control))
 }
 
@@ -203,13 +211,34 @@ fn with_latencies(
     answer
 }
 
+/// Gives the thread pools the workers that the options say.
+fn pool(arguments: &Antenna, configurations: &mut [Configuration]) -> Result<(), Failure> {
+    let Some(workers) = arguments.workers else { return Ok(()) };
+    if !configurations.iter().any(Configuration::is_pooled) {
+        let pooled = CONFIGURATIONS.iter().filter(|it| it.is_pooled()).map(|it| it.name);
+        let pooled = pooled.collect::<Vec<_>>().join(", ");
+        return Err(Failure::usage(format!(
+            "--workers {workers}: only {pooled} has a thread pool; name it in --configuration, or leave --workers out"
+        )));
+    }
+    configurations.iter_mut().for_each(|it| *it = it.with_workers(workers.into()));
+    Ok(())
+}
+
 /// Returns the only configuration.
 fn one(arguments: &Antenna) -> Result<Configuration, Failure> {
-    match arguments.configuration[..] {
-        [] => Ok(CONFIGURATIONS[0]),
-        [one] => Ok(one),
-        _ => Err(Failure::usage("--configuration: between two processes there is one at a time")),
+    let mut one = match arguments.configuration[..] {
+        [] => CONFIGURATIONS[0],
+        [one] => one,
+        _ => return Err(Failure::usage("--configuration: between two processes there is one at a time")),
+    };
+    pool(arguments, std::slice::from_mut(&mut one))?;
+    if arguments.workers.is_some_and(|workers| workers > 1) && !arguments.cores.is_empty() {
+        return Err(Failure::usage(
+            "--cores: the workers of a thread pool are not pinned; leave out --cores or --workers",
+        ));
     }
+    Ok(one)
 }
 
 /// Checks that the process runs with Onload if a profile is named.

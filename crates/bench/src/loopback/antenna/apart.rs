@@ -74,6 +74,7 @@ fn described(
         .setting("configuration", configuration.name)
         .setting("validation", validation.name())
         .setting("worker", format!("{}, {core}", layout.name()))
+        .setting("workers", configuration.workers)
         .setting("onload profile", profile.map_or("none", String::as_str));
     if configuration.bypasses && profile.is_none() {
         report.notes.push(format!(

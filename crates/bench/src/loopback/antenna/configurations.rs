@@ -17,6 +17,8 @@ pub struct Configuration {
     pub(super) spins: bool,
     /// Whether a pool of threads serves all sessions; otherwise a session has threads of its own.
     is_pooled: bool,
+    /// How many shared workers each side's engine has.
+    pub(super) workers: usize,
     /// Whether only the cheap checks are on.
     pub(super) is_lean: bool,
     /// Whether the kernel was bypassed.
@@ -45,6 +47,7 @@ const DEFAULT: Configuration = Configuration {
     is_pinned: false,
     spins: false,
     is_pooled: true,
+    workers: 1,
     is_lean: false,
     bypasses: false,
     published: published([47.1, 190.7, 51.6], [49.8, 59.9, 67.1]),
@@ -106,6 +109,27 @@ impl Configuration {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         CONFIGURATIONS.into_iter().find(|it| it.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Gives the thread pool this many workers, if the configuration has one. Otherwise a session
+    /// has threads of its own, and here a worker.
+    #[must_use]
+    pub const fn with_workers(self, workers: usize) -> Self {
+        if self.is_pooled { Self { workers, ..self } } else { self }
+    }
+
+    /// Returns whether it has a thread pool.
+    #[must_use]
+    pub const fn is_pooled(&self) -> bool {
+        self.is_pooled
+    }
+
+    /// Returns its name as that of a row, with the number of its workers if there are several.
+    pub(super) fn row(&self) -> String {
+        match self.workers {
+            1 => self.name.to_owned(),
+            workers => format!("{} {workers} workers", self.name),
+        }
     }
 
     /// Returns how the workers wait and where they run.
@@ -175,8 +199,9 @@ const PARAMETERS: [Parameter; 8] = [
     parameter("Validation.ProhibitTagsWithoutValue", &[Check::EmptyValue], false),
 ];
 
-/// Returns the page's table of settings, with a line of ours below each of its lines.
-pub(super) fn settings(cores: &[usize], with_everything: bool) -> Table {
+/// Returns the page's table of settings, with a line of ours below each of its lines. The pools
+/// have so many workers.
+pub(super) fn settings(cores: &[usize], workers: usize, with_everything: bool) -> Table {
     let names = CONFIGURATIONS.iter().map(|it| it.name);
     let mut table = Table::new(
         format!("Test configurations; published: {ELSEWHERE}"),
@@ -206,7 +231,11 @@ pub(super) fn settings(cores: &[usize], with_everything: bool) -> Table {
         _ => "No".to_owned(),
     });
     add("Thread Pool or Aggressive Mode", &|it| it.threads().to_owned(), &|it| {
-        format!("a worker, {}", it.layout(cores).name())
+        let waiting = it.layout(cores).name();
+        match it.with_workers(workers).workers {
+            1 => format!("a worker, {waiting}"),
+            workers => format!("{workers} workers, {waiting}"),
+        }
     });
     for parameter in &PARAMETERS {
         let lost = |_: &Configuration| "lost".to_owned();
@@ -234,7 +263,7 @@ pub(super) fn settings(cores: &[usize], with_everything: bool) -> Table {
     table
         .note(format!("The page has lost which validation parameters each configuration sets: these are our choice, all on in Default and Aggressive, the costly ones off from Balanced on.{also}"))
         .note("¹ Published: the storage of messages is allocated once and used again. Here: constant parts and their sums once, holes filled in (a template of the test's own: the codec has none yet). The order goes to the session's queue as it is; the report is copied into the session's draft, where its sum is computed again.")
-        .note("² Published: two threads for each session, one that sends and one that receives. Here: the engine has neither those nor a pool. Nearest: each side has one worker that receives, answers and sends, and a thread of the test puts orders into the session's queue. Default and Aggressive therefore have the same threads, and Balanced.onload those of Balanced.")
+        .note("² Published: two threads for each session, one that sends and one that receives. Here: a session belongs to one worker that receives, answers and sends, and a thread of the test puts orders into the session's queue. --workers gives the pool more workers, which have no session. With one, Default and Aggressive have the same threads, and Balanced.onload those of Balanced.")
         .note("³ Published: a file on the disk. Here: the session's journal, a mapped file on the disk.")
         .note("⁴ Published: Solarflare's network stack, which bypasses the kernel. Here: there is none, so its configurations run without.");
     table
@@ -282,7 +311,7 @@ mod tests {
 
     #[test]
     fn the_notes_of_the_page_are_below_the_table_and_marked_where_it_marks_them() {
-        let table = settings(&[], true);
+        let table = settings(&[], 1, true);
         let cells: Vec<&String> = table.rows.iter().flatten().collect();
         for (mark, _) in NOTES {
             assert_eq!(cells.iter().filter(|cell| cell.ends_with(mark)).count(), 1, "{mark}");
@@ -307,7 +336,7 @@ mod tests {
             });
             assert_eq!(table, PAGE, "the committed lines are those of the page");
         }
-        let table = settings(&[], true);
+        let table = settings(&[], 1, true);
         let cells = |row: &Vec<String>| -> String {
             row.iter().filter(|cell| !["published", "lost"].contains(&cell.as_str())).cloned().collect()
         };

@@ -116,6 +116,7 @@ impl<'m> Order<'m> {
 }
 
 /// The reports of the venue.
+#[derive(Clone)]
 pub(super) struct Reports {
     fields: Fields,
     prepared: Option<Prepared>,

@@ -77,6 +77,11 @@ impl Settings {
         Self { messages: 1_000, warm_up: 100, slices: 2, with_everything: false, ..Self::default() }
     }
 
+    /// Returns how many workers the thread pool has.
+    fn workers(&self) -> usize {
+        self.configurations.iter().map(|it| it.workers).max().unwrap_or(1)
+    }
+
     /// Returns the number of orders of a slice.
     const fn of_a_slice(&self) -> u32 {
         self.messages.div_ceil(self.slices)
@@ -169,9 +174,9 @@ impl Subject {
         match self {
             Self::Raw(layout) => layout.words().replace(',', ""),
             Self::Fixbolt(Setup { configuration, validation, .. }) => match validation {
-                Validation::Chosen => configuration.name.to_owned(),
-                Validation::Everything => format!("{} everything on", configuration.name),
-                Validation::Nothing => format!("{} untyped", configuration.name),
+                Validation::Chosen => configuration.row(),
+                Validation::Everything => format!("{} everything on", configuration.row()),
+                Validation::Nothing => format!("{} untyped", configuration.row()),
             },
             Self::QuickFix(true) => "validation".to_owned(),
             Self::QuickFix(false) => "no validation".to_owned(),
@@ -258,6 +263,7 @@ fn described(settings: &Settings, why_not: Vec<String>) -> TestReport {
         .setting("orders a row", orders)
         .setting("slices", settings.slices)
         .setting("warm-up a slice", settings.warm_up)
+        .setting("workers of a pool", settings.workers())
         .setting("pacing", pacing_words(pacing()))
         .setting("hosts", "one process, loopback");
     report.notes = vec![

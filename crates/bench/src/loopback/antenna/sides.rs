@@ -78,14 +78,16 @@ impl Setup {
         Keeping { validates: self.validation != Validation::Nothing, journals: true, logs: false }
     }
 
-    fn start<A: Application + Send + 'static>(
+    fn start<A: Application + Clone + Send + 'static>(
         &self,
         builder: EngineBuilder,
         role: Role,
         directory: PathBuf,
         app: A,
     ) -> Result<Side<A>, String> {
-        Side::start(builder, vec![id(VERSION, PARTIES, 0, role)?], directory, self.keeping(), app)
+        let workers = self.configuration.workers;
+        let (ids, apps) = (vec![id(VERSION, PARTIES, 0, role)?], vec![app; workers]);
+        Side::start_each(builder, ids, directory, self.keeping(), (workers, apps))
     }
 
     pub(super) fn venue(
@@ -112,7 +114,9 @@ impl Setup {
     }
 }
 
-/// The venue's application: reads the nine fields of each order, and answers with its report.
+/// The venue's application, of which each worker has one: reads the nine fields of each order, and
+/// answers with its report.
+#[derive(Clone)]
 pub(super) struct Venue {
     reports: Reports,
     watch: Watch,
@@ -170,6 +174,7 @@ impl Application for Venue {
 }
 
 /// The trader's application: records when the report of each order has been read.
+#[derive(Clone)]
 pub(super) struct Trader {
     fields: Fields,
     watch: Watch,
@@ -198,5 +203,25 @@ impl Application for Trader {
     fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         self.watch.event("trader", event);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::configurations::CONFIGURATIONS;
+    use super::*;
+    use crate::folder::Folder;
+
+    #[test]
+    fn a_side_has_the_workers_of_a_pool_and_one_without_a_pool() {
+        let [default, aggressive, ..] = CONFIGURATIONS.map(|it| it.with_workers(3));
+        for (configuration, workers) in [(CONFIGURATIONS[0], 1), (default, 3), (aggressive, 1)] {
+            let (validation, layout) = (Validation::Chosen, configuration.layout(&[]));
+            let setup = Setup { configuration, validation, layout };
+            let (watch, folder) = (Watch::default(), Folder::new().unwrap());
+            let anywhere = "127.0.0.1:0".parse().unwrap();
+            let side = setup.venue(anywhere, folder.0.join("venue"), Venue::new(&setup, &watch)).unwrap();
+            assert_eq!(side.engine.stop().unwrap().len(), workers, "{}", configuration.name);
+        }
     }
 }

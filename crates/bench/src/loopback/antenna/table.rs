@@ -115,11 +115,13 @@ fn raw_of(measured: &[Measured], layout: Layout) -> Option<&Measured> {
 pub(super) fn tables(measured: &[Measured], settings: &Settings, cores: &[usize]) -> Vec<Table> {
     let columns: Vec<Column<'_>> = CONFIGURATIONS
         .iter()
-        .map(|it| (it.name.to_owned(), chosen(measured, it.name), it.published))
-        .filter(|(_, ours, _)| ours.is_some())
+        .filter_map(|it| {
+            let ours = chosen(measured, it.name)?;
+            Some((ours.series.name.clone(), Some(ours), it.published))
+        })
         .collect();
     let mut tables = vec![
-        configurations::settings(cores, settings.with_everything),
+        configurations::settings(cores, settings.workers(), settings.with_everything),
         laid_out("Configurations comparison", &columns),
         laid_out("Fixbolt vs QuickFIX C++", &beside_quickfix(measured)),
         every_row(measured),
