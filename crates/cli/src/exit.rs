@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use crate::options;
+
 /// The result of a command that did what was asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
@@ -25,12 +27,12 @@ impl Failure {
     /// Returns a failure for wrong usage, or for something that cannot be read or written: exit
     /// status 2.
     pub fn usage(line: impl Into<String>) -> Self {
-        Self { status: 2, line: without_error_numbers(line.into()) }
+        Self { status: 2, line: words(line.into()) }
     }
 
     /// Returns a failure for a timeout, or a missing connection: exit status 3.
     pub fn connection(line: impl Into<String>) -> Self {
-        Self { status: 3, line: without_error_numbers(line.into()) }
+        Self { status: 3, line: words(line.into()) }
     }
 
     /// Returns whether it is a timeout, or a missing connection.
@@ -47,6 +49,11 @@ impl Failure {
     pub fn file(doing: &str, path: &std::path::Path, error: &io::Error) -> Self {
         Self::usage(format!("cannot {doing} {}: {}", path.display(), reason(error)))
     }
+}
+
+/// Returns a line as a command says it.
+fn words(line: String) -> String {
+    options::named(&without_error_numbers(line)).into_owned()
 }
 
 impl fmt::Display for Failure {

@@ -1,5 +1,6 @@
 //! What the commands of Fixbolt have in common: how they end, what they print, their log, the
-//! interrupt that stops them, and how a program starts the other one.
+//! options that they name in place of keys, the interrupt that stops them, and how a program starts
+//! the other one.
 //!
 //! `fixbolt` is built on it, and so is `fixbolt-bench`, the program that `fixbolt bench` starts. It
 //! is no interface for other programs.
@@ -19,4 +20,5 @@ pub mod beside;
 pub mod exit;
 pub mod interrupt;
 pub mod log;
+pub mod options;
 pub mod output;

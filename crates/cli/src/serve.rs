@@ -13,6 +13,7 @@ use fixbolt::tls::Tls;
 use fixbolt::{Acceptance, Certificates, Engine, EngineBuilder, EngineError};
 use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_cli::log::{self, Line, Log, Severity, Told};
+use fixbolt_cli::options;
 use fixbolt_cli::output::{self, Format, Object};
 use fixbolt_conformance::Echo;
 use fixbolt_dictionary::{Policy, Version};
@@ -26,7 +27,7 @@ use signal_hook::iterator::Signals;
 use crate::check_config::{Summary, refused};
 use crate::fixt;
 use crate::halts::{self, Halts};
-use crate::tls::TlsArguments;
+use crate::tls::{self, TlsArguments};
 use crate::venue::{Venue, first_execution};
 
 /// Accepts FIX sessions and answers: a venue to try a client with.
@@ -114,7 +115,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     Log::Everything(arguments.output).install()?;
     let mut served = match &arguments.config {
         Some(file) => configured(file, arguments.app, arguments.keep_going)?,
-        None => any_counterparty(arguments.listen, arguments.app, arguments.tls.of_acceptor()?),
+        None => {
+            options::stand_for(tls::OPTIONS);
+            any_counterparty(arguments.listen, arguments.app, arguments.tls.of_acceptor()?)
+        }
     };
     if arguments.app == App::Echo {
         served.builder = served.builder.stores(|_| Box::new(MemoryStore::new()));

@@ -6,6 +6,15 @@ use clap::Args;
 use fixbolt::tls::{Authorities, ClientCertificates, OwnCertificate, Tls};
 use fixbolt_cli::exit::Failure;
 
+/// The keys of a configuration that these options are in place of.
+pub(crate) const OPTIONS: &[(&str, &str)] = &[
+    ("SocketUseSSL", "--tls"),
+    ("SocketCAFile", "--ca"),
+    ("NeedClientAuth", "--ca"),
+    ("SocketCertificateFile", "--cert"),
+    ("SocketPrivateKeyFile", "--key"),
+];
+
 /// What every command with connections has.
 #[derive(Debug, Args)]
 pub(crate) struct TlsArguments {

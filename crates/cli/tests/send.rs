@@ -387,7 +387,7 @@ fn username_and_password_are_in_the_logon_and_the_password_is_not_shown() {
         let ended = venue.asked(&[&ORDER[..], &arguments].concat());
         assert_eq!(ended.status, 3, "{}", ended.err);
         let warning = format!(
-            "fixbolt: warning: {path}: others than its owner may read this password (mode {mode:04o})"
+            "fixbolt: warning: --password-file {path}: others than its owner may read this password (mode {mode:04o})"
         );
         assert_eq!(ended.err.contains(&warning), mode != 0o600, "{}", ended.err);
         assert!(!format!("{ended:?}").contains("horse"));
@@ -405,7 +405,7 @@ fn username_and_password_are_in_the_logon_and_the_password_is_not_shown() {
         (["--password-file", &*file("blank", b"\n", 0o600)], "/blank: it is empty"),
         (["--password-file", &*file("two", b"correct\nhorse\n", 0o600)], "/two: it has a control character"),
         (["--password-file", &*file("bytes", b"\xff", 0o600)], "/bytes: stream did not contain valid UTF-8"),
-        (["--password-file", "nowhere"], "cannot read the password in nowhere: No such file"),
+        (["--password-file", "nowhere"], "--password-file nowhere: No such file"),
         (["--username", ""], "--username: a name has at least one character"),
     ] {
         let ended = command::run(&[&["send"], &ORDER[..], &arguments].concat());

@@ -50,15 +50,16 @@ fn an_order_is_filled_over_tls_and_whoever_is_not_trusted_is_told_why() {
     assert!(ended.out.contains("FILLED (2)"), "{}", ended.out);
     let no_certificate = send(&with[..3]);
     assert_eq!(no_certificate.status, 3);
-    assert!(no_certificate.err.contains("it requires a certificate of ours"), "{}", no_certificate.err);
+    let told = "it requires a certificate of ours; set --cert and --key";
+    assert!(no_certificate.err.contains(told), "{}", no_certificate.err);
     let unknown = send(&["--tls", "--ca", &other("ca.pem")]);
-    assert!(unknown.status == 3 && unknown.err.contains("SocketCAFile"), "{}", unknown.err);
-    let plain = send(&[]);
     assert!(
-        plain.status == 3 && plain.err.contains("whether its port expects TLS (SocketUseSSL)"),
+        unknown.status == 3 && unknown.err.contains("an authority of which --ca has its name"),
         "{}",
-        plain.err
+        unknown.err
     );
+    let plain = send(&[]);
+    assert!(plain.status == 3 && plain.err.contains("whether its port expects TLS (--tls)"), "{}", plain.err);
     let none = run(&["serve", "--tls"]);
     assert!(none.status == 2 && none.err.contains("--cert FILE --key FILE"), "{}", none.err);
 }
@@ -215,6 +216,37 @@ fn everything_that_is_wrong_with_the_files_of_a_session_is_told_at_once() {
             assert!(ended.err.contains(told), "{arguments:?}: {}", ended.err);
         }
     }
+}
+
+#[test]
+fn a_command_names_its_option_and_a_configuration_its_key() {
+    let (file, other) = (certificates("tls-options"), certificates("tls-options-other"));
+    let (cert, key, ca, no) = (file("CLIENT.pem"), file("CLIENT.key"), file("ca.pem"), file("no.pem"));
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--tls"];
+    let send = [&ORDER[..], &["--tls"]].concat();
+    for command in [&serve[..], &send] {
+        for (options, told) in [
+            (["--cert", &no, "--key", &key, "--ca", &ca], format!("--cert: {no}: No such file")),
+            (["--cert", &cert, "--key", &no, "--ca", &ca], format!("--key: {no}: No such file")),
+            (["--cert", &cert, "--key", &key, "--ca", &no], format!("--ca: {no}: No such file")),
+            (
+                ["--cert", &cert, "--key", &other("CLIENT.key"), "--ca", &ca],
+                "the private key (--key) is not that of the certificate (--cert)".to_owned(),
+            ),
+        ] {
+            let ended = run(&[command, &options].concat());
+            assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{}", ended.err);
+            assert!(ended.err.contains(&told) && !ended.err.contains("Socket"), "{told}: {}", ended.err);
+        }
+    }
+    let config = file("trader.cfg");
+    let text = format!(
+        "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\nHeartBtInt=30\nSocketConnectHost=a\nSocketConnectPort=1\nSocketCAFile={no}\n"
+    );
+    std::fs::write(&config, text).unwrap();
+    let ended = run(&[&ORDER[..], &["--config", &config]].concat());
+    let told = format!("SocketCAFile: {no}: No such file");
+    assert!(ended.status == 2 && ended.err.contains(&told) && !ended.err.contains("--ca"), "{}", ended.err);
 }
 
 #[test]

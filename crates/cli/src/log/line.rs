@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use fixbolt_codec::UtcTimestamp;
 
+use crate::options;
 use crate::output::{Format, Object, quoted, shown};
 
 /// The most bytes of a line's text, and of each of its values: a counterparty chooses some of them.
@@ -57,10 +58,19 @@ enum Value {
     Text(String),
 }
 
+impl Value {
+    /// Returns a text; a reason is the engine's, and others may be the counterparty's.
+    fn text(name: &str, value: impl Into<String>) -> Self {
+        let value = value.into();
+        Self::Text(if name == "reason" { options::named(&value).into_owned() } else { value })
+    }
+}
+
 impl Line {
     /// Creates a line of this moment. `kind` names what happened, for programs.
     pub fn new(severity: Severity, kind: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
-        let (time, kind, text) = (UtcTimestamp::now(), kind.into(), text.into());
+        let (time, kind) = (UtcTimestamp::now(), kind.into());
+        let text = options::named(&text.into()).into_owned();
         Self { severity, kind, time, session: None, peer: None, text, fields: Vec::new() }
     }
 
@@ -84,13 +94,13 @@ impl Line {
 
     /// Adds a value that the text has already, for programs.
     pub fn told(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.fields.push(Field { name, value: Value::Text(value.into()), is_told: true });
+        self.fields.push(Field { name, value: Value::text(name, value), is_told: true });
         self
     }
 
     /// Adds a value that follows the text.
     pub fn value(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.fields.push(Field { name, value: Value::Text(value.into()), is_told: false });
+        self.fields.push(Field { name, value: Value::text(name, value), is_told: false });
         self
     }
 

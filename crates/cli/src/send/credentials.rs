@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fixbolt_cli::exit::{Failure, without_error_numbers};
+use fixbolt_cli::exit::Failure;
 use fixbolt_cli::note;
 use fixbolt_dictionary::Dictionary;
 use fixbolt_session::{LogonFields, Secret};
@@ -55,17 +55,12 @@ fn check_field(dictionary: &Dictionary, tag: u32, option: &str) -> Result<(), Fa
 /// Reads a password: the text of a file without its last line end.
 fn password(path: &Path) -> Result<Secret, Failure> {
     let named = path.display();
-    let failed = |error: io::Error| {
-        Failure::usage(format!(
-            "cannot read the password in {named}: {}",
-            without_error_numbers(error.to_string())
-        ))
-    };
+    let failed = |error: io::Error| Failure::usage(format!("--password-file {named}: {error}"));
     let mut file = File::open(path).map_err(failed)?;
     let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
     if mode & 0o044 != 0 {
         note!(
-            "fixbolt: warning: {named}: others than its owner may read this password (mode {mode:04o}); run `chmod 600 {named}`"
+            "fixbolt: warning: --password-file {named}: others than its owner may read this password (mode {mode:04o}); run `chmod 600 {named}`"
         );
     }
     let mut text = String::new();
@@ -79,5 +74,5 @@ fn password(path: &Path) -> Result<Secret, Failure> {
         }
         _ => return Ok(Secret::new(word)),
     };
-    Err(Failure::usage(format!("cannot use the password in {named}: {wrong}")))
+    Err(Failure::usage(format!("--password-file {named}: {wrong}")))
 }

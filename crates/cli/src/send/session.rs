@@ -7,7 +7,7 @@ use std::time::Duration;
 use fixbolt::config::{Configuration, ConnectionType, GroupsAsSent, Identity, SessionConfiguration};
 use fixbolt::{Engine, EngineBuilder, Initiation};
 use fixbolt_cli::exit::{Failure, reason};
-use fixbolt_cli::note;
+use fixbolt_cli::{note, options};
 use fixbolt_dictionary::{Dictionary, Policy, Version};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
@@ -20,6 +20,7 @@ use crate::dictionary::failure;
 use crate::fixt;
 use crate::print::policy;
 use crate::serve::cannot_start;
+use crate::tls;
 
 /// The session to use, ready to start.
 pub(super) struct Session {
@@ -47,6 +48,7 @@ pub(super) struct Session {
 /// Returns the session for `--to`: with the journal of `--store`, or in memory, with sequence
 /// numbers that begin at 1.
 pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
+    options::stand_for(tls::OPTIONS);
     let (host, port) = arguments
         .to
         .rsplit_once(':')
