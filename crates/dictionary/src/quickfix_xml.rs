@@ -19,7 +19,7 @@ use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
     GroupId, Member, MessageDef, Origin,
 };
-use crate::read::{Faults, Findings, brief};
+use crate::read::{Faults, Findings};
 use crate::terms::AllTerms;
 use crate::xml;
 
@@ -198,11 +198,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         if let Some(name) = self.given_version {
             return Some(DictionaryVersion::named(name));
         }
-        let kind = root.attribute("type").map_or("FIX".to_string(), |kind| kind.trim().to_uppercase());
-        if !matches!(kind.as_str(), "FIX" | "FIXT") {
-            let reason = format!("attribute 'type' is '{}', not FIX or FIXT", brief(&kind));
-            self.found.error(xml::line(root), xml::label(root), reason);
-        }
+        let kind = self.kind_of(root);
         let (major, minor) =
             (xml::number(root, "major", &mut self.found), xml::number(root, "minor", &mut self.found));
         let pack = root.attribute("servicepack").map(|pack| pack.trim().trim_start_matches("SP"));

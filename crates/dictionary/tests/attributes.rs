@@ -86,6 +86,9 @@ fn a_word_that_is_not_known_is_a_mistake() {
     ] {
         assert_eq!(refused(WHOLE, part, by), [told]);
     }
+    for own in ["HOUSE", " fix ", "FIXML-LIKE"] {
+        read(&WHOLE.replace("type='FIX'", &format!("type='{own}'")));
+    }
     let overlay = "<fix extends='FIX.4.4'><messages><message name='NewOrderSingle' msgtype='D'>
         <group name='NoPartyIDs' required='Y'/></message></messages></fix>";
     let told =

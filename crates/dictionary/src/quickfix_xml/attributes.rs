@@ -110,6 +110,23 @@ impl Element {
 }
 
 impl<'a, 'd> Reader<'a, 'd> {
+    /// Returns the first part of a version's name: `FIX`, `FIXT`, or a word of the dictionary's own
+    /// that is not nearly one of these.
+    pub(super) fn kind_of(&mut self, root: Node<'a, 'd>) -> String {
+        let Some(word) = root.attribute("type") else { return "FIX".to_owned() };
+        let kind = word.trim().to_uppercase();
+        // A distance is at least the difference of the lengths, and costs their product.
+        let distance = |known: &str| {
+            let is_as_long = kind.len().abs_diff(known.len()) <= 1;
+            if is_as_long { osa_distance(&kind, known) } else { usize::MAX }
+        };
+        if distance("FIX").min(distance("FIXT")) == 1 {
+            let reason = format!("attribute 'type' is '{kind}', not FIX or FIXT");
+            self.found.error(xml::line(root), xml::label(root), reason);
+        }
+        kind
+    }
+
     /// Returns whether a field takes any value beside its codes: `true`, as QuickFIX/J reads it, or
     /// `Y`, each in any case.
     pub(super) fn allows_other_values(&mut self, node: Node<'a, 'd>) -> bool {
