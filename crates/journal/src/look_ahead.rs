@@ -77,9 +77,10 @@ impl Log {
         } else if self.wanted.segment_after != number {
             self.wanted.segment_after = number;
             self.want(Task::Prepare);
+            // To ask at once if the worker is not idle until then, also where no page is wanted.
             alert = length / 4;
         } else if self.wanted.threads & Task::Prepare.bit() != 0 {
-            // The worker has not been idle since it began with the segment.
+            // The worker has not been idle since it asked.
             self.want(Task::Prepare);
         }
         let small_segments = u32::try_from(GIVEN_BACK / length).unwrap_or(u32::MAX).max(1);

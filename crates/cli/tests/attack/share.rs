@@ -35,8 +35,9 @@ impl HalfACore {
 /// it finish its slice, and the client that is measured then waits for a processor for as long as
 /// 300 us while the server has answered.
 fn give_way() {
-    // On Linux both are of the calling thread alone; nobody may refuse to lower them.
+    #[cfg(not(target_os = "linux"))]
     let _ = rustix::process::nice(10);
+    // Of the calling thread alone; nobody may refuse to lower it.
     #[cfg(target_os = "linux")]
     {
         let thread = rustix::thread::gettid().as_raw_nonzero().to_string();

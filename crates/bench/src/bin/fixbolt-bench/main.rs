@@ -87,7 +87,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Every test in its short form, in the order of the page.
+/// Every test in the form that the page has, which is the short one of most, in its order.
 const PAGE: &[(&str, all::Short)] = &[
     ("codec", codec::page),
     ("session", session::page),
