@@ -110,8 +110,8 @@ impl Element {
 }
 
 impl<'a, 'd> Reader<'a, 'd> {
-    /// Returns the first part of a version's name: `FIX`, `FIXT`, or a word of the dictionary's own
-    /// that is not nearly one of these.
+    /// Returns the first part of a version's name: `FIX`, `FIXT`, or a word of the dictionary's
+    /// own, with a warning where that is nearly one of these.
     pub(super) fn kind_of(&mut self, root: Node<'a, 'd>) -> String {
         let Some(word) = root.attribute("type") else { return "FIX".to_owned() };
         let kind = word.trim().to_uppercase();
@@ -121,8 +121,9 @@ impl<'a, 'd> Reader<'a, 'd> {
             if is_as_long { osa_distance(&kind, known) } else { usize::MAX }
         };
         if distance("FIX").min(distance("FIXT")) == 1 {
-            let reason = format!("attribute 'type' is '{kind}', not FIX or FIXT");
-            self.found.error(xml::line(root), xml::label(root), reason);
+            let reason =
+                format!("attribute 'type' is '{kind}', read as a name of its own; is FIX or FIXT meant?");
+            self.found.warn(xml::line(root), xml::label(root), reason);
         }
         kind
     }
