@@ -149,6 +149,22 @@ fn a_reset_that_is_not_answered_sends_no_other_logout_after_one_of_ours() {
     }
 }
 
+// R-RESET-13
+#[test]
+fn a_reset_that_was_begun_before_our_logout_was_seen_ends_the_connection_and_resets_nothing() {
+    let mut side = logged_on(|s| s.reset_on_error = true);
+    side.log_out(0, "good night").unwrap();
+    assert_eq!(kinds(&side.take(0)), "5");
+    assert_eq!(kinds(&side.say(0, ANSWER)), "");
+    assert!(side.app.notes.iter().any(|note| note.contains("has crossed our Logout")));
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
+    assert_eq!(numbers(&side), (3, 4));
+    // The counterparty, which has begun to reset, does so with its next Logon.
+    side.connect(0);
+    assert_eq!(kinds(&side.say(0, ANSWER)), "A");
+    assert_eq!(numbers(&side), (2, 2));
+}
+
 // R-RESET-9
 #[test]
 fn an_answer_that_does_not_reset_is_refused() {

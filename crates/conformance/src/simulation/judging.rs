@@ -197,7 +197,7 @@ impl World {
             // what the application or a limit has refused to send again.
             E::LogoutTimedOut => {
                 let slow = self.link.settings.max_replay_rate.is_some() || faults.throttles;
-                planned && (rough || it.peer_left || slow || refused)
+                planned && (rough || it.peer_left || slow || refused || self.reset_has_crossed())
                     || faults.application
                     || self.link.peer.habits.logout_answer != LogoutAnswer::AtOnce
             }

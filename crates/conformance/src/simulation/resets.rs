@@ -12,12 +12,14 @@ impl World {
     /// The two sides have different numbers: a store that was put back explains it, an edge that
     /// one side holds, or a reset that only one side has made so far.
     pub(super) fn judge_numbers(&self, why: String) -> Result<(), Stop> {
-        // The counterparty did not know of our Logout when it began a reset, which its next Logon
-        // repeats.
-        let crossed =
-            self.link.diary.now.leave.is_some() && self.link.peer.own_resets != self.link.peer_resets;
-        let reset = crossed || self.reset_is_unheard();
+        let reset = self.reset_has_crossed() || self.reset_is_unheard();
         if self.link.diary.disturbed || self.edge_is_held() || reset { Ok(()) } else { Err(Stop(why)) }
+    }
+
+    /// Returns whether the counterparty did not know of our Logout when it began a reset, which its
+    /// next Logon repeats.
+    pub(super) fn reset_has_crossed(&self) -> bool {
+        self.link.diary.now.leave.is_some() && self.link.peer.own_resets != self.link.peer_resets
     }
 
     /// Returns whether the session has reset its numbers with a Logon that has not reached the

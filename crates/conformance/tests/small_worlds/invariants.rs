@@ -47,8 +47,9 @@ pub(crate) fn is_caused(end: &SessionEnd, causes: Causes) -> bool {
     match end {
         SessionEnd::ConnectionLost | SessionEnd::LogonUnanswered => cut || closed,
         SessionEnd::LoggedOutByUs | SessionEnd::LoggedOutByPeer => logout || waited || unsettled,
-        SessionEnd::LogoutTimedOut
-        | SessionEnd::PeerDidNotClose
+        // A reset may cross a Logout.
+        SessionEnd::LogoutTimedOut => waited || unsettled,
+        SessionEnd::PeerDidNotClose
         | SessionEnd::LogonTimedOut
         | SessionEnd::HeartbeatTimedOut
         | SessionEnd::ResetUnanswered => waited,

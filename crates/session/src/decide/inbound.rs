@@ -17,7 +17,7 @@ use crate::decide::check::Checker;
 use crate::decide::due::SESSION_END;
 use crate::decide::fields::Unexpected;
 use crate::decide::logon;
-use crate::decide::reaction::{Answer, Decision, LogOut, Reaction, Then, Told};
+use crate::decide::reaction::{Answer, Decision, LogOut, Reaction, SessionReaction, Then, Told};
 use crate::decide::sequence::{Arrived, poss_dup_fault, reject_poss_dup, too_high, too_low};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
@@ -33,6 +33,9 @@ use crate::values::fix::{msg_type, tag};
 use crate::values::time::{Mono, Now, Utc};
 use crate::wire::admin_message::{Reject, missing};
 use crate::wire::header::Header;
+
+/// Told when a reset ends a connection.
+const CROSSED: &str = "the counterparty's reset of the sequence numbers has crossed our Logout, and comes again with its next Logon";
 
 /// Decides about a message of the counterparty. `is_reordered` says whether it comes from the
 /// reorder buffer. An application message gets its version and the places of its fields.
@@ -118,14 +121,21 @@ fn arrived<'m>(
     {
         return while_resetting(connection, header, seq);
     }
-    // R-RESET-6: a reset by agreement has sequence number 1 whatever is expected.
-    if connection.logon.phase() == Phase::LoggedOn
-        && !header.poss_dup
+    // R-RESET-6: a reset by agreement has sequence number 1 whatever is expected. R-RESET-5
+    if !header.poss_dup
         && header.is_reset_logon(message)
-        // R-RESET-5
         && session.fixed.settings.id.version() >= Version::Fix41
     {
-        return Arrived::Unexpected(seq, Unexpected::Reset);
+        match &connection.logon.phase {
+            PhaseState::LoggedOn { .. } => return Arrived::Unexpected(seq, Unexpected::Reset),
+            // R-RESET-13
+            PhaseState::LogoutSent(leave) => {
+                let end = leave.end_or(SessionEnd::LogoutTimedOut);
+                let told = Event::Note(CROSSED);
+                return Arrived::Decided(SessionReaction::close_and_tell(end, told).into());
+            }
+            _ => {}
+        }
     }
     // 8: a Reset is followed whatever its own sequence number. R-SEQRESET-6
     if header.is_reset(message) {

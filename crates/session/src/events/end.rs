@@ -27,7 +27,8 @@ pub enum SessionEnd {
     LoggedOutByPeer,
     /// We logged out, and the counterparty answered.
     LoggedOutByUs,
-    /// We logged out, and no answer came in time.
+    /// We logged out, and no answer came in time, or a reset of the sequence numbers that the
+    /// counterparty had begun instead.
     LogoutTimedOut,
     /// The counterparty logged out and did not close the connection in time.
     PeerDidNotClose,
