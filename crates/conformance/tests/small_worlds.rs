@@ -122,7 +122,7 @@ fn orders_arrive_once_in_every_order_of_events_with_stores_that_acknowledge_late
         return;
     }
     let orders = Budget { connects: 2, ..Budget::orders(1, 1) };
-    exhaust_all("late stores, a cut", 30_000, Budget { cuts: 1, ..orders }, late);
+    exhaust_all("late stores, a cut", 25_000, Budget { cuts: 1, ..orders }, late);
     let order = Budget { connects: 2, ..Budget::orders(1, 0) };
     exhaust_all("late stores, a death", 3_000, Budget { deaths: 1, ..order }, late_answers);
     exhaust_all("late stores, a reset", 150, Budget { resets: 1, ..order }, late);
