@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::message;
+use crate::message::{self, Message};
 use crate::names::OPEN;
 use crate::peer::Peer;
 use crate::process::wait_for;
@@ -138,11 +138,7 @@ impl Good<'_> {
             while Instant::now() < until {
                 match peer.receive() {
                     Ok(Some(message)) if message.kind() == "2" => {
-                        // Every message of ours that it misses may be skipped.
-                        let from = message.get("7").and_then(|from| from.parse().ok()).unwrap_or(1);
-                        let next = std::mem::replace(&mut peer.next, from);
-                        let _ = peer.send(&format!("35=4|43=Y|122={}|123=Y|36={next}", message::time(0)));
-                        peer.next = next;
+                        fill(peer, &message);
                         let again = peer.order(&id, "again");
                         if again.is_err() {
                             break;
@@ -181,7 +177,9 @@ impl Good<'_> {
         while asked.is_ok()
             && let Ok(Some(message)) = peer.receive()
         {
-            if message.kind() == "8" {
+            if message.kind() == "2" {
+                fill(peer, &message);
+            } else if message.kind() == "8" {
                 ids.extend(message.get("11"));
             } else if message.get("112").as_deref() == Some("the-end") {
                 return Some(ids);
@@ -190,6 +188,14 @@ impl Good<'_> {
         (self.next, self.peer) = (peer.next, None);
         None
     }
+}
+
+/// Answers a ResendRequest: every message of ours that the server misses may be skipped.
+fn fill(peer: &mut Peer, request: &Message) {
+    let from = request.get("7").and_then(|from| from.parse().ok()).unwrap_or(1);
+    let next = std::mem::replace(&mut peer.next, from);
+    let _ = peer.send(&format!("35=4|43=Y|122={}|123=Y|36={next}", message::time(0)));
+    peer.next = next;
 }
 
 #[test]

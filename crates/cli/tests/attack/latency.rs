@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::peer::Peer;
+use crate::share::leave_a_core;
 
 /// The times of round trips, sorted.
 #[derive(Clone, Default, Debug)]
@@ -33,8 +34,15 @@ impl Times {
     pub(crate) fn beside(good: &mut Peer, slice: Duration, work: impl FnOnce(Instant) + Send) -> Self {
         let until = Instant::now() + slice;
         std::thread::scope(|scope| {
-            scope.spawn(move || work(until));
-            Self::measure(good, until)
+            scope.spawn(move || {
+                leave_a_core();
+                work(until);
+            });
+            let measured = scope.spawn(move || {
+                leave_a_core();
+                Self::measure(good, until)
+            });
+            measured.join().expect("every order is answered")
         })
     }
 

@@ -31,6 +31,22 @@ impl HalfACore {
     }
 }
 
+/// Keeps this thread to the last core, so that the server has the others. Counterparties do not
+/// work on the server's machine: a client that becomes ready on the core of a busy worker would
+/// wait up to 4 ms for it, while the server has long answered.
+pub(crate) fn leave_a_core() {
+    #[cfg(target_os = "linux")]
+    {
+        let mut cores = rustix::thread::sched_getaffinity(None).expect("a thread has cores");
+        let last = (0..rustix::thread::CpuSet::MAX_CPU).rev().find(|core| cores.is_set(*core));
+        if let Some(last) = last.filter(|_| cores.count() > 1) {
+            cores.clear();
+            cores.set(last);
+            rustix::thread::sched_setaffinity(None, &cores).expect("one of its cores");
+        }
+    }
+}
+
 /// Has every other thread that becomes ready run in place of this one: a lower priority alone lets
 /// it finish its slice, and the client that is measured then waits for a processor for as long as
 /// 300 us while the server has answered.
