@@ -42,6 +42,8 @@ mod data_type;
 mod diff;
 #[cfg(feature = "files")]
 mod encoding;
+#[cfg(feature = "files")]
+mod hidden;
 mod limits;
 mod loaded;
 mod locate;

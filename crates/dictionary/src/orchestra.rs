@@ -6,6 +6,7 @@
 //! every scenario. Constant values and the conditions of rules are kept as text. Not read: other
 //! scenarios of fields and code sets (with a warning), responses, actors, flows and annotations.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use roxmltree::Node;
@@ -20,7 +21,7 @@ use crate::model::{
     Member, MessageDef, Origin,
 };
 use crate::pedigree::{Pedigree, Reference};
-use crate::read::{Faults, Findings};
+use crate::read::{Faults, Findings, brief, given_twice};
 use crate::terms::{AllTerms, Presence, Rule, Scenario, Terms};
 use crate::xml;
 
@@ -76,7 +77,7 @@ pub(crate) fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> 
         Definition::Scenario(at) => scenario_nodes.get(at).copied(),
         Definition::Header | Definition::Trailer => None,
     };
-    xml::conclude(draft, found, options.standard_names, &document, node_of)
+    xml::conclude(draft, found, options.standard_names, None, &document, node_of)
 }
 
 #[derive(Default)]
@@ -297,7 +298,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 continue;
             };
             let mut codes = Vec::new();
-            let mut seen = HashSet::new();
+            let mut seen = HashMap::new();
             for code in xml::elements(node).filter(|node| node.tag_name().name() == "code") {
                 if self.pedigree.as_ref().is_some_and(|pedigree| !pedigree.has_code(node, code)) {
                     continue;
@@ -305,11 +306,15 @@ impl<'a, 'd> Reader<'a, 'd> {
                 let value = xml::required(code, "value", &mut self.found);
                 let name = xml::required(code, "name", &mut self.found);
                 let (Some(value), Some(name)) = (value, name) else { continue };
-                if seen.insert(value) {
-                    codes.push(Code { value: value.to_string(), name: name.to_string() });
-                } else {
-                    let reason = format!("'{value}' is given twice, the first is kept");
-                    self.found.warn(xml::line(code), xml::place(code), reason);
+                match seen.entry(value) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(name);
+                        codes.push(Code { value: value.to_string(), name: name.to_string() });
+                    }
+                    Entry::Occupied(first) => {
+                        let reason = given_twice(value, name, first.get());
+                        self.found.warn(xml::line(code), xml::place(code), reason);
+                    }
                 }
             }
             let union = self.union_type(node);
@@ -355,6 +360,7 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     fn fields(&mut self, root: Node<'a, 'd>) -> Vec<FieldDef> {
         let mut fields = Vec::new();
+        let mut names = HashMap::new();
         let nodes = self.definitions(root, "field");
         for &node in &nodes {
             let tag = xml::number(node, "id", &mut self.found);
@@ -362,6 +368,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             // v1.0 has the code set as the type, v1.1 in a separate attribute.
             let set_name = node.attribute("codeSet").or_else(|| xml::required(node, "type", &mut self.found));
             let (Some(tag), Some(name), Some(set_name)) = (tag, name, set_name) else { continue };
+            names.entry(tag).or_insert(name);
             let (codes, kind, set_union) = match self.sets.get(set_name) {
                 Some(&set) => set,
                 None => {
@@ -373,7 +380,9 @@ impl<'a, 'd> Reader<'a, 'd> {
             let length_tag =
                 node.attribute("lengthId").and_then(|_| xml::number(node, "lengthId", &mut self.found));
             if !self.tags.insert(tag) && self.duplicate_tags {
-                let reason = format!("tag {tag} again, the first is kept");
+                let first = names.get(&tag).copied().unwrap_or_default();
+                let reason =
+                    format!("tag {tag} again: '{}' is hidden by '{}' before it", brief(name), brief(first));
                 self.found.warn(xml::line(node), xml::label(node), reason);
                 continue;
             }

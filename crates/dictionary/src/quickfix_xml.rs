@@ -6,6 +6,7 @@
 //! a warning. Undefined names and duplicate field numbers, which some loaders accept silently, are
 //! refused.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use fixbolt_codec::Version;
@@ -19,7 +20,7 @@ use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
     GroupId, Member, MessageDef, Origin,
 };
-use crate::read::{Faults, Findings};
+use crate::read::{Faults, Findings, brief, given_twice};
 use crate::terms::AllTerms;
 use crate::xml;
 
@@ -132,7 +133,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             Definition::Message(at) => self.message_nodes.get(at).copied(),
             Definition::Scenario(_) | Definition::Header | Definition::Trailer => None,
         };
-        xml::conclude(draft, self.found, standard_names, document, node_of)
+        xml::conclude(draft, self.found, standard_names, self.base, document, node_of)
     }
 
     /// Returns the draft, or `None` if there is too little to continue; errors are in `found`.
@@ -166,8 +167,8 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
         self.components(section("components"));
         let messages = section("messages").filter_map(|node| self.message(node)).collect();
-        let header = xml::child(root, "header").map_or_else(Vec::new, |node| self.members(node, 0));
-        let trailer = xml::child(root, "trailer").map_or_else(Vec::new, |node| self.members(node, 0));
+        let header = xml::children(root, "header").flat_map(|node| self.members(node, 0)).collect();
+        let trailer = xml::children(root, "trailer").flat_map(|node| self.members(node, 0)).collect();
         Some(self.draft(version, origin, messages, [header, trailer]))
     }
 
@@ -237,8 +238,10 @@ impl<'a, 'd> Reader<'a, 'd> {
         let name = xml::required(node, "name", &mut self.found);
         let type_name = xml::required(node, "type", &mut self.found);
         let (Some(tag), Some(name)) = (tag, name) else { return };
-        if self.duplicate_tags && self.field_places.contains_key(&tag) {
-            self.found.warn(xml::line(node), xml::label(node), format!("tag {tag} again, the first is kept"));
+        if let Some(first) = self.field_places.get(&tag).filter(|_| self.duplicate_tags) {
+            let first = brief(&self.fields[*first].name);
+            let reason = format!("tag {tag} again: '{}' is hidden by '{first}' before it", brief(name));
+            self.found.warn(xml::line(node), xml::label(node), reason);
             self.tags.entry(name).or_insert(tag);
             return;
         }
@@ -272,20 +275,24 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     fn codes(&mut self, field: Node<'a, 'd>) -> Vec<Code> {
         let mut codes: Vec<Code> = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen = HashMap::new();
         for value in xml::elements(field) {
             if value.tag_name().name() != "value" {
                 self.found.warn(xml::line(value), xml::place(value), "unknown element, not read");
                 continue;
             }
             let Some(code) = xml::required(value, "enum", &mut self.found) else { continue };
-            if !seen.insert(code) {
-                let reason = format!("'{code}' is given twice, the first is kept");
-                self.found.warn(xml::line(value), xml::label(field), reason);
-                continue;
-            }
             let name = value.attribute("description").filter(|name| !name.is_empty()).unwrap_or(code);
-            codes.push(Code { value: code.to_string(), name: name.to_string() });
+            match seen.entry(code) {
+                Entry::Vacant(entry) => {
+                    entry.insert(name);
+                    codes.push(Code { value: code.to_string(), name: name.to_string() });
+                }
+                Entry::Occupied(first) => {
+                    let reason = given_twice(code, name, first.get());
+                    self.found.warn(xml::line(value), xml::label(field), reason);
+                }
+            }
         }
         codes
     }

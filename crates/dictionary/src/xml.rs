@@ -4,12 +4,15 @@
 //! points to: nothing is fetched and nothing is expanded.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use roxmltree::{Document, Error, Node};
 
 use crate::assemble::{Definition, Draft, DraftError, NO_HEADER};
+use crate::hidden::hidden_members;
 use crate::limits;
 use crate::loaded::{Loaded, lines_of};
+use crate::model::Dictionary;
 use crate::read::{Faults, Findings, Lines, ReadError, Spot, brief};
 
 /// Returns the text for the parser, every line where it was: without a byte order mark, white space
@@ -165,8 +168,8 @@ fn measure(plain: &str) -> Result<Option<usize>, (usize, String)> {
     Ok(None)
 }
 
-/// Completes and assembles what a reader made of a document; `node_of` returns the element of a
-/// fault.
+/// Completes and assembles what a reader made of a document, which may extend `base`; `node_of`
+/// returns the element of a fault.
 ///
 /// # Errors
 /// Returns what the reader found together with what assembling finds, so that one run reports
@@ -175,6 +178,7 @@ pub(crate) fn conclude<'a, 'd: 'a>(
     mut draft: Draft,
     mut found: Findings,
     standard_names: bool,
+    base: Option<&Dictionary>,
     document: &'a Document<'d>,
     node_of: impl Fn(Definition) -> Option<Node<'a, 'd>>,
 ) -> Result<Loaded, Faults> {
@@ -204,7 +208,18 @@ pub(crate) fn conclude<'a, 'd: 'a>(
     }
     let lines = lines_of(&draft, |place| Some(found.line(line(node_of(place)?))));
     match draft.assemble() {
-        Ok(dictionary) => found.conclude().map(|warnings| Loaded { dictionary, warnings, lines }),
+        Ok(dictionary) => {
+            let mut known = HashSet::new();
+            if let Some(base) = base {
+                hidden_members(base, |_, reason| _ = known.insert(reason));
+            }
+            hidden_members(&dictionary, |at, reason| {
+                if !known.contains(&reason) {
+                    found.warn(line(node_or_root(at)), place(node_or_root(at)), reason);
+                }
+            });
+            found.conclude().map(|warnings| Loaded { dictionary, warnings, lines })
+        }
         Err(faults) => {
             for DraftError { place: at, reason } in faults {
                 found.error(line(node_or_root(at)), place(node_or_root(at)), reason);

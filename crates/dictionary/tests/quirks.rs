@@ -162,7 +162,13 @@ fn a_name_must_be_defined_and_a_tag_must_be_unique_unless_the_options_allow_othe
     let text =
         text.replace("<field name='Typo'/>", "").replace("number='41' name='Old'", "number='41' name='X'");
     let (dictionary, warnings) = load(Source::text(&text).accept_duplicate_tags()).expect("it is accepted");
-    assert_eq!(reasons(&warnings), ["tag 37708 again, the first is kept"]);
+    assert_eq!(
+        reasons(&warnings),
+        [
+            "tag 37708 again: 'New' is hidden by 'Old' before it",
+            "field 'Old' is hidden by field 'Old' before it"
+        ]
+    );
     let field = dictionary.field(37708).expect("it is defined");
     assert_eq!((field.name.as_str(), field.kind), ("Old", DataType::Char));
     assert_eq!(flat(&dictionary, "U"), [(37708, false)]);
@@ -423,7 +429,7 @@ fn values_given_twice_or_without_a_name_are_read() {
          <value enum='3'/><value enum='VALUE1/32' description=''/><value enum='ISO Country Code' description='COUNTRY'/></field>",
     );
     let (dictionary, warnings) = read_with_warnings(&text);
-    assert_eq!(reasons(&warnings), ["'M1' is given twice, the first is kept"]);
+    assert_eq!(reasons(&warnings), ["'M1' is given twice: 'AGAIN' is hidden by 'EXACT' before it"]);
     let names: Vec<_> =
         dictionary.codes(574).iter().map(|code| (code.value.as_str(), code.name.as_str())).collect();
     assert_eq!(
@@ -532,7 +538,14 @@ fn a_field_listed_twice_in_a_message_keeps_its_first_position() {
     let (dictionary, warnings) = read_with_warnings(&text);
     assert_eq!(flat(&dictionary, "U"), [(5002, false), (5003, true), (5001, false)]);
     assert_eq!(flat(&dictionary, "V"), [(5002, false)]);
-    assert_eq!(reasons(&warnings), ["is listed twice, the first is kept"]);
+    assert_eq!(
+        reasons(&warnings),
+        [
+            "is listed twice, the first is kept",
+            "'A' of component 'C' is hidden by field 'A' before it",
+            "'B' of component 'D' is hidden by 'B' of component 'C' before it",
+        ]
+    );
 }
 
 /// What the dialect leaves to XML: order of sections and attributes, quotes, comments, a byte order

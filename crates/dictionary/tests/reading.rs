@@ -209,7 +209,7 @@ fn an_orchestra_field_takes_its_codes_and_its_union_from_the_set_or_from_itself(
     assert_eq!(
         reasons(&warnings),
         [
-            "'1' is given twice, the first is kept",
+            "'1' is given twice: 'Uno' is hidden by 'One' before it",
             "unknown union type 'Fancy', every value of the base type is accepted"
         ]
     );

@@ -94,7 +94,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             self.found.error(xml::line(root), xml::label(root), reason);
             return None;
         }
-        let section = |name| xml::child(root, name).into_iter().flat_map(xml::elements);
+        // A section may be split; its parts are combined.
+        let section = |name| xml::children(root, name).flat_map(xml::elements);
         for node in xml::elements(root) {
             let known = ["header", "messages", "trailer", "components", "fields"];
             if !known.contains(&node.tag_name().name()) {
@@ -122,13 +123,13 @@ impl<'a, 'd> Reader<'a, 'd> {
         for (name, place, members) in
             [("header", "Header", &mut header), ("trailer", "Trailer", &mut trailer)]
         {
-            match xml::child(root, name) {
-                Some(node) if version.begin_string == Version::Fixt11.name() && base.header.is_empty() => {
+            for node in xml::children(root, name) {
+                if version.begin_string == Version::Fixt11.name() && base.header.is_empty() {
                     let reason = format!("{} has none: it is that of FIXT.1.1", version.name);
                     self.found.error(xml::line(node), xml::label(node), reason);
+                } else {
+                    self.merge(members, node, place);
                 }
-                Some(node) => self.merge(members, node, place),
-                None => {}
             }
         }
         let origin = Origin {

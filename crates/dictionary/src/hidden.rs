@@ -1,0 +1,72 @@
+//! What a dictionary lists but no message can have: a member whose tag comes before it in the same
+//! definition, by itself or with a component.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::assemble::Definition;
+use crate::limits;
+use crate::model::{Dictionary, Member};
+use crate::read::brief;
+
+/// Reports the members that are hidden, each with the definition that lists it and a reason that
+/// names it and what hides it. What is hidden within a component is a matter of that component
+/// alone, not of everything that has it.
+pub(crate) fn hidden_members(dictionary: &Dictionary, mut report: impl FnMut(Definition, String)) {
+    // Members that were looked at: a small file may list large components again and again.
+    let mut looked = 0_u64;
+    for (place, members) in definitions(dictionary) {
+        let mut places: HashMap<u32, usize> = HashMap::with_capacity(members.len());
+        for (at, member) in members.iter().enumerate() {
+            // By the member that hides some of this one: the first of these tags, and how many.
+            let mut hidden: BTreeMap<usize, (u32, usize)> = BTreeMap::new();
+            for flat in dictionary.expand(std::slice::from_ref(member)) {
+                looked += 1;
+                let first = *places.entry(flat.tag).or_insert(at);
+                if first < at {
+                    hidden.entry(first).or_insert((flat.tag, 0)).1 += 1;
+                }
+            }
+            for (first, (tag, count)) in hidden {
+                let [one, other] = [member, &members[first]].map(|member| named(dictionary, member, tag));
+                let more = match count {
+                    1 => String::new(),
+                    _ => format!(" (and {} more)", count - 1),
+                };
+                report(place, format!("{one} is hidden by {other} before it{more}"));
+            }
+            if looked > limits::ALL_MEMBERS {
+                return report(place, "from here on, hidden members are not looked for".to_string());
+            }
+        }
+    }
+}
+
+fn definitions(dictionary: &Dictionary) -> impl Iterator<Item = (Definition, &[Member])> {
+    let components = dictionary.components.iter().enumerate();
+    let components = components.map(|(at, one)| (Definition::Component(at), one.members.as_slice()));
+    let groups = dictionary.groups.iter().enumerate();
+    let groups = groups.map(|(at, one)| (Definition::Group(at), one.members.as_slice()));
+    let messages = dictionary.messages.iter().enumerate();
+    let messages = messages.map(|(at, one)| (Definition::Message(at), one.members.as_slice()));
+    let scenarios = dictionary.scenarios.iter().enumerate();
+    let scenarios = scenarios.map(|(at, one)| (Definition::Scenario(at), one.message.members.as_slice()));
+    let outer = [
+        (Definition::Header, dictionary.header.as_slice()),
+        (Definition::Trailer, dictionary.trailer.as_slice()),
+    ];
+    // A definition with one member hides nothing.
+    let all = components.chain(groups).chain(messages).chain(scenarios).chain(outer);
+    all.filter(|(_, members)| members.len() > 1)
+}
+
+/// Returns the name of what has this tag in a member: `'Symbol' of component 'Instrument'`.
+fn named(dictionary: &Dictionary, member: &Member, tag: u32) -> String {
+    let name = brief(dictionary.field(tag).map_or("", |field| &field.name));
+    match *member {
+        Member::Field { .. } => format!("field '{name}'"),
+        Member::Group { .. } => format!("group '{name}'"),
+        Member::Component { component, .. } => {
+            format!("'{name}' of component '{}'", brief(&dictionary.component(component).name))
+        }
+    }
+}
