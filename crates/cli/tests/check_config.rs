@@ -136,13 +136,27 @@ fn what_stops_the_start_stops_check_config_with_the_same_lines() {
         ("a core named twice", "WorkerCores=0,0\n".to_owned()),
         ("cores for fewer workers", "WorkerCores=0\n".to_owned()),
         ("memory twice", format!("Store=memory\nFileStorePath={}\n", at("journals"))),
+        ("more sessions than MaxSessions", "MaxSessions=1\n".to_owned()),
+        ("a link that leads nowhere", format!("FileStorePath={}/journals\n", at("link"))),
+        ("addresses that overlap", "SocketAcceptHost=0.0.0.0\n".to_owned()),
     ];
+    std::os::unix::fs::symlink("nowhere", folder.join("link")).unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let another = "\n[SESSION]\nBeginString=FIX.4.4\nTargetCompID=SECOND\n";
     if cfg!(target_os = "linux") {
         mistakes.push(("a core that does not exist", "WorkerCores=1023\n".to_owned()));
     }
     for (what, setting) in mistakes {
         let text = VENUE.replace("Workers=2\n", if what.contains("core") { "" } else { "Workers=2\n" });
-        let text = if what == "cores for fewer workers" { VENUE.to_owned() } else { text };
+        let text = match what {
+            "cores for fewer workers" => VENUE.to_owned(),
+            "more sessions than MaxSessions" => text + another,
+            "addresses that overlap" => {
+                let at = format!("SocketAcceptHost=127.0.0.1\nSocketAcceptPort={free}\n");
+                text.replace("SocketAcceptPort=0", &format!("SocketAcceptPort={free}")) + another + &at
+            }
+            _ => text,
+        };
         let path = folder.join("venue.cfg");
         std::fs::write(&path, text.replace("[SESSION]", &format!("{setting}[SESSION]"))).unwrap();
         let path = path.to_str().unwrap();
@@ -272,6 +286,76 @@ fn with_keep_going_the_sessions_without_mistakes_are_served() {
     // No session is without mistakes.
     let path = file("serve-keep-going-none", &VENUE.replace("FIX.4.4", "FIX.5.0"));
     assert_eq!(run(&["serve", "--keep-going", "--config", path.to_str().unwrap()]).status, 2);
+}
+
+#[test]
+fn what_may_not_do_what_was_hoped_is_a_warning() {
+    let folder = directory("check-config-doubtful");
+    let path = folder.join("venue.cfg");
+    for (setting, key, warning) in [
+        (
+            "SenderSubID=DESK # the desk",
+            "SenderSubID",
+            "`DESK # the desk` is the value, to its end: a comment must",
+        ),
+        (
+            "FileStorePath=~/journals",
+            "FileStorePath",
+            "`~/journals` is a directory called ~ here, since only a shell",
+        ),
+        (
+            "StartTime=08:00:00\nEndTime=09:00:00\nLogonTime=10:00:00\nLogoutTime=11:00:00",
+            "LogonTime",
+            "FIX.4.4:VENUE/DESK->TRADER can never log on: its schedule allows no connection within three",
+        ),
+    ] {
+        let setting = match key {
+            "LogonTime" => format!("SenderSubID=DESK\n{setting}"),
+            _ => setting.to_owned(),
+        };
+        std::fs::write(&path, VENUE.replace("[SESSION]", &format!("{setting}\n[SESSION]"))).unwrap();
+        let ended = run(&["check-config", path.to_str().unwrap()]);
+        assert_eq!(ended.status, 0, "{}", ended.out);
+        let said = format!(": {key}: {warning}");
+        assert_eq!(ended.out.lines().filter(|line| line.contains(&said)).count(), 1, "{said}: {}", ended.out);
+    }
+    let dictionary = folder.join("venue.xml");
+    std::fs::write(
+        &dictionary,
+        "<fix extends='FIX.4.4'><fields><field number='5001' name='Odd' type='ODD'/></fields></fix>",
+    )
+    .unwrap();
+    let setting = format!("DataDictionary={}\n[SESSION]", dictionary.display());
+    std::fs::write(&path, VENUE.replace("[SESSION]", &setting)).unwrap();
+    let ended = run(&["check-config", path.to_str().unwrap()]);
+    let said = "DataDictionary: line 1: field 'Odd': unknown type 'ODD', read as String";
+    assert!(ended.status == 0 && ended.out.contains(said), "{}", ended.out);
+}
+
+#[test]
+fn a_certificate_that_has_expired_or_soon_will_is_a_warning_with_its_key() {
+    let folder = directory("check-config-expired");
+    let at = |name: &str| folder.join(name).display().to_string();
+    let make = |name: &str, days: &str| {
+        let made = Command::new("openssl")
+            .args(["req", "-x509", "-nodes", "-subj", "/CN=VENUE", "-newkey", "ec", "-pkeyopt"])
+            .args(["ec_paramgen_curve:P-256", "-days", days, "-keyout", &at("key.pem"), "-out", &at(name)])
+            .output();
+        made.is_ok_and(|made| made.status.success())
+    };
+    if !make("soon.pem", "10") {
+        return eprintln!("NOT TESTED: openssl is not installed, so no certificate expires");
+    }
+    let path = folder.join("venue.cfg");
+    let tls = format!(
+        "SocketCertificateFile={}\nSocketPrivateKeyFile={}\nNeedClientAuth=N\n[SESSION]",
+        at("soon.pem"),
+        at("key.pem")
+    );
+    std::fs::write(&path, VENUE.replace("[SESSION]", &tls)).unwrap();
+    let ended = run(&["check-config", path.to_str().unwrap()]);
+    let said = format!("SocketCertificateFile: {}: the certificate of VENUE expires soon (", at("soon.pem"));
+    assert!(ended.status == 0 && ended.out.contains(&said), "{}", ended.out);
 }
 
 #[test]

@@ -110,13 +110,33 @@ pub(crate) struct Made {
     pub(crate) acceptance: Acceptance,
 }
 
-/// Tries whether an address can be bound. Nobody can connect to it meanwhile.
-pub(crate) fn try_to_bind(address: SocketAddr) -> io::Result<()> {
+/// Tries whether an address can be bound. Nobody can connect to it meanwhile. As long as the result
+/// is kept, no other address can be bound that could not be listened on beside it.
+pub(crate) fn try_to_bind(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     // As std's listener does.
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
-    socket.bind(&address.into())
+    socket.bind(&address.into())?;
+    // Of two sockets that do not listen yet, both would have to allow it.
+    #[cfg(unix)]
+    socket.set_reuse_address(false)?;
+    Ok(socket)
+}
+
+/// Returns the error of an address that cannot be bound although no other process has it, because
+/// one of these, on which the engine listens, includes it or is included in it.
+pub(crate) fn overlap(
+    address: SocketAddr,
+    mut bound: impl Iterator<Item = SocketAddr>,
+) -> Option<EngineError> {
+    let is_all = |address: &SocketAddr| address.ip().is_unspecified();
+    let overlaps = |other: &SocketAddr| other.port() == address.port() && (is_all(other) || is_all(&address));
+    let other = bound.find(overlaps)?;
+    let reason = format!(
+        "it overlaps with {other}, on which this engine listens, too; name one of the two, or choose another port"
+    );
+    Some(EngineError::Listen { address, reason })
 }
 
 /// Returns whether the allowed addresses contain this one. An empty list allows any.
@@ -163,12 +183,22 @@ impl Ports {
         let (port, socket) = match self.find(address) {
             Some(port) => (port, None),
             None => {
-                let bound = self.bind_new(address);
-                let (port, socket) = bound.map_err(|error| EngineError::listen(address, &error))?;
+                let (port, socket) = self.bind_new(address).map_err(|error| self.told(address, &error))?;
                 (port, Some(socket))
             }
         };
         Ok(Binding { ports: Arc::clone(&self.0), port, socket })
+    }
+
+    /// Returns the error of an address that could not be bound.
+    fn told(&self, address: SocketAddr, error: &io::Error) -> EngineError {
+        let own = match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                overlap(address, lock(&self.0).iter().map(|listening| listening.address))
+            }
+            _ => None,
+        };
+        own.unwrap_or_else(|| EngineError::listen(address, error))
     }
 
     fn bind_new(&self, address: SocketAddr) -> io::Result<(Port, TcpListener)> {

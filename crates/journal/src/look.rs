@@ -57,6 +57,11 @@ pub fn try_to_create_in(directory: &Path) -> io::Result<()> {
             Ok(found) if found.is_dir() => break,
             Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if let Ok(target) = std::fs::read_link(place) {
+                    let (link, target) = (place.display(), target.display());
+                    let reason = format!("{link} is a symbolic link to {target}, which does not exist");
+                    return Err(io::Error::new(error.kind(), reason));
+                }
                 place = match place.parent() {
                     Some(parent) if !parent.as_os_str().is_empty() => parent,
                     _ => Path::new("."),
@@ -66,7 +71,27 @@ pub fn try_to_create_in(directory: &Path) -> io::Result<()> {
         }
     }
     use rustix::fs::{Access, access};
-    Ok(access(place, Access::WRITE_OK | Access::EXEC_OK)?)
+    access(place, Access::WRITE_OK | Access::EXEC_OK)?;
+    if is_of_the_kernel(place)? {
+        let reason = format!("no files can be created in {}", place.display());
+        return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
+    }
+    Ok(())
+}
+
+/// Returns whether a directory shows what the kernel has, and takes no files, although it gives the
+/// right to write.
+#[cfg(target_os = "linux")]
+fn is_of_the_kernel(directory: &Path) -> io::Result<bool> {
+    use rustix::fs::{FsWord, PROC_SUPER_MAGIC, statfs};
+    const SYSFS_MAGIC: FsWord = 0x6265_6572;
+    Ok([PROC_SUPER_MAGIC, SYSFS_MAGIC].contains(&statfs(directory)?.f_type))
+}
+
+/// Returns `false`: only Linux is asked.
+#[cfg(not(target_os = "linux"))]
+fn is_of_the_kernel(_: &Path) -> io::Result<bool> {
+    Ok(false)
 }
 
 #[cfg(test)]
@@ -111,5 +136,13 @@ mod tests {
         let begin = format!("writing to {}", file.join(session().file_name()).display());
         assert!(told.starts_with(&begin) && told.contains("ot a directory"), "{told}");
         assert!(refused(Path::new("/dev/null/journals")).contains("ot a directory"));
+        let link = scratch.path().join("link");
+        std::os::unix::fs::symlink("gone", &link).unwrap();
+        let told = refused(&link.join("journals"));
+        assert!(told.ends_with("link is a symbolic link to gone, which does not exist"), "{told}");
+        #[cfg(target_os = "linux")]
+        if rustix::process::geteuid().is_root() {
+            assert!(refused(Path::new("/proc/journals")).ends_with("no files can be created in /proc"));
+        }
     }
 }

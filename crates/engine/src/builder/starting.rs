@@ -20,7 +20,7 @@ use crate::initiation::Initiation;
 use crate::memory;
 use crate::message_log::MessageLog;
 use crate::ports::Port;
-use crate::preparation;
+use crate::preparation::{self, wrong};
 use crate::session_check::check_log_name;
 use crate::session_registry::SessionRegistry;
 use crate::team::Team;
@@ -110,6 +110,9 @@ impl EngineBuilder {
         app: &mut dyn FnMut(usize) -> Option<A>,
     ) -> Result<Assembled<A>, EngineError> {
         let Plan { options, bound, places } = self.plan(shared).map_err(Refused::first)?;
+        if !self.keep_going {
+            self.check_session_limit()?;
+        }
         if self.lock_memory {
             memory::lock().map_err(EngineError::lock_memory)?;
         }
@@ -165,6 +168,23 @@ impl EngineBuilder {
         match (options, places) {
             (Some(options), Some(places)) if refused.errors.is_empty() => Ok(Plan { options, bound, places }),
             _ => Err(refused),
+        }
+    }
+
+    /// Checks that there are no more sessions than the limit allows.
+    ///
+    /// # Errors
+    /// [`EngineError::Settings`] of the first session that is one too many.
+    pub(super) fn check_session_limit(&self) -> Result<(), EngineError> {
+        let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings.id);
+        let connect = self.initiations.iter().map(|session| &session.settings.id);
+        let (all, most) = (self.acceptances.len() + self.initiations.len(), self.limits.sessions.all);
+        match accepted.chain(connect).nth(most) {
+            Some(session) => {
+                let reason = format!("there are {all} sessions, and MaxSessions allows {most}");
+                Err(wrong(session, reason))
+            }
+            None => Ok(()),
         }
     }
 

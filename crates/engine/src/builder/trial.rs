@@ -1,6 +1,5 @@
 //! What would keep an engine from starting, found without opening anything.
 
-use core::net::SocketAddr;
 use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use fixbolt_journal::try_to_create_in;
 use super::EngineBuilder;
 use crate::error::EngineError;
 use crate::memory;
-use crate::ports::{Ports, try_to_bind};
+use crate::ports::{Ports, overlap, try_to_bind};
 use crate::preparation::wrong;
 use crate::tls::{TlsContexts, TlsFaults};
 
@@ -45,6 +44,7 @@ impl EngineBuilder {
             Obstacle::new(error, is_of_workers.then_some("WorkerCores"))
         };
         let mut found: Vec<Obstacle> = refused.into_iter().map(told).collect();
+        found.extend(self.check_session_limit().err().map(|error| Obstacle::new(error, "MaxSessions")));
         if self.lock_memory
             && let Err(reason) = memory::may_lock()
         {
@@ -56,30 +56,48 @@ impl EngineBuilder {
             found.push(Obstacle::new(EngineError::message_log(directory, &error), "FileLogPath"));
         }
         self.try_addresses(&mut found);
+        self.try_certificates(&mut found);
         found
     }
 
-    /// Tries the addresses, and the certificates of everyone who is accepted or connects.
-    fn try_addresses(self, found: &mut Vec<Obstacle>) {
-        let (ports, contexts) = (Ports::default(), Arc::new(TlsContexts::tried()));
-        let mut tried = HashSet::new();
-        let mut try_address = |address: SocketAddr, found: &mut Vec<Obstacle>| {
-            if tried.insert(address)
-                && let Err(error) = try_to_bind(address)
-            {
+    /// Tries the addresses, each alone and then all together.
+    fn try_addresses(&self, found: &mut Vec<Obstacle>) {
+        let accepted = self.acceptances.iter().map(|(address, _)| *address);
+        let mut seen = HashSet::new();
+        let mut addresses: Vec<_> =
+            accepted.chain(self.templates.iter().map(|(address, _)| *address)).collect();
+        addresses.retain(|address| seen.insert(*address));
+        addresses.retain(|address| match try_to_bind(*address) {
+            Ok(_) => true,
+            Err(error) => {
                 let is_in_use = error.kind() == io::ErrorKind::AddrInUse;
-                let error = EngineError::listen(address, &error);
+                let error = EngineError::listen(*address, &error);
                 found.push(Obstacle { error, key: Some(PORT), is_in_use });
+                false
             }
-            ports.at(address)
-        };
+        });
+        let mut bound = Vec::with_capacity(addresses.len());
+        for address in addresses {
+            match try_to_bind(address) {
+                Ok(socket) => bound.push((address, socket)),
+                Err(_) => {
+                    let error = overlap(address, bound.iter().map(|(bound, _)| *bound));
+                    found.extend(error.map(|error| Obstacle::new(error, PORT)));
+                }
+            }
+        }
+    }
+
+    /// Tries the certificates of everyone who is accepted or connects.
+    fn try_certificates(self, found: &mut Vec<Obstacle>) {
+        let (ports, contexts) = (Ports::default(), Arc::new(TlsContexts::tried()));
         for (address, acceptance) in &self.acceptances {
-            let port = try_address(*address, found);
+            let port = ports.at(*address);
             let agreed = ports.agree(port, &acceptance.proxies, acceptance.tls.as_ref(), &contexts);
             found.extend(each(agreed, |reason| wrong(&acceptance.settings.id, reason)));
         }
         for (address, template) in self.templates {
-            let port = try_address(address, found);
+            let port = ports.at(address);
             match ports.agree(port, &template.proxies, template.tls.as_ref(), &contexts) {
                 Ok(()) => ports.add_template(port, template),
                 refused => found.extend(each(refused, |reason| EngineError::Listen { address, reason })),

@@ -59,6 +59,7 @@ pub(super) fn classify(
         }
         if rows::row_of(key).is_some() {
             warnings.extend(old_names::warning(key).map(|instead| setting.doubtful(instead)));
+            warnings.extend(taken_literally(setting).map(|why| setting.doubtful(why)));
             continue;
         }
         match other_keys::treatment(key) {
@@ -83,6 +84,28 @@ pub(super) fn classify(
             }
         }
     }
+}
+
+/// Returns what is part of a value although other programs would not take it so: what looks like a
+/// comment after it, and a `~` that only a shell replaces.
+fn taken_literally(setting: &Setting) -> Option<String> {
+    let Setting { written, .. } = setting;
+    if setting.hidden {
+        return None;
+    }
+    if written == "~" || written.starts_with("~/") {
+        return Some(format!(
+            "`{written}` is a directory called ~ here, since only a shell replaces that; write ${{HOME}}{}, or the whole path",
+            &written[1..]
+        ));
+    }
+    let is_comment =
+        |(at, mark): (usize, char)| matches!(mark, '#' | ';') && written[..at].ends_with([' ', '\t']);
+    written.char_indices().any(is_comment).then(|| {
+        format!(
+            "`{written}` is the value, to its end: a comment must be on a line of its own, and begins with #"
+        )
+    })
 }
 
 fn unknown(setting: &Setting) -> ConfigError {

@@ -7,7 +7,7 @@ use fixbolt_dictionary::{Action, Check, Policy};
 use fixbolt_session::{Role, SessionDictionary, WrongSetting, wrong_settings};
 
 use super::dictionaries::Dictionaries;
-use super::dictionary_file::shipped_in_place_of;
+use super::dictionary_file::{Remark, shipped_in_place_of};
 use super::draft::{ANY, Draft};
 use super::error::{ConfigError, ConfigWarning};
 use super::fixt::{APPLICATION, FixtDraft, TRANSPORT, version_in};
@@ -448,12 +448,14 @@ impl<'s> SessionReader<'s> {
             && self.draft.dictionary.as_deref().is_some_and(|file| shipped_in_place_of(file) == Some(version))
         {
             self.draft.dictionary = None;
-            let instead = format!("there is no such file; the shipped dictionary of {version} is used");
-            warnings.push(setting.without_effect(instead));
+            warnings.push(setting.without_effect(Remark::in_place(&setting.key, version).text));
         }
         if let (Some(source), Some(setting)) = (self.draft.data_dictionary(), self.find("DataDictionary")) {
             match dictionaries.validator(source, self.draft.version) {
-                Ok(validator) => self.draft.settings.dictionary = SessionDictionary::Own(validator),
+                Ok((validator, odd)) => {
+                    warnings.extend(Remark::odd(&setting.key, odd).map(|odd| setting.doubtful(odd.text)));
+                    self.draft.settings.dictionary = SessionDictionary::Own(validator);
+                }
                 Err(reason) => self.mistakes.push(ConfigError::Dictionary {
                     place: setting.place.clone(),
                     key: setting.key.clone(),
@@ -490,14 +492,12 @@ impl<'s> SessionReader<'s> {
             sections.find_map(|section| section.settings.iter().rfind(is_it))
         };
         match dictionaries.of_fixt(fixt, default, &|file| self.draft.source_of(file)) {
-            Ok((read, in_place)) => {
-                for (key, version) in in_place {
-                    let instead =
-                        format!("there is no such file; the shipped dictionary of {version} is used");
+            Ok((read, remarks)) => {
+                for Remark { key, text: instead, is_used } in remarks {
                     let setting = setting_of(&key);
                     let place = setting.map_or(&self.own.place, |setting| &setting.place).clone();
                     let key = setting.map_or(key, |setting| setting.key.clone());
-                    warnings.push(ConfigWarning { place, key, instead, is_used: false });
+                    warnings.push(ConfigWarning { place, key, instead, is_used });
                 }
                 self.draft.settings.dictionary = SessionDictionary::Fixt(read);
             }

@@ -7,14 +7,14 @@ use fixbolt_codec::Version;
 use fixbolt_dictionary::{Source, Validator};
 use fixbolt_session::{FixtDictionaries, SessionDictionary};
 
-use super::dictionary_file::read_dictionary;
+use super::dictionary_file::{Unread, read_dictionary};
 use super::fixt::{Fixt, FixtDraft};
 use super::groups_as_sent::GroupsAsSent;
 
 /// The dictionaries that were read, by source.
 #[derive(Default)]
 pub(super) struct Dictionaries {
-    read: Vec<(Source<'static>, Result<Known, String>)>,
+    read: Vec<(Source<'static>, Result<Known, Unread>)>,
     /// Those of sessions of FIXT.1.1, by the keys that name them and how their files are read.
     fixt: Vec<(FixtDraft, Version, Vec<Source<'static>>, Fixt)>,
     /// Those that read groups as they are sent, by the dictionary that does not and the groups.
@@ -24,10 +24,12 @@ pub(super) struct Dictionaries {
 struct Known {
     begin_string: String,
     validator: Arc<Validator>,
+    odd: Vec<String>,
 }
 
 impl Dictionaries {
-    /// Returns the validator for a dictionary, for a session of this version.
+    /// Returns the validator for a dictionary, for a session of this version, and what is odd in
+    /// the dictionary.
     ///
     /// # Errors
     /// Why there is none, and what to do.
@@ -35,27 +37,29 @@ impl Dictionaries {
         &mut self,
         source: Source<'static>,
         version: Option<Version>,
-    ) -> Result<Arc<Validator>, String> {
+    ) -> Result<(Arc<Validator>, Vec<String>), String> {
         let at = self.read.iter().position(|(known, _)| *known == source).unwrap_or_else(|| {
-            let known = read_dictionary(source.clone()).map(|dictionary| Known {
+            let known = read_dictionary(source.clone()).map(|(dictionary, odd)| Known {
                 begin_string: dictionary.version().begin_string.clone(),
                 validator: Arc::new(Validator::new(&dictionary)),
+                odd,
             });
             self.read.push((source, known));
             self.read.len() - 1
         });
-        let Known { begin_string, validator } = match &self.read[at].1 {
+        let Known { begin_string, validator, odd } = match &self.read[at].1 {
             Ok(known) => known,
-            Err(reason) => {
-                let serves = match version {
-                    Some(version) => format!("then the shipped one of {version} is used"),
-                    None => "then the shipped ones are used".to_owned(),
-                };
-                return Err(format!("{reason}; leave the key out ({serves}), or correct the path"));
+            Err(unread) => {
+                return Err(match version {
+                    Some(_) => unread.or_shipped(version),
+                    None => unread.or_any_shipped(),
+                });
             }
         };
         match version {
-            Some(version) if begin_string == version.begin_string() => Ok(Arc::clone(validator)),
+            Some(version) if begin_string == version.begin_string() => {
+                Ok((Arc::clone(validator), odd.clone()))
+            }
             Some(version) => Err(format!("it is for {begin_string}, but the session uses {version}")),
             None => Err(format!(
                 "it is for {begin_string}, but the session may use any version; set its BeginString"
@@ -119,7 +123,7 @@ impl Dictionaries {
         if let Some((.., read)) = self.fixt.iter().find(known) {
             return read.clone();
         }
-        let read = draft.read(default, application).map(|(read, in_place)| (Arc::new(read), in_place));
+        let read = draft.read(default, application).map(|(read, remarks)| (Arc::new(read), remarks));
         self.fixt.push((draft.clone(), default, sources, read.clone()));
         read
     }

@@ -8,7 +8,7 @@ use fixbolt_codec::Version;
 use fixbolt_dictionary::{ApplicationVersion, Dictionary, DictionarySet, Source, shipped};
 use fixbolt_session::FixtDictionaries;
 
-use super::dictionary_file::{read_dictionary, shipped_in_place_of};
+use super::dictionary_file::{Remark, read_dictionary, shipped_in_place_of};
 use super::paths::path_of;
 use super::refusal::Refusal;
 
@@ -19,10 +19,6 @@ pub(super) struct FixtDraft {
     /// By version; `None` stands for the default one.
     applications: Vec<(Option<Version>, PathBuf)>,
 }
-
-/// What there is instead of files that are absent, for a warning: the key and the version whose
-/// shipped dictionary is used.
-pub(super) type InPlaceOf = Vec<(String, Version)>;
 
 /// The name of the key that AppDataDictionary's other keys begin with.
 pub(super) const APPLICATION: &str = "AppDataDictionary";
@@ -61,19 +57,22 @@ impl FixtDraft {
         &self,
         default: Version,
         application: &dyn Fn(&Path) -> Source<'static>,
-    ) -> Result<(FixtDictionaries, InPlaceOf), (String, String)> {
-        let mut in_place = InPlaceOf::new();
+    ) -> Result<(FixtDictionaries, Vec<Remark>), (String, String)> {
+        let mut remarks = Vec::new();
         let refused = |key: &str, reason: String| (key.to_owned(), reason);
         let transport = match &self.transport {
             None => shipped(Version::Fixt11).clone(),
             Some(file) if shipped_in_place_of(file) == Some(Version::Fixt11) => {
-                in_place.push((TRANSPORT.to_owned(), Version::Fixt11));
+                remarks.push(Remark::in_place(TRANSPORT, Version::Fixt11));
                 shipped(Version::Fixt11).clone()
             }
             Some(file) => {
                 let read = read_dictionary(Source::file(file))
-                    .map_err(|reason| unread(&reason, Some(Version::Fixt11)))
-                    .and_then(is_transport);
+                    .map_err(|unread| unread.or_shipped(Some(Version::Fixt11)))
+                    .and_then(|(dictionary, odd)| {
+                        remarks.extend(Remark::odd(TRANSPORT, odd));
+                        is_transport(dictionary)
+                    });
                 read.map_err(|reason| refused(TRANSPORT, reason))?
             }
         };
@@ -90,18 +89,21 @@ impl FixtDraft {
             let key = version.map_or(APPLICATION.to_owned(), |version| format!("{APPLICATION}.{version}"));
             let version = version.unwrap_or(default);
             let read = if shipped_in_place_of(&file) == Some(version) {
-                in_place.push((key.clone(), version));
+                remarks.push(Remark::in_place(&key, version));
                 with(set, version, shipped(version))
             } else {
                 let is_default = version == default;
                 read_dictionary(application(&file))
-                    .map_err(|reason| unread(&reason, is_default.then_some(version)))
-                    .and_then(|dictionary| is_application(dictionary, version))
+                    .map_err(|unread| unread.or_shipped(is_default.then_some(version)))
+                    .and_then(|(dictionary, odd)| {
+                        remarks.extend(Remark::odd(&key, odd));
+                        is_application(dictionary, version)
+                    })
                     .and_then(|dictionary| with(set, version, &dictionary))
             };
             set = read.map_err(|reason| refused(&key, reason))?;
         }
-        Ok((FixtDictionaries::new(set.validators()), in_place))
+        Ok((FixtDictionaries::new(set.validators()), remarks))
     }
 
     /// Returns the source of the default version's dictionary over that of the transport, if any
@@ -152,16 +154,6 @@ fn with(set: DictionarySet, version: Version, dictionary: &Dictionary) -> Result
     set.with(ApplicationVersion::new(id), dictionary).map_err(|error| error.to_string())
 }
 
-/// Says what to do about a file that cannot be read; `shipped` is what serves without the key.
-fn unread(reason: &str, shipped: Option<Version>) -> String {
-    match shipped {
-        Some(version) => format!(
-            "{reason}; leave the key out (then the shipped one of {version} is used), or correct the path"
-        ),
-        None => format!("{reason}; correct the path"),
-    }
-}
-
 fn is_transport(dictionary: Dictionary) -> Result<Dictionary, String> {
     let version = dictionary.version();
     if version.begin_string == Version::Fixt11.begin_string() && !dictionary.header().is_empty() {
@@ -189,4 +181,4 @@ fn is_application(dictionary: Dictionary, version: Version) -> Result<Dictionary
 }
 
 /// What was read for a session.
-pub(super) type Fixt = Result<(Arc<FixtDictionaries>, InPlaceOf), (String, String)>;
+pub(super) type Fixt = Result<(Arc<FixtDictionaries>, Vec<Remark>), (String, String)>;

@@ -83,7 +83,7 @@ fn a_file_that_cannot_be_used_is_named_with_its_key() {
     };
     let with = |lines: String| format!("DefaultApplVerID=9\n{lines}");
     let dialect = file(
-        "latest.xml",
+        "dialect.xml",
         "<fix extends='FIX.5.0SP2'><messages><message name='Auction' msgtype='U9' msgcat='app'><field name='Text' required='Y'/></message></messages></fix>",
     );
     let read = read(&with(format!("AppDataDictionary.FIX.5.0SP2={dialect}"))).unwrap();

@@ -661,7 +661,7 @@ fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another()
     let source = one(&with(ACCEPTOR, &line)).data_dictionary.unwrap();
     assert!(source.load().unwrap().dictionary.field(9).is_none());
     let error = acceptor_refused(&(line + "\nDataDictionaryScenario=Stop"));
-    assert!(error.ends_with("no message has the scenario 'Stop'; there is none; leave the key out (then the shipped one of FIX.4.4 is used), or correct the path"), "{error}");
+    assert!(error.ends_with("no message has the scenario 'Stop'; there is none; leave the key out (then the shipped one of FIX.4.4 is used), or correct the file"), "{error}");
     assert_eq!(
         acceptor_refused("DataDictionaryAsOf=4.4"),
         "a.cfg:7: DataDictionaryAsOf is set, but DataDictionary names no file"

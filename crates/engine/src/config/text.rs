@@ -3,7 +3,8 @@
 //!
 //! A mistake is kept with the section or file that it makes unusable, and reading continues.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -156,6 +157,20 @@ pub(super) fn read_text(name: &str, text: &str, environment: Environment<'_>) ->
     reader.text
 }
 
+/// Bytes of the largest file: a configuration of 10,000 sessions has about 3 MiB.
+const LARGEST: u64 = 64 << 20;
+
+/// Reads a file, which may be a device that never ends.
+fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let reason = format!("it has more than {} MiB, and is no configuration", most >> 20);
+        return Err(io::Error::other(reason));
+    }
+    Ok(bytes)
+}
+
 struct Reader<'e> {
     environment: Environment<'e>,
     text: Text,
@@ -171,7 +186,7 @@ impl Reader<'_> {
             included_at: included_at.cloned(),
             reason,
         };
-        let bytes = std::fs::read(path).map_err(|e| unreadable(e.to_string()))?;
+        let bytes = read_at_most(path, LARGEST).map_err(|e| unreadable(e.to_string()))?;
         let text = String::from_utf8(bytes)
             .map_err(|e| unreadable(not_utf8(e.as_bytes(), e.utf8_error().valid_up_to())))?;
         let whole = std::fs::canonicalize(path).map_err(|e| unreadable(e.to_string()))?;
@@ -443,6 +458,17 @@ fn value_file(path: &Path) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_a_limit_and_a_device_that_never_ends_is_refused() {
+        let refused = |most| read_at_most(Path::new("/dev/zero"), most).map_err(|error| error.to_string());
+        assert_eq!(refused(2 << 20), Err("it has more than 2 MiB, and is no configuration".to_owned()));
+        let file = std::env::temp_dir().join(format!("fixbolt-limit-{}", std::process::id()));
+        std::fs::write(&file, [b'#'; 10]).unwrap();
+        assert_eq!(read_at_most(&file, 10).map(|bytes| bytes.len()).ok(), Some(10));
+        assert!(read_at_most(&file, 9).is_err());
+        std::fs::remove_file(&file).unwrap();
+    }
 
     fn environment(name: &str) -> Option<String> {
         (name == "HOST").then(|| "exchange.example".to_owned())

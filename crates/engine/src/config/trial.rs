@@ -3,8 +3,9 @@
 use core::net::SocketAddr;
 
 use fixbolt_journal::try_to_create_in;
-use fixbolt_session::SessionId;
+use fixbolt_session::schedule::{Position, Schedule};
 use fixbolt_session::store::StoreError;
+use fixbolt_session::{SessionId, Utc};
 
 use super::error::{ConfigError, ConfigWarning, SourceLine};
 use super::securing::is_of_tls;
@@ -12,6 +13,7 @@ use super::session::{CheckedSession, ConnectionType, EffectiveSetting, Identity,
 use super::{CheckedConfiguration, Configuration, in_order, once};
 use crate::builder::EngineBuilder;
 use crate::builder::trial::Obstacle;
+use crate::clock;
 use crate::configured::journals;
 use crate::error::EngineError;
 use crate::tls::doubts;
@@ -36,6 +38,7 @@ impl CheckedConfiguration {
         if let Ok(configuration) = self.clone().usable() {
             self.warn_of_memory(&configuration);
             self.warn_of_cores(&configuration);
+            self.warn_of_schedules(clock::now().utc);
             for Obstacle { error, key, is_in_use } in obstacles(&configuration) {
                 let (key, place, reason) = self.told(key, &error);
                 if is_in_use {
@@ -46,7 +49,7 @@ impl CheckedConfiguration {
                 }
             }
         }
-        self.warn_of_private_keys();
+        self.warn_of_tls();
         let file = self.sessions.first().map(|session| session.place.file.clone());
         self.mistakes = in_order(core::mem::take(&mut self.mistakes), &file.unwrap_or_default());
         self.warnings = once(core::mem::take(&mut self.warnings));
@@ -122,21 +125,45 @@ impl CheckedConfiguration {
         }
     }
 
-    fn warn_of_private_keys(&mut self) {
-        let mut signed_with = Vec::new();
+    /// Warns of schedules with which there is no connection within three years from now on.
+    fn warn_of_schedules(&mut self, now: Utc) {
+        for session in &self.sessions {
+            let Ok(SessionConfiguration { settings, .. }) = &session.result else { continue };
+            let is_never = |schedule: &Schedule| schedule.connection_at(now) == Position::Out { until: None };
+            if !settings.schedule.as_deref().is_some_and(is_never) {
+                continue;
+            }
+            let written = |key: &str| {
+                session.effective.iter().find(|setting| setting.key == key && setting.place.is_some())
+            };
+            let key = ["LogonTime", "LogonDay", "StartTime"].into_iter().find(|key| written(key).is_some());
+            let place = key.and_then(written).and_then(|setting| setting.place.clone());
+            self.warnings.push(ConfigWarning {
+                place: place.unwrap_or_else(|| session.place.clone()),
+                key: key.unwrap_or("StartTime").to_owned(),
+                instead: format!("{} can never log on: its schedule allows no connection within three years, since the windows of logons, of the session and the holidays leave no time", session.name),
+                is_used: true,
+            });
+        }
+    }
+
+    /// Warns of keys and certificates, unless another session has the same.
+    fn warn_of_tls(&mut self) {
+        let now = clock::now().utc;
+        let mut seen = Vec::new();
         for session in &self.sessions {
             let Ok(SessionConfiguration { tls: Some(tls), .. }) = &session.result else { continue };
-            let Some(own) = tls.certificate.as_ref().filter(|own| !signed_with.contains(own)) else {
+            if seen.contains(&tls) {
                 continue;
-            };
-            for instead in doubts(own) {
+            }
+            for instead in doubts(tls, now) {
                 let named = setting_of_tls(session, |setting| instead.starts_with(&setting.value));
                 let (key, place) = named
                     .or_else(|| setting_of_tls(session, |_| true))
                     .unwrap_or_else(|| ("TLS".to_owned(), session.place.clone()));
                 self.warnings.push(ConfigWarning { place, key, instead, is_used: true });
             }
-            signed_with.push(own);
+            seen.push(tls);
         }
     }
 }

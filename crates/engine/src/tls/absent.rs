@@ -4,11 +4,11 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use fixbolt_session::TlsFailure;
+use fixbolt_session::{TlsFailure, Utc};
 
 use super::faults::TlsFaults;
 use super::peer::PeerCertificate;
-use super::settings::{OwnCertificate, Tls};
+use super::settings::Tls;
 
 /// What is wrong with settings that ask for TLS.
 const ABSENT: &str = "this build has no TLS; build fixbolt with its feature `tls`";
@@ -27,7 +27,7 @@ impl TlsContext {
     }
 }
 
-pub(crate) fn doubts(_: &OwnCertificate) -> Vec<String> {
+pub(crate) fn doubts(_: &Tls, _: Utc) -> Vec<String> {
     Vec::new()
 }
 

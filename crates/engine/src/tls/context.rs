@@ -7,16 +7,18 @@ use std::sync::{Arc, Weak};
 
 use fixbolt_journal::unpin;
 use fixbolt_session::Utc;
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
 use rustls::{ClientConnection, ServerConnection};
 
 use fixbolt_session::TlsFailure;
 
+use super::certificate::{name_and_end, validity_in_seconds};
 use super::faults::TlsFaults;
+use super::files::Files;
 use super::key_mode;
 use super::material::{Config, Known, Material};
-use super::settings::{OwnCertificate, Tls};
+use super::settings::{Authorities, Pem, Tls};
 use super::signing;
 use super::stream::TlsStream;
 use crate::sync::{Mutex, lock};
@@ -112,11 +114,47 @@ impl TlsContext {
     }
 }
 
-/// Returns what is doubtful about a certificate of ours that can be loaded: a private key that
-/// others may read, or that is slow to sign with. Each begins with the file's name. Signs with the
-/// key.
-pub(crate) fn doubts(own: &OwnCertificate) -> Vec<String> {
-    [key_mode::warning(&own.key), signing::warning(&own.key)].into_iter().flatten().collect()
+/// Returns what is doubtful about files that can be loaded: a private key that others may read, or
+/// that is slow to sign with, and certificates of which the time is over, or soon will be. Each
+/// begins with the file's name. Signs with the key.
+pub(crate) fn doubts(tls: &Tls, now: Utc) -> Vec<String> {
+    let mut files = Files::default();
+    let mut found = Vec::new();
+    if let Some(own) = &tls.certificate {
+        found.extend([key_mode::warning(&own.key), signing::warning(&own.key)].into_iter().flatten());
+        let file = match &own.chain {
+            Pem::File(path) => path.display().to_string(),
+            Pem::Text(_) => "the certificate".to_owned(),
+        };
+        let chain = files.chain(&own.chain).unwrap_or_default();
+        found.extend(doubtful_times(&file, "counterparties refuse it", &chain, now));
+    }
+    // A directory may have hundreds of certificates that concern nobody.
+    if let Authorities::File(path) = &tls.authorities
+        && let Ok((_, known)) = files.authorities(&tls.authorities)
+    {
+        let then = "no certificate that it has signed is accepted";
+        found.extend(doubtful_times(&path.display().to_string(), then, &known, now));
+    }
+    found
+}
+
+/// Returns what is doubtful about the times of a file's certificates.
+fn doubtful_times(file: &str, then: &str, chain: &[CertificateDer<'_>], now: Utc) -> Vec<String> {
+    let doubt = |der: &CertificateDer<'_>| {
+        let ((name, end), (begin, _)) = (name_and_end(der)?, validity_in_seconds(der)?);
+        let begin = Utc(begin.saturating_mul(1_000_000_000));
+        let what = format!("{file}: the certificate of {name}");
+        if end <= now {
+            Some(format!("{what} has expired ({end}): {then}; renew it"))
+        } else if begin > now {
+            Some(format!("{what} is valid only from {begin} on: until then {then}"))
+        } else {
+            (end.abs_diff(now) < WARNING)
+                .then(|| format!("{what} expires soon ({end}): then {then}; renew it"))
+        }
+    };
+    chain.iter().filter_map(doubt).collect()
 }
 
 /// Every TLS of an engine, each kind once.
