@@ -33,8 +33,8 @@ use crate::venue::{Venue, first_execution};
 /// Accepts FIX sessions and answers: a venue to try a client with.
 ///
 /// Without a configuration, any pair of CompIDs may log on with FIX.4.0 to FIX.4.4, or with
-/// FIXT.1.1 for messages of FIX.5.0 and later, and with any HeartBtInt up to a day. Sequence numbers begin at 1
-/// with every Logon, and tags from 5000 on are accepted: they are user-defined.
+/// FIXT.1.1 for messages of FIX.5.0 and later, and with any HeartBtInt up to a day. Sequence
+/// numbers begin at 1 with every Logon, and tags from 5000 on are accepted: they are user-defined.
 /// With --config, the file's acceptor sessions are served with their journals and sequence numbers.
 /// If the file has mistakes, all of them are reported and no session is served; with --keep-going
 /// the valid sessions are.
