@@ -17,11 +17,11 @@ use crate::limits;
 use crate::loaded::{Loaded, Options};
 use crate::locate::Key;
 use crate::model::{
-    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, DictionaryVersion, FieldDef, GroupDef, GroupId,
-    Member, MessageDef, Origin,
+    CodeSet, CodeSetId, ComponentDef, ComponentId, DictionaryVersion, FieldDef, GroupDef, GroupId, Member,
+    MessageDef, Origin,
 };
 use crate::pedigree::{Pedigree, Reference};
-use crate::read::{Faults, Findings, brief, given_twice};
+use crate::read::{Faults, Findings, tag_again};
 use crate::terms::{AllTerms, Presence, Rule, Scenario, Terms};
 use crate::xml;
 
@@ -97,7 +97,8 @@ struct Reader<'a, 'd> {
     data_types: HashMap<&'a str, &'a str>,
     /// Code sets by name: position (none if its codes are elsewhere), type and union type.
     sets: HashMap<&'a str, (Option<CodeSetId>, DataType, Option<UnionType>)>,
-    tags: HashSet<u32>,
+    /// The names of the fields by tag, of several with one tag that of the first.
+    tags: HashMap<u32, &'a str>,
     /// Positions of components and of groups.
     places: HashMap<Target<'a>, u32>,
     /// Names of components and groups.
@@ -297,8 +298,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             else {
                 continue;
             };
-            let mut codes = Vec::new();
-            let mut seen = HashMap::new();
+            let mut codes = xml::Codes::default();
             for code in xml::elements(node).filter(|node| node.tag_name().name() == "code") {
                 if self.pedigree.as_ref().is_some_and(|pedigree| !pedigree.has_code(node, code)) {
                     continue;
@@ -306,17 +306,11 @@ impl<'a, 'd> Reader<'a, 'd> {
                 let value = xml::required(code, "value", &mut self.found);
                 let name = xml::required(code, "name", &mut self.found);
                 let (Some(value), Some(name)) = (value, name) else { continue };
-                match seen.entry(value) {
-                    Entry::Vacant(entry) => {
-                        entry.insert(name);
-                        codes.push(Code { value: value.to_string(), name: name.to_string() });
-                    }
-                    Entry::Occupied(first) => {
-                        let reason = given_twice(value, name, first.get());
-                        self.found.warn(xml::line(code), xml::place(code), reason);
-                    }
+                if let Err(reason) = codes.add(value, name) {
+                    self.found.warn(xml::line(code), xml::place(code), reason);
                 }
             }
+            let codes = codes.read;
             let union = self.union_type(node);
             // An external code set names a page instead of codes: every value of the type is
             // allowed.
@@ -360,7 +354,6 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     fn fields(&mut self, root: Node<'a, 'd>) -> Vec<FieldDef> {
         let mut fields = Vec::new();
-        let mut names = HashMap::new();
         let nodes = self.definitions(root, "field");
         for &node in &nodes {
             let tag = xml::number(node, "id", &mut self.found);
@@ -368,7 +361,6 @@ impl<'a, 'd> Reader<'a, 'd> {
             // v1.0 has the code set as the type, v1.1 in a separate attribute.
             let set_name = node.attribute("codeSet").or_else(|| xml::required(node, "type", &mut self.found));
             let (Some(tag), Some(name), Some(set_name)) = (tag, name, set_name) else { continue };
-            names.entry(tag).or_insert(name);
             let (codes, kind, set_union) = match self.sets.get(set_name) {
                 Some(&set) => set,
                 None => {
@@ -379,12 +371,14 @@ impl<'a, 'd> Reader<'a, 'd> {
             let union = self.union_type(node).or(set_union);
             let length_tag =
                 node.attribute("lengthId").and_then(|_| xml::number(node, "lengthId", &mut self.found));
-            if !self.tags.insert(tag) && self.duplicate_tags {
-                let first = names.get(&tag).copied().unwrap_or_default();
-                let reason =
-                    format!("tag {tag} again: '{}' is hidden by '{}' before it", brief(name), brief(first));
-                self.found.warn(xml::line(node), xml::label(node), reason);
-                continue;
+            match self.tags.entry(tag) {
+                Entry::Vacant(entry) => _ = entry.insert(name),
+                Entry::Occupied(first) if self.duplicate_tags => {
+                    let reason = tag_again(tag, name, first.get());
+                    self.found.warn(xml::line(node), xml::label(node), reason);
+                    continue;
+                }
+                Entry::Occupied(_) => {}
             }
             fields.push(FieldDef { tag, name: name.to_string(), kind, codes, union, length_tag });
             self.field_nodes.push(node);
@@ -392,7 +386,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         for (field, node) in fields.iter_mut().zip(&self.field_nodes) {
             // The published session files have lengthId="1" everywhere; the standard's pairs are
             // used instead.
-            if let Some(length_tag) = field.length_tag.filter(|tag| !self.tags.contains(tag)) {
+            if let Some(length_tag) = field.length_tag.filter(|tag| !self.tags.contains_key(tag)) {
                 let reason = format!("lengthId {length_tag} is not a field, not used");
                 self.found.warn(xml::line(*node), xml::label(*node), reason);
                 field.length_tag = None;
@@ -530,7 +524,7 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     fn field_tag(&mut self, node: Node<'a, 'd>) -> Option<u32> {
         let tag = xml::number(node, "id", &mut self.found)?;
-        if self.tags.contains(&tag) {
+        if self.tags.contains_key(&tag) {
             return Some(tag);
         }
         self.found.error(xml::line(node), xml::place(node), "no field has this id");

@@ -6,7 +6,6 @@
 //! a warning. Undefined names and duplicate field numbers, which some loaders accept silently, are
 //! refused.
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use fixbolt_codec::Version;
@@ -20,7 +19,7 @@ use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
     GroupId, Member, MessageDef, Origin,
 };
-use crate::read::{Faults, Findings, brief, given_twice};
+use crate::read::{Faults, Findings, tag_again};
 use crate::terms::AllTerms;
 use crate::xml;
 
@@ -239,8 +238,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let type_name = xml::required(node, "type", &mut self.found);
         let (Some(tag), Some(name)) = (tag, name) else { return };
         if let Some(first) = self.field_places.get(&tag).filter(|_| self.duplicate_tags) {
-            let first = brief(&self.fields[*first].name);
-            let reason = format!("tag {tag} again: '{}' is hidden by '{first}' before it", brief(name));
+            let reason = tag_again(tag, name, &self.fields[*first].name);
             self.found.warn(xml::line(node), xml::label(node), reason);
             self.tags.entry(name).or_insert(tag);
             return;
@@ -274,8 +272,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 
     fn codes(&mut self, field: Node<'a, 'd>) -> Vec<Code> {
-        let mut codes: Vec<Code> = Vec::new();
-        let mut seen = HashMap::new();
+        let mut codes = xml::Codes::default();
         for value in xml::elements(field) {
             if value.tag_name().name() != "value" {
                 self.found.warn(xml::line(value), xml::place(value), "unknown element, not read");
@@ -283,18 +280,11 @@ impl<'a, 'd> Reader<'a, 'd> {
             }
             let Some(code) = xml::required(value, "enum", &mut self.found) else { continue };
             let name = value.attribute("description").filter(|name| !name.is_empty()).unwrap_or(code);
-            match seen.entry(code) {
-                Entry::Vacant(entry) => {
-                    entry.insert(name);
-                    codes.push(Code { value: code.to_string(), name: name.to_string() });
-                }
-                Entry::Occupied(first) => {
-                    let reason = given_twice(code, name, first.get());
-                    self.found.warn(xml::line(value), xml::label(field), reason);
-                }
+            if let Err(reason) = codes.add(code, name) {
+                self.found.warn(xml::line(value), xml::label(field), reason);
             }
         }
-        codes
+        codes.read
     }
 
     /// Names first, bodies second: a component may be defined after the one that uses it.

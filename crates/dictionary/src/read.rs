@@ -94,9 +94,9 @@ pub(crate) fn brief(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns why the second of two codes with the same value is not read.
-pub(crate) fn given_twice(value: &str, name: &str, first: &str) -> String {
-    format!("'{}' is given twice: '{}' is hidden by '{}' before it", brief(value), brief(name), brief(first))
+/// Returns why the second of two fields with the same tag is not read.
+pub(crate) fn tag_again(tag: u32, name: &str, first: &str) -> String {
+    format!("tag {tag} again: '{}' is hidden by '{}' before it", brief(name), brief(first))
 }
 
 /// Characters of a name in messages. No name of a published file is as long.

@@ -4,7 +4,8 @@
 //! points to: nothing is fetched and nothing is expanded.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use roxmltree::{Document, Error, Node};
 
@@ -12,7 +13,7 @@ use crate::assemble::{Definition, Draft, DraftError, NO_HEADER};
 use crate::hidden::hidden_members;
 use crate::limits;
 use crate::loaded::{Loaded, lines_of};
-use crate::model::Dictionary;
+use crate::model::{Code, Dictionary};
 use crate::read::{Faults, Findings, Lines, ReadError, Spot, brief};
 
 /// Returns the text for the parser, every line where it was: without a byte order mark, white space
@@ -166,6 +167,34 @@ fn measure(plain: &str) -> Result<Option<usize>, (usize, String)> {
         }
     }
     Ok(None)
+}
+
+/// The codes of a set as they are read.
+#[derive(Default)]
+pub(crate) struct Codes<'a> {
+    pub(crate) read: Vec<Code>,
+    /// Their names by their values.
+    names: HashMap<&'a str, &'a str>,
+}
+
+impl<'a> Codes<'a> {
+    /// Adds a code.
+    ///
+    /// # Errors
+    /// Why it is not added: another one has its value.
+    pub(crate) fn add(&mut self, value: &'a str, name: &'a str) -> Result<(), String> {
+        match self.names.entry(value) {
+            Entry::Vacant(entry) => {
+                entry.insert(name);
+                self.read.push(Code { value: value.to_string(), name: name.to_string() });
+                Ok(())
+            }
+            Entry::Occupied(first) => {
+                let [value, name, first] = [value, name, first.get()].map(brief);
+                Err(format!("'{value}' is given twice: '{name}' is hidden by '{first}' before it"))
+            }
+        }
+    }
 }
 
 /// Completes and assembles what a reader made of a document, which may extend `base`; `node_of`
