@@ -333,7 +333,7 @@ fn what_may_not_do_what_was_hoped_is_a_warning() {
 }
 
 #[test]
-fn a_certificate_that_has_expired_or_soon_will_is_a_warning_with_its_key() {
+fn a_certificate_that_expires_soon_is_a_warning_with_its_key() {
     let folder = directory("check-config-expired");
     let at = |name: &str| folder.join(name).display().to_string();
     let make = |name: &str, days: &str| {

@@ -124,15 +124,22 @@ pub(crate) fn try_to_bind(address: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Returns the error of an address that cannot be bound although no other process has it, because
-/// one of these, on which the engine listens, includes it or is included in it.
+/// Returns the error of an address that is in use because of one of these, on which the engine
+/// listens: it includes the address, or is included in it.
 pub(crate) fn overlap(
     address: SocketAddr,
+    error: &io::Error,
     mut bound: impl Iterator<Item = SocketAddr>,
 ) -> Option<EngineError> {
-    let is_all = |address: &SocketAddr| address.ip().is_unspecified();
-    let overlaps = |other: &SocketAddr| other.port() == address.port() && (is_all(other) || is_all(&address));
-    let other = bound.find(overlaps)?;
+    if error.kind() != io::ErrorKind::AddrInUse {
+        return None;
+    }
+    // `[::]` stands for all addresses of IPv4, too.
+    let includes =
+        |all: SocketAddr, one: SocketAddr| all.ip().is_unspecified() && (all.is_ipv6() || one.is_ipv4());
+    let other = bound.find(|other| {
+        other.port() == address.port() && (includes(*other, address) || includes(address, *other))
+    })?;
     let reason = format!(
         "it overlaps with {other}, on which this engine listens, too; name one of the two, or choose another port"
     );
@@ -192,12 +199,7 @@ impl Ports {
 
     /// Returns the error of an address that could not be bound.
     fn told(&self, address: SocketAddr, error: &io::Error) -> EngineError {
-        let own = match error.kind() {
-            io::ErrorKind::AddrInUse => {
-                overlap(address, lock(&self.0).iter().map(|listening| listening.address))
-            }
-            _ => None,
-        };
+        let own = overlap(address, error, lock(&self.0).iter().map(|listening| listening.address));
         own.unwrap_or_else(|| EngineError::listen(address, error))
     }
 

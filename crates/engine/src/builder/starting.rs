@@ -171,18 +171,22 @@ impl EngineBuilder {
         }
     }
 
+    /// Returns the settings of every session, those that are accepted first.
+    fn settings(&self) -> impl Iterator<Item = &SessionSettings> {
+        let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings);
+        accepted.chain(self.initiations.iter().map(|session| &session.settings))
+    }
+
     /// Checks that there are no more sessions than the limit allows.
     ///
     /// # Errors
     /// [`EngineError::Settings`] of the first session that is one too many.
     pub(super) fn check_session_limit(&self) -> Result<(), EngineError> {
-        let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings.id);
-        let connect = self.initiations.iter().map(|session| &session.settings.id);
-        let (all, most) = (self.acceptances.len() + self.initiations.len(), self.limits.sessions.all);
-        match accepted.chain(connect).nth(most) {
-            Some(session) => {
-                let reason = format!("there are {all} sessions, and MaxSessions allows {most}");
-                Err(wrong(session, reason))
+        let most = self.limits.sessions.all;
+        match self.settings().nth(most) {
+            Some(SessionSettings { id, .. }) => {
+                let all = self.settings().count();
+                Err(wrong(id, format!("there are {all} sessions, and MaxSessions allows {most}")))
             }
             None => Ok(()),
         }
@@ -247,9 +251,8 @@ impl EngineBuilder {
     /// Determines which sessions belong together.
     fn distribute(&self) -> Result<Distribution, EngineError> {
         let mut distribution = Distribution::default();
-        let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings.id);
-        for session in accepted.chain(self.initiations.iter().map(|session| &session.settings.id)) {
-            distribution.add(session);
+        for SessionSettings { id, .. } in self.settings() {
+            distribution.add(id);
         }
         for sessions in &self.together {
             distribution.join(sessions).map_err(|id| {
@@ -340,9 +343,8 @@ impl EngineBuilder {
 
     /// Returns the core of a worker, without sessions.
     fn sessions(&mut self, number: u16, signal: Arc<WorkerSignal>) -> Sessions {
-        let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings);
-        let settings = accepted.chain(self.initiations.iter().map(|session| &session.settings));
-        let largest = settings.map(|settings| settings.max_message_size).fold(MIN_INDEXED_SIZE, usize::max);
+        let sizes = self.settings().map(|settings| settings.max_message_size);
+        let largest = sizes.fold(MIN_INDEXED_SIZE, usize::max);
         let store = self.store.take(usize::from(number));
         let mut sessions = Sessions::new(store, largest)
             .on_worker(number, signal as Arc<dyn WorkerWaker>)

@@ -60,30 +60,25 @@ impl EngineBuilder {
         found
     }
 
-    /// Tries the addresses, each alone and then all together.
+    /// Tries the addresses, all of which are bound together.
     fn try_addresses(&self, found: &mut Vec<Obstacle>) {
         let accepted = self.acceptances.iter().map(|(address, _)| *address);
         let mut seen = HashSet::new();
-        let mut addresses: Vec<_> =
-            accepted.chain(self.templates.iter().map(|(address, _)| *address)).collect();
-        addresses.retain(|address| seen.insert(*address));
-        addresses.retain(|address| match try_to_bind(*address) {
-            Ok(_) => true,
-            Err(error) => {
-                let is_in_use = error.kind() == io::ErrorKind::AddrInUse;
-                let error = EngineError::listen(*address, &error);
-                found.push(Obstacle { error, key: Some(PORT), is_in_use });
-                false
+        let mut bound = Vec::new();
+        for address in accepted.chain(self.templates.iter().map(|(address, _)| *address)) {
+            if !seen.insert(address) {
+                continue;
             }
-        });
-        let mut bound = Vec::with_capacity(addresses.len());
-        for address in addresses {
             match try_to_bind(address) {
                 Ok(socket) => bound.push((address, socket)),
-                Err(_) => {
-                    let error = overlap(address, bound.iter().map(|(bound, _)| *bound));
-                    found.extend(error.map(|error| Obstacle::new(error, PORT)));
-                }
+                Err(error) => found.push(match overlap(address, &error, bound.iter().map(|(at, _)| *at)) {
+                    Some(own) => Obstacle::new(own, PORT),
+                    None => Obstacle {
+                        error: EngineError::listen(address, &error),
+                        key: Some(PORT),
+                        is_in_use: error.kind() == io::ErrorKind::AddrInUse,
+                    },
+                }),
             }
         }
     }

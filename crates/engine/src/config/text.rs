@@ -160,15 +160,11 @@ pub(super) fn read_text(name: &str, text: &str, environment: Environment<'_>) ->
 /// Bytes of the largest file: a configuration of 10,000 sessions has about 3 MiB.
 const LARGEST: u64 = 64 << 20;
 
-/// Reads a file, which may be a device that never ends.
-fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+/// Reads a file, which may be a device that never ends. Returns nothing if it is larger.
+fn read_at_most(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let reason = format!("it has more than {} MiB, and is no configuration", most >> 20);
-        return Err(io::Error::other(reason));
-    }
-    Ok(bytes)
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
 struct Reader<'e> {
@@ -187,6 +183,8 @@ impl Reader<'_> {
             reason,
         };
         let bytes = read_at_most(path, LARGEST).map_err(|e| unreadable(e.to_string()))?;
+        let too_large = || format!("it has more than {} MiB, and is no configuration", LARGEST >> 20);
+        let bytes = bytes.ok_or_else(|| unreadable(too_large()))?;
         let text = String::from_utf8(bytes)
             .map_err(|e| unreadable(not_utf8(e.as_bytes(), e.utf8_error().valid_up_to())))?;
         let whole = std::fs::canonicalize(path).map_err(|e| unreadable(e.to_string()))?;
@@ -445,13 +443,10 @@ fn without_secret(line: &str) -> String {
 
 /// Returns the text of a file that holds a value. An error never contains any of it.
 fn value_file(path: &Path) -> Result<String, String> {
-    let cannot = |error: std::io::Error| format!("cannot read the file: {error}");
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(cannot)?;
-    file.take(MAX_VALUE_FILE + 1).read_to_end(&mut bytes).map_err(cannot)?;
-    if bytes.len() as u64 > MAX_VALUE_FILE {
-        return Err(format!("the file is larger than {MAX_VALUE_FILE} bytes, too large for a value"));
-    }
+    let bytes =
+        read_at_most(path, MAX_VALUE_FILE).map_err(|error| format!("cannot read the file: {error}"))?;
+    let bytes = bytes
+        .ok_or_else(|| format!("the file is larger than {MAX_VALUE_FILE} bytes, too large for a value"))?;
     String::from_utf8(bytes).map_err(|_| "the file is not UTF-8".to_owned())
 }
 
@@ -461,12 +456,13 @@ mod tests {
 
     #[test]
     fn a_file_is_read_up_to_a_limit_and_a_device_that_never_ends_is_refused() {
-        let refused = |most| read_at_most(Path::new("/dev/zero"), most).map_err(|error| error.to_string());
-        assert_eq!(refused(2 << 20), Err("it has more than 2 MiB, and is no configuration".to_owned()));
+        let told = read_file(Path::new("/dev/zero"), &environment).mistakes;
+        let told: Vec<_> = told.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["cannot read /dev/zero: it has more than 64 MiB, and is no configuration"]);
         let file = std::env::temp_dir().join(format!("fixbolt-limit-{}", std::process::id()));
         std::fs::write(&file, [b'#'; 10]).unwrap();
-        assert_eq!(read_at_most(&file, 10).map(|bytes| bytes.len()).ok(), Some(10));
-        assert!(read_at_most(&file, 9).is_err());
+        assert_eq!(read_at_most(&file, 10).unwrap().map(|bytes| bytes.len()), Some(10));
+        assert_eq!(read_at_most(&file, 9).unwrap(), None);
         std::fs::remove_file(&file).unwrap();
     }
 

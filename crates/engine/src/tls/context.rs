@@ -18,7 +18,7 @@ use super::faults::TlsFaults;
 use super::files::Files;
 use super::key_mode;
 use super::material::{Config, Known, Material};
-use super::settings::{Authorities, Pem, Tls};
+use super::settings::{Authorities, Tls};
 use super::signing;
 use super::stream::TlsStream;
 use crate::sync::{Mutex, lock};
@@ -122,12 +122,13 @@ pub(crate) fn doubts(tls: &Tls, now: Utc) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(own) = &tls.certificate {
         found.extend([key_mode::warning(&own.key), signing::warning(&own.key)].into_iter().flatten());
-        let file = match &own.chain {
-            Pem::File(path) => path.display().to_string(),
-            Pem::Text(_) => "the certificate".to_owned(),
-        };
         let chain = files.chain(&own.chain).unwrap_or_default();
-        found.extend(doubtful_times(&file, "counterparties refuse it", &chain, now));
+        found.extend(doubtful_times(
+            &own.chain.name("the certificate"),
+            "counterparties refuse it",
+            &chain,
+            now,
+        ));
     }
     // A directory may have hundreds of certificates that concern nobody.
     if let Authorities::File(path) = &tls.authorities
@@ -145,13 +146,11 @@ fn doubtful_times(file: &str, then: &str, chain: &[CertificateDer<'_>], now: Utc
         let ((name, end), (begin, _)) = (name_and_end(der)?, validity_in_seconds(der)?);
         let begin = Utc(begin.saturating_mul(1_000_000_000));
         let what = format!("{file}: the certificate of {name}");
-        if end <= now {
-            Some(format!("{what} has expired ({end}): {then}; renew it"))
-        } else if begin > now {
-            Some(format!("{what} is valid only from {begin} on: until then {then}"))
-        } else {
-            (end.abs_diff(now) < WARNING)
-                .then(|| format!("{what} expires soon ({end}): then {then}; renew it"))
+        match nearness(end, now) {
+            Some(Nearness::Expired) => Some(format!("{what} has expired ({end}): {then}; renew it")),
+            _ if begin > now => Some(format!("{what} is valid only from {begin} on: until then {then}")),
+            Some(Nearness::Soon) => Some(format!("{what} expires soon ({end}): then {then}; renew it")),
+            None => None,
         }
     };
     chain.iter().filter_map(doubt).collect()
@@ -317,13 +316,30 @@ impl Looked {
 fn warn_of(certificates: &[Known], now: Utc) {
     for Known { what, name, not_after } in certificates {
         let end = not_after;
-        if *end <= now {
-            tracing::error!(
+        match nearness(*end, now) {
+            Some(Nearness::Expired) => tracing::error!(
                 name: "certificate_expired", %name, %end, "{what} has expired: counterparties refuse it, renew it"
-            );
-        } else if end.abs_diff(now) < WARNING {
-            tracing::warn!(name: "certificate_expires", %name, %end, "{what} expires soon; renew it");
+            ),
+            Some(Nearness::Soon) => {
+                tracing::warn!(name: "certificate_expires", %name, %end, "{what} expires soon; renew it");
+            }
+            None => {}
         }
+    }
+}
+
+/// How near a certificate's end is that is warned of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Nearness {
+    Expired,
+    Soon,
+}
+
+fn nearness(end: Utc, now: Utc) -> Option<Nearness> {
+    match end {
+        _ if end <= now => Some(Nearness::Expired),
+        _ if end.abs_diff(now) < WARNING => Some(Nearness::Soon),
+        _ => None,
     }
 }
 
@@ -357,6 +373,37 @@ mod tests {
 
     use super::*;
     use crate::tls::settings::{OwnCertificate, TlsVersion};
+
+    #[test]
+    fn a_certificates_doubtful_time_is_told_with_its_file_and_what_follows() {
+        let mut parameters = rcgen::CertificateParams::default();
+        parameters.distinguished_name.push(rcgen::DnType::CommonName, "VENUE");
+        parameters.not_before = rcgen::date_time_ymd(2030, 1, 1);
+        parameters.not_after = rcgen::date_time_ymd(2031, 1, 1);
+        let key = rcgen::KeyPair::generate().unwrap();
+        let chain = [parameters.self_signed(&key).unwrap().der().clone()];
+        let day = |day: u64| Utc(day * 86_400 * 1_000_000_000);
+        let told = |now| doubtful_times("own.pem", "it is refused", &chain, now);
+        // Days since 1970: 2030 begins with the 21,915th, 2031 with the 22,280th.
+        assert_eq!(
+            told(day(21_914)),
+            [
+                "own.pem: the certificate of VENUE is valid only from 2030-01-01T00:00:00Z on: until then it is refused"
+            ]
+        );
+        assert_eq!(told(day(21_915)), [""; 0]);
+        assert_eq!(told(day(22_250)), [""; 0]);
+        assert_eq!(
+            told(day(22_251)),
+            [
+                "own.pem: the certificate of VENUE expires soon (2031-01-01T00:00:00Z): then it is refused; renew it"
+            ]
+        );
+        assert_eq!(
+            told(day(22_280)),
+            ["own.pem: the certificate of VENUE has expired (2031-01-01T00:00:00Z): it is refused; renew it"]
+        );
+    }
 
     fn write(folder: &Path, name: &str) {
         let mut parameters = rcgen::CertificateParams::default();

@@ -117,10 +117,11 @@ impl Files {
     }
 
     fn text(&mut self, source: &Pem, what: &str) -> Result<(Vec<u8>, String), String> {
-        match source {
-            Pem::File(path) => Ok((self.read(path)?, path.display().to_string())),
-            Pem::Text(text) => Ok((text.as_bytes().to_vec(), what.to_owned())),
-        }
+        let text = match source {
+            Pem::File(path) => self.read(path)?,
+            Pem::Text(text) => text.as_bytes().to_vec(),
+        };
+        Ok((text, source.name(what)))
     }
 
     fn note(&mut self, path: &Path) {

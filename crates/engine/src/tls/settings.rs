@@ -184,6 +184,17 @@ pub enum Pem {
     Text(String),
 }
 
+#[cfg(feature = "tls")]
+impl Pem {
+    /// Returns the name of the file, or what a text is.
+    pub(super) fn name(&self, what: &str) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Text(_) => what.to_owned(),
+        }
+    }
+}
+
 impl<P: AsRef<Path>> From<P> for Pem {
     fn from(path: P) -> Self {
         Self::File(path.as_ref().to_owned())

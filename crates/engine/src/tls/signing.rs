@@ -17,10 +17,7 @@ const TRIES: usize = 3;
 /// Returns a warning that says what a signature takes, if the key is slow to sign with: one of RSA
 /// with more than 2048 bits. Signs with it. None for a key that cannot be read.
 pub(super) fn warning(source: &Pem) -> Option<String> {
-    let name = match source {
-        Pem::File(path) => path.display().to_string(),
-        Pem::Text(_) => "the private key".to_owned(),
-    };
+    let name = source.name("the private key");
     let key = any_supported_type(&Files::default().key(source).ok()?).ok()?;
     if key.algorithm() != SignatureAlgorithm::RSA {
         return None;
