@@ -33,6 +33,9 @@ pub(crate) struct SessionRegistry {
     queue_size: usize,
 }
 
+/// Why one more session is not opened.
+pub(crate) const AT_THE_LIMIT: &str = "the engine has as many sessions as its limit allows (MaxSessions)";
+
 /// What a session is that a Logon asks for and its port does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Elsewhere {
@@ -92,9 +95,7 @@ impl SessionRegistry {
             return Err(OpenError::AlreadyOpen);
         }
         if sessions.len() >= self.limits.all {
-            return Err(OpenError::Setting(
-                "the engine has as many sessions as its limit allows (MaxSessions)",
-            ));
+            return Err(OpenError::Setting(AT_THE_LIMIT));
         }
         sessions.insert(id.clone(), None);
         Ok(())

@@ -22,7 +22,7 @@ use crate::message_log::MessageLog;
 use crate::ports::Port;
 use crate::preparation::{self, wrong};
 use crate::session_check::check_log_name;
-use crate::session_registry::SessionRegistry;
+use crate::session_registry::{AT_THE_LIMIT, SessionRegistry};
 use crate::team::Team;
 use crate::tier::choose_tier;
 use crate::tls::PeerRules;
@@ -182,12 +182,8 @@ impl EngineBuilder {
     /// # Errors
     /// [`EngineError::Settings`] of the first session that is one too many.
     pub(super) fn check_session_limit(&self) -> Result<(), EngineError> {
-        let most = self.limits.sessions.all;
-        match self.settings().nth(most) {
-            Some(SessionSettings { id, .. }) => {
-                let all = self.settings().count();
-                Err(wrong(id, format!("there are {all} sessions, and MaxSessions allows {most}")))
-            }
+        match self.settings().nth(self.limits.sessions.all) {
+            Some(beyond) => Err(wrong(&beyond.id, AT_THE_LIMIT.to_owned())),
             None => Ok(()),
         }
     }
