@@ -166,8 +166,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
         self.components(section("components"));
         let messages = section("messages").filter_map(|node| self.message(node)).collect();
-        let header = xml::children(root, "header").flat_map(|node| self.members(node, 0)).collect();
-        let trailer = xml::children(root, "trailer").flat_map(|node| self.members(node, 0)).collect();
+        let (header, trailer) = (self.listed(section("header"), 0), self.listed(section("trailer"), 0));
         Some(self.draft(version, origin, messages, [header, trailer]))
     }
 
@@ -351,14 +350,19 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 
     fn members(&mut self, scope: Node<'a, 'd>, depth: usize) -> Vec<Member> {
-        let mut members = Vec::new();
         if depth > limits::DEPTH {
             let reason = format!("groups are nested deeper than {}", limits::DEPTH);
             self.found.error(xml::line(scope), xml::place(scope), reason);
-            return members;
+            return Vec::new();
         }
+        self.listed(xml::elements(scope), depth)
+    }
+
+    /// Reads the members of one definition, which may be listed in several elements.
+    fn listed(&mut self, nodes: impl Iterator<Item = Node<'a, 'd>>, depth: usize) -> Vec<Member> {
+        let mut members = Vec::new();
         let mut seen = HashSet::new();
-        for node in xml::elements(scope) {
+        for node in nodes {
             if self.base.is_some() && node.attribute("before").or(node.attribute("after")).is_some() {
                 let reason =
                     "before and after are for members that are added to a definition; list these in order";
