@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
+use fixbolt_conformance::testing::{App, BEGIN, Side, kinds, settings};
 use fixbolt_journal::{MemoryStore, NoStore};
 use fixbolt_session::store::Store;
-use fixbolt_session::{Compatibility, Phase, Role, SessionSettings};
+use fixbolt_session::{Compatibility, Delivery, Phase, Role, SessionSettings};
 
 fn over(store: Box<dyn Store>, change: impl FnOnce(&mut SessionSettings)) -> Side {
     Side::on_store(store, vec![settings("PEER", Role::Acceptor).with(change)])
@@ -45,6 +46,25 @@ fn application_messages_wait_for_the_first_message_that_was_missing() {
     assert_eq!(orders(&out, 3), "first second missing", "{out:?}");
     side.send(0, "third", 1).unwrap();
     assert_eq!(orders(&side.take(0), 6), "third");
+}
+
+// R-LOGON-21
+#[test]
+fn a_message_that_the_application_does_not_take_now_has_come() {
+    let app = App { message: Box::new(|_, _| Ok(Delivery::NotNow)), ..App::default() };
+    let mut side =
+        Side::begin(BEGIN, app, Box::new(MemoryStore::new()), vec![settings("PEER", Role::Acceptor)]);
+    side.log_on(0, 5, "");
+    side.act(0, |turn| {
+        let mut draft = turn.reply().draft(MsgType::new(b"D"));
+        draft.writer().bytes(Key::new(11), b"first");
+        draft.send()
+    })
+    .unwrap();
+    assert_eq!(kinds(&side.take(0)), "");
+    let missing = side.wire(0, &format!("35=D|34=1|43=Y|122={}|11=missing|", side.time()));
+    assert_eq!(side.hear(0, &missing), 0, "it is not taken");
+    assert_eq!(orders(&side.take(0), 3), "first");
 }
 
 #[test]

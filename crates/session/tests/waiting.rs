@@ -177,6 +177,40 @@ fn a_full_queue_stops_reading_and_half_of_it_is_for_answers() {
     assert_eq!(sent.matches("unasked").count(), unasked);
 }
 
+// R-LOGON-21
+#[test]
+fn a_full_queue_goes_once_the_first_missing_message_has_come_which_has_no_room_for_its_answer() {
+    let (app, _) = answering();
+    let mut side =
+        Side::begin(BEGIN, app, Box::new(MemoryStore::new()), Vec::new()).with_outbound_queue(4096);
+    side.open(throttled("1/1000")).unwrap();
+    side.log_on(0, 1, "");
+    let orders: Vec<Vec<u8>> = (2..60).map(|n| side.wire(0, &format!("35=D|34={n}|11=o|"))).collect();
+    let read = side.hear(0, &orders.concat()) / orders[0].len();
+    assert!(read > 2 && read < orders.len(), "{read} orders are read");
+    assert_eq!(ids(&side.take(0)), "o");
+    side.disconnect(0);
+    side.pass(Duration::from_secs(1));
+    let expected = 2 + read;
+    let logon = side.log_on(0, 60, "");
+    assert_eq!(kinds(&logon), "A2");
+    assert!(logon[1].contains(&format!("|7={expected}|")), "{logon:?}");
+    let missing: Vec<u8> = (expected..60)
+        .flat_map(|n| side.wire(0, &format!("35=D|34={n}|43=Y|122={}|11=m|", side.time())))
+        .collect();
+    let used = side.hear(0, &missing);
+    let (mut left, mut sent) = (missing[used..].to_vec(), vec![ids(&side.take(0))]);
+    assert_eq!(sent, ["o"], "the first that waits");
+    while sent.len() < 57 {
+        side.pass(Duration::from_secs(1));
+        let used = side.wake(0, &left);
+        left.drain(..used);
+        sent.push(ids(&side.take(0)));
+    }
+    let all: Vec<_> = (3..60).map(|n| if n < expected { "o" } else { "m" }).collect();
+    assert_eq!((sent.join(" "), left.len()), (all.join(" "), 0));
+}
+
 #[test]
 fn a_full_queue_of_a_session_without_a_connection_makes_nobody_wait() {
     // What comes for the session of PEER goes to that of AWAY, too.

@@ -195,7 +195,7 @@ impl Call<'_> {
     fn wait_for_pace(&mut self, header: &Header<'_>, until: Mono) {
         let session = self.session_mut();
         if !session.leaves_rest() {
-            return self.wait_until(BlockedBy::Pace, Some(until));
+            return self.leave_unread(BlockedBy::Pace, Some(until));
         }
         session.intake.leave_rest();
         let seq = header.seq.unwrap_or(SeqNum::ZERO);
