@@ -15,7 +15,8 @@ pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>, most
     let word = word.to_ascii_lowercase();
     let mut near: Vec<(usize, &str)> = names
         .map(|name| (osa_distance(&word, &name.to_ascii_lowercase()), name))
-        .filter(|(distance, _)| *distance <= 1 + word.len() / 3)
+        // Half of a short word in common is a coincidence.
+        .filter(|(distance, _)| *distance <= 1 + word.len() / 3 && 2 * distance <= word.len())
         .collect();
     near.sort_unstable();
     near.dedup();
@@ -35,5 +36,7 @@ mod tests {
         // Swapping two letters counts as one mistake.
         assert_eq!(nearest("Sdie", ["Sire", "Side"].into_iter(), 1), ["Side"]);
         assert_eq!(did_you_mean("Quux", names.into_iter()), "");
+        assert_eq!(did_you_mean("Foo", ["IOI"].into_iter()), "");
+        assert_eq!(did_you_mean("Txt", ["Text"].into_iter()), "; did you mean Text?");
     }
 }

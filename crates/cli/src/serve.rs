@@ -153,13 +153,14 @@ const ECHO_DEFAULTS: [(&str, &str); 2] = [("Compatibility", "quickfix"), ("Accep
 
 /// Returns what a file describes.
 fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Served, Failure> {
+    // What a running process stands in the way of.
+    let mut in_use = Vec::new();
     let checked = match app {
         App::Echo => CheckedConfiguration::from_file_with(file, "--app echo", &ECHO_DEFAULTS),
         App::Venue => {
             let mut checked = CheckedConfiguration::from_file(file);
             let summary = Summary::of(&checked).to_string();
-            // What a running process has, the start tells as its error.
-            let _ = checked.try_start();
+            in_use = checked.try_start();
             for line in summary.lines() {
                 log::write(&Line::new(Severity::Info, "configuration", line.to_owned()));
             }
@@ -170,6 +171,10 @@ fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Serv
     let mistakes = checked.mistakes.clone();
     let configuration = if keep_going { checked.usable() } else { checked.whole() };
     let mut configuration = configuration.map_err(|mistakes| refused(&mistakes))?;
+    if !keep_going && !in_use.is_empty() {
+        let lines: Vec<String> = in_use.iter().map(ToString::to_string).collect();
+        return Err(Failure::usage(lines.join("\nfixbolt: ")));
+    }
     for mistake in mistakes {
         log::write(&Line::new(Severity::Error, "not_served", format!("not served: {mistake}")));
     }

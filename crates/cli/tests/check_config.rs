@@ -319,6 +319,13 @@ fn what_may_not_do_what_was_hoped_is_a_warning() {
         let said = format!(": {key}: {warning}");
         assert_eq!(ended.out.lines().filter(|line| line.contains(&said)).count(), 1, "{said}: {}", ended.out);
     }
+    let initiator = "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=T\nTargetCompID=V\n\
+                     HeartBtInt=30\nSocketConnectHost=127.0.0.1\nSocketConnectPort=9880\n\
+                     SocketConnectSourceHost=192.0.2.7\n";
+    std::fs::write(&path, initiator).unwrap();
+    let ended = run(&["check-config", path.to_str().unwrap()]);
+    let said = ":9: SocketConnectSourceHost: FIX.4.4:T->V can never connect to 127.0.0.1:9880: 192.0.2.7 is no address of this machine: ";
+    assert!(ended.status == 0 && ended.out.contains(said), "{}", ended.out);
     let dictionary = folder.join("venue.xml");
     std::fs::write(
         &dictionary,

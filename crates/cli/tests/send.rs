@@ -497,6 +497,94 @@ fn a_counterparty_that_only_closes_is_status_3() {
     assert!(ended.err.starts_with(&told) && ended.err.lines().count() == 1, "{}", ended.err);
 }
 
+#[test]
+fn a_logon_in_another_version_is_told_as_that() {
+    let venue = Venue::new(|connect| {
+        let mut peer = connect();
+        peer.receive();
+        let logon = format!("35=A|49=FIXBOLT|56=CLIENT|34=1|52={}|98=0|108=30|141=Y", timestamp());
+        peer.stream.write_all(message("FIX.4.2", &logon).as_bytes()).unwrap();
+        peer.receive();
+    });
+    let address = venue.address.clone();
+    let ended = venue.asked(&ORDER);
+    let why = "the counterparty sent another BeginString (8) than the session's";
+    assert_eq!((ended.status, ended.err), (3, format!("fixbolt: no logon with {address}: {why}\n")));
+}
+
+#[test]
+fn what_comes_and_is_no_message_is_told() {
+    let no_logon = Venue::new(|connect| {
+        let mut peer = connect();
+        peer.receive();
+        peer.stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        peer.receive();
+    });
+    let ended = no_logon.asked(&[&["--timeout", "1"], &ORDER[..]].concat());
+    assert_eq!(ended.status, 3, "{}", ended.err);
+    assert!(ended.err.contains(" within 1 s; 28 garbled bytes were dropped: "), "{}", ended.err);
+    let no_answer = Venue::after_the_message(|peer| {
+        let fields = report("11=mine|37=2|39=0");
+        let answer = peer.message("8", peer.seq, &fields);
+        let (rest, sum) = answer.split_at(answer.len() - 4);
+        let wrong = if sum == "000\u{1}" { "001\u{1}" } else { "000\u{1}" };
+        peer.stream.write_all(format!("{rest}{wrong}").as_bytes()).unwrap();
+    });
+    let ended = no_answer.asked(&[&["--timeout", "1"], &ORDER[..]].concat());
+    assert_eq!(ended.status, 3, "{}", ended.err);
+    assert!(ended.err.contains("garbled bytes were dropped: CheckSum (10) is "), "{}", ended.err);
+}
+
+#[test]
+fn a_report_whose_number_was_used_before_is_no_answer() {
+    let venue = Venue::after_the_message(|peer| {
+        peer.seq -= 1;
+        peer.send("8", &report("11=mine|37=2|39=0"));
+    });
+    let ended = venue.asked(&ORDER);
+    assert_eq!(ended.status, 3, "{}{}", ended.out, ended.err);
+    assert!(ended.out.contains("received, no answer: "), "{}", ended.out);
+    let why = "the counterparty's MsgSeqNum (34) was too low: 2 was expected, 1 was received";
+    assert!(ended.err.contains(why), "{}", ended.err);
+}
+
+#[test]
+fn what_is_wrong_in_the_arguments_is_told_at_once() {
+    let ended = command::run(&["send", "NewOrdrSingle", "Symbl=IBM", "=5"]);
+    let lines = [
+        "fixbolt: FIX.4.4 has no message NewOrdrSingle; did you mean NewOrderSingle?",
+        "fixbolt: FIX.4.4 has no field Symbl; did you mean Symbol?",
+        "fixbolt: =5: there is no name; write a field as NAME=VALUE or TAG=VALUE",
+    ];
+    assert_eq!((ended.status, ended.err.lines().collect::<Vec<_>>()), (2, lines.to_vec()));
+    let ended = command::run(&["send", "D", "Symbol=IBM", "--to", "::1"]);
+    let why = "write HOST:PORT, such as 127.0.0.1:9880; an IPv6 address is in brackets: [::1]:9880";
+    assert_eq!((ended.status, ended.err), (2, format!("fixbolt: --to ::1: {why}\n")));
+}
+
+#[test]
+fn outside_the_schedule_the_opening_is_told_at_once() {
+    let config = directory("send-schedule").join("trader.cfg");
+    // Of a weekday that is neither today nor tomorrow.
+    let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / 86_400;
+    let day = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
+        [(today as usize + 3) % 7];
+    let text = format!(
+        "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=CLIENT\n\
+         TargetCompID=FIXBOLT\nHeartBtInt=30\nSocketConnectHost=127.0.0.1\nSocketConnectPort=1\n\
+         StartDay={day}\nEndDay={day}\nStartTime=10:00:00\nEndTime=11:00:00\n"
+    );
+    std::fs::write(&config, text).unwrap();
+    let ended = command::run(&[&["send", "--config", config.to_str().unwrap()], &ORDER[..]].concat());
+    let why =
+        "fixbolt: not sent to 127.0.0.1:1: the session's schedule allows no connection now; it opens at ";
+    assert!(
+        ended.status == 3 && ended.err.starts_with(why) && ended.err.ends_with("T10:00:00Z\n"),
+        "{}",
+        ended.err
+    );
+}
+
 /// Returns a configuration whose session tries these venues in turn.
 fn configuration(name: &str, venues: [&Venue; 2]) -> String {
     let config = directory(name).join("trader.cfg");

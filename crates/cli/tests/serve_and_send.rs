@@ -426,6 +426,16 @@ fn a_port_in_use_and_a_wrong_key_stop_the_start() {
     let ended = run(&["serve", "--listen", &address]);
     assert_eq!(ended.status, 2);
     assert!(ended.err.starts_with(&format!("fixbolt: cannot listen on {address}: ")), "{}", ended.err);
+    let path = directory("serve-port").join("venue.cfg");
+    let port = holder.local_addr().unwrap().port();
+    let text = format!(
+        "[SESSION]\nConnectionType=acceptor\nBeginString=FIX.4.4\nSenderCompID=V\nTargetCompID=T\nSocketAcceptPort={port}\n"
+    );
+    std::fs::write(&path, text).unwrap();
+    let ended = run(&["serve", "--config", path.to_str().unwrap()]);
+    let place = format!("fixbolt: {}:6: SocketAcceptPort: cannot listen on {address}: ", path.display());
+    let last = ended.err.lines().last().unwrap();
+    assert!(ended.status == 2 && last.starts_with(&place), "{}", ended.err);
     let path = directory("serve-key").join("venue.cfg");
     std::fs::write(&path, "[DEFAULT]\nHeartBeatInt=30\n").unwrap();
     let ended = run(&["serve", "--config", path.to_str().unwrap()]);
@@ -456,7 +466,8 @@ fn a_journal_in_use_is_refused_with_an_error_that_names_its_holder() {
     let second = run(&["serve", "--config", config]);
     assert_eq!(second.status, 2);
     let last = second.err.lines().last().unwrap();
-    assert!(last.starts_with("fixbolt: session FIX.4.4:V->T: ") && last.contains("in use by"), "{last}");
+    let place = format!("fixbolt: {config}:4: FileStorePath: session FIX.4.4:V->T: ");
+    assert!(last.starts_with(&place) && last.contains("in use by"), "{last}");
     let repair = run(&["journal", "repair", journal.to_str().unwrap()]);
     assert!(repair.status == 2 && repair.err.contains("in use by"), "{}", repair.err);
     drop(server);

@@ -101,6 +101,16 @@ fn the_end_names_a_logon_of_another_counterparty() {
 }
 
 #[test]
+fn the_end_names_a_logon_in_another_version() {
+    let mut side = side(Role::Initiator, |_| {});
+    side.connect(0);
+    let logon = format!("35=A|34=1|49=PEER|56=US|52={}|98=0|108=30|", side.time());
+    side.hear(0, &message("FIX.4.2", &logon));
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::BeginString);
+    assert_eq!(side.disconnect(0), Some(end));
+}
+
+#[test]
 fn the_end_names_a_sending_time_that_is_none_or_is_too_far_away() {
     let mut side = side(Role::Acceptor, |_| {});
     side.connect(0);

@@ -2,7 +2,7 @@
 //! sends and receives. Sans-IO.
 
 use fixbolt_cli::output::shown;
-use fixbolt_codec::{Message, MsgType, Tag};
+use fixbolt_codec::{FromField, Message, MsgType, SeqNum, Tag};
 use fixbolt_dictionary::fix44;
 
 /// What is waited for.
@@ -19,7 +19,7 @@ pub(crate) enum Wait {
 /// A field that names a request comes back in its answers; so does OrderID, once the first of them
 /// has brought it. A cancel or replace is also answered by what names its order. A Reject or
 /// BusinessMessageReject names MsgSeqNum of the message. Messages with PossDupFlag=Y belong to an
-/// earlier exchange.
+/// earlier exchange, and those whose MsgSeqNum was used before end the session.
 #[derive(Debug)]
 pub(super) struct Answers {
     wait: Wait,
@@ -34,6 +34,8 @@ pub(super) struct Answers {
     order_id: Option<Vec<u8>>,
     /// Whether our Logon was answered with a Logon.
     is_logged_on: bool,
+    /// The highest MsgSeqNum that the counterparty has used since its Logon.
+    last_in: Option<SeqNum>,
 }
 
 /// The order that an OrderCancelRequest or an OrderCancelReplaceRequest is about.
@@ -179,6 +181,7 @@ const ORD_STATUS: Tag = Tag::new(39);
 const ORIG_CL_ORD_ID: Tag = Tag::new(41);
 const POSS_DUP_FLAG: Tag = Tag::new(43);
 const MSG_SEQ_NUM: Tag = Tag::new(34);
+const NEW_SEQ_NO: Tag = Tag::new(36);
 const REF_SEQ_NUM: Tag = Tag::new(45);
 const EXEC_TYPE: Tag = Tag::new(150);
 const BUSINESS_REJECT_REF_ID: Tag = Tag::new(379);
@@ -199,7 +202,16 @@ impl Answers {
             ));
         }
         let changed = ChangedOrder::of(msg_type, fields);
-        Ok(Self { wait, msg_type, names, changed, seq: None, order_id: None, is_logged_on: false })
+        Ok(Self {
+            wait,
+            msg_type,
+            names,
+            changed,
+            seq: None,
+            order_id: None,
+            is_logged_on: false,
+            last_in: None,
+        })
     }
 
     /// Returns how an answer names the message, in words. Of a cancel, its OrderID is among it.
@@ -243,8 +255,13 @@ impl Answers {
             return is_ours.then_some(Part::Sent);
         }
         self.is_logged_on |= msg_type == b"A";
+        let is_new = self.is_new(message);
         if msg_type == b"5" || msg_type == b"3" && !self.is_logged_on {
             return Some(Part::End);
+        }
+        // The session ends with it.
+        if !is_new {
+            return None;
         }
         let refers = match msg_type {
             b"0" | b"1" | b"2" | b"4" | b"A" => false,
@@ -256,6 +273,24 @@ impl Answers {
         };
         // Nothing answers what was not sent.
         (refers && self.seq.is_some()).then(|| self.judge(message))
+    }
+
+    /// Takes note of the number of a message of the counterparty. Returns whether it is higher than
+    /// those before it, or is missing.
+    fn is_new(&mut self, message: &Message<'_>) -> bool {
+        let number = |tag| message.get(tag).and_then(|value| SeqNum::from_field(value).ok());
+        let Some(seq) = number(MSG_SEQ_NUM) else { return true };
+        // A Logon may have reset the numbers.
+        let is_new = message.msg_type() == b"A" || self.last_in.is_none_or(|last| seq > last);
+        if is_new {
+            self.last_in = Some(seq);
+        }
+        if message.msg_type() == b"4"
+            && let Some(next) = number(NEW_SEQ_NO)
+        {
+            self.last_in = self.last_in.max(Some(SeqNum(next.0.saturating_sub(1))));
+        }
+        is_new
     }
 
     /// Returns whether a reject is of our message.
@@ -385,6 +420,21 @@ mod tests {
         assert_eq!(order.receives("35=8|11=a|37=1|39=0"), GOOD);
         assert_eq!(order.receives("35=8|11=a|37=1|39=8"), BAD);
         assert_eq!(order.receives("35=8|11=a|37=1|39=0|150=8"), BAD);
+    }
+
+    #[test]
+    fn a_message_whose_number_was_used_answers_nothing() {
+        let mut order = Exchange::of(Wait::Ack, "D", "11=a");
+        assert_eq!(order.receives("35=0|34=2"), None);
+        assert_eq!(order.take(false, "35=8|34=2|11=a|37=1|39=0"), Some(Part::Other));
+        assert_eq!(order.receives("35=4|34=3|123=Y|36=7"), None);
+        assert_eq!(order.receives("35=8|34=6|11=a|37=1|39=0"), None);
+        assert_eq!(order.receives("35=8|34=7|11=a|37=1|39=0"), GOOD);
+        // The Logon resets the numbers.
+        let mut order = Exchange::of(Wait::Ack, "D", "11=a");
+        assert_eq!(order.receives("35=0|34=900"), None);
+        assert_eq!(order.receives("35=A|34=1|141=Y"), None);
+        assert_eq!(order.receives("35=8|34=2|11=a|37=1|39=0"), GOOD);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use fixbolt_codec::{Index, Key, MsgType, Precision, SeqNum, Span, Tag, UtcTimestamp};
 use fixbolt_dictionary::{
-    Action, Check, DataType, Dictionary, FieldDef, FlatMember, Member, Policy, Validator, Version,
+    Action, Check, DataType, Dictionary, FieldDef, FlatMember, Member, Policy, RefTag, Validator, Version,
 };
 use fixbolt_session::Utc;
 use fixbolt_workloads::wire::{Encoder, read};
@@ -25,19 +25,24 @@ pub(crate) struct Composed {
     pub(crate) fields: Vec<(Tag, Vec<u8>)>,
 }
 
-/// Composes a message. The error is one line that names the argument that is not understood, and
-/// suggests similar ones.
+/// Composes a message. The error has a line for each argument that is not understood, with similar
+/// names.
 pub(crate) fn compose(
     dictionary: &Dictionary,
     msg_type: &str,
     words: &[String],
     now: Utc,
 ) -> Result<Composed, String> {
-    let msg_type = self::msg_type(dictionary, msg_type)?;
+    let mut wrong = Vec::new();
+    let msg_type = self::msg_type(dictionary, msg_type).map_err(|why| wrong.push(why)).ok();
     let mut given = Vec::new();
     for word in words {
-        given.push(field(dictionary, word, now)?);
+        match field(dictionary, word, now) {
+            Ok(field) => given.push(field),
+            Err(why) => wrong.push(why),
+        }
     }
+    let Some(msg_type) = msg_type.filter(|_| wrong.is_empty()) else { return Err(wrong.join("\n")) };
     let header: Vec<u32> = dictionary.expand(dictionary.header()).map(|member| member.tag).collect();
     let (mut fields, body): (Vec<_>, Vec<_>) =
         given.into_iter().partition(|(tag, _)| header.contains(&tag.number()));
@@ -85,6 +90,9 @@ fn msg_type(dictionary: &Dictionary, word: &str) -> Result<MsgType, String> {
 fn field(dictionary: &Dictionary, word: &str, now: Utc) -> Result<(Tag, Vec<u8>), String> {
     let (name, value) =
         word.split_once('=').ok_or_else(|| format!("{word}: write a field as NAME=VALUE or TAG=VALUE"))?;
+    if name.is_empty() {
+        return Err(format!("{word}: there is no name; write a field as NAME=VALUE or TAG=VALUE"));
+    }
     let by_number = name.parse().ok().and_then(Tag::try_new);
     let known = match by_number {
         Some(tag) => dictionary.field(tag.number()),
@@ -209,8 +217,7 @@ fn check_required(
         return Ok(());
     }
     let name = |tag| dictionary.field(tag).map_or_else(|| tag.to_string(), |field| field.name.clone());
-    let named: Vec<String> =
-        missing.iter().map(|member| format!("{} ({})", name(member.tag), member.tag)).collect();
+    let named: Vec<String> = missing.iter().map(|member| named(dictionary, member.tag)).collect();
     let example = |tag| {
         let code =
             dictionary.codes(tag).first().map_or_else(|| "VALUE".to_owned(), |code| code.display_name());
@@ -235,6 +242,11 @@ fn check_required(
         named = named.join(", "),
         examples = examples.join(" "),
     ))
+}
+
+/// Returns a field as a message to the user names it: `Symbol (55)`, or its tag alone.
+fn named(dictionary: &Dictionary, tag: u32) -> String {
+    dictionary.field(tag).map_or_else(|| tag.to_string(), |field| format!("{} ({tag})", field.name))
 }
 
 /// Refuses fields that would not form a message.
@@ -265,7 +277,11 @@ fn check(dictionary: &Dictionary, composed: &Composed) -> Result<(), String> {
     let validator = Validator::new(dictionary);
     let mut found = None;
     validator.for_each(&message, &policy, &mut validator.scratch(), |violation| {
-        found = Some(format!("field {}: {}", violation.tag, violation.text()));
+        let field = match violation.tag {
+            RefTag::Number(tag) => named(dictionary, tag),
+            as_sent @ RefTag::AsSent(_) => as_sent.to_string(),
+        };
+        found = Some(format!("{field}: {}", violation.text()));
         ControlFlow::Break(())
     });
     found.map_or(Ok(()), Err)
@@ -316,6 +332,17 @@ mod tests {
         );
         assert_eq!(error("D", &["Symbol"]), "Symbol: write a field as NAME=VALUE or TAG=VALUE");
         assert_eq!(error("D", &["Symbol="]), "Symbol=: a value must not be empty or contain SOH");
+        assert_eq!(error("D", &["=5"]), "=5: there is no name; write a field as NAME=VALUE or TAG=VALUE");
+        assert_eq!(error("D", &["Foo=1"]), "FIX.4.4 has no field Foo");
+        // Everything at once.
+        assert_eq!(
+            error("NewOrdrSingle", &["Symbl=IBM", "Side=BUY", "Prise=1"]).lines().collect::<Vec<_>>(),
+            [
+                "FIX.4.4 has no message NewOrdrSingle; did you mean NewOrderSingle?",
+                "FIX.4.4 has no field Symbl; did you mean Symbol?",
+                "FIX.4.4 has no field Prise; did you mean Price?",
+            ]
+        );
         assert!(error("D", &["MsgSeqNum=3"]).contains("is written only by the session itself"));
         assert!(error("TestRequest", &[]).contains("is sent only by the session itself"));
     }
@@ -352,9 +379,11 @@ mod tests {
         assert!(
             composed(fix44(), "D", &["Symbol=A", "Symbol=B"])
                 .unwrap_err()
-                .contains("55: Tag appears more than once")
+                .starts_with("Symbol (55): Tag appears more than once")
         );
         let short = ["NoPartyIDs=3", "PartyID=a", "PartyRole=1", "PartyID=b", "PartyRole=3"];
-        assert!(composed(fix44(), "D", &short).unwrap_err().contains("453: Incorrect NumInGroup"));
+        assert!(
+            composed(fix44(), "D", &short).unwrap_err().starts_with("NoPartyIDs (453): Incorrect NumInGroup")
+        );
     }
 }

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use fixbolt::{Engine, PostError};
 use fixbolt_codec::{BodySink, Message, NewBody, Version};
+use fixbolt_session::schedule::Position;
 use fixbolt_session::{
     Application, Delivery, Event, Failure as CallbackFailure, Halt, Misbehavior, Party, SessionEnd,
     SessionId, SessionState, Turn, Utc, WireObserver,
@@ -51,8 +52,9 @@ use tap::{Seen, Tap};
 /// it. A cancel or replace is also answered by an OrderCancelReject, or an ExecutionReport that
 /// cancels, replaces or rejects, with its OrderID or either of its ClOrdIDs. A Reject or
 /// BusinessMessageReject answers if its RefSeqNum is MsgSeqNum of what was sent. The first
-/// application message answers a message that has no id. Messages with PossDupFlag=Y, and those of
-/// other exchanges, are no answers: they are shown, in a line each, only if no answer comes. With
+/// application message answers a message that has no id. Messages with PossDupFlag=Y, with a
+/// MsgSeqNum that was used before, and those of other exchanges, are no answers: they are shown, in
+/// a line each, only if no answer comes. With
 /// --wait filled every answer is shown until the order has reached its final state.
 ///
 /// Both messages are checked as a session with the same dictionary and policy does, and shown as
@@ -126,6 +128,8 @@ enum Told {
     LoggedOn,
     /// What the counterparty's Logout says, or its Reject of our Logon. The end follows.
     Refused(String),
+    /// What came is no message.
+    Garbled(String),
     Ended(SessionEnd),
     NotSent(String),
 }
@@ -142,10 +146,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let now = Utc(u64::try_from(now).unwrap_or(0));
-    let composed =
-        compose(&session.dictionary, &arguments.msg_type, &arguments.fields, now).map_err(Failure::usage)?;
+    let composed = compose(&session.dictionary, &arguments.msg_type, &arguments.fields, now)
+        .map_err(|lines| Failure::usage(lines.replace('\n', "\nfixbolt: ")))?;
     let answers =
         Answers::new(arguments.wait, composed.msg_type, &composed.fields).map_err(Failure::usage)?;
+    if let Some(schedule) = &session.schedule
+        && let Position::Out { until } = schedule.connection_at(now)
+    {
+        let opens = until.map(|opens| format!("; it opens at {opens}")).unwrap_or_default();
+        let peer = &session.peer;
+        return Err(Failure::connection(format!(
+            "not sent to {peer}: the session's schedule allows no connection now{opens}"
+        )));
+    }
     let interrupt =
         Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
     let (warnings_to, warnings) = channel();
@@ -179,6 +192,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         can_reset: arguments.store.is_some() && !arguments.reset,
         refusal: None,
         end: None,
+        garbled: None,
         is_valid: true,
     };
     let result = exchange.run();
@@ -207,6 +221,7 @@ impl Application for Courier {
             Event::LoggedOn => Told::LoggedOn,
             Event::LogoutReceived { .. } => Told::Refused(event.to_string()),
             Event::RejectReceived { .. } if !self.is_logged_on => Told::Refused(event.to_string()),
+            Event::Garbled { .. } => Told::Garbled(event.to_string()),
             Event::Ended(end) => Told::Ended((*end).clone()),
             Event::NotSent { why, .. } => Told::NotSent(why.to_string()),
             Event::CodecTime(time) => {
@@ -218,7 +233,7 @@ impl Application for Courier {
         match told {
             Told::LoggedOn => self.is_logged_on = true,
             Told::Ended(_) => self.is_logged_on = false,
-            Told::Refused(_) | Told::NotSent(_) => {}
+            Told::Refused(_) | Told::Garbled(_) | Told::NotSent(_) => {}
         }
         // The command has its answer and no longer listens.
         let _ = self.told.send(told);
@@ -248,6 +263,8 @@ struct Exchange {
     /// What the counterparty's refusal says, and how the session has ended.
     refusal: Option<String>,
     end: Option<SessionEnd>,
+    /// What first came that is no message.
+    garbled: Option<String>,
     /// Whether every answer so far is valid.
     is_valid: bool,
 }
@@ -306,7 +323,7 @@ impl Exchange {
                 Some(Told::Ended(SessionEnd::Halted(why))) => return Err(self.halted(&why)),
                 Some(Told::Ended(end)) if sent => return Err(self.ended(missing, &end)),
                 Some(Told::Ended(_)) => return Err(self.not_sent()),
-                Some(Told::LoggedOn | Told::Refused(_)) | None => {}
+                Some(Told::LoggedOn | Told::Refused(_) | Told::Garbled(_)) | None => {}
             }
             // What they warn of ends the session, or does not matter here.
             self.warnings.try_iter().for_each(drop);
@@ -323,8 +340,11 @@ impl Exchange {
     fn remember(&mut self, told: &Told) {
         match told {
             // What was before is about another host.
-            Told::LoggedOn => (self.refusal, self.end) = (None, None),
+            Told::LoggedOn => (self.refusal, self.end, self.garbled) = (None, None, None),
             Told::Refused(words) => (self.refusal, self.end) = (Some(words.clone()), None),
+            Told::Garbled(words) => {
+                self.garbled.get_or_insert_with(|| words.clone());
+            }
             Told::Ended(end) => self.end = Some(end.clone()),
             Told::NotSent(_) => {}
         }
@@ -395,7 +415,7 @@ impl Exchange {
                             Some(self.no_logon(&format!("it did not answer our Logon within {seconds} s")));
                     }
                     Told::Ended(end) => problem = Some(self.no_logon(&self.why(&end))),
-                    Told::Refused(_) | Told::NotSent(_) => {}
+                    Told::Refused(_) | Told::Garbled(_) | Told::NotSent(_) => {}
                 }
             }
             if Instant::now() > deadline {
@@ -437,12 +457,19 @@ impl Exchange {
     }
 
     fn no_logon(&self, why: &str) -> Failure {
-        Failure::connection(format!("no logon with {}: {why}", self.peer))
+        self.in_vain(&format!("no logon with {}: {why}", self.peer))
+    }
+
+    /// Returns the failure for an exchange without what was waited for, with what came instead and
+    /// is no message.
+    fn in_vain(&self, line: &str) -> Failure {
+        let garbled = self.garbled.as_ref().map(|garbled| format!("; {garbled}")).unwrap_or_default();
+        Failure::connection(format!("{line}{garbled}"))
     }
 
     /// Returns the failure for a session that has ended without what was waited for.
     fn ended(&self, missing: &str, end: &SessionEnd) -> Failure {
-        Failure::connection(format!("{missing} from {}: the session has ended: {end}", self.peer))
+        self.in_vain(&format!("{missing} from {}: the session has ended: {end}", self.peer))
     }
 
     /// Returns the failure for a session that is halted, with the command that ends that.
@@ -471,7 +498,7 @@ impl Exchange {
     }
 
     fn missing(&self, what: &str) -> Failure {
-        Failure::connection(format!("{what} from {} within {} s", self.peer, self.timeout.as_secs()))
+        self.in_vain(&format!("{what} from {} within {} s", self.peer, self.timeout.as_secs()))
     }
 
     /// Shows what came and was no answer. Returns the failure with how an answer would have been

@@ -2,14 +2,17 @@
 
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt::config::{Configuration, ConnectionType, GroupsAsSent, Identity, SessionConfiguration};
 use fixbolt::{Engine, EngineBuilder, Initiation};
+use fixbolt_cli::address::host_and_port;
 use fixbolt_cli::exit::{Failure, reason};
 use fixbolt_cli::{note, options};
 use fixbolt_dictionary::{Dictionary, Policy, Version};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
+use fixbolt_session::schedule::Schedule;
 use fixbolt_session::store::Store;
 use fixbolt_session::{AcceptedHeartBtInt, Party, Role, SessionDictionary, SessionId, SessionSettings};
 
@@ -43,20 +46,15 @@ pub(super) struct Session {
     pub(super) peer: String,
     /// Where the journal is, if there is one.
     pub(super) journal: Option<PathBuf>,
+    /// When there may be a connection.
+    pub(super) schedule: Option<Arc<Schedule>>,
 }
 
 /// Returns the session for `--to`: with the journal of `--store`, or in memory, with sequence
 /// numbers that begin at 1.
 pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
     options::stand_for(tls::OPTIONS);
-    let (host, port) = arguments
-        .to
-        .rsplit_once(':')
-        .and_then(|(host, port)| Some((host.trim_matches(['[', ']']), port.parse::<u16>().ok()?)))
-        .filter(|(host, _)| !host.is_empty())
-        .ok_or_else(|| {
-            Failure::usage(format!("--to {}: write HOST:PORT, such as 127.0.0.1:9880", arguments.to))
-        })?;
+    let (host, port) = host_and_port("--to", &arguments.to, 9880)?;
     let reset = arguments.reset || arguments.store.is_none();
     let is_asked = arguments.reset || arguments.store.is_some();
     if !is_asked && !is_loopback(host, port, &arguments.to)? {
@@ -107,6 +105,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         logon_timeout: Duration::from_secs(arguments.timeout),
         peer: arguments.to.clone(),
         journal: arguments.store.clone(),
+        schedule: None,
     })
 }
 
@@ -175,6 +174,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     let max_message_size = session.settings.max_message_size;
     let logon_timeout = session.settings.logon_timeout;
     let journal = session.journal.clone();
+    let schedule = session.settings.schedule.clone();
     let store = store(journal.as_deref(), max_message_size);
     let source = session.data_dictionary.clone();
     let is_own_dictionary = source.is_some();
@@ -204,5 +204,6 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         logon_timeout,
         peer,
         journal,
+        schedule,
     })
 }

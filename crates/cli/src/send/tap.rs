@@ -181,12 +181,12 @@ mod tests {
         let observe = |sent, fields: &str| tap.lock().take(sent, &message("FIX.4.4", fields));
         assert!(observe(true, "35=D|34=2|11=a"));
         for n in 0..1000 {
-            observe(false, &format!("35=8|34={n}|11=b|39=0"));
-            observe(false, &format!("35=8|34={n}|11=a|39=0"));
+            observe(false, &format!("35=8|34={}|11=b|39=0", 2 * n + 1));
+            observe(false, &format!("35=8|34={}|11=a|39=0", 2 * n + 2));
         }
         assert_eq!((tap.others().0.len(), tap.others().1), (MOST_OTHERS, 1000 - MOST_OTHERS as u64));
-        assert!(observe(false, "35=8|34=1001|11=a|39=2"));
-        assert!(!observe(false, "35=8|34=1002|11=a|39=2"));
+        assert!(observe(false, "35=8|34=2001|11=a|39=2"));
+        assert!(!observe(false, "35=8|34=2002|11=a|39=2"));
         let parts: Vec<Part> =
             std::iter::from_fn(|| tap.next(Duration::ZERO)).map(|seen| seen.part).collect();
         assert_eq!(parts.len() as u64 + tap.left_out(), 1002);

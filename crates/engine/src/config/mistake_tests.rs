@@ -50,6 +50,14 @@ fn a_file_in_another_encoding_is_refused_with_the_line() {
     std::fs::write(&path, b"[DEFAULT]\r\nX-Desk=caf\xe9\r\n").unwrap();
     let error = Configuration::from_file(&path).unwrap_err().to_string();
     assert!(error.ends_with("a.cfg: line 2 is not UTF-8 (at byte 21); save the file as UTF-8"), "{error}");
+    let text = "[DEFAULT]\r\nX-Desk=caf\u{e9}\r\n";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for bytes in [[b"\xff\xfe", &*little].concat(), [b"\xfe\xff", &*big].concat(), little, big] {
+        std::fs::write(&path, bytes).unwrap();
+        let error = Configuration::from_file(&path).unwrap_err().to_string();
+        assert!(error.ends_with("a.cfg: it is in UTF-16; save the file as UTF-8"), "{error}");
+    }
     std::fs::remove_dir_all(&directory).unwrap();
 }
 

@@ -185,6 +185,9 @@ impl Reader<'_> {
         let bytes = read_at_most(path, LARGEST).map_err(|e| unreadable(e.to_string()))?;
         let too_large = || format!("it has more than {} MiB, and is no configuration", LARGEST >> 20);
         let bytes = bytes.ok_or_else(|| unreadable(too_large()))?;
+        if is_utf16(&bytes) {
+            return Err(unreadable("it is in UTF-16; save the file as UTF-8".to_owned()));
+        }
         let text = String::from_utf8(bytes)
             .map_err(|e| unreadable(not_utf8(e.as_bytes(), e.utf8_error().valid_up_to())))?;
         let whole = std::fs::canonicalize(path).map_err(|e| unreadable(e.to_string()))?;
@@ -426,6 +429,14 @@ fn hides_others(line: &str, error: &ConfigError) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns whether a file begins as text in UTF-16 does, with its mark or with two letters.
+const fn is_utf16(bytes: &[u8]) -> bool {
+    matches!(
+        bytes,
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [1..=255, 0, 1..=255, 0, ..] | [0, 1..=255, 0, 1..=255, ..]
+    )
 }
 
 /// Returns why bytes are not text, with the line.

@@ -16,6 +16,7 @@ use crate::builder::trial::Obstacle;
 use crate::clock;
 use crate::configured::journals;
 use crate::error::EngineError;
+use crate::ports::try_to_bind;
 use crate::tls::doubts;
 use crate::waiting::{WorkerOptions, too_many};
 
@@ -39,6 +40,7 @@ impl CheckedConfiguration {
             self.warn_of_memory(&configuration);
             self.warn_of_cores(&configuration);
             self.warn_of_schedules(clock::now().utc);
+            self.warn_of_source_addresses();
             for Obstacle { error, key, is_in_use } in obstacles(&configuration) {
                 let (key, place, reason) = self.told(key, &error);
                 if is_in_use {
@@ -144,6 +146,45 @@ impl CheckedConfiguration {
                 instead: format!("{} can never log on: its schedule allows no connection within three years, since the windows of logons, of the session and the holidays leave no time", session.name),
                 is_used: true,
             });
+        }
+    }
+
+    /// Warns of local addresses that connections cannot have: no attempt from there succeeds.
+    fn warn_of_source_addresses(&mut self) {
+        for session in &self.sessions {
+            let Ok(SessionConfiguration {
+                connection: ConnectionType::Initiator { hosts, local_addresses, .. },
+                ..
+            }) = &session.result
+            else {
+                continue;
+            };
+            for (local, (host, port)) in local_addresses.iter().zip(hosts) {
+                let Some(local) = local else { continue };
+                // A port in use may be that of the running engine.
+                let Err(error) = try_to_bind(SocketAddr::new(local.ip(), 0)) else { continue };
+                let is_it = |setting: &&EffectiveSetting| {
+                    setting.key.starts_with("SocketConnectSourceHost") || setting.key == "SocketLocalHost"
+                };
+                let written = session
+                    .effective
+                    .iter()
+                    .filter(is_it)
+                    .find(|setting| setting.place.is_some() && setting.value.parse() == Ok(local.ip()));
+                let (key, place) = written
+                    .and_then(|setting| Some((setting.key.clone(), setting.place.clone()?)))
+                    .unwrap_or_else(|| ("SocketConnectSourceHost".to_owned(), session.place.clone()));
+                self.warnings.push(ConfigWarning {
+                    place,
+                    key,
+                    instead: format!(
+                        "{} can never connect to {host}:{port}: {} is no address of this machine: {error}",
+                        session.name,
+                        local.ip()
+                    ),
+                    is_used: true,
+                });
+            }
         }
     }
 

@@ -41,16 +41,9 @@ pub(crate) fn first_message<'m>(
     message: &Message<'m>,
 ) -> Option<Reaction<'m>> {
     match header.msg_type {
-        msg_type::LOGON => {
-            let id = &session.fixed.settings.id;
-            // 1S-c: strangers get no answer. R-LOGON-4
-            let known = header.sender_comp_id == Some(id.target_comp_id().as_bytes())
-                && header.target_comp_id == Some(id.sender_comp_id().as_bytes())
-                && message.begin_string() == id.version().begin_string().as_bytes()
-                // Acceptors often answer without the initiator's SubIDs.
-                && (!session.is_acceptor() || id.sub_ids_are_in(message));
-            (!known).then(|| SessionReaction::close(SessionEnd::PeerMisbehaved(Misbehavior::CompId)).into())
-        }
+        // 1S-c: strangers get no answer. R-LOGON-4
+        msg_type::LOGON => stranger(session, header, message)
+            .map(|other| SessionReaction::close(SessionEnd::PeerMisbehaved(other)).into()),
         // R-LOGON-23
         msg_type::LOGOUT | msg_type::REJECT if !session.is_acceptor() => {
             let is_logout = header.msg_type == msg_type::LOGOUT;
@@ -68,6 +61,20 @@ pub(crate) fn first_message<'m>(
             Some(SessionReaction::close(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)).into())
         }
     }
+}
+
+/// Returns what shows that a Logon is not of the session's counterparty; `None` if it is.
+fn stranger(session: &Session, header: &Header<'_>, message: &Message<'_>) -> Option<Misbehavior> {
+    let id = &session.fixed.settings.id;
+    let is_named = header.sender_comp_id == Some(id.target_comp_id().as_bytes())
+        && header.target_comp_id == Some(id.sender_comp_id().as_bytes())
+        // Acceptors often answer without the initiator's SubIDs.
+        && (!session.is_acceptor() || id.sub_ids_are_in(message));
+    if !is_named {
+        return Some(Misbehavior::CompId);
+    }
+    let is_other_version = message.begin_string() != id.version().begin_string().as_bytes();
+    is_other_version.then_some(Misbehavior::BeginString)
 }
 
 /// Returns why the counterparty refuses our Logon, as its Logout or its Reject says.

@@ -11,6 +11,7 @@ use fixbolt_bench::loopback::antenna::{
 };
 use fixbolt_bench::loopback::check_cores;
 use fixbolt_bench::results::TestReport;
+use fixbolt_cli::address::host_and_port;
 use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_cli::output;
 use fixbolt_workloads::harness::Control;
@@ -275,7 +276,7 @@ fn serve(arguments: &Antenna, address: Option<SocketAddr>) -> Result<Answer, Fai
 }
 
 fn connect(arguments: &Antenna, address: &str) -> Result<Answer, Failure> {
-    let server = super::host_and_port(address)?;
+    let (host, port) = host_and_port("--client", address, 11013)?;
     if arguments.cores.len() > 2 {
         return Err(Failure::usage("--cores: name the worker's, and that of the thread that puts orders"));
     }
@@ -294,7 +295,7 @@ fn connect(arguments: &Antenna, address: &str) -> Result<Answer, Failure> {
         ..Settings::default()
     };
     let client = Client {
-        server,
+        server: (host.to_owned(), port),
         configuration: one(arguments)?,
         validation: arguments.validation.into(),
         cores: arguments.cores.clone(),

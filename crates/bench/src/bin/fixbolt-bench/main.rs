@@ -105,15 +105,3 @@ const PAGE: &[(&str, all::Short)] = &[
 
 /// The tests that are longer on the page than with their `--short`.
 const SHORTER: &[(&str, all::Short)] = &[("codec", codec::short), ("session", session::short)];
-
-/// Returns the parts of `HOST:PORT`.
-fn host_and_port(address: &str) -> Result<(String, u16), Failure> {
-    address
-        .rsplit_once(':')
-        .and_then(|(host, port)| Some((host.trim_matches(['[', ']']), port.parse().ok()?)))
-        .filter(|(host, port)| !host.is_empty() && *port > 0)
-        .map(|(host, port)| (host.to_owned(), port))
-        .ok_or_else(|| {
-            Failure::usage(format!("--client {address}: write HOST:PORT, such as 127.0.0.1:11002"))
-        })
-}

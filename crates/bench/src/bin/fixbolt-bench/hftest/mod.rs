@@ -14,6 +14,7 @@ use clap::Args;
 use fixbolt::config::Configuration;
 use fixbolt_bench::hftest::{self, CLIENT, Outcome, SERVER, configuration, memory_warning, set_address};
 use fixbolt_bench::results::TestReport;
+use fixbolt_cli::address::host_and_port;
 use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_cli::log::{Log, Warning};
 use fixbolt_cli::note;
@@ -123,8 +124,8 @@ pub(super) fn run(arguments: &Hftest) -> Result<Answer, Failure> {
     if is_client {
         let mut configuration = read(arguments, CLIENT, true)?;
         if let Some(Some(address)) = &arguments.client {
-            let (host, port) = super::host_and_port(address)?;
-            set_address(&mut configuration, &host, port).map_err(Failure::usage)?;
+            let (host, port) = host_and_port("--client", address, 11002)?;
+            set_address(&mut configuration, host, port).map_err(Failure::usage)?;
         }
         return client::run(arguments, &configuration);
     }
