@@ -135,14 +135,14 @@ impl CheckedConfiguration {
             if !settings.schedule.as_deref().is_some_and(is_never) {
                 continue;
             }
-            let written = |key: &str| {
-                session.effective.iter().find(|setting| setting.key == key && setting.place.is_some())
-            };
-            let key = ["LogonTime", "LogonDay", "StartTime"].into_iter().find(|key| written(key).is_some());
-            let place = key.and_then(written).and_then(|setting| setting.place.clone());
+            let of = |key: &str| written(session, |setting| setting.key == key);
+            let (key, place) = ["LogonTime", "LogonDay", "StartTime"]
+                .into_iter()
+                .find_map(of)
+                .unwrap_or_else(|| ("StartTime".to_owned(), session.place.clone()));
             self.warnings.push(ConfigWarning {
-                place: place.unwrap_or_else(|| session.place.clone()),
-                key: key.unwrap_or("StartTime").to_owned(),
+                place,
+                key,
                 instead: format!("{} can never log on: its schedule allows no connection within three years, since the windows of logons, of the session and the holidays leave no time", session.name),
                 is_used: true,
             });
@@ -162,18 +162,14 @@ impl CheckedConfiguration {
             for (local, (host, port)) in local_addresses.iter().zip(hosts) {
                 let Some(local) = local else { continue };
                 // A port in use may be that of the running engine.
-                let Err(error) = try_to_bind(SocketAddr::new(local.ip(), 0)) else { continue };
-                let is_it = |setting: &&EffectiveSetting| {
-                    setting.key.starts_with("SocketConnectSourceHost") || setting.key == "SocketLocalHost"
-                };
-                let written = session
-                    .effective
-                    .iter()
-                    .filter(is_it)
-                    .find(|setting| setting.place.is_some() && setting.value.parse() == Ok(local.ip()));
-                let (key, place) = written
-                    .and_then(|setting| Some((setting.key.clone(), setting.place.clone()?)))
-                    .unwrap_or_else(|| ("SocketConnectSourceHost".to_owned(), session.place.clone()));
+                let mut any_port = *local;
+                any_port.set_port(0);
+                let Err(error) = try_to_bind(any_port) else { continue };
+                let (key, place) = written(session, |setting| {
+                    (setting.key.starts_with("SocketConnectSourceHost") || setting.key == "SocketLocalHost")
+                        && setting.value.parse() == Ok(local.ip())
+                })
+                .unwrap_or_else(|| ("SocketConnectSourceHost".to_owned(), session.place.clone()));
                 self.warnings.push(ConfigWarning {
                     place,
                     key,
@@ -264,8 +260,13 @@ fn setting_of_tls(
     session: &CheckedSession,
     is: impl Fn(&EffectiveSetting) -> bool,
 ) -> Option<(String, SourceLine)> {
+    written(session, |setting| is_of_tls(&setting.key) && is(setting))
+}
+
+/// Returns the first key that is written for a session and `is` right, and its place.
+fn written(session: &CheckedSession, is: impl Fn(&EffectiveSetting) -> bool) -> Option<(String, SourceLine)> {
     session.effective.iter().find_map(|setting| {
         let place = setting.place.as_ref()?;
-        (is_of_tls(&setting.key) && is(setting)).then(|| (setting.key.clone(), place.clone()))
+        is(setting).then(|| (setting.key.clone(), place.clone()))
     })
 }
