@@ -251,5 +251,5 @@ fn json(
 
 /// Returns why a configuration is not used, one line per mistake.
 pub(crate) fn refused(mistakes: &ConfigErrors) -> Failure {
-    Failure::usage(mistakes.to_string().replace('\n', "\nfixbolt: "))
+    Failure::each(mistakes.to_string().lines())
 }

@@ -1,4 +1,4 @@
-//! How a command ends: its exit status, and the one line that explains a failure.
+//! How a command ends: its exit status, and the words that explain a failure.
 
 use std::fmt;
 use std::io;
@@ -15,24 +15,30 @@ pub enum Answer {
     No,
 }
 
-/// Why a command could not do what was asked: one line that says what happened, where, and what to
-/// do.
+/// Why a command could not do what was asked: a line that says what happened, where, and what to
+/// do, or one for each thing that is wrong.
 #[derive(Debug)]
 pub struct Failure {
     status: u8,
-    line: String,
+    lines: Vec<String>,
 }
 
 impl Failure {
     /// Returns a failure for wrong usage, or for something that cannot be read or written: exit
     /// status 2.
     pub fn usage(line: impl Into<String>) -> Self {
-        Self { status: 2, line: words(line.into()) }
+        Self { status: 2, lines: vec![words(line.into())] }
+    }
+
+    /// Returns a failure for several things that are wrong, each of which is told by itself: exit
+    /// status 2.
+    pub fn each(lines: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { status: 2, lines: lines.into_iter().map(|line| words(line.into())).collect() }
     }
 
     /// Returns a failure for a timeout, or a missing connection: exit status 3.
     pub fn connection(line: impl Into<String>) -> Self {
-        Self { status: 3, line: words(line.into()) }
+        Self { status: 3, lines: vec![words(line.into())] }
     }
 
     /// Returns whether it is a timeout, or a missing connection.
@@ -42,7 +48,7 @@ impl Failure {
 
     /// Returns a failure for a command that a signal ended: exit status 130.
     pub fn interrupted(line: impl Into<String>) -> Self {
-        Self { status: 130, line: line.into() }
+        Self { status: 130, lines: vec![line.into()] }
     }
 
     /// Returns a failure for a file that the system refused: exit status 2.
@@ -58,7 +64,7 @@ fn words(line: String) -> String {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.line)
+        f.write_str(&self.lines.join("\n"))
     }
 }
 
@@ -67,7 +73,7 @@ impl fmt::Display for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self { status: 0, line: String::new() };
+            return Self { status: 0, lines: Vec::new() };
         }
         Self::usage(format!("cannot write the answer: {}", reason(&error)))
     }
@@ -92,8 +98,7 @@ pub fn without_error_numbers(mut text: String) -> String {
 
 /// Reports why a command failed, ends its log, and returns its exit status.
 pub fn code(result: Result<Answer, Failure>) -> ExitCode {
-    let failure = result.as_ref().err().map(|failure| failure.line.as_str());
-    crate::log::last(failure.filter(|line| !line.is_empty()));
+    crate::log::last(result.as_ref().err().map_or(&[], |failure| &failure.lines));
     match result {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),

@@ -172,8 +172,7 @@ fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Serv
     let configuration = if keep_going { checked.usable() } else { checked.whole() };
     let mut configuration = configuration.map_err(|mistakes| refused(&mistakes))?;
     if !keep_going && !in_use.is_empty() {
-        let lines: Vec<String> = in_use.iter().map(ToString::to_string).collect();
-        return Err(Failure::usage(lines.join("\nfixbolt: ")));
+        return Err(Failure::each(in_use.iter().map(ToString::to_string)));
     }
     for mistake in mistakes {
         log::write(&Line::new(Severity::Error, "not_served", format!("not served: {mistake}")));

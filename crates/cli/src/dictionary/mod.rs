@@ -10,6 +10,7 @@ mod show;
 
 use clap::Subcommand;
 use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_dictionary::Dictionary;
 
 pub(crate) use argument::{SourceOptions, failure};
 
@@ -26,6 +27,12 @@ pub(crate) enum Command {
     Export(export::Export),
     Check(check::Check),
     Compile(compile::Compile),
+}
+
+/// Returns a field's name and tag, such as `Side (54)`; the tag alone if the dictionary has no such
+/// field.
+pub(crate) fn named(dictionary: &Dictionary, tag: u32) -> String {
+    dictionary.field(tag).map_or_else(|| tag.to_string(), |field| format!("{} ({tag})", field.name))
 }
 
 /// Runs the command.

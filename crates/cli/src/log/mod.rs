@@ -76,22 +76,23 @@ pub fn write(line: &Line) {
     }
 }
 
-/// Says why the command failed, in the log if the process has one, which is then written to its
-/// end: for a bounded time.
-pub fn last(failure: Option<&str>) {
+/// Says why the command failed, each thing that is wrong by itself, in the log if the process has
+/// one, which is then written to its end: for a bounded time.
+pub fn last(failure: &[String]) {
     let Some(lines) = LINES.get() else {
-        if let Some(failure) = failure {
-            note!("fixbolt: {failure}");
+        for wrong in failure {
+            note!("fixbolt: {wrong}");
         }
         return;
     };
-    match (failure, lines.format) {
-        (None, _) => {}
-        // This is the command's answer, in the form of all commands.
-        (Some(failure), Format::Text) => lines.queue.line(format!("fixbolt: {failure}\n")),
-        (Some(failure), Format::Json) => {
-            for line in failure.lines().map(|line| line.trim_start_matches("fixbolt: ")) {
-                write(&Line::new(Severity::Error, "failure", line));
+    for wrong in failure {
+        match lines.format {
+            // This is the command's answer, in the form of all commands.
+            Format::Text => lines.queue.line(format!("fixbolt: {wrong}\n")),
+            Format::Json => {
+                for line in wrong.lines() {
+                    write(&Line::new(Severity::Error, "failure", line));
+                }
             }
         }
     }

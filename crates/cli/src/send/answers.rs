@@ -255,7 +255,7 @@ impl Answers {
             return is_ours.then_some(Part::Sent);
         }
         self.is_logged_on |= msg_type == b"A";
-        let is_new = self.is_new(message);
+        let is_new = self.note_number(message);
         if msg_type == b"5" || msg_type == b"3" && !self.is_logged_on {
             return Some(Part::End);
         }
@@ -277,7 +277,7 @@ impl Answers {
 
     /// Takes note of the number of a message of the counterparty. Returns whether it is higher than
     /// those before it, or is missing.
-    fn is_new(&mut self, message: &Message<'_>) -> bool {
+    fn note_number(&mut self, message: &Message<'_>) -> bool {
         let number = |tag| message.get(tag).and_then(|value| SeqNum::from_field(value).ok());
         let Some(seq) = number(MSG_SEQ_NUM) else { return true };
         // A Logon may have reset the numbers.

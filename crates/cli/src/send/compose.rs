@@ -14,6 +14,7 @@ use fixbolt_dictionary::{
 use fixbolt_session::Utc;
 use fixbolt_workloads::wire::{Encoder, read};
 
+use crate::dictionary::named;
 use crate::nearest::did_you_mean;
 
 /// A message to send.
@@ -242,11 +243,6 @@ fn check_required(
         named = named.join(", "),
         examples = examples.join(" "),
     ))
-}
-
-/// Returns a field as a message to the user names it: `Symbol (55)`, or its tag alone.
-fn named(dictionary: &Dictionary, tag: u32) -> String {
-    dictionary.field(tag).map_or_else(|| tag.to_string(), |field| format!("{} ({tag})", field.name))
 }
 
 /// Refuses fields that would not form a message.

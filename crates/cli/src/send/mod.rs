@@ -54,8 +54,8 @@ use tap::{Seen, Tap};
 /// BusinessMessageReject answers if its RefSeqNum is MsgSeqNum of what was sent. The first
 /// application message answers a message that has no id. Messages with PossDupFlag=Y, with a
 /// MsgSeqNum that was used before, and those of other exchanges, are no answers: they are shown, in
-/// a line each, only if no answer comes. With
-/// --wait filled every answer is shown until the order has reached its final state.
+/// a line each, only if no answer comes. With --wait filled every answer is shown until the order
+/// has reached its final state.
 ///
 /// Both messages are checked as a session with the same dictionary and policy does, and shown as
 /// INVALID with what is wrong. What was asked for is sent even so, to see the counterparty's
@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let now = Utc(u64::try_from(now).unwrap_or(0));
     let composed = compose(&session.dictionary, &arguments.msg_type, &arguments.fields, now)
-        .map_err(|lines| Failure::usage(lines.replace('\n', "\nfixbolt: ")))?;
+        .map_err(|wrong| Failure::each(wrong.lines()))?;
     let answers =
         Answers::new(arguments.wait, composed.msg_type, &composed.fields).map_err(Failure::usage)?;
     if let Some(schedule) = &session.schedule

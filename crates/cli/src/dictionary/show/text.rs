@@ -4,6 +4,7 @@
 use fixbolt_dictionary::{DataType, Definition, Dictionary, FieldDef, Member, UnionType};
 
 use super::{Found, Holder, data_of, holders_of_component, holders_of_field, holders_of_group};
+use crate::dictionary::named;
 
 /// Returns the lines for one result.
 pub(super) fn lines(dictionary: &Dictionary, found: &Found<'_>) -> Vec<String> {
@@ -41,12 +42,6 @@ pub(super) fn lines(dictionary: &Dictionary, found: &Found<'_>) -> Vec<String> {
             vec![format!("code {} = {} of {} ({})", code.display_name(), code.value, field.name, field.tag)]
         }
     }
-}
-
-/// Returns a name and tag, such as `Side (54)`.
-fn named(dictionary: &Dictionary, tag: u32) -> String {
-    let name = dictionary.field(tag).map_or("", |field| field.name.as_str());
-    format!("{name} ({tag})")
 }
 
 fn row(label: &str, value: &str) -> String {
