@@ -473,18 +473,22 @@ fn a_counterparty_may_choose_any_heart_bt_int() {
     }
 }
 
-#[test]
-fn whoever_ends_the_logon_is_named() {
+/// Checks why there is no logon with a venue that has received our Logon and answers it in its way.
+fn no_logon_because(why: &str, answer: impl FnOnce(&mut Peer) + Send + 'static) {
     let venue = Venue::new(|connect| {
         let mut peer = connect();
         peer.receive();
-        peer.send("0", "");
+        answer(&mut peer);
         peer.receive();
     });
     let address = venue.address.clone();
     let ended = venue.asked(&ORDER);
-    let why = "the counterparty's first message was not a Logon";
     assert_eq!((ended.status, ended.err), (3, format!("fixbolt: no logon with {address}: {why}\n")));
+}
+
+#[test]
+fn whoever_ends_the_logon_is_named() {
+    no_logon_because("the counterparty's first message was not a Logon", |peer| peer.send("0", ""));
 }
 
 #[test]
@@ -499,17 +503,10 @@ fn a_counterparty_that_only_closes_is_status_3() {
 
 #[test]
 fn a_logon_in_another_version_is_told_as_that() {
-    let venue = Venue::new(|connect| {
-        let mut peer = connect();
-        peer.receive();
+    no_logon_because("the counterparty sent another BeginString (8) than the session's", |peer| {
         let logon = format!("35=A|49=FIXBOLT|56=CLIENT|34=1|52={}|98=0|108=30|141=Y", timestamp());
         peer.stream.write_all(message("FIX.4.2", &logon).as_bytes()).unwrap();
-        peer.receive();
     });
-    let address = venue.address.clone();
-    let ended = venue.asked(&ORDER);
-    let why = "the counterparty sent another BeginString (8) than the session's";
-    assert_eq!((ended.status, ended.err), (3, format!("fixbolt: no logon with {address}: {why}\n")));
 }
 
 #[test]

@@ -75,6 +75,15 @@ fn side(rate: &str) -> (Side<App>, Told) {
     side_on(Box::new(MemoryStore::new()), throttled(rate))
 }
 
+/// A session that may send a message a second, and whose queue is soon full.
+fn side_with_a_small_queue() -> Side<App> {
+    let (app, _) = answering();
+    let mut side =
+        Side::begin(BEGIN, app, Box::new(MemoryStore::new()), Vec::new()).with_outbound_queue(4096);
+    side.open(throttled("1/1000")).unwrap();
+    side
+}
+
 fn send(side: &mut Side<App>, id: &str) -> Result<Accepted, SendError> {
     side.act(0, |turn| report(turn, id))
 }
@@ -152,10 +161,7 @@ fn a_message_after_one_that_waits_waits_behind_it_even_if_it_needs_no_permit() {
 
 #[test]
 fn a_full_queue_stops_reading_and_half_of_it_is_for_answers() {
-    let (app, _) = answering();
-    let mut side =
-        Side::begin(BEGIN, app, Box::new(MemoryStore::new()), Vec::new()).with_outbound_queue(4096);
-    side.open(throttled("1/1000")).unwrap();
+    let mut side = side_with_a_small_queue();
     side.log_on(0, 1, "");
     let unasked = (0..).find(|n| send(&mut side, &format!("unasked {n}")).is_err()).unwrap();
     assert_eq!(send(&mut side, "more"), Err(SendError::BackPressure));
@@ -180,10 +186,7 @@ fn a_full_queue_stops_reading_and_half_of_it_is_for_answers() {
 // R-LOGON-21
 #[test]
 fn a_full_queue_goes_once_the_first_missing_message_has_come_which_has_no_room_for_its_answer() {
-    let (app, _) = answering();
-    let mut side =
-        Side::begin(BEGIN, app, Box::new(MemoryStore::new()), Vec::new()).with_outbound_queue(4096);
-    side.open(throttled("1/1000")).unwrap();
+    let mut side = side_with_a_small_queue();
     side.log_on(0, 1, "");
     let orders: Vec<Vec<u8>> = (2..60).map(|n| side.wire(0, &format!("35=D|34={n}|11=o|"))).collect();
     let read = side.hear(0, &orders.concat()) / orders[0].len();
@@ -274,10 +277,7 @@ fn a_turn_that_is_rolled_back_leaves_nothing_that_waits() {
 
 #[test]
 fn what_a_turn_wrote_that_was_rolled_back_takes_no_room_in_the_queue() {
-    let (app, _) = answering();
-    let mut side =
-        Side::begin(BEGIN, app, Box::new(MemoryStore::new()), Vec::new()).with_outbound_queue(4096);
-    side.open(throttled("1/1000")).unwrap();
+    let mut side = side_with_a_small_queue();
     side.log_on(0, 1, "");
     send(&mut side, "a").unwrap();
     // As much as is for messages that answer none.

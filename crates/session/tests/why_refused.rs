@@ -91,23 +91,17 @@ fn the_end_names_a_low_number_with_both_numbers() {
 }
 
 #[test]
-fn the_end_names_a_logon_of_another_counterparty() {
-    let mut side = side(Role::Acceptor, |_| {});
-    side.connect(0);
-    let logon = format!("35=A|34=1|49=OTHER|56=US|52={}|98=0|108=30|", side.time());
-    side.hear(0, &message("FIX.4.4", &logon));
-    let end = SessionEnd::PeerMisbehaved(Misbehavior::CompId);
-    assert_eq!(side.disconnect(0), Some(end));
-}
-
-#[test]
-fn the_end_names_a_logon_in_another_version() {
-    let mut side = side(Role::Initiator, |_| {});
-    side.connect(0);
-    let logon = format!("35=A|34=1|49=PEER|56=US|52={}|98=0|108=30|", side.time());
-    side.hear(0, &message("FIX.4.2", &logon));
-    let end = SessionEnd::PeerMisbehaved(Misbehavior::BeginString);
-    assert_eq!(side.disconnect(0), Some(end));
+fn the_end_names_a_logon_of_another_counterparty_or_in_another_version() {
+    for (role, version, sender, what) in [
+        (Role::Acceptor, "FIX.4.4", "OTHER", Misbehavior::CompId),
+        (Role::Initiator, "FIX.4.2", "PEER", Misbehavior::BeginString),
+    ] {
+        let mut side = side(role, |_| {});
+        side.connect(0);
+        let logon = format!("35=A|34=1|49={sender}|56=US|52={}|98=0|108=30|", side.time());
+        side.hear(0, &message(version, &logon));
+        assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(what)));
+    }
 }
 
 #[test]
