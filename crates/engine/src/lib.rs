@@ -6,8 +6,9 @@
 //! [`SessionHandle`], and send through a [`Sender`]. Engines in one process are independent of each
 //! other.
 //!
-//! The engine never guesses: a setting that it does not understand, a journal that is damaged or in
-//! use, or a port that is taken stops the start, with one line that says what is wrong and where.
+//! The engine never guesses: a setting that it does not understand, a journal that is in use, or a
+//! port that is taken stops the start, with one line that says what is wrong and where. A journal
+//! that is damaged halts its session, and the others go on.
 //! It binds to the address that it is given, and to loopback if a configuration file names none.
 //!
 //! # Errors

@@ -236,7 +236,7 @@ impl Policy {
     }
 
     /// Checks what [`Policy::quickfixj`] checks, but only warns of it, so that an ExecutionReport
-    /// reaches the application whatever is wrong with its fields: a fill that is rejected is still
+    /// reaches the application whatever is wrong with its body: a fill that is rejected is still
     /// a fill. Rejected are a MsgType that the dictionary does not have, an application version
     /// that is not supported, and a data field whose length is wrong, since engines disagree about
     /// where the fields of such a message end.

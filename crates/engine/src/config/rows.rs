@@ -442,7 +442,7 @@ pub(super) static ROWS: &[Row] = &[
     row("DataDictionaryStandardNames", Both, Flag(|d, on| d.standard_names = on),
         "N", "whether fields, messages and codes of the file get FIX Orchestra's names"),
     row("ValidationPolicy", Both, Word { words: &["standard", "quickfix", "quickfixj", "tolerant"], set: |d, n| d.check_as([Policy::standard(), Policy::quickfix(), Policy::quickfixj(), Policy::tolerant()][n]) },
-        "standard (else that of Compatibility)", "which checks of incoming messages to begin with, and whether they reject: the standard's, those of an engine, or, with tolerant, warnings only, so that an ExecutionReport is delivered whatever is wrong with its fields (docs/validation.md). The keys below change single checks"),
+        "standard (else that of Compatibility)", "which checks of incoming messages to begin with, and whether they reject: the standard's, those of an engine, or, with tolerant, warnings only, so that an ExecutionReport is delivered whatever is wrong with its body (docs/validation.md). The keys below change single checks"),
     row("ValidateIncomingMessage", Both, Flag(|d, on| d.validate_incoming = on),
         "Y", "whether incoming messages are validated against the dictionary"),
     row("ValidateFieldsOutOfOrder", Both, Flag(|d, on| d.switch(on, &[Check::SectionOrder])),
