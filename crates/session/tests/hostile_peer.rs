@@ -468,6 +468,16 @@ fn without_heartbeats_nothing_is_due_and_a_test_request_is_answered() {
     assert_eq!(side.wake(0, &[]), 0);
     assert_eq!(side.take(0).len(), 0);
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=t|")), "0");
+    // A TestRequest that somebody orders is watched all the same.
+    side.test_request(0).unwrap();
+    assert_eq!(kinds(&side.take(0)), "1");
+    side.pass(Duration::from_secs(29));
+    side.wake(0, &[]);
+    assert!(!side.next(0).close);
+    side.pass(Duration::from_secs(1));
+    side.wake(0, &[]);
+    assert_eq!(kinds(&side.take(0)), "5");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::HeartbeatTimedOut));
 }
 
 // R-LOGON-24, R-STORE-4

@@ -302,6 +302,21 @@ fn an_acceptor_that_decides_heart_bt_int_answers_with_its_own_and_beats_by_it() 
     assert_eq!(kinds(&initiator.say(0, "35=A|34=1|98=0|108=4000|")), "5", "it is of acceptors");
 }
 
+// R-LOGON-13
+#[test]
+fn an_answer_without_heartbeats_leaves_the_initiator_with_its_own() {
+    let mut side = side(Role::Initiator, |s| s.heart_bt_int = 20);
+    connect(&mut side);
+    assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "");
+    assert!(side.app.notes.iter().any(|note| note.contains("stays 20 s here")), "{:?}", side.app.notes);
+    side.pass(Duration::from_secs(20));
+    side.wake(0, &[]);
+    assert_eq!(kinds(&side.take(0)), "0");
+    side.pass(Duration::from_secs(4));
+    side.wake(0, &[]);
+    assert_eq!(kinds(&side.take(0)), "1");
+}
+
 // R-LOGON-23
 #[test]
 fn a_reject_that_answers_our_logon_ends_the_connection_with_its_text_and_is_counted_if_it_is_due() {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
 use fixbolt_session::{InboundThrottle, Misbehavior, Phase, Rate, Role, SessionEnd, SessionSettings};
 
 fn logged_on(change: fn(&mut SessionSettings)) -> Side {
@@ -289,4 +289,27 @@ fn a_counterparty_that_breaks_a_limit_while_our_logout_waits_for_a_replay_gets_o
             "{end:?}"
         );
     }
+}
+
+// R-LOGOUT-13
+#[test]
+fn the_answer_to_our_logout_is_read_behind_an_order_that_the_application_puts_off() {
+    let mut side = logged_on(|s| s.logout_timeout = Duration::from_secs(10));
+    side.app.mood = Mood::NotNow;
+    side.log_out(0, "bye").unwrap();
+    let bytes = [side.wire(0, "35=D|34=2|11=late|"), side.wire(0, "35=5|34=3|")].concat();
+    assert_eq!(side.hear(0, &bytes), 0);
+    for _ in 0..49 {
+        side.pass(Duration::from_millis(100));
+        assert_eq!(side.wake(0, &bytes), 0);
+    }
+    side.pass(Duration::from_millis(100));
+    assert_eq!(side.wake(0, &bytes), bytes.len());
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
+    assert!(side.app.notes.iter().any(|note| note.contains("message 2 and those after it are left")));
+    // The next connection requests the order.
+    side.app.mood = Mood::Done;
+    assert_eq!(kinds(&side.log_on(0, 4, "")), "A2");
+    let out = side.say(0, &format!("35=D|34=2|43=Y|122={}|11=late|", side.time()));
+    assert_eq!((kinds(&out).as_str(), &side.app.got[..]), ("8", &["late".to_owned()][..]));
 }

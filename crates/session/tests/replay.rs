@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
-use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_conformance::testing::{Mood, Side, kinds, messages, settings};
 use fixbolt_session::{Misbehavior, OpenError, ReplayInterleave, Role, SessionEnd, SessionSettings};
 
 /// A session that has sent `orders` orders since its Logon: MsgSeqNum 2 and on.
@@ -328,4 +328,36 @@ fn a_silent_counterparty_is_asked_when_the_question_can_reach_it_and_never_ended
     let (before, end) = asked_during_a_slow_replay(ReplayInterleave::Heartbeats);
     assert!((35..40).contains(&before), "{before}");
     assert_eq!(end, Some(SessionEnd::HeartbeatTimedOut));
+}
+
+// R-GAP-6
+#[test]
+fn our_own_request_never_overtakes_the_answer_to_one_from_after_a_gap() {
+    for interleave in [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All] {
+        let mut side = side(1, |s| s.replay_interleave = interleave);
+        let out = side.say(0, "35=2|34=5|7=1|16=0|");
+        assert_eq!(brief(&out), "41 D2 23!", "{interleave:?}: {out:?}");
+    }
+}
+
+// R-RESEND-10
+#[test]
+fn a_replay_is_as_fast_as_it_may_be_while_the_application_puts_a_message_off() {
+    let mut side = side(100, |s| s.max_replay_rate = Some(50));
+    side.tell(0, "35=2|34=2|7=2|16=0|");
+    side.app.mood = Mood::NotNow;
+    let order = side.wire(0, "35=D|34=3|11=later|");
+    assert_eq!(side.hear(0, &order), 0);
+    let mut sent = Vec::new();
+    let began = side.now.mono;
+    while side.is_replaying(0) {
+        sent.extend(side.write(0, usize::MAX));
+        let due = side.next(0).deadline.unwrap();
+        side.pass((due - side.now.mono).max(Duration::from_millis(1)));
+        assert_eq!(side.wake(0, &order), 0);
+    }
+    sent.extend(side.write(0, usize::MAX));
+    let sent = messages(&sent).len();
+    let took = side.now.mono - began;
+    assert!(sent == 100 && took < Duration::from_millis(2050), "{sent} in {took:?}");
 }

@@ -151,18 +151,92 @@ fn a_reset_that_is_not_answered_sends_no_other_logout_after_one_of_ours() {
 
 // R-RESET-13
 #[test]
-fn a_reset_that_was_begun_before_our_logout_was_seen_ends_the_connection_and_resets_nothing() {
+fn a_reset_that_was_begun_before_our_logout_was_seen_is_followed_and_ends_the_connection() {
     let mut side = logged_on(|s| s.reset_on_error = true);
     side.log_out(0, "good night").unwrap();
     assert_eq!(kinds(&side.take(0)), "5");
     assert_eq!(kinds(&side.say(0, ANSWER)), "");
-    assert!(side.app.notes.iter().any(|note| note.contains("has crossed our Logout")));
     assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
+    let told = "the next sequence numbers are 1 in and 1 out: ResetSeqNumFlag of the counterparty, whose Logon has crossed our Logout";
+    assert_eq!(side.app.resets, [told]);
+    // The counterparty has answered our Logout with number 2.
+    let out = side.log_on(0, 3, "");
+    assert_eq!(kinds(&out), "A2");
+    assert!(out[0].contains("|34=1|") && out[1].contains("|7=1|"), "{out:?}");
+}
+
+// R-RESET-13
+#[test]
+fn two_sides_of_which_one_resets_while_the_other_logs_out_can_log_on_again() {
+    for resets_on_logout in [false, true] {
+        let mut sides = two_sides(|s| s.reset_on_logout = resets_on_logout);
+        settle(&mut sides);
+        for n in 0..5 {
+            sides[0].send(0, &format!("o{n}"), 1).unwrap();
+        }
+        settle(&mut sides);
+        begin(&mut sides[0]).unwrap();
+        for _ in 0..2 {
+            let bytes = [0, 1].map(|n| sides[n].write(0, usize::MAX));
+            sides[1].hear(0, &bytes[0]);
+            sides[0].hear(0, &bytes[1]);
+        }
+        // The Logon of the one is on its way.
+        sides[1].log_out(0, "good night").unwrap();
+        settle(&mut sides);
+        for side in &mut sides {
+            assert!(side.disconnect(0).is_some());
+        }
+        for side in sides.iter_mut().rev() {
+            assert!(side.connect(0));
+        }
+        settle(&mut sides);
+        sides[0].send(0, "after", 1).unwrap();
+        settle(&mut sides);
+        assert_eq!(sides[1].app.got.last().map(String::as_str), Some("after"), "{resets_on_logout}");
+    }
+}
+
+/// A session that sends several messages again, one a second.
+fn in_a_slow_replay() -> Side {
+    let mut side = logged_on(|s| s.max_replay_rate = Some(1));
+    for n in 0..5 {
+        side.send(0, &format!("o{n}"), 1).unwrap();
+    }
+    side.take(0);
+    side.tell(0, "35=2|34=3|7=1|16=0|");
+    side.step(0);
+    side.step(0);
+    side
+}
+
+// R-RESET-13
+#[test]
+fn a_reset_before_a_logout_that_waits_for_a_replay_is_followed_and_ended_with_that() {
+    let mut side = in_a_slow_replay();
+    side.log_out(0, "good night").unwrap();
+    assert_eq!(kinds(&side.step(0)), "");
+    let out = side.say(0, ANSWER);
+    assert!(kinds(&out) == "5" && out[0].contains("|34=1|"), "{out:?}");
+    assert!(side.disconnect(0).is_some());
+    assert_eq!(numbers(&side), (1, 2));
+}
+
+// R-RESET-2, R-LOGOUT-12
+#[test]
+fn a_reset_with_another_number_than_1_after_our_logout_resets_nothing() {
+    let fault = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(LogonFault::ResetSeqNumFlag));
+    let mut side = logged_on(|_| {});
+    side.log_out(0, "good night").unwrap();
+    assert_eq!(kinds(&side.take(0)), "5");
+    assert_eq!(kinds(&side.say(0, "35=A|34=3|98=0|108=30|141=Y|")), "");
+    assert_eq!(side.disconnect(0), Some(fault.clone()));
     assert_eq!(numbers(&side), (3, 4));
-    // The counterparty, which has begun to reset, does so with its next Logon.
-    side.connect(0);
-    assert_eq!(kinds(&side.say(0, ANSWER)), "A");
-    assert_eq!(numbers(&side), (2, 2));
+    let mut side = in_a_slow_replay();
+    side.log_out(0, "good night").unwrap();
+    let out = side.say(0, "35=A|34=4|98=0|108=30|141=Y|");
+    assert!(kinds(&out) == "5" && out[0].contains("is not 1|"), "{out:?}");
+    assert_eq!(side.disconnect(0), Some(fault));
 }
 
 // R-RESET-9
@@ -207,25 +281,33 @@ fn a_reset_that_the_counterparty_begins_replaces_ours() {
     assert_eq!(kinds(&side.take(0)), "D");
 }
 
-// R-RESET-10
-#[test]
-fn two_sides_that_begin_at_once_settle() {
+/// Two sides of one session, connected.
+fn two_sides(change: impl Fn(&mut SessionSettings)) -> [Side; 2] {
     let initiator = SessionSettings::new("FIX.4.4:A->B".parse().unwrap(), Role::Initiator);
     let acceptor = SessionSettings::new("FIX.4.4:B->A".parse().unwrap(), Role::Acceptor);
     let mut sides = [initiator, acceptor].map(|s| {
-        let s = s.with(|s| s.dictionary = fixbolt_session::SessionDictionary::None);
+        let s = s.with(|s| s.dictionary = fixbolt_session::SessionDictionary::None).with(&change);
         Side::new(vec![s])
     });
     for side in sides.iter_mut().rev() {
         side.connect(0);
     }
-    let settle = |sides: &mut [Side; 2]| {
-        for _ in 0..20 {
-            let bytes = [0, 1].map(|n| sides[n].write(0, usize::MAX));
-            sides[1].hear(0, &bytes[0]);
-            sides[0].hear(0, &bytes[1]);
-        }
-    };
+    sides
+}
+
+/// Passes on what two sides write until they are quiet.
+fn settle(sides: &mut [Side; 2]) {
+    for _ in 0..20 {
+        let bytes = [0, 1].map(|n| sides[n].write(0, usize::MAX));
+        sides[1].hear(0, &bytes[0]);
+        sides[0].hear(0, &bytes[1]);
+    }
+}
+
+// R-RESET-10
+#[test]
+fn two_sides_that_begin_at_once_settle() {
+    let mut sides = two_sides(|_| {});
     settle(&mut sides);
     for side in &mut sides {
         begin(side).unwrap();

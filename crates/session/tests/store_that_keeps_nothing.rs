@@ -60,3 +60,25 @@ fn a_logout_after_a_replay_is_sent_even_if_the_store_keeps_nothing() {
     let out = side.take(0);
     assert!(out.last().unwrap().contains("|35=5|"), "{:?}", out.last());
 }
+
+// R-GAP-6
+#[test]
+fn with_a_store_that_keeps_nothing_our_request_follows_the_answer_to_one_from_after_a_gap() {
+    let mut side = over(Box::new(NoStore::new()), |_| {});
+    side.log_on(0, 1, "");
+    let out = side.say(0, "35=2|34=5|7=1|16=0|");
+    assert_eq!(kinds(&out), "42", "{out:?}");
+    assert!(out[1].contains("|7=2|"), "{out:?}");
+    assert_eq!(side.app.unreached, [(SeqNum(1), SeqNum(1), Unreached::NotStored)], "only the Logon");
+}
+
+// R-NEXT-2
+#[test]
+fn with_a_store_that_keeps_nothing_a_gap_before_the_logon_is_requested_after_what_the_logon_requests() {
+    let mut side = over(Box::new(NoStore::new()), |_| {});
+    side.log_on(0, 1, "");
+    side.disconnect(0);
+    let out = side.log_on(0, 5, "789=1|");
+    assert_eq!(kinds(&out), "A42", "{out:?}");
+    assert!(out[2].contains("|7=2|"), "{out:?}");
+}

@@ -14,8 +14,8 @@ use fixbolt_journal::MemoryStore;
 use fixbolt_session::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
 use fixbolt_session::store::{Record, RecordKind, Recovered, Store, StoreError, Waiting};
 use fixbolt_session::{
-    Accepted, Delivery, Event, Phase, Read, Role, SendError, SessionId, SessionKey, SessionSettings, Ticket,
-    Turn, Utc, WhileLoggedOff,
+    Accepted, Delivery, Event, Phase, Read, Role, SendError, SessionEnd, SessionId, SessionKey,
+    SessionSettings, Ticket, Turn, Utc, WhileLoggedOff,
 };
 
 const DAY: u64 = 24 * 3600 * 1_000_000_000;
@@ -618,4 +618,52 @@ fn what_may_have_been_sent_before_the_machine_stopped_is_told_and_not_sent_again
     side.log_on(0, 1, "");
     send(&mut side, "a").unwrap();
     assert_eq!(send(&mut side, "b"), Ok(Accepted::Waits(waits(3))));
+}
+
+/// Has a session whose answers no longer fit in its queue log out, and its counterparty answer that
+/// behind an order. Returns what has become of it.
+fn logged_out_behind_an_order(reset_on_logout: bool) -> (Side<App>, SessionEnd) {
+    let (app, _) = answering();
+    let mut side =
+        Side::begin(BEGIN, app, Box::new(MemoryStore::new()), Vec::new()).with_outbound_queue(4096);
+    side.open(throttled("1/3600000").with(|s| s.reset_on_logout = reset_on_logout)).unwrap();
+    side.log_on(0, 1, "");
+    let orders: Vec<u8> = (2..60).flat_map(|n| side.wire(0, &format!("35=D|34={n}|11=o|"))).collect();
+    let mut left = orders[side.hear(0, &orders)..].to_vec();
+    assert!(!left.is_empty());
+    side.log_out(0, "bye").unwrap();
+    left.extend(side.wire(0, "35=5|34=60|"));
+    let began = side.now.mono;
+    while !side.next(0).close {
+        let due = side.next(0).deadline.unwrap();
+        side.pass((due - side.now.mono).max(Duration::from_millis(1)));
+        let used = side.wake(0, &left);
+        left.drain(..used);
+    }
+    assert_eq!(side.now.mono - began, Duration::from_secs(1), "half of LogoutTimeout");
+    let end = side.disconnect(0).unwrap();
+    (side, end)
+}
+
+// R-LOGOUT-13
+#[test]
+fn the_answer_to_our_logout_is_read_behind_an_order_whose_answer_has_no_room() {
+    let (mut side, end) = logged_out_behind_an_order(false);
+    assert_eq!(end, SessionEnd::LoggedOutByUs);
+    let left = "are left for the next connection: there is no room for their answers";
+    assert!(side.app.events.iter().any(|event| event.contains(left)), "{:?}", side.app.events);
+    let next_in = side.numbers(0).unwrap().0;
+    assert!((3..60).contains(&next_in.0), "{next_in}");
+    let logon = side.log_on(0, 61, "");
+    assert!(
+        logon.iter().any(|message| message.contains("|35=2|") && message.contains(&format!("|7={next_in}|"))),
+        "{logon:?}"
+    );
+
+    let (mut side, end) = logged_out_behind_an_order(true);
+    assert_eq!(end, SessionEnd::LoggedOutByUs);
+    let lost = "are lost, because the sequence numbers are reset: there is no room for their answers";
+    assert!(side.app.events.iter().any(|event| event.contains(lost)), "{:?}", side.app.events);
+    assert_eq!(side.numbers(0), Some((SeqNum(1), SeqNum(1))));
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
 }

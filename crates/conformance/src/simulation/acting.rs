@@ -212,6 +212,10 @@ impl World {
         if let Some(reason) = said {
             self.note(|| format!("-- the operator: {reason}"));
             self.leave(reason);
+            if self.faults.resets && self.random.once_in(4) {
+                let moment = self.moment();
+                self.link.peer.reset_now(moment);
+            }
         }
     }
 

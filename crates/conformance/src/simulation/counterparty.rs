@@ -454,6 +454,24 @@ impl Counterparty {
         }
     }
 
+    /// Resets both numbers in the session at once, if it may, without a TestRequest.
+    pub(super) fn reset_now(&mut self, now: Moment) {
+        if self.is_quiet() && self.connects && self.dialect.since(Version::Fix41) {
+            self.send_reset(now);
+        }
+    }
+
+    fn send_reset(&mut self, now: Moment) {
+        self.reset();
+        self.own_resets += 1;
+        self.resetting = Some(Resetting::LogonSent);
+        self.reset_asked = true;
+        // Until the other side has answered with its own.
+        self.reset_next = true;
+        self.deadline = now.mono + LOGON_TIMEOUT;
+        self.send_logon(now, true, 1);
+    }
+
     /// Sends SequenceReset-Reset to a number above all that it has used.
     pub(super) fn jump(&mut self, now: Moment) {
         if self.phase != Phase::LoggedOn || self.resetting.is_some() || !self.replays.is_empty() {

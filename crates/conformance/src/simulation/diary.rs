@@ -25,6 +25,8 @@ pub(super) struct InConnection {
     pub(super) peer_left: bool,
     pub(super) leave: Option<Leave>,
     pub(super) logout_written: bool,
+    /// The session has followed a reset that had crossed its Logout.
+    pub(super) reset_crossed: bool,
     pub(super) logged_on: bool,
     /// The application failed, or the store refused.
     pub(super) failed: bool,

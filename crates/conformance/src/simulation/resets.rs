@@ -16,10 +16,10 @@ impl World {
         if self.link.diary.disturbed || self.edge_is_held() || reset { Ok(()) } else { Err(Stop(why)) }
     }
 
-    /// Returns whether the counterparty did not know of our Logout when it began a reset, which its
-    /// next Logon repeats.
+    /// Returns whether the counterparty did not know of our Logout when it began a reset.
     pub(super) fn reset_has_crossed(&self) -> bool {
-        self.link.diary.now.leave.is_some() && self.link.peer.own_resets != self.link.peer_resets
+        let now = &self.link.diary.now;
+        now.leave.is_some() && (now.reset_crossed || self.link.peer.own_resets != self.link.peer_resets)
     }
 
     /// Returns whether the session has reset its numbers with a Logon that has not reached the
@@ -51,12 +51,19 @@ impl World {
         let at_edge = self.edge_has_come()
             && !self.link.diary.edge_reset
             && self.app.hears_of_the_schedule(self.link.place);
-        // After its Logout the session takes no reset of the counterparty, which may have begun one
-        // all the same.
+        // At an edge after its Logout the session resets by itself, and the counterparty may have
+        // begun a reset all the same.
         let left = self.link.diary.now.logout_written && !in_connection;
         if self.link.peer.own_resets != self.link.peer_resets && !(at_edge && left) {
             // It was the counterparty's.
             self.link.peer_resets = self.link.peer.own_resets;
+            // The session has followed one that has crossed its Logout: not every counterparty
+            // repeats that.
+            let now = &mut self.link.diary.now;
+            if now.leave.is_some() && !in_connection {
+                now.reset_crossed = true;
+                self.link.peer.reset_next &= self.random.once_in(2);
+            }
             // Another one of ours may have followed at the same moment.
             self.link.must_reset_peer = resets > 1 && !in_connection;
             // If both have begun one, each takes the other's Logon for the answer.

@@ -503,7 +503,7 @@ pub(super) static ROWS: &[Row] = &[
     row("SocketReceiveBufferSize", Both, Number { from: 0, to: GIB, unit: "bytes", set: |d, n| d.socket.receive_buffer_size = limit(n as usize) },
         "0", "how much the system keeps of what has arrived and was not read; 0 leaves it to the system, which may round it"),
     row("SocketKeepAlive", Both, Flag(|d, on| d.socket.keep_alive = on),
-        "N", "whether the system asks from time to time whether the counterparty's is still there (SO_KEEPALIVE); heartbeats do the same, and sooner"),
+        "N", "whether the system asks from time to time whether the counterparty's is still there (SO_KEEPALIVE); heartbeats do the same, and sooner, unless HeartBtInt is 0"),
     row("SocketLinger", Both, seconds(0, |d, n| d.socket.linger = Duration::from_secs(n)),
         "1", "how long a connection waits for the counterparty to close it, after our last message was written, before we do. No other session waits meanwhile"),
     row("SocketOobInline", Both, Flag(|d, on| d.socket.out_of_band_inline = on),

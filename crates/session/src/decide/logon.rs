@@ -32,6 +32,8 @@ const OUTSIDE_SCHEDULE: &str = "Logon attempt not within session time";
 
 /// Text (58) of the Logout that answers a Logon which does not reset although ours does.
 const NO_RESET: &str = "the answer to ResetSeqNumFlag=Y does not reset";
+/// Text (58) of the Logout that answers a reset which does not begin with 1.
+pub(crate) const RESET_WITHOUT_1: &str = "ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1";
 
 /// Decides about the first message of a connection; `None` if it is a Logon of the session's
 /// counterparty, which must still be authenticated and checked.
@@ -233,8 +235,7 @@ pub(crate) fn check<'m>(
     }
     // R-RESET-2
     if header.is_reset_logon(message) && seq != SeqNum::ONE {
-        let text = "ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1";
-        return Err(invalid(text, LogonFault::ResetSeqNumFlag));
+        return Err(invalid(RESET_WITHOUT_1, LogonFault::ResetSeqNumFlag));
     }
     Ok(seq)
 }
@@ -341,9 +342,12 @@ fn in_order<'m>(
     let replay_from = missed(message, seq, ours, ours.next())?;
     let agreed = Agreed { reset, lowered_from, ..agreed(session, message, replay_from) };
     let mut answer = accept(agreed, None, None);
-    let (ours, theirs) = (session.fixed.settings.heart_bt_int, agreed.heart_bt_int);
+    let ours = session.fixed.settings.heart_bt_int;
+    let theirs = number(message, tag::HEART_BT_INT).unwrap_or_default();
     let mut notes = Vec::new();
-    if ours != theirs {
+    if theirs == 0 && ours > 0 {
+        notes.push(format!("HeartBtInt is 0 s in the counterparty's Logon, and stays {ours} s here: without heartbeats, nobody would notice that the connection is lost"));
+    } else if u64::from(ours) != theirs {
         notes.push(format!("HeartBtInt is {theirs} s, as the counterparty wants it; we proposed {ours} s"));
     }
     if let Some((number, meaning)) = status(message).filter(|(number, _)| *number > 0) {
@@ -459,10 +463,14 @@ pub(crate) fn agreed(session: &Session, message: &Message<'_>, replay_from: Opti
     let seconds = number(message, tag::HEART_BT_INT).and_then(|n| u32::try_from(n).ok());
     let theirs = number(message, tag::MAX_MESSAGE_SIZE).and_then(|n| usize::try_from(n).ok());
     let has_next_expected = message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM).is_some();
-    let ours = decides_heart_bt_int(session).then_some(session.fixed.settings.heart_bt_int);
+    // R-LOGON-13
+    let heart_bt_int = match seconds {
+        _ if decides_heart_bt_int(session) => session.fixed.settings.heart_bt_int,
+        Some(0) if !session.is_acceptor() => session.fixed.settings.heart_bt_int,
+        seconds => seconds.unwrap_or_default(),
+    };
     Agreed {
-        // R-LOGON-13
-        heart_bt_int: ours.or(seconds).unwrap_or_default(),
+        heart_bt_int,
         max_message_size: theirs.filter(|n| *n > 0).unwrap_or(usize::MAX),
         in_session: false,
         reset: false,

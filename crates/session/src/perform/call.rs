@@ -261,17 +261,6 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// Stops reading as [`Call::wait_until`] does, at the message that is expected next. It has
-    /// come, though: what was withheld until then follows, and may make room for its answer.
-    // R-LOGON-21
-    #[cold]
-    pub(crate) fn leave_unread(&mut self, by: BlockedBy, until: Option<Mono>) {
-        if self.session().state.holds() {
-            self.react(SessionReaction::Release);
-        }
-        self.wait_until(by, until);
-    }
-
     /// Returns when a throttle of a session that the open transaction has touched has room for what
     /// it refused.
     pub(crate) fn throttled_until(&self) -> Option<Mono> {

@@ -156,7 +156,10 @@ impl Call<'_> {
             Reaction::IgnoreDuplicate(seq) => return self.notify(&Event::DuplicateIgnored { seq }),
             Reaction::IgnoreBeforeReset => return self.notify(&Event::Note(BEFORE_RESET)),
             Reaction::TooHigh(action) => return self.too_high(header, framed, message, action),
-            Reaction::Wait(until) => return self.wait_for_pace(header, until),
+            Reaction::Wait(until) => {
+                let Some(seq) = header.seq else { return };
+                return self.leave_unread(seq, BlockedBy::Pace, Some(until));
+            }
             Reaction::Authenticate => match self.authenticate(header, *message) {
                 Some(Reaction::Answer(answer)) => *answer,
                 Some(reaction) => return self.carry_out(header, framed, message, reaction.into()),
@@ -187,21 +190,35 @@ impl Call<'_> {
         }
     }
 
-    /// Leaves a message unread until its time, because we requested it and it comes too fast. Once
-    /// our Logout is sent there may be no time left, and its answer is among what is unread: then
-    /// this message and those after it do not use their numbers, and are requested in the next
-    /// connection, unless the sequence numbers are reset before it.
+    /// Stops reading at the message that is expected next, until `until` at the latest, if there is
+    /// such a time. It has come, though: what was withheld until then follows, and may make room
+    /// for its answer. Once our Logout is sent there may be no time left, and its answer is among
+    /// what is unread: then this message and those after it do not use their numbers.
+    // R-LOGON-21, R-LOGOUT-13
     #[cold]
-    fn wait_for_pace(&mut self, header: &Header<'_>, until: Mono) {
+    pub(crate) fn leave_unread(&mut self, seq: SeqNum, by: BlockedBy, until: Option<Mono>) {
+        if self.session().state.holds() {
+            self.react(SessionReaction::Release);
+        }
+        let now = self.now.mono;
         let session = self.session_mut();
-        if !session.leaves_rest() {
-            return self.leave_unread(BlockedBy::Pace, Some(until));
+        if session.leaves_rest_at(by).is_none_or(|at| at > now) {
+            return self.wait_until(by, until);
         }
         session.intake.leave_rest();
-        let seq = header.seq.unwrap_or(SeqNum::ZERO);
-        let note = format!(
-            "message {seq} and those after it are left for the next connection: they were requested, and come too fast for the logout"
-        );
+        let why = match by {
+            BlockedBy::Pace => "they were requested, and come too fast for the logout",
+            BlockedBy::Application => "the application puts them off, and there is no time before the logout",
+            BlockedBy::Outbox | BlockedBy::OtherSession => {
+                "there is no room for their answers before the logout"
+            }
+        };
+        let fate = if session.resets_after_logout() {
+            "are lost, because the sequence numbers are reset"
+        } else {
+            "are left for the next connection"
+        };
+        let note = format!("message {seq} and those after it {fate}: {why}");
         self.notify(&Event::Note(&note));
     }
 
@@ -309,6 +326,12 @@ impl Call<'_> {
         }
         if let Some(refused) = refused {
             self.notify(&Event::Note(&refused));
+        }
+        // A Logon that is accepted tells of its reset itself.
+        if let Some(why) = reset
+            && !matches!(then, Then::LoggedOn(_))
+        {
+            self.notify_numbers(why);
         }
         match then {
             Then::GoOn | Then::Pardon | Then::LogOut(_) => {}
@@ -480,6 +503,10 @@ impl Call<'_> {
         // A Logon whose sequence number is too high is answered first, then the gap is requested
         // (1S-a), and then the application may send (R-LOGON-21).
         let is_gap = seq > next_in;
+        // A store that keeps nothing could not send after a replay what is written during it.
+        if !self.session().fixed.keeps_messages {
+            self.pump();
+        }
         let Some(holds) = (if is_gap { self.hold_back(seq, agreed) } else { Some(false) }) else { return };
         self.notify(&Event::LoggedOn);
         if let (Some(begin), Some(end)) = (agreed.replay_from, ours) {
@@ -562,6 +589,12 @@ impl Call<'_> {
             let Some(connection) = self.connection_mut() else { return };
             connection.logon.request_answered = Some(seq);
             if connection.logon.phase() == Phase::LogoutAnswered {
+                return;
+            }
+            // Our request leaves after what the counterparty has requested, and a store that keeps
+            // nothing could not send it after a replay.
+            self.pump();
+            if !self.goes_on() {
                 return;
             }
         }

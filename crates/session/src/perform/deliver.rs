@@ -57,13 +57,13 @@ impl Call<'_> {
             }
             Outcome::Delivered(Delivery::NotNow) => {
                 self.rollback();
-                self.leave_unread(BlockedBy::Application, None);
+                self.leave_unread(seq, BlockedBy::Application, None);
                 return false;
             }
             Outcome::Failed(Failure::Send(SendError::BackPressure | SendError::Throttled { .. })) => {
                 let until = self.throttled_until();
                 self.rollback();
-                self.leave_unread(BlockedBy::OtherSession, until);
+                self.leave_unread(seq, BlockedBy::OtherSession, until);
                 return false;
             }
             Outcome::Failed(Failure::Send(SendError::Store(error))) => {

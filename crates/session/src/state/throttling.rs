@@ -7,9 +7,11 @@ use fixbolt_codec::{MsgType, SeqNum};
 
 use crate::events::error::SendError;
 use crate::limits::throttle::{Arrival, Awaited, Counted, Kind, OutboundThrottle, Rate};
+use crate::state::Connection;
 use crate::state::guarded::Guarded;
+use crate::state::phase::PhaseState;
+use crate::state::reading::BlockedBy;
 use crate::state::session::{Limits, Session};
-use crate::state::{Connection, Phase};
 use crate::values::fix::msg_type;
 use crate::values::time::Mono;
 use crate::wire::header::Header;
@@ -142,12 +144,28 @@ impl Session {
         }
     }
 
-    /// Returns whether requested messages that come too fast are left for the next connection,
-    /// rather than read later: our Logout is on its way, its answer may be behind them, and the
-    /// next connection goes on with the sequence numbers of this one.
-    pub(crate) fn leaves_rest(&self) -> bool {
-        let resets = self.fixed.settings.reset_on_logout || self.fixed.settings.reset_on_disconnect;
-        self.state.phase() == Phase::LogoutSent && self.state.replay().is_none() && !resets
+    /// Returns from when on a message that would stay unread is left for the next connection, with
+    /// those after it: our Logout is on its way, and its answer may be behind them. Messages that
+    /// were requested are left at once, because the next connection requests them again; others,
+    /// and those that a reset of the sequence numbers would lose, once half of the time for the
+    /// answer is over. `None` while our Logout waits.
+    // R-LOGOUT-13
+    pub(crate) fn leaves_rest_at(&self, by: BlockedBy) -> Option<Mono> {
+        let logon = &self.state.connection.as_ref()?.logon;
+        let PhaseState::LogoutSent(leave) = &logon.phase else { return None };
+        if logon.backlog.replay.is_some() {
+            None
+        } else if by == BlockedBy::Pace && !self.resets_after_logout() {
+            Some(Mono(0))
+        } else {
+            let half = self.fixed.settings.logout_timeout / 2;
+            Some(Mono(0) + (leave.until - Mono(0)).saturating_sub(half))
+        }
+    }
+
+    /// Returns whether the sequence numbers are reset once the Logouts are exchanged.
+    pub(crate) fn resets_after_logout(&self) -> bool {
+        self.fixed.settings.reset_on_logout || self.fixed.settings.reset_on_disconnect
     }
 
     /// Returns when the message that is processed now can have arrived. Only one of the reorder

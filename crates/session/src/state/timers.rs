@@ -24,7 +24,8 @@ pub(crate) const PEER_CLOSES_WITHIN: Duration = Duration::from_secs(10);
 /// How long a session that the application put off waits before the message is offered again,
 /// unless the application wakes it earlier.
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(250);
-/// How long a message may stay incomplete if there are no heartbeats.
+/// How long a message may stay incomplete, and the answer to a TestRequest that was ordered may
+/// take, if there are no heartbeats.
 const SILENCE_WITHOUT_HEARTBEATS: Duration = Duration::from_secs(30);
 /// More bytes than a header and trailer have.
 const AROUND: usize = 1024;
@@ -188,8 +189,10 @@ impl Session {
     /// First for a TestRequest, then for good; not while nothing is read, unless it is because the
     /// counterparty itself does not read.
     fn silence_due(&self, connection: &Connection) -> Option<Mono> {
-        let hears = connection.test_request.is_none() || self.intake.reading.would_hear();
-        if beats(connection) && hears { self.silent_at(connection) } else { None }
+        let is_asked = connection.test_request.is_some();
+        let hears = !is_asked || self.intake.reading.would_hear();
+        let counts = beats(connection) || is_asked && connection.logon.phase() == Phase::LoggedOn;
+        if counts && hears { self.silent_at(connection) } else { None }
     }
 
     // R-HEARTBEAT-1
@@ -204,14 +207,16 @@ impl Session {
     }
 
     /// A replay resumes when the socket accepts more data. If nothing is in flight there is no such
-    /// event, so it is due at once, or once a replay that is slowed down may go on.
+    /// event, so it is due at once, or once a replay that is slowed down may go on, which it does
+    /// while nothing is read, too.
     fn replay_due(&self, connection: &Connection) -> Option<Mono> {
         let replay = connection.logon.backlog.replay?;
         let reading = &self.intake.reading;
         let is_throttled =
             || self.limits.outbound_permits.as_ref().is_some_and(|permits| permits.is_following());
-        let goes_on =
-            self.outbox.is_empty() && (reading.blocked.is_none() || reading.is_paced() || is_throttled());
+        let is_slowed = |since| replay.next <= replay.end && self.limits.replay_due > since;
+        let reads = reading.blocked.is_none_or(|blocked| is_slowed(blocked.since));
+        let goes_on = self.outbox.is_empty() && (reads || reading.is_paced() || is_throttled());
         goes_on.then(|| self.resumes_at(replay))
     }
 
@@ -221,7 +226,7 @@ impl Session {
         let again = match blocked.by {
             BlockedBy::Outbox => return None,
             // The answer to our Logout may be unread.
-            BlockedBy::Pace => self.leaves_rest().then_some(blocked.since),
+            BlockedBy::Pace => self.leaves_rest_at(blocked.by).map(|at| at.max(blocked.since)),
             BlockedBy::OtherSession | BlockedBy::Application => Some(blocked.since + ASK_AGAIN_AFTER),
         };
         earlier(again, blocked.until)
@@ -300,7 +305,11 @@ impl Session {
     }
 
     /// Returns how long the answer to a TestRequest may take.
+    // R-HEARTBEAT-8
     fn answer_interval(&self, connection: &Connection) -> Duration {
+        if connection.heart_bt_int == 0 {
+            return SILENCE_WITHOUT_HEARTBEATS;
+        }
         let SessionSettings { test_request_percent, heartbeat_timeout_percent, .. } = self.fixed.settings;
         let percent = heartbeat_timeout_percent.map_or(test_request_percent, |timeout| {
             timeout.saturating_sub(test_request_percent).max(SHORTEST_ANSWER_PERCENT)

@@ -2,8 +2,7 @@
 
 use super::super::text::{self, SECOND, Text};
 use super::{
-    Asked, Counterparty, Interleave, Job, LOGON_TIMEOUT, LOGOUT_TIMEOUT, LogoutAnswer, Moment, NEVER, Phase,
-    Resetting,
+    Asked, Counterparty, Interleave, Job, LOGOUT_TIMEOUT, LogoutAnswer, Moment, NEVER, Phase, Resetting,
 };
 use fixbolt_codec::Version;
 
@@ -254,13 +253,7 @@ impl Counterparty {
                 {
                     self.test = None;
                     if self.resetting == Some(Resetting::Testing) {
-                        self.reset();
-                        self.own_resets += 1;
-                        self.resetting = Some(Resetting::LogonSent);
-                        self.reset_asked = true;
-                        self.reset_next = true;
-                        self.deadline = now.mono + LOGON_TIMEOUT;
-                        self.send_logon(now, true, 1);
+                        self.send_reset(now);
                     }
                 }
             }
