@@ -40,8 +40,8 @@ pub(crate) struct Note {
     journal: Option<String>,
 }
 
-const NOTE: &str = "lock";
-const NEW_NOTE: &str = "lock.new";
+pub(crate) const NOTE: &str = "lock";
+pub(crate) const NEW_NOTE: &str = "lock.new";
 
 impl Lock {
     /// Takes the lock of `directory`, which must exist.

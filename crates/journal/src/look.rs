@@ -7,14 +7,20 @@ use std::path::Path;
 
 use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
 
 use crate::backend::failed;
 use crate::directory::DirectoryStore;
-use crate::lock::held;
+use crate::files::segments_in;
+use crate::head::HEAD;
+use crate::lock::{NEW_NOTE, NOTE, held};
+use crate::segment::file_name;
 
 impl DirectoryStore {
     /// Looks whether a session's journal could be opened or made: whether its directory is there or
-    /// can be, whether files can be created in it, and whether no process has it open.
+    /// can be, whether files can be created in it, whether this process may open those that are
+    /// there, and whether no process has it open.
     ///
     /// Nothing is created or changed. The contents of the journal are not read: what is damaged
     /// there halts the session, and no start fails because of it.
@@ -35,7 +41,7 @@ impl DirectoryStore {
         match File::open(&directory) {
             // For as long as this takes, nobody else can have it.
             Ok(there) => match there.try_lock_shared() {
-                Ok(()) => Ok(()),
+                Ok(()) => files_can_be_opened(&directory),
                 Err(TryLockError::WouldBlock) => Err(held(&directory)),
                 Err(TryLockError::Error(error)) => Err(failed("locking", &directory, &error)),
             },
@@ -43,6 +49,19 @@ impl DirectoryStore {
             Err(error) => Err(failed("opening", &directory, &error)),
         }
     }
+}
+
+/// Tries whether the files of a journal can be opened as its owner opens them.
+fn files_can_be_opened(directory: &Path) -> Result<(), StoreError> {
+    let segments = segments_in(directory)?.into_iter().map(file_name);
+    for name in [HEAD, NOTE, NEW_NOTE].map(str::to_owned).into_iter().chain(segments) {
+        let path = directory.join(name);
+        match access(&path, Access::READ_OK | Access::WRITE_OK) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(failed("opening", &path, &error.into())),
+        }
+    }
+    Ok(())
 }
 
 /// Tries whether files can be created in a directory, or the directory itself if it is absent.
@@ -70,7 +89,6 @@ pub fn try_to_create_in(directory: &Path) -> io::Result<()> {
             Err(error) => return Err(error),
         }
     }
-    use rustix::fs::{Access, access};
     access(place, Access::WRITE_OK | Access::EXEC_OK)?;
     if is_of_the_kernel(place)? {
         let reason = format!("no files can be created in {}", place.display());
@@ -144,5 +162,56 @@ mod tests {
         if rustix::process::geteuid().is_root() {
             assert!(refused(Path::new("/proc/journals")).ends_with("no files can be created in /proc"));
         }
+    }
+
+    /// Looks as somebody else than root, who may open everything.
+    #[cfg(target_os = "linux")]
+    fn look_as_nobody(base: &Path) -> Result<(), StoreError> {
+        let look = || DirectoryStore::new(base).look(&session());
+        let as_nobody = || {
+            if rustix::process::geteuid().is_root() {
+                let nobody = rustix::process::Uid::from_raw(65534);
+                rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            }
+            look()
+        };
+        std::thread::scope(|scope| scope.spawn(as_nobody).join().unwrap())
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_may_not_be_opened_is_told() {
+        use std::fs::{Permissions, set_permissions};
+        use std::os::unix::fs::PermissionsExt;
+
+        let scratch = TempDir::new("look-forbidden");
+        let base = scratch.path().join("base");
+        let mut open = DirectoryStore::new(&base);
+        let key = SessionKey::new(0, 0, 0);
+        open.open(key, &session()).unwrap();
+        open.close(key).unwrap();
+        let directory = base.join(session().file_name());
+        let mut files: Vec<_> =
+            std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        let allow = |path: &Path, mode| set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        for path in [scratch.path(), &base, &directory] {
+            allow(path, 0o777);
+        }
+        files.iter().for_each(|file| allow(file, 0o666));
+        assert_eq!(look_as_nobody(&base), Ok(()));
+        let told: Vec<_> = files
+            .iter()
+            .filter_map(|file| {
+                allow(file, 0o444);
+                let found = look_as_nobody(&base);
+                allow(file, 0o666);
+                let Err(StoreError::Io { doing, reason }) = found else { return None };
+                assert_eq!(doing, format!("opening {}", file.display()));
+                assert!(reason.contains("ermission denied"), "{reason}");
+                Some(file.file_name().unwrap().to_str().unwrap().to_owned())
+            })
+            .collect();
+        assert_eq!(told, ["head", "lock", "segment-000001"]);
     }
 }
