@@ -1,5 +1,6 @@
 //! What a dictionary lists but no message can have: a member whose tag comes before it in the same
-//! definition, by itself or with a component.
+//! definition, by itself or with a component; and one of a message that is in the header or
+//! trailer.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,13 +15,23 @@ use crate::read::brief;
 pub(crate) fn hidden_members(dictionary: &Dictionary, mut report: impl FnMut(Definition, String)) {
     // Members that were looked at: a small file may list large components again and again.
     let mut looked = 0_u64;
+    let outer = outer_tags(dictionary);
     for (place, members) in definitions(dictionary) {
+        let outer = match place {
+            Definition::Message(_) | Definition::Scenario(_) => &outer,
+            _ => &HashMap::new(),
+        };
         let mut places: HashMap<u32, usize> = HashMap::with_capacity(members.len());
         for (at, member) in members.iter().enumerate() {
             // By the member that hides some of this one: the first of these tags, and how many.
             let mut hidden: BTreeMap<usize, (u32, usize)> = BTreeMap::new();
             for flat in dictionary.expand(std::slice::from_ref(member)) {
                 looked += 1;
+                if let Some(section) = outer.get(&flat.tag) {
+                    let what = named(dictionary, member, flat.tag);
+                    report(place, format!("{what} is hidden by that of the {section}"));
+                    continue;
+                }
                 let first = *places.entry(flat.tag).or_insert(at);
                 if first < at {
                     hidden.entry(first).or_insert((flat.tag, 0)).1 += 1;
@@ -41,6 +52,15 @@ pub(crate) fn hidden_members(dictionary: &Dictionary, mut report: impl FnMut(Def
     }
 }
 
+/// Returns the tags of the header and of the trailer, each with the name of the section.
+fn outer_tags(dictionary: &Dictionary) -> HashMap<u32, &'static str> {
+    let sections = [("header", &dictionary.header), ("trailer", &dictionary.trailer)];
+    let tags = sections
+        .into_iter()
+        .flat_map(|(name, members)| dictionary.expand(members).map(move |flat| (flat.tag, name)));
+    tags.collect()
+}
+
 fn definitions(dictionary: &Dictionary) -> impl Iterator<Item = (Definition, &[Member])> {
     let components = dictionary.components.iter().enumerate();
     let components = components.map(|(at, one)| (Definition::Component(at), one.members.as_slice()));
@@ -54,9 +74,7 @@ fn definitions(dictionary: &Dictionary) -> impl Iterator<Item = (Definition, &[M
         (Definition::Header, dictionary.header.as_slice()),
         (Definition::Trailer, dictionary.trailer.as_slice()),
     ];
-    // A definition with one member hides nothing.
-    let all = components.chain(groups).chain(messages).chain(scenarios).chain(outer);
-    all.filter(|(_, members)| members.len() > 1)
+    components.chain(groups).chain(messages).chain(scenarios).chain(outer)
 }
 
 /// Returns the name of what has this tag in a member: `'Symbol' of component 'Instrument'`.

@@ -47,6 +47,20 @@ fn a_group_is_hidden_by_another_of_the_same_count_field_and_by_that_field() {
 }
 
 #[test]
+fn a_member_of_a_message_is_hidden_by_one_of_the_header() {
+    let component = "<component name='W'><field name='B'/><field name='C'/></component>";
+    let of = |members: &str| {
+        let messages = format!("<message name='M' msgtype='U'>{members}</message>");
+        hidden(&file("<field name='A'/><field name='B'/>", &messages, component))
+    };
+    let by_header = |what: &str| format!("line 3: message 'M': {what} is hidden by that of the header");
+    assert_eq!(of("<field name='A'/>"), [by_header("field 'A'")]);
+    assert_eq!(of("<component name='W'/>"), [by_header("'B' of component 'W'")]);
+    // A field of a group is another.
+    assert_eq!(of("<group name='NoA'><field name='C'/><field name='A'/></group>"), [""; 0]);
+}
+
+#[test]
 fn members_of_components_are_hidden_where_the_components_meet() {
     let components = "\n<component name='Inner'><field name='A'/><field name='B'/></component>\n\
         <component name='Outer'><component name='Inner'/><field name='B'/></component>\n\

@@ -226,6 +226,8 @@ fn an_overlay_must_name_a_shipped_version() {
         of("<fix extends='FIX.4.5'/>"),
         "line 1: fix: extends='FIX.4.5': no version of this name is shipped"
     );
+    assert_eq!(of("<fix extends='FIX44'/>"), "line 1: fix: extends='FIX44': write FIX.4.4");
+    assert_eq!(of("<fix extends='fixt11'/>"), "line 1: fix: extends='fixt11': write FIXT.1.1");
     let errors = load(Source::text("<fix extends='FIX.4.4'/>").extending(fix42())).unwrap_err();
     assert_eq!(errors[0].to_string(), "line 1: fix: it extends FIX.4.4, not FIX.4.2");
     assert_eq!(

@@ -560,7 +560,8 @@ fn the_form_of_the_xml_does_not_matter() {
         </message></messages><components><component name='Nothing'></component></components>\
         <header><field name='Side'/></header></fix>";
     let (dictionary, warnings) = read_with_warnings(text);
-    assert_eq!(reasons(&warnings), ["the component has no members, not read"]);
+    let expected = ["the component has no members, not read", "field 'Side' is hidden by that of the header"];
+    assert_eq!(reasons(&warnings), expected);
     assert_eq!(flat(&dictionary, "D"), [(54, true)]);
     assert_eq!(dictionary.code(54, b"1").map(|code| code.name.as_str()), Some("BUY"));
     assert_eq!(dictionary.trailer(), [Member::Field { tag: 10, required: true }]);

@@ -38,7 +38,12 @@ pub(super) fn base<'b>(
     match Version::ALL.into_iter().find(|known| known.name() == version) {
         Some(known) => Ok(Some(shipped::shipped(known))),
         None => {
-            let reason = format!("extends='{version}': no version of this name is shipped");
+            let bare = |name: &str| name.replace('.', "").to_ascii_uppercase();
+            let meant = Version::ALL.into_iter().find(|known| bare(known.name()) == bare(version));
+            let reason = match meant {
+                Some(meant) => format!("extends='{version}': write {}", meant.name()),
+                None => format!("extends='{version}': no version of this name is shipped"),
+            };
             let line = found.line(xml::line(root));
             Err(Faults::one(ReadError { line, element: xml::label(root), reason }))
         }

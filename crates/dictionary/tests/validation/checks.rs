@@ -695,6 +695,16 @@ fn codes_that_an_earlier_version_had_and_engines_still_send_are_accepted_where_t
 }
 
 #[test]
+fn the_tolerant_policy_rejects_three_mistakes_and_delivers_orders() {
+    let rejected: Vec<_> =
+        Check::ALL.into_iter().filter(|check| Policy::tolerant().action(*check) == Action::Reject).collect();
+    assert_eq!(rejected, [Check::MsgType, Check::DataLength, Check::ApplicationVersion]);
+    let order = message("FIX.4.4", &format!("35=D|{HEADER}11=a|55=IBM|54=Z|60=yesterday|40=1|4999=x|"));
+    let found = all(&Validator::new(fix44()), &Policy::tolerant(), &order);
+    assert!(found.len() >= 3 && found.iter().all(|(_, action, ..)| *action == Action::Warn), "{found:?}");
+}
+
+#[test]
 fn the_tolerant_policy_only_warns_of_what_is_wrong_with_an_execution_report() {
     let validator = Validator::new(fix44());
     let faults = [
