@@ -50,6 +50,16 @@ pub(super) fn validity_in_seconds(der: &[u8]) -> Option<(u64, u64)> {
     Some((time(not_before)?.0 / 1_000_000_000, time(not_after)?.0 / 1_000_000_000))
 }
 
+/// Returns whether a certificate has version 1, and so no extensions.
+pub(super) fn is_version_1(der: &[u8]) -> bool {
+    let first = || {
+        let (_, certificate, _) = element(der)?;
+        let (_, signed, _) = element(certificate)?;
+        element(signed)
+    };
+    first().is_some_and(|(tag, ..)| tag != VERSION)
+}
+
 /// Returns the beginning and the end of a certificate's validity, each with what follows it, and
 /// the subject.
 fn validity(der: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {

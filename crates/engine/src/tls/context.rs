@@ -17,7 +17,7 @@ use super::certificate::{name_and_end, validity_in_seconds};
 use super::faults::TlsFaults;
 use super::files::Files;
 use super::key_mode;
-use super::material::{Config, Known, Material};
+use super::material::{Config, Known, Material, Whose};
 use super::settings::{Authorities, Tls};
 use super::signing;
 use super::stream::TlsStream;
@@ -123,25 +123,20 @@ pub(crate) fn doubts(tls: &Tls, now: Utc) -> Vec<String> {
     if let Some(own) = &tls.certificate {
         found.extend([key_mode::warning(&own.key), signing::warning(&own.key)].into_iter().flatten());
         let chain = files.chain(&own.chain).unwrap_or_default();
-        found.extend(doubtful_times(
-            &own.chain.name("the certificate"),
-            "counterparties refuse it",
-            &chain,
-            now,
-        ));
+        found.extend(doubtful_times(&own.chain.name("the certificate"), Whose::Ours, &chain, now));
     }
     // A directory may have hundreds of certificates that concern nobody.
     if let Authorities::File(path) = &tls.authorities
         && let Ok((_, known)) = files.authorities(&tls.authorities)
     {
-        let then = "no certificate that it has signed is accepted";
-        found.extend(doubtful_times(&path.display().to_string(), then, &known, now));
+        found.extend(doubtful_times(&path.display().to_string(), Whose::Authority, &known, now));
     }
     found
 }
 
 /// Returns what is doubtful about the times of a file's certificates.
-fn doubtful_times(file: &str, then: &str, chain: &[CertificateDer<'_>], now: Utc) -> Vec<String> {
+fn doubtful_times(file: &str, whose: Whose, chain: &[CertificateDer<'_>], now: Utc) -> Vec<String> {
+    let then = whose.then();
     let doubt = |der: &CertificateDer<'_>| {
         let ((name, end), (begin, _)) = (name_and_end(der)?, validity_in_seconds(der)?);
         let begin = Utc(begin.saturating_mul(1_000_000_000));
@@ -314,11 +309,11 @@ impl Looked {
 
 /// Warns of certificates that end soon.
 fn warn_of(certificates: &[Known], now: Utc) {
-    for Known { what, name, not_after } in certificates {
-        let end = not_after;
+    for Known { whose, name, not_after } in certificates {
+        let (what, then, end) = (whose.what(), whose.then(), not_after);
         match nearness(*end, now) {
             Some(Nearness::Expired) => tracing::error!(
-                name: "certificate_expired", %name, %end, "{what} has expired: counterparties refuse it, renew it"
+                name: "certificate_expired", %name, %end, "{what} has expired: {then}; renew it"
             ),
             Some(Nearness::Soon) => {
                 tracing::warn!(name: "certificate_expires", %name, %end, "{what} expires soon; renew it");
@@ -383,12 +378,12 @@ mod tests {
         let key = rcgen::KeyPair::generate().unwrap();
         let chain = [parameters.self_signed(&key).unwrap().der().clone()];
         let day = |day: u64| Utc(day * 86_400 * 1_000_000_000);
-        let told = |now| doubtful_times("own.pem", "it is refused", &chain, now);
+        let told = |now| doubtful_times("own.pem", Whose::Ours, &chain, now);
         // Days since 1970: 2030 begins with the 21,915th, 2031 with the 22,280th.
         assert_eq!(
             told(day(21_914)),
             [
-                "own.pem: the certificate of VENUE is valid only from 2030-01-01T00:00:00Z on: until then it is refused"
+                "own.pem: the certificate of VENUE is valid only from 2030-01-01T00:00:00Z on: until then counterparties refuse it"
             ]
         );
         assert_eq!(told(day(21_915)), [""; 0]);
@@ -396,12 +391,14 @@ mod tests {
         assert_eq!(
             told(day(22_251)),
             [
-                "own.pem: the certificate of VENUE expires soon (2031-01-01T00:00:00Z): then it is refused; renew it"
+                "own.pem: the certificate of VENUE expires soon (2031-01-01T00:00:00Z): then counterparties refuse it; renew it"
             ]
         );
         assert_eq!(
             told(day(22_280)),
-            ["own.pem: the certificate of VENUE has expired (2031-01-01T00:00:00Z): it is refused; renew it"]
+            [
+                "own.pem: the certificate of VENUE has expired (2031-01-01T00:00:00Z): counterparties refuse it; renew it"
+            ]
         );
     }
 

@@ -10,10 +10,15 @@ use rustls::RootCertStore;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 
+use super::certificate::is_version_1;
 use super::settings::{Authorities, Pem};
 
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 16 << 20;
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// What is said of a text that has two bytes for each letter.
+const UTF16: &str = "it is in UTF-16; save the file as UTF-8";
 
 /// The files that were read, and how they were then.
 #[derive(Default, Debug)]
@@ -43,7 +48,13 @@ impl Files {
     /// Returns the certificates of a chain, the own one first.
     pub(super) fn chain(&mut self, source: &Pem) -> Result<Vec<CertificateDer<'static>>, String> {
         let (text, name) = self.text(source, "the certificate")?;
-        certificates(&text, &name)
+        let chain = certificates(&text, &name)?;
+        match chain.first() {
+            Some(own) if is_version_1(own) => Err(format!(
+                "{name}: the certificate has version 1, which TLS refuses; have one of version 3 issued (`openssl x509 -req` makes one if it is given -extfile)"
+            )),
+            _ => Ok(chain),
+        }
     }
 
     /// Returns a private key.
@@ -53,6 +64,7 @@ impl Files {
             _ if has(&text, "ENCRYPTED") => format!(
                 "{name}: the private key is encrypted; decrypt it (`openssl pkey -in FILE -out NEW`), and let only this process read it"
             ),
+            pem::Error::NoItemsFound if other_form(&text) == UTF16 => format!("{name}: {UTF16}"),
             pem::Error::NoItemsFound => format!("{name}: there is no private key (PEM: PKCS#8, PKCS#1 or SEC1)"),
             other => format!("{name}: {other}"),
         })
@@ -136,6 +148,10 @@ impl Files {
         let wrong = |error: std::io::Error| format!("{}: {error}", path.display());
         let mut text = Vec::new();
         File::open(path).map_err(wrong)?.take(MAX_FILE).read_to_end(&mut text).map_err(wrong)?;
+        // Editors of Windows write it before text in UTF-8.
+        if text.starts_with(BYTE_ORDER_MARK) {
+            text.drain(..BYTE_ORDER_MARK.len());
+        }
         Ok(text)
     }
 }
@@ -166,6 +182,7 @@ fn other_form(text: &[u8]) -> &'static str {
         [0x30, ..] => {
             "this is DER, which is not read; convert it to PEM: `openssl x509 -inform der -in FILE -out NEW.pem`"
         }
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [_, 0, ..] | [0, ..] => UTF16,
         _ => "there is no certificate (PEM: BEGIN CERTIFICATE)",
     }
 }

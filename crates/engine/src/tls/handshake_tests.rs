@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer, KeyIdMethod,
-    KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber, date_time_ymd,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, ExtendedKeyUsagePurpose,
+    IsCa, Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber, date_time_ymd,
 };
 use rustls::crypto::{ActiveKeyExchange, CryptoProvider, SharedSecret, SupportedKxGroup, ring};
 use rustls::pki_types::pem::PemObject;
@@ -83,10 +83,21 @@ impl Authority {
 
     /// Issues a certificate for `localhost` that ends then.
     fn issue(&self, name: &str, serial: u64, end: u64) -> Issued {
+        self.issue_as(name, serial, end, |_| {})
+    }
+
+    fn issue_as(
+        &self,
+        name: &str,
+        serial: u64,
+        end: u64,
+        change: impl FnOnce(&mut CertificateParams),
+    ) -> Issued {
         let mut parameters = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
         parameters.distinguished_name.push(DnType::CommonName, name);
         parameters.serial_number = Some(SerialNumber::from(serial));
         parameters.not_after = date_time_ymd(1970, 1, 1) + Duration::from_secs(end);
+        change(&mut parameters);
         let key = KeyPair::generate().unwrap();
         let pem = parameters.signed_by(&key, &self.issuer).unwrap().pem();
         Issued { pem, key: key.serialize_pem() }
@@ -491,5 +502,99 @@ fn an_authority_that_has_ended_is_none_in_either_role() {
             accept(&port, &client_of_long).unwrap();
             connect(&initiator, &of_long).unwrap();
         }
+    }
+}
+
+/// Has a name in a certificate that is not that of the host.
+fn elsewhere(parameters: &mut CertificateParams) {
+    parameters.subject_alt_names = vec![rcgen::SanType::DnsName("elsewhere.example".try_into().unwrap())];
+}
+
+#[test]
+fn without_the_check_of_the_name_everything_else_about_a_certificate_is_checked() {
+    let folder = scratch("no-name");
+    for version in VERSIONS {
+        let (clock, authority, other) =
+            (Clock::new(), Authority::new(), Authority::until(BEGIN + 999 * HOUR));
+        let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+        let mut tls = authority.tls(&authority.issue("CLIENT", 1, BEGIN + 1000 * HOUR));
+        let strict = contexts.of_initiator(&tls, "VENUE").unwrap();
+        tls.check_server_name = false;
+        let file = folder.join("list.pem");
+        authority.revoke(7, BEGIN + 1000 * HOUR, &file);
+        tls.revocation_lists = Some(file);
+        let lenient = contexts.of_initiator(&tls, "VENUE").unwrap();
+        let server = |authority: &Authority, serial: u64, end: u64| {
+            authority.server(&authority.issue_as("VENUE", serial, end, elsewhere), version, &clock)
+        };
+        let error = connect(&strict, &server(&authority, 2, BEGIN + 2 * HOUR)).unwrap_err();
+        assert!(error.contains("is for elsewhere.example, and not for localhost"), "{version:?}: {error}");
+        connect(&lenient, &server(&authority, 2, BEGIN + 2 * HOUR)).unwrap();
+        for (wrong, seen) in [
+            (server(&authority, 3, BEGIN - HOUR), "has expired"),
+            (server(&authority, 7, BEGIN + 2 * HOUR), "was revoked"),
+        ] {
+            let error = connect(&lenient, &wrong).unwrap_err();
+            assert!(error.contains(seen), "{version:?}: {error}");
+        }
+        let (chain, key) = other.issue_as("VENUE", 2, BEGIN + 2 * HOUR, elsewhere).read();
+        let builder = ServerConfig::builder_with_details(
+            Arc::new(ring::default_provider()),
+            Arc::<Clock>::clone(&clock),
+        );
+        let builder = builder.with_protocol_versions(&[version]).unwrap().with_no_client_auth();
+        let error = connect(&lenient, &Arc::new(builder.with_single_cert(chain, key).unwrap())).unwrap_err();
+        assert!(error.contains("is unknown"), "{version:?}: {error}");
+        let mut bound = tls.clone();
+        bound.peer_names = vec!["venue.example".to_owned()];
+        let bound = contexts.of_initiator(&bound, "VENUE").unwrap();
+        let error = connect(&bound, &server(&authority, 2, BEGIN + 2 * HOUR)).unwrap_err();
+        assert!(error.contains("none of the names of TLSPeerNames"), "{version:?}: {error}");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_certificate_is_only_for_what_its_purposes_say() {
+    for version in VERSIONS {
+        let (clock, authority) = (Clock::new(), Authority::new());
+        let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+        let end = BEGIN + HOUR;
+        let own = authority.tls(&authority.issue("OURS", 1, end));
+        let (port, initiator) = (contexts.of_port(&own).unwrap(), contexts.of_initiator(&own, "X").unwrap());
+        let of = |purpose: ExtendedKeyUsagePurpose| {
+            authority.issue_as("THEIRS", 2, end, |c| c.extended_key_usages = vec![purpose])
+        };
+        let (for_servers, for_clients) =
+            (of(ExtendedKeyUsagePurpose::ServerAuth), of(ExtendedKeyUsagePurpose::ClientAuth));
+        accept(&port, &authority.client(&for_clients, version, &clock)).unwrap();
+        connect(&initiator, &authority.server(&for_servers, version, &clock)).unwrap();
+        let client = accept(&port, &authority.client(&for_servers, version, &clock)).unwrap_err();
+        let server = connect(&initiator, &authority.server(&for_clients, version, &clock)).unwrap_err();
+        for error in [client, server] {
+            assert!(error.contains("is for another purpose"), "{version:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn the_counterpartys_own_certificate_can_be_its_authority() {
+    for version in VERSIONS {
+        let (clock, authority) = (Clock::new(), Authority::new());
+        let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+        let alone = |name: &str| {
+            let mut parameters = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+            parameters.distinguished_name.push(DnType::CommonName, name);
+            let key = KeyPair::generate().unwrap();
+            let pem = parameters.self_signed(&key).unwrap().pem();
+            Issued { pem, key: key.serialize_pem() }
+        };
+        let (theirs, another) = (alone("VENUE"), alone("VENUE"));
+        let mut tls = authority.tls(&authority.issue("CLIENT", 1, BEGIN + HOUR));
+        tls.authorities = Authorities::Text(theirs.pem.clone());
+        let initiator = contexts.of_initiator(&tls, "VENUE").unwrap();
+        connect(&initiator, &authority.server(&theirs, version, &clock)).unwrap();
+        let error = connect(&initiator, &authority.server(&another, version, &clock)).unwrap_err();
+        assert!(error.contains("has its name, but another key"), "{version:?}: {error}");
     }
 }

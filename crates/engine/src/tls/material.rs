@@ -43,11 +43,34 @@ pub(super) struct Material {
     pub(super) certificates: Vec<Known>,
 }
 
+/// Whose a certificate is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Whose {
+    Ours,
+    Authority,
+}
+
+impl Whose {
+    pub(super) const fn what(self) -> &'static str {
+        match self {
+            Self::Ours => "our certificate",
+            Self::Authority => "a certificate authority",
+        }
+    }
+
+    /// Returns what follows once the certificate is not valid.
+    pub(super) const fn then(self) -> &'static str {
+        match self {
+            Self::Ours => "counterparties refuse it",
+            Self::Authority => "no certificate that it has signed is accepted",
+        }
+    }
+}
+
 /// A certificate whose end is watched.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Known {
-    /// What it is for us.
-    pub(super) what: &'static str,
+    pub(super) whose: Whose,
     /// Its common name.
     pub(super) name: String,
     pub(super) not_after: Utc,
@@ -107,14 +130,14 @@ impl Material {
         let (mut files, mut certificates) = (Files::default(), Vec::new());
         let Loaded { own, authorities, lists, provider, versions } = Loaded::new(tls, true, &mut files)?;
         let (chain, key) = own.ok_or_else(|| NO_CERTIFICATE.to_owned())?;
-        know(&mut certificates, "our certificate", &chain);
+        know(&mut certificates, Whose::Ours, &chain);
         let builder = ServerConfig::builder_with_details(Arc::clone(&provider), Arc::clone(clock))
             .with_protocol_versions(&versions)
             .map_err(|error| no_suite(&error))?;
         let builder = match authorities {
             None => builder.with_no_client_auth(),
             Some((roots, known)) => {
-                know(&mut certificates, "a certificate authority", &known);
+                know(&mut certificates, Whose::Authority, &known);
                 let is_optional = tls.client_certificates == ClientCertificates::Requested;
                 let verifier = ByTime::new(roots, &known, move |roots| {
                     let provider = Arc::clone(&provider);
@@ -144,7 +167,7 @@ impl Material {
         let (mut files, mut certificates) = (Files::default(), Vec::new());
         let Loaded { own, authorities, lists, provider, versions } = Loaded::new(tls, false, &mut files)?;
         let (roots, known) = authorities.unwrap_or_else(|| (RootCertStore::empty(), Vec::new()));
-        know(&mut certificates, "a certificate authority", &known);
+        know(&mut certificates, Whose::Authority, &known);
         let of_chain = Arc::clone(&provider);
         let chain = ByTime::new(roots, &known, move |roots| {
             WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&of_chain))
@@ -163,7 +186,7 @@ impl Material {
         let mut config = match own {
             None => builder.with_no_client_auth(),
             Some((chain, key)) => {
-                know(&mut certificates, "our certificate", &chain);
+                know(&mut certificates, Whose::Ours, &chain);
                 builder.with_client_auth_cert(chain, key).map_err(|error| wrong_key(&error))?
             }
         };
@@ -174,9 +197,9 @@ impl Material {
     }
 }
 
-fn know(certificates: &mut Vec<Known>, what: &'static str, chain: &[CertificateDer<'_>]) {
+fn know(certificates: &mut Vec<Known>, whose: Whose, chain: &[CertificateDer<'_>]) {
     let known = chain.iter().filter_map(|der| name_and_end(der));
-    certificates.extend(known.map(|(name, not_after)| Known { what, name, not_after }));
+    certificates.extend(known.map(|(name, not_after)| Known { whose, name, not_after }));
 }
 
 fn no_suite(error: &Error) -> String {

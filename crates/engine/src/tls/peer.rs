@@ -137,6 +137,8 @@ mod tests {
             (tls(&[], &["spiffe://DESK/1"]), Err(CertificateMismatch::Name)),
             (tls(&[], &["Desk One"]), Ok(())),
             (tls(&[], &["DESK ONE"]), Err(CertificateMismatch::Name)),
+            // `*` stands for nothing.
+            (tls(&[], &["*.example", "*", "spiffe://*", "Desk *"]), Err(CertificateMismatch::Name)),
         ] {
             let rules = PeerRules::new(&tls, "TRADER");
             assert_eq!(rules.check(Some(&certificate)), expected, "{tls:?}");
