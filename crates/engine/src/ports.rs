@@ -134,9 +134,13 @@ pub(crate) fn overlap(
     if error.kind() != io::ErrorKind::AddrInUse {
         return None;
     }
-    // `[::]` stands for all addresses of IPv4, too.
-    let includes =
-        |all: SocketAddr, one: SocketAddr| all.ip().is_unspecified() && (all.is_ipv6() || one.is_ipv4());
+    // `[::]` stands for all addresses of IPv4, too, and one of IPv4 may be written as one of IPv6.
+    let includes = |all: SocketAddr, one: SocketAddr| {
+        let (all, one) = (all.ip(), one.ip());
+        let is_all = all.to_canonical().is_unspecified();
+        is_all && (all.to_canonical().is_ipv6() || one.to_canonical().is_ipv4())
+            || all != one && all.to_canonical() == one.to_canonical()
+    };
     let other = bound.find(|other| {
         other.port() == address.port() && (includes(*other, address) || includes(address, *other))
     })?;

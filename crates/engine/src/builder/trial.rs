@@ -13,8 +13,9 @@ use crate::ports::{Ports, overlap, try_to_bind};
 use crate::preparation::wrong;
 use crate::tls::{TlsContexts, TlsFaults};
 
-/// The key of a port.
+/// The key of a port, and that of its address.
 const PORT: &str = "SocketAcceptPort";
+const ADDRESS: &str = "SocketAcceptHost";
 
 /// Something that stands in the way of a start.
 #[derive(Debug)]
@@ -75,7 +76,10 @@ impl EngineBuilder {
                     Some(own) => Obstacle::new(own, PORT),
                     None => Obstacle {
                         error: EngineError::listen(address, &error),
-                        key: Some(PORT),
+                        key: Some(match error.kind() {
+                            io::ErrorKind::AddrNotAvailable => ADDRESS,
+                            _ => PORT,
+                        }),
                         is_in_use: error.kind() == io::ErrorKind::AddrInUse,
                     },
                 }),

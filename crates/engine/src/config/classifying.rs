@@ -40,6 +40,11 @@ pub(super) fn check_in_app(
         let instead =
             "in [APP] it belongs to the application; for the engine, move it to [DEFAULT] or [SESSION]";
         warnings.push(setting.without_effect(instead));
+    } else if let Some(meant) = nearest(key).filter(|meant| is_of_tls(meant)) {
+        let instead = format!(
+            "in [APP] it belongs to the application; if {meant} is meant, which is of the engine, write that in [DEFAULT] or [SESSION]"
+        );
+        warnings.push(setting.without_effect(instead));
     }
 }
 
@@ -86,8 +91,8 @@ pub(super) fn classify(
     }
 }
 
-/// Returns what is part of a value although other programs would not take it so: what looks like a
-/// comment after it, and a `~` that only a shell replaces.
+/// Returns what is part of a value although other programs would not take it so: quotation marks
+/// around it, what looks like a comment after it, and what only a shell or Windows replaces.
 fn taken_literally(setting: &Setting) -> Option<String> {
     let Setting { written, .. } = setting;
     if setting.hidden {
@@ -97,6 +102,31 @@ fn taken_literally(setting: &Setting) -> Option<String> {
         return Some(format!(
             "`{written}` is a directory called ~ here, since only a shell replaces that; write ${{HOME}}{}, or the whole path",
             &written[1..]
+        ));
+    }
+    if written.starts_with('~') && written.contains('/') {
+        return Some(format!(
+            "`{written}` is taken as it is, since only a shell replaces `~`; write the whole path"
+        ));
+    }
+    let quoted = |mark: char| written.len() > 1 && written.starts_with(mark) && written.ends_with(mark);
+    if quoted('"') || quoted('\'') {
+        return Some(format!("`{written}` is the value, with its quotation marks; leave them out"));
+    }
+    let variable = written.strip_prefix('%').and_then(|rest| rest.split_once('%'));
+    if let Some((name, _)) = variable
+        && !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    {
+        return Some(format!(
+            "`{written}` is taken as it is, since only Windows replaces %{name}%; write ${{{name}}} in its place"
+        ));
+    }
+    if cfg!(unix)
+        && matches!(written.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic())
+    {
+        return Some(format!(
+            "`{written}` is a path of Windows, and is taken here as one below the current directory; write a path of this system"
         ));
     }
     let is_comment =

@@ -1,6 +1,6 @@
 //! What several keys decide together: identity, connection, sizes, validation.
 
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Policy};
@@ -28,6 +28,31 @@ const SUB_IDS: [&str; 4] = ["SenderSubID", "SenderLocationID", "TargetSubID", "T
 /// The policy without a dictionary: fields that break the syntax are rejected even so.
 const SYNTAX_ONLY: Policy =
     Policy::ignoring().with(Check::TagSyntax, Action::Reject).with(Check::EmptyValue, Action::Reject);
+
+/// Returns what a value that is no host's name or address should have been.
+fn no_host(value: &str) -> Option<String> {
+    let inner = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    if let Some(address) = inner.filter(|inner| inner.parse::<Ipv6Addr>().is_ok()) {
+        return Some(format!("the address without brackets, {address}"));
+    }
+    if value.is_empty() || value.parse::<IpAddr>().is_ok() {
+        return None;
+    }
+    if value.contains("://") {
+        return Some("a host's name or address alone, without a scheme such as tcp://".to_owned());
+    }
+    if let Some((host, port)) = value.rsplit_once(':')
+        && !port.is_empty()
+        && port.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        return Some(format!("a host's name or address alone, {host}; the port is SocketConnectPort={port}"));
+    }
+    // The zone of an address of IPv6 is whatever the system calls its interfaces.
+    let is_zoned = value.split_once('%').is_some_and(|(ip, _)| ip.parse::<Ipv6Addr>().is_ok());
+    let is_of_a_name =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_') || !byte.is_ascii();
+    (!is_zoned && !value.bytes().all(is_of_a_name)).then(|| "a host's name or address".to_owned())
+}
 
 impl<'s> SessionReader<'s> {
     /// Finds the role of a session without ConnectionType, as quickfixgo's configurations have
@@ -160,6 +185,10 @@ impl<'s> SessionReader<'s> {
                     return None;
                 }
             };
+            if let Some(instead) = host.value.as_deref().and_then(no_host) {
+                self.wrong(host, instead);
+                hosts = None;
+            }
             let all_digits = port.text().bytes().all(|b| b.is_ascii_digit());
             match port.text().parse::<u16>().ok().filter(|port| all_digits && *port > 0) {
                 Some(number) if host.value.as_ref().is_some_and(|host| !host.is_empty()) => {
@@ -252,6 +281,31 @@ impl<'s> SessionReader<'s> {
             all.iter().rfind(|setting| number_after(&setting.key, name) == number).copied()
         };
         with((index > 0).then_some(index)).or_else(|| with(None))
+    }
+
+    /// Warns of keys of the session that only say more about what another key begins.
+    pub(super) fn check_partners(&self, warnings: &mut Vec<ConfigWarning>) {
+        let Draft { settings, check_latency, .. } = &self.draft;
+        let is_slowed = settings.max_outbound_rate.is_some() || settings.max_order_rate.is_some();
+        let has_limit = settings.max_resends.is_some() || settings.max_resend_range.is_some();
+        let beats = settings.role == Role::Initiator || settings.heart_bt_int_override;
+        let pairs = [
+            ("InboundThrottle", settings.max_inbound_rate.is_some(), "MaxInboundRate is not set"),
+            ("OutboundThrottle", is_slowed, "neither MaxOutboundRate nor MaxOrderRate is set"),
+            ("ResendPeriod", settings.max_resends.is_some(), "MaxResends is not set"),
+            ("ResendOverLimit", has_limit, "neither MaxResendRange nor MaxResends is set"),
+            ("MaxLatency", *check_latency, "CheckLatency=N checks no times"),
+            (
+                "HeartBtInt",
+                beats,
+                "an acceptor answers with the HeartBtInt of the Logon; HeartBtIntOverride=Y makes this one count",
+            ),
+        ];
+        for (key, has_partner, why) in pairs {
+            if let (false, Some(setting)) = (has_partner, self.find_own(key)) {
+                warnings.push(setting.without_effect(why));
+            }
+        }
     }
 
     /// Checks that a thread of its own is asked for where there can be one.

@@ -18,6 +18,9 @@ fn a_line_about_a_secret_is_not_repeated() {
         "Password=hunter2$${",
         "Password=hunter2$",
         "RawData\u{a0}hunter2",
+        "SocketPrivateKeyBytes=hunter2",
+        "LogonTag=5001=hunter2",
+        "LogonTag1 hunter2",
     ] {
         let checked = CheckedConfiguration::from_text("a.cfg", &format!("{ACCEPTOR}{line}\n"));
         let effective = checked.sessions[0].effective.clone();
@@ -321,4 +324,153 @@ fn a_control_character_is_refused_and_never_breaks_the_errors_line() {
     let error = error.to_string();
     assert!(error.contains("\na.cfg:2: the line contains U+000D, which an editor may show"), "{error}");
     assert_eq!(error.lines().count(), 2);
+}
+
+fn warnings(text: &str) -> Vec<String> {
+    let checked = CheckedConfiguration::from_text("a.cfg", text);
+    assert!(checked.mistakes.is_empty(), "{:?}", checked.mistakes);
+    checked.warnings.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn what_a_shell_or_windows_would_replace_and_quotation_marks_are_warnings() {
+    for (value, said) in [
+        ("\"DESK\"", "`\"DESK\"` is the value, with its quotation marks; leave them out"),
+        ("'DESK'", "`'DESK'` is the value, with its quotation marks; leave them out"),
+        (
+            "~trader/fix",
+            "`~trader/fix` is taken as it is, since only a shell replaces `~`; write the whole path",
+        ),
+        (
+            "%TEMP%",
+            "`%TEMP%` is taken as it is, since only Windows replaces %TEMP%; write ${TEMP} in its place",
+        ),
+        #[cfg(unix)]
+        (
+            "C:\\fix\\store",
+            "`C:\\fix\\store` is a path of Windows, and is taken here as one below the current directory; write a path of this system",
+        ),
+    ] {
+        let told = warnings(&format!("{ACCEPTOR}SenderSubID={value}\n"));
+        assert_eq!(told, [format!("a.cfg:7: SenderSubID: {said}")]);
+    }
+    for plain in ["50%", "%", "a'b'", "'", "a:b", "A:", "~"] {
+        let told = warnings(&format!("{ACCEPTOR}SenderSubID={plain}\n"));
+        assert_eq!(told.len(), usize::from(plain == "~"), "{told:?}");
+    }
+    // Whoever reads the warnings learns nothing of a password.
+    assert_eq!(warnings(&format!("{ACCEPTOR}Password='hunter2'\n")), [""; 0]);
+}
+
+#[test]
+fn a_value_that_is_no_host_is_refused_with_what_to_write() {
+    let told = |host: &str| {
+        let text =
+            ACCEPTOR.replace("acceptor", "initiator").replace("SocketAcceptPort=9880", "HeartBtInt=30");
+        let checked = CheckedConfiguration::from_text(
+            "a.cfg",
+            &format!("{text}SocketConnectHost={host}\nSocketConnectPort=9880\n"),
+        );
+        checked.mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    for host in ["venue.example", "venue_1", "127.0.0.1", "::1", "fe80::1%eth0", "b\u{fc}cher.example"] {
+        assert_eq!(told(host), "", "{host}");
+    }
+    for (host, expected) in [
+        ("[::1]", "the address without brackets, ::1 expected"),
+        (
+            "venue.example:9880",
+            "a host's name or address alone, venue.example; the port is SocketConnectPort=9880 expected",
+        ),
+        ("tcp://venue.example", "a host's name or address alone, without a scheme such as tcp:// expected"),
+        ("venue example", "a host's name or address expected"),
+        ("venue.example/", "a host's name or address expected"),
+    ] {
+        assert_eq!(told(host), format!("a.cfg:7: SocketConnectHost={host}: {expected}"));
+    }
+}
+
+#[test]
+fn a_key_that_only_says_more_about_one_that_is_not_set_is_a_warning() {
+    for (alone, partner) in [
+        ("InboundThrottle=disconnect", "MaxInboundRate=10"),
+        ("OutboundThrottle=refuse", "MaxOrderRate=10"),
+        ("OutboundThrottle=refuse", "MaxOutboundRate=10"),
+        ("ResendPeriod=60", "MaxResends=3"),
+        ("ResendOverLimit=gap-fill", "MaxResends=3"),
+        ("ResendOverLimit=gap-fill", "MaxResendRange=3"),
+        ("HeartBtInt=30", "HeartBtIntOverride=Y"),
+        ("MaxLatency=60", ""),
+    ] {
+        let key = alone.split_once('=').unwrap().0;
+        let without = if key == "MaxLatency" { "CheckLatency=N\n" } else { "" };
+        let told = warnings(&format!("{ACCEPTOR}{alone}\n{without}"));
+        assert!(
+            told.len() == 1 && told[0].starts_with(&format!("a.cfg:7: {key} has no effect: ")),
+            "{alone}: {told:?}"
+        );
+        assert_eq!(warnings(&format!("{ACCEPTOR}{alone}\n{partner}\n")), [""; 0], "{alone}");
+        // In [DEFAULT] it may be for other sessions.
+        assert_eq!(warnings(&format!("[DEFAULT]\n{alone}\n{without}{ACCEPTOR}")), [""; 0], "{alone}");
+    }
+}
+
+#[test]
+fn each_key_of_another_engine_that_is_not_used_is_a_warning_or_stops_the_start() {
+    for (name, treatment) in other_keys::other_keys() {
+        let key = name.replace('*', "Something");
+        let checked = CheckedConfiguration::from_text("a.cfg", &format!("{ACCEPTOR}{key}=something\n"));
+        let named = |told: &str| told.contains(&key);
+        let is_warning = checked.warnings.iter().any(|warning| named(&warning.to_string()));
+        let is_mistake = checked.mistakes.iter().any(|mistake| named(&mistake.to_string()));
+        assert!(is_warning || is_mistake, "{key}: {treatment:?}: {checked:?}");
+    }
+}
+
+#[test]
+fn a_key_in_app_that_resembles_one_of_tls_is_the_applications_and_a_warning() {
+    let told = warnings(&format!("[APP]\nUseSSL=Y\nDesk=A\n{ACCEPTOR}"));
+    assert!(
+        told.len() == 1
+            && told[0].starts_with(
+                "a.cfg:2: UseSSL has no effect: in [APP] it belongs to the application; if SocketUseSSL is meant"
+            ),
+        "{told:?}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_configuration_is_read_from_a_pipe() {
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(ACCEPTOR.as_bytes()).unwrap();
+    drop(writer);
+    let path = format!("/dev/fd/{}", reader.as_raw_fd());
+    assert_eq!(Configuration::from_file(path).unwrap().sessions.len(), 1);
+}
+
+#[test]
+fn an_address_that_is_not_this_machines_and_one_that_is_written_twice_are_told_at_their_lines() {
+    let tried = |text: &str| {
+        let mut checked = CheckedConfiguration::from_text("a.cfg", text);
+        assert!(checked.mistakes.is_empty(), "{:?}", checked.mistakes);
+        let in_use = checked.try_start();
+        assert!(in_use.is_empty(), "{in_use:?}");
+        checked.mistakes.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let told = tried(&format!("[DEFAULT]\nStore=memory\n{ACCEPTOR}SocketAcceptHost=192.0.2.1\n"));
+    assert!(told.len() == 1 && told[0].starts_with("a.cfg:9: SocketAcceptHost: "), "{told:?}");
+    let of = |name: &str, host: &str| {
+        let text = ACCEPTOR.replace("TRADER", name).replace("9880", "49880");
+        format!("{text}SocketAcceptHost={host}\n")
+    };
+    let told = tried(&format!(
+        "[DEFAULT]\nStore=memory\n{}{}",
+        of("ONE", "127.0.0.1"),
+        of("OTHER", "::ffff:127.0.0.1")
+    ));
+    assert!(told.len() == 1 && told[0].contains("overlaps with 127.0.0.1:49880"), "{told:?}");
 }

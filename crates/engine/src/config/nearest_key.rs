@@ -38,6 +38,29 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("ClientAuth", "NeedClientAuth"),
     ("VerifyClient", "NeedClientAuth"),
     ("HeartBeatInterval", "HeartBtInt"),
+    ("ResetOnLogoff", "ResetOnLogout"),
+    ("ResetSeqNumFlag", "ResetOnLogon"),
+    ("ResetSequenceNumbers", "ResetOnLogon"),
+    ("Certificate", "SocketCertificateFile"),
+    ("Port", "SocketAcceptPort"),
+    ("Port", "SocketConnectPort"),
+    ("SocketPort", "SocketAcceptPort"),
+    ("SocketPort", "SocketConnectPort"),
+    ("AcceptPort", "SocketAcceptPort"),
+    ("ListenPort", "SocketAcceptPort"),
+    ("ConnectPort", "SocketConnectPort"),
+    ("Host", "SocketConnectHost"),
+    ("SocketHost", "SocketConnectHost"),
+    ("ConnectHost", "SocketConnectHost"),
+    ("ListenAddress", "SocketAcceptHost"),
+    ("BindAddress", "SocketAcceptHost"),
+    ("AcceptHost", "SocketAcceptHost"),
+    ("Sender", "SenderCompID"),
+    ("Target", "TargetCompID"),
+    ("Version", "BeginString"),
+    ("FIXVersion", "BeginString"),
+    ("StorePath", "FileStorePath"),
+    ("LogPath", "FileLogPath"),
 ];
 
 /// The key of a line that reads another file, which is no setting.
@@ -172,6 +195,12 @@ mod tests {
         assert_eq!(nearest("KeyStore"), "SocketKeyStore");
         assert_eq!(nearest("UseSNIs"), "UseSNI");
         assert_eq!(nearest("SSLCertificat"), "SSLCertificate");
+        assert_eq!(nearest("ResetOnLogoff"), "ResetOnLogout");
+        assert_eq!(nearest("Certificate"), "SocketCertificateFile");
+        assert_eq!(nearest("ListenPort"), "SocketAcceptPort");
+        assert_eq!(nearest("Sender"), "SenderCompID");
+        assert_eq!(nearest("Version"), "BeginString");
+        assert_eq!(all_nearest("Port"), ["SocketAcceptPort", "SocketConnectPort"]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("RefreshOnLogon", Replaced("the journal has one owner at a time; nothing changes it from outside")),
     ("SendResetSeqNumFlag", Replaced("only early versions of QuickFIX/J read it; ResetOnLogon=Y begins at 1 with each Logon, with ResetSeqNumFlag")),
     ("ForceResendWhenCorruptedStore", Replaced("damaged messages are gap-filled; `fixbolt journal repair` reports their sequence numbers")),
-    ("LogMessageWhenSessionNotFound", Replaced("a connection that names no session is always reported")),
+    ("LogMessageWhenSessionNotFound", Replaced("a connection that names no session is reported")),
     ("SendLogoutBeforeDisconnectFromTimeout", Replaced("whether a Logout is sent is decided by Compatibility (unanswered_test_request in docs/conformance.md)")),
     ("IgnorePossDupResendRequests", only(&["N"], "a ResendRequest that is a possible duplicate is answered, as the standard says")),
     ("ResendSessionLevelRejects", only(&["N"], "Rejects are gap-filled, not sent again")),

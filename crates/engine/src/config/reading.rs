@@ -60,6 +60,7 @@ impl<'s> SessionReader<'s> {
         reader.schedule(warnings);
         reader.check_dedicated();
         reader.check_sizes_and_times();
+        reader.check_partners(warnings);
         reader.check_validation(dictionaries, warnings);
         let name = reader.name();
         let port = reader.port(tls.as_ref());

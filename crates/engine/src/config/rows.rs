@@ -603,7 +603,7 @@ pub(super) static ROWS: &[Row] = &[
     row("MaxSessions", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "sessions", set: |e, n| e.max_sessions = n as usize },
         "4096", "how many sessions there may be, including those opened by DynamicSession"),
     row("MaxPendingConnections", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "connections", set: |e, n| e.max_pending_connections = n as usize },
-        "256", "how many connections may be open that have not logged on, for each worker; when there are more, one that has sent nothing gives way"),
+        "256", "how many connections may be open that have not logged on, for each worker; when there are more, one that has sent nothing gives way, or the one that has come least far"),
     row("MaxConnectionsPerAddress", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "connections", set: |e, n| e.max_connections_per_address = n as usize },
         "64", "how many connections from one address (in IPv6, one network of 64 bits) may be open that have not logged on or belong to dynamic sessions, for each worker; when there are more, one that has not logged on gives way"),
     row("MaxDynamicSessions", Scope::Engine, Effect::Engine { from: 0, to: 1 << 20, unit: "sessions", set: |e, n| e.max_dynamic_sessions = n as usize },

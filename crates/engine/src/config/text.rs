@@ -3,6 +3,8 @@
 //!
 //! A mistake is kept with the section or file that it makes unusable, and reading continues.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -32,7 +34,10 @@ pub(super) struct Text {
 pub(super) struct Section {
     pub(super) kind: SectionKind,
     pub(super) place: SourceLine,
+    /// Each key once.
     pub(super) settings: Vec<Setting>,
+    /// The places in `settings` by the key, in lower case: a file may have a million lines.
+    places: HashMap<String, usize>,
     pub(super) mistakes: Vec<ConfigError>,
     /// The first words of the lines that are no settings: keys, probably.
     pub(super) unread: Vec<String>,
@@ -113,26 +118,39 @@ impl Text {
         });
         let section = &mut self.sections[at];
         for (key, value) in defaults {
-            if section.find(key).is_none() {
-                section.settings.push(Setting {
-                    key: (*key).to_owned(),
-                    written: (*value).to_owned(),
-                    value: Some((*value).to_owned()),
-                    hidden: false,
-                    place: place.clone(),
-                });
-            }
+            // What the section says counts.
+            let _ = section.add(Setting {
+                key: (*key).to_owned(),
+                written: (*value).to_owned(),
+                value: Some((*value).to_owned()),
+                hidden: false,
+                place: place.clone(),
+            });
         }
     }
 }
 
 impl Section {
-    const fn new(kind: SectionKind, place: SourceLine) -> Self {
-        Self { kind, place, settings: Vec::new(), mistakes: Vec::new(), unread: Vec::new() }
+    fn new(kind: SectionKind, place: SourceLine) -> Self {
+        let (settings, places, unread) = (Vec::new(), HashMap::new(), Vec::new());
+        Self { kind, place, settings, places, mistakes: Vec::new(), unread }
+    }
+
+    /// Adds a setting. Returns it if the section has no setting of the key, else the other one.
+    fn add(&mut self, setting: Setting) -> Result<(), (Setting, &Setting)> {
+        match self.places.entry(setting.key.to_ascii_lowercase()) {
+            Entry::Occupied(known) => Err((setting, &self.settings[*known.get()])),
+            Entry::Vacant(place) => {
+                place.insert(self.settings.len());
+                self.settings.push(setting);
+                Ok(())
+            }
+        }
     }
 
     pub(super) fn find(&self, key: &str) -> Option<&Setting> {
-        self.settings.iter().find(|setting| setting.key.eq_ignore_ascii_case(key))
+        let place = self.places.get(&key.to_ascii_lowercase())?;
+        Some(&self.settings[*place])
     }
 }
 
@@ -190,7 +208,8 @@ impl Reader<'_> {
         }
         let text = String::from_utf8(bytes)
             .map_err(|e| unreadable(not_utf8(e.as_bytes(), e.utf8_error().valid_up_to())))?;
-        let whole = std::fs::canonicalize(path).map_err(|e| unreadable(e.to_string()))?;
+        // A pipe has no name in the file system.
+        let whole = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if self.open.contains(&whole) {
             return Err(unreadable("the file includes itself".to_owned()));
         }
@@ -315,13 +334,10 @@ impl Reader<'_> {
             let reason = format!("{} is before the first section; begin with [DEFAULT]", setting.key);
             return Err(ConfigError::Syntax { place: setting.place, reason });
         };
-        let section = &mut self.text.sections[current];
-        if let Some(first) = section.find(&setting.key) {
+        self.text.sections[current].add(setting).map_err(|(setting, first)| {
             let reason = format!("{} is set twice, first at {}", setting.key, first.place);
-            return Err(ConfigError::Contradiction { place: setting.place, reason });
-        }
-        section.settings.push(setting);
-        Ok(())
+            ConfigError::Contradiction { place: setting.place, reason }
+        })
     }
 
     /// Replaces `${NAME}` by the environment variable, `${file:PATH}` by the file's text without

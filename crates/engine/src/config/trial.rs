@@ -61,7 +61,8 @@ impl CheckedConfiguration {
     /// Returns the key that an error is about, its place, and what is wrong with it.
     fn told(&self, key: Option<&str>, error: &EngineError) -> (Option<String>, SourceLine, String) {
         let whole = format!("{error:#}");
-        let concerned = self.sessions.iter().find(|session| concerns(error, session));
+        let is_concerned = concerns(error);
+        let concerned = self.sessions.iter().find(|session| is_concerned(session));
         if let (EngineError::Settings { reason, .. } | EngineError::Listen { reason, .. }, Some(session)) =
             (error, concerned)
         {
@@ -84,7 +85,11 @@ impl CheckedConfiguration {
 
     /// Adds a mistake, with which no session that it concerns is valid.
     fn add_mistake(&mut self, error: &EngineError, mistake: ConfigError) {
-        for session in self.sessions.iter_mut().filter(|session| concerns(error, session)) {
+        let is_concerned = concerns(error);
+        for session in self.sessions.iter_mut() {
+            if !is_concerned(session) {
+                continue;
+            }
             match &mut session.result {
                 Ok(_) => session.result = Err(vec![mistake.clone()]),
                 Err(mistakes) => mistakes.push(mistake.clone()),
@@ -240,18 +245,21 @@ fn obstacles(configuration: &Configuration) -> Vec<Obstacle> {
     found
 }
 
-/// Returns whether an error of a start is about this session.
-fn concerns(error: &EngineError, session: &CheckedSession) -> bool {
-    match error {
+/// Returns whether an error of a start is about a session.
+fn concerns(error: &EngineError) -> impl Fn(&CheckedSession) -> bool + use<'_> {
+    let name = match error {
         EngineError::Settings { session: id, .. } | EngineError::Store { session: id, .. } => {
-            session.name == id.to_string()
+            Some(id.to_string())
         }
+        _ => None,
+    };
+    move |session| match error {
         EngineError::Listen { address, .. } => matches!(
             &session.result,
             Ok(SessionConfiguration { connection: ConnectionType::Acceptor { listen, .. }, .. })
                 if SocketAddr::from(*listen) == *address
         ),
-        _ => false,
+        _ => name.as_ref() == Some(&session.name),
     }
 }
 
