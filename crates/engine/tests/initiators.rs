@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use fixbolt::session::SessionSettings;
+use fixbolt::session::{Role, SessionSettings};
 use fixbolt::{Change, Engine, HostSelection, Initiation, OperationError};
 use socket2::SockRef;
 use support::lines::Lines;
@@ -238,6 +238,31 @@ fn a_connection_lingers_for_its_counterparty_as_long_as_it_is_told_to() {
         drop(peer);
         drop(trader);
     }
+}
+
+#[test]
+fn while_a_connection_lingers_another_session_of_the_worker_is_served() {
+    let (host, other_host) = (Host::new(), Host::new());
+    let mut lingering = initiation(initiator(), &[&host]);
+    lingering.socket.linger = Duration::from_secs(5);
+    let other = initiation(of("FIX.4.4:TRADER->OTHER", Role::Initiator), &[&other_host]);
+    let (recorder, log) = Recorder::trader();
+    let trader = Engine::builder().connect(lingering).connect(other).start(recorder).unwrap();
+    let mut peer = host.accept();
+    log.logged_on();
+    let mut other = Peer::on(other_host.connection()).named("OTHER", "TRADER");
+    assert!(other.receive().contains("|35=A|"));
+    other.send("A", "98=0|108=30|141=Y");
+    let session = trader.session(&initiator().id).unwrap();
+    assert_eq!(begun(|| session.log_out(JANE, "", AT_ONCE)), Err(OperationError::TimedOut));
+    assert!(peer.receive().contains("|35=5|"));
+    peer.send("5", "");
+    assert_eq!(peer.try_receive(), None);
+    let begun = Instant::now();
+    other.send("1", "112=there");
+    assert!(other.receive().contains("|112=there|"));
+    assert!(begun.elapsed() < Duration::from_secs(4), "it waited for the other one");
+    assert!(peer.stream.write_all(b"x").is_ok(), "it lingers");
 }
 
 #[test]

@@ -598,3 +598,44 @@ fn the_counterpartys_own_certificate_can_be_its_authority() {
         assert!(error.contains("has its name, but another key"), "{version:?}: {error}");
     }
 }
+
+/// A socket that takes nothing.
+struct Full;
+
+impl std::io::Write for Full {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::WouldBlock.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn of_what_a_counterparty_does_not_read_at_most_64_kib_are_encrypted() {
+    let mut ours = shaken();
+    let bytes = vec![b'x'; 1 << 20];
+    let mut encrypted = 0;
+    for _ in 0..10 {
+        let (count, goes_on) = ours.send(&mut Full, &bytes).unwrap();
+        assert!(!goes_on);
+        encrypted += count;
+    }
+    assert_eq!(encrypted, 64 * 1024);
+}
+
+#[test]
+fn of_a_record_that_is_not_complete_at_most_17_kib_are_read() {
+    let authority = Authority::new();
+    let contexts = Arc::new(TlsContexts::by(Clock::new()));
+    let port = contexts.of_port(&authority.tls(&authority.issue("VENUE", 1, BEGIN + HOUR))).unwrap();
+    let mut ours = port.accept().unwrap();
+    // The longest record that a handshake may have, and as much again.
+    let sent = [&[22, 3, 1, 0x42, 0][..], &[0; 32 * 1024]].concat();
+    let mut socket = &sent[..];
+    for _ in 0..10 {
+        ours.fill(&mut socket, false);
+    }
+    assert_eq!(sent.len() - socket.len(), 17 * 1024);
+}
