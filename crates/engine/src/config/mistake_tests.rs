@@ -474,3 +474,25 @@ fn an_address_that_is_not_this_machines_and_one_that_is_written_twice_are_told_a
     ));
     assert!(told.len() == 1 && told[0].contains("overlaps with 127.0.0.1:49880"), "{told:?}");
 }
+
+#[test]
+fn a_key_in_default_that_is_of_no_session_is_a_warning() {
+    let initiator = "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\nHeartBtInt=30\nSocketConnectHost=venue\nSocketConnectPort=1\n";
+    let shared = "[DEFAULT]\nReconnectInterval=5\nAllowedRemoteAddresses=127.0.0.1\n";
+    assert_eq!(
+        warnings(&format!("{shared}{ACCEPTOR}")),
+        ["a.cfg:2: ReconnectInterval has no effect: it is of initiators, and no session is one"]
+    );
+    assert_eq!(
+        warnings(&format!("{shared}{initiator}")),
+        ["a.cfg:3: AllowedRemoteAddresses has no effect: it is of acceptors, and no session is one"]
+    );
+    assert_eq!(warnings(&format!("{shared}{ACCEPTOR}{initiator}")), [""; 0]);
+    let fixt = ACCEPTOR.replace("BeginString=FIX.4.4", "BeginString=FIXT.1.1\nDefaultApplVerID=FIX.5.0SP2");
+    assert_eq!(
+        warnings(&format!("[DEFAULT]\nDataDictionary=FIX50SP2.xml\n{fixt}")),
+        [
+            "a.cfg:2: DataDictionary has no effect: sessions of FIXT.1.1 have TransportDataDictionary and AppDataDictionary instead"
+        ]
+    );
+}

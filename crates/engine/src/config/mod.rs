@@ -56,15 +56,17 @@ pub use session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, Se
 
 pub use crate::identity_template::{IdentityTemplate, PartyTemplate, SubIdTemplate};
 
-use fixbolt_session::SessionId;
+use fixbolt_codec::Version;
+use fixbolt_session::{Role, SessionId};
 
 use crate::session_check;
 use binding::{check_ports, share_a_port};
 use classifying::{check_in_app, classify, may_hold_others, says_more_than_a_session};
 use dictionaries::Dictionaries;
 use reading::SessionReader;
+use rows::Scope;
 use secret::WithoutSecrets;
-use text::{SectionKind, Text};
+use text::{Section, SectionKind, Setting, Text};
 
 /// A configuration file, read and checked.
 ///
@@ -282,6 +284,7 @@ impl CheckedConfiguration {
             let instead = "there is no FileStorePath, and so no journal";
             warnings.extend(of_journals.map(|setting| setting.without_effect(instead)));
         }
+        warnings.extend(defaults.into_iter().flat_map(|defaults| of_no_session(defaults, &sessions)));
         let store = defaults.and_then(|defaults| defaults.find("Store"));
         if let (Some(setting), true, true) = (store, engine.store_in_memory, names_journals) {
             let reason = "Store=memory keeps messages in memory, but FileStorePath names a directory of journals; leave one of them out".to_owned();
@@ -324,6 +327,33 @@ fn in_order(mistakes: Vec<ConfigError>, file: &str) -> Vec<ConfigError> {
         })
     });
     mistakes
+}
+
+/// Warns of settings in [DEFAULT] that are of other sessions than there are. One with a mistake may
+/// be of any kind.
+fn of_no_session(defaults: &Section, sessions: &[CheckedSession]) -> Vec<ConfigWarning> {
+    let all: Option<Vec<_>> = sessions.iter().map(|session| session.result.as_ref().ok()).collect();
+    let Some(all) = all.filter(|all| !all.is_empty()) else { return Vec::new() };
+    let is_there = |role| all.iter().any(|session| session.settings.role == role);
+    let is_fixt = |session: &&SessionConfiguration| match &session.identity {
+        Identity::Fixed(id) => id.version() == Version::Fixt11,
+        Identity::Dynamic(template) => template.version == Some(Version::Fixt11),
+    };
+    let only_fixt = all.iter().all(is_fixt);
+    let why = |setting: &Setting| {
+        let row = rows::row_of(&setting.key)?;
+        match row.scope {
+            Scope::Acceptor if !is_there(Role::Acceptor) => Some("it is of acceptors, and no session is one"),
+            Scope::Initiator if !is_there(Role::Initiator) => {
+                Some("it is of initiators, and no session is one")
+            }
+            _ if row.name == "DataDictionary" && only_fixt => {
+                Some("sessions of FIXT.1.1 have TransportDataDictionary and AppDataDictionary instead")
+            }
+            _ => None,
+        }
+    };
+    defaults.settings.iter().filter_map(|setting| Some(setting.without_effect(why(setting)?))).collect()
 }
 
 /// Checks that the session's file in the message log can have a name.
