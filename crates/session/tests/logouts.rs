@@ -313,3 +313,93 @@ fn the_answer_to_our_logout_is_read_behind_an_order_that_the_application_puts_of
     let out = side.say(0, &format!("35=D|34=2|43=Y|122={}|11=late|", side.time()));
     assert_eq!((kinds(&out).as_str(), &side.app.got[..]), ("8", &["late".to_owned()][..]));
 }
+
+// R-LOGOUT-13
+#[test]
+fn a_large_order_that_was_left_in_the_reorder_buffer_holds_up_nothing() {
+    let mut side =
+        Side::new(vec![settings("PEER", Role::Acceptor).with(|s| s.max_message_size = 128 * 1024)])
+            .logged_on();
+    let large = "x".repeat(70_000);
+    side.say(0, &format!("35=D|34=3|11=late|58={large}|"));
+    side.app.mood = Mood::NotNow;
+    side.say(0, "35=4|34=2|43=Y|123=Y|36=3|");
+    side.log_out(0, "bye").unwrap();
+    let answer = side.wire(0, "35=5|34=4|");
+    side.pass(Duration::from_secs(1));
+    let mut used = side.wake(0, &answer);
+    for _ in 0..3 {
+        used += side.receive(0, &answer[used..]);
+    }
+    assert_eq!(used, answer.len());
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(3));
+}
+
+// R-LOGOUT-10, R-LOGOUT-13
+#[test]
+fn a_logout_that_waited_for_an_order_that_was_left_answers_ours() {
+    for resets in [false, true] {
+        let settings = settings("PEER", Role::Acceptor).with(|s| s.reset_on_logout = resets);
+        let mut side = Side::new(vec![settings]).logged_on();
+        assert_eq!(kinds(&side.say(0, "35=5|34=3|")), "2");
+        side.log_out(0, "bye").unwrap();
+        side.take(0);
+        side.app.mood = Mood::NotNow;
+        let late = side.wire(0, &format!("35=D|34=2|43=Y|122={}|11=late|", side.time()));
+        side.hear(0, &late);
+        for _ in 0..8 {
+            side.pass(Duration::from_millis(250));
+            side.wake(0, &late);
+        }
+        assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
+        let next_in = side.numbers(0).unwrap().0;
+        assert_eq!(next_in, if resets { SeqNum(1) } else { SeqNum(2) });
+    }
+}
+
+// R-LOGOUT-13
+#[test]
+fn a_slow_replay_after_our_logout_keeps_its_answer_from_nobody() {
+    let mut side =
+        Side::new(vec![settings("PEER", Role::Acceptor).with(|s| s.max_replay_rate = Some(1))]).logged_on();
+    for n in 0..10 {
+        side.send(0, &format!("o{n}"), 1).unwrap();
+    }
+    side.log_out(0, "bye").unwrap();
+    side.take(0);
+    side.app.mood = Mood::NotNow;
+    let bytes =
+        [side.wire(0, "35=2|34=2|7=2|16=0|"), side.wire(0, "35=D|34=3|11=late|"), side.wire(0, "35=5|34=4|")]
+            .concat();
+    let mut used = side.hear(0, &bytes);
+    for _ in 0..11 {
+        side.pass(Duration::from_millis(100));
+        side.write(0, usize::MAX);
+        used += side.wake(0, &bytes[used..]);
+    }
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
+}
+
+// R-LOGOUT-13
+#[test]
+fn what_is_left_is_told_as_lost_whatever_resets_the_numbers_before_the_next_connection() {
+    for change in [
+        (|s| s.reset_on_logon = true) as fn(&mut SessionSettings),
+        |s| s.reset_on_logout = true,
+        |s| s.reset_on_disconnect = true,
+    ] {
+        let mut side = logged_on(change);
+        side.app.mood = Mood::NotNow;
+        side.log_out(0, "bye").unwrap();
+        let order = side.wire(0, "35=D|34=2|11=late|");
+        assert_eq!(side.hear(0, &order), 0);
+        side.pass(Duration::from_millis(999));
+        assert_eq!(side.wake(0, &order), 0);
+        // The deadline is half of LogoutTimeout, not when the order is offered again.
+        assert_eq!(side.next(0).deadline, Some(side.now.mono + Duration::from_millis(1)));
+        side.pass(Duration::from_millis(1));
+        assert_eq!(side.wake(0, &order), order.len());
+        assert!(side.app.notes.iter().any(|note| note.contains("are lost")), "{:?}", side.app.notes);
+    }
+}

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use fixbolt_codec::{SeqNum, Version};
-use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
 use fixbolt_session::{
     LogonFault, Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionSettings, Unreached,
 };
@@ -157,12 +157,48 @@ fn a_reset_that_was_begun_before_our_logout_was_seen_is_followed_and_ends_the_co
     assert_eq!(kinds(&side.take(0)), "5");
     assert_eq!(kinds(&side.say(0, ANSWER)), "");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
-    let told = "the next sequence numbers are 1 in and 1 out: ResetSeqNumFlag of the counterparty, whose Logon has crossed our Logout";
+    let told = "the next sequence numbers are 1 in and 2 out: ResetSeqNumFlag of the counterparty, whose Logon has crossed our Logout";
     assert_eq!(side.app.resets, [told]);
-    // The counterparty has answered our Logout with number 2.
+    // The counterparty has answered our Logout with number 2. Some, such as QuickFIX, have counted
+    // it, and expect 2 from us; others request the message before.
     let out = side.log_on(0, 3, "");
     assert_eq!(kinds(&out), "A2");
-    assert!(out[0].contains("|34=1|") && out[1].contains("|7=1|"), "{out:?}");
+    assert!(out[0].contains("|34=2|") && out[1].contains("|7=1|"), "{out:?}");
+    let out = side.say(0, "35=2|34=4|7=1|16=0|");
+    assert!(kinds(&out) == "42" && out[0].contains("|34=1|"), "{out:?}");
+}
+
+// R-RESET-13, R-LOGOUT-13
+#[test]
+fn a_reset_that_crosses_our_logout_is_followed_behind_an_order_that_was_left() {
+    let mut side = logged_on(|_| {});
+    for n in 3..=6 {
+        side.say(0, &format!("35=D|34={n}|11=b{n}|"));
+    }
+    side.app.mood = Mood::NotNow;
+    side.log_out(0, "good night").unwrap();
+    side.take(0);
+    let late = side.wire(0, "35=D|34=7|11=late|");
+    let bytes = [late, side.wire(0, ANSWER), side.wire(0, "35=5|34=2|")].concat();
+    assert_eq!(side.hear(0, &bytes), 0);
+    side.pass(Duration::from_secs(1));
+    side.wake(0, &bytes);
+    assert_eq!(numbers(&side), (1, 2));
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
+}
+
+// R-CHECK-8, R-RESET-13
+#[test]
+fn a_reset_that_crosses_our_logout_must_be_like_a_first_logon() {
+    for logon in ["35=A|34=1|141=Y|", "35=A|34=1|98=0|108=-1|141=Y|", "35=A|34=1|98=1|108=30|141=Y|"] {
+        let mut side = logged_on(|_| {});
+        side.log_out(0, "good night").unwrap();
+        side.take(0);
+        assert_eq!(kinds(&side.say(0, logon)), "", "{logon}");
+        let end = side.disconnect(0);
+        assert!(matches!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(_)))), "{end:?}");
+        assert_eq!(numbers(&side), (3, 4), "{logon}");
+    }
 }
 
 // R-RESET-13

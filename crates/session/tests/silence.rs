@@ -135,3 +135,23 @@ fn the_test_request_of_a_reset_in_the_session_that_finds_no_room_needs_no_answer
     assert_eq!(side.reset_in_session(0, "a test"), Err(SendError::BackPressure));
     goes_on(side);
 }
+
+// R-HEARTBEAT-8, R-HEARTBEAT-10
+#[test]
+fn without_heartbeats_a_test_request_that_waits_for_a_replay_ends_no_connection() {
+    let settings = settings("PEER", Role::Acceptor).with(|s| s.max_replay_rate = Some(1));
+    let mut side = Side::new(vec![settings]);
+    side.connect(0);
+    assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "A");
+    for n in 0..100 {
+        side.send(0, &format!("o{n}"), 1).unwrap();
+    }
+    side.tell(0, "35=2|34=2|7=2|16=0|");
+    side.test_request(0).unwrap();
+    for _ in 0..40 {
+        side.pass(Duration::from_secs(1));
+        side.write(0, usize::MAX);
+        side.wake(0, &[]);
+    }
+    assert!(side.is_replaying(0) && !side.next(0).close);
+}

@@ -1,10 +1,10 @@
 //! Sessions on a store that keeps no messages.
 
 use fixbolt_codec::SeqNum;
-use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_conformance::testing::{App, BEGIN, Side, kinds, settings};
 use fixbolt_journal::NoStore;
 use fixbolt_session::store::Store;
-use fixbolt_session::{OpenError, Role, SessionSettings, Unreached, WhileLoggedOff};
+use fixbolt_session::{OpenError, ResendAnswer, Role, SessionSettings, Unreached, WhileLoggedOff};
 
 fn over(store: Box<dyn Store>, change: fn(&mut SessionSettings)) -> Side {
     let mut settings = settings("PEER", Role::Acceptor);
@@ -81,4 +81,18 @@ fn with_a_store_that_keeps_nothing_a_gap_before_the_logon_is_requested_after_wha
     let out = side.log_on(0, 5, "789=1|");
     assert_eq!(kinds(&out), "A42", "{out:?}");
     assert!(out[2].contains("|7=2|"), "{out:?}");
+}
+
+// R-RESEND-5
+#[test]
+fn with_a_store_that_keeps_nothing_the_application_hears_what_it_has_gap_filled() {
+    let app = App { resend_request: Box::new(|_, _| Ok(ResendAnswer::GapFill)), ..App::default() };
+    let settings = settings("PEER", Role::Acceptor);
+    let mut side = Side::begin(BEGIN, app, Box::new(NoStore::new()), vec![settings]);
+    side.log_on(0, 1, "");
+    side.disconnect(0);
+    let out = side.log_on(0, 2, "789=1|");
+    assert_eq!(kinds(&out), "A4", "{out:?}");
+    let told = side.app.events.iter().filter(|event| event.contains("has them gap-filled")).count();
+    assert_eq!(told, 1, "{:?}", side.app.events);
 }

@@ -9,13 +9,14 @@ use crate::decide::answers::{expects_more, logout_received, misbehaved, named, r
 use crate::decide::check::Checker;
 use crate::decide::fields::{OnFault, Unexpected, fault, row_of};
 use crate::decide::logon;
-use crate::decide::reaction::{Answer, NumberUse, Reaction, SessionReaction, Then, Told, TooHigh};
+use crate::decide::reaction::{Answer, LogOut, NumberUse, Reaction, SessionReaction, Then, Told, TooHigh};
 use crate::decide::sequence::waits;
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
 use crate::settings::behavior::{
     EmptyResendRequest, Farewell, GapFillBackwards, LogoutTooHigh, ResendRequestBeyondGap,
 };
+use crate::state::phase::PhaseState;
 use crate::state::session::Session;
 use crate::state::{Connection, Phase};
 use crate::values::fix::{msg_type, tag};
@@ -38,7 +39,7 @@ pub(crate) fn decide<'m>(
     debug_assert!(row.is_some_and(|row| unexpected.is_none_or(|why| row.unexpected.contains(&why))));
     let is_reset_logon = header.msg_type == msg_type::LOGON && unexpected.is_some();
     if is_reset_logon && let Err(refusal) = logon::check(session, header, message, now) {
-        return refusal;
+        return without_second_logout(connection, refusal);
     }
     // R-CHECK-8
     if let Some(reject) = fault(session, message, row, checker) {
@@ -59,7 +60,8 @@ pub(crate) fn decide<'m>(
             (Some(Unexpected::Resetting), OnFault::Reject) => Reaction::IgnoreBeforeReset,
             (Some(_), OnFault::InvalidLogon) => {
                 let (text, fault) = (reject.text.clone(), reject.logon_fault());
-                logon::refuse(session, header, seq, (reject, &text), fault)
+                let refusal = logon::refuse(session, header, seq, (reject, &text), fault);
+                without_second_logout(connection, refusal)
             }
             (_, OnFault::Report) => {
                 Answer { told: Told::Event(reject_received(message)), ..Answer::take() }.into()
@@ -68,7 +70,10 @@ pub(crate) fn decide<'m>(
         };
     }
     let decision = match (unexpected, header.msg_type) {
-        (Some(Unexpected::Reset), msg_type::LOGON) => logon::reset_in_session(session, message),
+        (Some(Unexpected::Reset), msg_type::LOGON) => match &connection.logon.phase {
+            PhaseState::LogoutSent(leave) => return logon::reset_after_logout(connection, leave),
+            _ => logon::reset_in_session(session, message),
+        },
         (Some(Unexpected::Resetting), msg_type::LOGON) => logon::reset_answered(session, message, seq),
         (Some(Unexpected::TooHigh), _) => return ahead(session, connection, header, message, seq),
         (Some(Unexpected::TooLow), msg_type::RESEND_REQUEST) => {
@@ -77,6 +82,19 @@ pub(crate) fn decide<'m>(
         _ => return session_layer(session, connection, header, message, seq),
     };
     decision.map_or_else(core::convert::identity, Reaction::from)
+}
+
+/// Refuses a Logon that has crossed our Logout without another one.
+// R-LOGOUT-12
+fn without_second_logout<'m>(connection: &Connection, refusal: Reaction<'m>) -> Reaction<'m> {
+    let was_sent = connection.logon.phase() == Phase::LogoutSent && !connection.logon.logout_is_held();
+    match refusal {
+        Reaction::Answer(answer) if was_sent => match *answer {
+            Answer { then: Then::LogOut(LogOut { end, .. }), .. } => SessionReaction::close(end).into(),
+            answer => answer.into(),
+        },
+        refusal => refusal,
+    }
 }
 
 /// Steps 15 and later: the reaction to a message of the session layer that is valid.

@@ -17,16 +17,15 @@ use crate::decide::check::Checker;
 use crate::decide::due::SESSION_END;
 use crate::decide::fields::Unexpected;
 use crate::decide::logon;
-use crate::decide::reaction::{Answer, Decision, LogOut, NumberUse, Reaction, SessionReaction, Then, Told};
+use crate::decide::reaction::{Answer, Decision, LogOut, Reaction, Then, Told};
 use crate::decide::sequence::{Arrived, poss_dup_fault, reject_poss_dup, too_high, too_low};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
-use crate::events::logon::LogonFault;
 use crate::events::rejects::{BusinessReject, BusinessRejectReason};
 use crate::limits::throttle::{InboundThrottle, Rate};
 use crate::schedule::calendar::Calendar;
 use crate::settings::behavior::{EmptyCompId, FieldWithoutEquals};
-use crate::state::phase::{Leave, PhaseState};
+use crate::state::phase::PhaseState;
 use crate::state::session::Session;
 use crate::state::throttling::Requested;
 use crate::state::{Connection, Phase, ResetStage};
@@ -34,9 +33,6 @@ use crate::values::fix::{msg_type, tag};
 use crate::values::time::{Mono, Now, Utc};
 use crate::wire::admin_message::{Reject, missing};
 use crate::wire::header::Header;
-
-/// Why the numbers are reset by a Logon that the counterparty sent before it saw our Logout.
-const CROSSED: &str = "ResetSeqNumFlag of the counterparty, whose Logon has crossed our Logout";
 
 /// Decides about a message of the counterparty. `is_reordered` says whether it comes from the
 /// reorder buffer. An application message gets its version and the places of its fields.
@@ -101,7 +97,11 @@ fn arrived<'m>(
         {
             return Arrived::Decided(Reaction::Ignore);
         }
-        PhaseState::LogoutSent(_) if session.intake.reading.leaves_rest && !ends_or_requests(header) => {
+        PhaseState::LogoutSent(_)
+            if session.intake.reading.leaves_rest
+                && !ends_or_requests(header)
+                && !begins_again(session, header, message) =>
+        {
             return Arrived::Decided(Reaction::Ignore);
         }
         PhaseState::LogoutAnswered(_) | PhaseState::LoggedOn { .. } | PhaseState::LogoutSent(_) => {}
@@ -122,18 +122,11 @@ fn arrived<'m>(
     {
         return while_resetting(connection, header, seq);
     }
-    // R-RESET-6: a reset by agreement has sequence number 1 whatever is expected. R-RESET-5
-    if !header.poss_dup
-        && header.is_reset_logon(message)
-        && session.fixed.settings.id.version() >= Version::Fix41
+    // R-RESET-6: a reset by agreement has sequence number 1 whatever is expected. R-RESET-13
+    if begins_again(session, header, message)
+        && matches!(connection.logon.phase(), Phase::LoggedOn | Phase::LogoutSent)
     {
-        match &connection.logon.phase {
-            PhaseState::LoggedOn { .. } => return Arrived::Unexpected(seq, Unexpected::Reset),
-            PhaseState::LogoutSent(leave) => {
-                return Arrived::Decided(reset_after_logout(connection, leave, seq));
-            }
-            _ => {}
-        }
+        return Arrived::Unexpected(seq, Unexpected::Reset);
     }
     // 8: a Reset is followed whatever its own sequence number. R-SEQRESET-6
     if header.is_reset(message) {
@@ -162,23 +155,12 @@ fn arrived<'m>(
     Arrived::Due(seq, requested)
 }
 
-/// Follows a reset that the counterparty began before it saw our Logout, and ends the connection:
-/// it has reset its own numbers, and answers the Logout with them. Its Logon uses no number,
-/// because it begins with 1 once more if it resets after that Logout, too.
-// R-RESET-13
-fn reset_after_logout<'m>(connection: &Connection, leave: &Leave, seq: SeqNum) -> Reaction<'m> {
-    if seq != SeqNum::ONE {
-        let fault = Misbehavior::InvalidLogon(LogonFault::ResetSeqNumFlag);
-        return SessionReaction::end_with(logon::RESET_WITHOUT_1, SessionEnd::PeerMisbehaved(fault)).into();
-    }
-    let end = leave.end_or(SessionEnd::LogoutTimedOut);
-    let then = if connection.logon.logout_is_held() {
-        let text = Cow::Borrowed("this Logout was waiting when the reset arrived");
-        Then::LogOut(LogOut { text, cause: None, end, await_answer: false })
-    } else {
-        Then::Close(end)
-    };
-    Answer { reset: Some(CROSSED), number: NumberUse::Kept, reply: None, then, told: Told::Nothing }.into()
+/// Returns whether a message is a new Logon that resets the sequence numbers.
+// R-RESET-5
+fn begins_again(session: &Session, header: &Header<'_>, message: &Message<'_>) -> bool {
+    !header.poss_dup
+        && header.is_reset_logon(message)
+        && session.fixed.settings.id.version() >= Version::Fix41
 }
 
 /// Returns whether a message is a new Logout or ResendRequest.

@@ -15,9 +15,9 @@ use crate::events::logon::{LogonFault, LogonRefusal, RefusingAnswer};
 use crate::settings::behavior::{Farewell, InvalidLogon, OptionalField};
 use crate::settings::heart_bt_int::HEART_BT_INT_MAX;
 use crate::settings::{TestMessageIndicator, TooLowAtLogon};
-use crate::state::Connection;
-use crate::state::phase::PhaseState;
+use crate::state::phase::{Leave, PhaseState};
 use crate::state::session::Session;
+use crate::state::{Connection, Phase};
 use crate::values::fix::{YES, msg_type, session_status, tag};
 use crate::values::time::{Now, Utc};
 use crate::wire::admin_message::{AdminMessage, OurLogon, Reject, missing};
@@ -32,8 +32,8 @@ const OUTSIDE_SCHEDULE: &str = "Logon attempt not within session time";
 
 /// Text (58) of the Logout that answers a Logon which does not reset although ours does.
 const NO_RESET: &str = "the answer to ResetSeqNumFlag=Y does not reset";
-/// Text (58) of the Logout that answers a reset which does not begin with 1.
-pub(crate) const RESET_WITHOUT_1: &str = "ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1";
+/// Why the numbers are reset by a Logon that the counterparty sent before it saw our Logout.
+pub(crate) const CROSSED: &str = "ResetSeqNumFlag of the counterparty, whose Logon has crossed our Logout";
 
 /// Decides about the first message of a connection; `None` if it is a Logon of the session's
 /// counterparty, which must still be authenticated and checked.
@@ -141,8 +141,10 @@ pub(crate) fn check<'m>(
     let Some(seq) = header.seq else {
         return Err(without_number(message, behavior.logon_without_seq_num));
     };
-    // R-SCHEDULE-2
-    if let Some(end) = session.outside_schedule() {
+    // R-SCHEDULE-2. Our Logout may have been sent because of the schedule.
+    if session.state.phase() != Phase::LogoutSent
+        && let Some(end) = session.outside_schedule()
+    {
         return Err(match behavior.logon_outside_schedule {
             Farewell::Silence => SessionReaction::close(end).into(),
             Farewell::Logout => misbehaved(OUTSIDE_SCHEDULE, Some(seq), end).into(),
@@ -235,7 +237,8 @@ pub(crate) fn check<'m>(
     }
     // R-RESET-2
     if header.is_reset_logon(message) && seq != SeqNum::ONE {
-        return Err(invalid(RESET_WITHOUT_1, LogonFault::ResetSeqNumFlag));
+        let text = "ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1";
+        return Err(invalid(text, LogonFault::ResetSeqNumFlag));
     }
     Ok(seq)
 }
@@ -385,6 +388,21 @@ pub(crate) fn reset_in_session<'m>(
     let agreed = Agreed { in_session: true, reset: true, ..agreed(session, message, replay_from) };
     let answer = ours(session, agreed.heart_bt_int, true, SeqNum(2));
     Ok(accept(agreed, Some("ResetSeqNumFlag of the counterparty"), Some(answer)))
+}
+
+/// Follows a reset that the counterparty began before it saw our Logout, and ends the connection:
+/// it has reset its own numbers, and answers the Logout with them. Its Logon uses no number,
+/// because it begins with 1 once more if it resets after that Logout, too.
+// R-RESET-13
+pub(crate) fn reset_after_logout<'m>(connection: &Connection, leave: &Leave) -> Reaction<'m> {
+    let end = leave.end_or(SessionEnd::LogoutTimedOut);
+    let then = if connection.logon.logout_is_held() {
+        let text = "this Logout was waiting when the reset arrived".into();
+        Then::LogOut(LogOut { text, cause: None, end, await_answer: false })
+    } else {
+        Then::Crossed(end)
+    };
+    Answer { reset: Some(CROSSED), number: NumberUse::Kept, reply: None, then, told: Told::Nothing }.into()
 }
 
 /// Decides about the Logon after ours: it must reset, too.

@@ -161,6 +161,8 @@ pub(crate) enum Then<'m> {
     LoggedOut,
     /// The Logons have been exchanged.
     LoggedOn(Agreed),
+    /// Ends the connection: the counterparty's reset has crossed our Logout.
+    Crossed(SessionEnd),
     Close(SessionEnd),
 }
 

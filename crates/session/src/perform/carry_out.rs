@@ -205,7 +205,11 @@ impl Call<'_> {
         if session.leaves_rest_at(by).is_none_or(|at| at > now) {
             return self.wait_until(by, until);
         }
+        let loses_rest = session.loses_rest();
         session.intake.leave_rest();
+        // Nothing of it is processed any more.
+        session.intake.forget_reordered();
+        let has_come = session.state.connection.as_ref().is_some_and(|it| it.logon.logout_waits.is_some());
         let why = match by {
             BlockedBy::Pace => "they were requested, and come too fast for the logout",
             BlockedBy::Application => "the application puts them off, and there is no time before the logout",
@@ -213,13 +217,17 @@ impl Call<'_> {
                 "there is no room for their answers before the logout"
             }
         };
-        let fate = if session.resets_after_logout() {
+        let fate = if loses_rest {
             "are lost, because the sequence numbers are reset"
         } else {
             "are left for the next connection"
         };
         let note = format!("message {seq} and those after it {fate}: {why}");
         self.notify(&Event::Note(&note));
+        // A Logout of the counterparty that has waited for the message answers ours. R-LOGOUT-10
+        if has_come && self.goes_on() && self.run(Call::reset_after_logout) {
+            self.logged_out();
+        }
     }
 
     /// Asks the application about the Logon, and decides with its answer and the dictionary. A
@@ -345,7 +353,7 @@ impl Call<'_> {
             Then::AnswerLogout { .. } => self.logout_answered(),
             Then::LoggedOut => self.logged_out(),
             Then::LoggedOn(agreed) => self.logged_on(seq, agreed),
-            Then::Close(end) => self.react(SessionReaction::close(end)),
+            Then::Crossed(end) | Then::Close(end) => self.react(SessionReaction::close(end)),
         }
     }
 }
@@ -365,6 +373,12 @@ impl Call<'_> {
     fn follow_up(&mut self, then: &mut Then<'_>) -> Result<(), SendError> {
         match then {
             Then::GoOn | Then::Pardon | Then::Close(_) => Ok(()),
+            Then::Crossed(_) => {
+                // Some counterparties count our Logout after their reset. One that does not
+                // requests what it misses, which is a gap fill.
+                self.session_mut().state.stored.next_out = SeqNum(2);
+                self.record_change(RecordKind::Adjust, logon::CROSSED)
+            }
             Then::LoggedOn(agreed) => {
                 if let Some(begin) = agreed.replay_from
                     && let Some(ours) = self.connection_mut().and_then(|connection| connection.logon.ours)
@@ -504,8 +518,15 @@ impl Call<'_> {
         // (1S-a), and then the application may send (R-LOGON-21).
         let is_gap = seq > next_in;
         // A store that keeps nothing could not send after a replay what is written during it.
-        if !self.session().fixed.keeps_messages {
+        let keeps_messages = self.session().fixed.keeps_messages;
+        if !keeps_messages && agreed.replay_from.is_some() {
+            if agreed.gap_fills {
+                self.tell_gap_filled();
+            }
             self.pump();
+            if !self.goes_on() {
+                return;
+            }
         }
         let Some(holds) = (if is_gap { self.hold_back(seq, agreed) } else { Some(false) }) else { return };
         self.notify(&Event::LoggedOn);
@@ -524,7 +545,7 @@ impl Call<'_> {
         }
         if agreed.replay_from.is_some() && self.goes_on() {
             self.session_mut().intake.end_call();
-            if agreed.gap_fills {
+            if agreed.gap_fills && keeps_messages {
                 self.tell_gap_filled();
             }
         }
@@ -591,11 +612,13 @@ impl Call<'_> {
             if connection.logon.phase() == Phase::LogoutAnswered {
                 return;
             }
-            // Our request leaves after what the counterparty has requested, and a store that keeps
-            // nothing could not send it after a replay.
-            self.pump();
-            if !self.goes_on() {
-                return;
+            // A store that keeps nothing could not send our request after what the counterparty has
+            // requested.
+            if !self.session().fixed.keeps_messages {
+                self.pump();
+                if !self.goes_on() {
+                    return;
+                }
             }
         }
         let now = self.now.mono;

@@ -15,6 +15,7 @@ use crate::send::seal::SendKind;
 use crate::settings::behavior::TestReqId;
 use crate::state::Phase;
 use crate::state::phase::{Leave, PhaseState};
+use crate::values::fix::msg_type;
 use crate::values::time::Mono;
 use crate::wire::admin_message::{AdminMessage, LogoutStatus, TestReqIdValue};
 
@@ -149,7 +150,12 @@ impl Call<'_> {
     pub(crate) fn test_request(&mut self) -> Result<TestReqIdValue, SendError> {
         let now = self.now.mono;
         let kind = self.session().fixed.behavior.test_req_id;
+        let interleave = self.session().fixed.settings.replay_interleave;
         let Some(connection) = self.connection_mut() else { return Err(SendError::Unavailable) };
+        // A counterparty without heartbeats is rightly silent while the TestRequest waits.
+        // R-HEARTBEAT-10
+        let is_held = connection.logon.backlog.replay.is_some() && !interleave.sends(msg_type::TEST_REQUEST);
+        let is_watched = connection.heart_bt_int > 0 || !is_held;
         let number = connection.test_requests.wrapping_add(1);
         let id = match kind {
             // R-HEARTBEAT-5
@@ -159,7 +165,7 @@ impl Call<'_> {
         let sent = self.with_room(|call| {
             let Some(connection) = call.connection_mut() else { return Err(SendError::NotLoggedOn) };
             connection.test_requests = number;
-            connection.test_request = Some(now);
+            connection.test_request = is_watched.then_some(now);
             call.send(SendKind::New { cause: None }, None, &AdminMessage::TestRequest { id }).map(drop)
         });
         if sent {

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use fixbolt_codec::{MsgType, SeqNum};
 
+use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
 use crate::limits::throttle::{Arrival, Awaited, Counted, Kind, OutboundThrottle, Rate};
 use crate::state::Connection;
@@ -146,16 +147,17 @@ impl Session {
 
     /// Returns from when on a message that would stay unread is left for the next connection, with
     /// those after it: our Logout is on its way, and its answer may be behind them. Messages that
-    /// were requested are left at once, because the next connection requests them again; others,
-    /// and those that a reset of the sequence numbers would lose, once half of the time for the
-    /// answer is over. `None` while our Logout waits.
+    /// were requested are left at once, because the next connection requests them again, unless
+    /// the counterparty still reads a replay before it answers. Others, and those that a reset of
+    /// the sequence numbers would lose, are left once half of the time for the answer is over.
+    /// `None` while our Logout waits.
     // R-LOGOUT-13
     pub(crate) fn leaves_rest_at(&self, by: BlockedBy) -> Option<Mono> {
         let logon = &self.state.connection.as_ref()?.logon;
         let PhaseState::LogoutSent(leave) = &logon.phase else { return None };
-        if logon.backlog.replay.is_some() {
+        if logon.logout_is_held() {
             None
-        } else if by == BlockedBy::Pace && !self.resets_after_logout() {
+        } else if by == BlockedBy::Pace && logon.backlog.replay.is_none() && !self.loses_rest() {
             Some(Mono(0))
         } else {
             let half = self.fixed.settings.logout_timeout / 2;
@@ -163,9 +165,13 @@ impl Session {
         }
     }
 
-    /// Returns whether the sequence numbers are reset once the Logouts are exchanged.
-    pub(crate) fn resets_after_logout(&self) -> bool {
-        self.fixed.settings.reset_on_logout || self.fixed.settings.reset_on_disconnect
+    /// Returns whether what is left after our Logout is lost, because the sequence numbers are
+    /// reset before the next connection.
+    pub(crate) fn loses_rest(&self) -> bool {
+        let connection = self.state.connection.as_ref();
+        let end = connection.and_then(|connection| connection.logon.phase.leave()?.end.as_deref());
+        let is_error = matches!(end, Some(SessionEnd::PeerMisbehaved(_)));
+        self.resets_next() || self.fixed.settings.reset_on_error && is_error
     }
 
     /// Returns when the message that is processed now can have arrived. Only one of the reorder

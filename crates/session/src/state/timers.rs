@@ -223,11 +223,14 @@ impl Session {
     /// Of a session that does not read. If its outbox is full, only the socket can make room.
     fn offer_due(&self, _: &Connection) -> Option<Mono> {
         let blocked = self.intake.reading.blocked?;
+        // The answer to our Logout may be unread.
+        let leaves_rest = self.leaves_rest_at(blocked.by);
         let again = match blocked.by {
             BlockedBy::Outbox => return None,
-            // The answer to our Logout may be unread.
-            BlockedBy::Pace => self.leaves_rest_at(blocked.by).map(|at| at.max(blocked.since)),
-            BlockedBy::OtherSession | BlockedBy::Application => Some(blocked.since + ASK_AGAIN_AFTER),
+            BlockedBy::Pace => leaves_rest.map(|at| at.max(blocked.since)),
+            BlockedBy::OtherSession | BlockedBy::Application => {
+                earlier(Some(blocked.since + ASK_AGAIN_AFTER), leaves_rest.filter(|at| *at > blocked.since))
+            }
         };
         earlier(again, blocked.until)
     }
