@@ -24,32 +24,43 @@ pub(crate) fn hidden_members(dictionary: &Dictionary, mut report: impl FnMut(Def
         let mut places: HashMap<u32, usize> = HashMap::with_capacity(members.len());
         for (at, member) in members.iter().enumerate() {
             // By the member that hides some of this one: the first of these tags, and how many.
-            let mut hidden: BTreeMap<usize, (u32, usize)> = BTreeMap::new();
+            let mut hidden: BTreeMap<Hides<'_>, (u32, usize)> = BTreeMap::new();
             for flat in dictionary.expand(std::slice::from_ref(member)) {
                 looked += 1;
-                if let Some(section) = outer.get(&flat.tag) {
-                    let what = named(dictionary, member, flat.tag);
-                    report(place, format!("{what} is hidden by that of the {section}"));
-                    continue;
-                }
                 let first = *places.entry(flat.tag).or_insert(at);
-                if first < at {
-                    hidden.entry(first).or_insert((flat.tag, 0)).1 += 1;
-                }
+                let by = match outer.get(&flat.tag) {
+                    Some(section) => Hides::Section(section),
+                    None if first < at => Hides::Member(first),
+                    None => continue,
+                };
+                hidden.entry(by).or_insert((flat.tag, 0)).1 += 1;
             }
-            for (first, (tag, count)) in hidden {
-                let [one, other] = [member, &members[first]].map(|member| named(dictionary, member, tag));
+            for (by, (tag, count)) in hidden {
+                let one = named(dictionary, member, tag);
+                let other = match by {
+                    Hides::Section(section) => format!("that of the {section}"),
+                    Hides::Member(first) => format!("{} before it", named(dictionary, &members[first], tag)),
+                };
                 let more = match count {
                     1 => String::new(),
                     _ => format!(" (and {} more)", count - 1),
                 };
-                report(place, format!("{one} is hidden by {other} before it{more}"));
+                report(place, format!("{one} is hidden by {other}{more}"));
             }
             if looked > limits::ALL_MEMBERS {
                 return report(place, "from here on, hidden members are not looked for".to_string());
             }
         }
     }
+}
+
+/// What hides a member.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Hides<'n> {
+    /// The header or trailer.
+    Section(&'n str),
+    /// The member with this index in the same definition.
+    Member(usize),
 }
 
 /// Returns the tags of the header and of the trailer, each with the name of the section.

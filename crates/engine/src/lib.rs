@@ -66,6 +66,7 @@ mod configured;
 mod damage;
 mod distribution;
 mod driven;
+mod encoding;
 mod engine;
 mod error;
 mod handshake_queue;

@@ -40,7 +40,7 @@ pub(crate) struct Note {
     journal: Option<String>,
 }
 
-pub(crate) const NOTE: &str = "lock";
+const NOTE: &str = "lock";
 pub(crate) const NEW_NOTE: &str = "lock.new";
 
 impl Lock {

@@ -10,11 +10,12 @@ use fixbolt_session::store::StoreError;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
+use crate::archive::first_segment;
 use crate::backend::failed;
 use crate::directory::DirectoryStore;
 use crate::files::segments_in;
-use crate::head::HEAD;
-use crate::lock::{NEW_NOTE, NOTE, held};
+use crate::head::{HEAD, HeadFound, NEW_HEAD};
+use crate::lock::{NEW_NOTE, held};
 use crate::segment::file_name;
 
 impl DirectoryStore {
@@ -53,8 +54,12 @@ impl DirectoryStore {
 
 /// Tries whether the files of a journal can be opened as its owner opens them.
 fn files_can_be_opened(directory: &Path) -> Result<(), StoreError> {
-    let segments = segments_in(directory)?.into_iter().map(file_name);
-    for name in [HEAD, NOTE, NEW_NOTE].map(str::to_owned).into_iter().chain(segments) {
+    let numbers = segments_in(directory)?;
+    let head = HeadFound::read(directory)?;
+    // Earlier ones are not opened.
+    let first = first_segment(directory, head.as_ref().and_then(HeadFound::head), &numbers)?;
+    let segments = numbers.into_iter().filter(|number| *number >= first).map(file_name);
+    for name in [HEAD, NEW_HEAD, NEW_NOTE].map(str::to_owned).into_iter().chain(segments) {
         let path = directory.join(name);
         match access(&path, Access::READ_OK | Access::WRITE_OK) {
             Ok(()) | Err(Errno::NOENT) => {}
@@ -212,6 +217,7 @@ mod tests {
                 Some(file.file_name().unwrap().to_str().unwrap().to_owned())
             })
             .collect();
-        assert_eq!(told, ["head", "lock", "segment-000001"]);
+        // That of the lock is replaced, which only needs the directory.
+        assert_eq!(told, ["head", "segment-000001"]);
     }
 }

@@ -77,8 +77,8 @@ impl EngineBuilder {
                     None => Obstacle {
                         error: EngineError::listen(address, &error),
                         key: Some(match error.kind() {
-                            io::ErrorKind::AddrNotAvailable => ADDRESS,
-                            _ => PORT,
+                            io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied => PORT,
+                            _ => ADDRESS,
                         }),
                         is_in_use: error.kind() == io::ErrorKind::AddrInUse,
                     },

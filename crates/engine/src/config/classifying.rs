@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{ConfigError, ConfigWarning};
-use super::nearest_key::{DEFAULT, INCLUDE, all_nearest, is_like, nearest};
+use super::nearest_key::{DEFAULT, INCLUDE, is_like, nearest, suggested};
 use super::old_names;
 use super::other_keys::{self, Treatment};
 use super::rows;
@@ -31,6 +31,9 @@ pub(super) fn check_in_app(
     warnings: &mut Vec<ConfigWarning>,
 ) {
     let Setting { key, place, .. } = setting;
+    if application_key(key).is_some() {
+        return;
+    }
     if is_of_tls(key) {
         let reason = format!(
             "{key} is about TLS, and in [APP] the engine does not read it; move it to [DEFAULT] or [SESSION], or give the application's key another name"
@@ -40,12 +43,20 @@ pub(super) fn check_in_app(
         let instead =
             "in [APP] it belongs to the application; for the engine, move it to [DEFAULT] or [SESSION]";
         warnings.push(setting.without_effect(instead));
-    } else if let Some(meant) = nearest(key).filter(|meant| is_of_tls(meant)) {
+    } else if let Some(meant) =
+        names_tls(key).then(|| nearest(key)).flatten().filter(|meant| is_of_tls(meant))
+    {
         let instead = format!(
             "in [APP] it belongs to the application; if {meant} is meant, which is of the engine, write that in [DEFAULT] or [SESSION]"
         );
         warnings.push(setting.without_effect(instead));
     }
+}
+
+/// Returns whether a key has a word that keys of TLS have, and hardly any others.
+fn names_tls(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    ["ssl", "tls", "cert", "keystore", "truststore"].iter().any(|word| key.contains(word))
 }
 
 /// Reports the keys of a section that are not used: the application's, those without effect, and
@@ -92,12 +103,35 @@ pub(super) fn classify(
 }
 
 /// Returns what is part of a value although other programs would not take it so: quotation marks
-/// around it, what looks like a comment after it, and what only a shell or Windows replaces.
+/// around it, what looks like a comment after it, and in a path what only a shell or Windows
+/// replaces.
 fn taken_literally(setting: &Setting) -> Option<String> {
     let Setting { written, .. } = setting;
     if setting.hidden {
         return None;
     }
+    let quoted = |mark: char| written.len() > 1 && written.starts_with(mark) && written.ends_with(mark);
+    if quoted('"') || quoted('\'') {
+        return Some(format!("`{written}` is the value, with its quotation marks; leave them out"));
+    }
+    let is_comment =
+        |(at, mark): (usize, char)| matches!(mark, '#' | ';') && written[..at].ends_with([' ', '\t']);
+    if written.char_indices().any(is_comment) {
+        return Some(format!(
+            "`{written}` is the value, to its end: a comment must be on a line of its own, and begins with #"
+        ));
+    }
+    if names_a_file(&setting.key) { taken_as_a_path(written) } else { None }
+}
+
+/// Returns whether a key of the engine names a file or a directory.
+fn names_a_file(key: &str) -> bool {
+    let name = rows::row_of(key).map(|row| row.name.to_ascii_lowercase()).unwrap_or_default();
+    ["path", "file", "directory", "dictionary"].iter().any(|end| name.ends_with(end))
+}
+
+/// Returns what is part of a path although a shell or Windows would replace it.
+fn taken_as_a_path(written: &str) -> Option<String> {
     if written == "~" || written.starts_with("~/") {
         return Some(format!(
             "`{written}` is a directory called ~ here, since only a shell replaces that; write ${{HOME}}{}, or the whole path",
@@ -108,10 +142,6 @@ fn taken_literally(setting: &Setting) -> Option<String> {
         return Some(format!(
             "`{written}` is taken as it is, since only a shell replaces `~`; write the whole path"
         ));
-    }
-    let quoted = |mark: char| written.len() > 1 && written.starts_with(mark) && written.ends_with(mark);
-    if quoted('"') || quoted('\'') {
-        return Some(format!("`{written}` is the value, with its quotation marks; leave them out"));
     }
     let variable = written.strip_prefix('%').and_then(|rest| rest.split_once('%'));
     if let Some((name, _)) = variable
@@ -129,18 +159,12 @@ fn taken_literally(setting: &Setting) -> Option<String> {
             "`{written}` is a path of Windows, and is taken here as one below the current directory; write a path of this system"
         ));
     }
-    let is_comment =
-        |(at, mark): (usize, char)| matches!(mark, '#' | ';') && written[..at].ends_with([' ', '\t']);
-    written.char_indices().any(is_comment).then(|| {
-        format!(
-            "`{written}` is the value, to its end: a comment must be on a line of its own, and begins with #"
-        )
-    })
+    None
 }
 
 fn unknown(setting: &Setting) -> ConfigError {
     let Setting { key, place, .. } = setting;
-    let nearest = all_nearest(key).into_iter().map(str::to_owned).collect();
+    let nearest = suggested(key).into_iter().map(str::to_owned).collect();
     ConfigError::UnknownKey { place: place.clone(), key: key.clone(), nearest }
 }
 

@@ -29,29 +29,36 @@ const SUB_IDS: [&str; 4] = ["SenderSubID", "SenderLocationID", "TargetSubID", "T
 const SYNTAX_ONLY: Policy =
     Policy::ignoring().with(Check::TagSyntax, Action::Reject).with(Check::EmptyValue, Action::Reject);
 
-/// Returns what a value that is no host's name or address should have been.
-fn no_host(value: &str) -> Option<String> {
-    let inner = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    if let Some(address) = inner.filter(|inner| inner.parse::<Ipv6Addr>().is_ok()) {
+/// What is expected of SocketConnectHost.
+const A_HOST: &str = "a host's name or address";
+
+/// Returns what a value that is no host's name or address should have been. `port_key` is the key
+/// of its port.
+fn no_host(value: &str, port_key: &str) -> Option<String> {
+    // The zone of an address of IPv6 is whatever the system calls its interfaces.
+    let is_v6 = |value: &str| value.split('%').next().is_some_and(|ip| ip.parse::<Ipv6Addr>().is_ok());
+    let bare = |value: &str| {
+        let inner = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        inner.filter(|inner| is_v6(inner)).map(str::to_owned)
+    };
+    if let Some(address) = bare(value) {
         return Some(format!("the address without brackets, {address}"));
     }
-    if value.is_empty() || value.parse::<IpAddr>().is_ok() {
+    if value.is_empty() || value.parse::<IpAddr>().is_ok() || is_v6(value) {
         return None;
     }
     if value.contains("://") {
         return Some("a host's name or address alone, without a scheme such as tcp://".to_owned());
     }
     if let Some((host, port)) = value.rsplit_once(':')
-        && !port.is_empty()
-        && port.bytes().all(|byte| byte.is_ascii_digit())
+        && let Some(port) = whole_number(port, 1, 65_535)
     {
-        return Some(format!("a host's name or address alone, {host}; the port is SocketConnectPort={port}"));
+        let host = bare(host).unwrap_or_else(|| host.to_owned());
+        return Some(format!("a host's name or address alone, {host}; the port is {port_key}={port}"));
     }
-    // The zone of an address of IPv6 is whatever the system calls its interfaces.
-    let is_zoned = value.split_once('%').is_some_and(|(ip, _)| ip.parse::<Ipv6Addr>().is_ok());
     let is_of_a_name =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_') || !byte.is_ascii();
-    (!is_zoned && !value.bytes().all(is_of_a_name)).then(|| "a host's name or address".to_owned())
+    (!value.bytes().all(is_of_a_name)).then(|| A_HOST.to_owned())
 }
 
 impl<'s> SessionReader<'s> {
@@ -169,6 +176,14 @@ impl<'s> SessionReader<'s> {
         loop {
             let suffix = if length == 0 { String::new() } else { length.to_string() };
             let (host_key, port_key) = (format!("{host_key}{suffix}"), format!("{port_key}{suffix}"));
+            if let Some(host) = find(&host_key)
+                && let Some(instead) = host.value.as_deref().and_then(|value| no_host(value, &port_key))
+            {
+                // What is in place of `${...}` is never shown.
+                let is_written = host.value.as_ref() == Some(&host.written);
+                self.wrong(host, if is_written { &instead } else { A_HOST });
+                hosts = None;
+            }
             let (host, port) = match (find(&host_key), find(&port_key)) {
                 (Some(host), Some(port)) => (host, port),
                 (None, None) if length == 0 => {
@@ -185,10 +200,6 @@ impl<'s> SessionReader<'s> {
                     return None;
                 }
             };
-            if let Some(instead) = host.value.as_deref().and_then(no_host) {
-                self.wrong(host, instead);
-                hosts = None;
-            }
             let all_digits = port.text().bytes().all(|b| b.is_ascii_digit());
             match port.text().parse::<u16>().ok().filter(|port| all_digits && *port > 0) {
                 Some(number) if host.value.as_ref().is_some_and(|host| !host.is_empty()) => {
@@ -285,15 +296,18 @@ impl<'s> SessionReader<'s> {
 
     /// Warns of keys of the session that only say more about what another key begins.
     pub(super) fn check_partners(&self, warnings: &mut Vec<ConfigWarning>) {
+        if !self.mistakes.is_empty() {
+            return;
+        }
         let Draft { settings, check_latency, .. } = &self.draft;
         let is_slowed = settings.max_outbound_rate.is_some() || settings.max_order_rate.is_some();
         let has_limit = settings.max_resends.is_some() || settings.max_resend_range.is_some();
-        let beats = settings.role == Role::Initiator || settings.heart_bt_int_override;
+        let beats = self.draft.role != Some(Role::Acceptor) || settings.heart_bt_int_override;
         let pairs = [
-            ("InboundThrottle", settings.max_inbound_rate.is_some(), "MaxInboundRate is not set"),
-            ("OutboundThrottle", is_slowed, "neither MaxOutboundRate nor MaxOrderRate is set"),
-            ("ResendPeriod", settings.max_resends.is_some(), "MaxResends is not set"),
-            ("ResendOverLimit", has_limit, "neither MaxResendRange nor MaxResends is set"),
+            ("InboundThrottle", settings.max_inbound_rate.is_some(), "MaxInboundRate sets no limit"),
+            ("OutboundThrottle", is_slowed, "neither MaxOutboundRate nor MaxOrderRate sets a limit"),
+            ("ResendPeriod", settings.max_resends.is_some(), "MaxResends sets no limit"),
+            ("ResendOverLimit", has_limit, "neither MaxResendRange nor MaxResends sets a limit"),
             ("MaxLatency", *check_latency, "CheckLatency=N checks no times"),
             (
                 "HeartBtInt",

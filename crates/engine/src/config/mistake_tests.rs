@@ -337,6 +337,11 @@ fn what_a_shell_or_windows_would_replace_and_quotation_marks_are_warnings() {
     for (value, said) in [
         ("\"DESK\"", "`\"DESK\"` is the value, with its quotation marks; leave them out"),
         ("'DESK'", "`'DESK'` is the value, with its quotation marks; leave them out"),
+    ] {
+        let told = warnings(&format!("{ACCEPTOR}SenderSubID={value}\n"));
+        assert_eq!(told, [format!("a.cfg:7: SenderSubID: {said}")]);
+    }
+    for (value, said) in [
         (
             "~trader/fix",
             "`~trader/fix` is taken as it is, since only a shell replaces `~`; write the whole path",
@@ -351,12 +356,11 @@ fn what_a_shell_or_windows_would_replace_and_quotation_marks_are_warnings() {
             "`C:\\fix\\store` is a path of Windows, and is taken here as one below the current directory; write a path of this system",
         ),
     ] {
-        let told = warnings(&format!("{ACCEPTOR}SenderSubID={value}\n"));
-        assert_eq!(told, [format!("a.cfg:7: SenderSubID: {said}")]);
+        let told = warnings(&format!("{ACCEPTOR}FileStorePath={value}\n"));
+        assert_eq!(told, [format!("a.cfg:7: FileStorePath: {said}")]);
     }
-    for plain in ["50%", "%", "a'b'", "'", "a:b", "A:", "~"] {
-        let told = warnings(&format!("{ACCEPTOR}SenderSubID={plain}\n"));
-        assert_eq!(told.len(), usize::from(plain == "~"), "{told:?}");
+    for plain in ["50%", "%", "a'b'", "'", "a:b", "A:", "~", "~/x", "X:/A", "%TEMP%"] {
+        assert_eq!(warnings(&format!("{ACCEPTOR}SenderSubID={plain}\n")), [""; 0], "{plain}");
     }
     // Whoever reads the warnings learns nothing of a password.
     assert_eq!(warnings(&format!("{ACCEPTOR}Password='hunter2'\n")), [""; 0]);
@@ -388,6 +392,25 @@ fn a_value_that_is_no_host_is_refused_with_what_to_write() {
     ] {
         assert_eq!(told(host), format!("a.cfg:7: SocketConnectHost={host}: {expected}"));
     }
+    assert!(told("[::1]:9880").contains("alone, ::1; the port is SocketConnectPort=9880"));
+    assert!(told("[fe80::1%eth0]").contains("the address without brackets, fe80::1%eth0"));
+    let told = refused(
+        "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\nHeartBtInt=30\nSocketConnectHost=one\nSocketConnectPort=1\nSocketConnectHost1=venue:2\n",
+    );
+    assert!(told.contains("alone, venue; the port is SocketConnectPort1=2 expected"), "{told}");
+}
+
+#[test]
+fn an_error_about_a_host_never_shows_what_is_in_place_of_a_variable() {
+    let directory = std::env::temp_dir().join(format!("fixbolt-host-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("h"), "user:s3cret@venue:99").unwrap();
+    let text = ACCEPTOR.replace("acceptor", "initiator").replace("SocketAcceptPort=9880", "HeartBtInt=30");
+    let file = directory.join("a.cfg");
+    std::fs::write(&file, format!("{text}SocketConnectHost=${{file:h}}\nSocketConnectPort=9880\n")).unwrap();
+    let told = Configuration::from_file(&file).unwrap_err().to_string();
+    assert!(told.ends_with("SocketConnectHost=${file:h}: a host's name or address expected"), "{told}");
+    std::fs::remove_dir_all(directory).unwrap();
 }
 
 #[test]
@@ -429,7 +452,8 @@ fn each_key_of_another_engine_that_is_not_used_is_a_warning_or_stops_the_start()
 
 #[test]
 fn a_key_in_app_that_resembles_one_of_tls_is_the_applications_and_a_warning() {
-    let told = warnings(&format!("[APP]\nUseSSL=Y\nDesk=A\n{ACCEPTOR}"));
+    let others = "UseXML=Y\nProtocol=x\nEnabled=Y\nX-UseSSL=Y\nDesk=A";
+    let told = warnings(&format!("[APP]\nUseSSL=Y\n{others}\n{ACCEPTOR}"));
     assert!(
         told.len() == 1
             && told[0].starts_with(

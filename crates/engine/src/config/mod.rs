@@ -4,9 +4,9 @@
 //! A key is one of four kinds: used, also under a name that engines no longer have, which is a
 //! warning that says what to write; known from another engine and without effect here, which is a
 //! warning that names the replacement; the application's, in `[APP]`, with the prefix `X-`, or one
-//! of the keys of QuickFIX/J's example programs; anything else stops the start with file, line and
-//! the nearest known key, in every section. A known key whose effect is not available stops the
-//! start too: nothing is ignored silently. A session that has a key of TLS has TLS, or
+//! of the keys of QuickFIX/J's example programs; anything else in `[DEFAULT]` or `[SESSION]` stops
+//! the start with file, line and the nearest known key. A known key whose effect is not available
+//! stops the start too: nothing is ignored silently. A session that has a key of TLS has TLS, or
 //! `SocketUseSSL=N`.
 //!
 //! A file is checked as a whole: [`Configuration::from_file`] returns every mistake in it, and
@@ -46,7 +46,7 @@ mod trial;
 mod values;
 
 use core::fmt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 pub use engine::EngineConfiguration;
@@ -307,14 +307,10 @@ fn environment(name: &str) -> Option<String> {
 }
 
 /// Removes duplicates: a problem in [DEFAULT] is found once per session, but reported once.
-fn once<T: PartialEq>(all: Vec<T>) -> Vec<T> {
-    let mut told = Vec::new();
-    for one in all {
-        if !told.contains(&one) {
-            told.push(one);
-        }
-    }
-    told
+fn once<T: fmt::Display>(mut all: Vec<T>) -> Vec<T> {
+    let mut told = HashSet::new();
+    all.retain(|one| told.insert(one.to_string()));
+    all
 }
 
 /// Returns each mistake once, in the order of the file; mistakes in included files come last.

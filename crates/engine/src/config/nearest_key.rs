@@ -38,29 +38,32 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("ClientAuth", "NeedClientAuth"),
     ("VerifyClient", "NeedClientAuth"),
     ("HeartBeatInterval", "HeartBtInt"),
-    ("ResetOnLogoff", "ResetOnLogout"),
-    ("ResetSeqNumFlag", "ResetOnLogon"),
-    ("ResetSequenceNumbers", "ResetOnLogon"),
-    ("Certificate", "SocketCertificateFile"),
-    ("Port", "SocketAcceptPort"),
-    ("Port", "SocketConnectPort"),
-    ("SocketPort", "SocketAcceptPort"),
-    ("SocketPort", "SocketConnectPort"),
-    ("AcceptPort", "SocketAcceptPort"),
-    ("ListenPort", "SocketAcceptPort"),
-    ("ConnectPort", "SocketConnectPort"),
-    ("Host", "SocketConnectHost"),
-    ("SocketHost", "SocketConnectHost"),
-    ("ConnectHost", "SocketConnectHost"),
-    ("ListenAddress", "SocketAcceptHost"),
-    ("BindAddress", "SocketAcceptHost"),
-    ("AcceptHost", "SocketAcceptHost"),
-    ("Sender", "SenderCompID"),
-    ("Target", "TargetCompID"),
-    ("Version", "BeginString"),
-    ("FIXVersion", "BeginString"),
-    ("StorePath", "FileStorePath"),
-    ("LogPath", "FileLogPath"),
+];
+
+/// Other words, each with the keys that may be meant by it. They are too short or too common for a
+/// misspelled one to count.
+const WORDS: &[(&str, &[&str])] = &[
+    ("ResetOnLogoff", &["ResetOnLogout"]),
+    ("ResetSeqNumFlag", &["ResetOnLogon"]),
+    ("ResetSequenceNumbers", &["ResetOnLogon"]),
+    ("Certificate", &["SocketCertificateFile"]),
+    ("Port", &["SocketAcceptPort", "SocketConnectPort"]),
+    ("SocketPort", &["SocketAcceptPort", "SocketConnectPort"]),
+    ("AcceptPort", &["SocketAcceptPort"]),
+    ("ListenPort", &["SocketAcceptPort"]),
+    ("ConnectPort", &["SocketConnectPort"]),
+    ("Host", &["SocketConnectHost", "SocketAcceptHost"]),
+    ("SocketHost", &["SocketConnectHost", "SocketAcceptHost"]),
+    ("ConnectHost", &["SocketConnectHost"]),
+    ("AcceptHost", &["SocketAcceptHost"]),
+    ("ListenAddress", &["SocketAcceptHost"]),
+    ("BindAddress", &["SocketAcceptHost"]),
+    ("Sender", &["SenderCompID"]),
+    ("Target", &["TargetCompID"]),
+    ("Version", &["BeginString"]),
+    ("FIXVersion", &["BeginString"]),
+    ("StorePath", &["FileStorePath"]),
+    ("LogPath", &["FileLogPath"]),
 ];
 
 /// The key of a line that reads another file, which is no setting.
@@ -128,11 +131,18 @@ fn difference(word: &str, meant: &str) -> Option<(usize, usize)> {
 /// spelling, if it is similar enough, or the shortest one that ends or begins with it, or the
 /// family of keys whose common beginning is similar.
 pub(super) fn nearest(key: &str) -> Option<&'static str> {
-    all_nearest(key).first().copied()
+    similar(key).first().copied()
 }
 
-/// Returns the same key, followed by others that are as similar.
-pub(super) fn all_nearest(key: &str) -> Vec<&'static str> {
+/// Returns the keys to suggest in place of one that is unknown: those that are meant by the word,
+/// or the nearest ones.
+pub(super) fn suggested(key: &str) -> Vec<&'static str> {
+    let word = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(key));
+    word.map_or_else(|| similar(key), |(_, meant)| meant.to_vec())
+}
+
+/// Returns the nearest key, followed by others that are as similar.
+fn similar(key: &str) -> Vec<&'static str> {
     let wanted = key.to_ascii_lowercase();
     let mut similar: Vec<_> = words()
         .iter()
@@ -195,18 +205,29 @@ mod tests {
         assert_eq!(nearest("KeyStore"), "SocketKeyStore");
         assert_eq!(nearest("UseSNIs"), "UseSNI");
         assert_eq!(nearest("SSLCertificat"), "SSLCertificate");
-        assert_eq!(nearest("ResetOnLogoff"), "ResetOnLogout");
-        assert_eq!(nearest("Certificate"), "SocketCertificateFile");
-        assert_eq!(nearest("ListenPort"), "SocketAcceptPort");
-        assert_eq!(nearest("Sender"), "SenderCompID");
-        assert_eq!(nearest("Version"), "BeginString");
-        assert_eq!(all_nearest("Port"), ["SocketAcceptPort", "SocketConnectPort"]);
+    }
+
+    #[test]
+    fn a_common_word_suggests_keys_and_what_is_spelled_like_it_does_not() {
+        assert_eq!(suggested("ResetOnLogoff"), ["ResetOnLogout"]);
+        assert_eq!(suggested("certificate"), ["SocketCertificateFile"]);
+        assert_eq!(suggested("Port"), ["SocketAcceptPort", "SocketConnectPort"]);
+        assert_eq!(suggested("HeartBeatInt"), ["HeartBtInt"]);
+        for other in ["Sort", "Cost", "Market", "Vendor", "Person"] {
+            assert_eq!(suggested(other), [""; 0], "{other}");
+        }
+        // What a port is does not depend on it.
+        assert_eq!(nearest("Port"), None);
     }
 
     #[test]
     fn each_synonym_means_a_known_key_and_is_none() {
         for (word, meant) in SYNONYMS {
             assert!(row_of(meant).is_some(), "{meant}");
+            assert!(row_of(word).is_none() && treatment(word).is_none(), "{word}");
+        }
+        for (word, meant) in WORDS {
+            assert!(meant.iter().all(|meant| row_of(meant).is_some()), "{meant:?}");
             assert!(row_of(word).is_none() && treatment(word).is_none(), "{word}");
         }
     }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use super::error::{ConfigError, ConfigWarning, SourceLine, comment_hint};
 use super::nearest_key::{DEFAULT, INCLUDE, SESSION, is_like};
 use super::secret::is_secret;
+use crate::encoding::{UTF16, is_utf16};
 
 /// How deeply files may include each other.
 const MAX_INCLUDE_DEPTH: usize = 8;
@@ -204,12 +205,14 @@ impl Reader<'_> {
         let too_large = || format!("it has more than {} MiB, and is no configuration", LARGEST >> 20);
         let bytes = bytes.ok_or_else(|| unreadable(too_large()))?;
         if is_utf16(&bytes) {
-            return Err(unreadable("it is in UTF-16; save the file as UTF-8".to_owned()));
+            return Err(unreadable(UTF16.to_owned()));
         }
         let text = String::from_utf8(bytes)
             .map_err(|e| unreadable(not_utf8(e.as_bytes(), e.utf8_error().valid_up_to())))?;
-        // A pipe has no name in the file system.
-        let whole = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        // A pipe has no name in the file system, and no directory that other files could be in.
+        let named = std::fs::canonicalize(path).ok();
+        let directory = if named.is_some() { path.parent() } else { None }.unwrap_or(Path::new(""));
+        let whole = named.unwrap_or_else(|| path.to_owned());
         if self.open.contains(&whole) {
             return Err(unreadable("the file includes itself".to_owned()));
         }
@@ -217,7 +220,6 @@ impl Reader<'_> {
             return Err(unreadable(format!("included more than {MAX_INCLUDE_DEPTH} files deep")));
         }
         self.open.push(whole);
-        let directory = path.parent().unwrap_or(Path::new(""));
         self.lines(&Arc::from(path.display().to_string()), directory, &text);
         self.open.pop();
         Ok(())
@@ -445,14 +447,6 @@ fn hides_others(line: &str, error: &ConfigError) -> bool {
         }
         _ => false,
     }
-}
-
-/// Returns whether a file begins as text in UTF-16 does, with its mark or with two letters.
-const fn is_utf16(bytes: &[u8]) -> bool {
-    matches!(
-        bytes,
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [1..=255, 0, 1..=255, 0, ..] | [0, 1..=255, 0, 1..=255, ..]
-    )
 }
 
 /// Returns why bytes are not text, with the line.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::classifying::is_understood;
 use super::fixt::versioned_keys;
-use super::nearest_key::{INCLUDE, all_nearest};
+use super::nearest_key::{INCLUDE, suggested};
 use super::other_keys::{EXAMPLE_KEYS, is_of_an_example, other_keys, treatment};
 use super::rows::{ROWS, row_of};
 use super::tests::ACCEPTOR;
@@ -50,7 +50,7 @@ fn each_misspelling_of_each_key_is_near_the_key() {
     let mut wrong = Vec::new();
     for key in keys() {
         for word in misspelled(&key) {
-            let suggested = all_nearest(&word);
+            let suggested = suggested(&word);
             if !suggested.iter().any(|suggested| is_meant(suggested, &key)) {
                 wrong.push(format!("{key}: {word} is taken for {suggested:?}"));
             }

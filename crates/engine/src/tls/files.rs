@@ -12,13 +12,10 @@ use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKey
 
 use super::certificate::is_version_1;
 use super::settings::{Authorities, Pem};
+use crate::encoding::{BYTE_ORDER_MARK, UTF16, is_utf16};
 
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 16 << 20;
-/// U+FEFF in UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// What is said of a text that has two bytes for each letter.
-const UTF16: &str = "it is in UTF-16; save the file as UTF-8";
 
 /// The files that were read, and how they were then.
 #[derive(Default, Debug)]
@@ -64,7 +61,7 @@ impl Files {
             _ if has(&text, "ENCRYPTED") => format!(
                 "{name}: the private key is encrypted; decrypt it (`openssl pkey -in FILE -out NEW`), and let only this process read it"
             ),
-            pem::Error::NoItemsFound if other_form(&text) == UTF16 => format!("{name}: {UTF16}"),
+            pem::Error::NoItemsFound if is_utf16(&text) => format!("{name}: {UTF16}"),
             pem::Error::NoItemsFound => format!("{name}: there is no private key (PEM: PKCS#8, PKCS#1 or SEC1)"),
             other => format!("{name}: {other}"),
         })
@@ -79,7 +76,9 @@ impl Files {
         let found = match authorities {
             Authorities::System => return system(),
             Authorities::File(path) => certificates(&self.read(path)?, &path.display().to_string())?,
-            Authorities::Text(text) => certificates(text.as_bytes(), "the certificate authorities")?,
+            Authorities::Text(text) => {
+                certificates(without_mark(text.as_bytes()), "the certificate authorities")?
+            }
             Authorities::Directory(path) => self.of_directory(path)?,
         };
         let mut roots = RootCertStore::empty();
@@ -120,6 +119,7 @@ impl Files {
         let text = self.read(path)?;
         let lists: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(&text).collect();
         match lists {
+            Ok(lists) if lists.is_empty() && is_utf16(&text) => Err(format!("{}: {UTF16}", path.display())),
             Ok(lists) if lists.is_empty() => {
                 Err(format!("{}: there is no certificate revocation list (PEM)", path.display()))
             }
@@ -131,7 +131,7 @@ impl Files {
     fn text(&mut self, source: &Pem, what: &str) -> Result<(Vec<u8>, String), String> {
         let text = match source {
             Pem::File(path) => self.read(path)?,
-            Pem::Text(text) => text.as_bytes().to_vec(),
+            Pem::Text(text) => without_mark(text.as_bytes()).to_vec(),
         };
         Ok((text, source.name(what)))
     }
@@ -148,12 +148,13 @@ impl Files {
         let wrong = |error: std::io::Error| format!("{}: {error}", path.display());
         let mut text = Vec::new();
         File::open(path).map_err(wrong)?.take(MAX_FILE).read_to_end(&mut text).map_err(wrong)?;
-        // Editors of Windows write it before text in UTF-8.
-        if text.starts_with(BYTE_ORDER_MARK) {
-            text.drain(..BYTE_ORDER_MARK.len());
-        }
+        text.drain(..text.len() - without_mark(&text).len());
         Ok(text)
     }
+}
+
+fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
 fn has(text: &[u8], word: &str) -> bool {
@@ -182,7 +183,7 @@ fn other_form(text: &[u8]) -> &'static str {
         [0x30, ..] => {
             "this is DER, which is not read; convert it to PEM: `openssl x509 -inform der -in FILE -out NEW.pem`"
         }
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [_, 0, ..] | [0, ..] => UTF16,
+        text if is_utf16(text) => UTF16,
         _ => "there is no certificate (PEM: BEGIN CERTIFICATE)",
     }
 }
