@@ -361,3 +361,15 @@ fn a_replay_is_as_fast_as_it_may_be_while_the_application_puts_a_message_off() {
     let took = side.now.mono - began;
     assert!(sent == 100 && took < Duration::from_millis(2050), "{sent} in {took:?}");
 }
+
+#[test]
+fn a_burst_of_requests_from_after_a_gap_goes_on_with_a_replay_once_a_call() {
+    let mut side = side(200, |_| ());
+    side.tell(0, "35=2|34=5|7=2|16=0|");
+    side.write(0, usize::MAX);
+    let time = side.time();
+    let burst: Vec<u8> =
+        (6..60).flat_map(|n| side.wire(0, &format!("35=2|34={n}|43=Y|122={time}|7=2|16=0|"))).collect();
+    side.receive(0, &burst);
+    assert_eq!(messages(&side.write(0, usize::MAX)).len(), 16);
+}

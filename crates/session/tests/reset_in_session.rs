@@ -253,9 +253,10 @@ fn a_reset_before_a_logout_that_waits_for_a_replay_is_followed_and_ended_with_th
     side.log_out(0, "good night").unwrap();
     assert_eq!(kinds(&side.step(0)), "");
     let out = side.say(0, ANSWER);
-    assert!(kinds(&out) == "5" && out[0].contains("|34=1|"), "{out:?}");
+    assert_eq!(kinds(&out), "A5", "{out:?}");
+    assert!(out[0].contains("|34=1|") && out[0].contains("|141=Y|") && out[1].contains("|34=2|"), "{out:?}");
     assert!(side.disconnect(0).is_some());
-    assert_eq!(numbers(&side), (1, 2));
+    assert_eq!(numbers(&side), (1, 3));
 }
 
 // R-RESET-2, R-LOGOUT-12

@@ -437,6 +437,10 @@ struct Wire {
 impl Wire {
     fn connected(&mut self, next_out: SeqNum) {
         self.rest.clear();
+        // After a reset that has crossed our Logout, numbers begin with 2 (R-RESET-13).
+        if next_out.0 < self.next {
+            self.originals.clear();
+        }
         self.next = next_out.0;
         (self.logged_out, self.left) = (false, false);
     }

@@ -71,7 +71,7 @@ pub(crate) fn decide<'m>(
     }
     let decision = match (unexpected, header.msg_type) {
         (Some(Unexpected::Reset), msg_type::LOGON) => match &connection.logon.phase {
-            PhaseState::LogoutSent(leave) => return logon::reset_after_logout(connection, leave),
+            PhaseState::LogoutSent(leave) => return logon::reset_after_logout(session, connection, leave),
             _ => logon::reset_in_session(session, message),
         },
         (Some(Unexpected::Resetting), msg_type::LOGON) => logon::reset_answered(session, message, seq),

@@ -391,18 +391,25 @@ pub(crate) fn reset_in_session<'m>(
 }
 
 /// Follows a reset that the counterparty began before it saw our Logout, and ends the connection:
-/// it has reset its own numbers, and answers the Logout with them. Its Logon uses no number,
-/// because it begins with 1 once more if it resets after that Logout, too.
+/// it has reset its own numbers, and answers the Logout with them. If our Logout was not sent yet,
+/// it follows our answer. The counterparty's Logon uses no number, because it begins with 1 once
+/// more if it resets after the Logout, too.
 // R-RESET-13
-pub(crate) fn reset_after_logout<'m>(connection: &Connection, leave: &Leave) -> Reaction<'m> {
+pub(crate) fn reset_after_logout<'m>(
+    session: &Session,
+    connection: &Connection,
+    leave: &Leave,
+) -> Reaction<'m> {
     let end = leave.end_or(SessionEnd::LogoutTimedOut);
-    let then = if connection.logon.logout_is_held() {
+    let (reply, then) = if connection.logon.logout_is_held() {
         let text = "this Logout was waiting when the reset arrived".into();
-        Then::LogOut(LogOut { text, cause: None, end, await_answer: false })
+        let answer = ours(session, connection.heart_bt_int, true, SeqNum::ONE);
+        let log_out = LogOut { text, cause: None, end, await_answer: false };
+        (Some(AdminMessage::Logon(answer)), Then::LogOut(log_out))
     } else {
-        Then::Crossed(end)
+        (None, Then::Crossed(end))
     };
-    Answer { reset: Some(CROSSED), number: NumberUse::Kept, reply: None, then, told: Told::Nothing }.into()
+    Answer { reset: Some(CROSSED), number: NumberUse::Kept, reply, then, told: Told::Nothing }.into()
 }
 
 /// Decides about the Logon after ours: it must reset, too.
