@@ -166,6 +166,7 @@ fn a_reset_that_was_begun_before_our_logout_was_seen_is_followed_and_ends_the_co
     assert!(out[0].contains("|34=2|") && out[1].contains("|7=1|"), "{out:?}");
     let out = side.say(0, "35=2|34=4|7=1|16=0|");
     assert!(kinds(&out) == "42" && out[0].contains("|34=1|"), "{out:?}");
+    assert_eq!(side.app.unreached, [], "our Logout is no message that is lost");
 }
 
 // R-RESET-13, R-LOGOUT-13

@@ -376,7 +376,9 @@ impl Call<'_> {
             Then::Crossed(_) => {
                 // Some counterparties count our Logout after their reset. One that does not
                 // requests what it misses, which is a gap fill.
-                self.session_mut().state.stored.next_out = SeqNum(2);
+                let session = self.session_mut();
+                session.state.stored.next_out = SeqNum(2);
+                session.standing.note_crossed(session.state.stored.generation);
                 self.record_change(RecordKind::Adjust, logon::CROSSED)
             }
             Then::LoggedOn(agreed) => {

@@ -209,6 +209,10 @@ impl Call<'_> {
                 return Some(Stored::Lost(end.min(last), why));
             }
         }
+        // R-RESET-13
+        if next == SeqNum::ONE && session.standing.crossed == Some(session.state.stored.generation) {
+            return Some(Stored::Skip(next));
+        }
         // R-RESEND-12
         if let Some((sent, times, _)) = session.sent_before(next..=end, self.now.mono)
             && *sent.start() == next

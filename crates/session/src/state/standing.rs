@@ -39,6 +39,9 @@ pub(crate) struct Standing {
     /// The generation and number of a message that the application has processed in a transaction
     /// that a store did not take.
     pub(crate) offered: Option<(Generation, SeqNum)>,
+    /// The generation that began with a reset that has crossed our Logout: number 1 is that Logout,
+    /// which is not stored under it.
+    pub(crate) crossed: Option<Generation>,
     /// Whether the session is in the worker's list of those that have changed, and in that of those
     /// that wait for the store.
     pub(crate) is_changed: bool,
@@ -64,6 +67,7 @@ impl Standing {
             told_horizon: None,
             opened_at: SeqNum::ONE,
             offered: None,
+            crossed: None,
             is_changed: false,
             awaits_store: false,
             can_go_on: false,
@@ -143,6 +147,11 @@ impl Guarded<Standing> {
     /// take.
     pub(crate) fn note_offered(&mut self, generation: Generation, seq: SeqNum) {
         self.change().offered = Some((generation, seq));
+    }
+
+    /// Records that a reset has crossed our Logout, with the generation that it has begun.
+    pub(crate) fn note_crossed(&mut self, generation: Generation) {
+        self.change().crossed = Some(generation);
     }
 
     /// Records whether the session can continue when it is woken.
