@@ -212,6 +212,15 @@ fn the_options_of_sockets_reach_the_connections_of_sessions() {
     }
 }
 
+/// Has the session of `initiator` log out, and the counterparty answer that; then nothing comes.
+fn exchange_logouts(trader: &Engine<Recorder>, peer: &mut Peer) {
+    let session = trader.session(&initiator().id).unwrap();
+    assert_eq!(begun(|| session.log_out(JANE, "", AT_ONCE)), Err(OperationError::TimedOut));
+    assert!(peer.receive().contains("|35=5|"));
+    peer.send("5", "");
+    assert_eq!(peer.try_receive(), None);
+}
+
 /// Our direction is closed with the last message. The other one is open until the counterparty
 /// closes it, or until we do: then the system resets the connection if more arrives.
 #[test]
@@ -223,11 +232,7 @@ fn a_connection_lingers_for_its_counterparty_as_long_as_it_is_told_to() {
         let (trader, log) = start(initiation);
         let mut peer = host.accept();
         log.logged_on();
-        let session = trader.session(&initiator().id).unwrap();
-        assert_eq!(begun(|| session.log_out(JANE, "", AT_ONCE)), Err(OperationError::TimedOut));
-        assert!(peer.receive().contains("|35=5|"));
-        peer.send("5", "");
-        assert_eq!(peer.try_receive(), None);
+        exchange_logouts(&trader, &mut peer);
         let begun = Instant::now();
         let mut is_open = true;
         while is_open && begun.elapsed() < Duration::from_millis(500) {
@@ -253,11 +258,7 @@ fn while_a_connection_lingers_another_session_of_the_worker_is_served() {
     let mut other = Peer::on(other_host.connection()).named("OTHER", "TRADER");
     assert!(other.receive().contains("|35=A|"));
     other.send("A", "98=0|108=30|141=Y");
-    let session = trader.session(&initiator().id).unwrap();
-    assert_eq!(begun(|| session.log_out(JANE, "", AT_ONCE)), Err(OperationError::TimedOut));
-    assert!(peer.receive().contains("|35=5|"));
-    peer.send("5", "");
-    assert_eq!(peer.try_receive(), None);
+    exchange_logouts(&trader, &mut peer);
     let begun = Instant::now();
     other.send("1", "112=there");
     assert!(other.receive().contains("|112=there|"));

@@ -6,7 +6,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
 use fixbolt_session::{InboundThrottle, Misbehavior, Phase, Rate, Role, SessionEnd, SessionSettings};
 
-fn logged_on(change: fn(&mut SessionSettings)) -> Side {
+fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
     Side::new(vec![settings("PEER", Role::Acceptor).with(change)]).logged_on()
 }
 
@@ -317,9 +317,7 @@ fn the_answer_to_our_logout_is_read_behind_an_order_that_the_application_puts_of
 // R-LOGOUT-13
 #[test]
 fn a_large_order_that_was_left_in_the_reorder_buffer_holds_up_nothing() {
-    let mut side =
-        Side::new(vec![settings("PEER", Role::Acceptor).with(|s| s.max_message_size = 128 * 1024)])
-            .logged_on();
+    let mut side = logged_on(|s| s.max_message_size = 128 * 1024);
     let large = "x".repeat(70_000);
     side.say(0, &format!("35=D|34=3|11=late|58={large}|"));
     side.app.mood = Mood::NotNow;
@@ -340,8 +338,7 @@ fn a_large_order_that_was_left_in_the_reorder_buffer_holds_up_nothing() {
 #[test]
 fn a_logout_that_waited_for_an_order_that_was_left_answers_ours() {
     for resets in [false, true] {
-        let settings = settings("PEER", Role::Acceptor).with(|s| s.reset_on_logout = resets);
-        let mut side = Side::new(vec![settings]).logged_on();
+        let mut side = logged_on(|s| s.reset_on_logout = resets);
         assert_eq!(kinds(&side.say(0, "35=5|34=3|")), "2");
         side.log_out(0, "bye").unwrap();
         side.take(0);
@@ -361,8 +358,7 @@ fn a_logout_that_waited_for_an_order_that_was_left_answers_ours() {
 // R-LOGOUT-13
 #[test]
 fn a_slow_replay_after_our_logout_keeps_its_answer_from_nobody() {
-    let mut side =
-        Side::new(vec![settings("PEER", Role::Acceptor).with(|s| s.max_replay_rate = Some(1))]).logged_on();
+    let mut side = logged_on(|s| s.max_replay_rate = Some(1));
     for n in 0..10 {
         side.send(0, &format!("o{n}"), 1).unwrap();
     }

@@ -77,10 +77,14 @@ fn side(rate: &str) -> (Side<App>, Told) {
 
 /// A session that may send a message a second, and whose queue is soon full.
 fn side_with_a_small_queue() -> Side<App> {
+    with_a_small_queue(throttled("1/1000"))
+}
+
+fn with_a_small_queue(settings: SessionSettings) -> Side<App> {
     let (app, _) = answering();
     let mut side =
         Side::begin(BEGIN, app, Box::new(MemoryStore::new()), Vec::new()).with_outbound_queue(4096);
-    side.open(throttled("1/1000")).unwrap();
+    side.open(settings).unwrap();
     side
 }
 
@@ -623,10 +627,7 @@ fn what_may_have_been_sent_before_the_machine_stopped_is_told_and_not_sent_again
 /// Has a session whose answers no longer fit in its queue log out, and its counterparty answer that
 /// behind an order. Returns what has become of it.
 fn logged_out_behind_an_order(reset_on_logout: bool) -> (Side<App>, SessionEnd) {
-    let (app, _) = answering();
-    let mut side =
-        Side::begin(BEGIN, app, Box::new(MemoryStore::new()), Vec::new()).with_outbound_queue(4096);
-    side.open(throttled("1/3600000").with(|s| s.reset_on_logout = reset_on_logout)).unwrap();
+    let mut side = with_a_small_queue(throttled("1/3600000").with(|s| s.reset_on_logout = reset_on_logout));
     side.log_on(0, 1, "");
     let orders: Vec<u8> = (2..60).flat_map(|n| side.wire(0, &format!("35=D|34={n}|11=o|"))).collect();
     let mut left = orders[side.hear(0, &orders)..].to_vec();

@@ -52,19 +52,20 @@ pub(super) fn validity_in_seconds(der: &[u8]) -> Option<(u64, u64)> {
 
 /// Returns whether a certificate has version 1, and so no extensions.
 pub(super) fn is_version_1(der: &[u8]) -> bool {
-    let first = || {
-        let (_, certificate, _) = element(der)?;
-        let (_, signed, _) = element(certificate)?;
-        element(signed)
-    };
-    first().is_some_and(|(tag, ..)| tag != VERSION)
+    signed_part(der).and_then(element).is_some_and(|(tag, ..)| tag != VERSION)
+}
+
+/// Returns the contents of the part of a certificate that its issuer has signed.
+fn signed_part(der: &[u8]) -> Option<&[u8]> {
+    let (_, certificate, _) = element(der)?;
+    let (_, signed, _) = element(certificate)?;
+    Some(signed)
 }
 
 /// Returns the beginning and the end of a certificate's validity, each with what follows it, and
 /// the subject.
 fn validity(der: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
-    let (_, certificate, _) = element(der)?;
-    let (_, signed, _) = element(certificate)?;
+    let signed = signed_part(der)?;
     let rest = match element(signed)? {
         (VERSION, _, rest) => rest,
         _ => signed,

@@ -9,7 +9,7 @@ use crate::decide::answers::{expects_more, logout_received, misbehaved, named, r
 use crate::decide::check::Checker;
 use crate::decide::fields::{OnFault, Unexpected, fault, row_of};
 use crate::decide::logon;
-use crate::decide::reaction::{Answer, LogOut, NumberUse, Reaction, SessionReaction, Then, Told, TooHigh};
+use crate::decide::reaction::{Answer, NumberUse, Reaction, SessionReaction, Then, Told, TooHigh};
 use crate::decide::sequence::waits;
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
@@ -39,7 +39,7 @@ pub(crate) fn decide<'m>(
     debug_assert!(row.is_some_and(|row| unexpected.is_none_or(|why| row.unexpected.contains(&why))));
     let is_reset_logon = header.msg_type == msg_type::LOGON && unexpected.is_some();
     if is_reset_logon && let Err(refusal) = logon::check(session, header, message, now) {
-        return without_second_logout(connection, refusal);
+        return refuse_reset(connection, refusal);
     }
     // R-CHECK-8
     if let Some(reject) = fault(session, message, row, checker) {
@@ -60,8 +60,7 @@ pub(crate) fn decide<'m>(
             (Some(Unexpected::Resetting), OnFault::Reject) => Reaction::IgnoreBeforeReset,
             (Some(_), OnFault::InvalidLogon) => {
                 let (text, fault) = (reject.text.clone(), reject.logon_fault());
-                let refusal = logon::refuse(session, header, seq, (reject, &text), fault);
-                without_second_logout(connection, refusal)
+                refuse_reset(connection, logon::refuse(session, header, seq, (reject, &text), fault))
             }
             (_, OnFault::Report) => {
                 Answer { told: Told::Event(reject_received(message)), ..Answer::take() }.into()
@@ -84,17 +83,11 @@ pub(crate) fn decide<'m>(
     decision.map_or_else(core::convert::identity, Reaction::from)
 }
 
-/// Refuses a Logon that has crossed our Logout without another one.
+/// Refuses a Logon in the session: one that has crossed our Logout without another one.
 // R-LOGOUT-12
-fn without_second_logout<'m>(connection: &Connection, refusal: Reaction<'m>) -> Reaction<'m> {
+fn refuse_reset<'m>(connection: &Connection, refusal: Reaction<'m>) -> Reaction<'m> {
     let was_sent = connection.logon.phase() == Phase::LogoutSent && !connection.logon.logout_is_held();
-    match refusal {
-        Reaction::Answer(answer) if was_sent => match *answer {
-            Answer { then: Then::LogOut(LogOut { end, .. }), .. } => SessionReaction::close(end).into(),
-            answer => answer.into(),
-        },
-        refusal => refusal,
-    }
+    if was_sent { refusal.without_logout() } else { refusal }
 }
 
 /// Steps 15 and later: the reaction to a message of the session layer that is valid.

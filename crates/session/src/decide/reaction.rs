@@ -277,6 +277,24 @@ impl<'m> Answer<'m> {
     }
 }
 
+impl<'m> Reaction<'m> {
+    /// Returns whether it ends the session with a Logout.
+    pub(crate) fn logs_out(&self) -> bool {
+        matches!(self, Self::Answer(answer) if matches!(answer.then, Then::LogOut(_)))
+    }
+
+    /// Closes the connection without an answer where it would end the session with a Logout.
+    pub(crate) fn without_logout(self) -> Self {
+        match self {
+            Self::Answer(answer) => match *answer {
+                Answer { then: Then::LogOut(LogOut { end, .. }), .. } => SessionReaction::close(end).into(),
+                answer => answer.into(),
+            },
+            other => other,
+        }
+    }
+}
+
 impl<'m> From<SessionReaction<'m>> for Reaction<'m> {
     fn from(reaction: SessionReaction<'m>) -> Self {
         Self::Session(reaction)

@@ -225,8 +225,8 @@ impl Call<'_> {
         let note = format!("message {seq} and those after it {fate}: {why}");
         self.notify(&Event::Note(&note));
         // A Logout of the counterparty that has waited for the message answers ours. R-LOGOUT-10
-        if has_come && self.goes_on() && self.run(Call::reset_after_logout) {
-            self.logged_out();
+        if has_come && self.goes_on() {
+            self.take_as_answer();
         }
     }
 
@@ -251,17 +251,8 @@ impl Call<'_> {
         };
         // A stranger must not fill the journal with our Logouts. R-LOGON-8
         let now = self.now.mono;
-        Some(match reaction {
-            Reaction::Answer(answer) => match *answer {
-                Answer { then: Then::LogOut(LogOut { end, .. }), .. }
-                    if !self.session_mut().limits.answer_refused(now) =>
-                {
-                    SessionReaction::close(end).into()
-                }
-                answer => answer.into(),
-            },
-            reaction => reaction,
-        })
+        let is_silent = reaction.logs_out() && !self.session_mut().limits.answer_refused(now);
+        Some(if is_silent { reaction.without_logout() } else { reaction })
     }
 
     /// Records the message and acts on it in one transaction.
@@ -349,6 +340,7 @@ impl Call<'_> {
                 if gap_fills {
                     self.tell_gap_filled();
                 }
+                self.fill_at_once();
             }
             Then::AnswerLogout { .. } => self.logout_answered(),
             Then::LoggedOut => self.logged_out(),
@@ -451,6 +443,14 @@ impl Call<'_> {
         }
     }
 
+    /// Takes a Logout of the counterparty that had waited for the answer to ours.
+    // R-LOGOUT-10
+    fn take_as_answer(&mut self) {
+        if self.run(Call::reset_after_logout) {
+            self.logged_out();
+        }
+    }
+
     /// Called when our Logout was answered.
     fn logged_out(&mut self) {
         self.notify_reset_after_logout();
@@ -519,13 +519,13 @@ impl Call<'_> {
         // A Logon whose sequence number is too high is answered first, then the gap is requested
         // (1S-a), and then the application may send (R-LOGON-21).
         let is_gap = seq > next_in;
-        // A store that keeps nothing could not send after a replay what is written during it.
+        // Before anything else is written.
         let keeps_messages = self.session().fixed.keeps_messages;
         if !keeps_messages && agreed.replay_from.is_some() {
             if agreed.gap_fills {
                 self.tell_gap_filled();
             }
-            self.pump();
+            self.fill_at_once();
             if !self.goes_on() {
                 return;
             }
@@ -613,14 +613,6 @@ impl Call<'_> {
             connection.logon.request_answered = Some(seq);
             if connection.logon.phase() == Phase::LogoutAnswered {
                 return;
-            }
-            // A store that keeps nothing could not send our request after what the counterparty has
-            // requested.
-            if !self.session().fixed.keeps_messages {
-                self.pump();
-                if !self.goes_on() {
-                    return;
-                }
             }
         }
         let now = self.now.mono;
@@ -776,11 +768,7 @@ impl Call<'_> {
         let Some(connection) = &session.state.connection else { return };
         match gaps::progress(session, connection) {
             Progress::Nothing => {}
-            Progress::LoggedOut => {
-                if self.run(Call::reset_after_logout) {
-                    self.logged_out();
-                }
-            }
+            Progress::LoggedOut => self.take_as_answer(),
             Progress::AnswerLogout => {
                 if self.run(|call| call.answer_logout(None, None)) {
                     self.logout_answered();

@@ -15,7 +15,6 @@ use crate::send::seal::SendKind;
 use crate::settings::behavior::TestReqId;
 use crate::state::Phase;
 use crate::state::phase::{Leave, PhaseState};
-use crate::values::fix::msg_type;
 use crate::values::time::Mono;
 use crate::wire::admin_message::{AdminMessage, LogoutStatus, TestReqIdValue};
 
@@ -150,12 +149,11 @@ impl Call<'_> {
     pub(crate) fn test_request(&mut self) -> Result<TestReqIdValue, SendError> {
         let now = self.now.mono;
         let kind = self.session().fixed.behavior.test_req_id;
-        let interleave = self.session().fixed.settings.replay_interleave;
-        let Some(connection) = self.connection_mut() else { return Err(SendError::Unavailable) };
+        let session = self.session();
+        let Some(connection) = &session.state.connection else { return Err(SendError::Unavailable) };
         // A counterparty without heartbeats is rightly silent while the TestRequest waits.
         // R-HEARTBEAT-10
-        let is_held = connection.logon.backlog.replay.is_some() && !interleave.sends(msg_type::TEST_REQUEST);
-        let is_watched = connection.heart_bt_int > 0 || !is_held;
+        let is_watched = connection.heart_bt_int > 0 || !session.holds_test_request(connection);
         let number = connection.test_requests.wrapping_add(1);
         let id = match kind {
             // R-HEARTBEAT-5

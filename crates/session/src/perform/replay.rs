@@ -62,6 +62,14 @@ impl Stored {
 }
 
 impl Call<'_> {
+    /// Ends a replay where a store keeps nothing: there is only a gap fill to send, and nothing
+    /// that is written before it could be sent after it.
+    pub(crate) fn fill_at_once(&mut self) {
+        if !self.session().fixed.keeps_messages {
+            self.pump();
+        }
+    }
+
     /// Sends some more of an open replay. Does nothing if there is none, or no room.
     pub(crate) fn pump(&mut self) {
         let session = self.session_mut();

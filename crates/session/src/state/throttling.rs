@@ -160,8 +160,7 @@ impl Session {
         } else if by == BlockedBy::Pace && logon.backlog.replay.is_none() && !self.loses_rest() {
             Some(Mono(0))
         } else {
-            let half = self.fixed.settings.logout_timeout / 2;
-            Some(Mono(0) + (leave.until - Mono(0)).saturating_sub(half))
+            Some(self.half_gone(leave))
         }
     }
 

@@ -10,7 +10,7 @@ use crate::limits::throttle::Kind;
 use crate::settings::SessionSettings;
 use crate::settings::behavior::HeartbeatWhileTesting;
 use crate::state::backlog::Replay;
-use crate::state::phase::PhaseState;
+use crate::state::phase::{Leave, PhaseState};
 use crate::state::reading::BlockedBy;
 use crate::state::session::Session;
 use crate::state::{Connection, Phase};
@@ -159,8 +159,14 @@ impl Session {
         let waits = connection.logon.logout_is_held() && self.fixed.keeps_messages;
         // Half of the outbox is for other messages than those of a replay.
         let has_room = self.outbox.room() >= self.outbox.size() / 2;
+        (waits && has_room).then(|| self.half_gone(leave))
+    }
+
+    /// Returns when half of the time to leave is over.
+    // R-LOGOUT-7, R-LOGOUT-13
+    pub(crate) fn half_gone(&self, leave: &Leave) -> Mono {
         let half = self.fixed.settings.logout_timeout / 2;
-        (waits && has_room).then(|| Mono(0) + (leave.until - Mono(0)).saturating_sub(half))
+        Mono(0) + (leave.until - Mono(0)).saturating_sub(half)
     }
 
     /// After a Logout the connection ends anyway, in the time that there is for that.
@@ -297,14 +303,16 @@ impl Session {
     fn silent_at(&self, connection: &Connection) -> Option<Mono> {
         match connection.test_request {
             None if self.intake.reading.is_paced() => None,
-            None if connection.logon.backlog.replay.is_some()
-                && !self.fixed.settings.replay_interleave.sends(msg_type::TEST_REQUEST) =>
-            {
-                None
-            }
+            None if self.holds_test_request(connection) => None,
             None => Some(connection.last_received + self.test_request_interval(connection)),
             Some(sent) => Some(sent + self.answer_interval(connection)),
         }
+    }
+
+    /// Returns whether a TestRequest would wait for the end of a replay.
+    pub(crate) fn holds_test_request(&self, connection: &Connection) -> bool {
+        connection.logon.backlog.replay.is_some()
+            && !self.fixed.settings.replay_interleave.sends(msg_type::TEST_REQUEST)
     }
 
     /// Returns how long the answer to a TestRequest may take.
