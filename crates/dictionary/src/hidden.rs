@@ -17,10 +17,7 @@ pub(crate) fn hidden_members(dictionary: &Dictionary, mut report: impl FnMut(Def
     let mut looked = 0_u64;
     let outer = outer_tags(dictionary);
     for (place, members) in definitions(dictionary) {
-        let outer = match place {
-            Definition::Message(_) | Definition::Scenario(_) => &outer,
-            _ => &HashMap::new(),
-        };
+        let is_message = matches!(place, Definition::Message(_) | Definition::Scenario(_));
         let mut places: HashMap<u32, usize> = HashMap::with_capacity(members.len());
         for (at, member) in members.iter().enumerate() {
             // By the member that hides some of this one: the first of these tags, and how many.
@@ -28,7 +25,7 @@ pub(crate) fn hidden_members(dictionary: &Dictionary, mut report: impl FnMut(Def
             for flat in dictionary.expand(std::slice::from_ref(member)) {
                 looked += 1;
                 let first = *places.entry(flat.tag).or_insert(at);
-                let by = match outer.get(&flat.tag) {
+                let by = match outer.get(&flat.tag).filter(|_| is_message) {
                     Some(section) => Hides::Section(section),
                     None if first < at => Hides::Member(first),
                     None => continue,

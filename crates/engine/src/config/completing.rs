@@ -1,6 +1,6 @@
 //! What several keys decide together: identity, connection, sizes, validation.
 
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Policy};
@@ -15,7 +15,7 @@ use super::groups_as_sent::GroupsAsSent;
 use super::reading::SessionReader;
 use super::session::{ConnectionType, Identity};
 use super::text::Setting;
-use super::values::{local_ip, number_after, whole_number};
+use super::values::{HOST, local_ip, no_host, number_after, whole_number};
 use crate::identity_template::IdentityTemplate;
 use crate::session_check::{self, unspoken};
 
@@ -28,38 +28,6 @@ const SUB_IDS: [&str; 4] = ["SenderSubID", "SenderLocationID", "TargetSubID", "T
 /// The policy without a dictionary: fields that break the syntax are rejected even so.
 const SYNTAX_ONLY: Policy =
     Policy::ignoring().with(Check::TagSyntax, Action::Reject).with(Check::EmptyValue, Action::Reject);
-
-/// What is expected of SocketConnectHost.
-const A_HOST: &str = "a host's name or address";
-
-/// Returns what a value that is no host's name or address should have been. `port_key` is the key
-/// of its port.
-fn no_host(value: &str, port_key: &str) -> Option<String> {
-    // The zone of an address of IPv6 is whatever the system calls its interfaces.
-    let is_v6 = |value: &str| value.split('%').next().is_some_and(|ip| ip.parse::<Ipv6Addr>().is_ok());
-    let bare = |value: &str| {
-        let inner = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-        inner.filter(|inner| is_v6(inner)).map(str::to_owned)
-    };
-    if let Some(address) = bare(value) {
-        return Some(format!("the address without brackets, {address}"));
-    }
-    if value.is_empty() || value.parse::<IpAddr>().is_ok() || is_v6(value) {
-        return None;
-    }
-    if value.contains("://") {
-        return Some("a host's name or address alone, without a scheme such as tcp://".to_owned());
-    }
-    if let Some((host, port)) = value.rsplit_once(':')
-        && let Some(port) = whole_number(port, 1, 65_535)
-    {
-        let host = bare(host).unwrap_or_else(|| host.to_owned());
-        return Some(format!("a host's name or address alone, {host}; the port is {port_key}={port}"));
-    }
-    let is_of_a_name =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_') || !byte.is_ascii();
-    (!value.bytes().all(is_of_a_name)).then(|| A_HOST.to_owned())
-}
 
 impl<'s> SessionReader<'s> {
     /// Finds the role of a session without ConnectionType, as quickfixgo's configurations have
@@ -176,15 +144,16 @@ impl<'s> SessionReader<'s> {
         loop {
             let suffix = if length == 0 { String::new() } else { length.to_string() };
             let (host_key, port_key) = (format!("{host_key}{suffix}"), format!("{port_key}{suffix}"));
-            if let Some(host) = find(&host_key)
+            let (host, port) = (find(&host_key), find(&port_key));
+            if let Some(host) = host
                 && let Some(instead) = host.value.as_deref().and_then(|value| no_host(value, &port_key))
             {
                 // What is in place of `${...}` is never shown.
                 let is_written = host.value.as_ref() == Some(&host.written);
-                self.wrong(host, if is_written { &instead } else { A_HOST });
+                self.wrong(host, if is_written { &instead } else { HOST });
                 hosts = None;
             }
-            let (host, port) = match (find(&host_key), find(&port_key)) {
+            let (host, port) = match (host, port) {
                 (Some(host), Some(port)) => (host, port),
                 (None, None) if length == 0 => {
                     self.missing("SocketConnectHost and SocketConnectPort");

@@ -470,7 +470,7 @@ pub(super) static ROWS: &[Row] = &[
     row("Outgoing.CHECK", Both, Effect::Check(Direction::Outgoing),
         "reject (GroupAsSent: ignore)", "the same for outgoing messages"),
     // Transport
-    row("SocketConnectHost", Initiator, Listed { form: "a host's name or address" },
+    row("SocketConnectHost", Initiator, Listed { form: values::HOST },
         "required of an initiator", "the host to connect to; more hosts have a number from 1 after the key and are tried in turn, until one answers the Logon"),
     row("SocketConnectPort", Initiator, Listed { form: "a whole number from 1 to 65535" },
         "required of an initiator", "its port; also with a number from 1 after the key"),
@@ -573,7 +573,7 @@ pub(super) static ROWS: &[Row] = &[
         "HTTPS", "whether the acceptor's certificate must be for the host that we connect to (or SocketServerName); with `none`, any certificate of SocketCAFile will do, as long as it fits to TLSPeerPins and TLSPeerNames"),
     tls_row("UseSNI", Initiator, Flag(|d, on| d.tls.tls.send_server_name = on),
         "Y", "whether that name is said at the beginning of the handshake, where it can be read on the way"),
-    also(tls_row("SocketServerName", Initiator, Text { form: "a host's name or address", set: |d, value| values::logon_text(d.tls.tls.server_name.get_or_insert_default(), value) },
+    also(tls_row("SocketServerName", Initiator, Text { form: values::HOST, set: |d, value| values::logon_text(d.tls.tls.server_name.get_or_insert_default(), value) },
         "none: SocketConnectHost", "that name, if it is not the host's"), &["SNIHostName", "SSLServerName"]),
     tls_row("TLSPeerPins", Both, Text { form: tls::PINS, set: |d, value| d.tls.pins(value) },
         "any", "the public keys that the counterparty's certificate may have, each as the SHA-256 of its SubjectPublicKeyInfo. A certificate with one of them cannot log on as another session of the port that does not name it"),

@@ -1,7 +1,7 @@
 //! Values as text, and what each form means for a session.
 
 use core::time::Duration;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
 use fixbolt_codec::Version;
@@ -156,6 +156,38 @@ pub(super) fn path(path: &mut Option<PathBuf>, value: &str) -> Result<(), Refusa
 pub(super) fn listen(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     draft.address = local_ip(value).ok_or(Refusal::Form)?;
     Ok(())
+}
+
+/// The form of a host.
+pub(super) const HOST: &str = "a host's name or address";
+
+/// Returns what a value that is no host's name or address should have been. `port_key` is the key
+/// of its port.
+pub(super) fn no_host(value: &str, port_key: &str) -> Option<String> {
+    // The zone of an address of IPv6 is whatever the system calls its interfaces.
+    let is_v6 = |value: &str| value.split('%').next().is_some_and(|ip| ip.parse::<Ipv6Addr>().is_ok());
+    let bare = |value: &str| {
+        let inner = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        inner.filter(|inner| is_v6(inner)).map(str::to_owned)
+    };
+    if let Some(address) = bare(value) {
+        return Some(format!("the address without brackets, {address}"));
+    }
+    if value.is_empty() || value.parse::<IpAddr>().is_ok() || is_v6(value) {
+        return None;
+    }
+    if value.contains("://") {
+        return Some("a host's name or address alone, without a scheme such as tcp://".to_owned());
+    }
+    if let Some((host, port)) = value.rsplit_once(':')
+        && let Some(port) = whole_number(port, 1, 65_535)
+    {
+        let host = bare(host).unwrap_or_else(|| host.to_owned());
+        return Some(format!("a host's name or address alone, {host}; the port is {port_key}={port}"));
+    }
+    let is_of_a_name =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_') || !byte.is_ascii();
+    (!value.bytes().all(is_of_a_name)).then(|| HOST.to_owned())
 }
 
 /// Reads an address of this machine.
