@@ -64,7 +64,7 @@ pub(crate) fn read(text: &str) -> Result<Loaded, Faults> {
         };
         lines.copied().filter(|line| *line > 0)
     };
-    let lines = lines_of(&draft, line);
+    let lines = lines_of(&draft, &line);
     match draft.assemble() {
         Ok(dictionary) => found.conclude().map(|warnings| Loaded { dictionary, warnings, lines }),
         Err(faults) => {

@@ -9,10 +9,11 @@ use crate::limits;
 use crate::model::{Dictionary, Member};
 use crate::read::brief;
 
-/// Reports the members that are hidden, each with the definition that lists it and a reason that
+/// Returns the members that are hidden, each with the definition that lists it and a reason that
 /// names it and what hides it. What is hidden within a component is a matter of that component
 /// alone, not of everything that has it.
-pub(crate) fn hidden_members(dictionary: &Dictionary, mut report: impl FnMut(Definition, String)) {
+pub(crate) fn hidden_members(dictionary: &Dictionary) -> Vec<(Definition, String)> {
+    let mut found = Vec::new();
     // Members that were looked at: a small file may list large components again and again.
     let mut looked = 0_u64;
     let outer = outer_tags(dictionary);
@@ -42,13 +43,15 @@ pub(crate) fn hidden_members(dictionary: &Dictionary, mut report: impl FnMut(Def
                     1 => String::new(),
                     _ => format!(" (and {} more)", count - 1),
                 };
-                report(place, format!("{one} is hidden by {other}{more}"));
+                found.push((place, format!("{one} is hidden by {other}{more}")));
             }
             if looked > limits::ALL_MEMBERS {
-                return report(place, "from here on, hidden members are not looked for".to_string());
+                found.push((place, "from here on, hidden members are not looked for".to_string()));
+                return found;
             }
         }
     }
+    found
 }
 
 /// What hides a member.
@@ -69,20 +72,23 @@ fn outer_tags(dictionary: &Dictionary) -> HashMap<u32, &'static str> {
     tags.collect()
 }
 
-fn definitions(dictionary: &Dictionary) -> impl Iterator<Item = (Definition, &[Member])> {
-    let components = dictionary.components.iter().enumerate();
-    let components = components.map(|(at, one)| (Definition::Component(at), one.members.as_slice()));
-    let groups = dictionary.groups.iter().enumerate();
-    let groups = groups.map(|(at, one)| (Definition::Group(at), one.members.as_slice()));
-    let messages = dictionary.messages.iter().enumerate();
-    let messages = messages.map(|(at, one)| (Definition::Message(at), one.members.as_slice()));
-    let scenarios = dictionary.scenarios.iter().enumerate();
-    let scenarios = scenarios.map(|(at, one)| (Definition::Scenario(at), one.message.members.as_slice()));
-    let outer = [
-        (Definition::Header, dictionary.header.as_slice()),
-        (Definition::Trailer, dictionary.trailer.as_slice()),
-    ];
-    components.chain(groups).chain(messages).chain(scenarios).chain(outer)
+fn definitions(dictionary: &Dictionary) -> Vec<(Definition, &[Member])> {
+    let mut all: Vec<(Definition, &[Member])> = Vec::new();
+    for (at, one) in dictionary.components.iter().enumerate() {
+        all.push((Definition::Component(at), &one.members));
+    }
+    for (at, one) in dictionary.groups.iter().enumerate() {
+        all.push((Definition::Group(at), &one.members));
+    }
+    for (at, one) in dictionary.messages.iter().enumerate() {
+        all.push((Definition::Message(at), &one.members));
+    }
+    for (at, one) in dictionary.scenarios.iter().enumerate() {
+        all.push((Definition::Scenario(at), &one.message.members));
+    }
+    all.push((Definition::Header, &dictionary.header));
+    all.push((Definition::Trailer, &dictionary.trailer));
+    all
 }
 
 /// Returns the name of what has this tag in a member: `'Symbol' of component 'Instrument'`.

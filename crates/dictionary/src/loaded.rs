@@ -113,7 +113,7 @@ impl Options<'_> {
 /// Returns the lines of a draft's definitions, from the line of each.
 pub(crate) fn lines_of(
     draft: &Draft,
-    line: impl Fn(assemble::Definition) -> Option<u32>,
+    line: &dyn Fn(assemble::Definition) -> Option<u32>,
 ) -> HashMap<Key, u32> {
     use assemble::Definition as Place;
     let mut lines = HashMap::new();

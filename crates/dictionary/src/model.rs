@@ -393,16 +393,14 @@ impl Dictionary {
     pub fn data_fields(&self) -> DataFields {
         let mut pairs = self.length_data_pairs();
         pairs.extend(DataFields::STANDARD.pairs().iter().filter(|(length, _)| self.field(*length).is_none()));
-        pairs.sort_unstable();
-        DataFields::new(&pairs)
+        DataFields::new(&in_order(pairs, &|one, other| one.cmp(other)))
     }
 
     /// Returns every pair of length tag and data tag that the version defines, ascending by length
     /// tag.
     pub fn length_data_pairs(&self) -> Vec<(u32, u32)> {
-        let mut pairs: Vec<(u32, u32)> =
-            self.fields.iter().filter_map(|field| Some((field.length_tag?, field.tag))).collect();
-        pairs.sort_unstable();
+        let pairs = self.fields.iter().filter_map(|field| Some((field.length_tag?, field.tag))).collect();
+        let mut pairs: Vec<(u32, u32)> = in_order(pairs, &|one, other| one.cmp(other));
         pairs.dedup_by_key(|pair| pair.0);
         pairs
     }
@@ -473,6 +471,14 @@ pub(crate) fn sorted(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -
     let mut positions: Vec<usize> = (0..count).collect();
     sort_positions(&mut positions, compare);
     positions
+}
+
+/// Returns the items in order. Those that are equal stay as they were.
+pub(crate) fn in_order<T>(items: Vec<T>, compare: &dyn Fn(&T, &T) -> Ordering) -> Vec<T> {
+    let order =
+        sorted(items.len(), &|left, right| compare(&items[left], &items[right]).then(left.cmp(&right)));
+    let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| items[at].take()).collect()
 }
 
 pub(crate) fn compare_without_case(left: &str, right: &str) -> Ordering {

@@ -77,7 +77,7 @@ pub(crate) fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> 
         Definition::Scenario(at) => scenario_nodes.get(at).copied(),
         Definition::Header | Definition::Trailer => None,
     };
-    xml::conclude(draft, found, options.standard_names, None, &document, node_of)
+    xml::conclude(draft, found, options.standard_names, None, &document, &node_of)
 }
 
 #[derive(Default)]

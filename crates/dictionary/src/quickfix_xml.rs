@@ -132,7 +132,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             Definition::Message(at) => self.message_nodes.get(at).copied(),
             Definition::Scenario(_) | Definition::Header | Definition::Trailer => None,
         };
-        xml::conclude(draft, self.found, standard_names, self.base, document, node_of)
+        xml::conclude(draft, self.found, standard_names, self.base, document, &node_of)
     }
 
     /// Returns the draft, or `None` if there is too little to continue; errors are in `found`.

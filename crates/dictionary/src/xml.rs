@@ -209,7 +209,7 @@ pub(crate) fn conclude<'a, 'd: 'a>(
     standard_names: bool,
     base: Option<&Dictionary>,
     document: &'a Document<'d>,
-    node_of: impl Fn(Definition) -> Option<Node<'a, 'd>>,
+    node_of: &dyn Fn(Definition) -> Option<Node<'a, 'd>>,
 ) -> Result<Loaded, Faults> {
     let root = document.root_element();
     let outer = |name: &str, component: &str| {
@@ -235,18 +235,16 @@ pub(crate) fn conclude<'a, 'd: 'a>(
     if standard_names && draft.has_sound_references() {
         draft.use_standard_names();
     }
-    let lines = lines_of(&draft, |place| Some(found.line(line(node_of(place)?))));
+    let lines = lines_of(&draft, &|place| Some(found.line(line(node_of(place)?))));
     match draft.assemble() {
         Ok(dictionary) => {
-            let mut known = HashSet::new();
-            if let Some(base) = base {
-                hidden_members(base, |_, reason| _ = known.insert(reason));
-            }
-            hidden_members(&dictionary, |at, reason| {
+            let known = base.map(hidden_members).unwrap_or_default();
+            let known: HashSet<String> = known.into_iter().map(|(_, reason)| reason).collect();
+            for (at, reason) in hidden_members(&dictionary) {
                 if !known.contains(&reason) {
                     found.warn(line(node_or_root(at)), place(node_or_root(at)), reason);
                 }
-            });
+            }
             found.conclude().map(|warnings| Loaded { dictionary, warnings, lines })
         }
         Err(faults) => {

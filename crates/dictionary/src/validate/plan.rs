@@ -16,7 +16,7 @@ use super::reason::SessionRejectReason as Reason;
 use super::steps::{Step, note_of};
 use super::values::{CodeTable, check_type, in_union};
 use crate::data_type::{DataType, UnionType};
-use crate::model::{Dictionary, FlatMember, GroupId, Member};
+use crate::model::{Dictionary, FlatMember, GroupId, Member, in_order};
 
 /// No slot.
 pub(crate) const NONE: u16 = u16::MAX;
@@ -288,7 +288,7 @@ impl Plan {
                 ref longer => plan.long_types.push((longer.into(), scope)),
             }
         }
-        plan.long_types.sort_unstable();
+        plan.long_types = in_order(plan.long_types, &|(one, _), (other, _)| one.cmp(other));
         plan.first_body = FIRST_GROUP + dictionary.groups().len() as u32;
         plan.number = next_number(&plan.scopes);
         plan.add_message_masks();

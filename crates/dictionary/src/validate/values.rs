@@ -12,7 +12,7 @@ use fixbolt_codec::{
 use super::look::Word;
 use super::policy::TypeRules;
 use crate::data_type::{DataType, UnionType};
-use crate::model::CodeSet;
+use crate::model::{CodeSet, in_order};
 
 /// Checks a non-empty value against the type of its field.
 // R-REJECT-11
@@ -126,7 +126,7 @@ impl CodeTable {
                 longer => table.longer.push(longer.into()),
             }
         }
-        table.longer.sort_unstable();
+        table.longer = in_order(table.longer, &|one, other| one.cmp(other));
         if !words.is_empty() {
             table.words = vec![0; (2 * words.len()).next_power_of_two()];
             words.into_iter().for_each(|word| table.insert(word));

@@ -13,6 +13,7 @@ use super::policy::{Action, Check, Policy};
 use super::walk::Scratch;
 use super::{RefTag, Validator, Violation};
 use crate::application_versions::{ApplicationVersions, Direction, UnsupportedApplicationVersion};
+use crate::model::in_order;
 
 /// ```
 /// use fixbolt_dictionary::{ApplicationVersion, DictionarySet, fix44, fix50sp2, fixt11};
@@ -42,10 +43,9 @@ impl<V: Borrow<Validator>> ApplicationVersions<V> {
     /// transport counts first and then the version that was added first.
     pub fn data_fields(&self) -> DataFields {
         let validators = std::iter::once(self.transport()).chain(self.applications());
-        let mut pairs: Vec<(u32, u32)> =
-            validators.flat_map(|validator| validator.borrow().data_fields().pairs()).copied().collect();
-        // Stable: of one length field the first pair stays.
-        pairs.sort_by_key(|pair| pair.0);
+        let pairs = validators.flat_map(|validator| validator.borrow().data_fields().pairs()).copied();
+        // Of one length field the first pair stays.
+        let mut pairs: Vec<(u32, u32)> = in_order(pairs.collect(), &|one, other| one.0.cmp(&other.0));
         pairs.dedup_by_key(|pair| pair.0);
         pairs.truncate(DataFields::CAPACITY);
         DataFields::new(&pairs)

@@ -77,23 +77,23 @@ impl FixtDraft {
             }
         };
         let mut set = DictionarySet::new(transport).map_err(|error| refused(TRANSPORT, error.to_string()))?;
-        let mut files = self.applications.clone();
+        let files = &self.applications;
         let names_default =
             |(version, _): &(Option<Version>, _)| version.is_none_or(|named| named == default);
         if !files.iter().any(names_default) {
             set = with(set, default, shipped(default)).map_err(|reason| refused(APPLICATION, reason))?;
         }
         // The key without a version counts where both name the default one.
-        files.sort_by_key(|(version, _)| version.is_none());
-        for (version, file) in files {
+        let (named, others): (Vec<_>, Vec<_>) = files.iter().partition(|(version, _)| version.is_some());
+        for &(version, ref file) in [named, others].into_iter().flatten() {
             let key = version.map_or(APPLICATION.to_owned(), |version| format!("{APPLICATION}.{version}"));
             let version = version.unwrap_or(default);
-            let read = if shipped_in_place_of(&file) == Some(version) {
+            let read = if shipped_in_place_of(file) == Some(version) {
                 remarks.push(Remark::in_place(&key, version));
                 with(set, version, shipped(version))
             } else {
                 let is_default = version == default;
-                read_dictionary(application(&file))
+                read_dictionary(application(file))
                     .map_err(|unread| unread.or_shipped(is_default.then_some(version)))
                     .and_then(|(dictionary, odd)| {
                         remarks.extend(Remark::odd(&key, odd));

@@ -147,14 +147,16 @@ impl Schedule {
     /// Sets the dates on which no window begins, by the clock of the zone of its start.
     #[must_use]
     pub fn with_holidays(mut self, holidays: impl IntoIterator<Item = Date>) -> Self {
-        self.holidays = holidays.into_iter().collect();
+        self.holidays.clear();
+        self.holidays.extend(holidays);
         self
     }
 
     /// Sets the local times, by the zone of a window's end, at which a window ends early.
     #[must_use]
     pub fn with_early_closes(mut self, closes: impl IntoIterator<Item = (Date, TimeOfDay)>) -> Self {
-        self.early_closes = closes.into_iter().collect();
+        self.early_closes.clear();
+        self.early_closes.extend(closes);
         self
     }
 
