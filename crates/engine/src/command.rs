@@ -4,7 +4,6 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::SyncSender;
 
 use fixbolt_session::{SessionEnd, SessionKey};
 use mio::net::TcpListener;
@@ -31,16 +30,16 @@ pub(crate) enum Command {
         why: String,
         /// How long the caller waits for the answer.
         limit: Duration,
-        answer: SyncSender<Outcome>,
+        answer: oneshot::Sender<Outcome>,
     },
     /// Open a session that is accepted at a port.
-    Accept { binding: Binding, acceptance: Box<Acceptance>, adding: Permit, answer: SyncSender<Opened> },
+    Accept { binding: Binding, acceptance: Box<Acceptance>, adding: Permit, answer: oneshot::Sender<Opened> },
     /// Accept the connections to a port from now on.
     Listen { port: Port, socket: TcpListener },
     /// Continue with a connection that another worker has accepted, and that has not logged on.
     TakeOver(Box<Connection>),
     /// Open a session that we connect for.
-    Connect { initiation: Box<Initiation>, adding: Permit, answer: SyncSender<Opened> },
+    Connect { initiation: Box<Initiation>, adding: Permit, answer: oneshot::Sender<Opened> },
     /// A queue has messages, and the list of announced queues has no place for it.
     Announced(Arc<OutboundQueue>),
     /// Continue with a handshake of TLS: a step of it was computed.

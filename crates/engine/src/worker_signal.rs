@@ -7,7 +7,6 @@ use core::time::Duration;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_queue::ArrayQueue;
@@ -156,18 +155,18 @@ impl WorkerSignal {
     pub(crate) fn ask<T>(
         &self,
         limit: Duration,
-        command: impl FnOnce(SyncSender<T>) -> Command,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<T, Unanswered> {
-        let (answer, answered) = sync_channel(1);
+        let (answer, answered) = oneshot::channel();
         let number = self.leave(command(answer));
         match answered.recv_timeout(limit) {
             Ok(answer) => Ok(answer),
-            Err(RecvTimeoutError::Disconnected) => Err(Unanswered::Stopped),
-            Err(RecvTimeoutError::Timeout) if self.withdraw(number) => Err(Unanswered::Withdrawn),
+            Err(oneshot::RecvTimeoutError::Disconnected) => Err(Unanswered::Stopped),
+            Err(oneshot::RecvTimeoutError::Timeout) if self.withdraw(number) => Err(Unanswered::Withdrawn),
             // The answer may have come since.
-            Err(RecvTimeoutError::Timeout) => answered.try_recv().map_err(|error| match error {
-                TryRecvError::Disconnected => Unanswered::Stopped,
-                TryRecvError::Empty => Unanswered::TimedOut,
+            Err(oneshot::RecvTimeoutError::Timeout) => answered.try_recv().map_err(|error| match error {
+                oneshot::TryRecvError::Disconnected => Unanswered::Stopped,
+                oneshot::TryRecvError::Empty => Unanswered::TimedOut,
             }),
         }
     }

@@ -8,8 +8,7 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 
 use fixbolt_session::store::{Recovered, SessionKey, StoreError};
@@ -31,7 +30,7 @@ pub(crate) struct Background {
 
 /// The running thread; it ends when the last store that uses it is dropped.
 struct Files {
-    tasks: Option<Sender<Task>>,
+    tasks: Arc<Tasks>,
     thread: Option<JoinHandle<()>>,
     /// The process in which it runs: one that was forked from it has a copy of this value, and no
     /// thread.
@@ -41,6 +40,23 @@ struct Files {
 /// The thread of this process, if a store uses it.
 static FILES: Mutex<Weak<Files>> = Mutex::new(Weak::new());
 
+/// What the thread is to do next, in order.
+#[derive(Default)]
+struct Tasks {
+    waiting: Mutex<Waiting>,
+    added: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    tasks: Vec<Task>,
+    /// Whether nothing may be added any more.
+    ended: bool,
+}
+
+/// The tasks, as the thread has them: if it dies, those that wait are dropped with their answers.
+struct TasksOfThread(Arc<Tasks>);
+
 /// What the thread is to do, and for whom.
 struct Task {
     work: Work,
@@ -49,10 +65,10 @@ struct Task {
 }
 
 enum Work {
-    Create(NewJournal, SyncSender<Result<Box<Log>, StoreError>>),
-    Close(Open, SyncSender<Result<(), StoreError>>),
+    Create(NewJournal, oneshot::Sender<Result<Box<Log>, StoreError>>),
+    Close(Open, oneshot::Sender<Result<(), StoreError>>),
     /// Answers once everything before it is done.
-    Rest(SyncSender<()>),
+    Rest(oneshot::Sender<()>),
 }
 
 /// A journal that does not exist yet.
@@ -66,7 +82,7 @@ pub(crate) struct NewJournal {
 }
 
 /// What becomes of a task. It ends without an answer if the thread has died.
-pub(crate) type Answer<T> = Receiver<Result<T, StoreError>>;
+pub(crate) type Answer<T> = oneshot::Receiver<Result<T, StoreError>>;
 
 impl Background {
     /// Returns access to the thread of the process, which is started if there is none.
@@ -102,31 +118,28 @@ impl Background {
         creation: NewJournal,
         waker: Option<Arc<dyn WorkerWaker>>,
     ) -> Answer<Box<Log>> {
-        let (answer, receiver) = sync_channel(1);
+        let (answer, receiver) = oneshot::channel();
         self.send(Work::Create(creation, answer), waker);
         receiver
     }
 
     /// Has the journal of a session closed.
     pub(crate) fn close(&self, open: Open, waker: Option<Arc<dyn WorkerWaker>>) -> Answer<()> {
-        let (answer, receiver) = sync_channel(1);
+        let (answer, receiver) = oneshot::channel();
         self.send(Work::Close(open, answer), waker);
         receiver
     }
 
     fn send(&self, work: Work, waker: Option<Arc<dyn WorkerWaker>>) {
         self.left.fetch_add(1, Ordering::AcqRel);
-        if let Some(tasks) = &self.files.tasks {
-            // Fails only if the thread is dead, and then drops the answer's sender.
-            let _ = tasks.send(Task { work, left: Arc::clone(&self.left), waker });
-        }
+        self.files.tasks.add(Task { work, left: Arc::clone(&self.left), waker });
     }
 }
 
 impl Drop for Background {
     fn drop(&mut self) {
         if self.left() > 0 {
-            let (answer, rested) = sync_channel(1);
+            let (answer, rested) = oneshot::channel();
             self.send(Work::Rest(answer), None);
             // Fails if the thread has died, which does nothing any more.
             let _ = rested.recv();
@@ -136,9 +149,10 @@ impl Drop for Background {
 
 impl Files {
     fn start() -> Result<Self, StoreError> {
-        let (sender, receiver) = channel();
-        let thread = crate::thread::spawn(NAME, move || run(&receiver))?;
-        Ok(Self { tasks: Some(sender), thread: Some(thread), process: std::process::id() })
+        let tasks = Arc::new(Tasks::default());
+        let taken = TasksOfThread(Arc::clone(&tasks));
+        let thread = crate::thread::spawn(NAME, move || run(&taken))?;
+        Ok(Self { tasks, thread: Some(thread), process: std::process::id() })
     }
 
     /// Returns whether the thread runs, in this process.
@@ -147,9 +161,42 @@ impl Files {
     }
 }
 
+impl Tasks {
+    /// Adds a task. After the end it is dropped, with its answer's sender.
+    fn add(&self, task: Task) {
+        let mut waiting = lock(&self.waiting);
+        if !waiting.ended {
+            waiting.tasks.push(task);
+            self.added.notify_one();
+        }
+    }
+
+    /// Waits for tasks and takes all that there are, or `None` after the end.
+    fn take(&self) -> Option<Vec<Task>> {
+        let waiting = lock(&self.waiting);
+        let idle = |waiting: &mut Waiting| waiting.tasks.is_empty() && !waiting.ended;
+        let mut waiting = self.added.wait_while(waiting, idle).unwrap_or_else(PoisonError::into_inner);
+        Some(mem::take(&mut waiting.tasks)).filter(|tasks| !tasks.is_empty())
+    }
+
+    fn end(&self) {
+        lock(&self.waiting).ended = true;
+        self.added.notify_one();
+    }
+}
+
+impl Drop for TasksOfThread {
+    fn drop(&mut self) {
+        self.0.end();
+        // Dropped without the lock.
+        let left = mem::take(&mut lock(&self.0.waiting).tasks);
+        drop(left);
+    }
+}
+
 impl Drop for Files {
     fn drop(&mut self) {
-        self.tasks = None;
+        self.tasks.end();
         if let Some(thread) = self.thread.take() {
             if self.process == std::process::id() {
                 let _ = thread.join();
@@ -180,10 +227,10 @@ fn step<T>(
 
 /// Takes the tasks that wait together. New journals are created a step of each in turn: what the
 /// first one waits for brings the names of the others to disk as well.
-fn run(tasks: &Receiver<Task>) {
-    while let Ok(first) = tasks.recv() {
+fn run(tasks: &TasksOfThread) {
+    while let Some(waiting) = tasks.0.take() {
         let (mut creations, mut closings, mut resting) = (Vec::new(), Vec::new(), Vec::new());
-        for Task { work, left, waker } in std::iter::once(first).chain(tasks.try_iter()) {
+        for Task { work, left, waker } in waiting {
             match work {
                 Work::Create(creation, answer) => {
                     let made = step("creating", &creation.session, || creation.begin());

@@ -8,7 +8,6 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::TryRecvError;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey, Store, StoreError};
@@ -472,7 +471,7 @@ impl DirectoryStore {
             log.shared.closed.store(true, Ordering::Relaxed);
             drop(lock(&log.shared.archiving));
             *lock(&log.shared.creation) = None;
-            lock(&log.shared.maker).maker.closed = true;
+            lock(&log.shared.maker).closed = true;
             lock(&log.shared.head).close();
         }
         self.touched.clear();
@@ -528,8 +527,8 @@ impl Store for DirectoryStore {
         self.closing.retain_mut(|(session, answer)| {
             let closed = match answer.try_recv() {
                 Ok(closed) => closed,
-                Err(TryRecvError::Empty) => return true,
-                Err(TryRecvError::Disconnected) => Err(gone()),
+                Err(oneshot::TryRecvError::Empty) => return true,
+                Err(oneshot::TryRecvError::Disconnected) => Err(gone()),
             };
             if let Err(error) = closed {
                 self.unclean.push((session.clone(), error));

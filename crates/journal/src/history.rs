@@ -100,7 +100,7 @@ impl History {
     pub(crate) fn new(shared: Arc<Shared>, now: Instant) -> Self {
         let first = lock(&shared.head).head.first();
         let verification = (first < shared.read_from).then(Verification::default);
-        let backend = Arc::clone(&lock(&shared.maker).maker.backend);
+        let backend = Arc::clone(&lock(&shared.maker).backend);
         let next_look = now + shared.limits.look;
         let (paused_until, next_expiry) = (now, now);
         let clock = ClockWatch::new(CLOCK_HOLD);
@@ -147,8 +147,8 @@ impl History {
             let retention = shared.limits.retention;
             archive::expire(&*self.backend, &shared.directory, retention, first, generation, utc)?;
         }
-        let mut making = lock(&shared.maker);
-        making.maker.quota.look(&shared.directory)
+        let mut maker = lock(&shared.maker);
+        maker.quota.look(&shared.directory)
     }
 
     fn archive(&self, closed_to: u32) -> Result<(), StoreError> {

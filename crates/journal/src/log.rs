@@ -7,7 +7,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Receiver;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Record, RecordFlags, RecordKind, StoreError};
@@ -41,7 +40,6 @@ const RESERVE_LATE: u64 = 1 << 18;
 /// The journal of one session, open for appending.
 pub(crate) struct Log {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) ready: Receiver<Segment>,
     pub(crate) salt: u32,
     /// All segments, in order. Those after the current one were taken for a turn that was rolled
     /// back.
@@ -313,8 +311,9 @@ impl Log {
         let room = size + Checkpoint::SIZE + SEAL;
         let fits = |s: &Segment| s.mapping.len() - SEGMENT_HEADER >= room;
         if self.segments.len() == self.end.segment + 1 {
-            let segment = match self.ready.try_recv() {
-                Ok(segment) if fits(&segment) => segment,
+            let ready = lock(&self.shared.next_segment).take();
+            let segment = match ready {
+                Some(segment) if fits(&segment) => segment,
                 other => self.make_segment(room, other.into_iter().collect())?,
             };
             self.segments.push(segment);
@@ -371,9 +370,10 @@ impl Log {
     /// little space.
     #[cold]
     fn make_segment(&mut self, room: usize, mut small: Vec<Segment>) -> Result<Segment, StoreError> {
-        let mut making = lock(&self.shared.maker);
+        let mut maker = lock(&self.shared.maker);
         // One may have become ready while we waited for the lock.
-        if let Ok(late) = self.ready.try_recv() {
+        let late = lock(&self.shared.next_segment).take();
+        if let Some(late) = late {
             if small.is_empty() && late.mapping.len() - SEGMENT_HEADER >= room {
                 return Ok(late);
             }
@@ -381,9 +381,9 @@ impl Log {
         }
         while let Some(small) = small.pop() {
             lock(&self.shared.ahead).retain(|(number, _)| *number != small.number);
-            making.maker.unmake(small)?;
+            maker.unmake(small)?;
         }
-        let segment = making.maker.make(room)?;
+        let segment = maker.make(room)?;
         lock(&self.shared.ahead).push((segment.number, segment.mapping.ahead()));
         Ok(segment)
     }
@@ -448,11 +448,11 @@ impl Log {
         let shared = Arc::clone(&self.shared);
         shared.closed.store(true, Ordering::Relaxed);
         drop(lock(&shared.archiving));
-        let mut making = lock(&shared.maker);
-        making.maker.closed = true;
+        let mut maker = lock(&shared.maker);
+        maker.closed = true;
         let mut head = lock(&shared.head);
         let ahead = std::mem::take(&mut *lock(&shared.ahead));
-        let closed = self.leave(ahead, &mut making.maker, &mut head);
+        let closed = self.leave(ahead, &mut maker, &mut head);
         head.close();
         lock(&shared.past).clear();
         lock(&shared.given_up).clear();
@@ -479,9 +479,7 @@ impl Log {
             }
         }
         // Segments that were created ahead and not used would only take up space.
-        while let Ok(segment) = self.ready.try_recv() {
-            self.segments.push(segment);
-        }
+        self.segments.extend(lock(&self.shared.next_segment).take());
         while self.segments.len() > self.end.segment + 1 {
             if let Some(segment) = self.segments.pop() {
                 maker.unmake(segment)?;

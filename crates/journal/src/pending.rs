@@ -4,7 +4,6 @@
 //! heard of.
 
 use std::ops::{ControlFlow, RangeInclusive};
-use std::sync::mpsc::TryRecvError;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Record, StoreError};
@@ -100,14 +99,14 @@ impl Pending {
     pub(crate) fn poll(&mut self) -> Option<Box<Log>> {
         match self.creation.as_ref()?.try_recv() {
             Ok(made) => self.take(made),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => self.take(Err(gone())),
+            Err(oneshot::TryRecvError::Empty) => None,
+            Err(oneshot::TryRecvError::Disconnected) => self.take(Err(gone())),
         }
     }
 
     /// Waits for the journal.
     pub(crate) fn wait(&mut self) -> Result<Box<Log>, StoreError> {
-        let made = self.creation.as_ref().and_then(|creation| creation.recv().ok());
+        let made = self.creation.take().and_then(|creation| creation.recv().ok());
         if let Some(log) = self.take(made.unwrap_or_else(|| Err(self.failure.clone().unwrap_or_else(gone)))) {
             return Ok(log);
         }
@@ -228,7 +227,7 @@ mod tests {
         (|it| it.records[1].end = 6, "7 bytes are kept, and records have 6"),
         (
             |it| {
-                it.creation = Some(std::sync::mpsc::channel().1);
+                it.creation = Some(oneshot::channel().1);
                 it.failure = Some(gone());
             },
             "the journal is being created, and will never be there",

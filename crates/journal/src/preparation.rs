@@ -7,7 +7,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::TrySendError;
 use std::time::{Duration, Instant};
 
 use fixbolt_session::store::StoreError;
@@ -126,17 +125,17 @@ impl Preparation {
         if lock(&self.shared.ahead).iter().any(|(n, mapping)| *n == number && may_stay_idle(mapping)) {
             return;
         }
-        let mut making = lock(&self.shared.maker);
-        if making.maker.closed || making.maker.highest > number {
+        let mut maker = lock(&self.shared.maker);
+        if maker.closed || maker.highest > number {
             return;
         }
         // After a reset, the next segment is made for a generation like the last one, if that was
         // small.
         let small = self.shared.small_generation.swap(0, Ordering::AcqRel);
         if small > 0 {
-            making.maker.bytes = small;
+            maker.bytes = small;
         }
-        match making.maker.make(0) {
+        match maker.make(0) {
             Ok(mut segment) => {
                 let ahead = segment.mapping.ahead();
                 let first = FIRST_OF_NEXT.min(ahead.len() / 4);
@@ -144,12 +143,13 @@ impl Preparation {
                     segment.ready = segment.step(segment.ready.max(SEGMENT_HEADER));
                 }
                 lock(&self.shared.ahead).push((segment.number, ahead));
-                if let Err(TrySendError::Full(segment) | TrySendError::Disconnected(segment)) =
-                    making.ready.try_send(segment)
-                {
+                let mut ready = lock(&self.shared.next_segment);
+                if ready.is_some() {
                     lock(&self.shared.ahead).retain(|(n, _)| *n != segment.number);
-                    let _ = making.maker.unmake(segment);
+                    let _ = maker.unmake(segment);
                     self.retry = now + RETRY;
+                } else {
+                    *ready = Some(segment);
                 }
             }
             // There is no space now. If there still is none when the segment is needed, the append

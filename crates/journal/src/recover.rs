@@ -8,7 +8,6 @@ use std::fs::File;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -36,7 +35,7 @@ use crate::log::{Log, RESERVE};
 use crate::look_ahead::Wanted;
 use crate::scan::{RecordAddress, Scan};
 use crate::segment::{Quota, Segment, SegmentMaker, file_name};
-use crate::shared::{Making, Shared, SyncedMark};
+use crate::shared::{Shared, SyncedMark};
 
 /// What determines how a journal is opened, besides its files.
 pub(crate) struct Opening<'o> {
@@ -464,7 +463,6 @@ impl Opening<'_> {
         lock: Lock,
         read_from: u32,
     ) -> Result<Log, StoreError> {
-        let (sender, receiver) = sync_channel(1);
         let start = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
         let ledger = Ledger::default();
         let salt = maker.salt;
@@ -498,7 +496,8 @@ impl Opening<'_> {
                 has_found: AtomicBool::new(false),
                 waker: OnceLock::new(),
                 head: Mutex::new(head),
-                maker: Mutex::new(Making { maker, ready: sender }),
+                maker: Mutex::new(maker),
+                next_segment: Mutex::new(None),
                 ahead: Mutex::new(ahead),
                 past: Mutex::new(past),
                 reads_past: AtomicBool::new(false),
@@ -514,7 +513,6 @@ impl Opening<'_> {
                 helps: AtomicBool::new(true),
                 small_generation: AtomicU64::new(0),
             }),
-            ready: receiver,
             salt,
             segments: all,
             damage: None,

@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use fixbolt_codec::SeqNum;
@@ -47,7 +46,9 @@ pub(crate) struct Shared {
     /// The waker of the worker, called at a failure.
     pub(crate) waker: OnceLock<Arc<dyn WorkerWaker>>,
     pub(crate) head: Mutex<HeadFile>,
-    pub(crate) maker: Mutex<Making>,
+    pub(crate) maker: Mutex<SegmentMaker>,
+    /// The unused segment that was created ahead, until the worker takes it.
+    pub(crate) next_segment: Mutex<Option<Segment>>,
     /// Segments in the care of the store's threads: created, and not yet completely on disk.
     pub(crate) ahead: Mutex<Vec<(u32, MappingAhead)>>,
     /// Segments that nothing is written to any more and that are on disk.
@@ -119,12 +120,6 @@ pub(crate) struct Found {
 
 /// Damages that are reported at most; a repair lists all.
 pub(crate) const MOST_FINDINGS: usize = 64;
-
-/// Creates segments and hands them over.
-pub(crate) struct Making {
-    pub(crate) maker: SegmentMaker,
-    pub(crate) ready: SyncSender<Segment>,
-}
 
 /// Locks a mutex. Poisoning is ignored, as the values are only ever replaced as a whole.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

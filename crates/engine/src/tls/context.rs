@@ -2,7 +2,6 @@
 //! again when a file has changed, and connections that exist are left alone.
 
 use core::time::Duration;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 
 use fixbolt_journal::unpin;
@@ -165,7 +164,7 @@ pub(crate) struct TlsContexts {
 struct Contexts {
     all: Vec<Weak<TlsContext>>,
     /// Ends the thread that looks at the files when it is dropped.
-    watching: Option<Sender<()>>,
+    watching: Option<oneshot::Sender<()>>,
 }
 
 impl Default for TlsContexts {
@@ -340,12 +339,12 @@ fn nearness(end: Utc, now: Utc) -> Option<Nearness> {
 
 /// Starts the thread that looks at the files, which ends when the sender is dropped. Without it,
 /// files are loaded again on request only.
-fn watch(contexts: Weak<TlsContexts>) -> Option<Sender<()>> {
-    let (sender, receiver) = channel::<()>();
+fn watch(contexts: Weak<TlsContexts>) -> Option<oneshot::Sender<()>> {
+    let (sender, receiver) = oneshot::channel::<()>();
     let thread = std::thread::Builder::new().name("fixbolt-certificates".to_owned()).spawn(move || {
         unpin();
         let mut warned = Duration::ZERO;
-        while receiver.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        while receiver.recv_timeout(LOOK_INTERVAL) == Err(oneshot::RecvTimeoutError::Timeout) {
             let Some(contexts) = contexts.upgrade() else { return };
             contexts.look().iter().for_each(Looked::tell);
             warned += LOOK_INTERVAL;

@@ -522,7 +522,7 @@ impl Worker {
                     let awaits = match operated {
                         Operated::Done(outcome) => {
                             // The thread that asked may have gone.
-                            let _ = answer.try_send(outcome);
+                            let _ = answer.send(outcome);
                             continue;
                         }
                         Operated::Waits(awaits) => awaits,
@@ -538,12 +538,12 @@ impl Worker {
                         self.listen_too(port, socket);
                     }
                     drop(adding);
-                    let _ = answer.try_send(opened);
+                    let _ = answer.send(opened);
                 }
                 Command::Connect { initiation, adding, answer } => {
                     let opened = self.connect_for(*initiation, app);
                     drop(adding);
-                    let _ = answer.try_send(opened);
+                    let _ = answer.send(opened);
                 }
                 Command::Listen { port, socket } => self.listen_too(port, socket),
                 Command::TakeOver(connection) => self.arriving.push_back(connection),

@@ -1,7 +1,6 @@
 //! Operators who wait for a session to log on, or for its connection to end.
 
 use core::time::Duration;
-use std::sync::mpsc::SyncSender;
 
 use fixbolt_session::{Mono, SessionEnd, SessionKey};
 
@@ -19,7 +18,7 @@ pub(crate) struct Waiter {
     pub(crate) awaits: Awaits,
     /// After this time nobody listens for the answer.
     pub(crate) until: Mono,
-    pub(crate) answer: SyncSender<Outcome>,
+    pub(crate) answer: oneshot::Sender<Outcome>,
 }
 
 /// The state of an operator's command.
@@ -71,20 +70,19 @@ impl Waiters {
     }
 
     fn answer(&mut self, outcome: impl Fn(&Waiter) -> Option<Outcome>) {
-        self.0.retain(|waiter| match outcome(waiter) {
-            Some(outcome) => {
+        let mut at = 0;
+        while let Some(waiter) = self.0.get(at) {
+            match outcome(waiter) {
                 // The thread that asked may have gone.
-                let _ = waiter.answer.try_send(outcome);
-                false
+                Some(outcome) => _ = self.0.swap_remove(at).answer.send(outcome),
+                None => at += 1,
             }
-            None => true,
-        });
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::sync_channel;
 
     use super::*;
 
@@ -92,7 +90,7 @@ mod tests {
     fn operators_whose_time_has_passed_are_told_so_and_forgotten() {
         let mut waiters = Waiters::default();
         let mut wait = |now| {
-            let (answer, answered) = sync_channel(1);
+            let (answer, answered) = oneshot::channel();
             let session = SessionKey::new(0, 0, 0);
             let waiter = Waiter { session, awaits: Awaits::End, until: now, answer };
             waiters.add(now, Duration::from_secs(1), waiter);
