@@ -157,6 +157,22 @@ fn a_message_with_a_wrong_data_length_reaches_the_application_if_the_policy_does
     }
 }
 
+// R-REJECT-19
+#[test]
+fn a_wrong_data_length_is_rejected_if_only_syntax_is_checked() {
+    let syntax = [Check::TagSyntax, Check::EmptyValue, Check::DataLength];
+    let policy = syntax.into_iter().fold(Policy::ignoring(), |policy, one| policy.with(one, Action::Reject));
+    for (name, dictionary) in dictionaries() {
+        for mut side in logged_on(|s| (s.dictionary, s.policy) = (dictionary.clone(), policy)) {
+            let answer = side.say(0, &order(2, "a", "", "354=2|355=abc|"));
+            assert!(answer[0].contains("|45=2|371=354|372=D|373=5|"), "{name}: {answer:?}");
+            assert_eq!(side.app.got, [""; 0], "{name}");
+            // Nothing else of an order is looked at.
+            assert_eq!(kinds(&side.say(0, &order(3, "b", "", "6000=x|999=x|"))), "8", "{name}");
+        }
+    }
+}
+
 // R-LOGON-15
 #[test]
 fn a_logon_with_a_wrong_data_length_is_an_invalid_logon_for_both_roles() {

@@ -25,9 +25,12 @@ const SOURCE_PORT: &str = "SocketConnectSourcePort";
 const REQUIRED_IDS: [&str; 3] = ["BeginString", "SenderCompID", "TargetCompID"];
 const SUB_IDS: [&str; 4] = ["SenderSubID", "SenderLocationID", "TargetSubID", "TargetLocationID"];
 
-/// The policy without a dictionary: fields that break the syntax are rejected even so.
-const SYNTAX_ONLY: Policy =
-    Policy::ignoring().with(Check::TagSyntax, Action::Reject).with(Check::EmptyValue, Action::Reject);
+/// The policy without validation. What leaves open where the fields of a message are, or what they
+/// say, is rejected even so.
+const SYNTAX_ONLY: Policy = Policy::ignoring()
+    .with(Check::TagSyntax, Action::Reject)
+    .with(Check::EmptyValue, Action::Reject)
+    .with(Check::DataLength, Action::Reject);
 
 impl<'s> SessionReader<'s> {
     /// Finds the role of a session without ConnectionType, as quickfixgo's configurations have

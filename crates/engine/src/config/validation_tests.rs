@@ -234,6 +234,28 @@ fn each_check_has_an_action_for_each_direction() {
     );
 }
 
+#[test]
+fn without_validation_only_what_leaves_open_where_fields_are_is_rejected() {
+    for key in ["UseDataDictionary", "ValidateIncomingMessage"] {
+        let settings = one(&format!("{key}=N")).settings;
+        assert_eq!(settings.dictionary, SessionDictionary::None, "{key}");
+        let rejects = |check: &Check| settings.policy.action(*check) == Action::Reject;
+        let rejected: Vec<_> = Check::ALL.into_iter().filter(rejects).map(Check::name).collect();
+        assert_eq!(rejected, ["TagSyntax", "EmptyValue", "DataLength"], "{key}");
+    }
+    let outgoing = one("ValidateIncomingMessage=N\nValidateOutgoingMessage=Y").settings;
+    for (fields, reason) in [
+        ("354=2|355=abc|", Some(5)),
+        ("355=abc|", Some(1)),
+        ("354=3|999=x|355=abc|", Some(14)),
+        ("999=x|", None),
+    ] {
+        let found =
+            reason_by(&Validator::new(fix44()), "FIX.4.4", &format!("ORDER|{fields}"), outgoing.policy);
+        assert_eq!(found, reason, "{fields}");
+    }
+}
+
 /// Returns whether an order passes whose parties begin with PartyIDSource (447).
 fn accepts_parties_as_sent(session: &SessionConfiguration) -> bool {
     let SessionDictionary::Own(validator) = &session.settings.dictionary else { return false };

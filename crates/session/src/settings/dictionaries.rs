@@ -67,7 +67,7 @@ pub enum SessionDictionary {
     Own(Arc<Validator>),
     /// Other dictionaries, of a session of FIXT.1.1.
     Fixt(Arc<FixtDictionaries>),
-    /// No dictionary: only what the session layer itself needs is checked.
+    /// No dictionary: only the syntax of fields and the lengths of data are checked.
     None,
 }
 
