@@ -1,12 +1,14 @@
 //! What the keys of TLS decide together. A session that has one has TLS, or says that it has none.
 
+use fixbolt_session::Role;
+
 use super::error::{ConfigError, ConfigWarning};
 use super::other_keys;
 use super::reading::SessionReader;
 use super::rows::row_of;
 use super::text::Setting;
 use super::tls_draft::Mistake;
-use crate::tls::Tls;
+use crate::tls::{ClientCertificates, Tls};
 
 /// The keys that turn TLS on, or are the first to look at.
 const FIRST: [&str; 7] = [
@@ -18,6 +20,18 @@ const FIRST: [&str; 7] = [
     "TLSPeerPins",
     "TLSPeerNames",
 ];
+
+/// The keys with which certificates are verified.
+const VERIFYING: [&str; 5] = [
+    "SocketCAFile",
+    "SSLCACertificate",
+    "CertificationAuthoritiesFile",
+    "CertificationAuthoritiesDirectory",
+    "CertificateRevocationListFile",
+];
+
+/// The keys that say whether an acceptor asks clients for certificates.
+const ASKING: [&str; 3] = ["NeedClientAuth", "SSLRequireClientCertificate", "CertificateVerifyLevel"];
 
 /// Returns whether a key is about TLS, whether or not it is used.
 pub(super) fn is_of_tls(key: &str) -> bool {
@@ -41,7 +55,13 @@ impl<'s> SessionReader<'s> {
             warnings.push(setting.doubtful(why.to_owned()));
         }
         match self.draft.tls.finish(role) {
-            Ok(tls) => tls,
+            Ok(tls) => {
+                let is_off = |tls: &Tls| tls.client_certificates == ClientCertificates::Off;
+                if role == Role::Acceptor && tls.as_ref().is_some_and(is_off) {
+                    self.check_unasked(warnings);
+                }
+                tls
+            }
             Err(mistakes) => {
                 for mistake in mistakes {
                     self.tell_tls(mistake, first);
@@ -55,6 +75,26 @@ impl<'s> SessionReader<'s> {
     fn net_key(&self) -> Option<&'s Setting> {
         let on = self.find("SocketUseSSL").filter(|on| on.key.eq_ignore_ascii_case("SSLEnable"));
         on.or_else(|| self.find("SSLCertificate"))
+    }
+
+    /// Warns of what would verify clients, in the session of an acceptor that asks them for no
+    /// certificate. What it inherits may be for other sessions, once a key says that it asks for
+    /// none.
+    fn check_unasked(&self, warnings: &mut Vec<ConfigWarning>) {
+        let says_so = ASKING.into_iter().find_map(|name| self.find(name));
+        for name in VERIFYING {
+            match (says_so, self.find(name)) {
+                (None, Some(setting)) => {
+                    let why = "an acceptor verifies no client with it unless it asks for certificates; write NeedClientAuth=Y, or N if that is meant";
+                    warnings.push(setting.doubtful(why.to_owned()));
+                }
+                (Some(off), Some(setting)) if self.find_own(name).is_some() => {
+                    let why = format!("{}={} asks clients for no certificate", off.key, off.written);
+                    warnings.push(setting.without_effect(why));
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Checks that a session without TLS has none on purpose. What does not apply to its role

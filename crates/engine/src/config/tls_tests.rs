@@ -288,6 +288,48 @@ fn clients_certificates_are_asked_for_only_of_authorities_that_are_named() {
 }
 
 #[test]
+fn an_acceptor_that_asks_for_no_certificate_is_told_what_verifies_nobody() {
+    let told = |role: &str, shared: &str, own: &str| -> Vec<String> {
+        let text = format!("[DEFAULT]\n{shared}\n{}", text(role, own));
+        let warnings = Configuration::from_text("a.cfg", &text).unwrap().warnings;
+        warnings.iter().map(ToString::to_string).collect()
+    };
+    let server = "ServerCertificateFile=a.pem\nServerCertificateKeyFile=a.key";
+    for key in [
+        "SocketCAFile=a",
+        "SSLCACertificate=./a",
+        "CertificationAuthoritiesFile=a",
+        "CertificationAuthoritiesDirectory=a",
+        "CertificateRevocationListFile=a",
+    ] {
+        let (name, _) = key.split_once('=').unwrap();
+        let unasked = format!(
+            "{name}: an acceptor verifies no client with it unless it asks for certificates; write NeedClientAuth=Y, or N if that is meant"
+        );
+        let own = told("acceptor", "X-A=1", &format!("{server}\n{key}"));
+        assert_eq!(own, [format!("a.cfg:11: {unasked}")]);
+        assert_eq!(told("acceptor", key, server), [format!("a.cfg:2: {unasked}")]);
+        // The session says so itself: what it inherits is for other sessions.
+        for (off, said) in [
+            ("NeedClientAuth=n", "NeedClientAuth=n"),
+            ("SSLRequireClientCertificate=N", "SSLRequireClientCertificate=N"),
+            ("CertificateVerifyLevel=0", "CertificateVerifyLevel=0"),
+        ] {
+            let own = told("acceptor", "X-A=1", &format!("{server}\n{key}\n{off}"));
+            let expected = format!("a.cfg:11: {name} has no effect: {said} asks clients for no certificate");
+            assert_eq!(own, [expected]);
+            assert_eq!(told("acceptor", key, &format!("{server}\n{off}")), [""; 0], "{key} {off}");
+        }
+        let authority = if name == "CertificateRevocationListFile" { "\nSocketCAFile=b" } else { "" };
+        for asks in ["NeedClientAuth=Y", "NeedClientAuth=requested", "CertificateVerifyLevel=2"] {
+            let own = told("acceptor", "X-A=1", &format!("{server}\n{key}\n{asks}{authority}"));
+            assert_eq!(own, [""; 0], "{key} {asks}");
+        }
+        assert_eq!(told("initiator", "X-A=1", &format!("SocketUseSSL=Y\n{key}")), [""; 0], "{key}");
+    }
+}
+
+#[test]
 fn what_is_wrong_with_tls_is_said_with_what_to_do() {
     for (role, keys, expected) in [
         ("acceptor", "SocketUseSSL=Y", "this session has no SocketCertificateFile"),
