@@ -430,6 +430,8 @@ mod plain_text_tests;
 #[cfg(test)]
 mod port_tests;
 #[cfg(test)]
+mod row_tests;
+#[cfg(test)]
 mod schedule_tests;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,6 @@ use core::time::Duration;
 use fixbolt_dictionary::Policy;
 use fixbolt_session::{Compatibility, Role, SessionDictionary, SessionSettings, WhileLoggedOff};
 
-use super::rows::{ROWS, Row, Scope};
 use super::*;
 use crate::initiation::HostSelection;
 
@@ -18,7 +17,7 @@ TargetCompID=TRADER
 SocketAcceptPort=9880
 ";
 
-const INITIATOR: &str = "[SESSION]
+pub(super) const INITIATOR: &str = "[SESSION]
 ConnectionType=initiator
 BeginString=FIX.4.2
 SenderCompID=TRADER
@@ -463,139 +462,8 @@ fn each_logon_tag_is_a_field_and_those_with_a_key_of_their_own_are_its_value() {
     }
 }
 
-/// The smallest session in which a row can be set.
-fn base_of(row: &Row) -> &'static str {
-    if row.scope == Scope::Initiator { INITIATOR } else { ACCEPTOR }
-}
-
 #[test]
-fn the_default_of_each_row_is_what_a_session_has_without_the_key() {
-    let mut compared = 0;
-    for row in ROWS.iter().filter(|row| !row.effect.has_many_keys()) {
-        if row.scope == Scope::Engine {
-            continue;
-        }
-        let in_words = ["required", "none", "any", "the shipped", "left to"];
-        if in_words.iter().any(|words| row.default.starts_with(words)) {
-            continue;
-        }
-        let default = row.default.split(' ').next().unwrap();
-        let base = match (row.is_of_tls && row.name != "SocketUseSSL", row.scope) {
-            (false, _) => base_of(row).to_owned(),
-            (true, Scope::Initiator) => with(INITIATOR, "SocketUseSSL=Y"),
-            (true, _) => with(ACCEPTOR, "SocketUseSSL=Y\nSocketKeyStore=own.pem"),
-        };
-        for name in row.names() {
-            let (without, given) = (one(&base), one(&with(&base, &format!("{name}={default}"))));
-            assert_eq!(without, given, "{name}={default}");
-        }
-        compared += 1;
-    }
-    assert!(compared > 35, "{compared}");
-}
-
-#[test]
-fn every_row_does_something() {
-    for (line, row) in [
-        ("Compatibility=quickfix", "Compatibility"),
-        ("ValidationPolicy=tolerant", "ValidationPolicy"),
-        ("HeartBtInt=7", "HeartBtInt"),
-        ("TestRequestDelayMultiplier=0.5", "TestRequestDelayMultiplier"),
-        ("HeartBeatTimeoutMultiplier=1.4", "HeartBeatTimeoutMultiplier"),
-        ("DisableHeartBeatCheck=Y", "DisableHeartBeatCheck"),
-        ("ResendRequestChunkSize=7", "ResendRequestChunkSize"),
-        ("ClosedResendInterval=Y", "ClosedResendInterval"),
-        ("SendRedundantResendRequests=Y", "SendRedundantResendRequests"),
-        ("MaxResendRange=7", "MaxResendRange"),
-        ("MaxResends=7", "MaxResends"),
-        ("ResendPeriod=7", "ResendPeriod"),
-        ("ResendOverLimit=gap-fill", "ResendOverLimit"),
-        ("OutboundHighWatermark=30", "OutboundHighWatermark"),
-        ("OutboundLowWatermark=7", "OutboundLowWatermark"),
-        ("SlowConsumerTimeout=7", "SlowConsumerTimeout"),
-        ("MaxOutboundRate=7", "MaxOutboundRate"),
-        ("MaxOrderRate=7/100", "MaxOrderRate"),
-        ("OutboundThrottle=refuse", "OutboundThrottle"),
-        ("MaxInboundRate=7", "MaxInboundRate"),
-        ("InboundThrottle=disconnect", "InboundThrottle"),
-        ("MaxResentRateFactor=7", "MaxResentRateFactor"),
-        ("LogonTimeout=7", "LogonTimeout"),
-        ("LogoutTimeout=7", "LogoutTimeout"),
-        ("ResetOnLogon=Y", "ResetOnLogon"),
-        ("ResetOnLogout=Y", "ResetOnLogout"),
-        ("ResetOnDisconnect=Y", "ResetOnDisconnect"),
-        ("PersistMessages=N", "PersistMessages"),
-        ("SendNextExpectedMsgSeqNum=Y", "SendNextExpectedMsgSeqNum"),
-        ("EnableLastMsgSeqNumProcessed=Y", "EnableLastMsgSeqNumProcessed"),
-        ("TolerateLowMsgSeqNumAtLogon=once", "TolerateLowMsgSeqNumAtLogon"),
-        ("TestMessageIndicator=Y", "TestMessageIndicator"),
-        ("HeartBtInt=7\nHeartBtIntOverride=Y", "HeartBtIntOverride"),
-        ("AllowPosDup=Y", "AllowPosDup"),
-        ("RejectMessageOnUnhandledException=Y", "RejectMessageOnUnhandledException"),
-        ("ResetSeqTime=08:00:00\nEnableResetSeqTime=Y", "ResetSeqTime"),
-        ("DisconnectOnError=Y", "DisconnectOnError"),
-        ("ResetOnError=Y", "ResetOnError"),
-        ("LogonTag=5001=x", "LogonTag"),
-        ("ResendHorizon=7", "ResendHorizon"),
-        ("WhileLoggedOff=keep", "WhileLoggedOff"),
-        ("MaxDeliveryAttempts=7", "MaxDeliveryAttempts"),
-        ("MaskedTags=none", "MaskedTags"),
-        ("CheckCompID=N", "CheckCompID"),
-        ("RequiresOrigSendingTime=N", "RequiresOrigSendingTime"),
-        ("CheckLatency=N", "CheckLatency"),
-        ("MaxLatency=7", "MaxLatency"),
-        ("MillisecondsInTimeStamp=N", "MillisecondsInTimeStamp"),
-        ("TimestampPrecision=PICOS", "TimestampPrecision"),
-        ("MaxMessageSize=8192", "MaxMessageSize"),
-        ("OutboundBufferSize=100000", "OutboundBufferSize"),
-        ("ReorderBufferSize=0", "ReorderBufferSize"),
-        ("UseDataDictionary=N", "UseDataDictionary"),
-        ("ValidateIncomingMessage=N", "ValidateIncomingMessage"),
-        ("ValidateFieldsOutOfOrder=N", "ValidateFieldsOutOfOrder"),
-        ("ValidateFieldsHaveValues=N", "ValidateFieldsHaveValues"),
-        ("ValidateUserDefinedFields=N", "ValidateUserDefinedFields"),
-        ("ValidateUnorderedGroupFields=N", "ValidateUnorderedGroupFields"),
-        ("FirstFieldInGroupIsDelimiter=Y\nIncoming.GroupOrder=ignore", "FirstFieldInGroupIsDelimiter"),
-        ("GroupsAsSent=453", "GroupsAsSent"),
-        ("AllowUnknownMsgFields=Y", "AllowUnknownMsgFields"),
-        ("AllowUnknownEnumValues=Y", "AllowUnknownEnumValues"),
-        ("RejectInvalidMessage=N", "RejectInvalidMessage"),
-        ("Incoming.MsgType=warn", "Incoming.CHECK"),
-        ("ValidateOutgoingMessage=Y", "ValidateOutgoingMessage"),
-        ("AllowedRemoteAddresses=127.0.0.1, ::1", "AllowedRemoteAddresses"),
-        ("ProxyProtocolFrom=10.0.0.5, 10.1.0.0/16", "ProxyProtocolFrom"),
-        ("SocketAcceptHost=0.0.0.0", "SocketAcceptHost"),
-        ("SocketNodelay=N", "SocketNodelay"),
-        ("SocketSendBufferSize=7", "SocketSendBufferSize"),
-        ("SocketReceiveBufferSize=7", "SocketReceiveBufferSize"),
-        ("SocketKeepAlive=Y", "SocketKeepAlive"),
-        ("SocketLinger=7", "SocketLinger"),
-        ("SocketOobInline=Y", "SocketOobInline"),
-        ("SocketTrafficClass=7", "SocketTrafficClass"),
-        ("DedicatedWorker=spinning", "DedicatedWorker"),
-        ("DedicatedWorker=blocking\nDedicatedWorkerCore=0", "DedicatedWorkerCore"),
-        ("SocketConnectSourceHost=127.0.0.1", "SocketConnectSourceHost"),
-        ("SocketLocalPort=7", "SocketConnectSourcePort"),
-        ("HostSelectionPolicyPriorityStartOverInterval=7", "HostSelectionPolicyPriorityStartOverInterval"),
-        ("FileStorePath=x", "FileStorePath"),
-        ("SocketConnectTimeout=7", "SocketConnectTimeout"),
-        ("HostSelectionPolicy=round_robin", "HostSelectionPolicy"),
-        ("ReconnectInterval=7", "ReconnectInterval"),
-        ("MaxReconnectInterval=70", "MaxReconnectInterval"),
-        ("SessionQualifier=7", "SessionQualifier"),
-        ("StartTime=08:00:00\nEndTime=17:00:00", "StartTime"),
-        ("NonStopSession=Y\nLogonTime=08:00:00\nLogoutTime=17:00:00", "LogonTime"),
-        ("AppDataDictionary=FIX50SP2.xml", "AppDataDictionary"),
-    ] {
-        let row = ROWS.iter().find(|other| other.name == row).unwrap();
-        let fixt = ACCEPTOR.replace("FIX.4.4", "FIXT.1.1") + "DefaultApplVerID=9\n";
-        let base = match row.name {
-            "SessionQualifier" => INITIATOR,
-            "DefaultApplVerID" | "AppDataDictionary" => &fixt,
-            _ => base_of(row),
-        };
-        assert_ne!(one(base), one(&with(base, line)), "{line}");
-    }
+fn settings_have_the_values_of_the_file() {
     let session =
         one(&with(ACCEPTOR, "WhileLoggedOff=keep\nMaskedTags=554, 925\nTestRequestDelayMultiplier=1"));
     assert_eq!(session.settings.while_logged_off, WhileLoggedOff::Keep);
