@@ -15,7 +15,7 @@ use rcgen::{
 use rustls::crypto::{ActiveKeyExchange, CryptoProvider, SharedSecret, SupportedKxGroup, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{Accepted, Acceptor, WebPkiClientVerifier};
 use rustls::time_provider::TimeProvider;
 use rustls::version::{TLS12, TLS13};
 use rustls::{
@@ -26,6 +26,7 @@ use rustls::{
 use super::context::{TlsContext, TlsContexts};
 use super::settings::{Authorities, ClientCertificates, OwnCertificate, Pem, Tls};
 use super::stream::TlsStream;
+use super::suite::CipherSuite;
 
 /// When the tests begin: 2026-01-01T00:00:00Z.
 const BEGIN: u64 = 1_767_225_600;
@@ -370,6 +371,102 @@ fn only_a_whole_client_hello_is_one() {
         let mut ours = port.accept().unwrap();
         ours.fill(&mut &record[..], false);
         assert_eq!(ours.has_hello(), is_hello, "{record:?}");
+    }
+}
+
+/// Returns the hello of an initiator.
+fn hello(tls: &Tls) -> Accepted {
+    let initiator = Arc::new(TlsContexts::by(Clock::new())).of_initiator(tls, "VENUE").unwrap();
+    let (mut acceptor, mut sent) = (Acceptor::default(), VecDeque::new());
+    initiator.connect("localhost").unwrap().flush(&mut sent).unwrap();
+    acceptor.read_tls(&mut sent).unwrap();
+    acceptor.accept().ok().flatten().expect("it is a whole hello")
+}
+
+/// Returns IANA's name of a cipher suite.
+fn name_of(suite: rustls::CipherSuite) -> String {
+    suite.as_str().unwrap().replace("TLS13_", "TLS_")
+}
+
+#[test]
+fn a_hello_has_the_suites_of_the_settings_in_their_order_and_no_protocol() {
+    let authority = Authority::new();
+    let mut tls = authority.tls(&authority.issue("CLIENT", 1, BEGIN + HOUR));
+    for (settings, expected) in
+        [(Vec::new(), &CipherSuite::ALL[..]), (Tls::fixs().cipher_suites, &CipherSuite::FIXS)]
+    {
+        tls.cipher_suites = settings;
+        let accepted = hello(&tls);
+        let hello = accepted.client_hello();
+        let offered = hello.cipher_suites().iter().map(|suite| name_of(*suite));
+        // The last one stands for secure renegotiation.
+        let offered: Vec<_> = offered.filter(|name| !name.ends_with("_SCSV")).collect();
+        assert_eq!(offered, expected.iter().map(|suite| suite.name()).collect::<Vec<_>>());
+        assert!(hello.alpn().is_none());
+    }
+}
+
+#[test]
+fn a_hello_says_the_name_of_the_host_only_if_it_is_to() {
+    let authority = Authority::new();
+    let mut tls = authority.tls(&authority.issue("CLIENT", 1, BEGIN + HOUR));
+    assert_eq!(hello(&tls).client_hello().server_name(), Some("localhost"));
+    tls.send_server_name = false;
+    assert_eq!(hello(&tls).client_hello().server_name(), None);
+}
+
+#[test]
+fn an_acceptor_prefers_tls_13_and_the_suites_of_the_settings_in_their_order() {
+    let (clock, authority) = (Clock::new(), Authority::new());
+    let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+    let own = authority.issue("VENUE", 1, BEGIN + HOUR);
+    let port = contexts.of_port(&Tls { cipher_suites: Tls::fixs().cipher_suites, ..authority.tls(&own) });
+    let (port, client) = (port.unwrap(), authority.issue("CLIENT", 2, BEGIN + HOUR));
+    // What is agreed on with a client that prefers AES-256, and has every suite except those that
+    // were agreed on before.
+    let agreed = |versions: &[&'static SupportedProtocolVersion]| {
+        let mut provider = ring::default_provider();
+        let mut agreed = Vec::new();
+        loop {
+            let (chain, key) = client.read();
+            let time = Arc::<Clock>::clone(&clock);
+            let config = ClientConfig::builder_with_details(Arc::new(provider.clone()), time)
+                .with_protocol_versions(versions)
+                .unwrap()
+                .with_root_certificates(authority.roots())
+                .with_client_auth_cert(chain, key)
+                .unwrap();
+            let name = ServerName::try_from("localhost").unwrap();
+            let mut theirs = ClientConnection::new(Arc::new(config), name).unwrap().into();
+            if shake(&mut port.accept().unwrap(), &mut theirs).is_err() {
+                return agreed;
+            }
+            let suite = theirs.negotiated_cipher_suite().unwrap().suite();
+            provider.cipher_suites.retain(|one| one.suite() != suite);
+            agreed.push(name_of(suite));
+        }
+    };
+    // Our key is one of ECDSA.
+    let of_tls13 = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384"];
+    assert_eq!(agreed(&[&TLS12, &TLS13]), of_tls13);
+    assert_eq!(agreed(&[&TLS13]), of_tls13);
+    let of_tls12 = ["TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"];
+    assert_eq!(agreed(&[&TLS12]), of_tls12);
+}
+
+#[test]
+fn an_acceptor_agrees_on_no_protocol() {
+    for version in VERSIONS {
+        let (clock, authority) = (Clock::new(), Authority::new());
+        let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
+        let port = contexts.of_port(&authority.tls(&authority.issue("VENUE", 1, BEGIN + HOUR))).unwrap();
+        let client = authority.client(&authority.issue("CLIENT", 2, BEGIN + HOUR), version, &clock);
+        let mut config = (*client).clone();
+        config.alpn_protocols = vec![b"fix".to_vec()];
+        let name = ServerName::try_from("localhost").unwrap();
+        let mut theirs = ClientConnection::new(Arc::new(config), name).unwrap().into();
+        shake(&mut port.accept().unwrap(), &mut theirs).unwrap();
+        assert_eq!(theirs.alpn_protocol(), None, "{version:?}");
     }
 }
 
