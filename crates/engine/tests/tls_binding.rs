@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use fixbolt::session::{Role, SessionId};
 use fixbolt::tls::{ClientCertificates, Tls};
-use fixbolt::{Acceptance, Engine, EngineBuilder, Initiation};
+use fixbolt::{Acceptance, Change, Engine, EngineBuilder, Initiation};
 use support::certificates::{Authority, Issued};
 use support::lines::Lines;
 use support::*;
@@ -161,6 +161,23 @@ fn the_certificate_of_a_session_that_was_left_out_is_for_no_other() {
     let line = tried(address, "STAYS", &authority, &authority.issue("LEFT"));
     assert!(line.contains("belongs to another session of this port"), "{line}");
     let line = tried(address, "STAYS", &authority, &authority.issue("SOMEBODY"));
+    assert!(line.contains("=connected "), "{line}");
+    venue.stop().unwrap();
+}
+
+#[test]
+fn the_certificate_of_a_session_is_for_no_other_until_the_session_is_removed() {
+    let authority = Authority::new();
+    let open = strict(&authority);
+    let named = session("NAMED", by_comp_id(&open));
+    let id = named.settings.id.clone();
+    let builder = Engine::builder().accept(anywhere(), named);
+    let venue = start(builder.accept(anywhere(), session("NAMES NONE", open)));
+    let (address, own) = (venue.addresses()[0], authority.issue("NAMED"));
+    let line = tried(address, "NAMES NONE", &authority, &own);
+    assert!(line.contains("belongs to another session of this port"), "{line}");
+    venue.session(&id).unwrap().remove(Change::new("jane", "it has left us"), LIMIT).unwrap();
+    let line = tried(address, "NAMES NONE", &authority, &own);
     assert!(line.contains("=connected "), "{line}");
     venue.stop().unwrap();
 }
