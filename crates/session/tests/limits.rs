@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_session::{
     AcceptedHeartBtInt, Compatibility, Misbehavior, Read, Role, SessionDictionary, SessionEnd,
@@ -204,6 +204,28 @@ fn gap_fills_that_we_requested_do_not_count_as_a_flood() {
     for n in 2..900u64 {
         let fill = format!("35=4|34={n}|43=Y|122={}|123=Y|36={}|", side.time(), n + 1);
         side.say(0, &fill);
+        if n % 100 == 0 {
+            side.pass(Duration::from_secs(1));
+        }
+    }
+    assert!(!side.next(0).close);
+}
+
+#[test]
+fn what_we_requested_does_not_count_as_a_flood_after_a_message_was_left_for_the_next_connection() {
+    let mut side = logged_on(|s| {
+        (s.max_session_message_rate, s.logout_timeout) = (Some(10), Duration::from_secs(60));
+    });
+    assert_eq!(kinds(&side.say(0, "35=D|34=1000|11=late|")), "2");
+    side.log_out(0, "bye").unwrap();
+    side.take(0);
+    side.app.mood = Mood::NotNow;
+    let order = side.wire(0, &format!("35=D|34=2|43=Y|122={}|11=x|", side.time()));
+    side.hear(0, &order);
+    side.pass(Duration::from_secs(30));
+    assert_eq!(side.wake(0, &order), order.len(), "it is left");
+    for n in 3..900u64 {
+        side.say(0, &format!("35=4|34={n}|43=Y|122={}|123=Y|36={}|", side.time(), n + 1));
         if n % 100 == 0 {
             side.pass(Duration::from_secs(1));
         }

@@ -291,6 +291,52 @@ fn a_counterparty_that_breaks_a_limit_while_our_logout_waits_for_a_replay_gets_o
     }
 }
 
+// R-LOGOUT-12
+#[test]
+fn whatever_ends_the_connection_after_our_logout_sends_no_other_one() {
+    for fields in ["35=A|34=2|98=0|108=30|", "35=0|", "35=0|34=2x|"] {
+        let mut side = logged_on(|_| {});
+        side.log_out(0, "bye").unwrap();
+        assert_eq!(kinds(&side.take(0)), "5");
+        assert_eq!(kinds(&side.say(0, fields)), "", "{fields}");
+        let end = side.disconnect(0);
+        assert!(matches!(end, Some(SessionEnd::PeerMisbehaved(_))), "{fields}: {end:?}");
+    }
+    // A gap that is never filled.
+    let mut side = logged_on(|s| (s.max_resend_requests, s.logout_timeout) = (2, Duration::from_secs(200)));
+    assert_eq!(kinds(&side.say(0, "35=0|34=9|")), "2");
+    side.log_out(0, "bye").unwrap();
+    assert_eq!(kinds(&side.take(0)), "5");
+    let mut sent = String::new();
+    for n in 10..40 {
+        side.pass(Duration::from_secs(4));
+        sent += &kinds(&side.say(0, &format!("35=0|34={n}|")));
+        if side.next(0).close {
+            break;
+        }
+    }
+    let end = side.disconnect(0);
+    assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled)), "{sent}");
+    assert_eq!(sent, "2");
+}
+
+// R-LOGOUT-13
+#[test]
+fn what_is_too_large_after_a_message_that_was_left_requests_nothing() {
+    let mut side = logged_on(|s| s.logout_timeout = Duration::from_secs(10));
+    side.app.mood = Mood::NotNow;
+    side.log_out(0, "bye").unwrap();
+    side.take(0);
+    let late = side.wire(0, "35=D|34=2|11=late|");
+    side.hear(0, &late);
+    side.pass(Duration::from_secs(5));
+    assert_eq!(side.wake(0, &late), late.len());
+    let large = "x".repeat(70_000);
+    assert_eq!(kinds(&side.say(0, &format!("35=D|34=3|11=b|58={large}|"))), "");
+    assert_eq!(kinds(&side.say(0, "35=5|34=4|")), "");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
+}
+
 // R-LOGOUT-13
 #[test]
 fn the_answer_to_our_logout_is_read_behind_an_order_that_the_application_puts_off() {

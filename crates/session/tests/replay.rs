@@ -373,3 +373,27 @@ fn a_burst_of_requests_from_after_a_gap_goes_on_with_a_replay_once_a_call() {
     side.receive(0, &burst);
     assert_eq!(messages(&side.write(0, usize::MAX)).len(), 16);
 }
+
+// R-RESEND-7
+#[test]
+fn while_a_message_is_put_off_a_replay_passes_over_any_number_of_heartbeats() {
+    let mut side = Side::new(vec![settings("PEER", Role::Acceptor)]);
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
+    for n in 2..2002 {
+        assert_eq!(kinds(&side.say(0, &format!("35=1|34={n}|112=t|"))), "0");
+    }
+    side.app.mood = Mood::NotNow;
+    let bytes = [side.wire(0, "35=2|34=2002|7=1|16=0|"), side.wire(0, "35=D|34=2003|11=late|")].concat();
+    let mut used = side.hear(0, &bytes);
+    let mut sent = messages(&side.write(0, usize::MAX));
+    // As often as the session asks for it, in 10 ms.
+    for _ in 0..1000 {
+        if side.next(0).deadline.is_some_and(|due| due > side.now.mono) {
+            side.pass(Duration::from_micros(10));
+        } else {
+            used += side.wake(0, &bytes[used..]);
+            sent.extend(messages(&side.write(0, usize::MAX)));
+        }
+    }
+    assert!(kinds(&sent) == "4" && sent[0].contains("|36=2002|"), "{sent:?}");
+}

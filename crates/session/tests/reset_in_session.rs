@@ -1,12 +1,18 @@
 //! A reset of the sequence numbers in a session that is logged on (24-hour reset): R-RESET-6 to
 //! R-RESET-10.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fixbolt_codec::{SeqNum, Version};
+use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::store::{Record, RecordKind, Store, StoreError};
 use fixbolt_session::{
-    LogonFault, Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionSettings, Unreached,
+    LogonFault, Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings,
+    Unreached, WhileLoggedOff,
 };
 
 const ANSWER: &str = "35=A|34=1|98=0|108=30|141=Y|";
@@ -114,6 +120,22 @@ fn without_a_heartbeat_the_reset_is_abandoned_and_the_session_continues() {
     assert_eq!(numbers(&side).0, 4);
 }
 
+// R-RESET-8
+#[test]
+fn a_reset_that_is_abandoned_without_heartbeats_lets_the_session_continue() {
+    let settings = settings("PEER", Role::Acceptor).with(|s| s.logon_timeout = Duration::from_secs(7));
+    let mut side = Side::new(vec![settings]);
+    side.connect(0);
+    assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "A");
+    begin(&mut side).unwrap();
+    assert_eq!(kinds(&side.take(0)), "1");
+    for _ in 0..20 {
+        side.pass(Duration::from_secs(7));
+        side.wake(0, &[]);
+    }
+    assert_eq!((kinds(&side.take(0)).as_str(), side.next(0).close), ("", false));
+}
+
 // R-RESET-9
 #[test]
 fn a_logon_that_is_not_answered_ends_the_connection() {
@@ -185,6 +207,8 @@ fn a_reset_that_crosses_our_logout_is_followed_behind_an_order_that_was_left() {
     side.pass(Duration::from_secs(1));
     side.wake(0, &bytes);
     assert_eq!(numbers(&side), (1, 2));
+    let lost = "what was left for the next connection is lost";
+    assert!(side.app.notes.iter().any(|note| note.contains(lost)), "{:?}", side.app.notes);
     assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
 }
 
@@ -412,4 +436,50 @@ fn what_was_numbered_before_a_reset_and_never_taken_by_the_socket_is_told() {
     side.log_on(0, 1, "");
     assert_eq!(kinds(&side.say(0, "35=2|34=2|7=1|16=0|")), "4");
     assert_eq!(side.app.unreached, []);
+}
+
+/// A store in memory that refuses changes within a generation while it is told to.
+struct Full(Arc<AtomicBool>);
+
+impl Intercept<MemoryStore> for Full {
+    fn append(
+        &mut self,
+        store: &mut MemoryStore,
+        session: SessionKey,
+        record: &Record<'_>,
+    ) -> Result<(), StoreError> {
+        if record.kind == RecordKind::Adjust && self.0.load(Ordering::Relaxed) {
+            return Err(StoreError::Full { place: "test".into() });
+        }
+        store.append(session, record)
+    }
+}
+
+// R-RESET-13, R-RESEND-3
+#[test]
+fn a_reset_that_crosses_our_logout_and_was_not_stored_makes_no_later_order_a_logout() {
+    let refuses = Arc::new(AtomicBool::new(false));
+    let store = Intercepted::new(MemoryStore::new(), Full(Arc::clone(&refuses)));
+    let settings = settings("PEER", Role::Acceptor).with(|s| {
+        (s.while_logged_off, s.reset_on_logout) = (WhileLoggedOff::Keep, true);
+    });
+    let mut side = Side::on_store(Box::new(store), vec![settings]);
+    side.log_on(0, 1, "");
+    side.log_out(0, "good night").unwrap();
+    side.take(0);
+    refuses.store(true, Ordering::Relaxed);
+    side.say(0, ANSWER);
+    side.disconnect(0);
+    refuses.store(false, Ordering::Relaxed);
+    side.pass(Duration::from_secs(60));
+    side.wake(0, &[]);
+    side.log_on(0, 2, "");
+    side.say(0, "35=5|34=3|");
+    side.disconnect(0);
+    assert_eq!(numbers(&side), (1, 1), "{:?}", side.app.resets);
+    side.send(0, "first", 1).unwrap();
+    let out = side.log_on(0, 1, "");
+    assert_eq!(kinds(&out), "A", "{out:?}");
+    let out = side.say(0, "35=2|34=2|7=1|16=0|");
+    assert!(kinds(&out).starts_with('D') && out[0].contains("|11=first|"), "{out:?}");
 }

@@ -83,7 +83,7 @@ pub(crate) fn decide<'m>(
     decision.map_or_else(core::convert::identity, Reaction::from)
 }
 
-/// Refuses a Logon in the session: one that has crossed our Logout without another one.
+/// Refuses a Logon in the session: one that has crossed our Logout without an answer.
 // R-LOGOUT-12
 fn refuse_reset<'m>(connection: &Connection, refusal: Reaction<'m>) -> Reaction<'m> {
     let was_sent = connection.logon.phase() == Phase::LogoutSent && !connection.logon.logout_is_held();

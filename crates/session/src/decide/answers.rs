@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use fixbolt_codec::{FromField, Message, Redacted, SeqNum, Tag};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
-use crate::decide::reaction::{Answer, LogOut, Reaction, SessionReaction, Then};
+use crate::decide::reaction::{Answer, LogOut, Parting, Reaction, SessionReaction, Then};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
 use crate::events::rejects::{BusinessReject, BusinessRejectReason};
@@ -74,7 +74,7 @@ pub(crate) fn misbehaved<'m>(
     cause: Option<SeqNum>,
     end: SessionEnd,
 ) -> Answer<'m> {
-    Answer::log_out(LogOut { text: text.into(), cause, end, await_answer: false })
+    Answer::log_out(LogOut { text: text.into(), cause, end, parting: Parting::Close })
 }
 
 /// 9: answers a sequence number that is too low.
@@ -82,7 +82,8 @@ pub(crate) fn misbehaved<'m>(
 pub(crate) fn number_too_low<'m>(expected: SeqNum, seq: SeqNum) -> Answer<'m> {
     let text = format!("MsgSeqNum too low, expecting {expected} but received {seq}");
     let too_low = Misbehavior::MsgSeqNumTooLow { expected, received: seq };
-    misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(too_low))
+    let (end, parting) = (SessionEnd::PeerMisbehaved(too_low), Parting::CloseAfterAnother);
+    Answer::log_out(LogOut { text: text.into(), cause: Some(seq), end, parting })
 }
 
 pub(crate) fn named<'m>(reason: SessionRejectReason, tag: Tag, named: RefTagId) -> Reject<'m> {
@@ -107,7 +108,7 @@ pub(crate) fn reject_and_log_out<'m>(
     text: Cow<'m, str>,
     end: SessionEnd,
 ) -> Answer<'m> {
-    let log_out = LogOut { text, cause: Some(seq), end, await_answer: true };
+    let log_out = LogOut { text, cause: Some(seq), end, parting: Parting::AwaitAnswer };
     Answer::reject(seq, header.msg_type, reject).then(Then::LogOut(log_out))
 }
 

@@ -17,7 +17,7 @@ use crate::decide::check::Checker;
 use crate::decide::due::SESSION_END;
 use crate::decide::fields::Unexpected;
 use crate::decide::logon;
-use crate::decide::reaction::{Answer, Decision, LogOut, Reaction, Then, Told};
+use crate::decide::reaction::{Answer, Decision, LogOut, Parting, Reaction, Then, Told};
 use crate::decide::sequence::{Arrived, poss_dup_fault, reject_poss_dup, too_high, too_low};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
@@ -46,6 +46,10 @@ pub(crate) fn decide<'m>(
 ) -> Decision<'m> {
     let Some(connection) = &session.state.connection else { return Reaction::Ignore.into() };
     match arrived(session, connection, header, message, is_reordered, now) {
+        Arrived::Decided(Reaction::Ignore) => {
+            let requested = header.seq.and_then(|seq| session.requested(connection, header, seq));
+            Decision { reaction: Reaction::Ignore, requested }
+        }
         Arrived::Decided(reaction) => reaction.into(),
         // R-CHECK-9
         Arrived::Due(seq, requested) if !header.is_session_layer() => match checker.check(session, message) {
@@ -233,7 +237,7 @@ fn too_many<'m>(
     // Another one after our Logout ends the connection before that is answered: a flood goes on.
     let then = if session.fixed.settings.inbound_throttle == InboundThrottle::Disconnect {
         let end = SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit: rate });
-        Then::LogOut(LogOut { text: text.into(), cause: Some(seq), end, await_answer: true })
+        Then::LogOut(LogOut { text: text.into(), cause: Some(seq), end, parting: Parting::AwaitAnswer })
     } else {
         Then::Pardon
     };
@@ -249,7 +253,7 @@ fn other_begin_string<'m>(session: &Session, message: &Message<'m>) -> Option<Re
     }
     let end = SessionEnd::PeerMisbehaved(Misbehavior::BeginString);
     let text = Cow::Borrowed("Incorrect BeginString");
-    Some(Answer::log_out(LogOut { text, cause: None, end, await_answer: true }).into())
+    Some(Answer::log_out(LogOut { text, cause: None, end, parting: Parting::AwaitAnswer }).into())
 }
 
 /// 6, test case 2k.

@@ -9,7 +9,9 @@ use crate::decide::answers::{
 };
 use crate::decide::check::Checker;
 use crate::decide::fields::logon_fault;
-use crate::decide::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, SessionReaction, Then, Told};
+use crate::decide::reaction::{
+    Agreed, Answer, LogOut, NumberUse, Parting, Reaction, SessionReaction, Then, Told,
+};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::logon::{LogonFault, LogonRefusal, RefusingAnswer};
 use crate::settings::behavior::{Farewell, InvalidLogon, OptionalField};
@@ -290,7 +292,7 @@ pub(crate) fn refuse<'m>(
             (Some(AdminMessage::Reject { seq, msg_type: header.msg_type, reject }), text.to_owned())
         }
     };
-    let log_out = LogOut { text: text.into(), cause: Some(seq), end, await_answer: false };
+    let log_out = LogOut { text: text.into(), cause: Some(seq), end, parting: Parting::Close };
     Answer { reply, ..Answer::log_out(log_out) }.into()
 }
 
@@ -404,7 +406,8 @@ pub(crate) fn reset_after_logout<'m>(
     let (reply, then) = if connection.logon.logout_is_held() {
         let text = "this Logout was waiting when the reset arrived".into();
         let answer = ours(session, connection.heart_bt_int, true, SeqNum::ONE);
-        let log_out = LogOut { text, cause: None, end, await_answer: false };
+        let parting = Parting::CloseAfterAnother;
+        let log_out = LogOut { text, cause: None, end, parting };
         (Some(AdminMessage::Logon(answer)), Then::LogOut(log_out))
     } else {
         (None, Then::Crossed(end))

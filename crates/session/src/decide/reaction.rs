@@ -172,9 +172,18 @@ pub(crate) struct LogOut<'m> {
     pub(crate) text: Cow<'m, str>,
     pub(crate) cause: Option<SeqNum>,
     pub(crate) end: SessionEnd,
-    /// Whether to wait for its answer, so that both sides agree on the last sequence numbers (2i,
-    /// 2k, 2o).
-    pub(crate) await_answer: bool,
+    pub(crate) parting: Parting,
+}
+
+/// What follows a Logout that we send because of what the counterparty has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Parting {
+    /// Its answer is awaited, so that both sides agree on the last sequence numbers (2i, 2k, 2o).
+    AwaitAnswer,
+    /// The connection is closed. If a Logout was sent before, there is no second one.
+    Close,
+    /// The connection is closed after it, whether or not one was sent before.
+    CloseAfterAnother,
 }
 
 /// The parameters in the counterparty's Logon.

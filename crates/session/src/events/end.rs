@@ -231,7 +231,9 @@ impl fmt::Display for SessionEnd {
             Self::LogonRefusedByPeer(refusal) => refusal.fmt(f),
             Self::LoggedOutByPeer => f.write_str("the counterparty logged out"),
             Self::LoggedOutByUs => f.write_str("logged out"),
-            Self::LogoutTimedOut => f.write_str("the counterparty did not answer our Logout in time"),
+            Self::LogoutTimedOut => {
+                f.write_str("the counterparty did not answer our Logout in time, or reset the sequence numbers instead")
+            }
             Self::PeerDidNotClose => {
                 f.write_str("the counterparty logged out and did not close the connection in time")
             }

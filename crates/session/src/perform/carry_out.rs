@@ -14,7 +14,8 @@ use crate::decide::gaps::{self, Ahead, GapStep, Progress};
 use crate::decide::inbound;
 use crate::decide::logon;
 use crate::decide::reaction::{
-    Agreed, Answer, Counts, Decision, LogOut, NumberUse, Reaction, SessionReaction, Then, Told, TooHigh,
+    Agreed, Answer, Counts, Decision, LogOut, NumberUse, Parting, Reaction, SessionReaction, Then, Told,
+    TooHigh,
 };
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::error::SendError;
@@ -345,7 +346,17 @@ impl Call<'_> {
             Then::AnswerLogout { .. } => self.logout_answered(),
             Then::LoggedOut => self.logged_out(),
             Then::LoggedOn(agreed) => self.logged_on(seq, agreed),
-            Then::Crossed(end) | Then::Close(end) => self.react(SessionReaction::close(end)),
+            Then::Crossed(end) => {
+                let session = self.session_mut();
+                session.standing.note_crossed(session.state.stored.generation);
+                if session.intake.reading.leaves_rest && !session.loses_rest() {
+                    self.notify(&Event::Note(
+                        "what was left for the next connection is lost: the counterparty has reset the sequence numbers",
+                    ));
+                }
+                self.react(SessionReaction::close(end));
+            }
+            Then::Close(end) => self.react(SessionReaction::close(end)),
         }
     }
 }
@@ -357,7 +368,7 @@ fn after_reject<'m>(session: &Session, seq: SeqNum, text: Cow<'m, str>) -> Then<
         return Then::GoOn;
     }
     let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidMessage { seq });
-    Then::LogOut(LogOut { text, cause: Some(seq), end, await_answer: true })
+    Then::LogOut(LogOut { text, cause: Some(seq), end, parting: Parting::AwaitAnswer })
 }
 
 impl Call<'_> {
@@ -370,7 +381,6 @@ impl Call<'_> {
                 // requests what it misses, which is a gap fill.
                 let session = self.session_mut();
                 session.state.stored.next_out = SeqNum(2);
-                session.standing.note_crossed(session.state.stored.generation);
                 self.record_change(RecordKind::Adjust, logon::CROSSED)
             }
             Then::LoggedOn(agreed) => {
@@ -381,9 +391,9 @@ impl Call<'_> {
                 }
                 Ok(())
             }
-            Then::LogOut(LogOut { text, cause, end, await_answer }) => {
+            Then::LogOut(LogOut { text, cause, end, parting }) => {
                 let text = core::mem::take(text);
-                self.log_out(text, *cause, end.clone(), *await_answer)
+                self.log_out(text, *cause, end.clone(), *parting)
             }
             Then::Replay { begin, end, gap_fills } => {
                 self.begin_replay(*begin, *end, *gap_fills);
@@ -656,6 +666,10 @@ impl Call<'_> {
         let session = self.session();
         let next_in = session.state.stored.next_in;
         let max_message_size = session.fixed.settings.max_message_size;
+        // R-LOGOUT-13
+        if session.intake.reading.leaves_rest {
+            return;
+        }
         if seq > next_in {
             return self.ask_for_gap(Ahead { replayed: poss_dup, ..Ahead::new(seq) });
         }
@@ -714,7 +728,7 @@ impl Call<'_> {
                 };
                 let end = SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled);
                 self.session_mut().give_up();
-                self.run(|call| call.log_out(text.into(), None, end, false));
+                self.run(|call| call.log_out(text.into(), None, end, Parting::Close));
             }
             GapStep::Ask(gap) => {
                 if self.request_missing(gap, ahead.seq) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 
-use crate::decide::reaction::SessionReaction;
+use crate::decide::reaction::{Parting, SessionReaction};
 use crate::events::end::SessionEnd;
 use crate::events::error::SendError;
 use crate::events::event::Event;
@@ -36,7 +36,7 @@ impl Call<'_> {
             SessionReaction::EndWith(ending) => {
                 let (text, end) = *ending;
                 if self.session().state.may_log_out() {
-                    self.with_room(|call| call.log_out(text, None, end.clone(), false));
+                    self.with_room(|call| call.log_out(text, None, end.clone(), Parting::Close));
                 }
                 self.close(end);
             }
@@ -175,23 +175,26 @@ impl Call<'_> {
         Err(SendError::BackPressure)
     }
 
-    /// Sends a Logout. If an answer is awaited, the connection is closed once it has come or its
-    /// time is over; otherwise once the Logout is written.
+    /// Sends a Logout, unless one was sent before and is enough. If an answer is awaited, the
+    /// connection is closed once it has come or its time is over; otherwise once the Logout is
+    /// written.
+    // R-LOGOUT-12
     pub(crate) fn log_out(
         &mut self,
         text: Cow<'_, str>,
         cause: Option<SeqNum>,
         end: SessionEnd,
-        await_answer: bool,
+        parting: Parting,
     ) -> Result<(), SendError> {
         let Some(connection) = self.connection_mut() else { return Err(SendError::NotLoggedOn) };
         let logs_out_already = connection.logon.phase() == Phase::LogoutSent;
-        if await_answer && !logs_out_already {
+        if parting == Parting::AwaitAnswer && !logs_out_already {
             return self.send_logout(text, cause, Some(end));
         }
         // A counterparty that violates another rule in the meantime is no longer listened to. One
         // whose Logout waits for a replay gets another one in its place.
-        if await_answer && !connection.logon.logout_is_held() {
+        let was_sent = logs_out_already && !connection.logon.logout_is_held();
+        if was_sent && parting != Parting::CloseAfterAnother {
             self.close(end);
             return Ok(());
         }

@@ -112,6 +112,10 @@ impl Call<'_> {
     pub(crate) fn abandon_reset(&mut self, why: &str) {
         if let Some(connection) = self.connection_mut() {
             connection.resetting = None;
+            // Nobody waits for the answer to its TestRequest where heartbeats are not watched.
+            if connection.heart_bt_int == 0 {
+                connection.test_request = None;
+            }
         }
         self.notify(&Event::ResetAbandoned { why });
     }

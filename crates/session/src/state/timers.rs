@@ -220,8 +220,10 @@ impl Session {
         let reading = &self.intake.reading;
         let is_throttled =
             || self.limits.outbound_permits.as_ref().is_some_and(|permits| permits.is_following());
-        let is_slowed = |since| replay.next <= replay.end && self.limits.replay_due > since;
-        let reads = reading.blocked.is_none_or(|blocked| is_slowed(blocked.since));
+        // Of numbers that are passed over, nothing is sent that the socket could have accepted.
+        let is_under_way = |since| self.limits.replay_due > since || replay.gap_from.is_some();
+        let goes_on = |since| replay.next <= replay.end && is_under_way(since);
+        let reads = reading.blocked.is_none_or(|blocked| goes_on(blocked.since));
         let goes_on = self.outbox.is_empty() && (reads || reading.is_paced() || is_throttled());
         goes_on.then(|| self.resumes_at(replay))
     }
