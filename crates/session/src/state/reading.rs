@@ -35,9 +35,9 @@ pub(crate) struct Reading {
     /// The last message from after a gap that was not kept although an open-ended request for what
     /// is missing was on its way: it was requested with that.
     pub(crate) dropped: Option<(Generation, SeqNum)>,
-    /// Whether messages are left for the next connection, because one of them could not be processed
-    /// soon after our Logout: nothing but the answer to it, a ResendRequest, or a reset of the
-    /// sequence numbers is processed any more.
+    /// Whether messages are left for the next connection, because one of them could not be
+    /// processed soon after our Logout: nothing but the answer to it, a ResendRequest, or a reset
+    /// of the sequence numbers is processed any more.
     pub(crate) leaves_rest: bool,
     pub(crate) budget: Budget,
     pub(crate) flood: Flood,
