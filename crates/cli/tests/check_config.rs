@@ -410,3 +410,31 @@ fn a_private_key_that_is_slow_to_sign_with_is_a_warning_that_says_what_a_signatu
         assert!(warnings.iter().all(|warning| warning.starts_with(&of_key)), "{warnings:?}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn too_few_file_descriptors_for_the_journals_stop_the_check_and_the_start() {
+    let others: String =
+        (0..60).map(|n| format!("[SESSION]\nBeginString=FIX.4.4\nTargetCompID=T{n}\n")).collect();
+    let directory = directory("few-descriptors");
+    let path = directory.join("venue.cfg");
+    let store = format!("FileStorePath={}\n[SESSION]\n", directory.join("store").display());
+    std::fs::write(&path, VENUE.replacen("[SESSION]\n", &store, 1) + &others).unwrap();
+    let within = |limit: u32, command: &str| {
+        let program = env!("CARGO_BIN_EXE_fixbolt");
+        let line = format!("ulimit -n {limit}; exec {program} {command} {}", path.display());
+        let ended = Command::new("sh").args(["-c", &line]).stdin(Stdio::null()).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (ended.status.code(), text(&ended.stdout) + &text(&ended.stderr))
+    };
+    let needs = "FileStorePath: the process may open ";
+    for command in ["check-config", "serve --config"] {
+        let (status, said) = within(100, command);
+        let line = said.lines().find(|line| line.contains(needs)).unwrap_or_else(|| panic!("{said}"));
+        assert!(status != Some(0) && line.contains("more files, and the start needs "), "{said}");
+        assert!(line.contains(&path.display().to_string()) && line.contains("`ulimit -n`"), "{said}");
+    }
+    let (status, said) = within(180, "check-config");
+    assert!(status == Some(0) && said.contains("too few to have all 61 sessions connected"), "{said}");
+    assert!(!within(1000, "check-config").1.contains(needs));
+}

@@ -64,6 +64,7 @@ pub mod config;
 mod configured;
 #[cfg(test)]
 mod damage;
+mod descriptors;
 mod distribution;
 mod driven;
 mod encoding;

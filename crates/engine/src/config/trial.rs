@@ -1,6 +1,7 @@
 //! What an engine with a configuration would find when it starts.
 
 use core::net::SocketAddr;
+use std::collections::HashSet;
 
 use fixbolt_journal::try_to_create_in;
 use fixbolt_session::schedule::{Position, Schedule};
@@ -15,6 +16,7 @@ use crate::builder::EngineBuilder;
 use crate::builder::trial::Obstacle;
 use crate::clock;
 use crate::configured::journals;
+use crate::descriptors::{self, Descriptors, Opened, TooFew};
 use crate::error::EngineError;
 use crate::ports::try_to_bind;
 use crate::tls::doubts;
@@ -41,6 +43,9 @@ impl CheckedConfiguration {
             self.warn_of_cores(&configuration);
             self.warn_of_schedules(clock::now().utc);
             self.warn_of_source_addresses();
+            if let Some(descriptors) = descriptors::look() {
+                self.compare_descriptors(&configuration, descriptors);
+            }
             for Obstacle { error, key, is_in_use } in obstacles(&configuration) {
                 let (key, place, reason) = self.told(key, &error);
                 if is_in_use {
@@ -129,6 +134,39 @@ impl CheckedConfiguration {
         let named = of_workers.iter().find_map(written);
         if let Some((key, place)) = named {
             self.warnings.push(ConfigWarning { place, key, instead, is_used: true });
+        }
+    }
+
+    /// Compares what an engine with this configuration opens with what the process may open.
+    fn compare_descriptors(&mut self, configuration: &Configuration, descriptors: Descriptors) {
+        let Configuration { engine, sessions, .. } = configuration;
+        let ports: HashSet<SocketAddr> = sessions
+            .iter()
+            .filter_map(|session| match &session.connection {
+                ConnectionType::Acceptor { listen, .. } => Some(SocketAddr::from(*listen)),
+                ConnectionType::Initiator { .. } => None,
+            })
+            .collect();
+        let has_journal = |session: &&SessionConfiguration| {
+            session.journal.is_some() && matches!(session.identity, Identity::Fixed(_))
+        };
+        let shared = engine.workers.unwrap_or(engine.cores.len().max(1));
+        let opened = Opened {
+            sessions: sessions.len(),
+            journals: sessions.iter().filter(has_journal).count(),
+            ports: ports.len(),
+            workers: shared + sessions.iter().filter(|session| session.dedicated.is_some()).count(),
+        };
+        let store = |session| written(session, |setting| setting.key == "FileStorePath");
+        let Some((key, place)) = self.sessions.iter().find_map(store) else { return };
+        match opened.fits(descriptors) {
+            Ok(()) => {}
+            Err(TooFew::ToStart(reason)) => {
+                self.mistakes.push(ConfigError::Start { place, key: Some(key), reason });
+            }
+            Err(TooFew::ToConnect(instead)) => {
+                self.warnings.push(ConfigWarning { place, key, instead, is_used: true });
+            }
         }
     }
 

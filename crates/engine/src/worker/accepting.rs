@@ -9,12 +9,12 @@ use fixbolt_session::{Application, Mono, Refusal};
 use mio::net::TcpListener;
 
 use super::Worker;
-use super::admission::{Descriptors, Intake};
+use super::admission::Intake;
 use super::connection::{Connection, Stage};
 use super::connections::Connections;
-use super::descriptors;
 use super::listeners::Incoming;
 use super::transport::Transport;
+use crate::descriptors::{self, Descriptors};
 use crate::ports::Port;
 
 /// When to accept again if there may be more connections than were accepted at once.

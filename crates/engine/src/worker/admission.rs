@@ -19,15 +19,10 @@ use std::collections::HashMap;
 
 use fixbolt_session::Mono;
 
+use crate::descriptors::Descriptors;
 use crate::limits::ConnectionLimits;
 use crate::origin::Origin;
 
-/// The file descriptors that are left alone besides those for sessions: what a journal, the log or
-/// the application may need at any time.
-const RESERVED_DESCRIPTORS: usize = 16;
-/// One more descriptor is left alone for each group of this many sessions: their journals begin
-/// segments, and their stores are opened again after a failure.
-const SESSIONS_PER_DESCRIPTOR: usize = 4;
 /// While descriptors are short, a connection is not closed before its Logon can have arrived, and
 /// one that has sent something not before the rest of it can have.
 const GRACE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
@@ -149,15 +144,6 @@ struct Counts {
     /// Those of the pending ones that keep their place.
     keeping: usize,
     dynamic: usize,
-}
-
-/// The file descriptors of the process.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Descriptors {
-    /// How many it may have open (RLIMIT_NOFILE).
-    pub(crate) limit: usize,
-    /// How many more it may open.
-    pub(crate) left: usize,
 }
 
 /// What the listeners may do now.
@@ -366,7 +352,7 @@ impl Admission {
     pub(crate) fn intake(&mut self, now: Mono, descriptors: Descriptors, sessions: usize) -> Intake {
         self.look_at_time(now);
         let Descriptors { limit, left } = descriptors;
-        let reserve = (RESERVED_DESCRIPTORS + sessions / SESSIONS_PER_DESCRIPTOR).min(limit / 2);
+        let reserve = descriptors.reserve(sessions);
         // A few more than the reserve end the shortage, so that it does not begin and end with
         // every connection.
         let lasts = left <= reserve.saturating_add(limit / 16) || now < self.short_until;
