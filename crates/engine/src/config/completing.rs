@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Policy};
-use fixbolt_session::{Role, SessionDictionary, WrongSetting, wrong_settings};
+use fixbolt_session::{Role, SessionDictionary, SettingRange, WrongSetting, wrong_settings};
 
 use super::dictionaries::Dictionaries;
 use super::dictionary_file::{Remark, shipped_in_place_of};
@@ -17,6 +17,7 @@ use super::session::{ConnectionType, Identity};
 use super::text::Setting;
 use super::values::{HOST, local_ip, no_host, number_after, whole_number};
 use crate::identity_template::IdentityTemplate;
+use crate::initiation::HostSelection;
 use crate::session_check::{self, unspoken};
 
 /// The rows of an initiator's own address.
@@ -24,6 +25,41 @@ const SOURCE_HOST: &str = "SocketConnectSourceHost";
 const SOURCE_PORT: &str = "SocketConnectSourcePort";
 const REQUIRED_IDS: [&str; 3] = ["BeginString", "SenderCompID", "TargetCompID"];
 const SUB_IDS: [&str; 4] = ["SenderSubID", "SenderLocationID", "TargetSubID", "TargetLocationID"];
+
+/// Why keys about slow counterparties have no effect.
+const NEVER_SLOW: &str = "with OutboundHighWatermark=100 no counterparty counts as slow";
+/// Why keys about messages that are sent again have no effect.
+const NOT_SENT_AGAIN: &str = "PersistMessages=N sends no message again";
+
+/// A key that turns on a field which earlier versions do not have.
+pub(super) struct Later {
+    pub(super) key: &'static str,
+    pub(super) since: Version,
+    pub(super) why: &'static str,
+}
+
+const NEXT_EXPECTED: Later = Later {
+    key: "SendNextExpectedMsgSeqNum",
+    since: Version::Fix44,
+    why: "versions before FIX.4.4 have no NextExpectedMsgSeqNum (789)",
+};
+const LAST_PROCESSED: Later = Later {
+    key: "EnableLastMsgSeqNumProcessed",
+    since: Version::Fix42,
+    why: "versions before FIX.4.2 have no LastMsgSeqNumProcessed (369)",
+};
+pub(super) const LATER: [Later; 2] = [NEXT_EXPECTED, LAST_PROCESSED];
+
+/// The keys that say how incoming messages are validated.
+const OF_INCOMING: [&str; 7] = [
+    "ValidateFieldsOutOfOrder",
+    "ValidateFieldsHaveValues",
+    "ValidateUserDefinedFields",
+    "ValidateUnorderedGroupFields",
+    "AllowUnknownMsgFields",
+    "AllowUnknownEnumValues",
+    "RejectInvalidMessage",
+];
 
 /// The policy without validation. What leaves open where the fields of a message are, or what they
 /// say, is rejected even so.
@@ -266,15 +302,20 @@ impl<'s> SessionReader<'s> {
         with((index > 0).then_some(index)).or_else(|| with(None))
     }
 
-    /// Warns of keys of the session that only say more about what another key begins.
+    /// Warns of keys of the session that only say more about what another key begins, or that
+    /// another one leaves nothing to say.
     pub(super) fn check_partners(&self, warnings: &mut Vec<ConfigWarning>) {
         if !self.mistakes.is_empty() {
             return;
         }
-        let Draft { settings, check_latency, .. } = &self.draft;
+        let Draft { settings, check_latency, persist_messages, host_selection, .. } = &self.draft;
         let is_slowed = settings.max_outbound_rate.is_some() || settings.max_order_rate.is_some();
         let has_limit = settings.max_resends.is_some() || settings.max_resend_range.is_some();
-        let beats = self.draft.role != Some(Role::Acceptor) || settings.heart_bt_int_override;
+        let is_acceptor = self.draft.role == Some(Role::Acceptor);
+        let decides = is_acceptor && settings.heart_bt_int_override;
+        let has_watermark =
+            u64::from(settings.high_watermark_percent) < SettingRange::HIGH_WATERMARK_PERCENT.to;
+        let since = |first: Version| self.draft.version.is_none_or(|version| version >= first);
         let pairs = [
             ("InboundThrottle", settings.max_inbound_rate.is_some(), "MaxInboundRate sets no limit"),
             ("OutboundThrottle", is_slowed, "neither MaxOutboundRate nor MaxOrderRate sets a limit"),
@@ -283,8 +324,29 @@ impl<'s> SessionReader<'s> {
             ("MaxLatency", *check_latency, "CheckLatency=N checks no times"),
             (
                 "HeartBtInt",
-                beats,
+                !is_acceptor || decides,
                 "an acceptor answers with the HeartBtInt of the Logon; HeartBtIntOverride=Y makes this one count",
+            ),
+            ("AcceptedHeartBtInt", !decides, "HeartBtIntOverride=Y accepts any HeartBtInt"),
+            ("ClockJumpHold", settings.schedule.is_some(), "the session has no schedule"),
+            ("SlowConsumerTimeout", has_watermark, NEVER_SLOW),
+            ("OutboundLowWatermark", has_watermark, NEVER_SLOW),
+            ("MaxReplayRate", *persist_messages, NOT_SENT_AGAIN),
+            ("ReplayInterleave", *persist_messages, NOT_SENT_AGAIN),
+            (
+                "HostSelectionPolicyPriorityStartOverInterval",
+                *host_selection == HostSelection::Priority,
+                "HostSelectionPolicy=ROUND_ROBIN goes on with the next host",
+            ),
+            (
+                NEXT_EXPECTED.key,
+                !settings.next_expected_msg_seq_num || since(NEXT_EXPECTED.since),
+                NEXT_EXPECTED.why,
+            ),
+            (
+                LAST_PROCESSED.key,
+                !settings.last_msg_seq_num_processed || since(LAST_PROCESSED.since),
+                LAST_PROCESSED.why,
             ),
         ];
         for (key, has_partner, why) in pairs {
@@ -392,6 +454,7 @@ impl<'s> SessionReader<'s> {
                 format!("{key} is set, but only ValidateOutgoingMessage=Y validates outgoing messages"),
             );
         }
+        self.check_unvalidated(incoming, outgoing, warnings);
         let draft = &mut self.draft;
         draft.settings.policy = if incoming { draft.incoming } else { SYNTAX_ONLY };
         draft.settings.outbound_policy = outgoing.then_some(draft.outgoing);
@@ -419,6 +482,29 @@ impl<'s> SessionReader<'s> {
                 }
             }
         }
+    }
+
+    /// Warns of keys of the session about what is not validated.
+    fn check_unvalidated(&self, incoming: bool, outgoing: bool, warnings: &mut Vec<ConfigWarning>) {
+        let mut idle: Vec<&str> = Vec::new();
+        if !incoming {
+            idle.extend(OF_INCOMING);
+        }
+        if !incoming && !outgoing {
+            idle.push("FirstFieldInGroupIsDelimiter");
+            // Without UseDataDictionary, that of another version is a mistake.
+            match self.draft.version {
+                Some(Version::Fixt11) => idle.extend([TRANSPORT, APPLICATION]),
+                _ if self.draft.use_dictionary => idle.push("DataDictionary"),
+                _ => {}
+            }
+        }
+        let why = match self.draft.use_dictionary {
+            true => "ValidateIncomingMessage=N validates no incoming message",
+            false => "UseDataDictionary=N validates no message",
+        };
+        let all = idle.into_iter().filter_map(|key| self.find_own(key));
+        warnings.extend(all.map(|setting| setting.without_effect(why)));
     }
 
     /// Finds out which groups are read as they are sent.

@@ -439,6 +439,64 @@ fn a_key_that_only_says_more_about_one_that_is_not_set_is_a_warning() {
 }
 
 #[test]
+fn a_key_that_another_one_leaves_nothing_to_say_is_a_warning() {
+    let initiator = "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\nHeartBtInt=30\nSocketConnectHost=venue\nSocketConnectPort=1\n";
+    let fixt = ACCEPTOR.replace("BeginString=FIX.4.4", "BeginString=FIXT.1.1\nDefaultApplVerID=FIX.5.0SP2");
+    let of = |version: &str| ACCEPTOR.replace("FIX.4.4", version);
+    let schedule = "StartTime=08:00:00\nEndTime=17:00:00";
+    // A session, a key, what leaves it without effect, and what gives it one.
+    for (text, key, idle, active) in [
+        (ACCEPTOR, "AcceptedHeartBtInt=30", "HeartBtIntOverride=Y\nHeartBtInt=30", ""),
+        (ACCEPTOR, "ClockJumpHold=60", "", schedule),
+        (ACCEPTOR, "SlowConsumerTimeout=5", "OutboundHighWatermark=100", "OutboundHighWatermark=99"),
+        (ACCEPTOR, "OutboundLowWatermark=30", "OutboundHighWatermark=100", ""),
+        (ACCEPTOR, "MaxReplayRate=5", "PersistMessages=N", ""),
+        (ACCEPTOR, "ReplayInterleave=all", "PersistMessages=N", ""),
+        (
+            initiator,
+            "HostSelectionPolicyPriorityStartOverInterval=5",
+            "HostSelectionPolicy=ROUND_ROBIN",
+            "HostSelectionPolicy=PRIORITY",
+        ),
+        (ACCEPTOR, "ValidateFieldsOutOfOrder=N", "UseDataDictionary=N", ""),
+        (ACCEPTOR, "ValidateFieldsHaveValues=N", "UseDataDictionary=N", ""),
+        (ACCEPTOR, "ValidateUserDefinedFields=N", "ValidateIncomingMessage=N", ""),
+        (ACCEPTOR, "ValidateUnorderedGroupFields=N", "UseDataDictionary=N", ""),
+        (ACCEPTOR, "AllowUnknownMsgFields=Y", "ValidateIncomingMessage=N\nValidateOutgoingMessage=Y", ""),
+        (ACCEPTOR, "AllowUnknownEnumValues=Y", "UseDataDictionary=N", ""),
+        (ACCEPTOR, "RejectInvalidMessage=N", "UseDataDictionary=N", ""),
+        (ACCEPTOR, "FirstFieldInGroupIsDelimiter=Y", "UseDataDictionary=N", "ValidateUnorderedGroupFields=N"),
+        (ACCEPTOR, "DataDictionary=none.xml", "ValidateIncomingMessage=N", "-"),
+        (&fixt, "TransportDataDictionary=none.xml", "UseDataDictionary=N", "-"),
+        (&fixt, "AppDataDictionary=none.xml", "ValidateIncomingMessage=N", "-"),
+        (&of("FIX.4.3"), "SendNextExpectedMsgSeqNum=Y", "", "-"),
+        (&of("FIX.4.1"), "EnableLastMsgSeqNumProcessed=Y", "", "-"),
+    ] {
+        let name = key.split_once('=').unwrap().0;
+        let told = warnings(&format!("{text}{key}\n{idle}\n"));
+        assert!(told.len() == 1 && told[0].contains(&format!(": {name} has no effect: ")), "{key}: {told:?}");
+        if active != "-" {
+            assert_eq!(warnings(&format!("{text}{key}\n{active}\n")), [""; 0], "{key}");
+        }
+        // In [DEFAULT] it may be for other sessions, unless there is none of its version.
+        if !text.contains("FIX.4.3") && !text.contains("FIX.4.1") {
+            assert_eq!(warnings(&format!("[DEFAULT]\n{key}\n{text}{idle}\n")), [""; 0], "{key}");
+        }
+    }
+    for (version, key) in
+        [("FIX.4.4", "SendNextExpectedMsgSeqNum"), ("FIX.4.2", "EnableLastMsgSeqNumProcessed")]
+    {
+        assert_eq!(warnings(&format!("{}{key}=Y\n", of(version))), [""; 0], "{key}");
+        assert_eq!(warnings(&format!("{}{key}=N\n", of("FIX.4.0"))), [""; 0], "{key}");
+        let any = ACCEPTOR.replace("BeginString=FIX.4.4\n", "DynamicSession=Y\n");
+        assert_eq!(warnings(&format!("{any}{key}=Y\n")), [""; 0], "{key}");
+    }
+    // The silence after which the next TestRequest follows still counts.
+    let both = "DisableHeartBeatCheck=Y\nHeartBeatTimeoutMultiplier=2\n";
+    assert_eq!(warnings(&format!("{ACCEPTOR}{both}")), [""; 0]);
+}
+
+#[test]
 fn each_key_of_another_engine_that_is_not_used_is_a_warning_or_stops_the_start() {
     for (name, treatment) in other_keys::other_keys() {
         let key = name.replace('*', "Something");
@@ -519,4 +577,25 @@ fn a_key_in_default_that_is_of_no_session_is_a_warning() {
             "a.cfg:2: DataDictionary has no effect: sessions of FIXT.1.1 have TransportDataDictionary and AppDataDictionary instead"
         ]
     );
+    for (key, why) in [
+        ("DefaultApplVerID=9", "it belongs to sessions of FIXT.1.1, and there is none"),
+        ("TransportDataDictionary=none.xml", "it belongs to sessions of FIXT.1.1, and there is none"),
+        ("AppDataDictionary.FIX.4.4=none.xml", "it belongs to sessions of FIXT.1.1, and there is none"),
+        ("MaxDynamicSessions=7", "there is no session with DynamicSession=Y"),
+        ("DynamicSessionIdleTime=7", "there is no session with DynamicSession=Y"),
+        ("SendNextExpectedMsgSeqNum=Y", "versions before FIX.4.4 have no NextExpectedMsgSeqNum (789)"),
+        ("EnableLastMsgSeqNumProcessed=Y", "versions before FIX.4.2 have no LastMsgSeqNumProcessed (369)"),
+    ] {
+        let name = key.split_once('=').unwrap().0;
+        let (old, other) = (ACCEPTOR.replace("FIX.4.4", "FIX.4.1"), initiator.replace("=B", "=C"));
+        let told = warnings(&format!("[DEFAULT]\n{key}\n{old}"));
+        assert_eq!(told, [format!("a.cfg:2: {name} has no effect: {why}")]);
+        let template = ACCEPTOR.replace("BeginString=FIX.4.4\n", "DynamicSession=Y\n");
+        let template = match name {
+            // A session of any version does not read it.
+            "TransportDataDictionary" | "AppDataDictionary.FIX.4.4" => continue,
+            _ => template,
+        };
+        assert_eq!(warnings(&format!("[DEFAULT]\n{key}\n{template}{other}")), [""; 0], "{key}");
+    }
 }

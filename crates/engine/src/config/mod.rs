@@ -62,7 +62,9 @@ use fixbolt_session::{Role, SessionId};
 use crate::session_check;
 use binding::{check_ports, share_a_port};
 use classifying::{check_in_app, classify, may_hold_others, says_more_than_a_session};
+use completing::LATER;
 use dictionaries::Dictionaries;
+use fixt::{APPLICATION, TRANSPORT};
 use reading::SessionReader;
 use rows::Scope;
 use secret::WithoutSecrets;
@@ -326,16 +328,20 @@ fn in_order(mistakes: Vec<ConfigError>, file: &str) -> Vec<ConfigError> {
 }
 
 /// Warns of settings in [DEFAULT] that are of other sessions than there are. One with a mistake may
-/// be of any kind.
+/// be of any kind. What only says more about another key may be for sessions that are added to the
+/// file, and is not looked at.
 fn of_no_session(defaults: &Section, sessions: &[CheckedSession]) -> Vec<ConfigWarning> {
     let all: Option<Vec<_>> = sessions.iter().map(|session| session.result.as_ref().ok()).collect();
     let Some(all) = all.filter(|all| !all.is_empty()) else { return Vec::new() };
     let is_there = |role| all.iter().any(|session| session.settings.role == role);
-    let is_fixt = |session: &&SessionConfiguration| match &session.identity {
-        Identity::Fixed(id) => id.version() == Version::Fixt11,
-        Identity::Dynamic(template) => template.version == Some(Version::Fixt11),
-    };
-    let only_fixt = all.iter().all(is_fixt);
+    // None is of any version.
+    let versions = all.iter().map(|session| match &session.identity {
+        Identity::Fixed(id) => Some(id.version()),
+        Identity::Dynamic(template) => template.version,
+    });
+    let only_fixt = versions.clone().all(|version| version == Some(Version::Fixt11));
+    let no_fixt = versions.clone().all(|version| version.is_some_and(|version| version != Version::Fixt11));
+    let is_dynamic = all.iter().any(|session| matches!(session.identity, Identity::Dynamic(_)));
     let why = |setting: &Setting| {
         let row = rows::row_of(&setting.key)?;
         match row.scope {
@@ -346,7 +352,19 @@ fn of_no_session(defaults: &Section, sessions: &[CheckedSession]) -> Vec<ConfigW
             _ if row.name == "DataDictionary" && only_fixt => {
                 Some("sessions of FIXT.1.1 have TransportDataDictionary and AppDataDictionary instead")
             }
-            _ => None,
+            _ if no_fixt && ["DefaultApplVerID", TRANSPORT, APPLICATION].contains(&row.name) => {
+                Some("it belongs to sessions of FIXT.1.1, and there is none")
+            }
+            _ if !is_dynamic && ["MaxDynamicSessions", "DynamicSessionIdleTime"].contains(&row.name) => {
+                Some("there is no session with DynamicSession=Y")
+            }
+            _ => {
+                let later = LATER.iter().find(|later| later.key == row.name)?;
+                let is_on = setting.text().eq_ignore_ascii_case("Y");
+                let is_before =
+                    |version: Option<Version>| version.is_some_and(|version| version < later.since);
+                (is_on && versions.clone().all(is_before)).then_some(later.why)
+            }
         }
     };
     defaults.settings.iter().filter_map(|setting| Some(setting.without_effect(why(setting)?))).collect()

@@ -54,6 +54,14 @@ impl<'s> SessionReader<'s> {
             let why = "revocation is not checked, which QuickFIX/N does; name lists in CertificateRevocationListFile, or write SSLCheckCertificateRevocation=N";
             warnings.push(setting.doubtful(why.to_owned()));
         }
+        if let (Some(preset), Some(suites)) = (self.find("TLSPreset"), self.find("CipherSuites"))
+            && !preset.text().eq_ignore_ascii_case("none")
+            // What the session itself says is meant to count instead of a default.
+            && (self.find_own("TLSPreset").is_some() || self.find_own("CipherSuites").is_none())
+        {
+            let why = format!("{} at {} names the cipher suites", suites.key, suites.place);
+            warnings.push(preset.without_effect(why));
+        }
         match self.draft.tls.finish(role) {
             Ok(tls) => {
                 let is_off = |tls: &Tls| tls.client_certificates == ClientCertificates::Off;

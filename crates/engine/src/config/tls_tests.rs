@@ -103,6 +103,29 @@ fn versions_and_cipher_suites_are_those_of_each_engines_keys() {
 }
 
 #[test]
+fn a_preset_beside_cipher_suites_is_a_warning() {
+    let (preset, suites) = ("TLSPreset=FIXS", "CipherSuites=TLS_AES_128_GCM_SHA256");
+    let told = |shared: &str, own: &str| -> Vec<String> {
+        let text = format!("[DEFAULT]\n{shared}\n{}", text("initiator", &format!("SocketUseSSL=Y\n{own}")));
+        let warnings = Configuration::from_text("a.cfg", &text).unwrap().warnings;
+        warnings.iter().map(ToString::to_string).collect()
+    };
+    let said = |line: u32, at: u32| {
+        vec![format!(
+            "a.cfg:{line}: TLSPreset has no effect: CipherSuites at a.cfg:{at} names the cipher suites"
+        )]
+    };
+    assert_eq!(told("X-A=1", &format!("{preset}\n{suites}")), said(12, 13));
+    assert_eq!(told(suites, preset), said(12, 2));
+    assert_eq!(told(&format!("{preset}\n{suites}"), ""), said(2, 3));
+    // The session's own suites are meant instead of the preset.
+    assert_eq!(told(preset, suites), [""; 0]);
+    assert_eq!(told("X-A=1", &format!("TLSPreset=none\n{suites}")), [""; 0]);
+    // These are for TLS 1.3 only; the preset's for TLS 1.2 stay.
+    assert_eq!(told("X-A=1", &format!("{preset}\nTLS{suites}")), [""; 0]);
+}
+
+#[test]
 fn what_binds_a_certificate_to_a_session_is_read() {
     let pin = "d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM=";
     let tls = tls(
