@@ -72,7 +72,8 @@ impl Program {
         if path.is_file() {
             return State::Ready(path);
         }
-        let peers = peers.display();
+        let here = std::env::current_dir().unwrap_or_default();
+        let peers = peers.strip_prefix(here).unwrap_or(peers).display();
         let command = match self {
             Self::QuickfixCpp | Self::QuickfixJ => {
                 format!("{peers}/tools {folder} && make -C {peers}/{folder} bench")

@@ -71,7 +71,7 @@ impl CheckedConfiguration {
         if let (EngineError::Settings { reason, .. } | EngineError::Listen { reason, .. }, Some(session)) =
             (error, concerned)
         {
-            let names = |setting: &EffectiveSetting| reason.starts_with(&setting.value);
+            let names = |setting: &EffectiveSetting| begins_with_file(reason, &setting.value);
             let same = setting_of_tls(session, |setting| Some(&*setting.key) == key && names(setting));
             // Another engine's key may name the file.
             if let Some((key, place)) = same.or_else(|| setting_of_tls(session, names)) {
@@ -237,7 +237,7 @@ impl CheckedConfiguration {
                 continue;
             }
             for instead in doubts(tls, now) {
-                let named = setting_of_tls(session, |setting| instead.starts_with(&setting.value));
+                let named = setting_of_tls(session, |setting| begins_with_file(&instead, &setting.value));
                 let (key, place) = named
                     .or_else(|| setting_of_tls(session, |_| true))
                     .unwrap_or_else(|| ("TLS".to_owned(), session.place.clone()));
@@ -246,6 +246,12 @@ impl CheckedConfiguration {
             seen.push(tls);
         }
     }
+}
+
+/// Returns whether a text begins with the name of this file, and not with one that is longer.
+fn begins_with_file(text: &str, file: &str) -> bool {
+    let goes_on = |next: char| next.is_alphanumeric() || "._-/".contains(next);
+    text.strip_prefix(file).is_some_and(|rest| !rest.starts_with(goes_on))
 }
 
 /// Returns what stands in the way of an engine with this configuration.
@@ -315,4 +321,22 @@ fn written(session: &CheckedSession, is: impl Fn(&EffectiveSetting) -> bool) -> 
         let place = setting.place.as_ref()?;
         is(setting).then(|| (setting.key.clone(), place.clone()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begins_with_file;
+
+    #[test]
+    fn a_text_begins_with_a_file_and_not_with_one_whose_name_is_longer() {
+        for (text, is_named) in [
+            ("/tls/own: no such file", true),
+            ("/tls/own, certificate 2: it has expired", true),
+            ("/tls/own.key: no such file", false),
+            ("/tls/own-key: no such file", false),
+            ("/tls/other: no such file", false),
+        ] {
+            assert_eq!(begins_with_file(text, "/tls/own"), is_named, "{text}");
+        }
+    }
 }

@@ -197,7 +197,9 @@ impl Session {
     fn silence_due(&self, connection: &Connection) -> Option<Mono> {
         let is_asked = connection.test_request.is_some();
         let hears = !is_asked || self.intake.reading.would_hear();
-        let counts = beats(connection) || is_asked && connection.logon.phase() == Phase::LoggedOn;
+        // What a reset waits for has a time of its own. R-RESET-8
+        let is_awaited = is_asked && connection.resetting.is_none();
+        let counts = beats(connection) || is_awaited && connection.logon.phase() == Phase::LoggedOn;
         if counts && hears { self.silent_at(connection) } else { None }
     }
 
