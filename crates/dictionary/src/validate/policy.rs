@@ -149,9 +149,9 @@ pub enum Requirements {
 pub enum TypeRules {
     /// Every type according to its lexical rule.
     Standard,
-    /// As in QuickFIX and QuickFIX/J: time zones, local times and dates, months, days, countries,
-    /// currencies, exchanges, languages, tags, XML and lists are not checked; sequence numbers and
-    /// lengths may be any whole number.
+    /// As in QuickFIX and QuickFIX/J: times and timestamps with a time zone, local times and dates,
+    /// months, days of a month, tenors, countries, currencies, languages, tags and lists are not
+    /// checked; sequence numbers and lengths may be any whole number.
     QuickFix,
 }
 

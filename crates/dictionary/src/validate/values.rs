@@ -342,6 +342,45 @@ mod tests {
         assert!(check_type(DataType::Qty, 38, b"+200.00", TypeRules::QuickFix).is_err());
     }
 
+    /// The page's sentence has a word for each of them.
+    #[test]
+    fn the_page_lists_every_type_that_quickfix_leaves_open() {
+        use DataType::*;
+        let page = include_str!("../../../../docs/validation.md").replace('\n', " ");
+        let (_, sentence) = page.split_once("Both skip the types that those engines do not check: ").unwrap();
+        let (skipped, rest) = sentence.split_once(". ").unwrap();
+        let mut words: Vec<&str> = skipped.split(", ").collect();
+        for (word, kinds) in [
+            ("times and timestamps with a time zone", &[TzTimeOnly, TzTimestamp][..]),
+            ("local times and dates", &[LocalMktTime, LocalMktDate]),
+            ("months", &[MonthYear]),
+            ("days of a month", &[DayOfMonth]),
+            ("tenors", &[Tenor]),
+            ("countries", &[Country]),
+            ("currencies", &[Currency]),
+            ("languages", &[Language]),
+            ("tags", &[TagNum]),
+            ("lists", &[MultipleValueString, MultipleCharValue, MultipleStringValue]),
+        ] {
+            words.retain(|listed| *listed != word);
+            assert!(skipped.contains(word), "{word}: {skipped}");
+            for kind in kinds {
+                assert!(check_type(*kind, 1, b"  -", TypeRules::Standard).is_err(), "{kind}");
+                assert_eq!(check_type(*kind, 1, b"  -", TypeRules::QuickFix), Ok(()), "{kind}");
+            }
+        }
+        assert_eq!(words, [""; 0]);
+        assert!(rest.starts_with("A sequence number or a length may be any whole number."), "{rest}");
+        for kind in [SeqNum, Length] {
+            assert!(check_type(kind, 1, b"-1", TypeRules::Standard).is_err(), "{kind}");
+            assert_eq!(check_type(kind, 1, b"-1", TypeRules::QuickFix), Ok(()), "{kind}");
+            assert!(check_type(kind, 1, b"x", TypeRules::QuickFix).is_err(), "{kind}");
+        }
+        for kind in [Int, NumInGroup, Qty, Char, Boolean, UtcTimestamp, UtcTimeOnly, UtcDateOnly] {
+            assert!(check_type(kind, 1, b"  -", TypeRules::QuickFix).is_err(), "{kind}");
+        }
+    }
+
     #[test]
     fn codes_are_compared_as_bytes_and_unions_admit_more() {
         let codes = table(&["1", "2", "99", "OPT", "SECPLEDGE"]);

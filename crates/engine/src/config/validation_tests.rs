@@ -256,6 +256,17 @@ fn without_validation_only_what_leaves_open_where_fields_are_is_rejected() {
     }
 }
 
+#[test]
+fn a_required_group_has_entries_and_an_optional_one_may_have_none() {
+    let reason = |fields: &str| reason_by(&Validator::new(fix44()), "FIX.4.4", fields, Policy::standard());
+    assert_eq!(reason("ORDER|453=0|"), None);
+    assert_eq!(reason("ORDER|453=1|"), Some(16));
+    assert_eq!(reason("35=E|HEADER|66=L|394=1|68=1|73=0|"), Some(16));
+    let lax = Policy::standard().with(Check::GroupCount, Action::Ignore);
+    let without = reason_by(&Validator::new(fix44()), "FIX.4.4", "35=E|HEADER|66=L|394=1|68=1|73=0|", lax);
+    assert_eq!(without, None);
+}
+
 /// Returns whether an order passes whose parties begin with PartyIDSource (447).
 fn accepts_parties_as_sent(session: &SessionConfiguration) -> bool {
     let SessionDictionary::Own(validator) = &session.settings.dictionary else { return false };
