@@ -326,6 +326,23 @@ fn a_control_character_is_refused_and_never_breaks_the_errors_line() {
     assert_eq!(error.lines().count(), 2);
 }
 
+#[test]
+fn what_some_editors_take_for_a_line_end_is_a_space_at_a_lines_ends_and_a_mistake_within_it() {
+    for space in ["\r", "\u{b}", "\u{c}", "\r\u{c} \t"] {
+        let text = ACCEPTOR.replace("SenderCompID=VENUE", &format!("{space}SenderCompID=VENUE{space}"));
+        let session = Configuration::from_text("a.cfg", &text).unwrap().sessions.remove(0);
+        assert_eq!(session.settings.id.to_string(), "FIX.4.4:VENUE->TRADER", "{space:?}");
+        assert!(
+            refused(&ACCEPTOR.replace("VENUE", &format!("VE{space}NUE"))).contains("the line contains U+00")
+        );
+    }
+    for odd in ["\u{7}", "\u{85}", "\u{2028}", "\u{2029}", "\u{202e}"] {
+        for text in [format!("VENUE{odd}"), format!("VE{odd}NUE")] {
+            assert!(refused(&ACCEPTOR.replace("VENUE", &text)).contains("the line contains"), "{odd:?}");
+        }
+    }
+}
+
 fn warnings(text: &str) -> Vec<String> {
     let checked = CheckedConfiguration::from_text("a.cfg", text);
     assert!(checked.mistakes.is_empty(), "{:?}", checked.mistakes);
@@ -410,6 +427,27 @@ fn an_error_about_a_host_never_shows_what_is_in_place_of_a_variable() {
     std::fs::write(&file, format!("{text}SocketConnectHost=${{file:h}}\nSocketConnectPort=9880\n")).unwrap();
     let told = Configuration::from_file(&file).unwrap_err().to_string();
     assert!(told.ends_with("SocketConnectHost=${file:h}: a host's name or address expected"), "{told}");
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn an_error_about_two_files_shows_neither_in_place_of_a_variable() {
+    let directory = std::env::temp_dir().join(format!("fixbolt-two-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("h"), "s3cret.pem").unwrap();
+    std::fs::write(directory.join("id"), "DESK").unwrap();
+    let file = directory.join("a.cfg");
+    let told = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        Configuration::from_file(&file).unwrap_err().to_string()
+    };
+    let files = "SocketCertificateFile=${file:h}\nSocketKeyStore=b.pem\nSocketCAFile=c.pem\n";
+    let error = told(&format!("{ACCEPTOR}{files}"));
+    assert!(error.contains("another key names another file: ") && !error.contains("s3cret"), "{error}");
+    // A session is named by its CompIDs, as in the log.
+    let session = ACCEPTOR.replace("TRADER", "${file:id}");
+    let error = told(&format!("{session}{session}"));
+    assert!(error.contains("the session FIX.4.4:VENUE->DESK is configured twice"), "{error}");
     std::fs::remove_dir_all(directory).unwrap();
 }
 

@@ -54,7 +54,7 @@ fn once(file: &mut Option<PathBuf>, value: &str, keys: &str) -> Result<(), Refus
     let named = path_of(value);
     match file.replace(named.clone()) {
         Some(before) if before != named => {
-            Err(Refusal::Unavailable(format!("another key names {}: {keys} name the same", before.display())))
+            Err(Refusal::Unavailable(format!("another key names another file: {keys} name the same")))
         }
         _ => Ok(()),
     }

@@ -255,6 +255,28 @@ fn a_key_about_tls_without_tls_stops_the_start_unless_plain_connections_are_on_p
 }
 
 #[test]
+fn a_key_of_tls_without_effect_is_a_warning_with_tls_and_stops_the_start_without() {
+    let page = include_str!("../../docs/configuration.md");
+    let (_, page) = page.split_once("## Keys without effect").unwrap();
+    let (text_before, _) = page.split_once("<!-- replaced keys -->").unwrap();
+    let is_replaced = |treatment| matches!(treatment, other_keys::Treatment::Replaced(_));
+    for (key, treatment) in other_keys::other_keys() {
+        let stops = other_keys::is_of_tls(key) && is_replaced(*treatment);
+        assert_eq!(text_before.contains(&format!("`{key}`")), stops, "{key}");
+        if stops {
+            let error = read_tls("initiator", &format!("{key}=a")).unwrap_err();
+            assert!(
+                error.starts_with(&format!("a.cfg:9: {key} is about TLS, and nothing turns it on")),
+                "{error}"
+            );
+            let on = text("initiator", &format!("SocketUseSSL=Y\n{key}=a"));
+            let warnings = Configuration::from_text("a.cfg", &on).unwrap().warnings;
+            assert!(warnings.len() == 1 && warnings[0].key == *key, "{key}: {warnings:?}");
+        }
+    }
+}
+
+#[test]
 fn of_keys_that_say_the_same_none_weakens_another() {
     let server = "ServerCertificateFile=a.pem\nServerCertificateKeyFile=a.key\nSocketCAFile=ca.pem";
     for keys in
@@ -370,7 +392,11 @@ fn what_is_wrong_with_tls_is_said_with_what_to_do() {
         ("initiator", "SocketUseSSL=Y\nTLSPeerPins=abc", "SHA-256 of public keys"),
         ("initiator", "TLSPeerNames=venue", "and the session has no TLS"),
         ("initiator", "SocketCAFile=a.pem\nCertificationAuthoritiesFile=b.pem", "another key names others"),
-        ("initiator", "SocketCertificateFile=a.pem\nSocketKeyStore=b.pem", "another key names a.pem"),
+        (
+            "initiator",
+            "SocketCertificateFile=a.pem\nSocketKeyStore=b.pem",
+            "another key names another file: SocketCertificateFile, SocketKeyStore",
+        ),
         ("initiator", "ServerCertificateFile=a.pem", "applies to acceptors only"),
     ] {
         let error = read_tls(role, keys).unwrap_err();
