@@ -29,16 +29,16 @@ use super::stream::TlsStream;
 use super::suite::CipherSuite;
 
 /// When the tests begin: 2026-01-01T00:00:00Z.
-const BEGIN: u64 = 1_767_225_600;
-const HOUR: u64 = 3600;
+pub(super) const BEGIN: u64 = 1_767_225_600;
+pub(super) const HOUR: u64 = 3600;
 const VERSIONS: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
 
 /// A clock that a test sets.
 #[derive(Debug)]
-struct Clock(AtomicU64);
+pub(super) struct Clock(AtomicU64);
 
 impl Clock {
-    fn new() -> Arc<Self> {
+    pub(super) fn new() -> Arc<Self> {
         Arc::new(Self(AtomicU64::new(BEGIN)))
     }
 
@@ -54,19 +54,19 @@ impl TimeProvider for Clock {
 }
 
 /// A certificate authority.
-struct Authority {
+pub(super) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     pem: String,
 }
 
 /// A certificate with its key.
-struct Issued {
+pub(super) struct Issued {
     pem: String,
     key: String,
 }
 
 impl Authority {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::until(BEGIN + 1000 * HOUR)
     }
 
@@ -83,7 +83,7 @@ impl Authority {
     }
 
     /// Issues a certificate for `localhost` that ends then.
-    fn issue(&self, name: &str, serial: u64, end: u64) -> Issued {
+    pub(super) fn issue(&self, name: &str, serial: u64, end: u64) -> Issued {
         self.issue_as(name, serial, end, |_| {})
     }
 
@@ -132,7 +132,7 @@ impl Authority {
     }
 
     /// Returns our TLS, which trusts this authority and requires certificates.
-    fn tls(&self, own: &Issued) -> Tls {
+    pub(super) fn tls(&self, own: &Issued) -> Tls {
         let mut tls = Tls::new();
         tls.certificate = Some(OwnCertificate::new(Pem::Text(own.pem.clone()), Pem::Text(own.key.clone())));
         tls.authorities = Authorities::Text(self.pem.clone());
@@ -257,14 +257,20 @@ fn connect(initiator: &TlsContext, server: &Arc<ServerConfig>) -> Result<Handsha
 
 /// Returns an acceptor's TLS whose handshake is done.
 pub(crate) fn shaken() -> TlsStream {
+    connected().0
+}
+
+/// Returns an acceptor's TLS whose handshake is done, and its client.
+pub(super) fn connected() -> (TlsStream, Connection) {
     let (clock, authority) = (Clock::new(), Authority::new());
     let contexts = Arc::new(TlsContexts::by(Arc::<Clock>::clone(&clock)));
     let port = contexts.of_port(&authority.tls(&authority.issue("VENUE", 1, BEGIN + HOUR))).unwrap();
     let config = authority.client(&authority.issue("CLIENT", 2, BEGIN + HOUR), &TLS13, &clock);
     let name = ServerName::try_from("localhost").unwrap();
     let mut ours = port.accept().unwrap();
-    shake(&mut ours, &mut ClientConnection::new(config, name).unwrap().into()).unwrap();
-    ours
+    let mut theirs = ClientConnection::new(config, name).unwrap().into();
+    shake(&mut ours, &mut theirs).unwrap();
+    (ours, theirs)
 }
 
 fn is_full(kind: HandshakeKind) -> bool {
@@ -275,6 +281,11 @@ fn scratch(name: &str) -> std::path::PathBuf {
     let folder = std::env::temp_dir().join(format!("fixbolt-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// Returns a record that has this piece of a handshake, which is not encrypted.
+pub(super) fn record(piece: &[u8]) -> Vec<u8> {
+    [&[22, 3, 1], &(piece.len() as u16).to_be_bytes()[..], piece].concat()
 }
 
 /// What a client does with its hello, and whether it has to send two of them.
@@ -320,9 +331,6 @@ fn a_handshake_goes_on_once_it_has_cost_a_signature_and_has_signed_once() {
                 client.write_tls(&mut sent).unwrap();
                 let records = match how {
                     Hello::InTwoRecords if steps.is_empty() => {
-                        let record = |piece: &[u8]| {
-                            [&[22, 3, 1], &(piece.len() as u16).to_be_bytes()[..], piece].concat()
-                        };
                         vec![record(&sent[5..100]), record(&sent[100..])]
                     }
                     _ => vec![sent],
@@ -694,45 +702,4 @@ fn the_counterpartys_own_certificate_can_be_its_authority() {
         let error = connect(&initiator, &authority.server(&another, version, &clock)).unwrap_err();
         assert!(error.contains("has its name, but another key"), "{version:?}: {error}");
     }
-}
-
-/// A socket that takes nothing.
-struct Full;
-
-impl std::io::Write for Full {
-    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
-        Err(std::io::ErrorKind::WouldBlock.into())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-#[test]
-fn of_what_a_counterparty_does_not_read_at_most_64_kib_are_encrypted() {
-    let mut ours = shaken();
-    let bytes = vec![b'x'; 1 << 20];
-    let mut encrypted = 0;
-    for _ in 0..10 {
-        let (count, goes_on) = ours.send(&mut Full, &bytes).unwrap();
-        assert!(!goes_on);
-        encrypted += count;
-    }
-    assert_eq!(encrypted, 64 * 1024);
-}
-
-#[test]
-fn of_a_record_that_is_not_complete_at_most_17_kib_are_read() {
-    let authority = Authority::new();
-    let contexts = Arc::new(TlsContexts::by(Clock::new()));
-    let port = contexts.of_port(&authority.tls(&authority.issue("VENUE", 1, BEGIN + HOUR))).unwrap();
-    let mut ours = port.accept().unwrap();
-    // The longest record that a handshake may have, and as much again.
-    let sent = [&[22, 3, 1, 0x42, 0][..], &[0; 32 * 1024]].concat();
-    let mut socket = &sent[..];
-    for _ in 0..10 {
-        ours.fill(&mut socket, false);
-    }
-    assert_eq!(sent.len() - socket.len(), 17 * 1024);
 }

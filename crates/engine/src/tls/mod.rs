@@ -54,6 +54,8 @@ pub(crate) use stream::{Decrypted, TlsStream};
 pub use suite::{CipherSuite, UnknownCipherSuite};
 
 #[cfg(all(test, feature = "tls"))]
+mod bound_tests;
+#[cfg(all(test, feature = "tls"))]
 mod handshake_tests;
 #[cfg(all(test, feature = "tls"))]
 pub(crate) use handshake_tests::shaken;
