@@ -452,6 +452,22 @@ fn an_error_about_two_files_shows_neither_in_place_of_a_variable() {
 }
 
 #[test]
+fn what_another_mistake_may_be_the_reason_of_is_told_once_that_one_is_corrected() {
+    let subbed = |key: &str, id: &str| format!("{ACCEPTOR}{key}={id}\n");
+    let twice = |key: &str| refused(&format!("{}{}", subbed(key, "A"), subbed("SenderSubID", "B")));
+    // Each of both has a SubID of its own, and one of them is misspelled.
+    assert!(!twice("SenderSubIDD").contains("configured twice"));
+    assert!(
+        Configuration::from_text("a.cfg", &[subbed("SenderSubID", "A"), subbed("SenderSubID", "B")].concat())
+            .is_ok()
+    );
+    // The dictionary that has the group may be the one of the misspelled key.
+    let lines = "DataDictionaryy=venue.xml\nGroupsAsSent=448";
+    assert!(!acceptor_refused(lines).contains("GroupsAsSent"));
+    assert!(acceptor_refused("GroupsAsSent=448").contains("GroupsAsSent: 448 counts no group"));
+}
+
+#[test]
 fn a_key_that_only_says_more_about_one_that_is_not_set_is_a_warning() {
     for (alone, partner) in [
         ("InboundThrottle=disconnect", "MaxInboundRate=10"),
