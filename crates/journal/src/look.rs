@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
-use rustix::fs::{Access, access};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 
 use crate::archive::first_segment;
@@ -61,7 +61,7 @@ fn files_can_be_opened(directory: &Path) -> Result<(), StoreError> {
     let segments = numbers.into_iter().filter(|number| *number >= first).map(file_name);
     for name in [HEAD, NEW_HEAD, NEW_NOTE].map(str::to_owned).into_iter().chain(segments) {
         let path = directory.join(name);
-        match access(&path, Access::READ_OK | Access::WRITE_OK) {
+        match may(&path, Access::READ_OK | Access::WRITE_OK) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(failed("opening", &path, &error.into())),
         }
@@ -94,12 +94,21 @@ pub fn try_to_create_in(directory: &Path) -> io::Result<()> {
             Err(error) => return Err(error),
         }
     }
-    access(place, Access::WRITE_OK | Access::EXEC_OK)?;
+    may(place, Access::WRITE_OK | Access::EXEC_OK)?;
     if is_of_the_kernel(place)? {
         let reason = format!("no files can be created in {}", place.display());
         return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
     }
     Ok(())
+}
+
+/// Asks whether this process may use a file so: by its effective user, by which files are opened.
+/// A kernel that cannot tell (Linux before 5.8) is asked about the real one, if it is another.
+fn may(path: &Path, access: Access) -> Result<(), Errno> {
+    match accessat(CWD, path, access, AtFlags::EACCESS) {
+        Err(Errno::NOSYS) => accessat(CWD, path, access, AtFlags::empty()),
+        answered => answered,
+    }
 }
 
 /// Returns whether a directory shows what the kernel has, and takes no files, although it gives the
@@ -169,18 +178,23 @@ mod tests {
         }
     }
 
-    /// Looks as somebody else than root, who may open everything.
+    /// Looks as somebody else than root, who may open everything: also if root has started the
+    /// process, and it runs as somebody else.
     #[cfg(target_os = "linux")]
     fn look_as_nobody(base: &Path) -> Result<(), StoreError> {
         let look = || DirectoryStore::new(base).look(&session());
-        let as_nobody = || {
-            if rustix::process::geteuid().is_root() {
-                let nobody = rustix::process::Uid::from_raw(65534);
-                rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
-            }
-            look()
-        };
-        std::thread::scope(|scope| scope.spawn(as_nobody).join().unwrap())
+        let (root, nobody) = (rustix::process::Uid::ROOT, rustix::process::Uid::from_raw(65534));
+        let [found, by_effective] = [nobody, root].map(|real| {
+            let as_nobody = || {
+                if rustix::process::geteuid().is_root() {
+                    rustix::thread::set_thread_res_uid(real, nobody, nobody).unwrap();
+                }
+                look()
+            };
+            std::thread::scope(|scope| scope.spawn(as_nobody).join().unwrap())
+        });
+        assert_eq!(found, by_effective);
+        found
     }
 
     #[cfg(target_os = "linux")]
