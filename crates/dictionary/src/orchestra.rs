@@ -6,6 +6,8 @@
 //! every scenario. Constant values and the conditions of rules are kept as text. Not read: other
 //! scenarios of fields and code sets (with a warning), responses, actors, flows and annotations.
 
+mod attributes;
+
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
@@ -131,6 +133,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             self.found.error(xml::line(root), xml::label(root), "the root element is not <repository>");
             return None;
         }
+        attributes::check(root, &mut self.found);
         let version = self.version(root)?;
         if origin.license.is_empty() {
             origin.license = rights(root).unwrap_or_default();

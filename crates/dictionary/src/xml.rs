@@ -8,6 +8,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use roxmltree::{Document, Error, Node};
+use strsim::osa_distance;
 
 use crate::assemble::{Definition, Draft, DraftError, NO_HEADER};
 use crate::hidden::hidden_members;
@@ -284,6 +285,18 @@ pub(crate) fn place(node: Node<'_, '_>) -> String {
         Some(outer) => format!("{} in {}", label(node), label(outer)),
         None => label(node),
     }
+}
+
+/// Returns the attribute of which a name seems to be a misspelling.
+pub(crate) fn misspelled(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let near = known.filter_map(|known| {
+        let most = (known.len() / 4).max(1);
+        // A distance is at least the difference of the lengths, and costs their product.
+        let distance = (name.len().abs_diff(known.len()) <= most)
+            .then(|| osa_distance(&name.to_ascii_lowercase(), &known.to_ascii_lowercase()))?;
+        (distance <= most).then_some((distance, known))
+    });
+    near.min().map(|(_, known)| known)
 }
 
 /// Returns a non-empty attribute, or records an error.

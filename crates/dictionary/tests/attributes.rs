@@ -174,3 +174,67 @@ fn what_changes_a_version_has_no_meaning_elsewhere() {
         ["line 1: header: attribute 'replace' has no meaning here"]
     );
 }
+
+/// A repository in which every attribute that may be left out is there.
+const REPOSITORY: &str = "<repository name='FIX.4.4' abbrName='x'>
+<codeSets><codeSet name='SideCodeSet' id='54' type='char' unionDataType='Qty' scenario='base'>
+<code id='1' name='Buy' value='1' sort='1'/></codeSet></codeSets>
+<fields><field id='8' name='BeginString' type='String' added='FIX.2.7' addedEP='1' scenarioId='1'/>
+<field id='54' name='Side' type='char' codeSet='SideCodeSet' unionDataType='Qty'/>
+<field id='95' name='RawDataLength' type='Length'/><field id='96' name='RawData' type='data' lengthId='95'/>
+<field id='453' name='NoPartyIDs' type='NumInGroup'/></fields>
+<components><component id='1' name='StandardHeader' category='Session'><fieldRef id='8' presence='required'/></component>
+<component id='3' name='Block'><fieldRef id='96' presence='constant' value='4'/></component></components>
+<groups><group id='4' name='Parties' scenario='base'><numInGroup id='453'/><fieldRef id='95'/></group></groups>
+<messages><message name='Order' msgType='D' scenario='base'><structure>
+<componentRef id='1' presence='required'/><fieldRef id='54'><rule presence='required'><when>x</when></rule></fieldRef>
+<componentRef id='3' presence='optional'/><groupRef id='4' presence='required'/></structure></message></messages></repository>";
+
+#[test]
+fn a_misspelled_attribute_of_orchestra_is_a_mistake_that_names_the_one_that_is_meant() {
+    read(REPOSITORY);
+    for (part, by, told) in [
+        (
+            "54' type='char' unionDataType",
+            "54' type='char' unionDatatype",
+            "codeSet 'SideCodeSet': unknown attribute 'unionDatatype'; did you mean 'unionDataType'?",
+        ),
+        (
+            "SideCodeSet' unionDataType",
+            "SideCodeSet' unoinDataType",
+            "field 'Side': unknown attribute 'unoinDataType'; did you mean 'unionDataType'?",
+        ),
+        ("codeSet='", "codeset='", "field 'Side': unknown attribute 'codeset'; did you mean 'codeSet'?"),
+        ("lengthId", "lenghtId", "field 'RawData': unknown attribute 'lenghtId'; did you mean 'lengthId'?"),
+        (
+            "presence='constant'",
+            "presense='constant'",
+            "fieldRef '96' in component 'Block': unknown attribute 'presense'; did you mean 'presence'?",
+        ),
+        ("value='4'", "vaule='4'", "unknown attribute 'vaule'; did you mean 'value'?"),
+        (
+            "groupRef id='4' presence",
+            "groupRef id='4' Presence",
+            "unknown attribute 'Presence'; did you mean 'presence'?",
+        ),
+        (
+            "componentRef id='1' presence",
+            "componentRef id='1' precense",
+            "unknown attribute 'precense'; did you mean 'presence'?",
+        ),
+        ("rule presence", "rule presens", "unknown attribute 'presens'; did you mean 'presence'?"),
+        (
+            "msgType='D' scenario",
+            "msgType='D' scenaro",
+            "message 'Order': unknown attribute 'scenaro'; did you mean 'scenario'?",
+        ),
+        (
+            "scenarioId",
+            "scenarioID",
+            "field 'BeginString': unknown attribute 'scenarioID'; did you mean 'scenarioId'?",
+        ),
+    ] {
+        let errors = refused(REPOSITORY, part, by);
+        assert!(errors.len() == 1 && errors[0].contains(told), "{by}: {errors:?}");
+    }
+}

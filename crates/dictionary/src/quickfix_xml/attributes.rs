@@ -98,14 +98,7 @@ impl Element {
     fn meant(self, name: &str, is_overlay: bool) -> Option<&'static str> {
         let [always, in_overlay] = self.attributes();
         let known = always.iter().chain(in_overlay.iter().filter(|_| is_overlay));
-        let near = known.filter_map(|known| {
-            let most = (known.len() / 4).max(1);
-            // A distance is at least the difference of the lengths, and costs their product.
-            let distance = (name.len().abs_diff(known.len()) <= most)
-                .then(|| osa_distance(&name.to_ascii_lowercase(), &known.to_ascii_lowercase()))?;
-            (distance <= most).then_some((distance, *known))
-        });
-        near.min().map(|(_, known)| known)
+        xml::misspelled(name, known.copied())
     }
 }
 
