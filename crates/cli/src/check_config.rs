@@ -31,7 +31,8 @@ use fixbolt_cli::output::{self, Format, Object};
 /// warning (place, key, reason, nearest), engine (settings), session (name, place, valid,
 /// settings). A setting has its key, value, place, meaning, and whether it is the default.
 ///
-/// Exit status: 0 nothing would stop a start; 1 there are mistakes; 2 the file cannot be read.
+/// Exit status: 0 nothing would stop a start; 1 there are mistakes, or the journals of all sessions
+/// are damaged, so that nobody could be served; 2 the file cannot be read.
 #[derive(Debug, Args)]
 #[command(
     name = "check-config",
@@ -56,15 +57,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         return Err(Failure::usage(unreadable.to_string()));
     }
     let summary = Summary::of(&checked);
-    let in_use = checked.try_start();
-    checked.warnings.extend(in_use);
+    let trial = checked.try_start();
+    checked.warnings.extend(trial.in_use);
+    let halts_all = trial.halted.len() == checked.sessions.len();
+    checked.warnings.extend(trial.halted);
     let mut out = output::verdict();
     match arguments.output {
         Format::Text => text(&mut out, &checked, &summary, arguments.all)?,
         Format::Json => json(&mut out, &checked, &summary, arguments.all)?,
     }
     out.flush()?;
-    Ok(if checked.mistakes.is_empty() { Answer::Yes } else { Answer::No })
+    Ok(if checked.mistakes.is_empty() && !halts_all { Answer::Yes } else { Answer::No })
 }
 
 /// What to know before anything else: where messages are kept, and with whom an engine with a

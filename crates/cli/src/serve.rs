@@ -160,7 +160,7 @@ fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Serv
         App::Venue => {
             let mut checked = CheckedConfiguration::from_file(file);
             let summary = Summary::of(&checked).to_string();
-            in_use = checked.try_start();
+            in_use = checked.try_start().in_use;
             for line in summary.lines() {
                 log::write(&Line::new(Severity::Info, "configuration", line.to_owned()));
             }

@@ -438,3 +438,30 @@ fn too_few_file_descriptors_for_the_journals_stop_the_check_and_the_start() {
     assert!(status == Some(0) && said.contains("too few to have all 61 sessions connected"), "{said}");
     assert!(!within(1000, "check-config").1.contains(needs));
 }
+
+#[test]
+fn a_journal_that_halts_its_session_is_a_warning_and_all_of_them_are_status_1() {
+    let folder = directory("check-config-halted");
+    let path = folder.join("venue.cfg");
+    let store = format!("FileStorePath={}\n[SESSION]\n", folder.join("journals").display());
+    let another = "[SESSION]\nBeginString=FIX.4.4\nTargetCompID=SECOND\n";
+    std::fs::write(&path, VENUE.replacen("[SESSION]\n", &store, 1) + another).unwrap();
+    let path = path.to_str().unwrap();
+    let mut server = fixbolt().args(["serve", "--config", path]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert_eq!(run(&["check-config", path]).status, 0);
+    for (target, status) in [("TRADER", 0), ("SECOND", 1)] {
+        let journal = folder.join("journals").join(format!("FIX.4.4-VENUE-{target}"));
+        std::fs::write(journal.join("head"), "x").unwrap();
+        let ended = run(&["check-config", path]);
+        let halted = format!("FileStorePath: session FIX.4.4:VENUE->{target} is halted when it starts: ");
+        let line =
+            ended.out.lines().find(|line| line.contains(&halted)).unwrap_or_else(|| panic!("{}", ended.out));
+        assert!(line.ends_with(&format!("see `fixbolt journal repair {}`", journal.display())), "{line}");
+        assert_eq!(ended.status, status, "{}", ended.out);
+    }
+    assert_eq!(run(&["serve", "--config", path]).status, 1);
+}

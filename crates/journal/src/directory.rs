@@ -115,6 +115,11 @@ impl DirectoryStore {
         Self::over(base.into(), Arc::new(System))
     }
 
+    /// Returns the size of a session's first segment, in bytes.
+    pub(crate) const fn first_segment_bytes(&self) -> u64 {
+        self.limits.sizes.0
+    }
+
     /// Sets the size of segments in bytes: of the first one, and the maximum that they grow to. A
     /// larger record gets a segment of its own size, up to 256 MiB.
     ///

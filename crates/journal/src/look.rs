@@ -7,24 +7,26 @@ use std::path::Path;
 
 use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
-use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::fs::{Access, AtFlags, CWD, accessat, statvfs};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::archive::first_segment;
 use crate::backend::failed;
 use crate::directory::DirectoryStore;
-use crate::files::segments_in;
+use crate::files::{Files, segments_in};
 use crate::head::{HEAD, HeadFound, NEW_HEAD};
 use crate::lock::{NEW_NOTE, held};
+use crate::recover::why_halted;
 use crate::segment::file_name;
 
 impl DirectoryStore {
     /// Looks whether a session's journal could be opened or made: whether its directory is there or
-    /// can be, whether files can be created in it, whether this process may open those that are
-    /// there, and whether no process has it open.
+    /// can be, whether files can be created in it, whether the file system has room, whether this
+    /// process may open those that are there, whether no process has it open, and whether it is
+    /// whole as far as opening it reads it.
     ///
-    /// Nothing is created or changed. The contents of the journal are not read: what is damaged
-    /// there halts the session, and no start fails because of it.
+    /// Nothing is created or changed.
     ///
     /// ```
     /// use fixbolt_journal::DirectoryStore;
@@ -35,21 +37,81 @@ impl DirectoryStore {
     ///
     /// # Errors
     /// [`StoreError::Locked`] if a process has it open, which may be the engine that it belongs to;
+    /// [`StoreError::Damaged`] if the session would be halted, with what ends that;
     /// [`StoreError::Io`] otherwise.
     pub fn look(&self, session: &SessionId) -> Result<(), StoreError> {
         let directory = self.base().join(session.file_name());
-        try_to_create_in(&directory).map_err(|error| failed("writing to", &directory, &error))?;
-        match File::open(&directory) {
-            // For as long as this takes, nobody else can have it.
-            Ok(there) => match there.try_lock_shared() {
-                Ok(()) => files_can_be_opened(&directory),
-                Err(TryLockError::WouldBlock) => Err(held(&directory)),
-                Err(TryLockError::Error(error)) => Err(failed("locking", &directory, &error)),
-            },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(failed("opening", &directory, &error)),
+        let wrong = |doing: &str| {
+            let directory = directory.clone();
+            let doing = doing.to_owned();
+            move |error: io::Error| failed(&doing, &directory, &error)
+        };
+        try_to_create_in(&directory).map_err(wrong("writing to"))?;
+        let place = existing(&directory).map_err(wrong("writing to"))?;
+        let is_new = place != directory;
+        let needed = if is_new { self.first_segment_bytes() + OTHER_FILES } else { OTHER_FILES };
+        has_room(place, needed).map_err(wrong("writing to"))?;
+        if is_new {
+            return Ok(());
+        }
+        let there = File::open(&directory).map_err(wrong("opening"))?;
+        // For as long as this takes, nobody else can have it.
+        match there.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(held(&directory)),
+            Err(TryLockError::Error(error)) => return Err(wrong("locking")(error)),
+        }
+        files_can_be_opened(&directory)?;
+        let files = Files::load(&directory, false)?;
+        let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| ());
+        match why_halted(&files, &scan, session) {
+            Some(reason) => Err(StoreError::Damaged { place: directory.display().to_string(), reason }),
+            None => Ok(()),
         }
     }
+}
+
+/// What the files of a journal besides its segments take, in bytes.
+const OTHER_FILES: u64 = 16 << 10;
+
+/// Returns the directory, or the one above it that is there.
+fn existing(directory: &Path) -> io::Result<&Path> {
+    let mut place = directory;
+    loop {
+        match std::fs::metadata(place) {
+            Ok(found) if found.is_dir() => return Ok(place),
+            Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if let Ok(target) = std::fs::read_link(place) {
+                    let (link, target) = (place.display(), target.display());
+                    let reason = format!("{link} is a symbolic link to {target}, which does not exist");
+                    return Err(io::Error::new(error.kind(), reason));
+                }
+                place = match place.parent() {
+                    Some(parent) if !parent.as_os_str().is_empty() => parent,
+                    _ => Path::new("."),
+                };
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Fails if a file system has no room for so many bytes, or for another file. One that does not say
+/// has room.
+fn has_room(directory: &Path, bytes: u64) -> io::Result<()> {
+    let found = statvfs(directory)?;
+    // Some of it may be reserved for root.
+    let blocks = if geteuid().is_root() { found.f_bfree } else { found.f_bavail };
+    let free = blocks.saturating_mul(found.f_frsize);
+    let full = |reason| Err(io::Error::new(io::ErrorKind::StorageFull, reason));
+    if found.f_blocks > 0 && free < bytes {
+        return full(format!("its file system has {free} bytes free, and at least {bytes} are needed"));
+    }
+    if found.f_files > 0 && found.f_ffree == 0 {
+        return full("its file system has room for no other file (no free inodes)".to_owned());
+    }
+    Ok(())
 }
 
 /// Tries whether the files of a journal can be opened as its owner opens them.
@@ -75,25 +137,7 @@ fn files_can_be_opened(directory: &Path) -> Result<(), StoreError> {
 /// # Errors
 /// The system's.
 pub fn try_to_create_in(directory: &Path) -> io::Result<()> {
-    let mut place = directory;
-    loop {
-        match std::fs::metadata(place) {
-            Ok(found) if found.is_dir() => break,
-            Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if let Ok(target) = std::fs::read_link(place) {
-                    let (link, target) = (place.display(), target.display());
-                    let reason = format!("{link} is a symbolic link to {target}, which does not exist");
-                    return Err(io::Error::new(error.kind(), reason));
-                }
-                place = match place.parent() {
-                    Some(parent) if !parent.as_os_str().is_empty() => parent,
-                    _ => Path::new("."),
-                };
-            }
-            Err(error) => return Err(error),
-        }
-    }
+    let place = existing(directory)?;
     may(place, Access::WRITE_OK | Access::EXEC_OK)?;
     if is_of_the_kernel(place)? {
         let reason = format!("no files can be created in {}", place.display());
@@ -176,6 +220,56 @@ mod tests {
         if rustix::process::geteuid().is_root() {
             assert!(refused(Path::new("/proc/journals")).ends_with("no files can be created in /proc"));
         }
+    }
+
+    #[test]
+    fn what_halts_a_session_is_told_with_what_ends_that() {
+        let scratch = TempDir::new("look-damaged");
+        let base = scratch.path().join("base");
+        let mut open = DirectoryStore::new(&base);
+        let key = SessionKey::new(0, 0, 0);
+        open.open(key, &session()).unwrap();
+        open.close(key).unwrap();
+        let directory = base.join(session().file_name());
+        let told = || match DirectoryStore::new(&base).look(&session()) {
+            Err(StoreError::Damaged { reason, .. }) => reason,
+            other => panic!("{other:?}"),
+        };
+        // As it is opened.
+        let opened = || {
+            let mut store = DirectoryStore::new(&base);
+            let recovered = store.open(key, &session()).unwrap();
+            let damage = recovered.damage.unwrap();
+            store.close(key).unwrap();
+            damage
+        };
+        let elsewhere = base.join("elsewhere");
+        std::fs::create_dir(&elsewhere).unwrap();
+        for file in std::fs::read_dir(&directory).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), elsewhere.join(file.file_name())).unwrap();
+        }
+        let original = base.join("original");
+        std::fs::rename(&directory, &original).unwrap();
+        std::fs::rename(&elsewhere, &directory).unwrap();
+        let copied = told();
+        assert!(copied.contains("is a copy") && copied.contains("`fixbolt journal adopt "), "{copied}");
+        assert_eq!(copied, opened());
+        std::fs::remove_dir_all(&directory).unwrap();
+        std::fs::rename(&original, &directory).unwrap();
+        assert_eq!(DirectoryStore::new(&base).look(&session()), Ok(()));
+        std::fs::write(directory.join(HEAD), "x").unwrap();
+        assert!(told().contains("`fixbolt journal repair "), "{}", told());
+        assert_eq!(told(), opened());
+    }
+
+    #[test]
+    fn a_file_system_without_room_is_told() {
+        let scratch = TempDir::new("look-full");
+        assert!(has_room(scratch.path(), 1).is_ok());
+        let full = has_room(scratch.path(), u64::MAX).unwrap_err();
+        assert_eq!(full.kind(), io::ErrorKind::StorageFull);
+        assert!(full.to_string().ends_with("and at least 18446744073709551615 are needed"), "{full}");
     }
 
     /// Looks as somebody else than root, who may open everything: also if root has started the

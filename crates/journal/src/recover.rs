@@ -128,6 +128,18 @@ impl Continuation {
 /// power loss may bring back has a number this high.
 const TURNS_AFTER_DEATH: u64 = 1 << 32;
 
+/// Returns why a session with these files is halted when it is opened, and the command that ends
+/// that.
+pub(crate) fn why_halted(files: &Files, scan: &Scan, session: &SessionId) -> Option<String> {
+    let damage = files.damage(scan, Some(session));
+    let (found, way_out) = match files.is_copy() {
+        _ if !damage.is_empty() => (damage.join("; "), "repair"),
+        Some(copy) => (copy, "adopt"),
+        None => return None,
+    };
+    Some(format!("{found}; see `fixbolt journal {way_out} {}`", files.directory.display()))
+}
+
 impl Opening<'_> {
     /// Opens or creates the journal. Also returns the number of the last turn.
     pub(crate) fn open(self) -> Result<(Log, Recovered, u64), StoreError> {
@@ -145,22 +157,11 @@ impl Opening<'_> {
         let start = files.last_checkpoint();
         let mut index = Indexes::new(&files, start.at.segment);
         let scan = files.scan_from(start, &mut |at, header| index.note(at, header));
-        let mut damage = files.damage(&scan, Some(self.session));
-        if files.head_file.is_none() && damage.is_empty() {
-            return self.create(&directory, lock);
+        match why_halted(&files, &scan, self.session) {
+            Some(why) => self.open_damaged(files, scan, index, lock, why),
+            None if files.head_file.is_none() => self.create(&directory, lock),
+            None => self.resume(files, scan, index, lock),
         }
-        let way_out = if damage.is_empty() {
-            damage.extend(files.is_copy());
-            "adopt"
-        } else {
-            "repair"
-        };
-        if damage.is_empty() {
-            return self.resume(files, scan, index, lock);
-        }
-        let way_out =
-            format!("{}; see `fixbolt journal {way_out} {}`", damage.join("; "), directory.display());
-        self.open_damaged(files, scan, index, lock, way_out)
     }
 
     /// Writes the files of a new journal, without waiting for the disk: nothing can be appended

@@ -23,14 +23,24 @@ pub(crate) struct Obstacle {
     pub(crate) error: EngineError,
     /// The key of a configuration that it is about.
     pub(crate) key: Option<&'static str>,
-    /// Whether it is there because of a running process, which may be the engine itself.
-    pub(crate) is_in_use: bool,
+    pub(crate) follows: Follows,
+}
+
+/// What follows from an obstacle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Follows {
+    /// No engine starts.
+    NoStart,
+    /// None starts because of a running process, which may be the engine itself.
+    NoSecondStart,
+    /// The engine starts, and the session is halted.
+    Halt,
 }
 
 impl Obstacle {
     /// Returns an obstacle that no running process is the cause of.
     pub(crate) fn new(error: EngineError, key: impl Into<Option<&'static str>>) -> Self {
-        Self { error, key: key.into(), is_in_use: false }
+        Self { error, key: key.into(), follows: Follows::NoStart }
     }
 }
 
@@ -80,7 +90,10 @@ impl EngineBuilder {
                             io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied => PORT,
                             _ => ADDRESS,
                         }),
-                        is_in_use: error.kind() == io::ErrorKind::AddrInUse,
+                        follows: match error.kind() {
+                            io::ErrorKind::AddrInUse => Follows::NoSecondStart,
+                            _ => Follows::NoStart,
+                        },
                     },
                 }),
             }

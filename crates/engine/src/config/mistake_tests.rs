@@ -593,7 +593,7 @@ fn an_address_that_is_not_this_machines_and_one_that_is_written_twice_are_told_a
     let tried = |text: &str| {
         let mut checked = CheckedConfiguration::from_text("a.cfg", text);
         assert!(checked.mistakes.is_empty(), "{:?}", checked.mistakes);
-        let in_use = checked.try_start();
+        let in_use = checked.try_start().in_use;
         assert!(in_use.is_empty(), "{in_use:?}");
         checked.mistakes.iter().map(ToString::to_string).collect::<Vec<_>>()
     };

@@ -13,7 +13,7 @@ use super::securing::is_of_tls;
 use super::session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
 use super::{CheckedConfiguration, Configuration, in_order, once};
 use crate::builder::EngineBuilder;
-use crate::builder::trial::Obstacle;
+use crate::builder::trial::{Follows, Obstacle};
 use crate::clock;
 use crate::configured::journals;
 use crate::descriptors::{self, Descriptors, Opened, TooFew};
@@ -21,6 +21,19 @@ use crate::error::EngineError;
 use crate::ports::try_to_bind;
 use crate::tls::doubts;
 use crate::waiting::{WorkerOptions, too_many};
+
+/// What [`CheckedConfiguration::try_start`] has found that is no mistake of the configuration.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Trial {
+    /// What a running process stands in the way of, with the process as far as the system names it:
+    /// a port in use, a journal that is open. The process may be the engine that runs with this
+    /// configuration.
+    pub in_use: Vec<ConfigWarning>,
+    /// The sessions that would be halted, one each, with what ends that: their journals are damaged,
+    /// or copies. The others are served.
+    pub halted: Vec<ConfigWarning>,
+}
 
 impl CheckedConfiguration {
     /// Does what an engine with the valid sessions does when it starts, as far as that opens
@@ -33,11 +46,9 @@ impl CheckedConfiguration {
     /// slow to sign with, with what a signature takes on this machine. Without this call an engine
     /// finds all that when it starts, because a configuration may be for another machine.
     ///
-    /// Returns what a running process stands in the way of, with the process as far as the system
-    /// names it: a port in use, a journal that is open. The process may be the engine that runs
-    /// with this configuration, so neither is a mistake.
-    pub fn try_start(&mut self) -> Vec<ConfigWarning> {
-        let mut in_use = Vec::new();
+    /// What is wrong with other sessions is found beside those that have mistakes already.
+    pub fn try_start(&mut self) -> Trial {
+        let mut trial = Trial::default();
         if let Ok(configuration) = self.clone().usable() {
             self.warn_of_memory(&configuration);
             self.warn_of_cores(&configuration);
@@ -46,21 +57,32 @@ impl CheckedConfiguration {
             if let Some(descriptors) = descriptors::look() {
                 self.compare_descriptors(&configuration, descriptors);
             }
-            for Obstacle { error, key, is_in_use } in obstacles(&configuration) {
+            for Obstacle { error, key, follows } in obstacles(&configuration) {
                 let (key, place, reason) = self.told(key, &error);
-                if is_in_use {
-                    let key = key.unwrap_or_default();
-                    in_use.push(ConfigWarning { place, key, instead: reason, is_used: true });
-                } else {
-                    self.add_mistake(&error, ConfigError::Start { place, key, reason });
-                }
+                let list = match follows {
+                    Follows::NoStart => {
+                        self.add_mistake(&error, ConfigError::Start { place, key, reason });
+                        continue;
+                    }
+                    Follows::NoSecondStart => &mut trial.in_use,
+                    Follows::Halt => &mut trial.halted,
+                };
+                let instead = match &error {
+                    EngineError::Store { session, error: StoreError::Damaged { reason, .. } } => {
+                        format!("session {session} is halted when it starts: {reason}")
+                    }
+                    _ => reason,
+                };
+                let key = key.unwrap_or_default();
+                list.push(ConfigWarning { place, key, instead, is_used: true });
             }
         }
         self.warn_of_tls();
         let file = self.sessions.first().map(|session| session.place.file.clone());
         self.mistakes = in_order(core::mem::take(&mut self.mistakes), &file.unwrap_or_default());
         self.warnings = once(core::mem::take(&mut self.warnings));
-        once(in_use)
+        trial.in_use = once(trial.in_use);
+        trial
     }
 
     /// Returns the key that an error is about, its place, and what is wrong with it.
@@ -268,9 +290,13 @@ fn obstacles(configuration: &Configuration) -> Vec<Obstacle> {
         return found;
     };
     let in_way = |session: &SessionId, error: StoreError| {
-        let is_in_use = matches!(error, StoreError::Locked { .. });
+        let follows = match error {
+            StoreError::Locked { .. } => Follows::NoSecondStart,
+            StoreError::Damaged { .. } => Follows::Halt,
+            _ => Follows::NoStart,
+        };
         let error = EngineError::Store { session: Box::new(session.clone()), error };
-        Obstacle { error, key: Some("FileStorePath"), is_in_use }
+        Obstacle { error, key: Some("FileStorePath"), follows }
     };
     if let Err(error) = try_to_create_in(base) {
         let error =
