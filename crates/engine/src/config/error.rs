@@ -272,6 +272,20 @@ impl fmt::Debug for ConfigErrors {
 
 impl core::error::Error for ConfigErrors {}
 
+/// What [`CheckedConfiguration::try_start`](super::CheckedConfiguration::try_start) has found that
+/// is no mistake of the configuration.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Trial {
+    /// What a running process stands in the way of, with the process as far as the system names it:
+    /// a port in use, a journal that is open. The process may be the engine that runs with this
+    /// configuration.
+    pub in_use: Vec<ConfigWarning>,
+    /// The sessions that would be halted, one each, with what ends that: their journals are
+    /// damaged, or copies. The others are served.
+    pub halted: Vec<ConfigWarning>,
+}
+
 /// A setting that is understood but has no effect here, and what replaces it; or one that is used
 /// and may not do what was hoped.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -50,10 +50,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 pub use engine::EngineConfiguration;
-pub use error::{ConfigError, ConfigErrors, ConfigWarning, SourceLine};
+pub use error::{ConfigError, ConfigErrors, ConfigWarning, SourceLine, Trial};
 pub use groups_as_sent::{GroupsAsSent, InvalidGroupsAsSent};
 pub use session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
-pub use trial::Trial;
 
 pub use crate::identity_template::{IdentityTemplate, PartyTemplate, SubIdTemplate};
 

@@ -8,7 +8,7 @@ use fixbolt_session::schedule::{Position, Schedule};
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{SessionId, Utc};
 
-use super::error::{ConfigError, ConfigWarning, SourceLine};
+use super::error::{ConfigError, ConfigWarning, SourceLine, Trial};
 use super::securing::is_of_tls;
 use super::session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
 use super::{CheckedConfiguration, Configuration, in_order, once};
@@ -21,19 +21,6 @@ use crate::error::EngineError;
 use crate::ports::try_to_bind;
 use crate::tls::doubts;
 use crate::waiting::{WorkerOptions, too_many};
-
-/// What [`CheckedConfiguration::try_start`] has found that is no mistake of the configuration.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-#[non_exhaustive]
-pub struct Trial {
-    /// What a running process stands in the way of, with the process as far as the system names it:
-    /// a port in use, a journal that is open. The process may be the engine that runs with this
-    /// configuration.
-    pub in_use: Vec<ConfigWarning>,
-    /// The sessions that would be halted, one each, with what ends that: their journals are damaged,
-    /// or copies. The others are served.
-    pub halted: Vec<ConfigWarning>,
-}
 
 impl CheckedConfiguration {
     /// Does what an engine with the valid sessions does when it starts, as far as that opens
