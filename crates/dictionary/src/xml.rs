@@ -241,8 +241,11 @@ pub(crate) fn conclude<'a, 'd: 'a>(
         Ok(dictionary) => {
             let known = base.map(hidden_members).unwrap_or_default();
             let known: HashSet<String> = known.into_iter().map(|(_, reason)| reason).collect();
+            // What an overlay adds may hide the same in many definitions that are not in the file.
+            let mut told = HashSet::new();
             for (at, reason) in hidden_members(&dictionary) {
-                if !known.contains(&reason) {
+                let is_told = node_of(at).is_none() && !told.insert(reason.clone());
+                if !known.contains(&reason) && !is_told {
                     found.warn(line(node_or_root(at)), place(node_or_root(at)), reason);
                 }
             }

@@ -93,6 +93,15 @@ fn an_overlay_is_told_what_it_hides_and_not_what_was_hidden_before() {
         ),
         "{found:?}"
     );
+    // Many messages of the version have the field.
+    let overlay = "<fix extends='FIX.4.4'><header><field name='Text'/></header>\n<messages>\n\
+        <message name='News' msgtype='B'><field name='Text'/></message>\n\
+        <message name='Email' msgtype='C'><field name='Text'/></message></messages></fix>";
+    let by_header = |at: &str| format!("{at}: field 'Text' is hidden by that of the header");
+    assert_eq!(
+        hidden(overlay),
+        ["line 1: fix", "line 3: message 'News'", "line 4: message 'Email'"].map(by_header)
+    );
     let base = load(Source::text(file(
         "",
         "<message name='M' msgtype='U'><field name='NoA'/><group name='NoA'><field name='A'/></group></message>",
