@@ -62,12 +62,17 @@ impl fmt::Debug for EngineBuilder {
         f.debug_struct("EngineBuilder")
             .field("acceptances", &self.acceptances)
             .field("initiations", &self.initiations)
+            .field("message_log", &self.message_log)
             .field("limits", &self.limits)
             .field("outbound_queue_size", &self.outbound_queue_size)
             .field("outbound_budget", &self.outbound_budget)
+            .field("keep_going", &self.keep_going)
+            .field("workers", &self.workers)
             .field("waiting", &self.waiting)
             .field("cores", &self.cores)
             .field("dedicated", &self.dedicated)
+            .field("lock_memory", &self.lock_memory)
+            .field("warm_up", &self.warm_up)
             .finish_non_exhaustive()
     }
 }

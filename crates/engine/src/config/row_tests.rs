@@ -8,8 +8,10 @@ use fixbolt_session::SessionDictionary;
 use fixbolt_session::schedule::Zone;
 
 use super::rows::{Effect, ROWS, Row, Scope};
-use super::tests::{ACCEPTOR, INITIATOR, one};
+use super::tests::{ACCEPTOR, INITIATOR, one, refused, with};
 use super::*;
+use crate::builder::EngineBuilder;
+use crate::configured::journals;
 use crate::zones;
 
 /// What the defaults of a session say where a row alone would be a mistake, or without effect.
@@ -254,4 +256,42 @@ fn the_default_of_each_row_is_what_a_session_has_without_the_key() {
         compared += 1;
     }
     assert!(compared > 35, "{compared}");
+}
+
+#[test]
+fn a_row_of_one_role_stops_the_start_in_a_session_of_the_other() {
+    for row in rows_of_sessions() {
+        let (base, to, is) = match row.scope {
+            Scope::Acceptor => (INITIATOR, "acceptors", "an initiator"),
+            Scope::Initiator => (ACCEPTOR, "initiators", "an acceptor"),
+            _ => continue,
+        };
+        for name in row.names() {
+            let line = lines_of(row)[0].replacen(row.name, &name, 1);
+            let said = format!("{name} applies to {to} only, and this session is {is}; remove it");
+            let told = refused(&with(base, &line));
+            assert!(told.contains(&said), "{told}");
+        }
+    }
+}
+
+#[test]
+fn every_row_of_the_engine_changes_the_builder_or_the_journals_in_its_own_way() {
+    let described = |line: &str| {
+        let text = format!("[DEFAULT]\nFileStorePath=store\n{line}\n{ACCEPTOR}");
+        let configuration = Configuration::from_text("a.cfg", &text).unwrap();
+        let builder = EngineBuilder::from_config(&configuration).unwrap();
+        format!("{builder:?} {:?}", journals("store".as_ref(), &configuration.engine))
+    };
+    let mut told = vec![(String::new(), described(""))];
+    // Store only says that something is meant.
+    for row in ROWS.iter().filter(|row| row.scope == Scope::Engine && row.name != "Store") {
+        for line in lines_of(row) {
+            let description = described(&line);
+            for (other, like) in &told {
+                assert!(description != *like, "`{line}` and `{other}` do the same");
+            }
+            told.push((line, description));
+        }
+    }
 }

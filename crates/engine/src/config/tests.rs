@@ -131,7 +131,6 @@ fn each_host_is_reached_from_the_local_address_that_the_file_names() {
         initiator_refused("SocketConnectSourceHost1=10.0.0.1"),
         "a.cfg:9: SocketConnectSourceHost1 is of no host: there is no SocketConnectHost1"
     );
-    assert!(acceptor_refused("SocketLocalHost=10.0.0.1").contains("applies to initiators only"));
 }
 
 #[test]
@@ -165,10 +164,6 @@ fn a_dynamic_session_takes_any_comp_ids() {
     let mut identity = IdentityTemplate::default();
     identity.sender.comp_id = Some("VENUE".to_owned());
     assert_eq!(one(text).identity, Identity::Dynamic(identity));
-    assert_eq!(
-        initiator_refused("AcceptorTemplate=Y"),
-        "a.cfg:9: AcceptorTemplate applies to acceptors only, and this session is an initiator; remove it"
-    );
 }
 
 #[test]
@@ -288,14 +283,6 @@ fn a_missing_setting_is_named_at_its_section() {
 
 #[test]
 fn settings_that_cannot_both_hold_are_refused() {
-    assert_eq!(
-        acceptor_refused("SocketConnectHost=x"),
-        "a.cfg:7: SocketConnectHost applies to initiators only, and this session is an acceptor; remove it"
-    );
-    assert_eq!(
-        initiator_refused("SocketAcceptPort=1"),
-        "a.cfg:9: SocketAcceptPort applies to acceptors only, and this session is an initiator; remove it"
-    );
     assert_eq!(
         acceptor_refused("UseDataDictionary=N\nDataDictionary=FIX44.xml"),
         "a.cfg:8: DataDictionary is named, but UseDataDictionary=N does not read it"
