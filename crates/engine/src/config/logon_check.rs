@@ -95,7 +95,8 @@ mod tests {
             ("FIX.4.0", "RawData=p", None),
             ("FIX.4.2", "TestMessageIndicator=Y", Some(464)),
             ("FIX.4.4", "TestMessageIndicator=Y", None),
-            ("FIX.4.4", "LogonTag=5001=x", None),
+            ("FIX.4.4", "LogonTag=4999=x", Some(4999)),
+            ("FIX.4.4", "LogonTag=5000=x", None),
             ("FIX.4.4", "LogonTag1=1=x", Some(1)),
             ("FIXT.1.1\nDefaultApplVerID=9", "NewPassword=p", None),
         ] {

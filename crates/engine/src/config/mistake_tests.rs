@@ -3,6 +3,7 @@
 
 use core::time::Duration;
 
+use super::other_keys::Treatment;
 use super::tests::{ACCEPTOR, acceptor_refused, refused};
 use super::*;
 use crate::waiting::{Waiting, WorkerOptions};
@@ -554,11 +555,29 @@ fn a_key_that_another_one_leaves_nothing_to_say_is_a_warning() {
 fn each_key_of_another_engine_that_is_not_used_is_a_warning_or_stops_the_start() {
     for (name, treatment) in other_keys::other_keys() {
         let key = name.replace('*', "Something");
-        let checked = CheckedConfiguration::from_text("a.cfg", &format!("{ACCEPTOR}{key}=something\n"));
-        let named = |told: &str| told.contains(&key);
-        let is_warning = checked.warnings.iter().any(|warning| named(&warning.to_string()));
-        let is_mistake = checked.mistakes.iter().any(|mistake| named(&mistake.to_string()));
-        assert!(is_warning || is_mistake, "{key}: {treatment:?}: {checked:?}");
+        let told = |value: &str| {
+            // The keys of TLS are for a session that has it, or says that it has none.
+            let text = format!("{ACCEPTOR}SocketUseSSL=N\n{key}={value}\n");
+            let CheckedConfiguration { warnings, mistakes, .. } =
+                CheckedConfiguration::from_text("a.cfg", &text);
+            let warnings = warnings.iter().map(ToString::to_string);
+            let mistakes = mistakes.iter().map(ToString::to_string);
+            (warnings.collect::<Vec<_>>(), mistakes.collect::<Vec<_>>())
+        };
+        match treatment {
+            Treatment::Replaced(instead) => {
+                let warning = format!("a.cfg:8: {key} has no effect: {instead}");
+                assert_eq!(told("something"), (vec![warning], vec![]));
+            }
+            Treatment::Unavailable { harmless, reason } => {
+                let mistake = format!("a.cfg:8: {key} is not available: {reason}");
+                assert_eq!(told("something"), (vec![], vec![mistake]));
+                for value in *harmless {
+                    assert_eq!(told(value), (vec![], vec![]), "{key}={value}");
+                    assert_eq!(told(&value.to_lowercase()), (vec![], vec![]), "{key}={value}");
+                }
+            }
+        }
     }
 }
 

@@ -213,15 +213,6 @@ fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
 }
 
 #[test]
-fn a_key_whose_effect_is_not_available_stops_the_start_unless_it_asks_for_nothing() {
-    assert_eq!(
-        acceptor_refused("UseTCPProxy=Y"),
-        "a.cfg:7: UseTCPProxy is not available: a header is only read from proxies that are known; name their addresses in ProxyProtocolFrom"
-    );
-    assert!(read(&with(ACCEPTOR, "UseTCPProxy=n")).is_ok());
-}
-
-#[test]
 fn every_value_has_its_type_and_the_error_says_which() {
     for (line, expected) in [
         ("ResetOnLogon=yes", "Y or N"),
