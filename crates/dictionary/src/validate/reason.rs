@@ -157,11 +157,20 @@ mod tests {
     // R-REJECT-2
     #[test]
     fn a_version_sees_only_the_reasons_it_knows() {
-        assert_eq!(RequiredTagMissing.for_version(Version::Fix41), None);
-        assert_eq!(RequiredTagMissing.for_version(Version::Fix42), Some(RequiredTagMissing));
-        assert_eq!(TagSpecifiedOutOfRequiredOrder.for_version(Version::Fix42), None);
-        assert_eq!(Other.for_version(Version::Fix43), None);
-        assert_eq!(InvalidApplicationVersion.for_version(Version::Fix44), Some(Other));
-        assert_eq!(InvalidApplicationVersion.for_version(Version::Fixt11), Some(InvalidApplicationVersion));
+        for (version, up_to, has_other) in [
+            (Version::Fix40, None, false),
+            (Version::Fix41, None, false),
+            (Version::Fix42, Some(11), false),
+            (Version::Fix43, Some(17), false),
+            (Version::Fix44, Some(17), true),
+            (Version::Fixt11, Some(18), true),
+        ] {
+            for reason in SessionRejectReason::ALL {
+                let is_known = if reason == Other { has_other } else { Some(reason.number()) <= up_to };
+                let instead = (version == Version::Fix44).then_some(Other);
+                let expected = if is_known { Some(reason) } else { instead };
+                assert_eq!(reason.for_version(version), expected, "{version} {reason:?}");
+            }
+        }
     }
 }

@@ -21,7 +21,7 @@ fn with<R>(bytes: &[u8], look: impl FnOnce(&Message<'_>) -> R) -> Option<R> {
 }
 
 /// Returns everything the policy finds: check, action, number of the reason, tag as text.
-fn all(validator: &Validator, policy: &Policy, bytes: &[u8]) -> Vec<(Check, Action, u16, String)> {
+pub(crate) fn all(validator: &Validator, policy: &Policy, bytes: &[u8]) -> Vec<(Check, Action, u16, String)> {
     let mut scratch = validator.scratch();
     let look = |message: &Message<'_>| {
         let found = validator.all(message, policy, &mut scratch);
@@ -83,12 +83,12 @@ fn an_identifier_is_unique_in_its_message_and_a_reference_is_to_one() {
 }
 
 static V42: LazyLock<Validator> = LazyLock::new(|| Validator::new(fix42()));
-static V44: LazyLock<Validator> = LazyLock::new(|| Validator::new(fix44()));
+pub(crate) static V44: LazyLock<Validator> = LazyLock::new(|| Validator::new(fix44()));
 
 const HEADER: &str = "34=2|49=A|56=B|52=20261121-09:00:00.000|";
 
 /// Returns a valid order of FIX 4.4 with `more` after it.
-fn order(more: &str) -> Vec<u8> {
+pub(crate) fn order(more: &str) -> Vec<u8> {
     message(
         "FIX.4.4",
         &format!("35=D|{HEADER}11=ID|55=IBM|54=1|60=20261121-09:00:00|38=100|40=2|44=57.00|{more}"),
@@ -115,7 +115,7 @@ fn valid_messages_pass() {
 }
 
 /// For each check, a message that fails it and no other check, with reason and tag.
-fn failures() -> Vec<(Check, Vec<u8>, u16, &'static str)> {
+pub(crate) fn failures() -> Vec<(Check, Vec<u8>, u16, &'static str)> {
     let whole = |fields: &str| message("FIX.4.4", fields);
     vec![
         (Check::MsgType, whole(&format!("35=*|{HEADER}")), 11, "35"),
@@ -133,6 +133,7 @@ fn failures() -> Vec<(Check, Vec<u8>, u16, &'static str)> {
         (Check::EmptyValue, order("58=|"), 4, "58"),
         (Check::DataType, order("99=+200.00|"), 6, "99"),
         (Check::DataType, order("15=EURO|"), 6, "15"),
+        (Check::DataType, whole(&format!("35=2|{HEADER}7=0|16=0|")), 5, "7"),
         (Check::DataType, order("78=-1|"), 16, "78"),
         (Check::EnumValue, order("59=Z|"), 5, "59"),
         (Check::EnumValue, order("18=1 ? G|"), 5, "18"),

@@ -9,6 +9,7 @@ mod learned;
 #[path = "../support/loading.rs"]
 mod loading;
 mod mutations;
+mod page;
 mod samples;
 #[path = "../support/mod.rs"]
 mod support;

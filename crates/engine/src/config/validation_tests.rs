@@ -185,11 +185,8 @@ fn every_key_of_the_page_does_what_its_row_says() {
 }
 
 #[test]
-fn every_check_has_a_row_with_its_reasons_and_a_key_for_each_direction() {
-    let (checks, _) = PAGE.split_once("## Keys of other engines").expect("the page has the table");
+fn every_check_has_a_key_for_each_direction() {
     for check in Check::ALL {
-        let row = format!("| `{}` | ", check.name());
-        assert!(checks.lines().any(|line| line.starts_with(&row)), "{row}");
         for direction in ["Incoming", "Outgoing"] {
             let name = format!("{direction}.{}", check.name());
             assert!(super::rows::row_of(&name).is_some(), "{name}");
