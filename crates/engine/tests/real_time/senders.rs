@@ -176,6 +176,23 @@ fn a_session_whose_counterparty_does_not_read_leaves_room_for_the_others() {
 }
 
 #[test]
+fn a_message_must_fit_into_half_of_the_budget() {
+    const BUDGET: usize = 64 * 1024;
+    let (app, _log) = Recorder::venue();
+    let builder = Engine::builder().accept(anywhere(), acceptor()).outbound_budget(BUDGET);
+    let venue = builder.start(app).unwrap();
+    let mut memory = vec![0; BUDGET];
+    let large = report(Memory(&mut memory), "large", 40_000).unwrap();
+    let sender = venue.session(&acceptor().id).unwrap().sender();
+    let refused = sender.try_send(&large);
+    assert!(
+        matches!(refused, Err(PostError::TooLarge { limit }) if limit > 0 && limit <= BUDGET / 2),
+        "{refused:?}"
+    );
+    venue.stop().unwrap();
+}
+
+#[test]
 fn sending_to_a_session_that_is_not_logged_on_returns_an_error() {
     let mut keeping = of("FIX.4.4:VENUE->KEPT", Role::Acceptor);
     keeping.while_logged_off = WhileLoggedOff::Keep;
