@@ -1,12 +1,19 @@
 //! The checks of each message that need no dictionary, and their order.
 
+use std::sync::Arc;
+
 use fixbolt_codec::SeqNum;
 use fixbolt_conformance::testing::{Side, kinds, message, settings};
-use fixbolt_session::{Misbehavior, Phase, Role, SessionEnd};
+use fixbolt_dictionary::{Policy, Validator, fix44};
+use fixbolt_session::{Misbehavior, Phase, Role, SessionDictionary, SessionEnd, SessionSettings};
 
 /// An acceptor that expects 2.
 fn logged_on() -> Side {
-    Side::new(vec![settings("PEER", Role::Acceptor)]).logged_on()
+    logged_on_with(settings("PEER", Role::Acceptor))
+}
+
+fn logged_on_with(settings: SessionSettings) -> Side {
+    Side::new(vec![settings]).logged_on()
 }
 
 /// Passes a Heartbeat with this header to a session, and returns its answers.
@@ -15,10 +22,21 @@ fn heartbeat(side: &mut Side, begin_string: &str, header: &str) -> Vec<String> {
     side.take(0)
 }
 
-/// Each message has the faults of all those after it, too.
 // R-CHECK-1, R-LOGOUT-12
 #[test]
-fn the_first_check_that_fails_decides() {
+fn the_first_check_that_fails_decides_with_and_without_a_dictionary() {
+    the_first_that_fails_decides(&logged_on);
+    let validator = Arc::new(Validator::new(fix44()));
+    for policy in [Policy::standard(), Policy::tolerant(), Policy::ignoring()] {
+        let dictionary = SessionDictionary::Own(Arc::clone(&validator));
+        let settings =
+            settings("PEER", Role::Acceptor).with(|s| (s.dictionary, s.policy) = (dictionary, policy));
+        the_first_that_fails_decides(&|| logged_on_with(settings.clone()));
+    }
+}
+
+/// Each message has the faults of all those after it, and a tag that no dictionary has.
+fn the_first_that_fails_decides(logged_on: &dyn Fn() -> Side) {
     use Misbehavior::{BeginString, CompId, MsgSeqNumTooLow, NoMsgSeqNum, SendingTime};
     let long_ago = "20200101-00:00:00";
     let all = [
@@ -32,7 +50,7 @@ fn the_first_check_that_fails_decides() {
     let mut ends = Vec::new();
     for (begin_string, header, kind, text) in all {
         let mut side = logged_on();
-        let header = header.replace("NOW", &side.time());
+        let header = header.replace("NOW", &side.time()) + "999=x|";
         let out = heartbeat(&mut side, begin_string, &header);
         assert_eq!(kinds(&out), kind, "{header}");
         assert!(out[0].contains(text), "{header}: {out:?}");
