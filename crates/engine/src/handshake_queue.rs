@@ -299,6 +299,7 @@ mod tests {
             let steps = &queue.lines[Begins as usize].steps;
             steps.iter().any(|step| step.number == number && step.place.is_some())
         };
+        assert_eq!(FEW, 8, "docs/security.md says eight");
         assert!(!is_in_line(&queue, numbers[FEW]));
         // Whether it is withdrawn or computed.
         drop(queue.withdraw(numbers[3]));

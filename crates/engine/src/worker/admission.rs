@@ -665,6 +665,7 @@ mod tests {
             admission.talk(slot);
             assert!(gone.is_none_or(|gone| gone > 1), "{slot}: {gone:?}");
         }
+        assert_eq!(KEEPS.as_secs(), 2, "docs/security.md says two seconds");
         admission.trust(1, Mono(0) + KEEPS / 2);
         assert_eq!(admission.keeping, 2);
         // The first one has not gone on; the second one still keeps its place.
