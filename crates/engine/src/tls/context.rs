@@ -22,14 +22,10 @@ use super::signing;
 use super::stream::TlsStream;
 use crate::sync::{Mutex, lock};
 
-/// How often the files are looked at.
-const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 /// How many causes of failures are remembered; an older one is told again.
 const MOST_CAUSES: usize = 16;
 /// How long before a certificate ends that is warned of.
 const WARNING: Duration = Duration::from_secs(30 * 86_400);
-/// How often it is warned of.
-const WARNING_INTERVAL: Duration = Duration::from_secs(86_400);
 
 /// The TLS of a port, or of initiators with the same settings.
 #[derive(Debug)]
@@ -157,7 +153,23 @@ pub(crate) struct TlsContexts {
     clock: Arc<dyn TimeProvider>,
     /// Whether they are only tried: nothing is told, and no file is looked at again.
     are_tried: bool,
+    intervals: Intervals,
     contexts: Mutex<Contexts>,
+}
+
+/// How often something is done.
+#[derive(Clone, Copy, Debug)]
+struct Intervals {
+    /// The files are looked at.
+    look: Duration,
+    /// Certificates that end soon are warned of.
+    warning: Duration,
+}
+
+impl Default for Intervals {
+    fn default() -> Self {
+        Self { look: Duration::from_secs(60), warning: Duration::from_secs(86_400) }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -176,7 +188,7 @@ impl Default for TlsContexts {
 impl TlsContexts {
     /// Returns none, whose certificates will be judged by the time of this clock.
     pub(super) fn by(clock: Arc<dyn TimeProvider>) -> Self {
-        Self { clock, are_tried: false, contexts: Mutex::default() }
+        Self { clock, are_tried: false, intervals: Intervals::default(), contexts: Mutex::default() }
     }
 
     /// Returns none, to try whether their files can be loaded.
@@ -228,7 +240,7 @@ impl TlsContexts {
         let mut contexts = lock(&self.contexts);
         contexts.all.push(Arc::downgrade(&context));
         if contexts.watching.is_none() && !self.are_tried {
-            contexts.watching = watch(Arc::downgrade(self));
+            contexts.watching = watch(Arc::downgrade(self), self.intervals);
         }
         Ok(context)
     }
@@ -339,16 +351,16 @@ fn nearness(end: Utc, now: Utc) -> Option<Nearness> {
 
 /// Starts the thread that looks at the files, which ends when the sender is dropped. Without it,
 /// files are loaded again on request only.
-fn watch(contexts: Weak<TlsContexts>) -> Option<oneshot::Sender<()>> {
+fn watch(contexts: Weak<TlsContexts>, intervals: Intervals) -> Option<oneshot::Sender<()>> {
     let (sender, receiver) = oneshot::channel::<()>();
     let thread = std::thread::Builder::new().name("fixbolt-certificates".to_owned()).spawn(move || {
         unpin();
         let mut warned = Duration::ZERO;
-        while receiver.recv_timeout(LOOK_INTERVAL) == Err(oneshot::RecvTimeoutError::Timeout) {
+        while receiver.recv_timeout(intervals.look) == Err(oneshot::RecvTimeoutError::Timeout) {
             let Some(contexts) = contexts.upgrade() else { return };
             contexts.look().iter().for_each(Looked::tell);
-            warned += LOOK_INTERVAL;
-            if warned >= WARNING_INTERVAL {
+            warned += intervals.look;
+            if warned >= intervals.warning {
                 warned = Duration::ZERO;
                 contexts.warn_of_ends();
             }
@@ -364,8 +376,12 @@ fn watch(contexts: Weak<TlsContexts>) -> Option<oneshot::Sender<()>> {
 mod tests {
     use std::fs;
     use std::path::Path;
+    use std::time::Instant;
+
+    use rustls::pki_types::UnixTime;
 
     use super::*;
+    use crate::tls::lines::Lines;
     use crate::tls::settings::{OwnCertificate, TlsVersion};
 
     #[test]
@@ -404,6 +420,7 @@ mod tests {
     fn write(folder: &Path, name: &str) {
         let mut parameters = rcgen::CertificateParams::default();
         parameters.distinguished_name.push(rcgen::DnType::CommonName, name);
+        parameters.not_after = rcgen::date_time_ymd(2100, 1, 1);
         let key = rcgen::KeyPair::generate().unwrap();
         let text = parameters.self_signed(&key).unwrap().pem() + &key.serialize_pem();
         fs::write(folder.join("new"), text).unwrap();
@@ -412,6 +429,57 @@ mod tests {
 
     fn name(context: &TlsContext) -> String {
         lock(&context.material).certificates[0].name.clone()
+    }
+
+    /// The second day before the certificates of these tests end.
+    #[derive(Debug)]
+    struct EndOf2099;
+
+    impl TimeProvider for EndOf2099 {
+        fn current_time(&self) -> Option<UnixTime> {
+            let end = rcgen::date_time_ymd(2100, 1, 1).unix_timestamp() as u64;
+            Some(UnixTime::since_unix_epoch(Duration::from_secs(end - 2 * 86_400)))
+        }
+    }
+
+    fn wait_until(is_so: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !is_so() {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn a_thread_looks_at_the_files_once_a_minute_and_warns_of_ends_once_a_day() {
+        let lines = Lines::collect();
+        let warned = |name: &str| {
+            let name = format!("name={name} ");
+            lines.with(&["our certificate expires soon; renew it", &name]).len()
+        };
+        let watched = |name: &str, intervals| {
+            let folder = std::env::temp_dir().join(format!("fixbolt-{name}-{}", std::process::id()));
+            fs::create_dir_all(&folder).unwrap();
+            write(&folder, name);
+            let own = folder.join("own.pem");
+            let mut settings = Tls::new();
+            settings.certificate = Some(OwnCertificate::new(&own, &own));
+            let contexts = Arc::new(TlsContexts { intervals, ..TlsContexts::by(Arc::new(EndOf2099)) });
+            let context = contexts.of_port(&settings).unwrap();
+            (folder, context, contexts)
+        };
+        let usual = Intervals::default();
+        assert_eq!((usual.look.as_secs(), usual.warning.as_secs()), (60, 86_400));
+        let look = Duration::from_millis(10);
+        let (often, context, _often) = watched("WARNED-OFTEN", Intervals { look, warning: look });
+        let (once, other, _once) = watched("WARNED-ONCE", Intervals { look, ..usual });
+        wait_until(|| warned("WARNED-OFTEN") > 2);
+        for (folder, context) in [(&often, &context), (&once, &other)] {
+            write(folder, "RENEWED");
+            wait_until(|| name(context) == "RENEWED");
+            fs::remove_dir_all(folder).unwrap();
+        }
+        assert_eq!(warned("WARNED-ONCE"), 1, "at the start");
     }
 
     #[test]

@@ -58,4 +58,8 @@ mod bound_tests;
 #[cfg(all(test, feature = "tls"))]
 mod handshake_tests;
 #[cfg(all(test, feature = "tls"))]
+#[expect(unreachable_pub, reason = "a module of the tests, too")]
+#[path = "../../tests/support/lines.rs"]
+mod lines;
+#[cfg(all(test, feature = "tls"))]
 pub(crate) use handshake_tests::shaken;
