@@ -109,3 +109,27 @@ fn filled(run: u64, desk: &str, n: u64) -> Told {
 fn check<T: PartialEq + std::fmt::Debug>(what: &str, got: T, expected: T) -> Outcome<()> {
     if got == expected { Ok(()) } else { Err(format!("{what}: {got:?}, expected {expected:?}").into()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixbolt::config::Configuration;
+    use fixbolt::tls::Tls;
+
+    #[test]
+    fn without_the_feature_tls_a_setting_of_tls_stops_the_start() -> Outcome<()> {
+        const ERROR: &str = "this build has no TLS; build fixbolt with its feature `tls`";
+        let text = "[SESSION]\nConnectionType=initiator\nSocketConnectHost=localhost\nSocketConnectPort=9880\n\
+                    BeginString=FIX.4.4\nSenderCompID=TRADER\nTargetCompID=VENUE\nHeartBtInt=30\nSocketUseSSL=";
+        Configuration::from_text("trader.cfg", &format!("{text}N"))?;
+        let error = Configuration::from_text("trader.cfg", &format!("{text}Y")).err().ok_or("it is read")?;
+        assert!(error.to_string().contains(ERROR), "{error}");
+
+        let mut session = Acceptance::from(venue::settings()?);
+        session.tls = Some(Tls::new());
+        let builder = Engine::builder().accept("127.0.0.1:0".parse()?, session);
+        let error = builder.start(Venue::default()).err().ok_or("it starts")?;
+        assert!(format!("{error:#}").contains(ERROR), "{error:#}");
+        Ok(())
+    }
+}
