@@ -126,6 +126,11 @@ fn each_refusal_is_one_line_that_says_what_is_wrong_and_what_to_do() {
             "BadCertificate",
             "certificate is for venue.example, and not for 127.0.0.1",
         ),
+        (
+            authority.tls_of(&authority.issue_as("VENUE", &[], |_| ())),
+            "BadCertificate",
+            "certificate has no subjectAltName, in which 127.0.0.1 must be; have it renewed with one, or write EndpointIdentificationAlgorithm=none, and its common name (CN) in TLSPeerNames",
+        ),
     ] {
         let of_venue: &[&str] = &[closed, seen_by_venue];
         tried(

@@ -186,8 +186,14 @@ impl fmt::Display for CertificateFault {
             Self::WrongName { expected: None, .. } => {
                 "the counterparty's certificate is for another host name; set SocketServerName to its name"
             }
+            Self::WrongName { expected: Some(expected), presented } if presented.is_empty() => {
+                return write!(
+                    f,
+                    "the counterparty's certificate has no subjectAltName, in which {expected} must be; have it renewed with one, or write EndpointIdentificationAlgorithm=none, and its common name (CN) in TLSPeerNames"
+                );
+            }
             Self::WrongName { expected: Some(expected), presented } => {
-                let names = if presented.is_empty() { "no name".to_owned() } else { presented.join(", ") };
+                let names = presented.join(", ");
                 return write!(
                     f,
                     "the counterparty's certificate is for {names}, and not for {expected}; if that is the right counterparty, set SocketServerName to its name"
