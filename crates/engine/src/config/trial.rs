@@ -241,18 +241,18 @@ impl CheckedConfiguration {
         let now = clock::now().utc;
         let mut seen = Vec::new();
         for session in &self.sessions {
-            let Ok(SessionConfiguration { tls: Some(tls), .. }) = &session.result else { continue };
-            if seen.contains(&tls) {
+            let Ok(SessionConfiguration { tls: Some(tls), settings, .. }) = &session.result else { continue };
+            if seen.contains(&(tls, settings.role)) {
                 continue;
             }
-            for instead in doubts(tls, now) {
+            for instead in doubts(tls, settings.role, now) {
                 let named = setting_of_tls(session, |setting| begins_with_file(&instead, &setting.value));
                 let (key, place) = named
                     .or_else(|| setting_of_tls(session, |_| true))
                     .unwrap_or_else(|| ("TLS".to_owned(), session.place.clone()));
                 self.warnings.push(ConfigWarning { place, key, instead, is_used: true });
             }
-            seen.push(tls);
+            seen.push((tls, settings.role));
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use fixbolt_session::{TlsFailure, Utc};
+use fixbolt_session::{Role, TlsFailure, Utc};
 
 use super::faults::TlsFaults;
 use super::peer::PeerCertificate;
@@ -27,7 +27,7 @@ impl TlsContext {
     }
 }
 
-pub(crate) fn doubts(_: &Tls, _: Utc) -> Vec<String> {
+pub(crate) fn doubts(_: &Tls, _: Role, _: Utc) -> Vec<String> {
     Vec::new()
 }
 

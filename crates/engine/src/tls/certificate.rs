@@ -15,6 +15,19 @@ const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 /// The explicit tag of the version.
 const VERSION: u8 = 0xa0;
+/// The explicit tag of the extensions.
+const EXTENSIONS: u8 = 0xa3;
+const BOOLEAN: u8 = 0x01;
+/// id-ce-subjectAltName, 2.5.29.17.
+const ALTERNATIVE_NAME: &[u8] = &[0x55, 0x1d, 0x11];
+const DNS_NAME: u8 = 0x82;
+const IP_ADDRESS: u8 = 0x87;
+/// id-ce-extKeyUsage, 2.5.29.37.
+const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];
+/// id-kp-serverAuth.
+pub(super) const SERVERS: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
+/// id-kp-clientAuth.
+pub(super) const CLIENTS: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x02];
 /// The longest serial number, in bytes, with the one that only says that it is positive.
 const MAX_SERIAL: usize = 21;
 
@@ -53,6 +66,58 @@ pub(super) fn validity_in_seconds(der: &[u8]) -> Option<(u64, u64)> {
 /// Returns whether a certificate has version 1, and so no extensions.
 pub(super) fn is_version_1(der: &[u8]) -> bool {
     signed_part(der).and_then(element).is_some_and(|(tag, ..)| tag != VERSION)
+}
+
+/// Returns whether a certificate has a DNS name or an IP address as subjectAltName: whether it is
+/// for a host.
+pub(super) fn is_for_a_host(der: &[u8]) -> bool {
+    let Some((_, mut names, _)) = extension(der, ALTERNATIVE_NAME).and_then(element) else { return false };
+    while let Some((tag, _, rest)) = element(names) {
+        if matches!(tag, DNS_NAME | IP_ADDRESS) {
+            return true;
+        }
+        names = rest;
+    }
+    false
+}
+
+/// Returns whether a certificate may be used for this purpose, one of [`SERVERS`] and [`CLIENTS`]:
+/// it names it, or no purpose at all.
+pub(super) fn is_for(der: &[u8], purpose: &[u8]) -> bool {
+    let Some(purposes) = extension(der, EXTENDED_KEY_USAGE) else { return true };
+    let Some((_, mut purposes, _)) = element(purposes) else { return false };
+    while let Some((_, one, rest)) = element(purposes) {
+        if one == purpose {
+            return true;
+        }
+        purposes = rest;
+    }
+    false
+}
+
+/// Returns the value of a certificate's extension.
+fn extension<'c>(der: &'c [u8], kind: &[u8]) -> Option<&'c [u8]> {
+    let mut rest = signed_part(der)?;
+    let (_, extensions, _) = loop {
+        let (tag, contents, after) = element(rest)?;
+        if tag == EXTENSIONS {
+            break element(contents)?;
+        }
+        rest = after;
+    };
+    let mut rest = extensions;
+    loop {
+        let (_, one, after) = element(rest)?;
+        let (_, of, value) = element(one)?;
+        if of == kind {
+            // Whether it is critical may come before the value.
+            return match element(value)? {
+                (BOOLEAN, _, value) => Some(element(value)?.1),
+                (_, value, _) => Some(value),
+            };
+        }
+        rest = after;
+    }
 }
 
 /// Returns the contents of the part of a certificate that its issuer has signed.

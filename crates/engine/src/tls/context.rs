@@ -10,9 +10,9 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
 use rustls::{ClientConnection, ServerConnection};
 
-use fixbolt_session::TlsFailure;
+use fixbolt_session::{Role, TlsFailure};
 
-use super::certificate::{name_and_end, validity_in_seconds};
+use super::certificate::{CLIENTS, SERVERS, is_for, is_for_a_host, name_and_end, validity_in_seconds};
 use super::faults::TlsFaults;
 use super::files::Files;
 use super::key_mode;
@@ -110,15 +110,18 @@ impl TlsContext {
 }
 
 /// Returns what is doubtful about files that can be loaded: a private key that others may read, or
-/// that is slow to sign with, and certificates of which the time is over, or soon will be. Each
-/// begins with the file's name. Signs with the key.
-pub(crate) fn doubts(tls: &Tls, now: Utc) -> Vec<String> {
+/// that is slow to sign with, a certificate of ours that counterparties refuse for what it says it
+/// is for, and certificates of which the time is over, or soon will be. Each begins with the file's
+/// name. Signs with the key.
+pub(crate) fn doubts(tls: &Tls, role: Role, now: Utc) -> Vec<String> {
     let mut files = Files::default();
     let mut found = Vec::new();
     if let Some(own) = &tls.certificate {
         found.extend([key_mode::warning(&own.key), signing::warning(&own.key)].into_iter().flatten());
         let chain = files.chain(&own.chain).unwrap_or_default();
-        found.extend(doubtful_times(&own.chain.name("the certificate"), Whose::Ours, &chain, now));
+        let file = own.chain.name("the certificate");
+        found.extend(chain.first().and_then(|own| doubtful_use(&file, own, role)));
+        found.extend(doubtful_times(&file, Whose::Ours, &chain, now));
     }
     // A directory may have hundreds of certificates that concern nobody.
     if let Authorities::File(path) = &tls.authorities
@@ -127,6 +130,26 @@ pub(crate) fn doubts(tls: &Tls, now: Utc) -> Vec<String> {
         found.extend(doubtful_times(&path.display().to_string(), Whose::Authority, &known, now));
     }
     found
+}
+
+/// Returns why counterparties refuse a certificate of ours in this role, whoever has signed it.
+fn doubtful_use(file: &str, own: &CertificateDer<'_>, role: Role) -> Option<String> {
+    let (name, _) = name_and_end(own)?;
+    let what = format!("{file}: the certificate of {name}");
+    let (purpose, of, refused_by) = match role {
+        Role::Acceptor => (SERVERS, "serverAuth", "initiators refuse an acceptor's"),
+        Role::Initiator => (CLIENTS, "clientAuth", "acceptors refuse an initiator's"),
+    };
+    if !is_for(own, purpose) {
+        return Some(format!(
+            "{what} has purposes (extendedKeyUsage), and {of} is none of them: {refused_by} without it; have it renewed with it"
+        ));
+    }
+    (role == Role::Acceptor && !is_for_a_host(own)).then(|| {
+        format!(
+            "{what} has neither a DNS name nor an IP address as subjectAltName: initiators that check the acceptor's name refuse it; have it renewed with one"
+        )
+    })
 }
 
 /// Returns what is doubtful about the times of a file's certificates.
@@ -415,6 +438,46 @@ mod tests {
                 "own.pem: the certificate of VENUE has expired (2031-01-01T00:00:00Z): counterparties refuse it; renew it"
             ]
         );
+    }
+
+    #[test]
+    fn a_certificate_that_every_counterparty_refuses_in_our_role_is_told_with_what_it_lacks() {
+        use rcgen::ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
+        let issued = |names: &[&str], purposes: &[rcgen::ExtendedKeyUsagePurpose]| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+            let mut parameters = rcgen::CertificateParams::new(names).unwrap();
+            parameters.distinguished_name.push(rcgen::DnType::CommonName, "VENUE");
+            parameters.extended_key_usages = purposes.to_vec();
+            let key = rcgen::KeyPair::generate().unwrap();
+            parameters.self_signed(&key).unwrap().der().clone()
+        };
+        let told = |certificate: &CertificateDer<'_>| {
+            [Role::Acceptor, Role::Initiator].map(|role| doubtful_use("own.pem", certificate, role))
+        };
+        let begin = "own.pem: the certificate of VENUE has ";
+        let no_servers = Some(format!(
+            "{begin}purposes (extendedKeyUsage), and serverAuth is none of them: initiators refuse an acceptor's without it; have it renewed with it"
+        ));
+        let no_clients = Some(format!(
+            "{begin}purposes (extendedKeyUsage), and clientAuth is none of them: acceptors refuse an initiator's without it; have it renewed with it"
+        ));
+        let no_host = Some(format!(
+            "{begin}neither a DNS name nor an IP address as subjectAltName: initiators that check the acceptor's name refuse it; have it renewed with one"
+        ));
+        for (names, purposes, expected) in [
+            (&["venue.example"][..], &[][..], [None, None]),
+            (&["192.0.2.1"], &[ClientAuth, ServerAuth], [None, None]),
+            (&["venue.example"], &[ClientAuth], [no_servers, None]),
+            (&["venue.example"], &[ServerAuth], [None, no_clients]),
+            (&[], &[], [no_host, None]),
+        ] {
+            let certificate = issued(names, purposes);
+            assert_eq!(told(&certificate), expected, "{names:?} {purposes:?}");
+            // A cut certificate is no reason to panic.
+            for length in 0..certificate.len() {
+                told(&certificate[..length].to_vec().into());
+            }
+        }
     }
 
     fn write(folder: &Path, name: &str) {
