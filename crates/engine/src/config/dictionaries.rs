@@ -7,7 +7,7 @@ use fixbolt_codec::Version;
 use fixbolt_dictionary::{Source, Validator};
 use fixbolt_session::{FixtDictionaries, SessionDictionary};
 
-use super::dictionary_file::{Unread, read_dictionary};
+use super::dictionary_file::{Unread, no_logon, read_dictionary};
 use super::fixt::{Fixt, FixtDraft};
 use super::groups_as_sent::GroupsAsSent;
 
@@ -22,7 +22,10 @@ pub(super) struct Dictionaries {
 }
 
 struct Known {
+    name: String,
     begin_string: String,
+    /// Why nobody could log on with it.
+    no_logon: Option<String>,
     validator: Arc<Validator>,
     odd: Vec<String>,
 }
@@ -40,14 +43,16 @@ impl Dictionaries {
     ) -> Result<(Arc<Validator>, Vec<String>), String> {
         let at = self.read.iter().position(|(known, _)| *known == source).unwrap_or_else(|| {
             let known = read_dictionary(source.clone()).map(|(dictionary, odd)| Known {
+                name: dictionary.version().name.clone(),
                 begin_string: dictionary.version().begin_string.clone(),
+                no_logon: no_logon(&dictionary),
                 validator: Arc::new(Validator::new(&dictionary)),
                 odd,
             });
             self.read.push((source, known));
             self.read.len() - 1
         });
-        let Known { begin_string, validator, odd } = match &self.read[at].1 {
+        let Known { name, begin_string, no_logon, validator, odd } = match &self.read[at].1 {
             Ok(known) => known,
             Err(unread) => {
                 return Err(match version {
@@ -57,13 +62,14 @@ impl Dictionaries {
             }
         };
         match version {
-            Some(version) if begin_string == version.begin_string() => {
-                Ok((Arc::clone(validator), odd.clone()))
+            Some(version) if begin_string == version.begin_string() => match no_logon {
+                None => Ok((Arc::clone(validator), odd.clone())),
+                Some(reason) => Err(reason.clone()),
+            },
+            Some(version) => Err(format!("it is for {name}, but the session uses {version}")),
+            None => {
+                Err(format!("it is for {name}, but the session may use any version; set its BeginString"))
             }
-            Some(version) => Err(format!("it is for {begin_string}, but the session uses {version}")),
-            None => Err(format!(
-                "it is for {begin_string}, but the session may use any version; set its BeginString"
-            )),
         }
     }
 

@@ -66,6 +66,20 @@ impl Unread {
     }
 }
 
+/// Returns why nobody could log on to a session with this dictionary; `None` if it has a header and
+/// a Logon.
+pub(super) fn no_logon(dictionary: &Dictionary) -> Option<String> {
+    let lacking = match dictionary.header() {
+        [] => "header",
+        _ if dictionary.message(b"A").is_none() => "Logon",
+        _ => return None,
+    };
+    let name = &dictionary.version().name;
+    Some(format!(
+        "it has no {lacking}, so nobody could log on: it replaces all of {name}; if it only adds to that, begin it with <fix extends='{name}'>"
+    ))
+}
+
 /// Returns the shipped version whose name a file has that is absent, such as `FIX44.xml`, as
 /// QuickFIX/J finds its own by these names. A path with a directory is a file of the user's: if it
 /// is absent, nothing stands in its place.

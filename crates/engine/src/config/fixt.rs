@@ -8,7 +8,7 @@ use fixbolt_codec::Version;
 use fixbolt_dictionary::{ApplicationVersion, Dictionary, DictionarySet, Source, shipped};
 use fixbolt_session::FixtDictionaries;
 
-use super::dictionary_file::{Remark, read_dictionary, shipped_in_place_of};
+use super::dictionary_file::{Remark, no_logon, read_dictionary, shipped_in_place_of};
 use super::paths::path_of;
 use super::refusal::Refusal;
 
@@ -156,10 +156,12 @@ fn with(set: DictionarySet, version: Version, dictionary: &Dictionary) -> Result
 
 fn is_transport(dictionary: Dictionary) -> Result<Dictionary, String> {
     let version = dictionary.version();
-    if version.begin_string == Version::Fixt11.begin_string() && !dictionary.header().is_empty() {
-        return Ok(dictionary);
+    let is_fixt = version.begin_string == Version::Fixt11.begin_string();
+    // Application messages of FIX.5.0 and later have no header of their own.
+    if !is_fixt || dictionary.header().is_empty() && version.known != Some(Version::Fixt11) {
+        return Err(format!("it is of {}, and the transport is FIXT.1.1", version.name));
     }
-    Err(format!("it is of {}, and the transport is FIXT.1.1", version.name))
+    no_logon(&dictionary).map_or(Ok(dictionary), Err)
 }
 
 /// Refuses a dictionary of another version. Service packs of FIX.5.0 are not told apart, as many

@@ -92,7 +92,15 @@ fn a_file_that_cannot_be_used_is_named_with_its_key() {
     assert!(own.message(b"U9").is_some() && own.message(b"A").is_some());
     let transport = file("fixt.xml", "<fix extends='FIXT.1.1'/>");
     let of_42 = file("42.xml", "<fix extends='FIX.4.2'/>");
+    let adds = file(
+        "adds.xml",
+        "<fix type='FIXT' major='1' minor='1'><messages/><fields><field number='5001' name='Desk' type='STRING'/></fields></fix>",
+    );
     for (line, why) in [
+        (
+            format!("TransportDataDictionary={adds}"),
+            "it has no header, so nobody could log on: it replaces all of FIXT.1.1; if it only adds to that, begin it with <fix extends='FIXT.1.1'>".to_owned(),
+        ),
         (
             "TransportDataDictionary=nowhere.xml".to_owned(),
             "=nowhere.xml: No such file or directory (os error 2); leave the key out (then the shipped one of FIXT.1.1 is used), or correct the path".to_owned(),

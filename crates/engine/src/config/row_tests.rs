@@ -163,7 +163,9 @@ impl Dictionaries {
         let directory = std::env::temp_dir().join(format!("fixbolt-{name}-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let venue = "<repository name='Venue' version='FIX.4.4'><fields><field id='8' name='B' type='String'/></fields>\
-            <messages><message name='Order' msgType='D'><structure/></message>\
+            <components><component id='1024' name='StandardHeader'><fieldRef id='8'/></component></components>\
+            <messages><message name='Logon' msgType='A'><structure/></message>\
+            <message name='Order' msgType='D'><structure/></message>\
             <message name='Order' msgType='D' scenario='Stop'><structure/></message></messages></repository>";
         fs::write(directory.join("venue.xml"), venue).unwrap();
         fs::write(directory.join("transport.xml"), "<fix extends='FIXT.1.1'/>").unwrap();

@@ -485,7 +485,8 @@ fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another()
     assert!(acceptor_refused(&line).starts_with("a.cfg:7: DataDictionary="));
 
     // How the file is read: the same options as `fixbolt dictionary check` has.
-    let twice = b"<fix major='4' minor='2'><header><field name='B'/></header><messages/><fields><!-- \xfc -->\
+    let twice = b"<fix major='4' minor='2'><header><field name='B'/></header>\
+        <messages><message name='Logon' msgtype='A' msgcat='admin'/></messages><fields><!-- \xfc -->\
         <field number='8' name='B' type='STRING'/><field number='8' name='Again' type='STRING'/></fields></fix>";
     std::fs::write(&file, twice).unwrap();
     assert!(acceptor_refused(&line).contains("not UTF-8"), "{}", acceptor_refused(&line));
@@ -501,7 +502,9 @@ fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another()
         session.data_dictionary.unwrap().load().unwrap().dictionary.field(8).unwrap().name == "BeginString"
     );
     let orchestra = "<repository name='Venue' version='FIX.Latest'><fields><field id='8' name='B' type='String'/>\
-        <field id='9' name='Late' type='int' added='FIX.5.0'/></fields></repository>";
+        <field id='9' name='Late' type='int' added='FIX.5.0'/></fields><components>\
+        <component id='1024' name='StandardHeader'><fieldRef id='8'/></component></components><messages>\
+        <message id='1' name='Logon' msgType='A'><structure><fieldRef id='8'/></structure></message></messages></repository>";
     std::fs::write(&file, orchestra).unwrap();
     let line = format!("DataDictionary={}\nDataDictionaryAsOf=4.4", file.display());
     let source = one(&with(ACCEPTOR, &line)).data_dictionary.unwrap();
@@ -513,6 +516,34 @@ fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another()
         "a.cfg:7: DataDictionaryAsOf is set, but DataDictionary names no file"
     );
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn a_dictionary_with_which_nobody_could_log_on_is_refused() {
+    let file = std::env::temp_dir().join(format!("fixbolt-delta-{}.xml", std::process::id()));
+    let fields = "<fields><field number='5001' name='AuctionType' type='CHAR'/></fields>";
+    let message =
+        "<message name='NewOrderSingle' msgtype='D' msgcat='app'><field name='AuctionType'/></message>";
+    let header = "<header><field name='AuctionType'/></header>";
+    for (text, reason) in [
+        (
+            format!("<fix major='4' minor='4'>{fields}<messages>{message}</messages></fix>"),
+            "it has no header, so nobody could log on: it replaces all of FIX.4.4; if it only adds to that, begin it with <fix extends='FIX.4.4'>",
+        ),
+        (
+            format!("<fix major='4' minor='4'>{header}{fields}<messages>{message}</messages></fix>"),
+            "it has no Logon, so nobody could log on: it replaces all of FIX.4.4; if it only adds to that, begin it with <fix extends='FIX.4.4'>",
+        ),
+        (
+            format!("<fix major='5' minor='0' servicepack='2'>{fields}<messages>{message}</messages></fix>"),
+            "it is for FIX.5.0SP2, but the session uses FIX.4.4",
+        ),
+    ] {
+        std::fs::write(&file, &text).unwrap();
+        let line = format!("DataDictionary={}", file.display());
+        assert_eq!(acceptor_refused(&line), format!("a.cfg:7: {line}: {reason}"), "{text}");
+    }
+    std::fs::remove_file(&file).unwrap();
 }
 
 #[test]
