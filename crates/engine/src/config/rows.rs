@@ -387,7 +387,7 @@ pub(super) static ROWS: &[Row] = &[
         "1048576", "how much is kept of messages that arrive after a gap; further messages are requested again"),
     // Schedule
     row("NonStopSession", Both, Flag(|d, on| d.schedule.non_stop = on),
-        "N", "Y states that the session never ends and has no StartTime; so is one without StartTime"),
+        "N", "Y states that the session never ends and has no StartTime; so is one without StartTime. A StartTime that equals EndTime has no effect then, which is a warning"),
     row("StartTime", Both, Text { form: schedule::TIMES, set: |d, value| schedule::times(&mut d.schedule.start, value) },
         "none", "when the session begins, each day or on StartDay; without it, it never ends. Several times, with as many of EndTime, are several sessions a day. Sequence numbers are reset then ([schedules](schedules.md))"),
     row("EndTime", Both, Text { form: schedule::TIMES, set: |d, value| schedule::times(&mut d.schedule.end, value) },

@@ -40,6 +40,17 @@ fn a_session_without_times_never_ends() {
 }
 
 #[test]
+fn equal_times_beside_a_session_without_an_end_have_no_effect() {
+    for times in ["StartTime=00:00:00\nEndTime=00:00:00", "StartTime=17:00:00\nEndTime=17:00:00"] {
+        let configuration = read(&format!("{times}\nNonStopSession=Y")).unwrap();
+        assert_eq!(configuration.sessions[0].settings.schedule, None);
+        let warnings: Vec<_> = configuration.warnings.iter().map(ToString::to_string).collect();
+        let said = "a.cfg:8: StartTime has no effect: NonStopSession=Y is a session without an end";
+        assert_eq!(warnings, [said]);
+    }
+}
+
+#[test]
 fn equal_times_make_a_session_of_a_day() {
     let day = schedule("StartTime=00:00:00\nEndTime=00:00:00");
     assert_eq!(day.position_at(on(0, 12)), inside((0, 0), (1, 0)));
@@ -119,9 +130,16 @@ fn keys_that_contradict_each_other_or_lack_one_stop_the_start() {
         ),
         (
             "StartTime=08:00:00\nEndTime=17:00:00\nNonStopSession=Y",
-            "NonStopSession=Y has no StartTime and no EndTime",
+            "NonStopSession=Y at a.cfg:10 is a session without an end: remove StartTime and EndTime, or NonStopSession",
         ),
-        ("Weekdays=mon\nNonStopSession=Y", "NonStopSession=Y has no Weekdays"),
+        (
+            "Weekdays=mon\nNonStopSession=Y",
+            "NonStopSession=Y at a.cfg:9 is a session without an end: remove Weekdays, or NonStopSession",
+        ),
+        (
+            "StartTime=00:00:00\nEndTime=00:00:00\nHolidays=2026-12-25\nNonStopSession=Y",
+            "NonStopSession=Y at a.cfg:11 is a session without an end: remove StartTime and EndTime, or NonStopSession",
+        ),
         ("StartDay=mon\nStartTime=08:00:00\nEndTime=17:00:00", "StartDay is given without EndDay"),
         ("Weekdays=mon", "Weekdays is set, but there is no StartTime"),
         ("Holidays=2026-12-25", "Holidays is set, but there is no StartTime"),

@@ -11,11 +11,15 @@ use super::schedule_draft::{LocalTime, ScheduleDraft};
 use super::text::Setting;
 use crate::zones::{local_time_zone, time_zone};
 
-impl SessionReader<'_> {
+impl<'s> SessionReader<'s> {
     /// Makes the schedule of what its keys say together.
     pub(super) fn schedule(&mut self, warnings: &mut Vec<ConfigWarning>) {
         if !self.keys_agree() {
             return;
+        }
+        if let Some(setting) = self.idle_start() {
+            warnings.push(setting.without_effect("NonStopSession=Y is a session without an end"));
+            (self.draft.schedule.start, self.draft.schedule.end) = Default::default();
         }
         let Draft { schedule, .. } = &self.draft;
         let has_windows = !schedule.start.is_empty();
@@ -62,6 +66,15 @@ impl SessionReader<'_> {
         draft.settings.schedule = Some(Arc::new(made));
     }
 
+    /// Returns StartTime of a session that never ends, if it is the EndTime, too, and nothing else
+    /// needs it: such times are in the defaults of many files, and other engines pass over them.
+    fn idle_start(&self) -> Option<&'s Setting> {
+        let ScheduleDraft { non_stop, start, end, .. } = &self.draft.schedule;
+        let depends = ["StartDay", "Weekdays", "Holidays", "EarlyCloses", "ScheduleReset"];
+        let is_idle = *non_stop && start == end && depends.iter().all(|key| self.find(key).is_none());
+        self.find("StartTime").filter(|_| is_idle && !start.is_empty())
+    }
+
     /// Checks that no key of the schedule contradicts another, or needs one that is absent.
     fn keys_agree(&mut self) -> bool {
         let before = self.mistakes.len();
@@ -75,13 +88,18 @@ impl SessionReader<'_> {
                 }
             }
         }
-        let is_non_stop = self.draft.schedule.non_stop;
+        let non_stop = self.find("NonStopSession").filter(|_| self.draft.schedule.non_stop);
+        let is_idle = self.idle_start().is_some();
         for name in ["StartTime", "StartDay", "Weekdays"] {
-            if let (true, Some(setting)) = (is_non_stop && self.mistakes.len() == before, self.find(name)) {
-                let reason = match name {
-                    "StartTime" => "NonStopSession=Y has no StartTime and no EndTime".to_owned(),
-                    _ => format!("NonStopSession=Y has no {name}"),
-                };
+            if let (Some(non_stop), Some(setting)) = (non_stop, self.find(name))
+                && self.mistakes.len() == before
+                && !(is_idle && name == "StartTime")
+            {
+                let both = if name == "StartTime" { "StartTime and EndTime" } else { name };
+                let reason = format!(
+                    "NonStopSession=Y at {} is a session without an end: remove {both}, or NonStopSession",
+                    non_stop.place
+                );
                 self.contradicts(setting, reason);
             }
         }
