@@ -612,7 +612,7 @@ pub(super) static ROWS: &[Row] = &[
         "60", "how long a session opened by DynamicSession stays open after its connection has ended; its journal stays and is continued by the next logon. Without FileStorePath it is closed only when MaxDynamicSessions is reached, or if it has ResetOnLogon=Y"),
     row("OutboundQueueSize", Scope::Engine, Effect::Engine { from: 16 << 10, to: GIB, unit: "bytes", set: |e, n| e.outbound_queue_size = n as usize },
         "1048576", "how much may wait for each session of what other threads send, and as much again for its throttle (`OutboundThrottle=wait`); further messages are refused"),
-    row("OutboundQueueBudget", Scope::Engine, Effect::Engine { from: 64 << 10, to: 64 * GIB, unit: "bytes", set: |e, n| e.outbound_queue_budget = n as usize },
+    row("OutboundQueueBudget", Scope::Engine, Effect::Engine { from: 64 << 10, to: 16 * GIB, unit: "bytes", set: |e, n| e.outbound_queue_budget = n as usize },
         "33554432", "the same for all sessions together; a message must fit into half of it"),
     row("JournalQuota", Scope::Engine, Effect::Engine { from: 1 << 20, to: 64 << 40, unit: "bytes", set: |e, n| e.journal_quota = Some(n) },
         "none", "disk space that the journal of each session may take, with its archive; a session that needs more halts"),
