@@ -231,7 +231,10 @@ fn a_command_names_its_option_and_a_configuration_its_key() {
             (["--cert", &cert, "--key", &key, "--ca", &no], format!("--ca: {no}: No such file")),
             (
                 ["--cert", &cert, "--key", &other("CLIENT.key"), "--ca", &ca],
-                "the private key (--key) is not that of the certificate (--cert)".to_owned(),
+                format!(
+                    "--key: {}: this private key is not that of the certificate in {cert}",
+                    other("CLIENT.key")
+                ),
             ),
         ] {
             let ended = run(&[command, &options].concat());

@@ -480,6 +480,50 @@ mod tests {
         }
     }
 
+    #[test]
+    fn files_that_do_not_fit_are_named_with_what_they_have() {
+        let folder = std::env::temp_dir().join(format!("fixbolt-unfit-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = |name: &str| folder.join(name);
+        let parameters = rcgen::CertificateParams::default();
+        let (key, other) = (rcgen::KeyPair::generate().unwrap(), rcgen::KeyPair::generate().unwrap());
+        fs::write(file("own.pem"), parameters.self_signed(&key).unwrap().pem()).unwrap();
+        fs::write(file("own.csr"), parameters.serialize_request(&key).unwrap().pem().unwrap()).unwrap();
+        fs::write(file("own.key"), key.serialize_pem()).unwrap();
+        fs::write(file("other.key"), other.serialize_pem()).unwrap();
+        fs::write(file("notes"), "none of these").unwrap();
+        let told = |chain: &str, key: &str| {
+            let mut settings = Tls::new();
+            settings.certificate = Some(OwnCertificate::new(file(chain), file(key)));
+            let faults = Arc::new(TlsContexts::tried()).of_port(&settings).unwrap_err();
+            let folder = format!("{}/", folder.display());
+            faults.0.iter().map(|fault| fault.to_string().replace(&folder, "")).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told("own.pem", "other.key"),
+            ["SocketPrivateKeyFile: other.key: this private key is not that of the certificate in own.pem"]
+        );
+        let no_certificate = "there is no certificate (PEM: BEGIN CERTIFICATE)";
+        let no_key = "there is no private key (PEM: PKCS#8, PKCS#1 or SEC1)";
+        let is_a_key = "but a private key, which belongs in SocketPrivateKeyFile";
+        let is_a_certificate = "but a certificate, which belongs in SocketCertificateFile";
+        assert_eq!(
+            told("own.key", "own.pem"),
+            [
+                format!("SocketCertificateFile: own.key: {no_certificate}, {is_a_key}"),
+                format!("SocketPrivateKeyFile: own.pem: {no_key}, {is_a_certificate}"),
+            ]
+        );
+        let is_a_request =
+            "but a request for a certificate (CSR): an authority signs it, and sends the certificate";
+        assert_eq!(
+            told("own.csr", "own.key"),
+            [format!("SocketCertificateFile: own.csr: {no_certificate}, {is_a_request}")]
+        );
+        assert_eq!(told("notes", "own.key"), [format!("SocketCertificateFile: notes: {no_certificate}")]);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
     fn write(folder: &Path, name: &str) {
         let mut parameters = rcgen::CertificateParams::default();
         parameters.distinguished_name.push(rcgen::DnType::CommonName, name);

@@ -62,7 +62,10 @@ impl Files {
                 "{name}: the private key is encrypted; decrypt it (`openssl pkey -in FILE -out NEW`), and let only this process read it"
             ),
             pem::Error::NoItemsFound if is_utf16(&text) => format!("{name}: {UTF16}"),
-            pem::Error::NoItemsFound => format!("{name}: there is no private key (PEM: PKCS#8, PKCS#1 or SEC1)"),
+            pem::Error::NoItemsFound => {
+                let but = other_contents(&text);
+                format!("{name}: there is no private key (PEM: PKCS#8, PKCS#1 or SEC1){but}")
+            }
             other => format!("{name}: {other}"),
         })
     }
@@ -165,7 +168,7 @@ fn has(text: &[u8], word: &str) -> bool {
 fn certificates(text: &[u8], name: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
     match found {
-        Ok(found) if found.is_empty() => Err(format!("{name}: {}", other_form(text))),
+        Ok(found) if found.is_empty() => Err(format!("{name}: {}{}", other_form(text), other_contents(text))),
         Ok(found) => Ok(found),
         Err(error) => Err(format!("{name}: {error}")),
     }
@@ -178,13 +181,27 @@ fn other_form(text: &[u8]) -> &'static str {
             "this is a Java keystore (JKS), which is not read; convert it to PEM: `keytool -importkeystore -srckeystore FILE -destkeystore NEW.p12 -deststoretype PKCS12`, then `openssl pkcs12 -in NEW.p12 -nodes -out NEW.pem`"
         }
         [0x30, 0x82, _, _, 0x02, 0x01, 0x03, ..] => {
-            "this is a PKCS#12 keystore, which is not read; convert it to PEM: `openssl pkcs12 -in FILE -nodes -out NEW.pem`"
+            "this is a PKCS#12 keystore, which is not read; convert it to PEM: `openssl pkcs12 -in FILE -nodes -out NEW.pem`, with -legacy if OpenSSL says unsupported"
         }
         [0x30, ..] => {
             "this is DER, which is not read; convert it to PEM: `openssl x509 -inform der -in FILE -out NEW.pem`"
         }
         text if is_utf16(text) => UTF16,
         _ => "there is no certificate (PEM: BEGIN CERTIFICATE)",
+    }
+}
+
+/// Returns what a file in PEM has in place of what was expected, as the end of a line; nothing if
+/// that is not known.
+fn other_contents(text: &[u8]) -> &'static str {
+    if has(text, "BEGIN CERTIFICATE REQUEST") || has(text, "BEGIN NEW CERTIFICATE REQUEST") {
+        ", but a request for a certificate (CSR): an authority signs it, and sends the certificate"
+    } else if has(text, "PRIVATE KEY-----") {
+        ", but a private key, which belongs in SocketPrivateKeyFile"
+    } else if has(text, "BEGIN CERTIFICATE-----") {
+        ", but a certificate, which belongs in SocketCertificateFile"
+    } else {
+        ""
     }
 }
 

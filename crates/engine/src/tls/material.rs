@@ -17,10 +17,10 @@ use rustls::{
 
 use super::authorities::{ByTime, InitiatorVerifier};
 use super::certificate::{name_and_end, of_peer};
-use super::faults::TlsFaults;
+use super::faults::{TlsFault, TlsFaults};
 use super::files::Files;
 use super::peer::PeerRules;
-use super::settings::{Authorities, ClientCertificates, Tls, TlsVersion};
+use super::settings::{Authorities, ClientCertificates, Pem, Tls, TlsVersion};
 
 /// What an acceptor lacks that has no certificate.
 const NO_CERTIFICATE: &str =
@@ -150,7 +150,7 @@ impl Material {
                 builder.with_client_cert_verifier(Arc::new(InitiatorVerifier(verifier)))
             }
         };
-        let mut config = builder.with_single_cert(chain, key).map_err(|error| wrong_key(&error))?;
+        let mut config = builder.with_single_cert(chain, key).map_err(|error| wrong_key(tls, &error))?;
         config.ignore_client_order = !tls.cipher_suites.is_empty();
         // A resumed session would pass by the verifier: no session IDs (TLS 1.2), no tickets.
         config.session_storage = Arc::new(NoServerSessionStorage {});
@@ -187,7 +187,7 @@ impl Material {
             None => builder.with_no_client_auth(),
             Some((chain, key)) => {
                 know(&mut certificates, Whose::Ours, &chain);
-                builder.with_client_auth_cert(chain, key).map_err(|error| wrong_key(&error))?
+                builder.with_client_auth_cert(chain, key).map_err(|error| wrong_key(tls, &error))?
             }
         };
         config.enable_sni = tls.send_server_name;
@@ -206,13 +206,20 @@ fn no_suite(error: &Error) -> String {
     format!("CipherSuites has none for each version of EnabledProtocols: {error}")
 }
 
-fn wrong_key(error: &Error) -> String {
-    match error {
-        Error::InconsistentKeys(_) => {
+fn wrong_key(tls: &Tls, error: &Error) -> TlsFaults {
+    let files = tls.certificate.as_ref().map(|own| (&own.key, &own.chain));
+    match (error, files) {
+        (Error::InconsistentKeys(_), Some((Pem::File(key), Pem::File(chain)))) => {
+            let (key, chain) = (key.display(), chain.display());
+            let reason = format!("{key}: this private key is not that of the certificate in {chain}");
+            TlsFaults(vec![TlsFault { key: Some("SocketPrivateKeyFile"), reason }])
+        }
+        (Error::InconsistentKeys(_), _) => {
             "the private key (SocketPrivateKeyFile) is not that of the certificate (SocketCertificateFile)"
                 .to_owned()
+                .into()
         }
-        other => format!("the certificate, or its private key: {other}"),
+        (other, _) => format!("the certificate, or its private key: {other}").into(),
     }
 }
 
