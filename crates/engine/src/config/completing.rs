@@ -15,7 +15,7 @@ use super::groups_as_sent::GroupsAsSent;
 use super::reading::SessionReader;
 use super::session::{ConnectionType, Identity};
 use super::text::Setting;
-use super::values::{HOST, local_ip, no_host, number_after, whole_number};
+use super::values::{HOST, LOCAL_IP, local_ip, no_host, number_after, whole_number};
 use crate::identity_template::IdentityTemplate;
 use crate::initiation::HostSelection;
 use crate::session_check::{self, unspoken};
@@ -266,7 +266,7 @@ impl<'s> SessionReader<'s> {
             let port = reader.of_host(SOURCE_PORT, index);
             let ip = match host.map(|setting| (setting, local_ip(setting.text()))) {
                 Some((setting, None)) => {
-                    reader.wrong(setting, "an IP address of this machine");
+                    reader.wrong(setting, LOCAL_IP);
                     None
                 }
                 Some((_, ip)) => ip,

@@ -34,7 +34,9 @@ pub(super) fn read(
             };
             mistakes.extend(match set {
                 Ok(()) => None,
-                Err(Refusal::Form) => Some(setting.wrong(row.effect.expected())),
+                Err(Refusal::Form | Refusal::Parts(_)) => {
+                    Some(setting.wrong(row.effect.expected_in_place_of(&setting.written)))
+                }
                 Err(Refusal::Unavailable(reason)) => Some(setting.unavailable(reason)),
             });
         }

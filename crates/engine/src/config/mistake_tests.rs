@@ -76,6 +76,29 @@ a.cfg:9: Username=: at least one character, and no control character such as a l
 }
 
 #[test]
+fn a_number_with_a_unit_of_time_is_told_without_it() {
+    for (line, expected) in [
+        ("LogonTimeout=5s", "the number of seconds without a unit, 5, expected"),
+        ("LogonTimeout=2m", "the number of seconds without a unit, 120, expected"),
+        ("LogoutTimeout=3000ms", "the number of seconds without a unit, 3, expected"),
+        // Whatever is no whole number of seconds in the range is told by the range.
+        ("LogonTimeout=1500ms", "a whole number from 1 to 86400 expected"),
+        ("LogonTimeout=25h", "a whole number from 1 to 86400 expected"),
+        ("LogonTimeout=0s", "a whole number from 1 to 86400 expected"),
+        ("LogonTimeout=s", "a whole number from 1 to 86400 expected"),
+        ("MaxResends=5s", "a whole number from 0 to 1000000 expected"),
+    ] {
+        assert_eq!(acceptor_refused(line), format!("a.cfg:7: {line}: {expected}"));
+    }
+    let text = format!("[DEFAULT]\nWarmUpInterval=2s\nDynamicSessionIdleTime=1h\n{ACCEPTOR}");
+    assert_eq!(
+        refused(&text),
+        "a.cfg:2: WarmUpInterval=2s: the number of milliseconds without a unit, 2000, expected\n\
+         a.cfg:3: DynamicSessionIdleTime=1h: the number of seconds without a unit, 3600, expected"
+    );
+}
+
+#[test]
 fn a_tag_that_the_session_needs_cannot_be_masked() {
     assert_eq!(
         acceptor_refused("MaskedTags=554, 34"),

@@ -274,7 +274,18 @@ impl<'s> SessionReader<'s> {
         };
         match result {
             Ok(()) => {}
-            Err(Refusal::Form) => self.wrong(setting, row.effect.expected()),
+            Err(Refusal::Form) => {
+                self.wrong(setting, row.effect.expected_in_place_of(&setting.written));
+            }
+            Err(Refusal::Parts(mut parts)) => {
+                // What stands in place of `${...}` is not shown.
+                parts.retain(|part| setting.written.contains(&**part));
+                let expected = row.effect.expected();
+                match &parts[..] {
+                    [] => self.wrong(setting, expected),
+                    _ => self.wrong(setting, format!("{expected}, in place of {},", parts.join(" and "))),
+                }
+            }
             Err(Refusal::Unavailable(reason)) => self.mistakes.push(setting.unavailable(reason)),
         }
     }

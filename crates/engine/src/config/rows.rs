@@ -132,6 +132,18 @@ impl Effect {
         }
     }
 
+    /// Returns the text that names what was expected in place of a value, as it is written. Of a
+    /// number with a unit, such as `5s`, only the unit is wrong.
+    pub(super) fn expected_in_place_of(&self, written: &str) -> String {
+        if let Self::Number { from, to, unit, .. } | Self::Engine { from, to, unit, .. } = self
+            && let Some(number) = values::without_unit(written, unit)
+            && (*from..=*to).contains(&number)
+        {
+            return format!("the number of {unit} without a unit, {number},");
+        }
+        self.expected()
+    }
+
     /// Returns whether several keys belong to the row, each for itself.
     pub(super) const fn has_many_keys(&self) -> bool {
         matches!(self, Self::Check(_) | Self::Listed { .. } | Self::Numbered { .. } | Self::PerVersion { .. })
@@ -478,7 +490,7 @@ pub(super) static ROWS: &[Row] = &[
         "PRIORITY", "the host that an attempt to log on begins with: the first one, or the one after the host that was used last. The attempt goes on to the next host after any failure before the Logon is answered, even if the Logon is refused"),
     row("HostSelectionPolicyPriorityStartOverInterval", Initiator, seconds(0, |d, n| d.priority_start_over = Duration::from_secs(n)),
         "0", "with HostSelectionPolicy=PRIORITY, how long after an attempt that began with the first host one begins with it again; until then they begin with the host that was used last. QuickFIX waits for 120 seconds unless told otherwise"),
-    also(row("SocketConnectSourceHost", Initiator, Listed { form: "an IP address of this machine" },
+    also(row("SocketConnectSourceHost", Initiator, Listed { form: values::LOCAL_IP },
         "left to the system", "the local address of the connections; that of a numbered host has its number after the key"), &["SocketLocalHost"]),
     also(row("SocketConnectSourcePort", Initiator, Listed { form: "a whole number from 0 to 65535" },
         "0: left to the system", "the local port of the connections; also with a host's number after the key. The system may keep it for a minute after a connection that we have closed"), &["SocketLocalPort"]),
@@ -490,7 +502,7 @@ pub(super) static ROWS: &[Row] = &[
         "120 or ReconnectInterval, whichever is longer", "the limit up to which failed attempts double the wait; at least ReconnectInterval"),
     row("SocketAcceptPort", Acceptor, Number { from: 0, to: 65_535, unit: "", set: |d, n| d.port = u16::try_from(n).ok() },
         "required of an acceptor", "the port to listen on; 0 lets the system choose"),
-    also(row("SocketAcceptHost", Acceptor, Text { form: "an IP address of this machine", set: values::listen },
+    also(row("SocketAcceptHost", Acceptor, Text { form: values::LOCAL_IP, set: values::listen },
         "127.0.0.1", "the address to listen on; 0.0.0.0 for every interface"), &["SocketAcceptAddress"]),
     row("AllowedRemoteAddresses", Acceptor, Text { form: "IP addresses separated by commas", set: values::allowed },
         "any", "the addresses from which counterparties may connect"),

@@ -34,8 +34,7 @@ pub(super) struct LocalTime {
 }
 
 /// The form of a time of a schedule.
-pub(super) const TIMES: &str =
-    "a time in the form HH:MM:SS, or HH:MM:SS Europe/London; several are separated by commas";
+pub(super) const TIMES: &str = "times in the form HH:MM:SS, or HH:MM:SS Europe/London, separated by commas";
 /// The form of one time of a schedule.
 pub(super) const TIME: &str = "a time in the form HH:MM:SS, or HH:MM:SS Europe/London";
 /// The form of a weekday.
@@ -83,6 +82,11 @@ pub(super) fn weekdays(days: &mut Option<Weekdays>, value: &str) -> Result<(), R
 }
 
 pub(super) fn zone(name: &mut Option<String>, value: &str) -> Result<(), Refusal> {
+    // So quickfixgo names the zone of the machine.
+    if value.eq_ignore_ascii_case("local") {
+        let instead = "the machine's time zone is UseLocalTime=Y, in place of this key";
+        return Err(Refusal::Unavailable(instead.to_owned()));
+    }
     *name = Some(value.to_owned());
     Ok(())
 }

@@ -126,7 +126,7 @@ fn keys_that_contradict_each_other_or_lack_one_stop_the_start() {
         ("EndTime=17:00:00", "EndTime is given without StartTime"),
         (
             "StartTime=0:00:00\nEndTime=00:00:00",
-            "StartTime=0:00:00: a time in the form HH:MM:SS, or HH:MM:SS Europe/London; several are separated by commas expected",
+            "StartTime=0:00:00: times in the form HH:MM:SS, or HH:MM:SS Europe/London, separated by commas expected",
         ),
         (
             "StartTime=08:00:00\nEndTime=17:00:00\nNonStopSession=Y",
@@ -141,6 +141,10 @@ fn keys_that_contradict_each_other_or_lack_one_stop_the_start() {
             "NonStopSession=Y at a.cfg:11 is a session without an end: remove StartTime and EndTime, or NonStopSession",
         ),
         ("StartDay=mon\nStartTime=08:00:00\nEndTime=17:00:00", "StartDay is given without EndDay"),
+        (
+            "TimeZone=Local\nStartTime=08:00:00\nEndTime=17:00:00",
+            "TimeZone=Local is not available: the machine's time zone is UseLocalTime=Y, in place of this key",
+        ),
         ("Weekdays=mon", "Weekdays is set, but there is no StartTime"),
         ("Holidays=2026-12-25", "Holidays is set, but there is no StartTime"),
         ("EarlyCloses=2026-12-24 12:00:00", "EarlyCloses is set, but there is no StartTime"),

@@ -117,7 +117,7 @@ fn each_host_is_reached_from_the_local_address_that_the_file_names() {
     assert_eq!(local("SocketConnectSourceHost1=localhost"), " 127.0.0.1:0");
     assert_eq!(
         initiator_refused("SocketConnectSourceHost=venue.example"),
-        "a.cfg:9: SocketConnectSourceHost=venue.example: an IP address of this machine expected"
+        "a.cfg:9: SocketConnectSourceHost=venue.example: an IP address of this machine, or localhost expected"
     );
     assert_eq!(
         initiator_refused("SocketLocalPort=65536"),
@@ -213,6 +213,17 @@ fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
 }
 
 #[test]
+fn an_address_of_this_machine_may_be_in_brackets_or_localhost() {
+    for (value, ip) in [("[::]", "::"), ("[::1]", "::1"), ("::1", "::1"), ("Localhost", "127.0.0.1")] {
+        let listen = (ip.parse().unwrap(), 9880);
+        assert_eq!(
+            one(&with(ACCEPTOR, &format!("SocketAcceptHost={value}"))).connection,
+            ConnectionType::Acceptor { listen, allowed: Vec::new(), proxies: Vec::new() }
+        );
+    }
+}
+
+#[test]
 fn every_value_has_its_type_and_the_error_says_which() {
     for (line, expected) in [
         ("ResetOnLogon=yes", "Y or N"),
@@ -225,7 +236,11 @@ fn every_value_has_its_type_and_the_error_says_which() {
         ("MaxMessageSize=99999999999999999999", "a whole number from 8192 to 67108864"),
         ("TimestampPrecision=4", "one of 0, 3, 6, 9, 12, SECONDS, MILLIS, MICROS, NANOS, PICOS"),
         ("Compatibility=quickfixn", "one of standard, quickfix, quickfixj"),
-        ("SocketAcceptAddress=venue.example", "an IP address of this machine"),
+        ("SocketAcceptAddress=venue.example", "an IP address of this machine, or localhost"),
+        ("SocketAcceptHost=224.0.0.1", "an IP address of this machine, or localhost"),
+        ("SocketAcceptHost=255.255.255.255", "an IP address of this machine, or localhost"),
+        ("SocketAcceptHost=[ff02::1]", "an IP address of this machine, or localhost"),
+        ("SocketAcceptHost=[127.0.0.1]", "an IP address of this machine, or localhost"),
         ("AllowedRemoteAddresses=127.0.0.1,", "IP addresses separated by commas"),
         (
             "ProxyProtocolFrom=10.1.2.3/16",

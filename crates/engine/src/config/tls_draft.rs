@@ -72,7 +72,7 @@ fn not_pem(value: &str, options: &str) -> Option<String> {
     let end = value.rsplit_once('.').map_or("", |(_, end)| end);
     if ["pfx", "p12"].iter().any(|other| end.eq_ignore_ascii_case(other)) {
         return Some(format!(
-            "PKCS#12 is not read; convert it to PEM: `openssl pkcs12 -in {value} {options} -out NEW.pem`, and let nobody else read that file"
+            "PKCS#12 is not read; convert it to PEM: `openssl pkcs12 -in {value} {options} -out NEW.pem` (with -legacy if OpenSSL says unsupported), and let nobody else read that file"
         ));
     }
     let names_a_file = !value.contains('=') && value.contains(['/', '\\', '.']);
@@ -233,8 +233,9 @@ impl TlsDraft {
 
     pub(super) fn tls13_suites(&mut self, value: &str) -> Result<(), Refusal> {
         self.tls13_suites = suites(value)?;
-        let all = self.tls13_suites.iter().all(|suite| suite.is_tls13());
-        if all { Ok(()) } else { Err(Refusal::Form) }
+        let others = self.tls13_suites.iter().filter(|suite| !suite.is_tls13());
+        let others: Vec<_> = others.map(ToString::to_string).collect();
+        if others.is_empty() { Ok(()) } else { Err(Refusal::Parts(others)) }
     }
 
     pub(super) fn pins(&mut self, value: &str) -> Result<(), Refusal> {
@@ -364,8 +365,12 @@ pub(super) const UNVERIFIED: &str = "a certificate that is not verified protects
 pub(super) const SUITES: &str = "IANA's names, such as TLS_AES_128_GCM_SHA256, separated by commas; of TLS 1.2 only ECDHE with GCM or ChaCha20";
 
 fn suites(value: &str) -> Result<Vec<CipherSuite>, Refusal> {
-    let suites: Result<Vec<_>, _> = value.split([',', ':']).map(|name| name.trim().parse()).collect();
-    suites.map_err(|_| Refusal::Form)
+    let names = || value.split([',', ':']).map(str::trim);
+    let suites: Result<Vec<_>, _> = names().map(str::parse).collect();
+    suites.map_err(|_| {
+        let is_unknown = |name: &&str| !name.is_empty() && name.parse::<CipherSuite>().is_err();
+        Refusal::Parts(names().filter(is_unknown).map(str::to_owned).collect())
+    })
 }
 
 /// The form of TLSPeerPins.

@@ -103,6 +103,28 @@ fn versions_and_cipher_suites_are_those_of_each_engines_keys() {
 }
 
 #[test]
+fn a_cipher_suite_that_is_unknown_is_named() {
+    let refused = |keys: &str| read_tls("initiator", &format!("SocketUseSSL=Y\n{keys}")).unwrap_err();
+    let begin = "IANA's names, such as TLS_AES_128_GCM_SHA256, separated by commas; of TLS 1.2 only ECDHE with GCM or ChaCha20";
+    for (keys, named) in [
+        (
+            "CipherSuites=TLS_AES_256_GCM_SHA384,TLS_RSA_WITH_AES_128_CBC_SHA,TLS_NO",
+            ", in place of TLS_RSA_WITH_AES_128_CBC_SHA and TLS_NO, expected",
+        ),
+        (
+            "TLSCipherSuites=TLS_AES_256_GCM_SHA384,TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+            ", in place of TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, expected",
+        ),
+        ("CipherSuites=TLS_AES_256_GCM_SHA384,", " expected"),
+        // What stands in place of a variable is not shown.
+        ("CipherSuites=${PATH}", " expected"),
+    ] {
+        let error = refused(keys);
+        assert!(error.ends_with(&format!("{begin}{named}")), "{error}");
+    }
+}
+
+#[test]
 fn a_preset_beside_cipher_suites_is_a_warning() {
     let (preset, suites) = ("TLSPreset=FIXS", "CipherSuites=TLS_AES_128_GCM_SHA256");
     let told = |shared: &str, own: &str| -> Vec<String> {

@@ -11,6 +11,7 @@ use fixbolt_session::{SessionId, Utc};
 use super::error::{ConfigError, ConfigWarning, SourceLine, Trial};
 use super::securing::is_of_tls;
 use super::session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
+use super::values::local_ip;
 use super::{CheckedConfiguration, Configuration, in_order, once};
 use crate::builder::EngineBuilder;
 use crate::builder::trial::{Follows, Obstacle};
@@ -219,7 +220,7 @@ impl CheckedConfiguration {
                 let Err(error) = try_to_bind(any_port) else { continue };
                 let (key, place) = written(session, |setting| {
                     (setting.key.starts_with("SocketConnectSourceHost") || setting.key == "SocketLocalHost")
-                        && setting.value.parse() == Ok(local.ip())
+                        && local_ip(&setting.value) == Some(local.ip())
                 })
                 .unwrap_or_else(|| ("SocketConnectSourceHost".to_owned(), session.place.clone()));
                 self.warnings.push(ConfigWarning {

@@ -190,12 +190,21 @@ pub(super) fn no_host(value: &str, port_key: &str) -> Option<String> {
     (!value.bytes().all(is_of_a_name)).then(|| HOST.to_owned())
 }
 
-/// Reads an address of this machine.
+/// The form of an address of this machine.
+pub(super) const LOCAL_IP: &str = "an IP address of this machine, or localhost";
+
+/// Reads an address of this machine; one of IPv6 may be in brackets. Those of groups and of
+/// everybody are nobody's.
 pub(super) fn local_ip(value: &str) -> Option<IpAddr> {
     if value.eq_ignore_ascii_case("localhost") {
         return Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
     }
-    value.parse().ok()
+    let bracketed = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let ip: IpAddr = match bracketed {
+        Some(inner) => inner.parse::<Ipv6Addr>().ok()?.into(),
+        None => value.parse().ok()?,
+    };
+    (!ip.is_multicast() && ip != IpAddr::V4(Ipv4Addr::BROADCAST)).then_some(ip)
 }
 
 /// The form of SocketTrafficClass.
@@ -292,6 +301,16 @@ pub(super) fn whole_number(value: &str, from: u64, to: u64) -> Option<u64> {
     // FromStr accepts a leading '+', which no engine writes.
     let digits = value.bytes().all(|b| b.is_ascii_digit());
     value.parse().ok().filter(|number| digits && (from..=to).contains(number))
+}
+
+/// Reads a number with a unit of time, such as `5s` of quickfixgo, as a whole number of `unit`.
+pub(super) fn without_unit(value: &str, unit: &str) -> Option<u64> {
+    let one = [("milliseconds", 1), ("seconds", 1000)].into_iter().find(|(name, _)| *name == unit)?.1;
+    let (number, suffix) = value.split_at(value.find(|c: char| !c.is_ascii_digit())?);
+    let units = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
+    let each = units.into_iter().find(|(name, _)| *name == suffix)?.1;
+    let all = number.parse::<u64>().ok()?.checked_mul(each)?;
+    all.is_multiple_of(one).then_some(all / one)
 }
 
 /// Returns the number in `Name12` for the name `Name`; the first number is 1.
