@@ -484,12 +484,67 @@ fn send_says_why_no_session_of_a_file_is_the_one_to_send_with() {
     };
     let acceptor = "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=V\nTargetCompID=T\n";
     for (text, told) in [
-        (acceptor.to_owned(), "no session with ConnectionType=initiator and these IDs"),
-        (session("B") + &session("C"), "several sessions with ConnectionType=initiator; choose one"),
+        (acceptor.to_owned(), "no session with ConnectionType=initiator"),
+        (session("B"), "no session with ConnectionType=initiator fits these options; there is FIX.4.4:A->B"),
+        (
+            session("Z")
+                + &session("Z/DESK").replace("Z/DESK", "Z\nTargetSubID=DESK\nSessionQualifier=1")
+                + acceptor,
+            "several sessions with ConnectionType=initiator fit; choose one with --target, --qualifier: there are FIX.4.4:A->Z, FIX.4.4:A->Z/DESK:1",
+        ),
     ] {
         std::fs::write(&path, text).unwrap();
-        let ended = run(&["send", "D", "55=IBM", "--config", path.to_str().unwrap()]);
-        assert_eq!(ended.status, 2);
-        assert!(ended.err.contains(told), "{}", ended.err);
+        let config = path.to_str().unwrap();
+        let more: &[&str] = if told.contains("several") { &[] } else { &["--target", "Z"] };
+        let ended = run(&[&["send", "D", "55=IBM", "--config", config], more].concat());
+        assert_eq!((ended.status, ended.err), (2, format!("fixbolt: {config}: {told}\n")));
+    }
+}
+
+#[test]
+fn version_and_qualifier_select_one_of_the_sessions_of_a_file() {
+    let path = directory("send-version").join("banzai.cfg");
+    let mut text =
+        "[DEFAULT]\nConnectionType=initiator\nSenderCompID=BANZAI\nTargetCompID=EXEC\nHeartBtInt=30\n\
+                    Store=memory\nSocketConnectHost=127.0.0.1\n"
+            .to_owned();
+    for (port, session) in [
+        (1, "FIX.4.2"),
+        (2, "FIX.4.4"),
+        (3, "FIX.4.4\nSessionQualifier=drop"),
+        (4, "FIXT.1.1\nDefaultApplVerID=FIX.5.0"),
+    ] {
+        text += &format!("[SESSION]\nBeginString={session}\nSocketConnectPort={port}\n");
+    }
+    std::fs::write(&path, text).unwrap();
+    let config = path.to_str().unwrap();
+    let send = |options: &[&str]| {
+        run(&[&["send", "D", "55=IBM", "54=1", "38=100", "40=1", "--config", config], options].concat())
+    };
+    for (options, port) in [
+        (&["--version", "FIX.4.2"][..], 1),
+        (&["--version", "FIX.4.4", "--qualifier", ""], 2),
+        (&["--qualifier", "drop"], 3),
+        (&["--version", "FIX.5.0"], 4),
+        (&["--version", "FIXT.1.1", "--sender", "BANZAI", "--target", "EXEC"], 4),
+    ] {
+        let ended = send(options);
+        let to = format!("127.0.0.1:{port}");
+        assert!(ended.status == 3 && ended.err.contains(&to), "{options:?}: {}", ended.err);
+    }
+    let all = "FIX.4.2:BANZAI->EXEC, FIX.4.4:BANZAI->EXEC, FIX.4.4:BANZAI->EXEC:drop, FIXT.1.1:BANZAI->EXEC";
+    for (options, told) in [
+        (&["--sender", "BANZAI"][..], format!("several sessions with ConnectionType=initiator fit; choose one with --version, --qualifier: there are {all}")),
+        (
+            &["--version", "FIX.4.4"],
+            "several sessions with ConnectionType=initiator fit; choose one with --qualifier: there are FIX.4.4:BANZAI->EXEC, FIX.4.4:BANZAI->EXEC:drop".to_owned(),
+        ),
+        (
+            &["--version", "FIX.5.0SP2"],
+            format!("no session with ConnectionType=initiator fits these options; there are {all}"),
+        ),
+    ] {
+        let ended = send(options);
+        assert_eq!((ended.status, ended.err), (2, format!("fixbolt: {config}: {told}\n")));
     }
 }

@@ -45,7 +45,8 @@ use tap::{Seen, Tap};
 /// address its sequence numbers begin at 1 (ResetSeqNumFlag=Y). At any other they are only reset
 /// with --reset: whoever resets gives up the messages that the other side has not received yet.
 /// With --store the session has a journal, whose sequence numbers it continues. With --config the
-/// initiator session of the file is used with its journal and its sequence numbers.
+/// initiator session of the file is used with its journal and its sequence numbers; of several,
+/// the one that --version, --sender, --target and --qualifier select.
 ///
 /// An answer is a message with the request's own id: ClOrdID, or OrigClOrdID in a cancel or
 /// replace; MDReqID, QuoteReqID, SecurityReqID and the like; OrderID, once an answer has brought
@@ -72,7 +73,7 @@ use tap::{Seen, Tap};
 /// interrupted.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples (with `fixbolt serve` running):\n  fixbolt send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --version FIX.4.2\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --to venue.example:9880 --store journal\n  fixbolt send OrderStatusRequest ClOrdID=1 Symbol=IBM Side=BUY --config trader.cfg"
+    after_help = "Examples (with `fixbolt serve` running):\n  fixbolt send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --version FIX.4.2\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --to venue.example:9880 --store journal\n  fixbolt send OrderStatusRequest ClOrdID=1 Symbol=IBM Side=BUY --config trader.cfg\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --config banzai.cfg --version FIX.4.2"
 )]
 pub(crate) struct Arguments {
     /// The message: NewOrderSingle, or D
@@ -88,8 +89,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The version of the message: FIX.4.0 to FIX.Latest; from FIX.5.0 on the session is FIXT.1.1
-    #[arg(long, value_name = "VERSION", default_value = "FIX.4.4", conflicts_with = "config")]
-    version: Version,
+    /// [default: FIX.4.4]; with --config it selects one of the file's sessions
+    #[arg(long, value_name = "VERSION")]
+    version: Option<Version>,
     /// Our CompID, with SubID and LocationID if there are any [default: CLIENT]; with --config it
     /// selects one of the file's sessions. In an ID, `\` stands before `/`
     #[arg(long, value_name = "COMPID[/SUBID[/LOCATIONID]]")]
@@ -97,6 +99,9 @@ pub(crate) struct Arguments {
     /// The counterparty's CompID, with SubID and LocationID if there are any [default: FIXBOLT]
     #[arg(long, value_name = "COMPID[/SUBID[/LOCATIONID]]")]
     target: Option<Party>,
+    /// SessionQualifier of the file's session to use; an empty one stands for none
+    #[arg(long, value_name = "QUALIFIER", requires = "config")]
+    qualifier: Option<String>,
     #[command(flatten)]
     tls: TlsArguments,
     /// Username (553) in the Logon

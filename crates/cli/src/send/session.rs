@@ -64,7 +64,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         )));
     }
     // FIX.5.0 and later are versions of messages in sessions of FIXT.1.1.
-    let (version, default) = match arguments.version {
+    let (version, default) = match arguments.version.unwrap_or(Version::Fix44) {
         Version::Fixt11 => (Version::Fixt11, Some(Version::Fix50Sp2)),
         application if application.is_application() => (Version::Fixt11, Some(application)),
         version => (version, None),
@@ -135,6 +135,68 @@ fn store(journal: Option<&Path>, max_message_size: usize) -> Box<dyn Store> {
 /// Longer than any exchange, so that there is no second attempt.
 const ONE_CONNECTION: Duration = Duration::from_secs(86_400);
 
+fn is_initiator(session: &SessionConfiguration) -> bool {
+    matches!(session.connection, ConnectionType::Initiator { .. })
+}
+
+/// Returns whether messages of this version are sent in a session. Over FIXT.1.1 it is the one that
+/// messages have unless they name another.
+fn is_of_version(session: &SessionConfiguration, version: Version) -> bool {
+    if version.is_application() {
+        return session.settings.default_appl_ver_id == Some(version);
+    }
+    matches!(&session.identity, Identity::Fixed(id) if id.version() == version)
+}
+
+fn ids(sessions: &[SessionConfiguration]) -> Vec<SessionId> {
+    let fixed = sessions.iter().filter_map(|session| match &session.identity {
+        Identity::Fixed(id) => Some(id.clone()),
+        _ => None,
+    });
+    fixed.collect()
+}
+
+/// Returns why these sessions, out of all initiators of a file, are not the one to use, and how to
+/// choose.
+fn not_one(fitting: &[SessionConfiguration], initiators: &[SessionId]) -> String {
+    if initiators.is_empty() {
+        return "no session with ConnectionType=initiator".to_owned();
+    }
+    if fitting.is_empty() {
+        return format!(
+            "no session with ConnectionType=initiator fits these options; there {}",
+            listed(initiators)
+        );
+    }
+    let candidates = ids(fitting);
+    let differ =
+        |one: fn(&SessionId, &SessionId) -> bool| candidates.windows(2).any(|two| one(&two[0], &two[1]));
+    let options = [
+        ("--version", differ(|a, b| a.version() != b.version())),
+        ("--sender", differ(|a, b| a.sender() != b.sender())),
+        ("--target", differ(|a, b| a.target() != b.target())),
+        ("--qualifier", differ(|a, b| a.qualifier() != b.qualifier())),
+    ];
+    let options: Vec<_> = options.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect();
+    format!(
+        "several sessions with ConnectionType=initiator fit; choose one with {}: there {}",
+        options.join(", "),
+        listed(&candidates)
+    )
+}
+
+/// Returns the first of some sessions, as the end of a sentence.
+fn listed(ids: &[SessionId]) -> String {
+    const MOST: usize = 10;
+    let some: Vec<_> = ids.iter().take(MOST).map(ToString::to_string).collect();
+    let verb = if ids.len() == 1 { "is" } else { "are" };
+    let more = match ids.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{verb} {}{more}", some.join(", "))
+}
+
 /// Returns the initiator session of a configuration, with its journal and its sequence numbers.
 pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, Failure> {
     let mut configuration = Configuration::from_file(file).map_err(|mistakes| refused(&mistakes))?;
@@ -144,9 +206,13 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     let fits = |session: &SessionConfiguration, is: fn(&Party, &Party) -> bool| {
         let Identity::Fixed(id) = &session.identity else { return false };
         let sides = [(&arguments.sender, id.sender()), (&arguments.target, id.target())];
-        matches!(session.connection, ConnectionType::Initiator { .. })
+        is_initiator(session)
+            && arguments.version.is_none_or(|version| is_of_version(session, version))
+            && arguments.qualifier.as_ref().is_none_or(|qualifier| qualifier == id.qualifier())
             && sides.into_iter().all(|(wanted, side)| wanted.as_ref().is_none_or(|wanted| is(wanted, side)))
     };
+    configuration.sessions.retain(is_initiator);
+    let initiators = ids(&configuration.sessions);
     configuration.sessions.retain(|session| fits(session, Party::includes));
     // CLIENT is also a session without a SubID next to those of CLIENT/DESK.
     if configuration.sessions.len() > 1
@@ -156,10 +222,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     }
     let place = file.display();
     let [session] = configuration.sessions.as_mut_slice() else {
-        let wrong = match configuration.sessions.len() {
-            0 => "no session with ConnectionType=initiator and these IDs; see --sender and --target",
-            _ => "several sessions with ConnectionType=initiator; choose one with --sender and --target",
-        };
+        let wrong = not_one(&configuration.sessions, &initiators);
         return Err(Failure::usage(format!("{place}: {wrong}")));
     };
     let Identity::Fixed(id) = session.identity.clone() else {
