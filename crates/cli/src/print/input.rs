@@ -36,6 +36,18 @@ impl<R: Read> Input<R> {
         Self { input, scanner, buffer, at: 0, end: 0, ended: false }
     }
 
+    /// Returns the first bytes of the input: this many, unless it has fewer. To be called before
+    /// anything else.
+    ///
+    /// # Errors
+    /// Returns the error of the input.
+    pub(crate) fn beginning(&mut self, length: usize) -> io::Result<&[u8]> {
+        while self.end < length && !self.ended {
+            self.read()?;
+        }
+        Ok(&self.buffer[..self.end.min(length)])
+    }
+
     /// Returns the next piece of what has been read. Does not read.
     pub(crate) fn next(&mut self) -> Next<'_> {
         loop {

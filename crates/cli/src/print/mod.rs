@@ -26,6 +26,7 @@ use memchr::memmem;
 
 use crate::dictionary::SourceOptions;
 use fixbolt_cli::exit::{Answer, Failure};
+use fixbolt_cli::form::Form;
 use fixbolt_cli::note;
 use fixbolt_cli::output::{self, Format, Object, show, show_in_json, shown};
 use hfprint::hfprint;
@@ -54,6 +55,9 @@ use scan::{Piece, Position, Separator};
 /// All versions of FIX are known (`fixbolt dictionary list`); FIXT.1.1's application messages are
 /// read as FIX Latest. Use `--dictionary` for another version or a dialect. A BeginString of
 /// `FIX.5.0SP2`, which no session has, is an error, and says which version is meant.
+///
+/// A file that is compressed, or in UTF-16, is not read: an error names the command that shows it
+/// as text.
 ///
 /// Exit status: 0 all messages are valid; 1 some are not, or some bytes are not a message; 2 a file
 /// cannot be read.
@@ -180,15 +184,23 @@ impl<W: Write> Printer<W> {
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Failure::file("read", path, &error))?;
-        self.pieces(file, &name)
+        self.pieces(file, &name, Some(path))
     }
 
     fn standard_input(&mut self) -> Result<(), Failure> {
-        self.pieces(io::stdin().lock(), "standard input")
+        self.pieces(io::stdin().lock(), "standard input", None)
     }
 
-    fn pieces(&mut self, input: impl Read, name: &str) -> Result<(), Failure> {
+    fn pieces(&mut self, input: impl Read, name: &str, file: Option<&Path>) -> Result<(), Failure> {
+        let unreadable = |error: io::Error| {
+            Failure::usage(format!("cannot read {name}: {}", fixbolt_cli::exit::reason(&error)))
+        };
         let mut input = Input::new(input);
+        // No message is as short as what tells.
+        if let Some(form) = Form::of(input.beginning(Form::LONGEST).map_err(unreadable)?) {
+            let command = form.as_text(file);
+            return Err(Failure::usage(format!("{name} is {form}: `{command} | fixbolt print`")));
+        }
         let source = Object::new().text("source", name);
         let before = self.messages;
         loop {
@@ -197,9 +209,7 @@ impl<W: Write> Printer<W> {
                 Next::Read => {
                     // What has been read is shown before more is waited for.
                     self.out.flush()?;
-                    input.read().map_err(|error| {
-                        Failure::usage(format!("cannot read {name}: {}", fixbolt_cli::exit::reason(&error)))
-                    })?;
+                    input.read().map_err(unreadable)?;
                 }
                 Next::Piece(Piece::Message { prefix, bytes, separator }, position) => {
                     self.text.clear();
