@@ -421,6 +421,56 @@ fn a_dictionary_is_named_by_a_file_or_a_version_in_any_spelling() {
 }
 
 #[test]
+fn the_header_ends_where_no_field_of_it_follows() {
+    let sections = |begin_string: &str, fields: &str| {
+        let ended = run_with_input(&["print"], message(begin_string, fields).as_bytes());
+        let mut sections = String::new();
+        for line in ended.out.lines() {
+            if ["  header", "  body", "  trailer"].contains(&line) {
+                sections += &line[1..];
+            } else if line.starts_with("    ") {
+                let (_, tag) = line.split_once('(').unwrap();
+                sections += &format!(" {}", tag.split_once(')').unwrap().0);
+            }
+        }
+        sections
+    };
+    let header = "49=A|56=B|34=2|52=20261121-09:00:00";
+    // Of a message that the dictionary does not have, and of one that it has.
+    for (begin_string, fields, shown) in [
+        (
+            "FIX.4.4",
+            format!("35=U1|{header}|11=1|55=IBM|"),
+            " header 8 9 35 49 56 34 52 body 11 55 trailer 10",
+        ),
+        (
+            "FIX.4.4",
+            format!("35=U1|{header}|5555=1|55=IBM|11=1|"),
+            " header 8 9 35 49 56 34 52 body 5555 55 11 trailer 10",
+        ),
+        ("FIX.4.4", format!("35=U1|{header}|5555=1|"), " header 8 9 35 49 56 34 52 body 5555 trailer 10"),
+        (
+            "FIXT.1.1",
+            format!("35=U1|{header}|5555=1|11=1|55=IBM|"),
+            " header 8 9 35 49 56 34 52 body 5555 11 55 trailer 10",
+        ),
+        (
+            "FIX.4.4",
+            format!("35=B|{header}|5555=1|148=x|33=1|58=y|"),
+            " header 8 9 35 49 56 34 52 body 5555 148 33 58 trailer 10",
+        ),
+        // What stands among the fields of the header is part of it, with a group.
+        (
+            "FIX.4.4",
+            format!("35=U1|5555=1|{header}|627=1|628=X|630=1|11=1|"),
+            " header 8 9 35 5555 49 56 34 52 627 628 630 body 11 trailer 10",
+        ),
+    ] {
+        assert_eq!(sections(begin_string, &fields), shown, "{begin_string} {fields}");
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_ends_it_quietly() {
     let path = directory("print-pipe").join("many.log");
     std::fs::write(&path, order().repeat(5_000)).unwrap();

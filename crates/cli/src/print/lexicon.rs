@@ -4,8 +4,8 @@
 use fixbolt::config::GroupsAsSent;
 use fixbolt_cli::exit::Failure;
 use fixbolt_dictionary::{
-    Action, ApplicationVersion, Check, Dictionary, DictionarySet, Policy, Scratch, Validator, Version,
-    fixt11, shipped,
+    Action, ApplicationVersion, Check, Dictionary, DictionarySet, Member, Policy, Scratch, Validator,
+    Version, fixt11, shipped,
 };
 
 use super::garbled::meant_version;
@@ -26,6 +26,8 @@ pub(crate) struct Known {
     pub(crate) validator: Validator,
     pub(crate) scratch: Scratch,
     pub(crate) words: Words,
+    /// The tags of the header and of the groups in it.
+    pub(crate) header: Vec<u32>,
 }
 
 impl Known {
@@ -33,7 +35,19 @@ impl Known {
         let mut validator = Validator::new(&dictionary);
         groups_as_sent.apply(&mut validator);
         let scratch = validator.scratch();
-        Self { id, dictionary, validator, scratch, words: Words::default() }
+        let mut header = Vec::new();
+        add_tags(&dictionary, dictionary.header(), &mut header);
+        Self { id, dictionary, validator, scratch, words: Words::default(), header }
+    }
+}
+
+/// Adds the tags of these members and of the groups among them.
+fn add_tags(dictionary: &Dictionary, members: &[Member], tags: &mut Vec<u32>) {
+    for member in dictionary.expand(members) {
+        tags.push(member.tag);
+        if let Some(group) = member.group {
+            add_tags(dictionary, &dictionary.group(group).members, tags);
+        }
     }
 }
 

@@ -299,12 +299,15 @@ struct Parts<'k> {
     validator: &'k Validator,
     scratch: &'k mut Scratch,
     words: &'k mut Words,
+    header: &'k [u32],
 }
 
 impl<'k> Parts<'k> {
     fn of(known: &'k mut Known) -> Self {
-        let Known { id, dictionary, validator, scratch, words } = known;
-        Self { id: *id, dictionary, validator, scratch, words }
+        let Known { id, dictionary, validator, scratch, words, header } = known;
+        // An application version over FIXT.1.1 leaves it to the session's dictionary.
+        let header = if header.is_empty() { &HEADER } else { header.as_slice() };
+        Self { id: *id, dictionary, validator, scratch, words, header }
     }
 }
 
@@ -383,7 +386,7 @@ impl Found {
         if may_have_secrets(message) {
             self.secrets.extend(Secrets::STANDARD.in_message(message.bytes()));
         }
-        let Some(Parts { id, dictionary, validator, scratch, words }) = known else {
+        let Some(Parts { id, dictionary, validator, scratch, words, header }) = known else {
             if let Some(fault) =
                 message.fault().filter(|fault| !(self.is_cut_off && fault_follows_from_cut(*fault, message)))
             {
@@ -448,7 +451,14 @@ impl Found {
             }
         }
         self.entries.clear();
+        let header_end = header_end(message, places, header);
         for (position, mut place) in places.iter().copied().enumerate() {
+            if place.section() == Section::Header
+                && position >= header_end
+                && !header.contains(&message.tags()[position])
+            {
+                place = Place::new(place.tag(), Section::Body, 0);
+            }
             if over_fixt && TRAILER.contains(&message.tags()[position]) {
                 place = Place::new(place.tag(), Section::Trailer, 0);
             }
@@ -690,6 +700,14 @@ const HEADER: [u32; 27] = [
 ];
 /// The standard trailer.
 const TRAILER: [u32; 3] = [93, 89, 10];
+
+/// Returns how many fields of a message are its header: up to the last one of the header that comes
+/// before the first of another section. The validator takes what it does not know for a field of
+/// the section, and of the entry, before it.
+fn header_end(message: &Message<'_>, places: &[Place], header: &[u32]) -> usize {
+    let end = places.iter().position(|place| place.section() != Section::Header).unwrap_or(places.len());
+    (0..end).rev().find(|at| header.contains(&message.tags()[*at])).map_or(0, |last| last + 1)
+}
 
 /// Returns the section without a dictionary: the standard header up to the first field of the body,
 /// and the three fields of the trailer.
