@@ -68,7 +68,7 @@ use crate::venue::{Venue, first_execution};
 ///
 /// Exit status: 0 stopped by SIGTERM; 1 all sessions are halted; 2 it cannot start (port in use,
 /// wrong configuration, journal in use); 130 stopped by SIGINT. The signals log every session out
-/// first; a second one ends it at once.
+/// first; a second one, half a second later or more, ends it at once.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fixbolt serve\n  fixbolt serve --listen 127.0.0.1:0 --random 7\n  fixbolt serve --config venue.cfg\n  fixbolt serve -o json 2>venue.log"

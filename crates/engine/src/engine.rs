@@ -238,7 +238,8 @@ impl<A> Engine<A> {
     }
 
     /// Makes SIGINT and SIGTERM stop the engine as [`Engine::stop`] does. A second signal ends the
-    /// process at once.
+    /// process at once, unless it comes within half a second of the first: a program that starts
+    /// this one may send each signal both to the process and to its group.
     ///
     /// # Errors
     /// The system's, when the signals cannot be watched.
