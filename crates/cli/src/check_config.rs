@@ -3,15 +3,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fixbolt::config::{
     CheckedConfiguration, CheckedSession, ConfigError, ConfigErrors, ConfigWarning, ConnectionType,
     EffectiveSetting,
 };
-use fixbolt_cli::exit::{Answer, Failure, without_error_numbers};
+use fixbolt_cli::exit::{Answer, Failure, reason, without_error_numbers};
+use fixbolt_cli::form::Form;
 use fixbolt_cli::output::{self, Format, Object};
 
 /// Shows what would stop a start with a configuration, and its settings.
@@ -31,15 +32,18 @@ use fixbolt_cli::output::{self, Format, Object};
 /// warning (place, key, reason, nearest), engine (settings), session (name, place, valid,
 /// settings). A setting has its key, value, place, meaning, and whether it is the default.
 ///
+/// Of a configuration on standard input, the files that it names are relative to the current
+/// directory.
+///
 /// Exit status: 0 nothing would stop a start; 1 there are mistakes, or the journals of all sessions
 /// are damaged, so that nobody could be served; 2 the file cannot be read.
 #[derive(Debug, Args)]
 #[command(
     name = "check-config",
-    after_help = "Examples:\n  fixbolt check-config venue.cfg\n  fixbolt check-config venue.cfg --all\n  fixbolt check-config venue.cfg -o json | jq -r 'select(.kind == \"mistake\").reason'"
+    after_help = "Examples:\n  fixbolt check-config venue.cfg\n  fixbolt check-config venue.cfg --all\n  envsubst <venue.cfg.in | fixbolt check-config -\n  fixbolt check-config venue.cfg -o json | jq -r 'select(.kind == \"mistake\").reason'"
 )]
 pub(crate) struct Arguments {
-    /// The configuration: [DEFAULT], [SESSION], Key=Value
+    /// The configuration: [DEFAULT], [SESSION], Key=Value; `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Show every setting, also those that have their default
@@ -52,7 +56,11 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    let mut checked = CheckedConfiguration::from_file(&arguments.file);
+    let mut checked = if arguments.file == Path::new("-") {
+        CheckedConfiguration::from_text("standard input", &standard_input()?)
+    } else {
+        CheckedConfiguration::from_file(&arguments.file)
+    };
     if let [unreadable @ ConfigError::Unreadable { included_at: None, .. }] = &checked.mistakes[..] {
         return Err(Failure::usage(unreadable.to_string()));
     }
@@ -68,6 +76,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     }
     out.flush()?;
     Ok(if checked.mistakes.is_empty() && !halts_all { Answer::Yes } else { Answer::No })
+}
+
+/// The most bytes of a configuration on standard input, which may never end: as many as of a file.
+const LARGEST: u64 = 64 << 20;
+
+/// Returns the text on standard input.
+fn standard_input() -> Result<String, Failure> {
+    let unreadable = |why: String| Failure::usage(format!("cannot read standard input: {why}"));
+    let mut bytes = Vec::new();
+    io::stdin().take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(reason(&error)))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(unreadable(format!("it has more than {} MiB, and is no configuration", LARGEST >> 20)));
+    }
+    if let Some(form) = Form::of(&bytes) {
+        return Err(unreadable(format!("it is {form}: `{} | fixbolt check-config -`", form.as_text(None))));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        unreadable(format!("line {line} is not UTF-8"))
+    })
 }
 
 /// What to know before anything else: where messages are kept, and with whom an engine with a

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use command::{directory, fixbolt, run, run_unread};
+use command::{Ended, directory, fixbolt, run, run_unread, run_with_input};
 
 const VENUE: &str = "[DEFAULT]
 ConnectionType=acceptor
@@ -79,6 +79,29 @@ fn a_file_without_mistakes_shows_each_sessions_settings() {
         ended.out
     );
     assert!(lines.ends_with(&["1 session, no mistakes"]) && !ended.out.contains("hunter2"), "{}", ended.out);
+}
+
+#[test]
+fn a_configuration_on_standard_input_is_read_and_its_includes_are_of_the_current_directory() {
+    let check = |input: &[u8]| run_with_input(&["check-config", "-"], input);
+    let ended = check(VENUE.as_bytes());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    assert!(ended.out.contains("\nsession FIX.4.4:VENUE->TRADER (standard input:9)\n"), "{}", ended.out);
+    let folder = directory("check-config-stdin");
+    std::fs::write(folder.join("more.cfg"), "ResetOnLogon=maybe\n").unwrap();
+    let text = VENUE.replace("ResetOnLogon=Y", "include=more.cfg");
+    let ended = Ended::from_run_with_input(
+        fixbolt().args(["check-config", "-"]).current_dir(&folder),
+        text.as_bytes(),
+    );
+    assert!(ended.status == 1 && ended.out.contains("mistake: more.cfg:1: "), "{}", ended.out);
+    for (input, why) in [
+        (&b"\xff\xfe[\0D\0"[..], "it is in UTF-16: `iconv -f UTF-16 -t UTF-8 | fixbolt check-config -`"),
+        (b"[DEFAULT]\nSenderCompID=\xfc\n", "line 2 is not UTF-8"),
+    ] {
+        let ended = check(input);
+        assert_eq!((ended.status, ended.err), (2, format!("fixbolt: cannot read standard input: {why}\n")));
+    }
 }
 
 #[test]
