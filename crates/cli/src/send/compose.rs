@@ -100,7 +100,12 @@ fn field(dictionary: &Dictionary, word: &str, now: Utc) -> Result<(Tag, Vec<u8>)
         None => Some(dictionary.field_by_name(name).ok_or_else(|| {
             let names = dictionary.fields().iter().map(|field| field.name.as_str());
             let version = &dictionary.version().name;
-            format!("{version} has no field {name}{}", did_you_mean(name, names))
+            match did_you_mean(name, names) {
+                meant if !meant.is_empty() => format!("{version} has no field {name}{meant}"),
+                _ => format!(
+                    "{version} has no field {name}; write its tag, as in 5001={value}, or use --config with a DataDictionary that has it"
+                ),
+            }
         })?),
     };
     let tag = by_number.or_else(|| Tag::try_new(known?.tag)).ok_or_else(|| format!("{name} is not a tag"))?;
@@ -329,7 +334,11 @@ mod tests {
         assert_eq!(error("D", &["Symbol"]), "Symbol: write a field as NAME=VALUE or TAG=VALUE");
         assert_eq!(error("D", &["Symbol="]), "Symbol=: a value must not be empty or contain SOH");
         assert_eq!(error("D", &["=5"]), "=5: there is no name; write a field as NAME=VALUE or TAG=VALUE");
-        assert_eq!(error("D", &["Foo=1"]), "FIX.4.4 has no field Foo");
+        assert_eq!(
+            error("D", &["AuctionType=OPENING"]),
+            "FIX.4.4 has no field AuctionType; write its tag, as in 5001=OPENING, or use --config with a DataDictionary that has it"
+        );
+        assert!(composed(fix44(), "D", &["5001=OPENING"]).unwrap().ends_with("|5001=OPENING"));
         // Everything at once.
         assert_eq!(
             error("NewOrdrSingle", &["Symbl=IBM", "Side=BUY", "Prise=1"]).lines().collect::<Vec<_>>(),
