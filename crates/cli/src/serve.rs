@@ -37,7 +37,8 @@ use crate::venue::{Venue, first_execution};
 /// numbers begin at 1 with every Logon, and tags from 5000 on are accepted: they are user-defined.
 /// With --config, the file's acceptor sessions are served with their journals and sequence numbers.
 /// If the file has mistakes, all of them are reported and no session is served; with --keep-going
-/// the valid sessions are.
+/// the valid sessions are. An initiator session is a mistake here: `fixbolt send --config FILE`
+/// connects with it.
 ///
 /// The venue fills every valid order in full: limit orders at their price, market orders at 100. It
 /// rejects orders that it cannot fill, and says why in Text (58). With --random it answers like the
@@ -185,11 +186,14 @@ fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Serv
     };
     let initiators: Vec<_> = configuration.sessions.extract_if(.., |session| is_initiator(session)).collect();
     for session in &initiators {
+        let has_others = !configuration.sessions.is_empty();
+        let others = if has_others && !keep_going { "--keep-going serves the others; " } else { "" };
         let line = format!(
-            "{}: this session is an initiator, and `fixbolt serve` runs acceptors only; connect with `fixbolt send`",
-            session.place
+            "{}: this session is an initiator, and `fixbolt serve` runs acceptors only; {others}`fixbolt send --config {}` connects with it",
+            session.place,
+            file.display()
         );
-        if !keep_going || configuration.sessions.is_empty() {
+        if !keep_going || !has_others {
             return Err(Failure::usage(line));
         }
         log::write(&Line::new(Severity::Error, "not_served", format!("not served: {line}")));

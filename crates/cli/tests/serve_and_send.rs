@@ -548,3 +548,28 @@ fn version_and_qualifier_select_one_of_the_sessions_of_a_file() {
         assert_eq!((ended.status, ended.err), (2, format!("fixbolt: {config}: {told}\n")));
     }
 }
+
+#[test]
+fn an_initiator_in_a_served_file_is_told_with_what_runs_it() {
+    let path = directory("serve-initiator").join("both.cfg");
+    let config = path.to_str().unwrap();
+    let initiator = "[DEFAULT]\nBeginString=FIX.4.4\nSenderCompID=A\nStore=memory\n[SESSION]\nConnectionType=initiator\n\
+                     TargetCompID=B\nHeartBtInt=30\nSocketConnectHost=127.0.0.1\nSocketConnectPort=1\n";
+    let acceptor = "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nTargetCompID=C\n";
+    let is = "this session is an initiator, and `fixbolt serve` runs acceptors only; ";
+    let send = format!("`fixbolt send --config {config}` connects with it");
+    for (text, others) in
+        [(initiator.to_owned(), ""), (initiator.to_owned() + acceptor, "--keep-going serves the others; ")]
+    {
+        std::fs::write(&path, text).unwrap();
+        let ended = run(&["serve", "--config", config]);
+        let last = ended.err.lines().last().unwrap_or_default();
+        assert_eq!((ended.status, last), (2, format!("fixbolt: {config}:5: {is}{others}{send}").as_str()));
+    }
+    let log = path.with_extension("log");
+    let server =
+        Server::start_with_log(&["--config", config, "--keep-going"], std::fs::File::create(&log).unwrap());
+    assert_eq!(server.stop("-TERM"), Some(0));
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(log.contains(&format!("not served: {config}:5: {is}{send}\n")), "{log}");
+}
