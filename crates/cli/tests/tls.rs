@@ -256,7 +256,9 @@ fn a_command_names_its_option_and_a_configuration_its_key() {
 fn a_private_key_that_others_may_read_is_a_warning_of_check_config_and_of_the_start() {
     let file = certificates("tls-mode");
     let (config, own) = (file("executor.cfg"), file("own.pem"));
-    std::fs::write(&config, as_in_quickfixn(&file)).unwrap();
+    let workers = std::thread::available_parallelism().unwrap().get() + 1;
+    let text = as_in_quickfixn(&file).replace("[SESSION]", &format!("Workers={workers}\n[SESSION]"));
+    std::fs::write(&config, text).unwrap();
     std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o644)).unwrap();
     let said =
         format!("{own}: others than its owner may read this private key (mode 0644); run `chmod 600 {own}`");
@@ -270,13 +272,21 @@ fn a_private_key_that_others_may_read_is_a_warning_of_check_config_and_of_the_st
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut told = BufReader::new(server.stderr.take().unwrap());
+    let mut out = BufReader::new(server.stdout.take().unwrap());
     let mut line = String::new();
-    while !line.contains(&said) {
-        line.clear();
-        assert!(told.read_line(&mut line).unwrap() > 0, "it ends without the warning");
-    }
+    out.read_line(&mut line).unwrap();
+    assert!(line.starts_with("listening "), "{line}");
+    let mut told = server.stderr.take().unwrap();
     end(server);
+    let mut all = String::new();
+    told.read_to_string(&mut all).unwrap();
+    // Once, with its line: what was told of the file is not told of the engine again.
+    for said in [format!(": SSLCertificate: {said}"), format!(": Workers: {workers} workers start, ")] {
+        assert_eq!(all.matches(&said).count(), 1, "{said}: {all}");
+    }
+    for said in ["others than its owner may read", "workers start"] {
+        assert_eq!(all.matches(said).count(), 1, "{said}: {all}");
+    }
 }
 
 #[test]

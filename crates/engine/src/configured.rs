@@ -60,6 +60,7 @@ impl EngineBuilder {
         let engine = &configuration.engine;
         builder = builder
             .configured_workers(engine.workers)
+            .doubts_told(configuration.is_tried)
             .waiting(engine.waiting)
             .cores(engine.cores.iter().copied())
             .lock_memory(engine.lock_memory)

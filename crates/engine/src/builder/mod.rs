@@ -49,6 +49,8 @@ pub struct EngineBuilder {
     keep_going: bool,
     /// The number of workers that a configuration asks for.
     workers: Option<usize>,
+    /// Whether what is doubtful about workers and keys was told already.
+    are_doubts_told: bool,
     waiting: Waiting,
     /// The core of each worker; empty if the system chooses.
     cores: Vec<usize>,
@@ -95,6 +97,7 @@ impl EngineBuilder {
             limits: Limits::default(),
             keep_going: false,
             workers: None,
+            are_doubts_told: false,
             waiting: Waiting::default(),
             cores: Vec::new(),
             lock_memory: false,
@@ -388,6 +391,12 @@ impl EngineBuilder {
     /// Remembers the number of workers that a configuration asks for, to check the start against.
     pub(crate) const fn configured_workers(mut self, workers: Option<usize>) -> Self {
         self.workers = workers;
+        self
+    }
+
+    /// Leaves out what is doubtful about workers and private keys, if that was told already.
+    pub(crate) const fn doubts_told(mut self, are_told: bool) -> Self {
+        self.are_doubts_told = are_told;
         self
     }
 

@@ -126,6 +126,7 @@ impl EngineBuilder {
             self.outbound_queue_size,
             self.outbound_budget,
         ));
+        registry.tls().leave_out_keys(self.are_doubts_told);
         let (team, mut workers) = self.workers(&options, shared, &registry, app)?;
         let sockets = self.open_sessions(&places, &mut workers, &registry)?;
         for (address, id, rules) in bound {
@@ -139,6 +140,8 @@ impl EngineBuilder {
         if memory::is_locked() {
             registry.pages().prepare(places.len());
         }
+        // Those of sessions that are added later were not told.
+        registry.tls().leave_out_keys(false);
         let cores = options.iter().map(|worker| worker.core).collect();
         Ok(Assembled { workers, cores, team, registry })
     }
@@ -238,7 +241,7 @@ impl EngineBuilder {
             return Err(wrong_workers(reason.to_owned()));
         }
         check_cores(&options).map_err(wrong_workers)?;
-        if let Some(warning) = too_many(&options) {
+        if let (false, Some(warning)) = (self.are_doubts_told, too_many(&options)) {
             tracing::warn!("{warning}");
         }
         Ok(options)

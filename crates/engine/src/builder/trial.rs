@@ -47,8 +47,10 @@ impl Obstacle {
 impl EngineBuilder {
     /// Does what a start with so many shared workers does before it opens anything, loads the
     /// certificates, and tries whether the ports can be bound. Journals are left to the store.
+    /// Nothing is told but what is returned.
     pub(crate) fn obstacles(mut self, shared: usize) -> Vec<Obstacle> {
         self.keep_going = false;
+        self.are_doubts_told = true;
         let refused = self.plan(shared).err().map(|refused| refused.errors).unwrap_or_default();
         let told = |error| {
             let is_of_workers = matches!(error, EngineError::Workers { .. });

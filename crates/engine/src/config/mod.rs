@@ -102,11 +102,13 @@ pub struct Configuration {
     pub application: BTreeMap<String, String>,
     /// The settings that have no effect.
     pub warnings: Vec<ConfigWarning>,
+    /// Whether the warnings have what an engine warns of when it starts.
+    pub(crate) is_tried: bool,
 }
 
 impl fmt::Debug for Configuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { engine, sessions, application, warnings } = self;
+        let Self { engine, sessions, application, warnings, .. } = self;
         f.debug_struct("Configuration")
             .field("engine", engine)
             .field("sessions", sessions)
@@ -152,11 +154,13 @@ pub struct CheckedConfiguration {
     pub application: BTreeMap<String, String>,
     /// The settings that have no effect.
     pub warnings: Vec<ConfigWarning>,
+    /// Whether [`try_start`](Self::try_start) was called.
+    is_tried: bool,
 }
 
 impl fmt::Debug for CheckedConfiguration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { engine, engine_effective, sessions, mistakes, application, warnings } = self;
+        let Self { engine, engine_effective, sessions, mistakes, application, warnings, .. } = self;
         f.debug_struct("CheckedConfiguration")
             .field("engine", engine)
             .field("engine_effective", engine_effective)
@@ -218,11 +222,11 @@ impl CheckedConfiguration {
     /// # Errors
     /// Every mistake, if each session has one.
     pub fn usable(self) -> Result<Configuration, ConfigErrors> {
-        let Self { engine, sessions, mistakes, application, warnings, .. } = self;
+        let Self { engine, sessions, mistakes, application, warnings, is_tried, .. } = self;
         let sessions: Vec<_> = sessions.into_iter().filter_map(|session| session.result.ok()).collect();
         match ConfigErrors::of(mistakes) {
             Some(mistakes) if sessions.is_empty() => Err(mistakes),
-            _ => Ok(Configuration { engine, sessions, application, warnings }),
+            _ => Ok(Configuration { engine, sessions, application, warnings, is_tried }),
         }
     }
 
@@ -300,7 +304,7 @@ impl CheckedConfiguration {
             mistakes.push(ConfigError::Missing { place, reason });
         }
         let (mistakes, warnings) = (in_order(mistakes, file), once(warnings));
-        Self { engine, engine_effective, sessions, mistakes, application, warnings }
+        Self { engine, engine_effective, sessions, mistakes, application, warnings, is_tried: false }
     }
 }
 

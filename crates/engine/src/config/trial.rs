@@ -32,11 +32,13 @@ impl CheckedConfiguration {
     ///
     /// Adds what is doubtful to the warnings: a private key that others may read, and one that is
     /// slow to sign with, with what a signature takes on this machine. Without this call an engine
-    /// finds all that when it starts, because a configuration may be for another machine.
+    /// finds all that when it starts, because a configuration may be for another machine; with it,
+    /// an engine with this configuration leaves out what the warnings have.
     ///
     /// What is wrong with other sessions is found beside those that have mistakes already.
     pub fn try_start(&mut self) -> Trial {
         let mut trial = Trial::default();
+        self.is_tried = true;
         if let Ok(configuration) = self.clone().usable() {
             self.warn_of_memory(&configuration);
             self.warn_of_cores(&configuration);

@@ -1,6 +1,7 @@
 //! What connections of one kind are encrypted with, for as long as the engine runs: it is loaded
 //! again when a file has changed, and connections that exist are left alone.
 
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::sync::{Arc, Weak};
 
@@ -176,6 +177,8 @@ pub(crate) struct TlsContexts {
     clock: Arc<dyn TimeProvider>,
     /// Whether they are only tried: nothing is told, and no file is looked at again.
     are_tried: bool,
+    /// Whether nothing is told of private keys that are loaded for the first time.
+    leave_out_keys: AtomicBool,
     intervals: Intervals,
     contexts: Mutex<Contexts>,
 }
@@ -211,12 +214,23 @@ impl Default for TlsContexts {
 impl TlsContexts {
     /// Returns none, whose certificates will be judged by the time of this clock.
     pub(super) fn by(clock: Arc<dyn TimeProvider>) -> Self {
-        Self { clock, are_tried: false, intervals: Intervals::default(), contexts: Mutex::default() }
+        Self {
+            clock,
+            are_tried: false,
+            leave_out_keys: AtomicBool::new(false),
+            intervals: Intervals::default(),
+            contexts: Mutex::default(),
+        }
     }
 
     /// Returns none, to try whether their files can be loaded.
     pub(crate) fn tried() -> Self {
         Self { are_tried: true, ..Self::default() }
+    }
+
+    /// Sets whether private keys that others may read are left out, as they were told already.
+    pub(crate) fn leave_out_keys(&self, leave_out: bool) {
+        self.leave_out_keys.store(leave_out, Ordering::Relaxed);
     }
 
     fn now(&self) -> Utc {
@@ -258,7 +272,9 @@ impl TlsContexts {
         let context = Arc::new(TlsContext::new(settings, comp_id, Arc::clone(&self.clock))?);
         if !self.are_tried {
             warn_of(&lock(&context.material).certificates, self.now());
-            warn_of_key(&context.settings);
+            if !self.leave_out_keys.load(Ordering::Relaxed) {
+                warn_of_key(&context.settings);
+            }
         }
         let mut contexts = lock(&self.contexts);
         contexts.all.push(Arc::downgrade(&context));
