@@ -124,7 +124,7 @@ static OTHER_TLS_KEYS: &[(&str, Treatment)] = &[
     ("SocketCertificateBytes", BYTES),
     ("SocketCABytes", BYTES),
     ("SocketTrustStorePassword", Replaced("certificates are no secret")),
-    ("KeyStoreType", only(&["PEM"], "SocketKeyStore is a file in PEM; convert it: `openssl pkcs12 -in FILE -nodes -out NEW.pem` (a JKS to PKCS#12 first: `keytool -importkeystore -srckeystore FILE -destkeystore NEW.p12 -deststoretype PKCS12`)")),
+    ("KeyStoreType", only(&["PEM"], "SocketKeyStore is a file in PEM; convert it: `openssl pkcs12 -in FILE -nodes -out NEW.pem`, with -legacy if OpenSSL says unsupported (a JKS to PKCS#12 first: `keytool -importkeystore -srckeystore FILE -destkeystore NEW.p12 -deststoretype PKCS12`)")),
     ("TrustStoreType", only(&["PEM"], "SocketTrustStore is a file in PEM; export its certificates: `keytool -exportcert -rfc -alias NAME -keystore FILE`")),
     ("KeyManagerFactoryAlgorithm", Replaced("there is one way to read a key")),
     ("TrustManagerFactoryAlgorithm", Replaced("there is one way to verify a certificate")),

@@ -410,7 +410,11 @@ fn what_is_wrong_with_tls_is_said_with_what_to_do() {
         ("initiator", "SocketUseSSL=Y\nCipherSuites=TLS_RSA_WITH_AES_128_CBC_SHA", "IANA's names"),
         ("initiator", "SocketUseSSL=Y\nSSLProtocol=TLSv1", "enable TLSv1_2 or TLSv1_3"),
         ("initiator", "SocketUseSSL=Y\nSSLCipherSuite=ECDHE-RSA-AES128-SHA", "write CipherSuites"),
-        ("initiator", "SocketUseSSL=Y\nKeyStoreType=JKS", "openssl pkcs12"),
+        (
+            "initiator",
+            "SocketUseSSL=Y\nKeyStoreType=JKS",
+            "-out NEW.pem`, with -legacy if OpenSSL says unsupported",
+        ),
         ("initiator", "SocketUseSSL=Y\nTLSPeerPins=abc", "SHA-256 of public keys"),
         ("initiator", "TLSPeerNames=venue", "and the session has no TLS"),
         ("initiator", "SocketCAFile=a.pem\nCertificationAuthoritiesFile=b.pem", "another key names others"),

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_counterparty_lacks_is_said_in_words_and_the_library_s_name_of_it_last() {
+    fn what_the_counterparty_lacks_is_said_in_words_with_the_name_of_it_in_the_library_last() {
         let told = |reason| explain(&Error::PeerIncompatible(reason)).to_string();
         for (reason, words, name) in [
             (
