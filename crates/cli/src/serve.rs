@@ -114,6 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         ));
     }
     Log::Everything(arguments.output).install()?;
+    raise_descriptor_limit();
     let mut served = match &arguments.config {
         Some(file) => configured(file, arguments.app, arguments.keep_going)?,
         None => {
@@ -132,6 +133,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         let run = if worker == 0 { format!("V{since:X}") } else { format!("V{since:X}W{worker}") };
         Venue::new(arguments.random, run, Arc::clone(&executions))
     })
+}
+
+/// Raises how many files the process may open as far as it may. The usual limit is for programs
+/// that use `select`, and a server with a journal for each session needs more.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Without it, what is needed is told where it is missing.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 /// What is served.

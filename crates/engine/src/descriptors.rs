@@ -17,6 +17,10 @@ const RESERVED: usize = 16;
 /// segments, and their stores are opened again after a failure.
 const SESSIONS_PER_DESCRIPTOR: usize = 4;
 
+/// What a journal has open that has grown: its directory, its head, the segment that it writes to,
+/// and the next one.
+const GROWN: usize = 4;
+
 /// The file descriptors of the process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Descriptors {
@@ -24,6 +28,8 @@ pub(crate) struct Descriptors {
     pub(crate) limit: usize,
     /// How many more it may open.
     pub(crate) left: usize,
+    /// Up to how many it may raise the limit.
+    pub(crate) most: usize,
 }
 
 impl Descriptors {
@@ -38,6 +44,8 @@ impl Descriptors {
 pub(crate) struct Opened {
     pub(crate) sessions: usize,
     pub(crate) journals: usize,
+    /// What the journals have open at the start.
+    pub(crate) of_journals: usize,
     pub(crate) ports: usize,
     pub(crate) workers: usize,
 }
@@ -54,21 +62,24 @@ pub(crate) enum TooFew {
 impl Opened {
     /// Returns what is wrong if these descriptors do not suffice.
     pub(crate) fn fits(self, descriptors: Descriptors) -> Result<(), TooFew> {
-        let Self { sessions, journals, ports, workers } = self;
-        let Descriptors { limit, left } = descriptors;
-        // A journal has its directory and its head; a worker polls and is woken; so are signals.
-        let start = 2 * journals + ports + 2 * workers + 2;
-        let all = start + sessions + RESERVED + sessions / SESSIONS_PER_DESCRIPTOR;
-        let raise = limit.saturating_sub(left) + all;
-        let what_to_do =
-            format!("raise the limit to {raise} or more (`ulimit -n`, or LimitNOFILE= in systemd)");
-        if left < start {
+        let Self { sessions, journals, of_journals, ports, workers } = self;
+        let Descriptors { limit, left, most } = descriptors;
+        // A worker polls and is woken, and so are signals.
+        let others = ports + 2 * workers + 2;
+        let start = of_journals + others;
+        let all = GROWN * journals + others + sessions + RESERVED + sessions / SESSIONS_PER_DESCRIPTOR;
+        let open = limit.saturating_sub(left);
+        let raise = open + all;
+        let what_to_do = format!(
+            "raise the limit to {raise} or more (`ulimit -n`, LimitNOFILE= in systemd; `fixbolt serve` raises its own as far as it may)"
+        );
+        if most.saturating_sub(open) < start {
             Err(TooFew::ToStart(format!(
-                "the process may open {left} more files, and the start needs {start}, 2 for each journal: {what_to_do}"
+                "the process may open {left} more files, and the start needs {start}, {of_journals} of them for the journals: {what_to_do}"
             )))
         } else if left < all {
             Err(TooFew::ToConnect(format!(
-                "the process may open {left} more files, which is too few to have all {sessions} sessions connected: {what_to_do}"
+                "the process may open {left} more files, which is too few for {sessions} sessions that are connected, with the {all} files that they have then: {what_to_do}"
             )))
         } else {
             Ok(())
@@ -84,20 +95,26 @@ pub(crate) fn are_used_up(error: &io::Error) -> bool {
 /// Returns the limit, and what is left of it; `None` if the system does not say.
 pub(crate) fn look() -> Option<Descriptors> {
     match limit().and_then(|limit| Ok(limit.zip(open()?))) {
-        Ok(known) => known.map(|(limit, open)| Descriptors { limit, left: limit.saturating_sub(open) }),
-        Err(error) => are_used_up(&error).then_some(Descriptors { limit: 0, left: 0 }),
+        Ok(known) => {
+            known.map(|((limit, most), open)| Descriptors { limit, left: limit.saturating_sub(open), most })
+        }
+        Err(error) => are_used_up(&error).then_some(Descriptors { limit: 0, left: 0, most: 0 }),
     }
 }
 
-/// Returns how many descriptors the process may have open.
-fn limit() -> io::Result<Option<usize>> {
+/// Returns how many descriptors the process may have open, and up to how many it may raise that.
+fn limit() -> io::Result<Option<(usize, usize)>> {
     Ok(limit_in(&fs::read_to_string("/proc/self/limits")?))
 }
 
-fn limit_in(limits: &str) -> Option<usize> {
+fn limit_in(limits: &str) -> Option<(usize, usize)> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
-    let soft = line.split_ascii_whitespace().next()?;
-    if soft == "unlimited" { Some(usize::MAX) } else { soft.parse().ok() }
+    let mut words = line.split_ascii_whitespace();
+    let mut next = || match words.next()? {
+        "unlimited" => Some(usize::MAX),
+        number => number.parse().ok(),
+    };
+    Some((next()?, next()?))
 }
 
 /// Returns how many descriptors the process has open.
@@ -117,14 +134,26 @@ mod tests {
 
     #[test]
     fn what_an_engine_opens_is_compared_with_what_the_process_may_open() {
-        let opened = Opened { sessions: 60, journals: 60, ports: 1, workers: 1 };
-        let left = |left| opened.fits(Descriptors { limit: left + 4, left });
-        let raise = "raise the limit to 220 or more (`ulimit -n`, or LimitNOFILE= in systemd)";
-        let few = "the process may open 124 more files, and the start needs 125, 2 for each journal";
-        assert_eq!(left(124), Err(TooFew::ToStart(format!("{few}: {raise}"))));
-        assert!(matches!(left(125), Err(TooFew::ToConnect(said)) if said.ends_with(raise)));
-        assert!(matches!(left(215), Err(TooFew::ToConnect(_))));
-        assert_eq!(left(216), Ok(()));
+        let opened = Opened { sessions: 60, journals: 60, of_journals: 130, ports: 1, workers: 1 };
+        let left = |left, most| opened.fits(Descriptors { limit: left + 4, left, most });
+        let raise = "raise the limit to 340 or more (`ulimit -n`, ";
+        let few =
+            "the process may open 134 more files, and the start needs 135, 130 of them for the journals";
+        let said = |found: Result<(), TooFew>| match found {
+            Err(TooFew::ToStart(said)) => format!("start: {said}"),
+            Err(TooFew::ToConnect(said)) => format!("connect: {said}"),
+            Ok(()) => String::new(),
+        };
+        assert!(
+            said(left(134, 138)).starts_with(&format!("start: {few}: {raise}")),
+            "{}",
+            said(left(134, 138))
+        );
+        // A process that may raise its limit can start.
+        for too_few in [left(134, 139), left(135, 139), left(335, 339)] {
+            assert!(said(too_few).contains(&format!("with the 336 files that they have then: {raise}")));
+        }
+        assert_eq!(left(336, 340), Ok(()));
     }
 
     #[test]
@@ -132,8 +161,8 @@ mod tests {
         let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
                       Max core file size        0                    unlimited            bytes\n\
                       Max open files            1024                 524288               files\n";
-        assert_eq!(limit_in(limits), Some(1024));
-        assert_eq!(limit_in(&limits.replace("1024", "unlimited")), Some(usize::MAX));
+        assert_eq!(limit_in(limits), Some((1024, 524_288)));
+        assert_eq!(limit_in(&limits.replace("1024", "unlimited")), Some((usize::MAX, 524_288)));
         assert_eq!(limit_in(""), None);
     }
 
@@ -150,7 +179,7 @@ mod tests {
             assert!(Instant::now() < give_up, "another number of open files");
             std::thread::sleep(Duration::from_millis(1));
         }
-        let Descriptors { limit, left } = look().unwrap();
+        let Descriptors { limit, left, .. } = look().unwrap();
         assert!(0 < left && left < limit);
     }
 }

@@ -196,9 +196,9 @@ impl Drop for TasksOfThread {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        self.tasks.end();
         if let Some(thread) = self.thread.take() {
             if self.process == std::process::id() {
+                self.tasks.end();
                 let _ = thread.join();
             } else {
                 // There is nobody to wait for.

@@ -454,6 +454,8 @@ impl Log {
         let ahead = std::mem::take(&mut *lock(&shared.ahead));
         let closed = self.leave(ahead, &mut maker, &mut head);
         head.close();
+        // It is still there after a failure.
+        drop(lock(&shared.next_segment).take());
         lock(&shared.past).clear();
         lock(&shared.given_up).clear();
         closed

@@ -17,14 +17,15 @@ use crate::directory::DirectoryStore;
 use crate::files::{Files, segments_in};
 use crate::head::{HEAD, HeadFound, NEW_HEAD};
 use crate::lock::{NEW_NOTE, held};
+use crate::mapping::KEPT;
 use crate::recover::why_halted;
 use crate::segment::file_name;
 
 impl DirectoryStore {
     /// Looks whether a session's journal could be opened or made: whether its directory is there or
-    /// can be, whether files can be created in it, whether the file system has room, whether this
-    /// process may open those that are there, whether no process has it open, and whether it is
-    /// whole as far as opening it reads it.
+    /// can be, whether files can be created in it, whether this process may open those that are
+    /// there, whether no process has it open, and whether it is whole as far as opening it reads
+    /// it.
     ///
     /// Nothing is created or changed.
     ///
@@ -47,28 +48,65 @@ impl DirectoryStore {
             move |error: io::Error| failed(&doing, &directory, &error)
         };
         try_to_create_in(&directory).map_err(wrong("writing to"))?;
-        let place = existing(&directory).map_err(wrong("writing to"))?;
-        let is_new = place != directory;
-        let needed = if is_new { self.first_segment_bytes() + OTHER_FILES } else { OTHER_FILES };
-        has_room(place, needed).map_err(wrong("writing to"))?;
-        if is_new {
+        let there = match File::open(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            opened => opened.map_err(wrong("opening"))?,
+        };
+        // While it is locked, nobody else can have it.
+        let lock = || match there.try_lock_shared() {
+            Ok(()) => Ok(()),
+            Err(TryLockError::WouldBlock) => Err(held(&directory)),
+            Err(TryLockError::Error(error)) => Err(wrong("locking")(error)),
+        };
+        lock()?;
+        files_can_be_opened(&directory)?;
+        // Reading may take long, and an engine that starts meanwhile must not be kept from it.
+        let _ = there.unlock();
+        let found = damage(&directory, session);
+        if found == Ok(None) {
             return Ok(());
         }
-        let there = File::open(&directory).map_err(wrong("opening"))?;
-        // For as long as this takes, nobody else can have it.
-        match there.try_lock_shared() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(held(&directory)),
-            Err(TryLockError::Error(error)) => return Err(wrong("locking")(error)),
-        }
-        files_can_be_opened(&directory)?;
-        let files = Files::load(&directory, false)?;
-        let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| ());
-        match why_halted(&files, &scan, session) {
+        // It may be one that is being changed.
+        lock()?;
+        match damage(&directory, session)? {
             Some(reason) => Err(StoreError::Damaged { place: directory.display().to_string(), reason }),
             None => Ok(()),
         }
     }
+
+    /// Looks whether the file system has room for opening these sessions, those that are new with
+    /// their first segments.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] with what is free and what is needed.
+    pub fn look_for_room<'s>(&self, sessions: impl Iterator<Item = &'s SessionId>) -> Result<(), StoreError> {
+        let needed = sessions.map(|session| {
+            let directory = self.base().join(session.file_name());
+            let is_there =
+                directory.join(HEAD).exists() || !segments_in(&directory).unwrap_or_default().is_empty();
+            OTHER_FILES + if is_there { 0 } else { self.first_segment_bytes() }
+        });
+        let needed = needed.sum();
+        let room = existing(self.base()).and_then(|place| has_room(place, needed));
+        room.map_err(|error| failed("writing to", self.base(), &error))
+    }
+
+    /// Returns how many file descriptors opening a session's journal takes: its directory, its
+    /// head, and the segment that it goes on with, if that is large. One that grows takes another.
+    #[must_use]
+    pub fn descriptors_for(&self, session: &SessionId) -> usize {
+        let directory = self.base().join(session.file_name());
+        let numbers = segments_in(&directory).unwrap_or_default();
+        let last = numbers.last().and_then(|last| std::fs::metadata(directory.join(file_name(*last))).ok());
+        if last.is_some_and(|last| last.len() >= KEPT as u64) { 3 } else { 2 }
+    }
+}
+
+/// Returns why a session with the files in a directory would be halted.
+fn damage(directory: &Path, session: &SessionId) -> Result<Option<String>, StoreError> {
+    let files = Files::load(directory, false)?;
+    let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| ());
+    Ok(why_halted(&files, &scan, session))
 }
 
 /// What the files of a journal besides its segments take, in bytes.
@@ -270,6 +308,13 @@ mod tests {
         let full = has_room(scratch.path(), u64::MAX).unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::StorageFull);
         assert!(full.to_string().ends_with("and at least 18446744073709551615 are needed"), "{full}");
+        // Each new session has its first segment, and all of them are on one disk.
+        let store = DirectoryStore::new(scratch.path()).with_segments(1 << 30, 1 << 30);
+        let session = session();
+        let room = |sessions| store.look_for_room(std::iter::repeat_n(&session, sessions));
+        assert_eq!(room(0), Ok(()));
+        let Err(StoreError::Io { reason, .. }) = room(1 << 20) else { panic!("a PiB is free") };
+        assert!(reason.ends_with(" bytes free, and at least 1125917086711808 are needed"), "{reason}");
     }
 
     /// Looks as somebody else than root, who may open everything: also if root has started the

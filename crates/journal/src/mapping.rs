@@ -26,7 +26,7 @@ pub(crate) struct Mapping {
 
 /// Length from which a file is kept open for [`Mapping::fill`]: sessions that write little have no
 /// such file, so that thousands of them need no further descriptors.
-const KEPT: usize = 1 << 20;
+pub(crate) const KEPT: usize = 1 << 20;
 
 /// The part of a [`Mapping`] that the store's threads hold.
 #[derive(Clone)]

@@ -139,6 +139,24 @@ fn a_reset_that_is_abandoned_without_heartbeats_lets_the_session_continue() {
     }
 }
 
+// R-RESET-8
+#[test]
+fn a_reset_that_is_abandoned_leaves_the_answer_to_another_test_request_awaited() {
+    let settings = settings("PEER", Role::Acceptor).with(|s| s.logon_timeout = Duration::from_secs(7));
+    let mut side = Side::new(vec![settings]);
+    side.connect(0);
+    assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "A");
+    begin(&mut side).unwrap();
+    side.pass(Duration::from_secs(5));
+    side.test_request(0).unwrap();
+    assert_eq!(kinds(&side.take(0)), "11");
+    for _ in 0..35 {
+        side.pass(Duration::from_secs(1));
+        side.wake(0, &[]);
+    }
+    assert_eq!(side.disconnect(0), Some(SessionEnd::HeartbeatTimedOut));
+}
+
 // R-RESET-9
 #[test]
 fn a_logon_that_is_not_answered_ends_the_connection() {

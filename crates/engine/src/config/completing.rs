@@ -577,7 +577,7 @@ impl<'s> SessionReader<'s> {
             warnings.push(setting.without_effect(Remark::in_place(&setting.key, version).text));
         }
         if let (Some(source), Some(setting)) = (self.draft.data_dictionary(), self.find("DataDictionary")) {
-            match dictionaries.validator(source, self.draft.version) {
+            match dictionaries.validator(source, self.draft.version, &self.draft.settings.policy) {
                 Ok((validator, odd)) => {
                     warnings.extend(Remark::odd(&setting.key, odd).map(|odd| setting.doubtful(odd.text)));
                     self.draft.settings.dictionary = SessionDictionary::Own(validator);
@@ -617,7 +617,7 @@ impl<'s> SessionReader<'s> {
             let mut sections = [Some(self.own), self.defaults].into_iter().flatten();
             sections.find_map(|section| section.settings.iter().rfind(is_it))
         };
-        match dictionaries.of_fixt(fixt, default, &|file| self.draft.source_of(file)) {
+        match dictionaries.of_fixt(fixt, default, &|file| self.draft.source_of(file), &settings.policy) {
             Ok((read, remarks)) => {
                 for Remark { key, text: instead, is_used } in remarks {
                     let setting = setting_of(&key);

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fixbolt_codec::Version;
-use fixbolt_dictionary::{Source, Validator};
+use fixbolt_dictionary::{Policy, Source, Validator};
 use fixbolt_session::{FixtDictionaries, SessionDictionary};
 
-use super::dictionary_file::{Unread, no_logon, read_dictionary};
+use super::dictionary_file::{Lacks, Unread, read_dictionary};
 use super::fixt::{Fixt, FixtDraft};
 use super::groups_as_sent::GroupsAsSent;
 
@@ -15,17 +15,17 @@ use super::groups_as_sent::GroupsAsSent;
 #[derive(Default)]
 pub(super) struct Dictionaries {
     read: Vec<(Source<'static>, Result<Known, Unread>)>,
-    /// Those of sessions of FIXT.1.1, by the keys that name them and how their files are read.
-    fixt: Vec<(FixtDraft, Version, Vec<Source<'static>>, Fixt)>,
+    /// Those of sessions of FIXT.1.1, by the keys that name them, how their files are read, and the
+    /// policy.
+    fixt: Vec<(FixtDraft, Version, Vec<Source<'static>>, Policy, Fixt)>,
     /// Those that read groups as they are sent, by the dictionary that does not and the groups.
     as_sent: Vec<(SessionDictionary, GroupsAsSent, SessionDictionary)>,
 }
 
 struct Known {
-    name: String,
     begin_string: String,
-    /// Why nobody could log on with it.
-    no_logon: Option<String>,
+    lacks: Lacks,
+    name: String,
     validator: Arc<Validator>,
     odd: Vec<String>,
 }
@@ -40,19 +40,20 @@ impl Dictionaries {
         &mut self,
         source: Source<'static>,
         version: Option<Version>,
+        policy: &Policy,
     ) -> Result<(Arc<Validator>, Vec<String>), String> {
         let at = self.read.iter().position(|(known, _)| *known == source).unwrap_or_else(|| {
             let known = read_dictionary(source.clone()).map(|(dictionary, odd)| Known {
                 name: dictionary.version().name.clone(),
                 begin_string: dictionary.version().begin_string.clone(),
-                no_logon: no_logon(&dictionary),
+                lacks: Lacks::of(&dictionary),
                 validator: Arc::new(Validator::new(&dictionary)),
                 odd,
             });
             self.read.push((source, known));
             self.read.len() - 1
         });
-        let Known { name, begin_string, no_logon, validator, odd } = match &self.read[at].1 {
+        let Known { name, begin_string, lacks, validator, odd } = match &self.read[at].1 {
             Ok(known) => known,
             Err(unread) => {
                 return Err(match version {
@@ -62,9 +63,9 @@ impl Dictionaries {
             }
         };
         match version {
-            Some(version) if begin_string == version.begin_string() => match no_logon {
+            Some(version) if begin_string == version.begin_string() => match lacks.no_logon(policy) {
                 None => Ok((Arc::clone(validator), odd.clone())),
-                Some(reason) => Err(reason.clone()),
+                Some(reason) => Err(reason),
             },
             Some(version) => Err(format!("it is for {name}, but the session uses {version}")),
             None => {
@@ -121,16 +122,17 @@ impl Dictionaries {
         draft: &FixtDraft,
         default: Version,
         application: &dyn Fn(&Path) -> Source<'static>,
+        policy: &Policy,
     ) -> Fixt {
         let sources: Vec<_> = draft.application_files().map(application).collect();
-        let known = |of: &&(FixtDraft, Version, Vec<Source<'static>>, Fixt)| {
-            of.0 == *draft && of.1 == default && of.2 == sources
+        let known = |of: &&(FixtDraft, Version, Vec<Source<'static>>, Policy, Fixt)| {
+            of.0 == *draft && of.1 == default && of.2 == sources && of.3 == *policy
         };
         if let Some((.., read)) = self.fixt.iter().find(known) {
             return read.clone();
         }
-        let read = draft.read(default, application).map(|(read, remarks)| (Arc::new(read), remarks));
-        self.fixt.push((draft.clone(), default, sources, read.clone()));
+        let read = draft.read(default, application, policy).map(|(read, remarks)| (Arc::new(read), remarks));
+        self.fixt.push((draft.clone(), default, sources, *policy, read.clone()));
         read
     }
 }

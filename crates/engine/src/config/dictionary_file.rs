@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fixbolt_codec::Version;
-use fixbolt_dictionary::{Dictionary, LoadError, Source};
+use fixbolt_dictionary::{Action, Check, Dictionary, LoadError, Policy, Source};
 
 /// Warnings of a dictionary that are told beside the configuration that names it.
 const MOST_ODD: usize = 3;
@@ -66,18 +66,37 @@ impl Unread {
     }
 }
 
-/// Returns why nobody could log on to a session with this dictionary; `None` if it has a header and
-/// a Logon.
-pub(super) fn no_logon(dictionary: &Dictionary) -> Option<String> {
-    let lacking = match dictionary.header() {
-        [] => "header",
-        _ if dictionary.message(b"A").is_none() => "Logon",
-        _ => return None,
-    };
-    let name = &dictionary.version().name;
-    Some(format!(
-        "it has no {lacking}, so nobody could log on: it replaces all of {name}; if it only adds to that, begin it with <fix extends='{name}'>"
-    ))
+/// What a dictionary lacks that a Logon needs.
+#[derive(Clone)]
+pub(super) struct Lacks {
+    name: String,
+    header: bool,
+    logon: bool,
+}
+
+impl Lacks {
+    pub(super) fn of(dictionary: &Dictionary) -> Self {
+        let header = dictionary.header().is_empty();
+        let logon = dictionary.message(b"A").is_none();
+        Self { name: dictionary.version().name.clone(), header, logon }
+    }
+
+    /// Returns why nobody could log on to a session that checks messages with this policy; `None`
+    /// if its Logon is in the dictionary, or passes without.
+    pub(super) fn no_logon(&self, policy: &Policy) -> Option<String> {
+        let rejects = |check| policy.action(check) == Action::Reject;
+        let lacking = if self.header && (rejects(Check::UnknownTag) || rejects(Check::TagNotInMessage)) {
+            "header"
+        } else if self.logon && rejects(Check::MsgType) {
+            "Logon"
+        } else {
+            return None;
+        };
+        let name = &self.name;
+        Some(format!(
+            "it has no {lacking}, so nobody could log on: it replaces all of {name}; if it only adds to that, begin it with <fix extends='{name}'>"
+        ))
+    }
 }
 
 /// Returns the shipped version whose name a file has that is absent, such as `FIX44.xml`, as

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fixbolt_codec::Version;
-use fixbolt_dictionary::{ApplicationVersion, Dictionary, DictionarySet, Source, shipped};
+use fixbolt_dictionary::{ApplicationVersion, Dictionary, DictionarySet, Policy, Source, shipped};
 use fixbolt_session::FixtDictionaries;
 
-use super::dictionary_file::{Remark, no_logon, read_dictionary, shipped_in_place_of};
+use super::dictionary_file::{Lacks, Remark, read_dictionary, shipped_in_place_of};
 use super::paths::path_of;
 use super::refusal::Refusal;
 
@@ -57,6 +57,7 @@ impl FixtDraft {
         &self,
         default: Version,
         application: &dyn Fn(&Path) -> Source<'static>,
+        policy: &Policy,
     ) -> Result<(FixtDictionaries, Vec<Remark>), (String, String)> {
         let mut remarks = Vec::new();
         let refused = |key: &str, reason: String| (key.to_owned(), reason);
@@ -71,7 +72,7 @@ impl FixtDraft {
                     .map_err(|unread| unread.or_shipped(Some(Version::Fixt11)))
                     .and_then(|(dictionary, odd)| {
                         remarks.extend(Remark::odd(TRANSPORT, odd));
-                        is_transport(dictionary)
+                        is_transport(dictionary, policy)
                     });
                 read.map_err(|reason| refused(TRANSPORT, reason))?
             }
@@ -154,14 +155,14 @@ fn with(set: DictionarySet, version: Version, dictionary: &Dictionary) -> Result
     set.with(ApplicationVersion::new(id), dictionary).map_err(|error| error.to_string())
 }
 
-fn is_transport(dictionary: Dictionary) -> Result<Dictionary, String> {
+fn is_transport(dictionary: Dictionary, policy: &Policy) -> Result<Dictionary, String> {
     let version = dictionary.version();
     let is_fixt = version.begin_string == Version::Fixt11.begin_string();
     // Application messages of FIX.5.0 and later have no header of their own.
     if !is_fixt || dictionary.header().is_empty() && version.known != Some(Version::Fixt11) {
         return Err(format!("it is of {}, and the transport is FIXT.1.1", version.name));
     }
-    no_logon(&dictionary).map_or(Ok(dictionary), Err)
+    Lacks::of(&dictionary).no_logon(policy).map_or(Ok(dictionary), Err)
 }
 
 /// Refuses a dictionary of another version. Service packs of FIX.5.0 are not told apart, as many

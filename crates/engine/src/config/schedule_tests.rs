@@ -3,7 +3,7 @@
 use fixbolt_session::Utc;
 use fixbolt_session::schedule::{Position, Schedule};
 
-use super::Configuration;
+use super::{CheckedConfiguration, Configuration};
 
 fn read(keys: &str) -> Result<Configuration, String> {
     let text = format!(
@@ -193,4 +193,19 @@ fn the_pages_example_is_a_weekly_session_of_new_york() {
     let began = Utc((MONDAY - 2 * 3600) * 1_000_000_000);
     let ends = Utc((MONDAY + 4 * 86_400 + 18 * 3600 + 900) * 1_000_000_000);
     assert_eq!(schedule.position_at(on(1, 0)), Position::In { began, ends });
+}
+
+#[test]
+fn a_time_in_the_defaults_that_another_session_uses_is_no_warning_of_one_without_an_end() {
+    let text = "[DEFAULT]\nStore=memory\nConnectionType=acceptor\nBeginString=FIX.4.4\nSenderCompID=V\nSocketAcceptPort=0\n\
+        StartTime=00:00:00\nEndTime=00:00:00\nTimeZone=UTC\n\
+        [SESSION]\nTargetCompID=A\n[SESSION]\nTargetCompID=B\n";
+    let read = |text: &str| CheckedConfiguration::from_text("a.cfg", text);
+    let checked = read(&format!("{text}NonStopSession=Y\n"));
+    assert_eq!((&checked.mistakes[..], &checked.warnings[..]), (&[][..], &[][..]));
+    let has_schedule = |n: usize| checked.sessions[n].result.as_ref().unwrap().settings.schedule.is_some();
+    assert!(has_schedule(0) && !has_schedule(1));
+    let checked = read(&text.replace("StartTime", "NonStopSession=Y\nStartTime"));
+    let told = "a.cfg:8: StartTime has no effect: NonStopSession=Y is a session without an end";
+    assert_eq!(checked.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(), [told]);
 }

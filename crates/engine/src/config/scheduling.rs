@@ -17,8 +17,12 @@ impl<'s> SessionReader<'s> {
         if !self.keys_agree() {
             return;
         }
-        if let Some(setting) = self.idle_start() {
-            warnings.push(setting.without_effect("NonStopSession=Y is a session without an end"));
+        let idle_start = self.idle_start();
+        if let Some(setting) = idle_start {
+            // One of [DEFAULT] may be for other sessions.
+            if self.find_own("StartTime").is_some() || self.find_own("NonStopSession").is_none() {
+                warnings.push(setting.without_effect("NonStopSession=Y is a session without an end"));
+            }
             (self.draft.schedule.start, self.draft.schedule.end) = Default::default();
         }
         let Draft { schedule, .. } = &self.draft;
@@ -30,7 +34,9 @@ impl<'s> SessionReader<'s> {
         }
         if !has_windows && !has_logon && reset_time.is_none() {
             for name in ["TimeZone", "UseLocalTime"] {
-                if let Some(setting) = self.find(name).filter(|setting| setting.text() != "N") {
+                // Where the times of [DEFAULT] are for other sessions, so is their zone.
+                let setting = if idle_start.is_some() { self.find_own(name) } else { self.find(name) };
+                if let Some(setting) = setting.filter(|setting| setting.text() != "N") {
                     warnings.push(setting.without_effect("there is no schedule that would need it"));
                 }
             }

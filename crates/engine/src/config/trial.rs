@@ -159,13 +159,16 @@ impl CheckedConfiguration {
                 ConnectionType::Initiator { .. } => None,
             })
             .collect();
-        let has_journal = |session: &&SessionConfiguration| {
-            session.journal.is_some() && matches!(session.identity, Identity::Fixed(_))
-        };
+        let of_journals = sessions.iter().filter_map(|session| match &session.identity {
+            Identity::Fixed(id) => Some(journals(session.journal.as_ref()?, engine).descriptors_for(id)),
+            Identity::Dynamic(_) => None,
+        });
+        let of_journals: Vec<usize> = of_journals.collect();
         let shared = engine.workers.unwrap_or(engine.cores.len().max(1));
         let opened = Opened {
             sessions: sessions.len(),
-            journals: sessions.iter().filter(has_journal).count(),
+            journals: of_journals.len(),
+            of_journals: of_journals.iter().sum(),
             ports: ports.len(),
             workers: shared + sessions.iter().filter(|session| session.dedicated.is_some()).count(),
         };
@@ -295,10 +298,15 @@ fn obstacles(configuration: &Configuration) -> Vec<Obstacle> {
         return found;
     }
     let store = journals(base, &configuration.engine);
-    for session in &configuration.sessions {
-        if let Identity::Fixed(id) = &session.identity
-            && let Err(error) = store.look(id)
-        {
+    let fixed = configuration.sessions.iter().filter_map(|session| match &session.identity {
+        Identity::Fixed(id) => Some(id),
+        Identity::Dynamic(_) => None,
+    });
+    if let Err(error) = store.look_for_room(fixed.clone()) {
+        found.push(in_way(first, error));
+    }
+    for id in fixed {
+        if let Err(error) = store.look(id) {
             found.push(in_way(id, error));
         }
     }

@@ -84,7 +84,7 @@ impl Worker {
         let now = self.cycle.now.mono;
         let is_old = self.looked.is_none_or(|(at, _)| now - at >= LOOK_INTERVAL);
         if is_old || self.driver.connections.admission.is_short() {
-            let unknown = Descriptors { limit: usize::MAX, left: usize::MAX };
+            let unknown = Descriptors { limit: usize::MAX, left: usize::MAX, most: usize::MAX };
             self.looked = Some((now, descriptors::look().unwrap_or(unknown)));
         }
         let Some((_, descriptors)) = self.looked else { return Intake::Pause(now + LOOK_INTERVAL) };

@@ -351,7 +351,7 @@ impl Admission {
     /// Returns what the listeners may do with these descriptors, while so many sessions are open.
     pub(crate) fn intake(&mut self, now: Mono, descriptors: Descriptors, sessions: usize) -> Intake {
         self.look_at_time(now);
-        let Descriptors { limit, left } = descriptors;
+        let Descriptors { limit, left, .. } = descriptors;
         let reserve = descriptors.reserve(sessions);
         // A few more than the reserve end the shortage, so that it does not begin and end with
         // every connection.
@@ -576,7 +576,7 @@ mod tests {
     fn the_reserve_of_descriptors_grows_with_the_sessions_up_to_half_of_the_limit() {
         let accepts = |limit, left, sessions| match admission(9999, 9999).intake(
             NOW,
-            Descriptors { limit, left },
+            Descriptors { limit, left, most: limit },
             sessions,
         ) {
             Intake::Accept(most) => most,
@@ -595,7 +595,7 @@ mod tests {
     #[test]
     fn a_shortage_closes_pending_connections_and_ends_only_once_there_are_some_to_spare() {
         let mut admission = admission(9, 9);
-        let left = |left| Descriptors { limit: 64, left };
+        let left = |left| Descriptors { limit: 64, left, most: 64 };
         arrive(&mut admission, 0, 1);
         arrive(&mut admission, 1, 1);
         admission.talk(0);
@@ -619,7 +619,7 @@ mod tests {
     #[test]
     fn a_refusal_of_the_system_is_a_shortage_for_a_second_whatever_the_system_says() {
         let mut admission = admission(9, 9);
-        let plenty = Descriptors { limit: 1024, left: 1000 };
+        let plenty = Descriptors { limit: 1024, left: 1000, most: 1024 };
         arrive(&mut admission, 0, 1);
         assert_eq!(admission.refused(NOW), Intake::Close(0));
         admission.leave(0);
@@ -632,7 +632,7 @@ mod tests {
 
     #[test]
     fn no_more_are_accepted_at_once_than_a_budget_holds() {
-        let plenty = Descriptors { limit: 1024, left: 1000 };
+        let plenty = Descriptors { limit: 1024, left: 1000, most: 1024 };
         for (pending, per_address, most) in [(5, 1, 1), (1, 5, 1), (0, 5, 1), (5, 5, 2)] {
             assert_eq!(admission(pending, per_address).intake(NOW, plenty, 0), Intake::Accept(most));
         }
@@ -641,7 +641,7 @@ mod tests {
     #[test]
     fn a_shortage_closes_no_connection_whose_logon_may_be_on_its_way() {
         let mut admission = admission(9, 9);
-        let none = Descriptors { limit: 64, left: 0 };
+        let none = Descriptors { limit: 64, left: 0, most: 64 };
         admission.arrive(0, ip(1), NOW);
         let silent = NOW + Duration::from_millis(50);
         assert_eq!(admission.intake(NOW, none, 0), Intake::Pause(silent));

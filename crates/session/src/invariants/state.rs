@@ -199,7 +199,8 @@ mod tests {
 
     fn resets(state: &mut State) {
         let (stage, why) = (ResetStage::LogonSent, String::new());
-        connection(state).resetting = Some(Arc::new(Resetting { stage, until: Mono(9), why }));
+        connection(state).resetting =
+            Some(Arc::new(Resetting { stage, until: Mono(9), test_request: 1, why }));
     }
 
     /// Changes the state, and what `check` says then.

@@ -132,7 +132,8 @@ mod tests {
             Timer::Reset,
             |s| {
                 let (stage, why) = (ResetStage::LogonSent, String::new());
-                connection(s).resetting = Some(Arc::new(Resetting { stage, until: at(3000), why }));
+                connection(s).resetting =
+                    Some(Arc::new(Resetting { stage, until: at(3000), test_request: 1, why }));
             },
             at(3000),
             |s| has_end(s, &SessionEnd::ResetUnanswered),

@@ -44,7 +44,8 @@ impl Call<'_> {
         let until = self.now.mono + session.fixed.settings.logon_timeout;
         let stage = ResetStage::Testing(self.test_request()?);
         let Some(connection) = self.connection_mut() else { return Err(SendError::NotLoggedOn) };
-        connection.resetting = Some(Arc::new(Resetting { stage, until, why: why.to_owned() }));
+        let test_request = connection.test_requests;
+        connection.resetting = Some(Arc::new(Resetting { stage, until, test_request, why: why.to_owned() }));
         Ok(())
     }
 }
@@ -96,12 +97,13 @@ impl Call<'_> {
         }
         self.run(|call| {
             let resetting = call.connection_mut().and_then(|connection| connection.resetting.take());
+            let test_request = resetting.as_ref().map_or(0, |resetting| resetting.test_request);
             let why = resetting.map_or_else(String::new, |resetting| resetting.why.clone());
             call.reset(&why)?;
             call.send(SendKind::New { cause: None }, None, &ours)?;
             if let Some(connection) = call.connection_mut() {
                 let stage = ResetStage::LogonSent;
-                connection.resetting = Some(Arc::new(Resetting { stage, until, why }));
+                connection.resetting = Some(Arc::new(Resetting { stage, until, test_request, why }));
             }
             Ok(())
         });
@@ -111,9 +113,10 @@ impl Call<'_> {
     #[cold]
     pub(crate) fn abandon_reset(&mut self, why: &str) {
         if let Some(connection) = self.connection_mut() {
-            connection.resetting = None;
+            let resetting = connection.resetting.take();
+            let is_its_own = resetting.is_some_and(|it| it.test_request == connection.test_requests);
             // Nobody waits for the answer to its TestRequest where heartbeats are not watched.
-            if connection.heart_bt_int == 0 {
+            if connection.heart_bt_int == 0 && is_its_own {
                 connection.test_request = None;
             }
         }

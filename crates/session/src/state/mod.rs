@@ -208,6 +208,8 @@ pub(crate) struct Resetting {
     pub(crate) stage: ResetStage,
     /// When the stage ends if nothing happens.
     pub(crate) until: Mono,
+    /// The number of its TestRequest among those of the connection.
+    pub(crate) test_request: u32,
     /// Who asked for it, and why.
     pub(crate) why: String,
 }

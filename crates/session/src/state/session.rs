@@ -613,6 +613,7 @@ mod tests {
             resetting: Some(Arc::new(Resetting {
                 stage: ResetStage::LogonSent,
                 until: Mono(7),
+                test_request: 7,
                 why: "7".into(),
             })),
             logged_on: true,
