@@ -35,6 +35,7 @@
 //! [example]: https://docs.rs/crate/fixbolt/latest/source/examples/acceptor.rs
 //! [journal]: https://docs.rs/crate/fixbolt/latest/source/docs/journal.md
 //! [presets]: https://docs.rs/crate/fixbolt/latest/source/docs/presets.md
+//! [quickfix]: https://docs.rs/crate/fixbolt/latest/source/docs/quickfix.md
 //! [session]: https://docs.rs/crate/fixbolt/latest/source/docs/session.md
 //! [session-path]: https://docs.rs/crate/fixbolt/latest/source/docs/session-path.md
 //! [notice]: https://docs.rs/crate/fixbolt/latest/source/NOTICE
