@@ -30,7 +30,10 @@ pub(crate) fn on_wire(side: &mut Side, message: &[u8]) -> Result<(), &'static st
         let next = bytes::number(bytes::field(message, b"36=").unwrap_or_default());
         for n in seq..next {
             let filled = platter.durably_sent(0, n, |_| true).ok_or("fills what is not durable")?;
-            if !bytes::id(&filled.body).is_empty() {
+            // After a reset that has crossed our Logout, number 1 is that Logout, and none of the
+            // generation. R-RESET-13
+            let is_crossed = n == 1 && filled.generation.0 < platter.generation(0);
+            if !is_crossed && !bytes::id(&filled.body).is_empty() {
                 return Err("fills over a message of the application");
             }
         }
