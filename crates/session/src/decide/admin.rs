@@ -44,11 +44,7 @@ pub(crate) fn decide<'m>(
     // R-CHECK-8
     if let Some(reject) = fault(session, message, row, checker) {
         // The answer to our own Logout ends the session whatever is wrong with it. R-LOGOUT-2
-        if header.msg_type == msg_type::LOGOUT
-            && !header.poss_dup
-            && connection.logon.phase() == Phase::LogoutSent
-            && !connection.logon.logout_is_held()
-        {
+        if header.msg_type == msg_type::LOGOUT && !header.poss_dup && connection.logon.logout_is_sent() {
             return logout(connection, message, seq);
         }
         return match (unexpected, row.map_or(OnFault::Reject, |row| row.refusal)) {
@@ -86,8 +82,7 @@ pub(crate) fn decide<'m>(
 /// Refuses a Logon in the session: one that has crossed our Logout without an answer.
 // R-LOGOUT-12
 fn refuse_reset<'m>(connection: &Connection, refusal: Reaction<'m>) -> Reaction<'m> {
-    let was_sent = connection.logon.phase() == Phase::LogoutSent && !connection.logon.logout_is_held();
-    if was_sent { refusal.without_logout() } else { refusal }
+    if connection.logon.logout_is_sent() { refusal.without_logout() } else { refusal }
 }
 
 /// Steps 15 and later: the reaction to a message of the session layer that is valid.
@@ -256,10 +251,11 @@ fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
 /// The counterparty logs out or answers our Logout. A Logout of ours that waits for a replay has
 /// not been sent, so this cannot be its answer.
 fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
-    let then = match connection.logon.phase() {
+    let then = if connection.logon.logout_is_sent() {
         // R-LOGOUT-2
-        Phase::LogoutSent if !connection.logon.logout_is_held() => Then::LoggedOut,
-        _ => Then::AnswerLogout { cause: Some(seq), end: expects_more(message) },
+        Then::LoggedOut
+    } else {
+        Then::AnswerLogout { cause: Some(seq), end: expects_more(message) }
     };
     // One that waited behind a gap was reported when it arrived.
     let is_told = connection.logon.logout_waits == Some(seq);

@@ -6,9 +6,9 @@ use core::time::Duration;
 use fixbolt_codec::{MsgType, SeqNum};
 
 use crate::settings::SessionSettings;
+use crate::state::Connection;
 use crate::state::missing::{Missing, Request, Resent};
 use crate::state::session::Session;
-use crate::state::{Connection, Phase};
 use crate::values::fix::msg_type;
 use crate::values::time::Mono;
 
@@ -184,7 +184,7 @@ pub(crate) fn progress(session: &Session, connection: &Connection) -> Progress {
         .logout_waits
         .is_some_and(|seq| next_in > seq || next_in == seq && !session.intake.reorder.has(series, seq))
     {
-        let is_answer = connection.logon.phase() == Phase::LogoutSent && !connection.logon.logout_is_held();
+        let is_answer = connection.logon.logout_is_sent();
         return if is_answer { Progress::LoggedOut } else { Progress::AnswerLogout };
     }
     match session.intake.reorder.first_from(series, next_in) {

@@ -187,13 +187,12 @@ impl Call<'_> {
         parting: Parting,
     ) -> Result<(), SendError> {
         let Some(connection) = self.connection_mut() else { return Err(SendError::NotLoggedOn) };
-        let logs_out_already = connection.logon.phase() == Phase::LogoutSent;
-        if parting == Parting::AwaitAnswer && !logs_out_already {
+        let was_sent = connection.logon.logout_is_sent();
+        if parting == Parting::AwaitAnswer && connection.logon.phase() != Phase::LogoutSent {
             return self.send_logout(text, cause, Some(end));
         }
         // A counterparty that violates another rule in the meantime is no longer listened to. One
         // whose Logout waits for a replay gets another one in its place.
-        let was_sent = logs_out_already && !connection.logon.logout_is_held();
         if was_sent && parting != Parting::CloseAfterAnother {
             self.close(end);
             return Ok(());

@@ -371,6 +371,12 @@ impl Logon {
         self.phase.phase()
     }
 
+    /// Returns whether our Logout has been sent and is not answered. One that waits for the end of
+    /// a replay has not been sent.
+    pub(crate) fn logout_is_sent(&self) -> bool {
+        self.phase() == Phase::LogoutSent && !self.logout_is_held()
+    }
+
     /// Returns whether our Logout waits for the end of a replay.
     pub(crate) fn logout_is_held(&self) -> bool {
         let logout = self.phase.leave().and_then(|leave| leave.seq);
