@@ -35,8 +35,13 @@ pub(crate) struct Descriptors {
 impl Descriptors {
     /// Returns how many are left alone while so many sessions are open.
     pub(crate) fn reserve(self, sessions: usize) -> usize {
-        (RESERVED + sessions / SESSIONS_PER_DESCRIPTOR).min(self.limit / 2)
+        reserve(sessions).min(self.limit / 2)
     }
+}
+
+/// Returns how many descriptors are to be left alone for so many sessions, whatever the limit is.
+const fn reserve(sessions: usize) -> usize {
+    RESERVED + sessions / SESSIONS_PER_DESCRIPTOR
 }
 
 /// What an engine has open.
@@ -67,7 +72,7 @@ impl Opened {
         // A worker polls and is woken, and so are signals.
         let others = ports + 2 * workers + 2;
         let start = of_journals + others;
-        let all = GROWN * journals + others + sessions + RESERVED + sessions / SESSIONS_PER_DESCRIPTOR;
+        let all = GROWN * journals + others + sessions + reserve(sessions);
         let open = limit.saturating_sub(left);
         let raise = open + all;
         let what_to_do = format!(

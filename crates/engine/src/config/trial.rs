@@ -2,6 +2,7 @@
 
 use core::net::SocketAddr;
 use std::collections::HashSet;
+use std::path::Path;
 
 use fixbolt_journal::try_to_create_in;
 use fixbolt_session::schedule::{Position, Schedule};
@@ -159,11 +160,9 @@ impl CheckedConfiguration {
                 ConnectionType::Initiator { .. } => None,
             })
             .collect();
-        let of_journals = sessions.iter().filter_map(|session| match &session.identity {
-            Identity::Fixed(id) => Some(journals(session.journal.as_ref()?, engine).descriptors_for(id)),
-            Identity::Dynamic(_) => None,
-        });
-        let of_journals: Vec<usize> = of_journals.collect();
+        let Some(base) = base_of_journals(sessions) else { return };
+        let store = journals(base, engine);
+        let of_journals: Vec<usize> = fixed(sessions).map(|id| store.descriptors_for(id)).collect();
         let shared = engine.workers.unwrap_or(engine.cores.len().max(1));
         let opened = Opened {
             sessions: sessions.len(),
@@ -275,13 +274,9 @@ fn obstacles(configuration: &Configuration) -> Vec<Obstacle> {
         Ok(builder) => builder.obstacles(configuration.engine.workers.unwrap_or(1)),
         Err(error) => vec![Obstacle::new(error, None)],
     };
-    let Some((base, first)) = configuration
-        .sessions
-        .first()
-        .and_then(|session| Some((session.journal.as_ref()?, &session.settings.id)))
-    else {
-        return found;
-    };
+    let sessions = &configuration.sessions;
+    let (Some(base), Some(first)) = (base_of_journals(sessions), sessions.first()) else { return found };
+    let first = &first.settings.id;
     let in_way = |session: &SessionId, error: StoreError| {
         let follows = match error {
             StoreError::Locked { .. } => Follows::NoSecondStart,
@@ -298,19 +293,28 @@ fn obstacles(configuration: &Configuration) -> Vec<Obstacle> {
         return found;
     }
     let store = journals(base, &configuration.engine);
-    let fixed = configuration.sessions.iter().filter_map(|session| match &session.identity {
-        Identity::Fixed(id) => Some(id),
-        Identity::Dynamic(_) => None,
-    });
-    if let Err(error) = store.look_for_room(fixed.clone()) {
+    if let Err(error) = store.look_for_room(fixed(sessions)) {
         found.push(in_way(first, error));
     }
-    for id in fixed {
+    for id in fixed(sessions) {
         if let Err(error) = store.look(id) {
             found.push(in_way(id, error));
         }
     }
     found
+}
+
+/// Returns where the journals are, which is one place for all sessions.
+fn base_of_journals(sessions: &[SessionConfiguration]) -> Option<&Path> {
+    sessions.first()?.journal.as_deref()
+}
+
+/// Returns the sessions whose counterparties are known, which are opened at the start.
+fn fixed(sessions: &[SessionConfiguration]) -> impl Iterator<Item = &SessionId> {
+    sessions.iter().filter_map(|session| match &session.identity {
+        Identity::Fixed(id) => Some(id),
+        Identity::Dynamic(_) => None,
+    })
 }
 
 /// Returns whether an error of a start is about a session.
