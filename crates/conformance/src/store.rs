@@ -7,9 +7,10 @@
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
+use fixbolt_session::store::{Generation, Position, Record, RecordKind, Recovered, Store, StoreError};
 use fixbolt_session::{SessionId, SessionKey, WorkerWaker};
 
 /// What happens to the calls of a store of type `S`. Each method has the contract of the same
@@ -264,5 +265,22 @@ impl<S: Store> Intercept<S> for Late {
             self.ask_again();
         }
         self.acknowledged
+    }
+}
+
+/// Refuses records of one kind while it is told to, as a full disk would.
+pub struct Refusing {
+    /// What it refuses.
+    pub kind: RecordKind,
+    /// Whether it does so now.
+    pub now: Arc<AtomicBool>,
+}
+
+impl<S: Store> Intercept<S> for Refusing {
+    fn append(&mut self, store: &mut S, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        if record.kind == self.kind && self.now.load(Ordering::Relaxed) {
+            return Err(StoreError::Full { place: "test".into() });
+        }
+        store.append(session, record)
     }
 }

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fixbolt_codec::{SeqNum, Version};
-use fixbolt_conformance::store::{Intercept, Intercepted};
+use fixbolt_conformance::store::{Intercepted, Refusing};
 use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::store::{Record, RecordKind, Store, StoreError};
+use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
-    LogonFault, Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings,
-    Unreached, WhileLoggedOff,
+    LogonFault, Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionSettings, Unreached,
+    WhileLoggedOff,
 };
 
 const ANSWER: &str = "35=A|34=1|98=0|108=30|141=Y|";
@@ -459,28 +459,14 @@ fn what_was_numbered_before_a_reset_and_never_taken_by_the_socket_is_told() {
     assert_eq!(side.app.unreached, []);
 }
 
-/// A store in memory that refuses changes within a generation while it is told to.
-struct Full(Arc<AtomicBool>);
-
-impl Intercept<MemoryStore> for Full {
-    fn append(
-        &mut self,
-        store: &mut MemoryStore,
-        session: SessionKey,
-        record: &Record<'_>,
-    ) -> Result<(), StoreError> {
-        if record.kind == RecordKind::Adjust && self.0.load(Ordering::Relaxed) {
-            return Err(StoreError::Full { place: "test".into() });
-        }
-        store.append(session, record)
-    }
-}
-
 // R-RESET-13, R-RESEND-3
 #[test]
 fn a_reset_that_crosses_our_logout_and_was_not_stored_makes_no_later_order_a_logout() {
     let refuses = Arc::new(AtomicBool::new(false));
-    let store = Intercepted::new(MemoryStore::new(), Full(Arc::clone(&refuses)));
+    let store = Intercepted::new(
+        MemoryStore::new(),
+        Refusing { kind: RecordKind::Adjust, now: Arc::clone(&refuses) },
+    );
     let settings = settings("PEER", Role::Acceptor).with(|s| {
         (s.while_logged_off, s.reset_on_logout) = (WhileLoggedOff::Keep, true);
     });

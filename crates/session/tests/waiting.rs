@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
-use fixbolt_conformance::store::{Intercept, Intercepted};
+use fixbolt_conformance::store::{Intercept, Intercepted, Refusing};
 use fixbolt_conformance::testing::{App, BEGIN, Scratch, Side, kinds, settings, value};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
-use fixbolt_session::store::{Record, RecordKind, Recovered, Store, StoreError, Waiting};
+use fixbolt_session::store::{RecordKind, Recovered, Store, StoreError, Waiting};
 use fixbolt_session::{
     Accepted, Delivery, Event, Phase, Read, Role, SendError, SessionEnd, SessionId, SessionKey,
     SessionSettings, Ticket, Turn, Utc, WhileLoggedOff,
@@ -323,27 +323,13 @@ fn the_application_is_told_that_messages_wait_also_after_a_turn_that_was_rolled_
     assert_eq!(*waiting.borrow(), 1);
 }
 
-/// A store that refuses messages with a sequence number while it is told to.
-struct Refusing(Arc<AtomicBool>);
-
-impl Intercept<MemoryStore> for Refusing {
-    fn append(
-        &mut self,
-        store: &mut MemoryStore,
-        session: SessionKey,
-        record: &Record<'_>,
-    ) -> Result<(), StoreError> {
-        if record.kind == RecordKind::Outbound && self.0.load(Ordering::Relaxed) {
-            return Err(StoreError::Full { place: "test".into() });
-        }
-        store.append(session, record)
-    }
-}
-
 /// Returns a side whose store refuses messages with a sequence number while the switch is on.
 fn refusing_side() -> (Side<App>, Told, Arc<AtomicBool>) {
     let refuses = Arc::new(AtomicBool::new(false));
-    let store = Intercepted::new(MemoryStore::new(), Refusing(Arc::clone(&refuses)));
+    let store = Intercepted::new(
+        MemoryStore::new(),
+        Refusing { kind: RecordKind::Outbound, now: Arc::clone(&refuses) },
+    );
     let (side, told) = side_on(Box::new(store), throttled("1/1000"));
     (side, told, refuses)
 }
