@@ -202,7 +202,7 @@ impl Answer<'_> {
             transact_time: self.transact_time,
             text: text.map(str::as_bytes),
         };
-        let mut draft = turn.reply().with_version(self.version).draft(EXECUTION_REPORT);
+        let mut draft = turn.session().with_version(self.version).draft(EXECUTION_REPORT);
         report.write(draft.writer(), self.version);
         draft.send()?;
         Ok(())

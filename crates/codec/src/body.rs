@@ -33,7 +33,7 @@ impl fmt::Debug for Body<'_> {
 #[diagnostic::on_unimplemented(
     message = "no message can be written into `{Self}`",
     label = "messages cannot be written into this",
-    note = "a message is written into a session (`turn.reply()`), a sender of another thread (`&mut sender`) or plain memory (`Memory(&mut bytes)`)"
+    note = "a message is written into a session (`turn.session()`), a sender of another thread (`&mut sender`) or plain memory (`Memory(&mut bytes)`)"
 )]
 pub trait NewBody<'b> {
     /// The draft that this sink returns.

@@ -38,7 +38,7 @@ pub struct Envelope {
 
 /// How a header names one side of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PartyIds<'a> {
+pub struct HeaderIds<'a> {
     /// SenderCompID (49) or TargetCompID (56).
     pub comp_id: &'a [u8],
     /// SenderSubID (50) or TargetSubID (57).
@@ -47,7 +47,7 @@ pub struct PartyIds<'a> {
     pub location_id: Option<&'a [u8]>,
 }
 
-impl<'a> PartyIds<'a> {
+impl<'a> HeaderIds<'a> {
     /// Names a side by its CompID alone.
     #[must_use]
     pub const fn new(comp_id: &'a [u8]) -> Self {
@@ -132,16 +132,16 @@ impl Envelope {
     /// [`COMP_ID_LEN`]).
     #[must_use]
     pub fn new(begin_string: &[u8], sender_comp_id: &[u8], target_comp_id: &[u8]) -> Option<Self> {
-        Self::between(begin_string, PartyIds::new(sender_comp_id), PartyIds::new(target_comp_id))
+        Self::between(begin_string, HeaderIds::new(sender_comp_id), HeaderIds::new(target_comp_id))
     }
 
     /// Creates the envelope of a session whose messages also have the SubIDs and LocationIDs of the
-    /// parties. They follow MsgSeqNum (34), as in the dictionaries of the standard.
+    /// sides. They follow MsgSeqNum (34), as in the dictionaries of the standard.
     ///
     /// Returns `None` if a part is empty, contains SOH or is too long ([`BEGIN_STRING_LEN`],
     /// [`COMP_ID_LEN`]).
     #[must_use]
-    pub fn between(begin_string: &[u8], sender: PartyIds<'_>, target: PartyIds<'_>) -> Option<Self> {
+    pub fn between(begin_string: &[u8], sender: HeaderIds<'_>, target: HeaderIds<'_>) -> Option<Self> {
         let fits = |part: &[u8], most| !part.is_empty() && part.len() <= most && !part.contains(&1);
         if !fits(begin_string, BEGIN_STRING_LEN)
             || !sender.all().chain(target.all()).all(|id| fits(id, COMP_ID_LEN))
@@ -504,7 +504,7 @@ mod tests {
     #[test]
     fn sub_ids_and_location_ids_follow_msg_seq_num_in_the_order_of_the_standard() {
         let long = [b'L'; COMP_ID_LEN];
-        let named = |comp_id, sub_id, location_id| PartyIds { comp_id, sub_id, location_id };
+        let named = |comp_id, sub_id, location_id| HeaderIds { comp_id, sub_id, location_id };
         let all = [
             (named(b"A", None, None), named(b"B", None, None), String::new()),
             (named(b"A", Some(b"desk"), None), named(b"B", None, None), "50=desk|".to_string()),
@@ -536,8 +536,8 @@ mod tests {
                 assert!(text.contains(&format!("|49=A|56=B|34=177|{expected}{dup}52=")), "{text}");
             }
         }
-        let empty = PartyIds { sub_id: Some(b""), ..PartyIds::new(b"A") };
-        assert!(Envelope::between(b"FIX.4.4", empty, PartyIds::new(b"B")).is_none());
+        let empty = HeaderIds { sub_id: Some(b""), ..HeaderIds::new(b"A") };
+        assert!(Envelope::between(b"FIX.4.4", empty, HeaderIds::new(b"B")).is_none());
     }
 
     #[test]
@@ -557,8 +557,8 @@ mod tests {
             let (begin, id) = (&b"FIXT.1.1abcd"[..[1, 7, 8, 12][pick(4)]], [b'C'; 64]);
             let (sender, target) = (&id[..ids[pick(8)]], &id[..ids[pick(8)]]);
             let sub_id = [None, None, None, Some(&b"desk"[..])][pick(4)];
-            let parties = (PartyIds { sub_id, ..PartyIds::new(sender) }, PartyIds::new(target));
-            let envelope = Envelope::between(begin, parties.0, parties.1).unwrap();
+            let sides = (HeaderIds { sub_id, ..HeaderIds::new(sender) }, HeaderIds::new(target));
+            let envelope = Envelope::between(begin, sides.0, sides.1).unwrap();
             let msg_type = types[pick(5)];
             let stamp = Stamp {
                 seq: SeqNum(numbers[pick(8)]),

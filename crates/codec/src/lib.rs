@@ -77,7 +77,7 @@ pub use body_writer::BodyWriter;
 pub use data_fields::DataFields;
 pub use data_key::DataKey;
 pub use encode_error::{EncodeError, EncodeErrorKind};
-pub use envelope::{BEGIN_STRING_LEN, COMP_ID_LEN, Envelope, NoHeadroom, PartyIds, Stamp, digits};
+pub use envelope::{BEGIN_STRING_LEN, COMP_ID_LEN, Envelope, HeaderIds, NoHeadroom, Stamp, digits};
 pub use field_error::{FieldError, FieldErrorKind};
 pub use frame::{Frame, FrameError, Framed};
 pub use framer::{Framer, Recovery};

@@ -56,7 +56,7 @@ impl Application for Echo {
         let session = turn.key();
         let header = poss_resend.filter(|value| !value.is_empty()).map(|value| [(POSS_RESEND, value)]);
         let header = header.as_ref().map_or(&[][..], |header| header);
-        let mut draft = turn.reply().with_header(header).draft(MsgType::new(msg_type));
+        let mut draft = turn.session().with_header(header).draft(MsgType::new(msg_type));
         for field in message.fields() {
             if let Some(tag) = field.tag.filter(|tag| !is_header_or_trailer(*tag)) {
                 draft.writer().raw().field(Key::of(tag), field.value);

@@ -130,7 +130,7 @@ impl Pair {
 
     fn order(&mut self) -> SeqNum {
         let sent = self.trader.side.act(0, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"D"));
+            let mut draft = turn.session().draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), b"an order");
             draft.send()
         });

@@ -34,7 +34,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
         let (exec_type, ord_status, leaves_qty) = (ExecType::TRADE, OrdStatus::FILLED, Decimal::from(0));
         let (order_id, exec_id) = (id, id);
         ExecutionReport::send(
-            turn.reply(),
+            turn.session(),
             execution_report::Required {
                 order_id,
                 exec_id,
@@ -59,7 +59,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
     ) -> Self::Answer {
         let (cl_ord_id, order) = (cancel.cl_ord_id()?, cancel.orig_cl_ord_id()?);
         OrderCancelReject::send(
-            turn.reply(),
+            turn.session(),
             order_cancel_reject::Required {
                 order_id: order,
                 cl_ord_id,

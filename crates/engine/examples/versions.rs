@@ -39,7 +39,7 @@ impl fix42::Handler<Turn<'_>> for Venue {
             cum_qty: order.need(|order| order.order_qty())?,
             avg_px: order.need(|order| order.price())?,
         };
-        fix42::ExecutionReport::send(turn.reply(), required, |report| {
+        fix42::ExecutionReport::send(turn.session(), required, |report| {
             report.cl_ord_id(id);
         })?;
         Ok(Delivery::Done)
@@ -67,7 +67,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
             cum_qty: order.need(|order| order.order_qty())?,
             avg_px: order.need(|order| order.price())?,
         };
-        fix44::ExecutionReport::send(turn.reply(), required, |report| {
+        fix44::ExecutionReport::send(turn.session(), required, |report| {
             report.cl_ord_id(id).symbol(symbol);
         })?;
         Ok(Delivery::Done)

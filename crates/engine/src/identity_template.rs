@@ -1,7 +1,7 @@
 //! Which Logons a dynamic session is for, and which identity each of them gets.
 
 use fixbolt_codec::Version;
-use fixbolt_session::{Party, SessionId};
+use fixbolt_session::{CompIds, SessionId};
 
 /// The identities of dynamic sessions that one template makes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -10,15 +10,15 @@ pub struct IdentityTemplate {
     /// BeginString; `None` for any.
     pub version: Option<Version>,
     /// Our side.
-    pub sender: PartyTemplate,
+    pub sender: CompIdsTemplate,
     /// The counterparty's side.
-    pub target: PartyTemplate,
+    pub target: CompIdsTemplate,
 }
 
 /// One side of the sessions that one template makes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
-pub struct PartyTemplate {
+pub struct CompIdsTemplate {
     /// CompID; `None` for any.
     pub comp_id: Option<String>,
     /// SubID.
@@ -45,7 +45,7 @@ impl IdentityTemplate {
     /// The template for any Logon, with its SubIDs and LocationIDs in the identity.
     pub(crate) fn with_sub_ids() -> Self {
         let any =
-            || PartyTemplate { comp_id: None, sub_id: SubIdTemplate::Any, location_id: SubIdTemplate::Any };
+            || CompIdsTemplate { comp_id: None, sub_id: SubIdTemplate::Any, location_id: SubIdTemplate::Any };
         Self { version: None, sender: any(), target: any() }
     }
 
@@ -53,17 +53,17 @@ impl IdentityTemplate {
     /// `None` if it is not for this template.
     pub(crate) fn identity(&self, logon: &SessionId) -> Option<SessionId> {
         self.version.is_none_or(|only| only == logon.version()).then_some(())?;
-        let (sender, target) = (self.sender.party(logon.sender())?, self.target.party(logon.target())?);
+        let (sender, target) = (self.sender.comp_ids(logon.sender())?, self.target.comp_ids(logon.target())?);
         SessionId::between(logon.version(), sender, target).ok()
     }
 }
 
-impl PartyTemplate {
-    fn party(&self, named: &Party) -> Option<Party> {
+impl CompIdsTemplate {
+    fn comp_ids(&self, named: &CompIds) -> Option<CompIds> {
         let is_any = self.comp_id.as_deref().is_none_or(|only| only == named.comp_id());
-        let party = Party::new(named.comp_id()).ok().filter(|_| is_any)?;
+        let comp_ids = CompIds::new(named.comp_id()).ok().filter(|_| is_any)?;
         let sub_id = self.sub_id.taken(named.sub_id())?;
-        party.with_ids(sub_id, self.location_id.taken(named.location_id())?).ok()
+        comp_ids.with_ids(sub_id, self.location_id.taken(named.location_id())?).ok()
     }
 }
 

@@ -184,7 +184,7 @@ pub use fixbolt_messages as messages;
 /// }
 ///
 /// fn order(turn: &mut Turn<'_>) -> Result<(), SendError> {
-///     let mut order = turn.reply().draft(MsgType::new(b"D"));
+///     let mut order = turn.session().draft(MsgType::new(b"D"));
 ///     order.writer().bytes(Key::new(11), b"ord1");
 ///     order.send().map(drop)
 /// }
@@ -217,15 +217,16 @@ pub use fixbolt_messages as messages;
 pub mod session {
     pub use fixbolt_session::{
         Accepted, AcceptedHeartBtInt, Application, AttemptFailure, BusinessReject, BusinessRejectReason,
-        CertificateFault, CertificateMismatch, Clock, CodecClock, CodecOperation, CodecTime, Compatibility,
-        Delivery, Direction, Draft, Event, FailedAttempt, Failure, FirstMessageFault, GarbledError, Halt,
-        Handle, InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault,
-        LogonFields, LogonRefusal, Misbehavior, Mono, NextAttempt, Now, ORDER_MSG_TYPES, OpenError,
-        OutboundThrottle, Party, Phase, Rate, Refusal, RefusedConnection, RefusingAnswer, ReplayInterleave,
-        Resend, ResendAnswer, ResendOverLimit, ResendRange, Resume, Role, Secret, SendError,
-        SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
-        SessionSettings, SessionState, SessionWaker, StoredMessage, TestMessageIndicator, Ticket, TlsFailure,
-        TooLowAtLogon, Turn, Unreached, Utc, WaitsFor, WhileLoggedOff, WireMessage, WireObserver,
+        CertificateFault, CertificateMismatch, Clock, CodecClock, CodecOperation, CodecTime, CompIds,
+        Compatibility, Delivery, Direction, Draft, Event, FailedAttempt, Failure, FirstMessageFault,
+        GarbledError, Halt, Handle, InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId,
+        LogonDecision, LogonFault, LogonFields, LogonRefusal, Misbehavior, Mono, NextAttempt, Now,
+        ORDER_MSG_TYPES, OpenError, OutboundThrottle, Phase, Rate, Refusal, RefusedConnection,
+        RefusingAnswer, ReplayInterleave, Resend, ResendAnswer, ResendOverLimit, ResendRange, Resume, Role,
+        Secret, SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject,
+        SessionRejectReason, SessionSettings, SessionState, SessionWaker, StoredMessage,
+        TestMessageIndicator, Ticket, TlsFailure, TooLowAtLogon, Turn, Unreached, Utc, WaitsFor,
+        WhileLoggedOff, WireMessage, WireObserver,
     };
 }
 

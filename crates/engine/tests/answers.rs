@@ -152,7 +152,7 @@ fn echo(more: usize) -> (Engine<Scripted>, Log) {
     let (app, log) = Scripted::on_message(move |message, turn| {
         let mut text = message.get(Tag::new(58)).unwrap_or(b"").to_vec();
         text.resize(text.len() + more, b'y');
-        let mut report = turn.reply().draft(MsgType::new(b"8"));
+        let mut report = turn.session().draft(MsgType::new(b"8"));
         report.writer().bytes(Key::new(11), message.get(Tag::new(11)).unwrap_or(b"?"));
         report.writer().bytes(Key::new(58), &text);
         Some(report.send().map(|_| Delivery::Done).map_err(Failure::from))

@@ -31,7 +31,7 @@ impl Application for Noting {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         assert_eq!(std::thread::current().id(), self.on);
         self.seen.borrow_mut().push(format!("{message:?}"));
-        let mut reply = turn.reply().draft(MsgType::new(b"8"));
+        let mut reply = turn.session().draft(MsgType::new(b"8"));
         reply.writer().bytes(Key::new(11), b"answer");
         reply.send()?;
         Ok(Delivery::Done)

@@ -142,7 +142,7 @@ impl Application for Venue {
             cum_qty: qty,
             avg_px: price,
         };
-        ExecutionReport::send(turn.reply(), required, |report| {
+        ExecutionReport::send(turn.session(), required, |report| {
             report.cl_ord_id(id).symbol("IBM");
         })?;
         self.0.message();
@@ -187,7 +187,7 @@ impl Application for Trader {
         }
         self.sent += 1;
         let utc = turn.now().utc.0;
-        order(turn.reply(), self.sent, utc)?;
+        order(turn.session(), self.sent, utc)?;
         self.stretch.message();
         Ok(Delivery::Done)
     }

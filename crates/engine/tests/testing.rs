@@ -27,7 +27,7 @@ impl Application for Book {
         }
         let order = NewOrderSingle::read(message)?;
         let quantity = order.need(|order| order.order_qty())?;
-        let mut report = turn.reply().draft(MsgType::new(b"8"));
+        let mut report = turn.session().draft(MsgType::new(b"8"));
         report.writer().bytes(Key::new(11), order.cl_ord_id()?).field(Key::new(38), &quantity);
         report.send()?;
         self.quantity += quantity.mantissa();

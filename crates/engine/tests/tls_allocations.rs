@@ -31,7 +31,7 @@ fn allocations(tls: Option<(Tls, Tls)>) -> u64 {
         if let Some(n) = [WARM_UP, WARM_UP + COUNTED].iter().position(|at| *at == seen) {
             thread[n].store(ALLOCATIONS.get(), Ordering::Relaxed);
         }
-        let mut draft = turn.reply().draft(MsgType::new(b"8"));
+        let mut draft = turn.session().draft(MsgType::new(b"8"));
         draft.writer().bytes(Key::new(11), b"answer");
         draft.send().unwrap();
         Some(Ok(fixbolt::session::Delivery::Done))

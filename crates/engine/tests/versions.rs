@@ -30,7 +30,7 @@ impl Application for Trader {
         match event {
             Event::LoggedOn => {
                 let version = turn.session_id().version();
-                let mut order = turn.reply().draft(MsgType::new(b"D"));
+                let mut order = turn.session().draft(MsgType::new(b"D"));
                 let body = order.writer();
                 body.bytes(Key::new(11), b"ord1").bytes(Key::new(21), b"1").bytes(Key::new(55), b"IBM");
                 body.bytes(Key::new(54), b"1").bytes(Key::new(38), b"100").bytes(Key::new(40), b"1");
@@ -39,7 +39,7 @@ impl Application for Trader {
                 }
                 order.send()?;
                 // The echo does not support this one.
-                let mut status = turn.reply().draft(MsgType::new(b"H"));
+                let mut status = turn.session().draft(MsgType::new(b"H"));
                 let body = status.writer();
                 body.bytes(Key::new(11), b"ord1").bytes(Key::new(55), b"IBM").bytes(Key::new(54), b"1");
                 status.send()?;

@@ -4,7 +4,7 @@
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{ConnectionNumber, Generation, Record, RecordFlags, RecordKind};
-use fixbolt_session::{Mono, Party, SessionId, Utc};
+use fixbolt_session::{CompIds, Mono, SessionId, Utc};
 
 use crate::checksum;
 use crate::identity::JournalId;
@@ -255,30 +255,30 @@ pub(crate) fn session_in(bytes: &[u8]) -> Option<SessionId> {
     // Zeros where there are none, and in journals from before there were any.
     let sub_ids = bytes.get(TEXT + length..TEXT + length + 4).unwrap_or(&[0; 4]);
     let (version, rest) = text.split_at_checked(version)?;
-    let (sender, rest) = party_in(rest.strip_prefix(':')?, sender, &sub_ids[..2])?;
-    let (target, rest) = party_in(rest.strip_prefix("->")?, target, &sub_ids[2..])?;
+    let (sender, rest) = comp_ids_in(rest.strip_prefix(':')?, sender, &sub_ids[..2])?;
+    let (target, rest) = comp_ids_in(rest.strip_prefix("->")?, target, &sub_ids[2..])?;
     let qualifier = if rest.is_empty() { rest } else { rest.strip_prefix(':')? };
     SessionId::between(version.parse().ok()?, sender, target).ok()?.with_qualifier(qualifier).ok()
 }
 
 /// Reads a side of the session from the beginning of a text. Returns what follows it, too.
-fn party_in<'t>(text: &'t str, comp_id: usize, sub_ids: &[u8]) -> Option<(Party, &'t str)> {
+fn comp_ids_in<'t>(text: &'t str, comp_id: usize, sub_ids: &[u8]) -> Option<(CompIds, &'t str)> {
     let (comp_id, mut rest) = text.split_at_checked(comp_id)?;
-    let mut party = Party::new(comp_id).ok()?;
+    let mut comp_ids = CompIds::new(comp_id).ok()?;
     let [sub_id, location_id] = [usize::from(sub_ids[0]), usize::from(sub_ids[1])];
     if sub_id > 0 || location_id > 0 {
         let (id, after) = rest.strip_prefix('/')?.split_at_checked(sub_id)?;
         if !id.is_empty() {
-            party = party.with_sub_id(id).ok()?;
+            comp_ids = comp_ids.with_sub_id(id).ok()?;
         }
         rest = after;
     }
     if location_id > 0 {
         let (id, after) = rest.strip_prefix('/')?.split_at_checked(location_id)?;
-        party = party.with_location_id(id).ok()?;
+        comp_ids = comp_ids.with_location_id(id).ok()?;
         rest = after;
     }
-    Some((party, rest))
+    Some((comp_ids, rest))
 }
 
 /// Over everything except the four bytes at 12.

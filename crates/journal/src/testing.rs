@@ -8,7 +8,7 @@ use fixbolt_codec::{SeqNum, Version};
 use fixbolt_session::store::{
     ConnectionNumber, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
 };
-use fixbolt_session::{Mono, Party, SessionId, SessionKey, Utc};
+use fixbolt_session::{CompIds, Mono, SessionId, SessionKey, Utc};
 
 use crate::backend::{Backend, System};
 use crate::head::HeadFound;
@@ -28,8 +28,9 @@ pub(crate) fn session(target: &str) -> SessionId {
 /// long as any.
 pub(crate) fn longest_sessions() -> [SessionId; 7] {
     let long = "X".repeat(64);
-    let party = |text: &str| text.parse::<Party>().unwrap();
-    let between = |sender, target| SessionId::between(Version::Fixt11, party(sender), party(target)).unwrap();
+    let comp_ids = |text: &str| text.parse::<CompIds>().unwrap();
+    let between =
+        |sender, target| SessionId::between(Version::Fixt11, comp_ids(sender), comp_ids(target)).unwrap();
     let half = "Y".repeat(37);
     let all = format!("{half}/{half}/{half}");
     [

@@ -56,7 +56,7 @@ fn a_message_that_the_application_does_not_take_now_has_come() {
         Side::begin(BEGIN, app, Box::new(MemoryStore::new()), vec![settings("PEER", Role::Acceptor)]);
     side.log_on(0, 5, "");
     side.act(0, |turn| {
-        let mut draft = turn.reply().draft(MsgType::new(b"D"));
+        let mut draft = turn.session().draft(MsgType::new(b"D"));
         draft.writer().bytes(Key::new(11), b"first");
         draft.send()
     })

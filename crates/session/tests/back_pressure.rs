@@ -36,7 +36,7 @@ impl End {
 
     fn send(&mut self, size: usize) -> bool {
         let sent = self.side.act(0, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"B"));
+            let mut draft = turn.session().draft(MsgType::new(b"B"));
             draft.writer().bytes(Key::new(148), &vec![b'x'; size]);
             draft.send()
         });

@@ -340,7 +340,7 @@ fn a_draft_whose_writer_was_replaced_is_not_sent() {
     ];
     for replace in replace {
         let sent = side.act(0, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"D"));
+            let mut draft = turn.session().draft(MsgType::new(b"D"));
             replace(draft.writer(), MsgType::new(b"D"));
             draft.send()
         });

@@ -46,7 +46,7 @@ impl Run {
     /// Sends a report with this id and these header fields.
     fn send(&mut self, id: &str, header: &[(Key, &[u8])]) -> Result<Accepted, SendError> {
         self.side.act(0, |turn| {
-            let mut draft = turn.reply().with_header(header).draft(MsgType::new(b"8"));
+            let mut draft = turn.session().with_header(header).draft(MsgType::new(b"8"));
             draft.writer().bytes(Key::new(11), id.as_bytes());
             draft.send()
         })

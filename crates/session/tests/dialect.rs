@@ -51,7 +51,7 @@ fn the_same_bytes_are_several_fields_where_the_dictionary_does_not_know_the_data
 fn a_data_field_of_the_dialect_is_resent_unchanged() {
     let mut side = side(&dialect());
     side.act(0, |turn| {
-        let mut draft = turn.reply().draft(MsgType::new(b"B"));
+        let mut draft = turn.session().draft(MsgType::new(b"B"));
         let body = draft.writer();
         body.bytes(Key::new(148), b"h");
         body.data(DataKey::of_dialect(20001, 20002), b"a\x0134=9\x01b");

@@ -224,7 +224,7 @@ fn a_message_of_another_version_names_it_when_it_is_sent_and_when_it_is_sent_aga
     let time = side.time();
     let send = |side: &mut Side, version: Option<Version>, display: bool| {
         side.act(0, |turn| {
-            let to = turn.reply();
+            let to = turn.session();
             let to = version.into_iter().fold(to, |to, version| to.with_version(version));
             let mut draft = to.draft(MsgType::new(b"D"));
             let body = draft.writer();
@@ -306,14 +306,14 @@ fn a_body_that_names_its_version_has_it_once_where_the_session_would_name_it_too
         let bytes = fields.replace('|', "\x01").into_bytes();
         // As a copy, and field by field.
         side.act(0, |turn| {
-            let mut draft = turn.reply().posted_as(Ticket::Posted(1), true).draft(order);
+            let mut draft = turn.session().posted_as(Ticket::Posted(1), true).draft(order);
             let body = Body { msg_type: order, bytes: &bytes, sum: byte_sum(&bytes) };
             draft.writer().raw().body(&body);
             draft.send()
         })
         .unwrap();
         side.act(0, |turn| {
-            let mut draft = turn.reply().draft(order);
+            let mut draft = turn.session().draft(order);
             for field in fields.replace("213=a|", "213=a\x01").trim_end_matches('|').split('|') {
                 match field.split_once('=').unwrap() {
                     ("212", _) => {}
@@ -344,7 +344,7 @@ fn a_version_that_the_session_names_is_before_a_body_of_any_length() {
         for version in ["", "1128=6|"] {
             let text = "x".repeat(length);
             side.act(0, |turn| {
-                let mut draft = turn.reply().draft(MsgType::new(b"D"));
+                let mut draft = turn.session().draft(MsgType::new(b"D"));
                 if !version.is_empty() {
                     draft.writer().bytes(Key::new(1128), b"6");
                 }

@@ -40,7 +40,7 @@ impl Application for Desk {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         self.parties.push(parties(&message));
         if let Some(fields) = self.sends {
-            let mut draft = turn.reply().draft(MsgType::new(b"8"));
+            let mut draft = turn.session().draft(MsgType::new(b"8"));
             for (tag, value) in fields.split_terminator('|').filter_map(|field| field.split_once('=')) {
                 draft.writer().bytes(Key::new(tag.parse().unwrap()), value.as_bytes());
             }

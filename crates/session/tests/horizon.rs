@@ -38,7 +38,7 @@ fn orders(side: &mut Side, next_out: u64) {
 /// Sends a message with a secret.
 fn secret(side: &mut Side) {
     let sent = side.act(0, |turn| {
-        let mut draft = turn.reply().draft(MsgType::new(b"BE"));
+        let mut draft = turn.session().draft(MsgType::new(b"BE"));
         draft.writer().bytes(Key::new(923), b"u").bytes(Key::new(554), b"sword");
         draft.send()
     });
@@ -493,7 +493,7 @@ fn random_session(seed: u64, store: Box<dyn Store>) -> u64 {
 
 fn secret_unread(side: &mut Side) {
     let sent = side.act(0, |turn| {
-        let mut draft = turn.reply().draft(MsgType::new(b"BE"));
+        let mut draft = turn.session().draft(MsgType::new(b"BE"));
         draft.writer().bytes(Key::new(554), b"sword");
         draft.send()
     });

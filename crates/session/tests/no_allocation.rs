@@ -74,7 +74,7 @@ impl Application for Desk {
         self.messages += 1;
         if message.msg_type() == b"D" {
             let id = message.get(Tag::new(11)).unwrap_or(b"?");
-            report(turn.reply(), id)?;
+            report(turn.session(), id)?;
         }
         Ok(Delivery::Done)
     }
@@ -200,7 +200,7 @@ fn exchange(parties: [&str; 2], change: fn(&mut SessionSettings)) {
         while carry(&mut trader, &mut venue, false) | carry(&mut venue, &mut trader, false) {}
         for _ in 0..ROUND {
             sent += 1;
-            trader.side.act(0, |turn| order(turn.reply(), sent)).unwrap();
+            trader.side.act(0, |turn| order(turn.session(), sent)).unwrap();
         }
         if round % LOST_EVERY == 0 {
             carry(&mut trader, &mut venue, true);

@@ -59,7 +59,7 @@ fn a_secret_outside_of_a_logon_is_masked_for_an_observer_whatever_is_sent_with_i
     side.say(0, "35=A|34=1|98=0|108=30|");
     side.app.message = Box::new(|_, turn| {
         order(turn, "before")?;
-        let mut draft = turn.reply().draft(MsgType::new(b"D"));
+        let mut draft = turn.session().draft(MsgType::new(b"D"));
         draft.writer().bytes(Key::new(11), b"answer").bytes(Key::new(5000), b"ours");
         draft.send()?;
         order(turn, "after").map(|_| Delivery::Done)

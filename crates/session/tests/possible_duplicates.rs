@@ -16,7 +16,7 @@ fn logged_on(allow: bool) -> Side {
 /// Sends a News (B) that was first sent at this time.
 fn pass_on(side: &mut Side, original: Utc) -> Result<Accepted, SendError> {
     side.act(0, |turn| {
-        let mut draft = turn.reply().possible_duplicate(original).draft(MsgType::new(b"B"));
+        let mut draft = turn.session().possible_duplicate(original).draft(MsgType::new(b"B"));
         draft.writer().bytes(Key::new(148), b"headline");
         draft.send()
     })

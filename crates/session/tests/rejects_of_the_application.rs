@@ -199,7 +199,7 @@ struct Echo;
 impl Application for Echo {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let text = message.get(Tag::new(58)).unwrap_or(b"?");
-        let mut draft = turn.reply().draft(MsgType::new(b"8"));
+        let mut draft = turn.session().draft(MsgType::new(b"8"));
         draft.writer().bytes(Key::new(37), b"a little more").bytes(Key::new(58), text);
         draft.send()?;
         Ok(Delivery::Done)

@@ -292,7 +292,7 @@ fn what_was_sent_before_its_turn_is_not_reported_as_lost() {
     side.tell(0, "35=4|34=2|43=Y|123=Y|36=6|");
     assert!(side.is_replaying(0));
     let sent = side.act(0, |turn| {
-        let mut draft = turn.reply().draft(MsgType::new(b"BE"));
+        let mut draft = turn.session().draft(MsgType::new(b"BE"));
         draft.writer().bytes(Key::new(923), b"u").bytes(Key::new(553), b"me").bytes(Key::new(554), b"secret");
         draft.send()
     });

@@ -132,7 +132,7 @@ fn a_failed_or_panicking_act_leaves_both_sessions_unchanged() {
     let mut bench = Bench::new();
     let before = bench.snapshot();
     let failed = bench.side.act(0, |turn| {
-        report(turn.reply(), b"x")?;
+        report(turn.session(), b"x")?;
         report(turn.to(B).unwrap(), b"x")?;
         Err::<(), _>(SendError::Application("changed its mind"))
     });

@@ -104,7 +104,7 @@ impl End {
 
     fn send(&mut self, now: Now) {
         let sent = self.at(now).act(0, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"B"));
+            let mut draft = turn.session().draft(MsgType::new(b"B"));
             draft.writer().bytes(Key::new(148), b"headline");
             draft.send()
         });

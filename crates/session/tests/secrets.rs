@@ -74,7 +74,7 @@ impl Watched {
     fn write(&mut self, msg_type: &[u8], write: impl Fn(&mut BodyWriter<'_>)) -> Shown {
         let side = &mut self.side;
         let written = side.act(0, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(msg_type));
+            let mut draft = turn.session().draft(MsgType::new(msg_type));
             write(draft.writer());
             draft.send()
         });
@@ -188,7 +188,7 @@ fn a_posted_body_is_searched_for_secrets_unless_it_is_known_to_have_none() {
         let mut watched = Watched::logged_on(|settings| settings.masked = vec![554, 925, 115]);
         let side = &mut watched.side;
         let written = side.act(0, |turn| {
-            let handle = turn.reply().posted_as(Ticket::Posted(1), may_have_secrets).with_header(header);
+            let handle = turn.session().posted_as(Ticket::Posted(1), may_have_secrets).with_header(header);
             let mut draft = handle.draft(body.msg_type);
             draft.writer().raw().body(&body);
             draft.send()
@@ -377,7 +377,7 @@ fn a_masked_message_that_waits_for_a_replay_or_a_logon_is_gap_filled_and_the_app
     watched.write(b"D", an_order);
     // Written while the replay is under way.
     watched.side.app.resend = Box::new(|_, turn| {
-        let mut draft = turn.reply().draft(MsgType::new(b"BE"));
+        let mut draft = turn.session().draft(MsgType::new(b"BE"));
         user_request(draft.writer());
         draft.send()?;
         order(turn, "b")?;

@@ -98,7 +98,7 @@ fn full() -> Side<App> {
     side.app.message = Box::new(|_, turn| {
         for size in [3000, 300, 30, 10, 3, 1] {
             loop {
-                let mut draft = turn.reply().draft(MsgType::new(b"D"));
+                let mut draft = turn.session().draft(MsgType::new(b"D"));
                 draft.writer().bytes(Key::new(58), &vec![b'x'; size]);
                 if draft.send().is_err() {
                     break;

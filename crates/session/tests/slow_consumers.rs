@@ -40,7 +40,7 @@ impl Consumer {
     fn send(&mut self, size: usize) -> Result<(), SendError> {
         let id = self.next;
         self.side.act(0, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"D"));
+            let mut draft = turn.session().draft(MsgType::new(b"D"));
             let id = format!("o{id}");
             draft.writer().bytes(Key::new(11), id.as_bytes()).bytes(Key::new(58), &vec![b'x'; size]);
             draft.send()
@@ -197,7 +197,7 @@ fn the_callback_may_write_and_a_failure_in_it_ends_the_connection() {
     consumer.side.app.event = Box::new(|event, turn| {
         if matches!(event, Event::SlowConsumer { .. }) {
             return Err(Failure::from(
-                turn.reply().draft(MsgType::new(b"B")).send().err().unwrap_or(SendError::Application("no")),
+                turn.session().draft(MsgType::new(b"B")).send().err().unwrap_or(SendError::Application("no")),
             ));
         }
         Ok(())

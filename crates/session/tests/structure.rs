@@ -38,7 +38,7 @@ impl Reader {
 impl Application for Reader {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         self.read("on_message", &message);
-        let mut draft = turn.reply().draft(MsgType::new(b"D"));
+        let mut draft = turn.session().draft(MsgType::new(b"D"));
         draft.writer().bytes(Key::new(11), b"A");
         draft.writer().bytes(Key::new(38), b"100");
         draft.send()?;

@@ -90,7 +90,7 @@ fn the_application_cannot_write_an_id_of_the_session_and_may_write_the_others() 
     side.say(0, "35=A|34=1|50=DESK|98=0|108=30|");
     side.app.message = Box::new(|_, turn| {
         let ids: [(Key, &[u8]); 2] = [(Key::new(50), b"TRADER"), (Key::new(57), b"OTHER")];
-        let mut draft = turn.reply().with_header(&ids).draft(MsgType::new(b"B"));
+        let mut draft = turn.session().with_header(&ids).draft(MsgType::new(b"B"));
         draft.writer().bytes(Key::new(58), b"57=x");
         match draft.send() {
             Err(SendError::Encode(error)) => {
@@ -98,7 +98,7 @@ fn the_application_cannot_write_an_id_of_the_session_and_may_write_the_others() 
             }
             other => panic!("{other:?}"),
         }
-        let mut draft = turn.reply().with_header(&ids[..1]).draft(MsgType::new(b"B"));
+        let mut draft = turn.session().with_header(&ids[..1]).draft(MsgType::new(b"B"));
         draft.writer().bytes(Key::new(58), b"57=x");
         draft.send()?;
         Ok(Delivery::Done)

@@ -25,7 +25,7 @@ fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
 /// Sends a message of this type from the application.
 fn send(side: &mut Side, msg_type: &[u8]) -> Result<Accepted, SendError> {
     side.act(0, |turn| {
-        let mut draft = turn.reply().draft(MsgType::new(msg_type));
+        let mut draft = turn.session().draft(MsgType::new(msg_type));
         draft.writer().bytes(Key::new(58), b"text");
         draft.send()
     })
@@ -201,7 +201,7 @@ fn a_turn_that_needs_more_than_a_window_can_never_be_sent_and_is_not_tried_for_e
     let mut side = refusing(|s| s.max_outbound_rate = rate("2"));
     let sent = side.act(0, |turn| {
         for _ in 0..3 {
-            report(turn.reply(), b"x")?;
+            report(turn.session(), b"x")?;
         }
         Ok::<_, SendError>(())
     });
@@ -233,8 +233,8 @@ fn a_rollback_gives_the_places_back() {
     let before = side.sessions().snapshot(KEY);
     for _ in 0..10 {
         let failed = side.act(0, |turn| {
-            report(turn.reply(), b"x")?;
-            report(turn.reply(), b"y")?;
+            report(turn.session(), b"x")?;
+            report(turn.session(), b"y")?;
             Err::<(), _>(SendError::Application("no"))
         });
         assert_eq!(failed, Err(SendError::Application("no")));
@@ -437,7 +437,7 @@ fn run(seed: u64) -> usize {
             }
             2 => {
                 let fails = side.act(0, |turn| {
-                    report(turn.reply(), b"x")?;
+                    report(turn.session(), b"x")?;
                     Err::<(), _>(SendError::Application("no"))
                 });
                 assert!(fails.is_err());
@@ -527,7 +527,7 @@ fn a_session_that_is_closing_is_not_asked_for_room_without_end() {
     for size in [1000, 1] {
         while side
             .act(1, |turn| {
-                let mut draft = turn.reply().draft(MsgType::new(b"8"));
+                let mut draft = turn.session().draft(MsgType::new(b"8"));
                 draft.writer().bytes(Key::new(58), &vec![b'x'; size]);
                 draft.send()
             })

@@ -43,14 +43,14 @@ impl Application for Probe {
         }
         if self.not_now > 0 {
             self.not_now -= 1;
-            report(turn.reply(), id)?;
+            report(turn.session(), id)?;
             return Ok(Delivery::NotNow);
         }
         if turn.redelivered() {
             self.redelivered.push(String::from_utf8_lossy(id).into_owned());
         }
         for _ in 0..self.flood {
-            let mut draft = turn.reply().draft(MsgType::new(b"8"));
+            let mut draft = turn.session().draft(MsgType::new(b"8"));
             draft.writer().bytes(Key::new(58), b"x");
             match draft.send() {
                 Err(error) if self.minds => return Err(error.into()),
@@ -59,7 +59,7 @@ impl Application for Probe {
             }
         }
         if message.msg_type() == b"D" && self.flood == 0 {
-            report(turn.reply(), id)?;
+            report(turn.session(), id)?;
             if let Some(other) = self.drop_copy.and_then(|key| turn.to(key)) {
                 report(other, id)?;
             }
@@ -184,7 +184,7 @@ impl Pair {
 
     fn order(&mut self, id: &str) -> Result<Accepted, SendError> {
         self.initiator.side.act(0, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"D"));
+            let mut draft = turn.session().draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), id.as_bytes());
             draft.send()
         })
@@ -399,10 +399,10 @@ fn a_body_that_is_not_a_message_is_refused_and_uses_no_sequence_number() {
     assert!(matches!(pair.order("a\x0144=1"), Err(SendError::Encode(_))));
     assert!(matches!(pair.order(""), Err(SendError::Encode(_))));
     let side = &mut pair.initiator.side;
-    let admin = side.act(0, |turn| turn.reply().draft(MsgType::new(b"5")).send());
+    let admin = side.act(0, |turn| turn.session().draft(MsgType::new(b"5")).send());
     assert_eq!(admin, Err(SendError::SessionMessage));
     let dropped = side.act(0, |turn| {
-        let _ = turn.reply().draft(MsgType::new(b"D"));
+        let _ = turn.session().draft(MsgType::new(b"D"));
         Ok(())
     });
     assert_eq!(dropped, Ok(()));

@@ -53,7 +53,7 @@ fn answering() -> (App, Told) {
 }
 
 fn report(turn: &mut Turn<'_>, id: &str) -> Result<Accepted, SendError> {
-    let mut draft = turn.reply().draft(MsgType::new(b"8"));
+    let mut draft = turn.session().draft(MsgType::new(b"8"));
     draft.writer().bytes(Key::new(11), id.as_bytes());
     draft.send()
 }
@@ -344,7 +344,7 @@ fn what_a_turn_wrote_that_the_store_refused_is_not_told_once_the_store_is_opened
     refuses.store(true, Ordering::Relaxed);
     let failed = side.act(0, |turn| {
         assert_eq!(report(turn, "c"), Ok(Accepted::Waits(waits(2))));
-        let mut reject = turn.reply().draft(MsgType::new(b"j"));
+        let mut reject = turn.session().draft(MsgType::new(b"j"));
         reject.writer().bytes(Key::new(372), b"D").bytes(Key::new(380), b"0");
         reject.send()
     });
@@ -473,7 +473,7 @@ fn what_waits_is_sent_after_a_restart_as_it_was_written() {
         let header = [(Key::new(50), &b"DESK"[..])];
         side.act(0, |turn| {
             let mut draft =
-                turn.reply().with_header(&header).possible_duplicate(original).draft(MsgType::new(b"8"));
+                turn.session().with_header(&header).possible_duplicate(original).draft(MsgType::new(b"8"));
             draft.writer().bytes(Key::new(11), b"c").bytes(Key::new(58), b"a|b=c");
             draft.send()
         })
@@ -518,7 +518,7 @@ fn one_whose_secrets_are_masked_in_the_journal_is_told_after_a_restart() {
         side.log_on(0, 1, "");
         send(&mut side, "a").unwrap();
         side.act(0, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"8"));
+            let mut draft = turn.session().draft(MsgType::new(b"8"));
             draft.writer().bytes(Key::new(58), b"a secret");
             draft.send()
         })

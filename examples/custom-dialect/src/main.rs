@@ -36,7 +36,7 @@ impl Application for Venue {
             println!("venue: desk {desk}");
         }
         let required = auction_ack::Required { auction_id, auction_type, cum_qty };
-        AuctionAck::send(turn.reply(), required, |_| {})?;
+        AuctionAck::send(turn.session(), required, |_| {})?;
         Ok(Delivery::Done)
     }
 }

@@ -58,7 +58,7 @@ impl Application for Trader {
         if matches!(event, Event::LoggedOn) {
             let (next_in, next_out) = (turn.next_in().0, turn.next_out().0);
             let transact_time = UtcTimestamp::from_unix_nanos(turn.now().utc.0, Precision::Millis);
-            order(turn.reply(), &self.first_order, "first", transact_time)?;
+            order(turn.session(), &self.first_order, "first", transact_time)?;
             self.tells.send(Told::LoggedOn { next_in, next_out })?;
         }
         Ok(())

@@ -54,7 +54,7 @@ impl Application for Venue {
         let (exec_type, ord_status, leaves_qty) = (ExecType::TRADE, OrdStatus::FILLED, Decimal::from(0));
         let required =
             Required { order_id: id, exec_id: id, exec_type, ord_status, side, leaves_qty, cum_qty, avg_px };
-        ExecutionReport::send(turn.reply(), required, |report| {
+        ExecutionReport::send(turn.session(), required, |report| {
             report.cl_ord_id(id).symbol(symbol);
             report.body().bytes(const { Key::new(DESK.number()) }, desk);
         })?;

@@ -594,7 +594,7 @@ impl Application for Echo {
             self.done = next_in.0 - 1;
         }
         if self.random.one_in(8) {
-            let mut note = turn.reply().draft(MsgType::new(b"B"));
+            let mut note = turn.session().draft(MsgType::new(b"B"));
             note.writer().bytes(Key::new(148), b"written because of an event");
             let sent = note.send();
             // No room, or not logged on: not an error.
@@ -610,7 +610,7 @@ impl Application for Echo {
 /// Sends the body of the message back. A body that would not be a valid message is not sent.
 fn echo(message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
     let Some(msg_type) = MsgType::try_new(message.msg_type()) else { return Ok(Delivery::Done) };
-    let mut draft = turn.reply().draft(msg_type);
+    let mut draft = turn.session().draft(msg_type);
     let writer = draft.writer();
     for field in message.fields() {
         let Some(tag) = field.tag else { continue };

@@ -55,7 +55,7 @@ impl Server {
             leaves: Decimal::from_parts(leaves, scale),
             cumulated: Decimal::from_parts(cumulated, scale),
         };
-        let mut draft = turn.reply().draft(EXECUTION_REPORT);
+        let mut draft = turn.session().draft(EXECUTION_REPORT);
         report.write(draft.writer());
         draft.send().map(drop)
     }

@@ -204,7 +204,7 @@ impl Application for Wrong {
             let order = Order { cl_ord_id, ..order(Decimal::from_parts(29_807, 2)) };
             let (leaves, cumulated) = (Decimal::from_parts(leaves, 2), Decimal::from_parts(cumulated, 2));
             let report = HfReport { kind, order_id: b"ord1", exec_id: b"exec1", order, leaves, cumulated };
-            let mut draft = turn.reply().draft(EXECUTION_REPORT);
+            let mut draft = turn.session().draft(EXECUTION_REPORT);
             report.write(draft.writer());
             draft.send()?;
         }

@@ -50,7 +50,7 @@ impl<E: Exchange> Trader<E> {
             self.begun = Some(Usage::now());
         }
         self.sent = Monotonic.now();
-        let mut draft = turn.reply().draft(ORDER);
+        let mut draft = turn.session().draft(ORDER);
         self.exchange.order(self.next, self.sent, draft.writer());
         draft.send()?;
         self.next += 1;

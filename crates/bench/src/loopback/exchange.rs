@@ -46,7 +46,7 @@ pub(super) trait Exchange: Clone + Send + 'static {
     /// # Errors
     /// Returns an error if the message is no such order, or the report cannot be sent.
     fn answer(&mut self, order: Message<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
-        let mut draft = turn.reply().draft(EXECUTION_REPORT);
+        let mut draft = turn.session().draft(EXECUTION_REPORT);
         self.report(order, draft.writer())?;
         draft.send()?;
         Ok(())

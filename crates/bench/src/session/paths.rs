@@ -81,7 +81,7 @@ impl Send {
             let Acceptor { sessions, key, venue, .. } = &mut *acceptor;
             let begin = Monotonic.now();
             let sent = sessions
-                .act(now, *key, venue, |turn| Order::KNOWN.report(turn.reply(), ids.next(), now.utc.0));
+                .act(now, *key, venue, |turn| Order::KNOWN.report(turn.session(), ids.next(), now.utc.0));
             latencies.add_ns(Monotonic.now().saturating_sub(begin));
             sent.is_ok() && acceptor.sent(now, &mut right)
         })

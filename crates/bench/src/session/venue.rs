@@ -108,7 +108,7 @@ impl Application for Venue {
             std::hint::black_box(&order);
         } else {
             let time = turn.now().utc.0;
-            order.report(turn.reply(), self.orders.next(), time)?;
+            order.report(turn.session(), self.orders.next(), time)?;
         }
         Ok(Delivery::Done)
     }

@@ -17,7 +17,7 @@ use fixbolt::{Engine, PostError};
 use fixbolt_codec::{BodySink, Message, NewBody, Version};
 use fixbolt_session::schedule::Position;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure as CallbackFailure, Halt, Misbehavior, Party, SessionEnd,
+    Application, CompIds, Delivery, Event, Failure as CallbackFailure, Halt, Misbehavior, SessionEnd,
     SessionId, SessionState, Turn, Utc, WireObserver,
 };
 
@@ -95,10 +95,10 @@ pub(crate) struct Arguments {
     /// Our CompID, with SubID and LocationID if there are any [default: CLIENT]; with --config it
     /// selects one of the file's sessions. In an ID, `\` stands before `/`
     #[arg(long, value_name = "COMPID[/SUBID[/LOCATIONID]]")]
-    sender: Option<Party>,
+    sender: Option<CompIds>,
     /// The counterparty's CompID, with SubID and LocationID if there are any [default: FIXBOLT]
     #[arg(long, value_name = "COMPID[/SUBID[/LOCATIONID]]")]
-    target: Option<Party>,
+    target: Option<CompIds>,
     /// SessionQualifier of the file's session to use; an empty one stands for none
     #[arg(long, value_name = "QUALIFIER", requires = "config")]
     qualifier: Option<String>,

@@ -14,7 +14,7 @@ use fixbolt_dictionary::{Dictionary, Policy, Version};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::schedule::Schedule;
 use fixbolt_session::store::Store;
-use fixbolt_session::{AcceptedHeartBtInt, Party, Role, SessionDictionary, SessionId, SessionSettings};
+use fixbolt_session::{AcceptedHeartBtInt, CompIds, Role, SessionDictionary, SessionId, SessionSettings};
 
 use super::Arguments;
 use super::credentials::logon_fields;
@@ -70,9 +70,9 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         version => (version, None),
     };
     let dictionary = fixt::dictionary(version, default)?;
-    let party = |given: &Option<Party>, default| given.clone().map_or_else(|| Party::new(default), Ok);
-    let id = party(&arguments.sender, "CLIENT")
-        .and_then(|sender| SessionId::between(version, sender, party(&arguments.target, "FIXBOLT")?))
+    let comp_ids = |given: &Option<CompIds>, default| given.clone().map_or_else(|| CompIds::new(default), Ok);
+    let id = comp_ids(&arguments.sender, "CLIENT")
+        .and_then(|sender| SessionId::between(version, sender, comp_ids(&arguments.target, "FIXBOLT")?))
         .map_err(|error| Failure::usage(error.to_string()))?;
     let logon = logon_fields(arguments, &dictionary)?;
     let settings = SessionSettings::new(id.clone(), Role::Initiator).with(|s| {
@@ -203,7 +203,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     for warning in &configuration.warnings {
         note!("warning: {warning}");
     }
-    let fits = |session: &SessionConfiguration, is: fn(&Party, &Party) -> bool| {
+    let fits = |session: &SessionConfiguration, is: fn(&CompIds, &CompIds) -> bool| {
         let Identity::Fixed(id) = &session.identity else { return false };
         let sides = [(&arguments.sender, id.sender()), (&arguments.target, id.target())];
         is_initiator(session)
@@ -213,12 +213,12 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     };
     configuration.sessions.retain(is_initiator);
     let initiators = ids(&configuration.sessions);
-    configuration.sessions.retain(|session| fits(session, Party::includes));
+    configuration.sessions.retain(|session| fits(session, CompIds::includes));
     // CLIENT is also a session without a SubID next to those of CLIENT/DESK.
     if configuration.sessions.len() > 1
-        && configuration.sessions.iter().any(|session| fits(session, Party::eq))
+        && configuration.sessions.iter().any(|session| fits(session, CompIds::eq))
     {
-        configuration.sessions.retain(|session| fits(session, Party::eq));
+        configuration.sessions.retain(|session| fits(session, CompIds::eq));
     }
     let place = file.display();
     let [session] = configuration.sessions.as_mut_slice() else {

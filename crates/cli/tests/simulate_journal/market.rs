@@ -29,7 +29,7 @@ impl Desk {
     fn send(&self, turn: &mut Turn<'_>, kind: &[u8], fields: &str) -> Result<Accepted, SendError> {
         let kind = MsgType::new(kind);
         let bytes = fields.replace('|', "\u{1}").into_bytes();
-        let mut draft = turn.reply().draft(kind);
+        let mut draft = turn.session().draft(kind);
         draft.writer().raw().body(&Body { msg_type: kind, bytes: &bytes, sum: byte_sum(&bytes) });
         draft.send()
     }

@@ -185,7 +185,7 @@ impl App {
         for other in (0..sessions).map(|n| (place + n) % sessions) {
             let Known { id: session, dialect, .. } = &self.known[other];
             let handle = if other == place {
-                Some(turn.reply())
+                Some(turn.session())
             } else {
                 turn.find(session).and_then(|session| turn.to(session))
             };

@@ -571,7 +571,7 @@ impl World {
         let (now, dialect, id) = (self.now(), self.link.dialect, self.ids);
         let kind = if self.random.once_in(3) { Kind::Report } else { Kind::Order };
         let Self { sessions: Some(sessions), app, link: Link { key, .. }, .. } = self else { return };
-        if sessions.act(now, *key, app, |turn| app::write(dialect, kind, id, turn.reply())).is_ok() {
+        if sessions.act(now, *key, app, |turn| app::write(dialect, kind, id, turn.session())).is_ok() {
             self.totals.messages += 1;
         }
     }

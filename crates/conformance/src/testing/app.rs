@@ -93,7 +93,7 @@ impl Application for App {
 /// # Errors
 /// Returns a [`Failure`] if the session refuses it.
 pub fn order(turn: &mut Turn<'_>, id: &str) -> Result<Accepted, Failure> {
-    let mut draft = turn.reply().draft(MsgType::new(b"D"));
+    let mut draft = turn.session().draft(MsgType::new(b"D"));
     draft.writer().bytes(Key::new(11), id.as_bytes());
     Ok(draft.send()?)
 }

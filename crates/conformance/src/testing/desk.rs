@@ -66,7 +66,7 @@ impl Application for Desk {
         if self.mood == Mood::Unsupported {
             return Ok(Delivery::UNSUPPORTED);
         }
-        let written = report(turn.reply(), id).and_then(|_| {
+        let written = report(turn.session(), id).and_then(|_| {
             self.copies_to.and_then(|key| turn.to(key)).map_or(Ok(()), |to| report(to, id).map(drop))
         });
         match self.mood {

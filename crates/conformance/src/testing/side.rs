@@ -381,7 +381,7 @@ impl<A: Application> Side<A> {
     /// Returns a [`SendError`] if the session refuses it.
     pub fn send(&mut self, n: usize, id: &str, size: usize) -> Result<Accepted, SendError> {
         self.act(n, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"D"));
+            let mut draft = turn.session().draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), id.as_bytes()).bytes(Key::new(58), &vec![b'x'; size]);
             draft.send()
         })

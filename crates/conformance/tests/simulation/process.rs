@@ -145,7 +145,7 @@ impl Application for App {
         }
         let id = message.get(Tag::new(11)).unwrap_or(b"?");
         if message.msg_type() == b"D" {
-            report(turn.reply(), id)?;
+            report(turn.session(), id)?;
             // A failure in the middle must leave no trace.
             if let Some(delivery) = self.fail(60)? {
                 return Ok(delivery);

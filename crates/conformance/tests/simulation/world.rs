@@ -296,7 +296,7 @@ impl World {
         let now = self.now_of(TRADER);
         let Process { sessions: Some(sessions), app, .. } = &mut self.processes[TRADER] else { return };
         let result = sessions.act(now, key_of(0), app, |turn| {
-            let mut draft = turn.reply().draft(MsgType::new(b"D"));
+            let mut draft = turn.session().draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), id.as_bytes()).bytes(Key::new(58), &filler);
             let seq = draft.send()?;
             if fails { Err(SendError::Application("changed its mind")) } else { Ok(seq) }

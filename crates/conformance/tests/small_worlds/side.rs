@@ -73,7 +73,7 @@ impl Side {
 
     /// Sends an order. Returns whether the session has taken it.
     pub(crate) fn order(&mut self, now: Now, id: &[u8]) -> bool {
-        let act = |turn: &mut Turn<'_>| write(turn.reply(), b"D", id);
+        let act = |turn: &mut Turn<'_>| write(turn.session(), b"D", id);
         self.sessions.act(now, KEY, &mut self.app, act).is_ok()
     }
 }
@@ -95,7 +95,7 @@ impl Application for App {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         if self.answers && message.msg_type() == b"D" {
             let id = bytes::id(message.bytes()).to_vec();
-            write(turn.reply(), b"8", &id)?;
+            write(turn.session(), b"8", &id)?;
         }
         Ok(Delivery::Done)
     }

@@ -27,7 +27,7 @@ pub fn fill(message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failu
         cum_qty,
         avg_px,
     };
-    ExecutionReport::send(turn.reply(), required, |report| {
+    ExecutionReport::send(turn.session(), required, |report| {
         report.cl_ord_id(id).symbol(symbol);
     })?;
     Ok(Delivery::Done)
@@ -78,7 +78,7 @@ impl Trader {
 impl Application for Trader {
     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
         if matches!(event, Event::LoggedOn) {
-            order(turn.reply(), b"order-1")?;
+            order(turn.session(), b"order-1")?;
         }
         Ok(())
     }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Encoding, Policy, Source};
-use fixbolt_session::{Compatibility, InvalidSessionId, Party, Role, SessionId, SessionSettings};
+use fixbolt_session::{CompIds, Compatibility, InvalidSessionId, Role, SessionId, SessionSettings};
 
 use super::fixt::FixtDraft;
 use super::groups_as_sent::GroupsAsSent;
 use super::schedule_draft::ScheduleDraft;
 use super::tls_draft::TlsDraft;
-use crate::identity_template::{PartyTemplate, SubIdTemplate};
+use crate::identity_template::{CompIdsTemplate, SubIdTemplate};
 use crate::initiation::{HostSelection, Initiation};
 use crate::network::Network;
 use crate::socket_options::SocketOptions;
@@ -25,8 +25,8 @@ pub(super) struct Draft {
     pub(super) role: Option<Role>,
     /// BeginString; `None` if it is absent, or any.
     pub(super) version: Option<Version>,
-    pub(super) sender: PartyDraft,
-    pub(super) target: PartyDraft,
+    pub(super) sender: CompIdsDraft,
+    pub(super) target: CompIdsDraft,
     pub(super) qualifier: Option<String>,
     pub(super) dynamic: bool,
     pub(super) check_latency: bool,
@@ -73,7 +73,7 @@ pub(super) struct Draft {
 
 /// One side of the session.
 #[derive(Default)]
-pub(super) struct PartyDraft {
+pub(super) struct CompIdsDraft {
     pub(super) comp_id: Option<String>,
     pub(super) sub_id: Option<String>,
     pub(super) location_id: Option<String>,
@@ -82,24 +82,24 @@ pub(super) struct PartyDraft {
 /// Stands for any value.
 pub(super) const ANY: &str = "*";
 
-impl PartyDraft {
+impl CompIdsDraft {
     /// Returns the side, with this CompID if it has none.
     ///
     /// # Errors
     /// Never, in fact: each ID was checked when it was read.
-    pub(super) fn party(&self, unknown: &str) -> Result<Party, InvalidSessionId> {
-        Party::new(self.comp_id.as_deref().unwrap_or(unknown))?
+    pub(super) fn comp_ids(&self, unknown: &str) -> Result<CompIds, InvalidSessionId> {
+        CompIds::new(self.comp_id.as_deref().unwrap_or(unknown))?
             .with_ids(self.sub_id.as_deref(), self.location_id.as_deref())
     }
 
     /// Returns the side of dynamic sessions.
-    pub(super) fn template(&self) -> PartyTemplate {
+    pub(super) fn template(&self) -> CompIdsTemplate {
         let sub_id = |id: &Option<String>| match id.as_deref() {
             None => SubIdTemplate::Ignored,
             Some(ANY) => SubIdTemplate::Any,
             Some(only) => SubIdTemplate::Only(only.to_owned()),
         };
-        PartyTemplate {
+        CompIdsTemplate {
             comp_id: self.comp_id.clone().filter(|id| id != ANY),
             sub_id: sub_id(&self.sub_id),
             location_id: sub_id(&self.location_id),
@@ -126,8 +126,8 @@ impl Draft {
             settings,
             role: None,
             version: None,
-            sender: PartyDraft::default(),
-            target: PartyDraft::default(),
+            sender: CompIdsDraft::default(),
+            target: CompIdsDraft::default(),
             qualifier: None,
             dynamic: false,
             check_latency: true,
@@ -172,7 +172,7 @@ impl Draft {
     pub(super) fn id(&self, unknown: &str) -> Result<SessionId, InvalidSessionId> {
         // A version that is missing is reported, or any.
         let version = self.version.unwrap_or(Version::Fix44);
-        let id = SessionId::between(version, self.sender.party(unknown)?, self.target.party(unknown)?)?;
+        let id = SessionId::between(version, self.sender.comp_ids(unknown)?, self.target.comp_ids(unknown)?)?;
         id.with_qualifier(self.qualifier.as_deref().unwrap_or_default())
     }
 

@@ -54,7 +54,7 @@ pub use error::{ConfigError, ConfigErrors, ConfigWarning, SourceLine, Trial};
 pub use groups_as_sent::{GroupsAsSent, InvalidGroupsAsSent};
 pub use session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
 
-pub use crate::identity_template::{IdentityTemplate, PartyTemplate, SubIdTemplate};
+pub use crate::identity_template::{CompIdsTemplate, IdentityTemplate, SubIdTemplate};
 
 use fixbolt_codec::Version;
 use fixbolt_session::{Role, SessionId};

@@ -7,7 +7,7 @@ use fixbolt_dictionary::{Action, Check};
 use fixbolt_session::Compatibility;
 
 use super::dictionaries::Dictionaries;
-use super::draft::{ANY, Draft, PartyDraft};
+use super::draft::{ANY, CompIdsDraft, Draft};
 use super::error::{ConfigError, ConfigWarning, SourceLine};
 use super::fixt;
 use super::port_draft::PortDraft;
@@ -93,11 +93,12 @@ impl<'s> SessionReader<'s> {
     /// Returns the session's name, as far as it is known.
     fn name(&self) -> String {
         let unknown = if self.draft.dynamic { ANY } else { "?" };
-        let party =
-            |side: &PartyDraft| side.party(unknown).map(|party| party.to_string()).unwrap_or_default();
+        let comp_ids = |side: &CompIdsDraft| {
+            side.comp_ids(unknown).map(|comp_ids| comp_ids.to_string()).unwrap_or_default()
+        };
         let version = self.draft.version.map_or(unknown, Version::name);
         let qualifier = self.draft.qualifier.as_ref().map(|text| format!(":{text}")).unwrap_or_default();
-        format!("{version}:{}->{}{qualifier}", party(&self.draft.sender), party(&self.draft.target))
+        format!("{version}:{}->{}{qualifier}", comp_ids(&self.draft.sender), comp_ids(&self.draft.target))
     }
 
     /// Returns the settings of a row: those of the session's own section if it has any, else those

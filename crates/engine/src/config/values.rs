@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::Encoding;
-use fixbolt_session::{LogonFields, Party, Rate, Secret, SessionSettings};
+use fixbolt_session::{CompIds, LogonFields, Rate, Secret, SessionSettings};
 
 use super::draft::Draft;
 use super::engine::EngineConfiguration;
@@ -53,7 +53,7 @@ pub(super) fn default_appl_ver_id(draft: &mut Draft, value: &str) -> Result<(), 
 }
 
 pub(super) fn comp_id(part: &mut Option<String>, value: &str) -> Result<(), Refusal> {
-    Party::new(value).map_err(|_| Refusal::Form)?;
+    CompIds::new(value).map_err(|_| Refusal::Form)?;
     *part = Some(value.to_owned());
     Ok(())
 }

@@ -26,7 +26,7 @@
 //!     ) -> Result<Delivery, Failure> {
 //!         let id: &[u8] = order.required(Tag::new(11))?;
 //!         let symbol: &[u8] = order.required(Tag::new(55))?;
-//!         let mut report = turn.reply().draft(MsgType::new(b"8"));
+//!         let mut report = turn.session().draft(MsgType::new(b"8"));
 //!         report.writer().bytes(Key::new(11), id).bytes(Key::new(39), b"2");
 //!         report.writer().bytes(Key::new(55), symbol);
 //!         report.send()?;

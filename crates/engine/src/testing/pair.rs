@@ -25,7 +25,7 @@ use crate::error::EngineError;
 ///
 ///     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
 ///         if matches!(event, Event::LoggedOn) {
-///             let mut order = turn.reply().draft(MsgType::new(b"D"));
+///             let mut order = turn.session().draft(MsgType::new(b"D"));
 ///             order.writer().bytes(Key::new(11), b"ord1").bytes(Key::new(54), b"1");
 ///             order.writer().bytes(Key::new(60), b"20260105-09:00:00").bytes(Key::new(40), b"1");
 ///             order.send()?;

@@ -301,7 +301,7 @@ fn a_poison_message_in_which_the_store_failed_too_leaves_no_busy_loop() {
     let (app, log) = Scripted::on_message(move |message, turn| {
         (message.get(Tag::new(11)) == Some(b"bad")).then(|| {
             steer.refuse(&acceptor().id);
-            let mut report = turn.reply().draft(MsgType::new(b"8"));
+            let mut report = turn.session().draft(MsgType::new(b"8"));
             report.writer().bytes(Key::new(11), b"bad");
             let _ = report.send();
             steer.allow();

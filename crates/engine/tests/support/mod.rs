@@ -131,7 +131,7 @@ impl Application for Recorder {
         let order = message.get(Tag::new(11)).unwrap_or(b"?");
         self.tell(Seen::Message(order.escape_ascii().to_string()));
         if self.answer && message.msg_type() == b"D" {
-            let mut report = turn.reply().draft(MsgType::new(b"8"));
+            let mut report = turn.session().draft(MsgType::new(b"8"));
             report.writer().bytes(Key::new(11), order);
             report.send()?;
         }

@@ -44,7 +44,7 @@ use crate::values::time::Now;
 ///
 ///     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
 ///         if matches!(event, Event::LoggedOn) {
-///             let mut order = turn.reply().draft(MsgType::new(b"D"));
+///             let mut order = turn.session().draft(MsgType::new(b"D"));
 ///             order.writer().bytes(Key::new(11), b"ord1").bytes(Key::new(55), b"IBM");
 ///             order.send()?;
 ///         }
@@ -178,7 +178,7 @@ impl Turn<'_> {
 
     /// Returns a handle that writes to the callback's session, usually an answer. Routing fields of
     /// the inbound message (115, 116, 144 and 128, 129, 145) are reversed in it.
-    pub fn reply(&mut self) -> Handle<'_> {
+    pub fn session(&mut self) -> Handle<'_> {
         self.begin();
         let (cause, route) = (self.cause, self.route.as_ref());
         Handle { cause, route, ..Handle::new(self.now, self.core, self.own) }

@@ -5,15 +5,15 @@ use core::str::FromStr;
 
 use fixbolt_codec::{Envelope, Message, Tag, Version};
 
+use crate::values::comp_ids::{self, CompIds, InvalidSessionId};
 use crate::values::fix::tag;
-use crate::values::party::{self, InvalidSessionId, Party};
 
 /// The identity of a session: version, our side, the counterparty's side, and a qualifier where two
 /// sessions share all of these.
 ///
 /// Displayed as QuickFIX/J writes it, `FIX.4.4:SENDER/SUB/LOCATION->TARGET/SUB/LOCATION:QUALIFIER`
 /// without what there is none of, and parsed from the same form; a LocationID without a SubID is
-/// `SENDER//LOCATION`. No two identities have the same text: [`Party`] says how `/`, `:` and `->`
+/// `SENDER//LOCATION`. No two identities have the same text: [`CompIds`] says how `/`, `:` and `->`
 /// are written in an ID.
 ///
 /// ```
@@ -31,8 +31,8 @@ use crate::values::party::{self, InvalidSessionId, Party};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SessionId {
     version: Version,
-    sender: Party,
-    target: Party,
+    sender: CompIds,
+    target: CompIds,
     qualifier: Box<str>,
 }
 
@@ -58,18 +58,18 @@ impl SessionId {
         sender_comp_id: &str,
         target_comp_id: &str,
     ) -> Result<Self, InvalidSessionId> {
-        let sender = Party::new(sender_comp_id).map_err(|error| error.of("Sender"))?;
-        let target = Party::new(target_comp_id).map_err(|error| error.of("Target"))?;
+        let sender = CompIds::new(sender_comp_id).map_err(|error| error.of("Sender"))?;
+        let target = CompIds::new(target_comp_id).map_err(|error| error.of("Target"))?;
         Self::between(version, sender, target)
     }
 
-    /// Creates the identity of a session between two parties: ours and the counterparty.
+    /// Creates the identity of a session between two sides: ours and the counterparty.
     ///
     /// # Errors
     /// Returns [`InvalidSessionId`] if the parts have more than 240 bytes together, or
     /// [`SessionId::file_name`] would have more than 255, for FIX.4.0 with a LocationID, and for
     /// FIX.5.0 and later.
-    pub fn between(version: Version, sender: Party, target: Party) -> Result<Self, InvalidSessionId> {
+    pub fn between(version: Version, sender: CompIds, target: CompIds) -> Result<Self, InvalidSessionId> {
         if version.is_application() {
             return Err(InvalidSessionId::new(format!(
                 "{version} is an application version; its sessions are of FIXT.1.1"
@@ -105,7 +105,7 @@ impl SessionId {
     pub fn with_qualifier(self, qualifier: &str) -> Result<Self, InvalidSessionId> {
         let qualifier = match qualifier {
             "" => Box::default(),
-            qualifier => party::checked("SessionQualifier", qualifier)?,
+            qualifier => comp_ids::checked("SessionQualifier", qualifier)?,
         };
         Self { qualifier, ..self }.within_limits()
     }
@@ -131,19 +131,19 @@ impl SessionId {
     /// that no identity can have are left out.
     pub(crate) fn named_by(version: Version, message: &Message<'_>) -> Result<Self, InvalidSessionId> {
         let text = |tag| message.get(tag).and_then(|value| core::str::from_utf8(value).ok());
-        let party = |[comp_id, sub_id, location_id]: [Tag; 3]| {
-            let mut party = Party::new(text(comp_id).unwrap_or_default())?;
-            if let Some(named) = text(sub_id).and_then(|id| party.clone().with_sub_id(id).ok()) {
-                party = named;
+        let comp_ids = |[comp_id, sub_id, location_id]: [Tag; 3]| {
+            let mut comp_ids = CompIds::new(text(comp_id).unwrap_or_default())?;
+            if let Some(named) = text(sub_id).and_then(|id| comp_ids.clone().with_sub_id(id).ok()) {
+                comp_ids = named;
             }
             let location_id = text(location_id).filter(|_| version >= Version::Fix41);
-            if let Some(named) = location_id.and_then(|id| party.clone().with_location_id(id).ok()) {
-                party = named;
+            if let Some(named) = location_id.and_then(|id| comp_ids.clone().with_location_id(id).ok()) {
+                comp_ids = named;
             }
-            Ok(party)
+            Ok(comp_ids)
         };
-        let ours = party([tag::TARGET_COMP_ID, tag::TARGET_SUB_ID, tag::TARGET_LOCATION_ID])?;
-        let theirs = party([tag::SENDER_COMP_ID, tag::SENDER_SUB_ID, tag::SENDER_LOCATION_ID])?;
+        let ours = comp_ids([tag::TARGET_COMP_ID, tag::TARGET_SUB_ID, tag::TARGET_LOCATION_ID])?;
+        let theirs = comp_ids([tag::SENDER_COMP_ID, tag::SENDER_SUB_ID, tag::SENDER_LOCATION_ID])?;
         let (our_comp_id, their_comp_id) = (ours.comp_id().to_owned(), theirs.comp_id().to_owned());
         Self::between(version, ours, theirs).or_else(|_| Self::new(version, &our_comp_id, &their_comp_id))
     }
@@ -157,14 +157,14 @@ impl SessionId {
     /// Returns our side: the CompID (49), SubID (50) and LocationID (142) of the sender of what we
     /// send.
     #[must_use]
-    pub const fn sender(&self) -> &Party {
+    pub const fn sender(&self) -> &CompIds {
         &self.sender
     }
 
     /// Returns the counterparty's side: the CompID (56), SubID (57) and LocationID (143) of the
     /// target of what we send.
     #[must_use]
-    pub const fn target(&self) -> &Party {
+    pub const fn target(&self) -> &CompIds {
         &self.target
     }
 
@@ -286,7 +286,7 @@ impl SessionId {
         };
         let side = |text: &str| {
             let ids: Vec<String> = text.split('+').map(part).collect::<Option<_>>()?;
-            Party::of_text_ids(&ids).ok()
+            CompIds::of_text_ids(&ids).ok()
         };
         let mut parts = name.splitn(4, '-');
         let version = part(parts.next()?)?;
@@ -303,7 +303,7 @@ impl fmt::Display for SessionId {
         write!(f, "{}:{}->{}", self.version, self.sender, self.target)?;
         if !self.qualifier.is_empty() {
             f.write_str(":")?;
-            party::write_escaped(&self.qualifier, f)?;
+            comp_ids::write_escaped(&self.qualifier, f)?;
         }
         Ok(())
     }
@@ -321,14 +321,14 @@ impl FromStr for SessionId {
         let (version, rest) = text.split_once(':').ok_or_else(wrong)?;
         let version =
             version.parse().map_err(|unknown| InvalidSessionId::new(format!("{version:?} is {unknown}")))?;
-        let (sender, rest) = party::split_once(rest, "->").ok_or_else(wrong)?;
-        let (target, qualifier) = party::split_once(rest, ":").unwrap_or((rest, ""));
+        let (sender, rest) = comp_ids::split_once(rest, "->").ok_or_else(wrong)?;
+        let (target, qualifier) = comp_ids::split_once(rest, ":").unwrap_or((rest, ""));
         let side = |name: &str, text: &str| {
-            let ids = Party::text_ids_in(text).ok_or_else(wrong)?;
-            Party::of_text_ids(&ids).map_err(|error| error.of(name))
+            let ids = CompIds::text_ids_in(text).ok_or_else(wrong)?;
+            CompIds::of_text_ids(&ids).map_err(|error| error.of(name))
         };
         let (sender, target) = (side("Sender", sender)?, side("Target", target)?);
-        let qualifier = party::unescaped(qualifier).ok_or_else(wrong)?;
+        let qualifier = comp_ids::unescaped(qualifier).ok_or_else(wrong)?;
         Self::between(version, sender, target)?.with_qualifier(&qualifier)
     }
 }
@@ -386,16 +386,16 @@ mod tests {
     /// Identities whose parts hold everything that separates parts.
     fn identities() -> Vec<SessionId> {
         let ids = [None, Some("X"), Some("a/b"), Some("a+b"), Some("->"), Some(":"), Some(".."), Some("\\")];
-        let parties: Vec<Party> = ["A", "A/X", "A->", ".."]
+        let sides: Vec<CompIds> = ["A", "A/X", "A->", ".."]
             .into_iter()
             .flat_map(|comp_id| ids.into_iter().map(move |sub_id| (comp_id, sub_id)))
             .flat_map(|(comp_id, sub_id)| {
-                ids.into_iter().map(move |id| Party::new(comp_id).unwrap().with_ids(sub_id, id).unwrap())
+                ids.into_iter().map(move |id| CompIds::new(comp_id).unwrap().with_ids(sub_id, id).unwrap())
             })
             .collect();
         let mut all = Vec::new();
-        for (n, sender) in parties.iter().enumerate() {
-            for target in &parties {
+        for (n, sender) in sides.iter().enumerate() {
+            for target in &sides {
                 let id = SessionId::between(Version::Fix44, sender.clone(), target.clone()).unwrap();
                 all.push(id.with_qualifier(["", "2", "B:2", "X/->"][n % 4]).unwrap());
             }
@@ -439,8 +439,8 @@ mod tests {
             assert_eq!(text.parse::<SessionId>().unwrap_err().to_string(), reason);
         }
         let long = "X".repeat(64);
-        let party = Party::new(&long).unwrap().with_sub_id(&long).unwrap();
-        let error = SessionId::between(Version::Fix44, party.clone(), party).unwrap_err().to_string();
+        let comp_ids = CompIds::new(&long).unwrap().with_sub_id(&long).unwrap();
+        let error = SessionId::between(Version::Fix44, comp_ids.clone(), comp_ids).unwrap_err().to_string();
         assert_eq!(error, "the parts of the identity have 263 bytes together, 240 at most");
         assert!(SessionId::qualified(Version::Fixt11, &long, &long, &long).is_ok());
     }

@@ -137,7 +137,7 @@ impl Reports {
 
     /// Answers an order in its turn.
     pub(super) fn answer(&mut self, order: &Order<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
-        let mut draft = turn.reply().draft(EXECUTION_REPORT);
+        let mut draft = turn.session().draft(EXECUTION_REPORT);
         self.write(order, UtcTimestamp::now(), draft.writer());
         draft.send()?;
         Ok(())

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixbolt::config::{CheckedConfiguration, Identity, IdentityTemplate, PartyTemplate, SubIdTemplate};
+use fixbolt::config::{CheckedConfiguration, CompIdsTemplate, Identity, IdentityTemplate, SubIdTemplate};
 use fixbolt_cli::exit::Failure;
 use fixbolt_codec::{Version, byte_sum};
 use fixbolt_dictionary::{Action, ApplicationVersion, Check, DictionarySet, Validator, shipped};
 use fixbolt_session::store::{Record, RecordFlags, RecordKind};
 use fixbolt_session::{
-    AcceptedHeartBtInt, FixtDictionaries, Party, Role, SessionDictionary, SessionId, SessionSettings,
+    AcceptedHeartBtInt, CompIds, FixtDictionaries, Role, SessionDictionary, SessionId, SessionSettings,
     TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
 };
 
@@ -60,7 +60,7 @@ fn is_for(template: &IdentityTemplate, id: &SessionId) -> bool {
         SubIdTemplate::Ignored => named.is_none(),
         _ => true,
     };
-    let fits = |side: &PartyTemplate, named: &Party| {
+    let fits = |side: &CompIdsTemplate, named: &CompIds| {
         side.comp_id.as_deref().is_none_or(|only| only == named.comp_id())
             && fits_id(&side.sub_id, named.sub_id())
             && fits_id(&side.location_id, named.location_id())

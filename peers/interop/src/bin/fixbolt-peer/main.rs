@@ -9,7 +9,7 @@ mod watch;
 use fixbolt::codec::Version;
 use fixbolt::dictionary::Policy;
 use fixbolt::session::{
-    AcceptedHeartBtInt, Compatibility, Party, Role, SessionId, SessionSettings, WhileLoggedOff,
+    AcceptedHeartBtInt, Compatibility, CompIds, Role, SessionId, SessionSettings, WhileLoggedOff,
 };
 use fixbolt::store::DirectoryStore;
 use fixbolt::{Engine, Initiation, PostError, Sender};
@@ -97,8 +97,8 @@ impl Side {
         let sender = needed(take("--sender"), "--sender")?;
         let target = needed(take("--target"), "--target")?;
         let number = |value: String| value.parse::<u32>().map_err(|e| format!("{value}: {e}"));
-        let sender = party(&sender, &settings, ["SenderSubID", "SenderLocationID"])?;
-        let target = party(&target, &settings, ["TargetSubID", "TargetLocationID"])?;
+        let sender = comp_ids(&sender, &settings, ["SenderSubID", "SenderLocationID"])?;
+        let target = comp_ids(&target, &settings, ["TargetSubID", "TargetLocationID"])?;
         let side = Side {
             role,
             version,
@@ -261,10 +261,10 @@ impl Side {
 
 /// Returns one side of the session, with the SubID and LocationID that these keys of the settings
 /// say.
-fn party(comp_id: &str, settings: &[(String, String)], keys: [&str; 2]) -> Result<Party, String> {
+fn comp_ids(comp_id: &str, settings: &[(String, String)], keys: [&str; 2]) -> Result<CompIds, String> {
     let value = |key: &str| settings.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
-    let party = Party::new(comp_id).and_then(|party| party.with_ids(value(keys[0]), value(keys[1])));
-    party.map_err(|e| e.to_string())
+    let comp_ids = CompIds::new(comp_id).and_then(|comp_ids| comp_ids.with_ids(value(keys[0]), value(keys[1])));
+    comp_ids.map_err(|e| e.to_string())
 }
 
 /// Changes a setting as the configuration file's key does.

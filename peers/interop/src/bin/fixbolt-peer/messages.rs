@@ -145,7 +145,7 @@ pub(crate) fn report_filled(
         Version::Fix42 => {
             use fix42::fields::{ExecTransType, ExecType, OrdStatus, Side};
             fix42::ExecutionReport::send(
-                turn.reply(),
+                turn.session(),
                 fix42::execution_report::Required {
                     order_id: &order_id,
                     exec_id: &exec_id,
@@ -179,7 +179,7 @@ pub(crate) fn report_filled(
                 cum_qty: quantity,
                 avg_px: price,
             };
-            fix44::ExecutionReport::send(turn.reply(), required, |report| {
+            fix44::ExecutionReport::send(turn.session(), required, |report| {
                 report.cl_ord_id(cl_ord_id).symbol(symbol).order_qty(quantity).price(price);
                 report.last_qty(quantity).last_px(price);
                 if let Some(text) = text {

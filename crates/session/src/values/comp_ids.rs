@@ -4,26 +4,26 @@
 use core::fmt;
 use core::str::FromStr;
 
-use fixbolt_codec::PartyIds;
+use fixbolt_codec::HeaderIds;
 
 /// One side of a session: CompID, SubID and LocationID.
 ///
-/// SubID and LocationID are part of a session's identity only if its party has them.
+/// SubID and LocationID are part of a session's identity only if it has them.
 ///
 /// Displayed as `COMPID`, `COMPID/SUBID`, `COMPID/SUBID/LOCATIONID` or, without a SubID,
 /// `COMPID//LOCATIONID`, and parsed from the same form. In an ID, a backslash stands before `/`,
-/// `:` and `\`, and before a `>` that follows a `-`, so that no two parties have the same text.
+/// `:` and `\`, and before a `>` that follows a `-`, so that no two of them have the same text.
 ///
 /// ```
-/// use fixbolt_session::Party;
-/// let desk: Party = "TRADER/DESK".parse().unwrap();
-/// assert_eq!(desk, Party::new("TRADER").unwrap().with_sub_id("DESK").unwrap());
+/// use fixbolt_session::CompIds;
+/// let desk: CompIds = "TRADER/DESK".parse().unwrap();
+/// assert_eq!(desk, CompIds::new("TRADER").unwrap().with_sub_id("DESK").unwrap());
 /// assert_eq!((desk.sub_id(), desk.location_id()), (Some("DESK"), None));
-/// assert_eq!("TRADER//NY".parse::<Party>().unwrap().location_id(), Some("NY"));
-/// assert_eq!(Party::new("BROKER/A").unwrap().to_string(), r"BROKER\/A");
+/// assert_eq!("TRADER//NY".parse::<CompIds>().unwrap().location_id(), Some("NY"));
+/// assert_eq!(CompIds::new("BROKER/A").unwrap().to_string(), r"BROKER\/A");
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Party {
+pub struct CompIds {
     comp_id: Box<str>,
     sub_id: Option<Box<str>>,
     location_id: Option<Box<str>>,
@@ -48,7 +48,7 @@ pub(crate) fn checked(name: &str, id: &str) -> Result<Box<str>, InvalidSessionId
     }
 }
 
-impl Party {
+impl CompIds {
     /// Creates a side that only its CompID identifies.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Party {
     ///
     /// # Errors
     /// Returns [`InvalidSessionId`] if the ID is empty, has bytes outside printable ASCII, or is
-    /// longer than 64 bytes, as [`Party::new`] does.
+    /// longer than 64 bytes, as [`CompIds::new`] does.
     pub fn with_sub_id(self, sub_id: &str) -> Result<Self, InvalidSessionId> {
         Ok(Self { sub_id: Some(checked("SubID", sub_id)?), ..self })
     }
@@ -71,7 +71,7 @@ impl Party {
     ///
     /// # Errors
     /// Returns [`InvalidSessionId`] if the ID is empty, has bytes outside printable ASCII, or is
-    /// longer than 64 bytes, as [`Party::new`] does.
+    /// longer than 64 bytes, as [`CompIds::new`] does.
     pub fn with_location_id(self, location_id: &str) -> Result<Self, InvalidSessionId> {
         Ok(Self { location_id: Some(checked("LocationID", location_id)?), ..self })
     }
@@ -80,7 +80,7 @@ impl Party {
     ///
     /// # Errors
     /// Returns [`InvalidSessionId`] if an ID is empty, has bytes outside printable ASCII, or is
-    /// longer than 64 bytes, as [`Party::new`] does.
+    /// longer than 64 bytes, as [`CompIds::new`] does.
     pub fn with_ids(
         mut self,
         sub_id: Option<&str>,
@@ -131,8 +131,8 @@ impl Party {
     }
 
     /// Returns the IDs as a header has them.
-    pub(crate) fn ids(&self) -> PartyIds<'_> {
-        PartyIds {
+    pub(crate) fn ids(&self) -> HeaderIds<'_> {
+        HeaderIds {
             comp_id: self.comp_id.as_bytes(),
             sub_id: self.sub_id().map(str::as_bytes),
             location_id: self.location_id().map(str::as_bytes),
@@ -151,14 +151,14 @@ impl Party {
         [self.comp_id(), sub_id, location_id].into_iter().take(count)
     }
 
-    /// Returns the side whose [`Party::text_ids`] these are.
+    /// Returns the side whose [`CompIds::text_ids`] these are.
     pub(crate) fn of_text_ids<T: AsRef<str>>(ids: &[T]) -> Result<Self, InvalidSessionId> {
         let id = |n: usize| ids.get(n).map(AsRef::as_ref);
         let sub_id = id(1).filter(|id| !id.is_empty() || ids.len() == 2);
         Self::new(id(0).unwrap_or_default())?.with_ids(sub_id, id(2))
     }
 
-    /// Returns the IDs in a text, or `None` if it does not have the form of a party.
+    /// Returns the IDs in a text, or `None` if it does not have that form.
     pub(crate) fn text_ids_in(text: &str) -> Option<Vec<String>> {
         let (mut ids, mut rest) = (Vec::new(), text);
         while let Some((id, after)) = split_once(rest, "/") {
@@ -170,7 +170,7 @@ impl Party {
     }
 }
 
-impl fmt::Display for Party {
+impl fmt::Display for CompIds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, id) in self.text_ids().enumerate() {
             if n > 0 {
@@ -182,7 +182,7 @@ impl fmt::Display for Party {
     }
 }
 
-impl FromStr for Party {
+impl FromStr for CompIds {
     type Err = InvalidSessionId;
 
     fn from_str(text: &str) -> Result<Self, InvalidSessionId> {
@@ -232,7 +232,7 @@ pub(crate) fn split_once<'t>(text: &'t str, separator: &str) -> Option<(&'t str,
     })
 }
 
-/// Why a text or its parts do not make a [`SessionId`](crate::SessionId) or [`Party`].
+/// Why a text or its parts do not make a [`SessionId`](crate::SessionId) or [`CompIds`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct InvalidSessionId(String);
 
@@ -273,10 +273,10 @@ mod tests {
         for comp_id in ids {
             for sub_id in [None].into_iter().chain(ids.map(Some)) {
                 for location_id in [None].into_iter().chain(ids.map(Some)) {
-                    let party = Party::new(comp_id).unwrap().with_ids(sub_id, location_id).unwrap();
-                    let text = party.to_string();
-                    assert_eq!(text.parse(), Ok(party.clone()), "{text}");
-                    assert_eq!(texts.insert(text, party), None);
+                    let comp_ids = CompIds::new(comp_id).unwrap().with_ids(sub_id, location_id).unwrap();
+                    let text = comp_ids.to_string();
+                    assert_eq!(text.parse(), Ok(comp_ids.clone()), "{text}");
+                    assert_eq!(texts.insert(text, comp_ids), None);
                 }
             }
         }
@@ -295,20 +295,20 @@ mod tests {
             ("A\\", "\"A\\\\\" is not of the form COMPID[/SUBID[/LOCATIONID]]"),
             ("A/\x01", "SubID holds the byte 0x01; printable ASCII only"),
         ] {
-            assert_eq!(text.parse::<Party>().unwrap_err().to_string(), reason);
+            assert_eq!(text.parse::<CompIds>().unwrap_err().to_string(), reason);
         }
-        let error = Party::new("A").unwrap().with_location_id(&"L".repeat(65)).unwrap_err();
+        let error = CompIds::new("A").unwrap().with_location_id(&"L".repeat(65)).unwrap_err();
         assert_eq!(error.to_string(), "LocationID has 65 bytes, 64 at most");
     }
 
     #[test]
     fn what_a_party_does_not_have_may_be_anything() {
-        let party = |text: &str| text.parse::<Party>().unwrap();
-        assert!(party("A").includes(&party("A/X/Y")));
-        assert!(party("A/X").includes(&party("A/X/Y")));
-        assert!(party("A//Y").includes(&party("A/X/Y")));
-        assert!(!party("A/X").includes(&party("A")));
-        assert!(!party("A/X").includes(&party("A/Z/Y")));
-        assert!(!party("A").includes(&party("B")));
+        let comp_ids = |text: &str| text.parse::<CompIds>().unwrap();
+        assert!(comp_ids("A").includes(&comp_ids("A/X/Y")));
+        assert!(comp_ids("A/X").includes(&comp_ids("A/X/Y")));
+        assert!(comp_ids("A//Y").includes(&comp_ids("A/X/Y")));
+        assert!(!comp_ids("A/X").includes(&comp_ids("A")));
+        assert!(!comp_ids("A/X").includes(&comp_ids("A/Z/Y")));
+        assert!(!comp_ids("A").includes(&comp_ids("B")));
     }
 }
