@@ -21,14 +21,14 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 pub struct SocketOptions {
     /// Whether small messages are sent at once (TCP_NODELAY).
     pub nodelay: bool,
-    /// Whether the system asks from time to time whether the counterparty's is still there
-    /// (SO_KEEPALIVE). Heartbeats do the same, and sooner.
+    /// Whether TCP keepalive probes are sent (SO_KEEPALIVE). Heartbeats notice a broken connection
+    /// sooner, unless HeartBtInt is 0.
     pub keep_alive: bool,
-    /// How much the system keeps of what was written and is not acknowledged, in bytes (SO_SNDBUF);
-    /// `None` leaves it to the system, which may round it. At most 2 GiB.
+    /// The size of the send buffer, which has what was written and is not acknowledged, in bytes
+    /// (SO_SNDBUF); `None` leaves it to the system, which may round it. At most 2 GiB.
     pub send_buffer_size: Option<usize>,
-    /// How much the system keeps of what has arrived and was not read, in bytes (SO_RCVBUF); `None`
-    /// leaves it to the system, which may round it. At most 2 GiB.
+    /// The size of the receive buffer, which has what arrived and was not read, in bytes
+    /// (SO_RCVBUF); `None` leaves it to the system, which may round it. At most 2 GiB.
     pub receive_buffer_size: Option<usize>,
     /// Whether out-of-band data stays among the other bytes (SO_OOBINLINE), where it makes a
     /// message garbled; otherwise it is discarded.

@@ -408,7 +408,7 @@ pub struct SessionSettings {
     /// because we requested it does not count, but is paced
     /// ([`max_resent_rate_factor`](Self::max_resent_rate_factor)).
     pub max_inbound_rate: Option<Rate>,
-    /// What happens to a counterparty that sends more.
+    /// The reaction when `max_inbound_rate` is exceeded.
     pub inbound_throttle: InboundThrottle,
     /// How many times as fast as its limit a counterparty may send again what we requested, 1 to
     /// 1000: application messages as [`max_inbound_rate`](Self::max_inbound_rate) allows new ones,

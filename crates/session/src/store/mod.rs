@@ -401,7 +401,7 @@ pub trait Store: Send {
 
     /// Returns the position up to which commits are as safe for the session as the sync policy
     /// promises. It differs between sessions if some of them wait for more than others: for a new
-    /// journal, say; `Position(0)` says that nothing of it is. Called outside transactions.
+    /// journal, say. `Position(0)`: nothing is durable yet. Called outside transactions.
     fn durable(&mut self, session: SessionKey) -> Position;
 
     /// Says how far back from NextNumOut messages of the current generation are read at most, in
