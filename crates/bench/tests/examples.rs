@@ -41,7 +41,7 @@ impl Example {
     }
 }
 
-/// Those that one process runs. What a later one reads was written before.
+/// Examples that one process runs. What a later one reads was written before.
 const ALONE: &[Example] = &[
     example("fixbolt bench codec -o json", &[], "--processes 1 --rounds 1 --json codec.json"),
     example("fixbolt bench session -o json", &[], "--processes 2 --rounds 1 --json session.json"),
@@ -89,7 +89,7 @@ const ALONE: &[Example] = &[
     example("fixbolt bench report codec.json session.json --html report.html", &[], ""),
 ];
 
-/// Those of a server with those of a client.
+/// Examples of a server, each with one of a client.
 const PAIRS: &[(Example, Example)] = &[
     (
         example("fixbolt bench hftest -sl server", &[], "--listen 127.0.0.1:0 --once"),

@@ -69,7 +69,7 @@ pub struct Index<'s> {
     data_fields: &'s DataFields,
     tier: Tier,
     verifies_checksum: bool,
-    /// That of the message built last, if it has one.
+    /// The first fault of the message built last, if it has one.
     fault: Option<Fault>,
 }
 

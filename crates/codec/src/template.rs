@@ -55,7 +55,7 @@ pub struct Template<const BYTES: usize, const HOLES: usize> {
     /// Where the part before the first hole ends.
     first: usize,
     msg_type: MsgType,
-    /// That of all fixed parts.
+    /// The sum of all fixed parts' bytes.
     sum: u32,
     written: TagSet,
 }
@@ -287,9 +287,9 @@ pub struct Holes<'t> {
     memory: &'t mut [u8],
     /// Where the next value begins. The memory has at most 4 GiB.
     at: u32,
-    /// That of all fixed parts and of the values so far.
+    /// The sum of the bytes of all fixed parts and of the values so far.
     sum: u32,
-    /// Those that are not filled; none after a mistake.
+    /// The parts that are not filled; none after a mistake.
     parts: &'t [Part],
     /// The fixed parts.
     bytes: &'t [u8],

@@ -22,18 +22,18 @@ pub(crate) struct Limits {
 /// The number of connections whose counterparty is unknown, or up to the counterparties.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionLimits {
-    /// Those that have not logged on.
+    /// Connections that have not logged on.
     pub(crate) pending: usize,
-    /// Those from one address that have not logged on, or belong to dynamic sessions.
+    /// Connections from one address that have not logged on, or belong to dynamic sessions.
     pub(crate) per_address: usize,
 }
 
 /// The number of sessions of an engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SessionLimits {
-    /// All of them, including those of templates.
+    /// All sessions, including those of templates.
     pub(crate) all: usize,
-    /// Those of templates that have logged on.
+    /// Sessions of templates that have logged on.
     pub(crate) dynamic: usize,
 }
 

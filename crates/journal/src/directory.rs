@@ -56,7 +56,7 @@ pub struct DirectoryStore {
     background: Option<Background>,
     /// Sessions that are being closed in the background.
     closing: Vec<(SessionId, Answer<()>)>,
-    /// Those of them that could not be closed cleanly.
+    /// Sessions that could not be closed cleanly in the background.
     unclean: Vec<(SessionId, StoreError)>,
     thread_death_told: bool,
     waker: Option<Arc<dyn WorkerWaker>>,

@@ -61,7 +61,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Those of a store without settings.
+    /// The limits of a store without settings.
     pub(crate) const DEFAULT: Self = Self {
         sizes: (DirectoryStore::SMALLEST_SEGMENT, DirectoryStore::LARGEST_SEGMENT),
         retention: Retention { generations: None, age: None, bytes: None },

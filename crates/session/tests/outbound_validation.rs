@@ -19,12 +19,12 @@ fn side(outbound_policy: Option<Policy>) -> Side<Listener> {
     of_desk(outbound_policy).handed_to(Listener::default())
 }
 
-/// Such a session of a [`Desk`](fixbolt_conformance::testing::Desk).
+/// Returns a session of a [`Desk`](fixbolt_conformance::testing::Desk) that validates so.
 fn of_desk(outbound_policy: Option<Policy>) -> Side {
     changed(outbound_policy, |_| ())
 }
 
-/// Such a session whose settings are changed.
+/// Returns a session that validates so, and whose settings are changed.
 fn changed(outbound_policy: Option<Policy>, change: impl FnOnce(&mut SessionSettings)) -> Side {
     let dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
     let settings = settings("A", Role::Acceptor).with(|s| {

@@ -25,7 +25,7 @@ use crate::results::{Row, Series, Table, TestReport, TimeKind, percentile_name, 
 const TEST: &str = "rtt";
 /// The percentiles that are shown; the last two are not judged on a machine with few cores.
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
-/// Those that figures are made of.
+/// The percentiles that figures are made of.
 const FIGURES: [f64; 3] = [50.0, 90.0, 99.0];
 
 /// Rows of threads that spin, as those of raw TCP beside them do.

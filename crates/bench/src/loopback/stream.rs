@@ -96,7 +96,7 @@ struct Slice {
     rate: f64,
     /// The process's CPU time per message, in nanoseconds.
     cpu: f64,
-    /// That of the threads of [`STAGES`].
+    /// The CPU time per message of the threads of [`STAGES`], in nanoseconds.
     stages: [f64; STAGES.len()],
 }
 

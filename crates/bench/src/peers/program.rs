@@ -41,7 +41,7 @@ pub enum State {
 impl Program {
     /// All programs.
     pub const ALL: [Self; 4] = [Self::QuickfixCpp, Self::QuickfixJ, Self::Hffix, Self::HffixO2];
-    /// Those whose engine has sessions.
+    /// The programs whose engine has sessions.
     pub const ENGINES: [Self; 2] = [Self::QuickfixCpp, Self::QuickfixJ];
     /// The builds of hffix, which only reads and writes messages.
     pub const HFFIX: [Self; 2] = [Self::Hffix, Self::HffixO2];

@@ -156,7 +156,7 @@ pub(super) struct Counterparty {
     pub(super) replayed: bool,
     /// ResendRequests that it has received.
     pub(super) requests: u64,
-    /// Those that it has sent for nothing.
+    /// ResendRequests that it has sent for nothing.
     pub(super) idle_requests: u64,
     /// Logons of which each told the other side what it misses.
     pub(super) expected: u64,

@@ -11,7 +11,7 @@ use fixbolt_session::{FixtDictionaries, SessionDictionary};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Dialect {
     pub(super) session: Version,
-    /// That of application messages, in FIXT.1.1.
+    /// The version of application messages, in FIXT.1.1.
     pub(super) application: Option<Version>,
 }
 

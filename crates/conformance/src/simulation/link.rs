@@ -71,7 +71,7 @@ pub(super) struct Link {
     pub(super) unreached: Vec<(u32, u64, u64)>,
     /// Tickets of messages that have waited and of which the application was told.
     pub(super) left: BTreeSet<u64>,
-    /// Those that the store has lost.
+    /// Tickets of messages that have waited and that the store has lost.
     pub(super) lost_waiting: BTreeSet<u64>,
     pub(super) rejected: Vec<(u32, u64)>,
     pub(super) pending_tests: Vec<(u64, u64, u64)>,

@@ -27,7 +27,7 @@ pub(crate) struct Learned {
     layouts: Box<[Layout; LAYOUTS]>,
     /// For each layout the number of its body, 0 for none.
     bodies: [u64; LAYOUTS],
-    /// Those of the message that is walked.
+    /// The checks of the values of the message that is walked.
     pub(crate) steps: Box<Steps>,
     /// The layout that was known last.
     last: usize,

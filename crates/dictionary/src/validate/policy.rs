@@ -159,10 +159,10 @@ pub enum TypeRules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CodeRules {
-    /// Those of the dictionary.
+    /// The codes of the dictionary.
     Standard,
-    /// Also codes that earlier versions had and that many engines still send: ExecType (150) 1 and
-    /// 2, which FIX.4.3 replaced by F, and OrdStatus (39) 5.
+    /// The codes of the dictionary, and codes that earlier versions had and that many engines still
+    /// send: ExecType (150) 1 and 2, which FIX.4.3 replaced by F, and OrdStatus (39) 5.
     WithFormer,
 }
 

@@ -15,10 +15,11 @@ use super::groups_as_sent::GroupsAsSent;
 #[derive(Default)]
 pub(super) struct Dictionaries {
     read: Vec<(Source<'static>, Result<Known, Unread>)>,
-    /// Those of sessions of FIXT.1.1, by the keys that name them, how their files are read, and the
-    /// policy.
+    /// The dictionaries of sessions of FIXT.1.1, by the keys that name them, how their files are
+    /// read, and the policy.
     fixt: Vec<(FixtDraft, Version, Vec<Source<'static>>, Policy, Fixt)>,
-    /// Those that read groups as they are sent, by the dictionary that does not and the groups.
+    /// The dictionaries that read groups as they are sent, by the dictionary that does not and the
+    /// groups.
     as_sent: Vec<(SessionDictionary, GroupsAsSent, SessionDictionary)>,
 }
 

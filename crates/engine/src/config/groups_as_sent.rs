@@ -21,9 +21,9 @@ use fixbolt_dictionary::Validator;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum GroupsAsSent {
-    /// Those with these count fields.
+    /// The groups with these count fields.
     CountedBy(Vec<u32>),
-    /// All of them.
+    /// All groups.
     All,
 }
 

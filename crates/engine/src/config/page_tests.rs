@@ -38,7 +38,7 @@ fn old() -> String {
     table
 }
 
-/// Groups rows that say the same.
+/// Joins the names of rows that say the same.
 fn grouped<T: PartialEq>(rows: impl Iterator<Item = (&'static str, T)>) -> Vec<(String, T)> {
     let mut groups: Vec<(String, T)> = Vec::new();
     for (name, says) in rows {
@@ -102,4 +102,13 @@ fn the_pages_tables_are_made_of_the_rows() {
         );
     }
     assert_eq!(page, right);
+}
+
+#[test]
+fn each_meaning_can_be_read_without_the_row_before_it() {
+    for Row { name, meaning, .. } in ROWS {
+        let refers = meaning.starts_with("the same") && !meaning.starts_with("the same as ")
+            || ["its ", "that ", "both ", "these "].iter().any(|word| meaning.starts_with(word));
+        assert!(!refers, "{name}: {meaning}");
+    }
 }

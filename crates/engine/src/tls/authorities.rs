@@ -39,7 +39,7 @@ impl<V: ?Sized> ByTime<V> {
     /// Returns a verifier that knows these authorities, of which `known` has the certificates.
     ///
     /// # Errors
-    /// That of `make`.
+    /// The error of `make`.
     pub(super) fn new(
         roots: RootCertStore,
         known: &[CertificateDer<'_>],
@@ -58,7 +58,8 @@ impl<V: ?Sized> ByTime<V> {
     /// Verifies a certificate.
     ///
     /// # Errors
-    /// That of the verifier; that something has expired, if only an authority is not valid now.
+    /// The error of the verifier; that something has expired, if only an authority is not valid
+    /// now.
     pub(super) fn verify(
         &self,
         now: UnixTime,

@@ -215,13 +215,14 @@ impl fmt::Debug for Pem {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Authorities {
-    /// Those that the system trusts.
+    /// The authorities that the system trusts.
     System,
-    /// Those in a file (PEM), and no others. It may also have a counterparty's own certificate.
+    /// The authorities in a file (PEM), and no others. It may also have a counterparty's own
+    /// certificate.
     File(PathBuf),
-    /// Those in the files of a directory (PEM), and no others.
+    /// The authorities in the files of a directory (PEM), and no others.
     Directory(PathBuf),
-    /// Those in a text (PEM), and no others.
+    /// The authorities in a text (PEM), and no others.
     Text(String),
 }
 

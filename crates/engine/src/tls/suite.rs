@@ -27,9 +27,9 @@ impl CipherSuite {
         Self("TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"),
     ];
 
-    /// Those of FIXS, in its order: the list of recommended suites for TLS 1.2 with certificates
-    /// (FIX Trading Community) without the suites that are not built in (CBC and DHE), after the
-    /// two of TLS 1.3 with the same ciphers.
+    /// The suites of FIXS, in its order: the list of recommended suites for TLS 1.2 with
+    /// certificates (FIX Trading Community) without the suites that are not built in (CBC and DHE),
+    /// after the two of TLS 1.3 with the same ciphers.
     pub(crate) const FIXS: [Self; 6] =
         [Self::ALL[1], Self::ALL[0], Self::ALL[4], Self::ALL[3], Self::ALL[7], Self::ALL[6]];
 

@@ -141,7 +141,7 @@ impl Origins {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Counts {
     pending: usize,
-    /// Those of the pending ones that keep their place.
+    /// Pending connections that keep their place.
     keeping: usize,
     dynamic: usize,
 }

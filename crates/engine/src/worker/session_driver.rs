@@ -56,7 +56,7 @@ pub(crate) struct SessionDriver {
     pub(crate) connections: Connections,
     /// Sessions that may have something to write, or to continue with, at the end of the cycle.
     outputs: VecDeque<SessionKey>,
-    /// Those of them that can continue. Empty outside [`SessionDriver::write_output`].
+    /// Sessions among `outputs` that can continue. Empty outside [`SessionDriver::write_output`].
     continuing: Vec<SessionKey>,
     /// Initiators whose connection has ended, and how.
     ended_initiators: Vec<(usize, ConnectionEnd)>,

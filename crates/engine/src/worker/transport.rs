@@ -186,7 +186,7 @@ impl Transport {
     /// closed.
     ///
     /// # Errors
-    /// That of `pass_on`.
+    /// The error of `pass_on`.
     pub(crate) fn pass_on_step(
         &mut self,
         pass_on: impl FnOnce(Box<TlsStream>) -> io::Result<Queued>,

@@ -156,9 +156,9 @@ struct Judged<'w, 'm> {
     before: Option<Before<'m, 'w>>,
     /// The violation that is rejected.
     found: Option<Found<'m>>,
-    /// Those of which the least is rejected, once the place of each field is known.
+    /// Violations of which the least is rejected, once the place of each field is known.
     single: Vec<Violation<'m>>,
-    /// Those that the application is notified of.
+    /// Violations that the application is notified of.
     warned: &'w mut Vec<Violation<'m>>,
 }
 

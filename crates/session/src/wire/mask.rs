@@ -11,7 +11,7 @@ use crate::values::fix::number::secret_everywhere;
 /// The tags of a session's secrets, in the forms in which messages are compared with them.
 pub(crate) struct SecretTags {
     all: Vec<u32>,
-    /// Those that are secrets in every message, four at a time; the last ones may be repeated.
+    /// The tags that are secrets in every message, four at a time; the last ones may be repeated.
     fours: Vec<[u32; 4]>,
     set: TagSet,
 }

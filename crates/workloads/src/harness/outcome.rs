@@ -41,7 +41,7 @@ pub struct Run {
     pub achieved_rate: Option<f64>,
     /// Pieces that had not ended when the run's time was over.
     pub lost: u64,
-    /// Those of them that ended before the measurement did. They are in no percentile.
+    /// Lost pieces that ended before the measurement did. They are in no percentile.
     pub late: u64,
     /// Ends of pieces that had ended before, or that had never begun.
     pub stray: u64,

@@ -18,7 +18,7 @@ use crate::harness::Latencies;
 pub struct Machine {
     /// The name of the processor.
     pub processor: String,
-    /// Those of its flags that matter here: vector instructions, a constant and reliable TSC,
+    /// The processor's flags that matter here: vector instructions, a constant and reliable TSC,
     /// whether a hypervisor is present.
     pub flags: Vec<String>,
     /// Number of logical processors that this process may use.

@@ -304,7 +304,7 @@ mod tests {
     /// The marks of the page's notes, here and there.
     const NOTES: [(char, &str); 4] = [('¹', "messages1"), ('²', "Mode2"), ('³', "MM3"), ('⁴', "Onload4")];
 
-    /// Also without the marks of notes.
+    /// Returns the text without spaces and without the marks of notes.
     fn without_spaces(text: &str) -> String {
         text.chars().filter(|c| !c.is_whitespace() && NOTES.iter().all(|(mark, _)| mark != c)).collect()
     }

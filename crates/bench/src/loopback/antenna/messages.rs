@@ -24,7 +24,7 @@ pub(super) const VERSION: Version = Version::Fix42;
 pub(super) enum Fields {
     /// The published ones, which lack some that FIX.4.2 requires.
     Published,
-    /// Those and what FIX.4.2 requires.
+    /// The published ones and those that FIX.4.2 requires.
     Completed,
 }
 

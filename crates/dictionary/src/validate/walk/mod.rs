@@ -121,7 +121,7 @@ pub(crate) struct Walk<'r, 'm> {
     come_to: usize,
     body: Option<u32>,
     row: Row,
-    /// Those of the message's type.
+    /// The cells of the message's type.
     cells: &'r [Cell],
     section: Section,
     /// Whether the walk has met the wrong length that is the message's fault.
