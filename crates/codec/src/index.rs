@@ -13,6 +13,16 @@ use crate::message::Message;
 use crate::scan::scan;
 use crate::tier::Tier;
 
+// The index of a message (`|` is SOH): a tag for each field, and a span, which has eight bytes.
+//
+//   message  8=FIX.4.2|9=12|35=D|55=IBM|10=099|
+//   tags     8         9    35   55     10
+//   starts   2         12   18   23     30
+//   ends     9         14   19   26     33
+//
+//   span     0       4     8
+//            | start | end |
+
 /// The position of a value in its message.
 // Two numbers in this order: vector instructions write them (see simd).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -266,6 +276,28 @@ mod tests {
         let Frame::Message(framed) = Framer::new(4096).next(bytes) else { panic!("no frame") };
         let (mut tags, mut spans) = ([0; 32], [Span::default(); 32]);
         look(Index::new(&mut tags, &mut spans).build(framed))
+    }
+
+    #[test]
+    fn an_index_is_as_it_is_drawn() {
+        let row = |name: &str| {
+            let mut lines = include_str!("index.rs").lines();
+            let row = lines.find_map(|line| line.strip_prefix("//   ")?.strip_prefix(name));
+            row.unwrap().split_whitespace()
+        };
+        let numbers = |name: &str| row(name).map(|number| number.parse().unwrap()).collect::<Vec<usize>>();
+        let text = row("message").next().unwrap();
+        let bytes: Vec<u8> = text.bytes().map(|byte| if byte == b'|' { 1 } else { byte }).collect();
+        with(&bytes, |m| {
+            let m = m.unwrap();
+            let tags: Vec<usize> = m.tags().iter().map(|tag| *tag as usize).collect();
+            assert_eq!(tags, numbers("tags"));
+            let spans: Vec<Span> = (0..m.len()).map(|position| m.span(position)).collect();
+            assert_eq!(spans.iter().map(|span| span.start()).collect::<Vec<_>>(), numbers("starts"));
+            assert_eq!(spans.iter().map(|span| span.end()).collect::<Vec<_>>(), numbers("ends"));
+        });
+        let span = [core::mem::offset_of!(Span, start), core::mem::offset_of!(Span, end), size_of::<Span>()];
+        assert_eq!(numbers("span"), span);
     }
 
     #[test]

@@ -11,6 +11,18 @@ use fixbolt_session::store::Generation;
 use crate::layout::{SEGMENT_HEADER, u64_at};
 use crate::mapping::Mapping;
 
+// A floor in its slot.
+//
+//         0     1     2     3     4     5     6     7
+//    0  | turn                                          |
+//    8  | generation            | segment               |
+//   16  | offset                                        |
+//   24  | next_in                                       |
+//   32  | next_out                                      |
+//   40  | zeros                                         |
+//   48  | check                                         |
+//   56  | the end                                       |
+
 /// Where the slots begin in the head file: in a page of their own, and in different cache lines.
 pub(crate) const FLOOR_SLOTS: [usize; 2] = [8192, 8192 + 128];
 /// Words of a floor, without its check word.
@@ -160,7 +172,30 @@ mod tests {
 
     use super::*;
     use crate::head_copy::HEAD_LENGTH;
-    use crate::testing::TempDir;
+    use crate::testing::{Drawing, TempDir};
+
+    #[test]
+    fn a_floor_is_as_it_is_drawn() {
+        let drawing = Drawing::of(include_str!("floor.rs"), "A floor in its slot.");
+        let (none, all) = (SeqNum::ZERO, SeqNum(u64::MAX));
+        let zero = Floor { segment: 0, offset: 0, next_in: none, next_out: none, ..Floor::EMPTY };
+        // The last word is a sum of those before it.
+        let words = |floor: Floor| floor.slot(9)[..8 * FLOOR_WORDS].to_vec();
+        for (field, floor) in [
+            ("turn", Floor { turn: u64::MAX, ..zero }),
+            ("generation", Floor { generation: Generation(u32::MAX), ..zero }),
+            ("segment", Floor { segment: u32::MAX, ..zero }),
+            ("offset", Floor { offset: u64::MAX, ..zero }),
+            ("next_in", Floor { next_in: all, ..zero }),
+            ("next_out", Floor { next_out: all, ..zero }),
+        ] {
+            drawing.shows(field, &words(zero), &words(floor));
+        }
+        let slot = zero.slot(9);
+        assert_eq!(slot[drawing.place("zeros")], [0; 8]);
+        assert_eq!(slot[drawing.place("check")], check(&zero.words(), 9).to_le_bytes());
+        assert_eq!(drawing.place("the end").start, slot.len());
+    }
 
     #[test]
     fn the_floor_of_the_last_commit_is_found_and_a_torn_one_leaves_the_one_before() {

@@ -8,6 +8,25 @@ use crate::floor::{FLOOR_WORDS, Floor};
 use crate::identity::{Inode, JournalId, Place};
 use crate::layout::{block_checksum, put_session, session_in, u32_at, u64_at};
 
+// A copy of the head.
+//
+//         0     1     2     3     4     5     6     7
+//    0  | magic: FIXBOLTH                               |
+//    8  | ver | lengths of names| checksum              |
+//   16  | serial                                        |
+//   24  | mark                                          |
+//   32  | generation            | stat| zeros           |
+//   40  | boot                                          |
+//   56  | salt                  | zeros     | text len  |
+//   64  | identity: text, lengths, zeros                |
+//  512  | journal                                       |
+//  528  | directory                                     |
+//  544  | head file                                     |
+//  560  | floor                                         |
+//  608  | first                 | zeros                 |
+//  616  | zeros                                         |
+// 1024  | the end                                       |
+
 /// Length of one copy.
 pub(crate) const HEAD_COPY: usize = 1024;
 /// Where the copies begin: in different pages, so that a torn write never destroys both.
@@ -137,7 +156,7 @@ impl Head {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{longest_sessions, session};
+    use crate::testing::{Drawing, longest_sessions, session};
 
     fn head(session: SessionId) -> Head {
         let floor = Floor {
@@ -170,6 +189,59 @@ mod tests {
             assert_eq!(Head::decode(&layout_1.encode()), Some(layout_1));
             assert_eq!(Head::decode(&head.encode()), Some(head));
         }
+    }
+
+    #[test]
+    fn a_copy_of_the_head_is_as_it_is_drawn() {
+        let drawing = Drawing::of(include_str!("head_copy.rs"), "A copy of the head.");
+        let inode = Inode::default();
+        let made = Made {
+            id: JournalId([0; 16]),
+            place: Place { directory: inode, head: inode },
+            floor: Floor {
+                segment: 0,
+                offset: 0,
+                next_in: SeqNum::ZERO,
+                next_out: SeqNum::ZERO,
+                ..Floor::EMPTY
+            },
+            first: 0,
+        };
+        let zero = Head {
+            serial: 0,
+            mark: SeqNum::ZERO,
+            generation: Generation(0),
+            state: HeadState::InUse,
+            boot: [0; 16],
+            salt: 0,
+            session: longest_sessions()[0].clone(),
+            made: Some(made),
+        };
+        let one = zero.encode();
+        let all = Inode { number: u64::MAX, born: u64::MAX };
+        let changed = |made: Made| Head { made: Some(made), ..zero.clone() };
+        for (field, head) in [
+            ("serial", Head { serial: u64::MAX, ..zero.clone() }),
+            ("mark", Head { mark: SeqNum(u64::MAX), ..zero.clone() }),
+            ("generation", Head { generation: Generation(u32::MAX), ..zero.clone() }),
+            ("stat", Head { state: HeadState::Cut, ..zero.clone() }),
+            ("boot", Head { boot: [0xFF; 16], ..zero.clone() }),
+            ("salt", Head { salt: u32::MAX, ..zero.clone() }),
+            ("journal", changed(Made { id: JournalId([0xFF; 16]), ..made })),
+            ("directory", changed(Made { place: Place { directory: all, head: inode }, ..made })),
+            ("head file", changed(Made { place: Place { directory: inode, head: all }, ..made })),
+            ("first", changed(Made { first: u32::MAX, ..made })),
+        ] {
+            drawing.shows(field, &one, &head.encode());
+        }
+        let other = changed(Made { floor: Floor::EMPTY, ..made }).encode();
+        let floor = drawing.place("floor");
+        assert_eq!((floor.len(), Floor::read(&other[floor])), (8 * FLOOR_WORDS, Floor::EMPTY));
+        assert_eq!(one[drawing.place("magic: FIXBOLTH")], MAGIC);
+        assert_eq!(one[drawing.place("ver")], [LAYOUT]);
+        assert_eq!(one[drawing.place("checksum")], block_checksum(&one).to_le_bytes());
+        drawing.shows_identity(&one, &zero.session);
+        assert_eq!(drawing.place("the end").start, HEAD_COPY);
     }
 
     #[test]

@@ -9,6 +9,34 @@ use fixbolt_session::{CompIds, Mono, SessionId, Utc};
 use crate::checksum;
 use crate::identity::JournalId;
 
+// A record: its header, its body, and zeros up to a multiple of 8.
+//
+//         0     1     2     3     4     5     6     7
+//    0  | magic: FXR      | ver | length of the body    |
+//    8  | checksum              | kind| mark| flags     |
+//   16  | generation            | connection            |
+//   24  | seq                                           |
+//   32  | next_in                                       |
+//   40  | cause                                         |
+//   48  | utc                                           |
+//   56  | mono                                          |
+//   64  | turn                                          |
+//   72  | next_out                                      |
+//   80  | body                                          |
+
+// A segment: its header, and its records.
+//
+//         0     1     2     3     4     5     6     7
+//    0  | magic: FIXBOLTJ                               |
+//    8  | ver | lengths of names| checksum              |
+//   16  | number                | zeros                 |
+//   24  | bytes                                         |
+//   32  | created                                       |
+//   40  | journal                                       |
+//   56  | salt                  | zeros     | text len  |
+//   64  | identity: text, lengths, zeros                |
+//  512  | records                                       |
+
 /// The layout of records.
 const LAYOUT: u8 = 1;
 /// The layout of segments. Those of layout 1 have no identity of their journal.
@@ -340,7 +368,7 @@ impl SegmentHeader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::longest_sessions;
+    use crate::testing::{Drawing, longest_sessions};
 
     fn header() -> Header {
         Header {
@@ -379,6 +407,82 @@ mod tests {
         for short in 0..bytes.len() {
             assert_eq!(Header::decode(&bytes[..short], 0, 99), None);
         }
+    }
+
+    #[test]
+    fn a_record_is_as_it_is_drawn() {
+        let drawing = Drawing::of(include_str!("layout.rs"), "A record:");
+        let bytes = |header: Header, body: &[u8]| {
+            let words = header.words(99, body);
+            words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()
+        };
+        let zero = Header {
+            length: 0,
+            kind: Kind::Of(RecordKind::Inbound),
+            marks: 0,
+            flags: RecordFlags(0),
+            generation: Generation(0),
+            connection: ConnectionNumber(0),
+            seq: SeqNum::ZERO,
+            next_in: SeqNum::ZERO,
+            cause: None,
+            utc: Utc(0),
+            mono: Mono(0),
+            turn: 0,
+            next_out: SeqNum::ZERO,
+        };
+        let one = bytes(zero, b"");
+        let all = SeqNum(u64::MAX);
+        for (field, header) in [
+            ("length of the body", Header { length: u32::MAX, ..zero }),
+            ("kind", Header { kind: Kind::Seal, ..zero }),
+            ("mark", Header { marks: FIRST, ..zero }),
+            ("flags", Header { flags: RecordFlags(u16::MAX), ..zero }),
+            ("generation", Header { generation: Generation(u32::MAX), ..zero }),
+            ("connection", Header { connection: ConnectionNumber(u32::MAX), ..zero }),
+            ("seq", Header { seq: all, ..zero }),
+            ("next_in", Header { next_in: all, ..zero }),
+            ("cause", Header { cause: Some(all), ..zero }),
+            ("utc", Header { utc: Utc(u64::MAX), ..zero }),
+            ("mono", Header { mono: Mono(u64::MAX), ..zero }),
+            ("turn", Header { turn: u64::MAX, ..zero }),
+            ("next_out", Header { next_out: all, ..zero }),
+        ] {
+            drawing.shows(field, &one, &bytes(header, b""));
+        }
+        drawing.shows("checksum", &bytes(zero, b"one"), &bytes(zero, b"two"));
+        assert_eq!(one[drawing.place("magic: FXR")], RECORD_MAGIC);
+        assert_eq!(one[drawing.place("ver")], [LAYOUT]);
+        assert_eq!(drawing.place("body").start, RECORD_HEADER);
+        assert_eq!(record_size(3), RECORD_HEADER + 8);
+    }
+
+    #[test]
+    fn a_header_of_a_segment_is_as_it_is_drawn() {
+        let drawing = Drawing::of(include_str!("layout.rs"), "A segment:");
+        let zero = SegmentHeader {
+            number: 0,
+            bytes: 0,
+            created: Utc(0),
+            salt: 0,
+            session: longest_sessions()[0].clone(),
+            journal: Some(JournalId([0; 16])),
+        };
+        let one = zero.encode();
+        for (field, header) in [
+            ("number", SegmentHeader { number: u32::MAX, ..zero.clone() }),
+            ("bytes", SegmentHeader { bytes: u64::MAX, ..zero.clone() }),
+            ("created", SegmentHeader { created: Utc(u64::MAX), ..zero.clone() }),
+            ("salt", SegmentHeader { salt: u32::MAX, ..zero.clone() }),
+            ("journal", SegmentHeader { journal: Some(JournalId([0xFF; 16])), ..zero.clone() }),
+        ] {
+            drawing.shows(field, &one, &header.encode());
+        }
+        assert_eq!(one[drawing.place("magic: FIXBOLTJ")], SEGMENT_MAGIC);
+        assert_eq!(one[drawing.place("ver")], [SEGMENT_LAYOUT]);
+        assert_eq!(one[drawing.place("checksum")], block_checksum(&one).to_le_bytes());
+        drawing.shows_identity(&one, &zero.session);
+        assert_eq!(drawing.place("records").start, SEGMENT_HEADER);
     }
 
     #[test]

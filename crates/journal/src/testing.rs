@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use fixbolt_codec::{SeqNum, Version};
@@ -72,6 +73,71 @@ pub(crate) fn attempt(seq: u64) -> Record<'static> {
 
 pub(crate) fn reset(next_out: u64, next_in: u64) -> Record<'static> {
     record(RecordKind::Reset, next_out, next_in, b"test: reset")
+}
+
+/// The fields of a layout as they are drawn beside its constants. Each row begins with the offset
+/// of its first byte, each byte has six columns, and what is alone in its row goes on to the next.
+pub(crate) struct Drawing(Vec<(String, Range<usize>)>);
+
+impl Drawing {
+    /// Reads the drawing below the comment that begins with `title`.
+    pub(crate) fn of(source: &str, title: &str) -> Self {
+        const BYTE: usize = 6;
+        let below = source.lines().skip_while(|line| !line.starts_with(&format!("// {title}")));
+        let rows = below.take_while(|line| line.starts_with("//")).filter_map(|line| {
+            let (at, cells) = line.trim_start_matches("//").split_once('|')?;
+            Some((at.trim().parse::<usize>().unwrap(), cells.trim_end_matches('|')))
+        });
+        let rows: Vec<_> = rows.collect();
+        assert!(rows.len() > 1, "nothing is drawn below {title}");
+        let mut fields: Vec<(String, Range<usize>)> = Vec::new();
+        for (n, (mut at, cells)) in rows.iter().copied().enumerate() {
+            let next = rows.get(n + 1).map_or(at, |(next, _)| *next);
+            let is_alone = !cells.contains('|');
+            for cell in cells.split('|') {
+                assert!((cell.len() + 1).is_multiple_of(BYTE), "{cell:?} is not as wide as its bytes");
+                let end = if is_alone { next } else { at + (cell.len() + 1) / BYTE };
+                fields.push((cell.trim().to_owned(), at..end));
+                at = end;
+            }
+            assert_eq!(at, next, "where the row ends");
+        }
+        Self(fields)
+    }
+
+    /// Returns the bytes of a field.
+    pub(crate) fn place(&self, field: &str) -> Range<usize> {
+        let found = self.0.iter().find(|(name, _)| name == field);
+        found.unwrap_or_else(|| panic!("{field} is not drawn")).1.clone()
+    }
+
+    /// Asserts that two of these, in which every byte of the field differs, differ in nothing else
+    /// but the checksum.
+    pub(crate) fn shows(&self, field: &str, one: &[u8], other: &[u8]) {
+        let is_sum = |at: &usize| {
+            let sum = self.0.iter().find(|(name, _)| name == "checksum");
+            field != "checksum" && sum.is_some_and(|(_, sum)| sum.contains(at))
+        };
+        let differ = (0..one.len()).filter(|at| one[*at] != other[*at] && !is_sum(at));
+        assert_eq!(differ.collect::<Vec<_>>(), self.place(field).collect::<Vec<_>>(), "{field}");
+    }
+
+    /// Asserts that the identity of a session is where it is drawn, and that what is drawn as zeros
+    /// is zero.
+    pub(crate) fn shows_identity(&self, bytes: &[u8], session: &SessionId) {
+        let names = [session.version().name(), session.sender_comp_id(), session.target_comp_id()];
+        assert_eq!(bytes[self.place("lengths of names")], names.map(|name| name.len() as u8));
+        let length = &bytes[self.place("text len")];
+        let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
+        let identity = &bytes[self.place("identity: text, lengths, zeros")];
+        assert!(identity.starts_with(session.version().name().as_bytes()));
+        assert!(identity[..length].ends_with(session.qualifier().as_bytes()));
+        let rest = &identity[length..];
+        assert!(rest[..4].iter().all(|length| *length > 0) && rest[4..].iter().all(|byte| *byte == 0));
+        for (_, zeros) in self.0.iter().filter(|(name, _)| name == "zeros") {
+            assert!(bytes[zeros.clone()].iter().all(|byte| *byte == 0), "{zeros:?}");
+        }
+    }
 }
 
 /// Returns the head in a session's directory.

@@ -41,6 +41,12 @@ struct Unread {
     bytes: usize,
 }
 
+// An outbox's memory; what is accepted is free once the memory is compacted, or nothing is queued:
+//
+//   begin      head       released              tail   size
+//   0          16         40                    72     128
+//   | accepted | writable | waits for the store | free |
+
 /// The positions in an outbox's memory.
 #[derive(Debug)]
 pub(crate) struct OutboxCursor {
@@ -431,6 +437,27 @@ mod tests {
         assert_eq!(outbox.writable(), b"abcdef");
         outbox.advance(Position(2));
         assert_eq!(outbox.writable(), b"abcdefwait");
+    }
+
+    #[test]
+    fn an_outbox_is_as_it_is_drawn() {
+        let mut lines = include_str!("outbox.rs").lines().skip_while(|line| !line.starts_with("//   begin"));
+        let names: Vec<&str> = lines.next().unwrap().split_whitespace().skip(1).collect();
+        let numbers = lines.next().unwrap().split_whitespace().skip(1);
+        let numbers: Vec<usize> = numbers.map(|number| number.parse().unwrap()).collect();
+        let [begin, head, released, tail, size] = numbers[..] else { panic!("{numbers:?}") };
+        let mut outbox = outbox(size);
+        push(&mut outbox, &vec![b'x'; released - begin]);
+        outbox.committed(Position(1), Position(1));
+        push(&mut outbox, &vec![b'y'; tail - released]);
+        outbox.committed(Position(2), Position(1));
+        outbox.written(Mono(1), head);
+        let OutboxCursor { head, released, tail, .. } = outbox.cursor;
+        assert_eq!(names, ["begin", "head", "released", "tail", "size"]);
+        assert_eq!(numbers, [0, head, released, tail, outbox.size()]);
+        assert_eq!(outbox.writable(), vec![b'x'; released - head]);
+        assert_eq!(outbox.room(), size - tail + head, "what is free, and what was accepted");
+        outbox.check();
     }
 
     #[test]
