@@ -97,13 +97,107 @@ fn in_csv(report: &Report, figures: &BTreeMap<String, f64>) {
     }
 }
 
+/// Returns the cells of a line of a page's table.
+fn cells(line: &str) -> Vec<String> {
+    line.trim_matches('|').split(" | ").map(|it| it.trim().replace('\\', "")).collect()
+}
+
+/// The figures of a test on a page, as its first table has them.
+struct Summary {
+    head: Vec<String>,
+    lines: Vec<Vec<String>>,
+    /// What its figures are, if that is the same for all.
+    statistic: Option<String>,
+}
+
+impl Summary {
+    fn of(section: &str) -> Option<Self> {
+        let mut table = section.lines().skip_while(|line| !line.starts_with("| figure |"));
+        let head = cells(table.next()?);
+        let lines = table.skip(1).take_while(|line| line.starts_with('|')).map(cells).collect();
+        let shared = section.lines().find_map(|line| line.strip_prefix("every figure: "));
+        Some(Self { head, lines, statistic: shared.map(str::to_owned) })
+    }
+
+    /// Returns the cell of a line below a head, `-` without such a column.
+    fn cell<'s>(&'s self, line: &'s [String], head: &str) -> &'s str {
+        self.head.iter().position(|it| it == head).map_or("-", |at| &line[at])
+    }
+
+    /// Returns the name, figure and ratio of each other engine that a line has a figure of.
+    fn rivals<'s>(&'s self, line: &'s [String]) -> Vec<[&'s str; 3]> {
+        let known = ["figure", "statistic", "unit", "floor", "Fixbolt", "worst", "ratio", "published"];
+        let is_rival = |name: &str| !known.contains(&name) && !name.starts_with("raw ");
+        let rivals = (0..self.head.len()).filter(|at| is_rival(&self.head[*at]) && line[*at] != "-");
+        let ratio = |at: usize| {
+            let after = (at + 1..self.head.len()).take_while(|it| !is_rival(&self.head[*it]));
+            after.filter(|it| self.head[*it] == "ratio").map(|it| &*line[it]).next().unwrap_or("-")
+        };
+        rivals.map(|at| [&*self.head[at], &*line[at], ratio(at)]).collect()
+    }
+}
+
+/// Asserts that a page's first table has figures of the tests' tables, with their statistic, beside
+/// the best rival, the nearest first, and all that are behind one. Returns the number of its lines.
+fn first_table_is_of_the_others(page: &str) -> usize {
+    let sections: Vec<(&str, &str)> =
+        page.split("\n## ").filter_map(|section| section.split_once('\n')).collect();
+    let summaries: BTreeMap<&str, Summary> =
+        sections.iter().filter_map(|(name, text)| Some((*name, Summary::of(text)?))).collect();
+    let Some((_, glance)) = sections.iter().find(|(name, _)| *name == "At a glance") else { return 0 };
+    let glance: Vec<_> = glance.lines().filter(|line| line.starts_with('|')).skip(2).map(cells).collect();
+    let mut nearest = 0.0;
+    for line in &glance {
+        let [work, unit, ours, floor, rival, theirs, ratio, statistic] = &line[..] else {
+            panic!("{line:?}")
+        };
+        let (test, figure) = work.split_once(' ').unwrap();
+        let summary = &summaries[test];
+        let is_it = |it: &&Vec<String>| {
+            let name = it[0].split_once(" (").map_or(&*it[0], |(name, _)| name);
+            name == figure && summary.cell(it, "unit") == unit
+        };
+        // The best tier is the last one.
+        let line = summary.lines.iter().rfind(is_it).unwrap_or_else(|| panic!("{work} is in no table"));
+        assert_eq!([summary.cell(line, "Fixbolt"), summary.cell(line, "floor")], [ours, floor], "{work}");
+        let own = Some(summary.cell(line, "statistic")).filter(|own| *own != "-");
+        assert_eq!(own.or(summary.statistic.as_deref()).unwrap(), statistic, "{work}");
+        let mut rivals = summary.rivals(line);
+        rivals.sort_by(|[_, a, _], [_, b, _]| {
+            let better = number(a).total_cmp(&number(b));
+            let better = if unit.ends_with("/s") { better.reverse() } else { better };
+            a.ends_with('!').cmp(&b.ends_with('!')).then(better)
+        });
+        assert_eq!(rivals.first().unwrap_or(&["-"; 3]), &[&**rival, theirs, ratio], "{work}");
+        if ratio != "-" {
+            assert!(number(ratio) >= nearest, "{work} stands after what is less near");
+            nearest = number(ratio);
+        }
+    }
+    for (test, summary) in &summaries {
+        for line in &summary.lines {
+            let is_behind = summary.rivals(line).iter().any(|it| it[2] != "-" && number(it[2]) < 1.0);
+            let work = format!("{test} {}", line[0].split_once(" (").map_or(&*line[0], |(name, _)| name));
+            let is_shown = glance.iter().any(|it| it[0] == work);
+            let of_the_tables_alone = ["p90", "p95", "p99.9", "p99.99", "worst"];
+            let is_of_the_tables = of_the_tables_alone.iter().any(|it| work.ends_with(it));
+            assert!(!is_behind || is_shown || is_of_the_tables, "{work} is behind, and not said first");
+        }
+    }
+    glance.len()
+}
+
+#[test]
+fn the_recorded_page_begins_with_the_figures_of_its_tables() {
+    let lines = first_table_is_of_the_others(include_str!("../../../docs/benchmarks.md"));
+    // A newcomer reads it in a minute.
+    assert!((5..=25).contains(&lines), "{lines} lines");
+}
+
 fn in_markdown(report: &Report) {
     let page = markdown(report);
-    let lines: Vec<Vec<String>> = page
-        .lines()
-        .filter(|line| line.starts_with('|'))
-        .map(|line| line.trim_matches('|').split(" | ").map(|it| it.trim().replace('\\', "")).collect())
-        .collect();
+    first_table_is_of_the_others(&page);
+    let lines: Vec<Vec<String>> = page.lines().filter(|line| line.starts_with('|')).map(cells).collect();
     let at = lines.iter().position(|cells| cells[0] == "figure").expect("a summary");
     let head = &lines[at];
     for row in report.rows() {

@@ -134,8 +134,8 @@ mod tests {
             "| 2000/s p50 | ns | 33000 | 66000 | 2.00x |\n",
             "\nAt 2,000/s\n\n| Percentile | run1 |\n|---|--:|\n| 50: | 33.00\\* |\n",
             "was interrupted",
-            "ratios are of this run.\n\n## At a glance\n\n| work | unit | Fixbolt | floor | best rival | its figure | ratio |\n",
-            "| jlbh 2000/s p50 | ns | 33000 | - | other | 66000 | 2.00x |\n",
+            "ratios are of this run.\n\n## At a glance\n\n| work | unit | Fixbolt | floor | best rival | its figure | ratio | statistic |\n",
+            "| jlbh 2000/s p50 | ns | 33000 | - | other | 66000 | 2.00x | one measurement |\n",
             "| frequency governor | ",
         ] {
             assert!(page.contains(expected), "{expected}\n{page}");
