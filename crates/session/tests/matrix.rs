@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use fixbolt_conformance::testing::{Side, kinds, settings};
-use fixbolt_session::{MatrixState, Role, SessionKey};
+use fixbolt_session::{MatrixState, Role, SessionKey, SessionState};
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
@@ -15,8 +15,20 @@ fn state(side: &Side) -> MatrixState {
 #[test]
 fn a_session_is_in_every_state_of_the_matrix_that_is_shown() {
     let mut reached = BTreeSet::new();
+    let mut last = SessionState::Disconnected;
     let mut expect = |side: &Side, expected: MatrixState| {
         assert_eq!(state(side), expected);
+        let seen = side.sessions().status(KEY).unwrap().state();
+        let number = expected.number();
+        let of_a_program = match number {
+            1 | 2 | 4 | 5 => SessionState::Disconnected,
+            6..=9 | 18 => SessionState::LoggingOn,
+            10..=14 | 17 => SessionState::LoggedOn,
+            15 | 16 => SessionState::LoggingOut,
+            _ => last.clone(),
+        };
+        assert_eq!(seen, of_a_program, "in state {number}");
+        last = seen;
         reached.insert(expected);
     };
     let mut side = Side::new(vec![settings("PEER", Role::Acceptor)]);
@@ -66,6 +78,7 @@ fn a_session_is_in_every_state_of_the_matrix_that_is_shown() {
     expect(&side, MatrixState::LogoutReceived);
     side.disconnect(0);
     side.log_on(0, 8, "");
+    expect(&side, MatrixState::ActiveSession);
     side.say(0, "35=0|34=1|");
     expect(&side, MatrixState::BrokenConnection);
 
