@@ -6,7 +6,10 @@
 //! fixbolt send --to 127.0.0.1:9881 --sender TRADER --target VENUE \
 //!     NewOrderSingle Symbol=IBM Side=BUY OrdType=LIMIT OrderQty=57 Price=298.075
 //! ```
+//!
+//! With the name of a configuration file, its sessions are those of the file.
 
+use fixbolt::Engine;
 use fixbolt::codec::{Decimal, Message};
 use fixbolt::messages::fix44::fields::{CxlRejResponseTo, ExecType, OrdStatus};
 use fixbolt::messages::fix44::prelude::*;
@@ -81,8 +84,11 @@ impl fix44::Handler<Turn<'_>> for Venue {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let session = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
-    let address = "127.0.0.1:9881".parse()?;
-    let engine = fixbolt::Engine::builder().accept(address, session).journal("venue").start(Venue)?;
+    let builder = match std::env::args().nth(1) {
+        Some(file) => Engine::from_config(file)?,
+        None => Engine::builder().accept("127.0.0.1:9881".parse()?, session).journal("venue"),
+    };
+    let engine = builder.start(Venue)?;
     engine.stop_on_signals()?;
     engine.wait()?;
     Ok(())

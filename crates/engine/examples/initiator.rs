@@ -1,4 +1,5 @@
-//! A trader that sends one order and waits for the report; the venue runs in the same program.
+//! A trader that sends one order and waits for the report, or for SIGTERM; the venue runs in the
+//! same program.
 //!
 //! ```sh
 //! cargo run -p fixbolt --features fix44 --example initiator
@@ -20,12 +21,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let id = session.settings.id.clone();
     let (trader, reports) = desk::Trader::new();
     let trader = Engine::builder().connect(session).start(trader)?;
-    println!("{}", reports.recv()?);
-
-    // An operator's command, with its reason in the journal.
-    let session = trader.session(&id).ok_or("no such session")?;
-    let end = session.log_out(Change::new("jane", "end of day"), "bye", Duration::from_secs(5))?;
-    println!("the connection ended: {end}");
+    trader.stop_on_signals()?;
+    while trader.is_running() {
+        let Ok(report) = reports.recv_timeout(Duration::from_secs(1)) else { continue };
+        println!("{report}");
+        // An operator's command, with its reason in the journal.
+        let session = trader.session(&id).ok_or("no such session")?;
+        let end = session.log_out(Change::new("jane", "end of day"), "bye", Duration::from_secs(5))?;
+        println!("the connection ended: {end}");
+        break;
+    }
     trader.stop()?;
     venue.stop()?;
     Ok(())

@@ -10,13 +10,50 @@ use crate::builder::EngineBuilder;
 use crate::config::{
     ConfigError, Configuration, ConnectionType, EngineConfiguration, Identity, SessionConfiguration,
 };
+use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
+
+impl Engine<()> {
+    /// Returns the builder that the configuration file at `path` describes, and logs each of its
+    /// warnings (`tracing`).
+    ///
+    /// A program that shows the warnings itself, needs the settings in `[APP]`, or runs as many
+    /// workers as the file says, reads a [`Configuration`] and calls
+    /// [`EngineBuilder::from_config`].
+    ///
+    /// ```no_run
+    /// use fixbolt::prelude::*;
+    ///
+    /// struct Venue;
+    ///
+    /// impl Application for Venue {
+    ///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+    ///         Ok(Delivery::Done)
+    ///     }
+    /// }
+    ///
+    /// let engine = Engine::from_config("venue.cfg")?.start(Venue)?;
+    /// engine.wait()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`EngineError::Config`]: every mistake, each with file and line.
+    pub fn from_config(path: impl AsRef<Path>) -> Result<EngineBuilder, EngineError> {
+        let configuration = Configuration::from_file(path)?;
+        for warning in &configuration.warnings {
+            tracing::warn!("{warning}");
+        }
+        EngineBuilder::from_config(&configuration)
+    }
+}
 
 impl EngineBuilder {
     /// Returns the builder that `configuration` describes. Showing its warnings is left to the
     /// caller, and so is the number of workers: if `configuration.engine.workers` names one, the
     /// engine starts with that number only ([`EngineBuilder::start_with`]).
+    /// [`Engine::from_config`] reads the file, too.
     ///
     /// ```no_run
     /// use fixbolt::EngineBuilder;

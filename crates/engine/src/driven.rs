@@ -165,6 +165,14 @@ impl<A: Application> DrivenEngine<A> {
         self.registry.link(session).map(SessionHandle::new)
     }
 
+    /// Returns a handle of each open session, of dynamic ones too
+    /// ([`EngineBuilder::accept_any`](crate::EngineBuilder::accept_any)), in the order of their
+    /// identities.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<SessionHandle> {
+        self.registry.links().into_iter().map(SessionHandle::new).collect()
+    }
+
     /// Adds a session that counterparties connect to at `address`, and opens its journal. The
     /// engine listens on the address if it does not yet.
     ///

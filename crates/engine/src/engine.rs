@@ -18,6 +18,7 @@ use crate::distribution::least;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::preparation::wrong;
+use crate::running_threads::RunningThreads;
 use crate::semaphore::{Permit, Semaphore};
 use crate::session_handle::SessionHandle;
 use crate::session_registry::SessionRegistry;
@@ -67,6 +68,7 @@ use crate::worker_signal::{WorkerSignal, on_worker_thread};
 /// ```
 pub struct Engine<A> {
     threads: Vec<JoinHandle<Ended<A>>>,
+    running: Arc<RunningThreads>,
     team: Arc<Team>,
     registry: Arc<SessionRegistry>,
     /// Acquired for a session that is added, and kept until it is open, whether or not its caller
@@ -86,9 +88,11 @@ impl<A: Application + Send + 'static> Engine<A> {
         registry: Arc<SessionRegistry>,
     ) -> io::Result<Self> {
         let threads = Vec::with_capacity(workers.len());
-        let mut engine = Self { threads, team, registry, adding: Arc::default() };
+        let mut engine = Self { threads, running: Arc::default(), team, registry, adding: Arc::default() };
         for (n, ((worker, app), core)) in workers.into_iter().zip(cores).enumerate() {
+            let running = engine.running.add();
             let thread = std::thread::Builder::new().name(format!("fixbolt-{n}")).spawn(move || {
+                let _running = running;
                 if let Some(core) = core
                     && let Err(error) = pin_to(core)
                 {
@@ -114,6 +118,14 @@ impl<A> Engine<A> {
     #[must_use]
     pub fn session(&self, session: &SessionId) -> Option<SessionHandle> {
         self.registry.link(session).map(SessionHandle::new)
+    }
+
+    /// Returns a handle of each open session, of dynamic ones too
+    /// ([`EngineBuilder::accept_any`](crate::EngineBuilder::accept_any)), in the order of their
+    /// identities.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<SessionHandle> {
+        self.registry.links().into_iter().map(SessionHandle::new).collect()
     }
 
     /// Adds a session that counterparties connect to at `address`, and opens its journal. Waits
@@ -229,6 +241,48 @@ impl<A> Engine<A> {
     #[must_use]
     pub fn cycles(&self) -> Vec<u64> {
         self.team.workers().iter().map(|worker| worker.cycles()).collect()
+    }
+
+    /// Returns whether the engine is running: until a [`Stopper`] or a signal has stopped it, it
+    /// has logged out, and its journals are closed, or until all its workers have died.
+    ///
+    /// ```
+    /// # struct Trader;
+    /// # impl fixbolt::session::Application for Trader {
+    /// #     fn on_message(
+    /// #         &mut self,
+    /// #         _: fixbolt::codec::Message<'_>,
+    /// #         _: &mut fixbolt::session::Turn<'_>,
+    /// #     ) -> Result<fixbolt::session::Delivery, fixbolt::session::Failure> {
+    /// #         Ok(fixbolt::session::Delivery::Done)
+    /// #     }
+    /// # }
+    /// # let settings = fixbolt::session::SessionSettings::new(
+    /// #     "FIX.4.4:TRADER->VENUE".parse()?,
+    /// #     fixbolt::session::Role::Initiator,
+    /// # );
+    /// # let session = fixbolt::Initiation::new(settings, "localhost", 9);
+    /// use std::time::Duration;
+    ///
+    /// let engine = fixbolt::Engine::builder().connect(session).start(Trader)?;
+    /// assert!(engine.is_running() && !engine.wait_for(Duration::from_millis(1)));
+    /// engine.stopper().stop();
+    /// assert!(engine.wait_for(Duration::from_secs(60)) && !engine.is_running());
+    /// let _applications = engine.wait()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.running.any()
+    }
+
+    /// Waits until the engine has ended, for at most `limit`, and returns whether it has
+    /// ([`Engine::is_running`] says when that is). [`Engine::wait`] then returns at once.
+    ///
+    /// In a callback it does not wait.
+    pub fn wait_for(&self, limit: Duration) -> bool {
+        let limit = if on_worker_thread() { Duration::ZERO } else { limit };
+        self.running.wait_for_none(limit)
     }
 
     /// Returns a [`Stopper`], which stops the engine from any thread.

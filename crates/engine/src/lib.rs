@@ -89,6 +89,7 @@ mod preparation;
 mod proxy_header;
 mod ring;
 mod room;
+mod running_threads;
 mod semaphore;
 mod sender;
 mod session_check;
@@ -333,10 +334,13 @@ pub mod prelude {
     pub use crate::codec::{
         BodySink, Decimal, Key, Message, MsgType, NewBody, Precision, SeqNum, Tag, UtcTimestamp, Version,
     };
+    pub use crate::config::Configuration;
     pub use crate::messages::typed::View as _;
     pub use crate::session::{
         Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, LogonDecision, Resend,
         Resume, Role, SendError, SessionId, SessionReject, SessionRejectReason, SessionSettings, Turn,
     };
-    pub use crate::{Acceptance, Change, Engine, EngineError, Initiation, Sender, SessionHandle};
+    pub use crate::{
+        Acceptance, Change, Engine, EngineBuilder, EngineError, Initiation, Sender, SessionHandle,
+    };
 }

@@ -127,6 +127,13 @@ impl SessionRegistry {
         lock(&self.sessions).get(id)?.clone()
     }
 
+    /// Returns the paths to all sessions that are open, in the order of their identities.
+    pub(crate) fn links(&self) -> Vec<SessionLink> {
+        let mut links: Vec<_> = lock(&self.sessions).values().flatten().cloned().collect();
+        links.sort_unstable_by(|one, other| one.queue.id.cmp(&other.queue.id));
+        links
+    }
+
     /// Returns whether there is a session with this identity, on whichever worker.
     pub(crate) fn elsewhere(&self, id: &SessionId) -> Option<Elsewhere> {
         match lock(&self.sessions).get(id)? {

@@ -7,8 +7,9 @@ use std::fs;
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, Version};
 use fixbolt::config::Configuration;
 use fixbolt::session::SessionId;
-use fixbolt::{EngineBuilder, EngineError};
+use fixbolt::{Engine, EngineBuilder, EngineError};
 use fixbolt_journal::JournalReader;
+use support::lines::Lines;
 use support::*;
 
 const VENUE: &str = "
@@ -31,10 +32,8 @@ fn a_venue_and_a_trader_from_files_trade_with_validation_and_journals() {
     let scratch = Scratch::new("configured");
     fs::write(scratch.0.join("where"), scratch.0.join("venue").display().to_string()).unwrap();
     fs::write(scratch.0.join("venue.cfg"), VENUE).unwrap();
-    let configuration = Configuration::from_file(scratch.0.join("venue.cfg")).unwrap();
-    assert!(configuration.warnings.is_empty());
     let (app, venue_log) = Recorder::venue();
-    let venue = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+    let venue = Engine::from_config(scratch.0.join("venue.cfg")).unwrap().start(app).unwrap();
     let address = venue.addresses()[0];
     assert!(address.ip().is_loopback());
 
@@ -58,12 +57,29 @@ fn a_venue_and_a_trader_from_files_trade_with_validation_and_journals() {
     peer.send("D", "11=ord1");
     let reject = peer.receive();
     assert!(reject.contains("|35=3|") && reject.contains("|373=1|"), "{reject}");
+    let sessions: Vec<_> = venue.sessions().iter().map(|session| session.id().to_string()).collect();
+    assert_eq!(sessions, ["FIX.4.4:VENUE->ANYONE", "FIX.4.4:VENUE->TRADER"]);
     drop(peer);
     venue.stop().unwrap();
     for session in ["venue/FIX.4.4-VENUE-TRADER", "venue/FIX.4.4-VENUE-ANYONE", "trader/FIX.4.4-TRADER-VENUE"]
     {
         assert!(scratch.0.join(session).is_dir(), "{session}");
     }
+}
+
+#[test]
+fn a_file_without_mistakes_becomes_a_builder_and_its_warnings_are_logged() {
+    let (scratch, lines) = (Scratch::new("configured-warnings"), Lines::collect());
+    let file = scratch.0.join("venue.cfg");
+    let text = VENUE.replace("FileStorePath=${file:where}", "Store=memory\nSocketReuseAddress=Y");
+    fs::write(&file, &text).unwrap();
+    let builder = Engine::from_config(&file).unwrap();
+    let warning = format!("{}:8: SocketReuseAddress has no effect", file.display());
+    assert_eq!(lines.with(&[&warning]).len(), 1);
+    drop(builder);
+    fs::write(&file, text.replace("SenderCompID", "SenderID")).unwrap();
+    let error = Engine::from_config(&file).unwrap_err();
+    assert!(matches!(&error, EngineError::Config(mistakes) if mistakes.iter().len() > 0), "{error}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::time::Duration;
+
 use fixbolt::Engine;
 use support::*;
 
@@ -13,11 +15,15 @@ fn sigterm_logs_out_and_ends_the_engine() {
     venue.stop_on_signals().unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
+    assert!(!venue.wait_for(Duration::ZERO));
     signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
     assert!(peer.receive().contains("|35=5|"));
+    // It is running until it has logged out.
+    assert!(!venue.wait_for(Duration::ZERO) && venue.is_running());
     peer.send("5", "");
     assert_eq!(peer.try_receive(), None);
     drop(peer);
+    assert!(venue.wait_for(LIMIT) && !venue.is_running());
     venue.wait().unwrap();
     assert_eq!(log.ended(), "LoggedOutByUs");
 }

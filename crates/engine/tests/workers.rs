@@ -353,6 +353,7 @@ fn a_worker_that_dies_ends_its_own_sessions_only() {
     eventually(|| sender.try_send(&body) == Err(PostError::Stopped));
     drop(sender.draft(MsgType::new(b"8")));
     // The other worker goes on, and accepts connections for both.
+    assert!(venue.is_running());
     trade(&mut bystander);
     let mut again = Peer::connect(venue.addresses()[0]).named("B", "VENUE");
     again.send("A", "98=0|108=30");
@@ -370,6 +371,7 @@ fn a_worker_that_dies_ends_its_own_sessions_only() {
     venue.stopper().stop();
     assert!(bystander.receive().contains("|35=5|"));
     bystander.send("5", "");
+    assert!(venue.wait_for(LIMIT));
     assert_eq!(venue.wait().map(drop), Err(EngineError::Panicked));
 }
 

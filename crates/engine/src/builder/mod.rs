@@ -28,7 +28,7 @@ use crate::waiting::{Waiting, WorkerOptions};
 /// The largest budget for messages from other threads, in bytes.
 const MAX_OUTBOUND_BUDGET: usize = 16 * 1024 * 1024 * 1024;
 
-/// Builds an engine; [`Engine::builder`] returns one.
+/// Builds an engine; [`Engine::builder`] and [`Engine::from_config`] return one.
 pub struct EngineBuilder {
     acceptances: Vec<(SocketAddr, Acceptance)>,
     templates: Vec<(SocketAddr, AcceptanceTemplate)>,
@@ -544,7 +544,7 @@ impl Stores {
 impl Engine<()> {
     /// Returns the builder of an engine without sessions.
     ///
-    /// [`EngineBuilder::from_config`] begins with those of a configuration file.
+    /// [`Engine::from_config`] returns that of a configuration file.
     #[must_use]
     pub fn builder() -> EngineBuilder {
         EngineBuilder::new()
