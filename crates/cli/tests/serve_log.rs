@@ -338,7 +338,10 @@ fn json_is_an_object_for_each_line_with_its_values_by_name() {
     };
     let ended = kind("ended", "warning");
     assert_eq!((member(ended, "expected"), member(ended, "received")), ("3".into(), "1".into()));
-    assert_eq!(member(ended, "session"), "FIX.4.4:FIXBOLT->CLIENT");
+    assert_eq!(
+        (member(ended, "session"), member(ended, "by")),
+        ("FIX.4.4:FIXBOLT->CLIENT".into(), "peer".into())
+    );
     let rejected = kind("reject_received", "warning");
     assert_eq!(
         member(rejected, "text"),

@@ -219,7 +219,7 @@ pub mod session {
     pub use fixbolt_session::{
         Accepted, AcceptedHeartBtInt, Application, AttemptFailure, BusinessReject, BusinessRejectReason,
         CertificateFault, CertificateMismatch, Clock, CodecClock, CodecOperation, CodecTime, CompIds,
-        Compatibility, Delivery, Direction, Draft, Event, FailedAttempt, Failure, FirstMessageFault,
+        Compatibility, Delivery, Direction, Draft, EndedBy, Event, FailedAttempt, Failure, FirstMessageFault,
         GarbledError, Halt, Handle, InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId,
         LogonDecision, LogonFault, LogonFields, LogonRefusal, Misbehavior, Mono, NextAttempt, Now,
         ORDER_MSG_TYPES, OpenError, OutboundThrottle, Phase, Rate, Refusal, RefusedConnection,

@@ -118,7 +118,7 @@ fn line(severity: Severity, kind: &'static str, session: &SessionId, event: &Eve
             };
             line.told("operation", operation).number("ns", nanos).number("messages", total.messages)
         }
-        Event::Ended(end) => ended(line, end),
+        Event::Ended(end) => ended(line.told("by", end.by().to_string()), end),
         Event::Garbled { bytes, error } => {
             line.number("bytes", bytes.0.len() as u64).told("reason", error.to_string())
         }

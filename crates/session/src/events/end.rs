@@ -25,10 +25,11 @@ pub enum SessionEnd {
     LogonRefusedByPeer(Box<LogonRefusal>),
     /// The counterparty logged out, and we answered.
     LoggedOutByPeer,
-    /// We logged out, and the counterparty answered.
+    /// We logged out, because an operator or the program asked for it, and the counterparty
+    /// answered.
     LoggedOutByUs,
-    /// We logged out, and no answer came in time, or a reset of the sequence numbers that the
-    /// counterparty had begun instead.
+    /// We logged out for the same reason, and no answer came in time, or a reset of the sequence
+    /// numbers that the counterparty had begun instead.
     LogoutTimedOut,
     /// The counterparty logged out and did not close the connection in time.
     PeerDidNotClose,
@@ -89,6 +90,70 @@ pub enum SessionEnd {
     Unanswerable(Box<SendError>),
     /// The session is halted.
     Halted(Halt),
+}
+
+/// By whose doing a connection of a session ended.
+///
+/// `Display` writes one word, for programs that read logs: `us`, `peer`, `network` or `operator`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum EndedBy {
+    /// Our side by itself: the session's schedule, its store, the application, or a message that
+    /// could not be written.
+    Us,
+    /// The counterparty: it logged out or refused the logon, violated the protocol, or did not
+    /// answer, read or close in time.
+    Peer,
+    /// The network: the transport ended or fell silent, and no Logout says why. The counterparty's
+    /// program may have ended, too.
+    Network,
+    /// An operator of our side, or the program, which logged the session out or stopped the engine.
+    Operator,
+}
+
+impl SessionEnd {
+    /// Returns by whose doing the connection ended.
+    ///
+    /// ```
+    /// use fixbolt_session::{EndedBy, SessionEnd};
+    ///
+    /// assert_eq!(SessionEnd::HeartbeatTimedOut.by(), EndedBy::Network);
+    /// assert_eq!(SessionEnd::LogonUnanswered.by().to_string(), "peer");
+    /// ```
+    #[must_use]
+    pub const fn by(&self) -> EndedBy {
+        match self {
+            Self::ScheduleEnded { .. }
+            | Self::OutsideSchedule { .. }
+            | Self::LogonRefused
+            | Self::ApplicationFailed { .. }
+            | Self::CallbackFailed { .. }
+            | Self::Unanswerable(_)
+            | Self::Halted(_) => EndedBy::Us,
+            Self::LogonUnanswered
+            | Self::LogonRefusedByPeer(_)
+            | Self::LoggedOutByPeer
+            | Self::PeerDidNotClose
+            | Self::LogonTimedOut
+            | Self::PeerDidNotRead
+            | Self::SlowConsumer
+            | Self::ResetUnanswered
+            | Self::PeerMisbehaved(_)
+            | Self::PeerExpectsMore { .. } => EndedBy::Peer,
+            Self::ConnectionLost | Self::HeartbeatTimedOut => EndedBy::Network,
+            Self::LoggedOutByUs | Self::LogoutTimedOut => EndedBy::Operator,
+        }
+    }
+}
+
+impl fmt::Display for EndedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Us => "us",
+            Self::Peer => "peer",
+            Self::Network => "network",
+            Self::Operator => "operator",
+        })
+    }
 }
 
 /// What the counterparty did that ends the connection.
@@ -357,5 +422,65 @@ impl fmt::Display for Halt {
                 write!(f, "the application failed in {callback}: {why}")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::logon::RefusingAnswer;
+
+    /// Returns the variant after this one, in the order of the enum: a new one does not compile
+    /// until it has its place here.
+    fn after(end: Option<&SessionEnd>) -> Option<SessionEnd> {
+        use SessionEnd as E;
+        let seq = SeqNum(7);
+        Some(match end {
+            None => E::ConnectionLost,
+            Some(E::ConnectionLost) => E::LogonUnanswered,
+            Some(E::LogonUnanswered) => {
+                let answer = RefusingAnswer::Logout { status: None };
+                E::LogonRefusedByPeer(Box::new(LogonRefusal { answer, text: String::new() }))
+            }
+            Some(E::LogonRefusedByPeer(_)) => E::LoggedOutByPeer,
+            Some(E::LoggedOutByPeer) => E::LoggedOutByUs,
+            Some(E::LoggedOutByUs) => E::LogoutTimedOut,
+            Some(E::LogoutTimedOut) => E::PeerDidNotClose,
+            Some(E::PeerDidNotClose) => E::LogonTimedOut,
+            Some(E::LogonTimedOut) => E::HeartbeatTimedOut,
+            Some(E::HeartbeatTimedOut) => E::PeerDidNotRead,
+            Some(E::PeerDidNotRead) => E::SlowConsumer,
+            Some(E::SlowConsumer) => E::ResetUnanswered,
+            Some(E::ResetUnanswered) => E::PeerMisbehaved(Misbehavior::GapNeverFilled),
+            Some(E::PeerMisbehaved(_)) => E::ScheduleEnded { next: None },
+            Some(E::ScheduleEnded { .. }) => E::OutsideSchedule { next: None },
+            Some(E::OutsideSchedule { .. }) => E::PeerExpectsMore { expected: seq, next_out: SeqNum::ONE },
+            Some(E::PeerExpectsMore { .. }) => E::LogonRefused,
+            Some(E::LogonRefused) => E::ApplicationFailed { seq },
+            Some(E::ApplicationFailed { .. }) => E::CallbackFailed { callback: "act", why: String::new() },
+            Some(E::CallbackFailed { .. }) => E::Unanswerable(Box::new(SendError::BackPressure)),
+            Some(E::Unanswerable(_)) => E::Halted(Halt::PoisonMessage { seq, attempts: 3 }),
+            Some(E::Halted(_)) => return None,
+        })
+    }
+
+    #[test]
+    fn the_documents_table_says_of_every_end_by_whom_it_is() {
+        let page = include_str!("../../../../docs/session.md");
+        let (_, rows) = page.split_once("| end | by |").unwrap();
+        let mut rows = rows.lines().skip(2).take_while(|line| line.starts_with('|'));
+        let mut end = after(None);
+        while let Some(this) = end {
+            let debug = format!("{this:?}");
+            let name = debug.split([' ', '(']).next().unwrap();
+            let row = rows.next().unwrap_or_default();
+            assert!(
+                row.starts_with(&format!("| `{name}` | {} | ", this.by())),
+                "{name}, {}: {row}",
+                this.by()
+            );
+            end = after(Some(&this));
+        }
+        assert_eq!(rows.next(), None);
     }
 }
