@@ -4,7 +4,7 @@ use core::error::Error;
 use core::fmt;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::{Halt, OpenError, SendError};
+use fixbolt_session::{ChangeError, OpenError};
 
 use crate::unanswered::Unanswered;
 
@@ -72,24 +72,27 @@ pub enum OperationError {
     /// The time has passed after the session's worker began with it. It continues: a Logout is on
     /// its way, a connection is being made, or a callback of the application has not returned.
     TimedOut,
-    /// The author and the reason of the change have more than [`Change::MAX_SIZE`] bytes together.
-    ChangeTooLong,
-    /// The session has a connection: log it out first.
-    Connected,
-    /// The session is not logged on.
-    NotLoggedOn,
+    /// The author and the reason of the change are too long.
+    ChangeTooLong {
+        /// The bytes that they may have together, [`Change::MAX_SIZE`].
+        most: usize,
+        /// The bytes that they have.
+        found: usize,
+    },
     /// The session is switched off: switch it on first.
     Disabled,
-    /// The session is halted.
-    Halted(Halt),
-    /// The session is not halted by a message on which the application failed.
-    NotHalted,
     /// The session is an acceptor: its counterparty connects.
     NotInitiator,
-    /// The session layer or the store refused the change, and nothing was changed.
-    Refused(SendError),
+    /// The session refused the change.
+    Refused(ChangeError),
     /// The store could not be reopened, or not closed cleanly.
     Store(OpenError),
+}
+
+impl From<ChangeError> for OperationError {
+    fn from(error: ChangeError) -> Self {
+        Self::Refused(error)
+    }
 }
 
 impl From<Unanswered> for OperationError {
@@ -110,16 +113,11 @@ impl fmt::Display for OperationError {
             Self::OwnThread => f.write_str("called in a callback, or on the thread that drives the engine, which must not wait: use another thread"),
             Self::Withdrawn => f.write_str("not begun within the time limit, because the session's worker is busy; it will not be done"),
             Self::TimedOut => f.write_str("not done within the time limit; it continues"),
-            Self::ChangeTooLong => write!(
+            Self::ChangeTooLong { most, found } => write!(
                 f,
-                "the author and the reason of a change may have {} bytes together",
-                Change::MAX_SIZE
+                "the author and the reason of a change may have {most} bytes together; these have {found}"
             ),
-            Self::Connected => f.write_str("the session has a connection: log it out first"),
-            Self::NotLoggedOn => f.write_str("the session is not logged on"),
             Self::Disabled => f.write_str("the session is disabled: enable it first"),
-            Self::Halted(halt) => write!(f, "the session is halted: {halt}"),
-            Self::NotHalted => f.write_str("the session is not halted by a message"),
             Self::NotInitiator => f.write_str("the counterparty connects for this session"),
             Self::Refused(error) => error.fmt(f),
             Self::Store(error) => error.fmt(f),

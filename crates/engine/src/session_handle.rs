@@ -4,7 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use fixbolt_codec::{EncodeError, EncodeErrorKind, SeqNum, Tag};
-use fixbolt_session::{SendError, SessionEnd, SessionId, SessionState, WaitsFor};
+use fixbolt_session::{ChangeError, SendError, SessionEnd, SessionId, SessionState, WaitsFor};
 
 use crate::command::{Command, Outcome};
 use crate::operation::{Change, Operation, OperationError};
@@ -27,13 +27,15 @@ use crate::session_registry::SessionLink;
 ///
 /// Every change can fail with [`OperationError::NoSession`], [`OperationError::Stopped`],
 /// [`OperationError::OwnThread`], [`OperationError::ChangeTooLong`], [`OperationError::Withdrawn`]
-/// and [`OperationError::TimedOut`]; the other errors are listed with each method.
+/// and [`OperationError::TimedOut`], and with [`OperationError::Refused`] if the session refuses
+/// it: with [`ChangeError::Send`] if its store is closed or refuses the record, and with what is
+/// listed with each method.
 ///
 /// ```
 /// use std::time::Duration;
 ///
 /// use fixbolt::codec::{Message, SeqNum};
-/// use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings};
+/// use fixbolt::session::{Application, ChangeError, Delivery, Failure, Role, SessionSettings};
 /// use fixbolt::session::{SessionState, Turn};
 /// use fixbolt::{Change, Engine, OperationError};
 ///
@@ -54,7 +56,7 @@ use crate::session_registry::SessionLink;
 /// session.set_numbers(Change::new("jane", "agreed by telephone"), Some(SeqNum(12)), None, limit)?;
 /// assert_eq!(session.next_in(), SeqNum(12));
 /// let out = session.log_out(Change::new("jane", "end of day"), "", limit);
-/// assert_eq!(out, Err(OperationError::NotLoggedOn));
+/// assert_eq!(out, Err(OperationError::Refused(ChangeError::NotLoggedOn)));
 /// session.disable(Change::new("jane", "holiday"), "", limit)?;
 /// assert_eq!(session.state(), SessionState::Disabled);
 /// engine.stop()?;
@@ -113,7 +115,7 @@ impl SessionHandle {
     /// logged on, for at most `limit`.
     ///
     /// # Errors
-    /// [`OperationError::NotInitiator`], [`OperationError::Disabled`], [`OperationError::Halted`].
+    /// [`OperationError::NotInitiator`], [`OperationError::Disabled`], [`ChangeError::Halted`].
     pub fn log_on(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
         self.operate(Operation::LogOn, change, limit).map(drop)
     }
@@ -125,8 +127,8 @@ impl SessionHandle {
     /// and an acceptor when its counterparty does: [`SessionHandle::disable`] keeps it logged off.
     ///
     /// # Errors
-    /// [`OperationError::NotLoggedOn`] if there is no connection; [`OperationError::Refused`] if
-    /// `text` contains SOH.
+    /// [`ChangeError::NotLoggedOn`] if there is no connection; [`ChangeError::Send`] if `text`
+    /// contains SOH.
     pub fn log_out(
         &self,
         change: Change<'_>,
@@ -134,13 +136,13 @@ impl SessionHandle {
         limit: Duration,
     ) -> Result<SessionEnd, OperationError> {
         let operation = Operation::LogOut { text: logout_text(text)? };
-        self.operate(operation, change, limit)?.ok_or(OperationError::NotLoggedOn)
+        self.operate(operation, change, limit)?.ok_or(OperationError::Refused(ChangeError::NotLoggedOn))
     }
 
     /// Enables the session: an initiator connects at once.
     ///
     /// # Errors
-    /// [`OperationError::Refused`].
+    /// What every change can fail with: see [`SessionHandle`].
     pub fn enable(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
         self.operate(Operation::Enable, change, limit).map(drop)
     }
@@ -152,7 +154,7 @@ impl SessionHandle {
     /// for the end, for at most `limit`.
     ///
     /// # Errors
-    /// [`OperationError::Refused`].
+    /// [`ChangeError::Send`] if `text` contains SOH.
     pub fn disable(&self, change: Change<'_>, text: &str, limit: Duration) -> Result<(), OperationError> {
         let operation = Operation::Disable { text: logout_text(text)? };
         self.operate(operation, change, limit).map(drop)
@@ -162,7 +164,7 @@ impl SessionHandle {
     /// [`SessionHandle::reset`] begins again.
     ///
     /// # Errors
-    /// [`OperationError::Refused`].
+    /// [`ChangeError::NextNumOutTooLow`], [`ChangeError::SeqNumOutOfRange`].
     pub fn set_numbers(
         &self,
         change: Change<'_>,
@@ -177,7 +179,7 @@ impl SessionHandle {
     /// do the same. For a session that is logged on, see [`SessionHandle::reset_in_session`].
     ///
     /// # Errors
-    /// [`OperationError::Connected`], [`OperationError::Halted`], [`OperationError::Refused`].
+    /// [`ChangeError::Connected`], [`ChangeError::Halted`].
     pub fn reset(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
         self.operate(Operation::Reset, change, limit).map(drop)
     }
@@ -194,8 +196,8 @@ impl SessionHandle {
     /// [`SessionEnd::ResetUnanswered`].
     ///
     /// # Errors
-    /// [`OperationError::NotLoggedOn`], [`OperationError::Halted`]; [`OperationError::Refused`] if
-    /// messages are missing or are being sent again, or a reset has already begun.
+    /// [`ChangeError::NotLoggedOn`], [`ChangeError::Halted`], [`ChangeError::MessagesPending`],
+    /// [`ChangeError::ResetHasBegun`], [`ChangeError::NoResetSeqNumFlag`].
     pub fn reset_in_session(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
         self.operate(Operation::ResetInSession, change, limit).map(drop)
     }
@@ -204,7 +206,7 @@ impl SessionHandle {
     /// after any silence.
     ///
     /// # Errors
-    /// [`OperationError::NotLoggedOn`], [`OperationError::Refused`].
+    /// [`ChangeError::NotLoggedOn`]; [`ChangeError::Send`] if the outbox is full.
     pub fn send_test_request(&self, limit: Duration) -> Result<(), OperationError> {
         self.ask(Operation::TestRequest, String::new(), limit).map(drop)
     }
@@ -212,7 +214,7 @@ impl SessionHandle {
     /// Skips the message on which the application failed, which ends `Halted(PoisonMessage)`.
     ///
     /// # Errors
-    /// [`OperationError::NotHalted`], [`OperationError::Refused`].
+    /// [`ChangeError::NotHalted`].
     pub fn skip_poison_message(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
         self.operate(Operation::SkipPoisonMessage, change, limit).map(drop)
     }
@@ -221,7 +223,7 @@ impl SessionHandle {
     /// `Halted(PoisonMessage)`.
     ///
     /// # Errors
-    /// [`OperationError::NotHalted`], [`OperationError::Refused`].
+    /// [`ChangeError::NotHalted`].
     pub fn retry_poison_message(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
         self.operate(Operation::RetryPoisonMessage, change, limit).map(drop)
     }
@@ -250,7 +252,7 @@ impl SessionHandle {
     /// a reset of its sequence numbers, is agreed with its counterparty.
     ///
     /// # Errors
-    /// [`OperationError::Refused`].
+    /// What every change can fail with: see [`SessionHandle`].
     pub fn confirm_clock(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
         self.operate(Operation::ConfirmClock, change, limit).map(drop)
     }
@@ -262,7 +264,7 @@ impl SessionHandle {
     /// [`Engine::connect`](crate::Engine::connect) can add the session again.
     ///
     /// # Errors
-    /// [`OperationError::Connected`]; [`OperationError::Store`] if the journal could not be closed
+    /// [`ChangeError::Connected`]; [`OperationError::Store`] if the journal could not be closed
     /// cleanly (the session is removed all the same).
     pub fn remove(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
         self.operate(Operation::Remove, change, limit).map(drop)
@@ -270,8 +272,9 @@ impl SessionHandle {
 
     /// Asks for a change, which is recorded.
     fn operate(&self, operation: Operation, change: Change<'_>, limit: Duration) -> Outcome {
-        if change.by.len().saturating_add(change.why.len()) > Change::MAX_SIZE {
-            return Err(OperationError::ChangeTooLong);
+        let (most, found) = (Change::MAX_SIZE, change.by.len().saturating_add(change.why.len()));
+        if found > most {
+            return Err(OperationError::ChangeTooLong { most, found });
         }
         self.ask(operation, change.to_string(), limit)
     }
@@ -290,7 +293,7 @@ impl SessionHandle {
 fn logout_text(text: &str) -> Result<String, OperationError> {
     if text.contains('\u{1}') {
         let error = EncodeError::new(Tag::new(58), EncodeErrorKind::Soh);
-        return Err(OperationError::Refused(SendError::Encode(error)));
+        return Err(ChangeError::Send(SendError::Encode(error)).into());
     }
     Ok(text.to_owned())
 }

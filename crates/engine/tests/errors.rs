@@ -9,7 +9,7 @@ use fixbolt::codec::{
     Tag, TierError, UnknownVersion, ValueError, Version, WrongMessage,
 };
 use fixbolt::config::{ConfigError, ConfigErrors, SourceLine};
-use fixbolt::session::{GarbledError, Halt, InvalidSessionId, OpenError, SendError, SessionId};
+use fixbolt::session::{ChangeError, GarbledError, Halt, InvalidSessionId, OpenError, SendError, SessionId};
 use fixbolt::store::StoreError;
 use fixbolt::{EngineError, OperationError, PostError};
 
@@ -54,10 +54,10 @@ fn all() -> Vec<Box<dyn Error>> {
         Box::new(GarbledError::Index(IndexError::MsgTypeNotThird)),
         Box::new(PostError::Encode(encode())),
         Box::new(PostError::Full),
-        Box::new(OperationError::Refused(SendError::Store(full()))),
+        Box::new(OperationError::Refused(ChangeError::Send(SendError::Store(full())))),
         Box::new(OperationError::Store(OpenError::Store(full()))),
-        Box::new(OperationError::Halted(Halt::StoreFailed(full()))),
-        Box::new(OperationError::ChangeTooLong),
+        Box::new(OperationError::Refused(ChangeError::Halted(Halt::StoreFailed(full())))),
+        Box::new(OperationError::ChangeTooLong { most: 4096, found: 5000 }),
         Box::new(OperationError::Withdrawn),
         Box::new(config.clone()),
         Box::new(ConfigErrors::from(config.clone())),

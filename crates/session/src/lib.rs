@@ -35,6 +35,7 @@ pub use calls::matrix::MatrixState;
 pub use calls::sessions::Sessions;
 pub use core::observer::{WireMessage, WireObserver};
 pub use events::attempt::{AttemptFailure, FailedAttempt, NextAttempt};
+pub use events::change_error::ChangeError;
 pub use events::end::{EndedBy, Halt, Misbehavior, SessionEnd};
 pub use events::error::SendError;
 pub use events::event::{Accepted, Event, GarbledError, Ticket, Unreached};

@@ -11,7 +11,8 @@ use fixbolt_conformance::testing::{Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt_session::{
-    Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, Unreached, WhileLoggedOff,
+    ChangeError, Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, Unreached,
+    WhileLoggedOff,
 };
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
@@ -298,7 +299,7 @@ fn a_store_that_is_locked_by_a_repair_is_retried_at_growing_intervals() {
         assert!(side.log_out(0, "").is_err());
         assert!(side.skip(0, "desk: seen").is_err());
         let set = side.set_numbers(0, (None, Some(SeqNum(9))), "");
-        assert_eq!(set, Err(SendError::Unavailable));
+        assert_eq!(set, Err(ChangeError::Send(SendError::Unavailable)));
         side.show_store(0);
         side.connect(0);
         assert_eq!(side.disconnect(0), None);

@@ -2,7 +2,7 @@
 
 use fixbolt_codec::SeqNum;
 use fixbolt_conformance::testing::{Mood, Side, settings};
-use fixbolt_session::{Halt, Role, SendError, SessionSettings};
+use fixbolt_session::{ChangeError, Halt, Role, SessionSettings};
 
 fn logged_on(change: fn(&mut SessionSettings)) -> Side {
     Side::new(vec![settings("PEER", Role::Acceptor).with(change)]).logged_on()
@@ -12,9 +12,14 @@ fn logged_on(change: fn(&mut SessionSettings)) -> Side {
 #[test]
 fn a_sequence_number_that_cannot_be_set_halts_nothing() {
     let mut side = logged_on(|_| {});
-    for numbers in [(None, Some(SeqNum::MAX)), (Some(SeqNum::MAX), None), (Some(SeqNum::ZERO), None)] {
-        let set = side.set_numbers(0, numbers, "typing error");
-        assert!(matches!(set, Err(SendError::Application(_))), "{set:?}");
+    let out_of_range = |found| ChangeError::SeqNumOutOfRange { found };
+    for (numbers, error) in [
+        ((None, Some(SeqNum::MAX)), out_of_range(SeqNum::MAX)),
+        ((Some(SeqNum::MAX), None), out_of_range(SeqNum::MAX)),
+        ((Some(SeqNum::ZERO), None), out_of_range(SeqNum::ZERO)),
+        ((None, Some(SeqNum(1))), ChangeError::NextNumOutTooLow { least: SeqNum(2), found: SeqNum(1) }),
+    ] {
+        assert_eq!(side.set_numbers(0, numbers, "typing error"), Err(error));
         assert_eq!((side.halted(0), side.next(0).close), (None, false));
     }
 }

@@ -11,8 +11,8 @@ use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
-    LogonFault, Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionSettings, Unreached,
-    WhileLoggedOff,
+    ChangeError, LogonFault, Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionSettings,
+    Unreached, WhileLoggedOff,
 };
 
 const ANSWER: &str = "35=A|34=1|98=0|108=30|141=Y|";
@@ -22,7 +22,7 @@ fn numbers(side: &Side) -> (u64, u64) {
     (next_in.0, next_out.0)
 }
 
-fn begin(side: &mut Side) -> Result<(), SendError> {
+fn begin(side: &mut Side) -> Result<(), ChangeError> {
     side.reset_in_session(0, "jane: end of day")
 }
 
@@ -67,7 +67,7 @@ fn a_reset_is_a_test_request_then_both_logons_and_both_sides_continue_with_2() {
 #[test]
 fn a_version_without_reset_seq_num_flag_has_no_reset_in_the_session() {
     let mut side = logged_on(|s| s.id = SessionId::new(Version::Fix40, "US", "PEER").unwrap());
-    assert!(matches!(begin(&mut side), Err(SendError::Application(why)) if why.contains("FIX.4.0")));
+    assert_eq!(begin(&mut side), Err(ChangeError::NoResetSeqNumFlag));
     assert_eq!(kinds(&side.take(0)), "");
     assert_eq!(numbers(&side), (3, 3));
 }
@@ -101,7 +101,7 @@ fn a_reset_waits_for_a_gap_before_the_heartbeat_and_begins_in_none() {
     assert_eq!(numbers(&side), (1, 2));
     let mut side = logged_on(|_| {});
     side.say(0, "35=0|34=9|");
-    assert!(matches!(begin(&mut side), Err(SendError::Application(_))));
+    assert_eq!(begin(&mut side), Err(ChangeError::MessagesPending));
 }
 
 // R-RESET-8
@@ -109,7 +109,7 @@ fn a_reset_waits_for_a_gap_before_the_heartbeat_and_begins_in_none() {
 fn without_a_heartbeat_the_reset_is_abandoned_and_the_session_continues() {
     let mut side = logged_on(|s| s.logon_timeout = Duration::from_secs(7));
     begin(&mut side).unwrap();
-    assert!(matches!(begin(&mut side), Err(SendError::Application(_))));
+    assert_eq!(begin(&mut side), Err(ChangeError::ResetHasBegun));
     side.take(0);
     side.pass(Duration::from_secs(7));
     assert!(side.next(0).deadline.unwrap() <= side.now.mono);
@@ -409,9 +409,9 @@ fn two_sides_that_begin_at_once_settle() {
 fn a_reset_needs_a_session_that_is_logged_on() {
     let settings = settings("PEER", Role::Acceptor);
     let mut side = Side::new(vec![settings]);
-    assert_eq!(begin(&mut side), Err(SendError::NotLoggedOn));
+    assert_eq!(begin(&mut side), Err(ChangeError::NotLoggedOn));
     side.connect(0);
-    assert_eq!(begin(&mut side), Err(SendError::NotLoggedOn));
+    assert_eq!(begin(&mut side), Err(ChangeError::NotLoggedOn));
     assert_eq!(side.numbers(0), Some((SeqNum(1), SeqNum(1))));
 }
 

@@ -132,7 +132,7 @@ fn a_test_request_of_an_operator_that_finds_no_room_needs_no_answer() {
 #[test]
 fn the_test_request_of_a_reset_in_the_session_that_finds_no_room_needs_no_answer() {
     let mut side = full();
-    assert_eq!(side.reset_in_session(0, "a test"), Err(SendError::BackPressure));
+    assert_eq!(side.reset_in_session(0, "a test"), Err(SendError::BackPressure.into()));
     goes_on(side);
 }
 

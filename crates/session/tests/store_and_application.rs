@@ -9,8 +9,8 @@ use fixbolt_conformance::testing::{App, BEGIN, Side, kinds, order, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::{Generation, Position, Record, RecordKind, Recovered, Store, StoreError};
 use fixbolt_session::{
-    Direction, Failure, Halt, Role, SendError, SessionId, SessionKey, SessionReject, SessionRejectReason,
-    SessionSettings,
+    ChangeError, Direction, Failure, Halt, Role, SendError, SessionId, SessionKey, SessionReject,
+    SessionRejectReason, SessionSettings,
 };
 
 #[test]
@@ -152,7 +152,7 @@ fn a_store_that_is_damaged_where_the_application_reads_it_halts_as_damaged_and_i
     assert_eq!(side.halted(0), Some(&halt));
     // The store is closed for this session: no call reaches it any more.
     let set = side.set_numbers(0, (None, Some(SeqNum(9))), "");
-    assert_eq!(set, Err(SendError::Unavailable));
+    assert_eq!(set, Err(ChangeError::Send(SendError::Unavailable)));
     // Repaired.
     *fault.lock().unwrap() = None;
     assert_eq!(side.resume(0, "a test"), Ok(()));

@@ -14,7 +14,7 @@ use fixbolt_journal::MemoryStore;
 use fixbolt_session::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
 use fixbolt_session::store::{RecordKind, Recovered, Store, StoreError, Waiting};
 use fixbolt_session::{
-    Accepted, Delivery, Event, Phase, Read, Role, SendError, SessionEnd, SessionId, SessionKey,
+    Accepted, ChangeError, Delivery, Event, Phase, Read, Role, SendError, SessionEnd, SessionId, SessionKey,
     SessionSettings, Ticket, Turn, Utc, WhileLoggedOff,
 };
 
@@ -432,8 +432,7 @@ fn a_reset_in_the_session_does_not_begin_while_messages_wait() {
     side.log_on(0, 1, "");
     send(&mut side, "a").unwrap();
     send(&mut side, "b").unwrap();
-    let refused = SendError::Application("messages are missing, wait, or are being sent again");
-    assert_eq!(side.reset_in_session(0, "daily"), Err(refused));
+    assert_eq!(side.reset_in_session(0, "daily"), Err(ChangeError::MessagesPending));
     side.take(0);
     assert_eq!(ids(&after(&mut side, 1000)), "b");
     assert_eq!(side.reset_in_session(0, "daily"), Ok(()));

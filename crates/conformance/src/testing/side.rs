@@ -8,9 +8,9 @@ use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Store, StoreError};
 use fixbolt_session::{
-    Accepted, Application, Event, Halt, MAX_MESSAGE_SIZE_BEFORE_LOGON, MatrixState, Mono, Next, Now,
-    OpenError, Phase, Read, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Socket,
-    Turn, Utc, WireObserver, WorkerWaker,
+    Accepted, Application, ChangeError, Event, Halt, MAX_MESSAGE_SIZE_BEFORE_LOGON, MatrixState, Mono, Next,
+    Now, OpenError, Phase, Read, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions,
+    Socket, Turn, Utc, WireObserver, WorkerWaker,
 };
 
 use super::desk::Desk;
@@ -391,7 +391,7 @@ impl<A: Application> Side<A> {
     ///
     /// # Errors
     /// Returns the error of the session.
-    pub fn confirm_clock(&mut self, n: usize, why: &str) -> Result<bool, SendError> {
+    pub fn confirm_clock(&mut self, n: usize, why: &str) -> Result<bool, ChangeError> {
         let key = self.keys[n];
         self.call(|sessions, now, app| sessions.confirm_clock(now, key, why, app))
     }
@@ -414,8 +414,8 @@ impl<A: Application> Side<A> {
     /// Disables or enables session `n`.
     ///
     /// # Errors
-    /// Returns a [`SendError`].
-    pub fn set_enabled(&mut self, n: usize, enabled: bool, why: &str) -> Result<(), SendError> {
+    /// Returns a [`ChangeError`].
+    pub fn set_enabled(&mut self, n: usize, enabled: bool, why: &str) -> Result<(), ChangeError> {
         let key = self.keys[n];
         self.call(|sessions, now, app| sessions.set_enabled(now, key, enabled, why, app))
     }
@@ -423,13 +423,13 @@ impl<A: Application> Side<A> {
     /// Sets the sequence numbers of session `n`: that expected next and that to be used next.
     ///
     /// # Errors
-    /// Returns a [`SendError`].
+    /// Returns a [`ChangeError`].
     pub fn set_numbers(
         &mut self,
         n: usize,
         numbers: (Option<SeqNum>, Option<SeqNum>),
         why: &str,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), ChangeError> {
         let key = self.keys[n];
         self.call(|sessions, now, app| sessions.set_numbers(now, key, numbers, why, app))
     }
@@ -437,8 +437,8 @@ impl<A: Application> Side<A> {
     /// Resets the sequence numbers of session `n` while it is logged on.
     ///
     /// # Errors
-    /// Returns a [`SendError`].
-    pub fn reset_in_session(&mut self, n: usize, why: &str) -> Result<(), SendError> {
+    /// Returns a [`ChangeError`].
+    pub fn reset_in_session(&mut self, n: usize, why: &str) -> Result<(), ChangeError> {
         let key = self.keys[n];
         self.call(|sessions, now, app| sessions.reset_in_session(now, key, why, app))
     }
@@ -455,8 +455,8 @@ impl<A: Application> Side<A> {
     /// Skips the message on which the application of session `n` fails.
     ///
     /// # Errors
-    /// Returns a [`SendError`].
-    pub fn skip(&mut self, n: usize, why: &str) -> Result<(), SendError> {
+    /// Returns a [`ChangeError`].
+    pub fn skip(&mut self, n: usize, why: &str) -> Result<(), ChangeError> {
         let key = self.keys[n];
         self.call(|sessions, now, app| sessions.skip(now, key, why, app))
     }

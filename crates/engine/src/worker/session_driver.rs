@@ -17,8 +17,9 @@ use std::sync::Arc;
 
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{
-    Application, AttemptFailure, Event, FailedAttempt, Mono, Next, OpenError, Read, Refusal, SendError,
-    SessionEnd, SessionId, SessionKey, SessionSettings, SessionState, Sessions, Socket, Utc, Writable,
+    Application, AttemptFailure, ChangeError, Event, FailedAttempt, Mono, Next, OpenError, Read, Refusal,
+    SendError, SessionEnd, SessionId, SessionKey, SessionSettings, SessionState, Sessions, Socket, Utc,
+    Writable,
 };
 
 use super::connection::{CLOSING_TIMEOUT, Received, Stage};
@@ -744,7 +745,7 @@ impl SessionDriver {
         let Some(status) = self.sessions.status(key) else { return Some(Err(OperationError::NoSession)) };
         match status.state() {
             SessionState::LoggedOn => Some(Ok(())),
-            SessionState::Halted(halt) => Some(Err(OperationError::Halted(halt))),
+            SessionState::Halted(halt) => Some(Err(ChangeError::Halted(halt).into())),
             SessionState::Disabled => Some(Err(OperationError::Disabled)),
             _ => None,
         }

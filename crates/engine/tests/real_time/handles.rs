@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::support::*;
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, SeqNum};
-use fixbolt::session::{Role, SendError, SessionState, WhileLoggedOff};
+use fixbolt::session::{ChangeError, Role, SendError, SessionState, WhileLoggedOff};
 use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle};
 
 /// Longer than any test takes.
@@ -376,12 +376,15 @@ fn what_an_operator_writes_cannot_add_fields_or_halt_the_session() {
     session.set_numbers(Change::new("jane", &longest), Some(SeqNum(2)), None, LIMIT).unwrap();
     let longer = "x".repeat(Change::MAX_SIZE - 3);
     let refused = session.set_numbers(Change::new("jane", &longer), Some(SeqNum(3)), None, LIMIT);
-    assert_eq!(refused, Err(OperationError::ChangeTooLong));
+    assert_eq!(refused, Err(OperationError::ChangeTooLong { most: 4096, found: 4097 }));
     session.set_numbers(JANE, Some(SeqNum(1)), None, LIMIT).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
     let refused = session.log_out(JANE, "bye\u{1}35=D", LONG);
-    assert!(matches!(refused, Err(OperationError::Refused(SendError::Encode(_)))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(OperationError::Refused(ChangeError::Send(SendError::Encode(_))))),
+        "{refused:?}"
+    );
     assert_eq!(session.state(), SessionState::LoggedOn);
     venue.stop().unwrap();
 }

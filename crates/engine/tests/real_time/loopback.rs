@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::support::*;
 use fixbolt::codec::{BodySink, Key, Memory, Message, MsgType, NewBody};
-use fixbolt::session::{Application, Delivery, Event, Failure, Role, SessionSettings, Turn};
+use fixbolt::session::{Application, ChangeError, Delivery, Event, Failure, Role, SessionSettings, Turn};
 use fixbolt::{Acceptance, Change, Engine, EngineError, Initiation, OperationError, PostError};
 use fixbolt_conformance::store::Late;
 use fixbolt_journal::MemoryStore;
@@ -435,7 +435,10 @@ fn a_poison_message_halts_its_session_until_it_is_skipped_and_the_others_go_on()
     let session = venue.session(&acceptor().id).unwrap();
     let change = Change::new("desk", "the order is nonsense");
     session.skip_poison_message(change, LIMIT).unwrap();
-    assert_eq!(session.skip_poison_message(change, LIMIT), Err(OperationError::NotHalted));
+    assert_eq!(
+        session.skip_poison_message(change, LIMIT),
+        Err(OperationError::Refused(ChangeError::NotHalted))
+    );
     let mut peer = Peer::connect(address);
     peer.seq = 4;
     peer.log_on();

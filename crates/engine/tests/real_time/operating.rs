@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::support::*;
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
 use fixbolt::session::{
-    Application, Delivery, Event, Failure, Halt, OpenError, Role, SendError, SessionEnd, SessionId,
-    SessionKey, SessionState, Turn,
+    Application, ChangeError, Delivery, Event, Failure, Halt, OpenError, Role, SendError, SessionEnd,
+    SessionId, SessionKey, SessionState, Turn,
 };
 use fixbolt::store::{DirectoryStore, RecordKind, Store};
 use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle};
@@ -17,6 +17,10 @@ use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(3600);
 const JANE: Change<'_> = Change::new("jane", "a test");
+
+const fn refused(error: ChangeError) -> OperationError {
+    OperationError::Refused(error)
+}
 
 fn venue() -> (Engine<Recorder>, Log, SessionHandle) {
     let (app, log) = Recorder::venue();
@@ -83,7 +87,7 @@ fn a_handle_shows_the_state_and_sequence_numbers_of_its_session() {
 #[test]
 fn log_out_waits_for_the_answer_and_returns_how_the_connection_ended() {
     let (venue, _log, session) = venue();
-    assert_eq!(session.log_out(JANE, "", LONG), Err(OperationError::NotLoggedOn));
+    assert_eq!(session.log_out(JANE, "", LONG), Err(refused(ChangeError::NotLoggedOn)));
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
     // There is no answer yet.
@@ -99,7 +103,8 @@ fn log_out_waits_for_the_answer_and_returns_how_the_connection_ended() {
     drop(peer);
     // A call that comes too late for this connection returns that there is none.
     let end = waiting.join().unwrap();
-    assert!(matches!(end, Ok(SessionEnd::LoggedOutByUs) | Err(OperationError::NotLoggedOn)), "{end:?}");
+    let too_late = refused(ChangeError::NotLoggedOn);
+    assert!(end == Ok(SessionEnd::LoggedOutByUs) || end == Err(too_late), "{end:?}");
     venue.stop().unwrap();
 }
 
@@ -182,11 +187,14 @@ fn sequence_numbers_are_set_and_reset_and_the_journal_records_who_and_why() {
     session.set_numbers(Change::new("jane", "agreed"), Some(SeqNum(7)), Some(SeqNum(9)), LIMIT).unwrap();
     assert_eq!((session.next_in(), session.next_out()), (SeqNum(7), SeqNum(9)));
     let down = session.set_numbers(JANE, None, Some(SeqNum(8)), LIMIT);
-    assert!(matches!(down, Err(OperationError::Refused(SendError::Application(_)))), "{down:?}");
+    let too_low = ChangeError::NextNumOutTooLow { least: SeqNum(9), found: SeqNum(8) };
+    assert_eq!(down, Err(refused(too_low)));
+    let none = session.set_numbers(JANE, Some(SeqNum(0)), None, LIMIT);
+    assert_eq!(none, Err(refused(ChangeError::SeqNumOutOfRange { found: SeqNum(0) })));
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.seq = 7;
     peer.log_on();
-    assert_eq!(session.reset(JANE, LIMIT), Err(OperationError::Connected));
+    assert_eq!(session.reset(JANE, LIMIT), Err(refused(ChangeError::Connected)));
     let logout = {
         let session = session.clone();
         std::thread::spawn(move || session.log_out(Change::new("tom", "end of day"), "", LONG))
@@ -236,7 +244,7 @@ fn sequence_numbers_are_set_and_reset_and_the_journal_records_who_and_why() {
 #[test]
 fn a_test_request_is_sent_if_the_session_is_logged_on() {
     let (venue, _log, session) = venue();
-    assert_eq!(session.send_test_request(LIMIT), Err(OperationError::NotLoggedOn));
+    assert_eq!(session.send_test_request(LIMIT), Err(refused(ChangeError::NotLoggedOn)));
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
     session.send_test_request(LIMIT).unwrap();
@@ -247,11 +255,11 @@ fn a_test_request_is_sent_if_the_session_is_logged_on() {
 #[test]
 fn a_reset_in_the_session_is_begun_and_told() {
     let (venue, _log, session) = venue();
-    assert_eq!(session.reset_in_session(JANE, LIMIT), Err(OperationError::NotLoggedOn));
+    assert_eq!(session.reset_in_session(JANE, LIMIT), Err(refused(ChangeError::NotLoggedOn)));
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
     session.reset_in_session(JANE, LIMIT).unwrap();
-    assert!(matches!(session.reset_in_session(JANE, LIMIT), Err(OperationError::Refused(_))));
+    assert_eq!(session.reset_in_session(JANE, LIMIT), Err(refused(ChangeError::ResetHasBegun)));
     let test = peer.receive();
     let id = test.split("|112=").nth(1).and_then(|rest| rest.split('|').next()).unwrap();
     peer.send("0", &format!("112={id}"));
@@ -283,7 +291,7 @@ fn sessions_are_added_to_a_running_engine_and_removed_while_they_are_logged_out(
     let mut sender = first.sender();
     assert_eq!(report(&mut sender), Ok(1));
     assert!(peer.receive().contains("|11=report|"));
-    assert_eq!(first.remove(JANE, LIMIT), Err(OperationError::Connected));
+    assert_eq!(first.remove(JANE, LIMIT), Err(refused(ChangeError::Connected)));
     let logout = {
         let first = first.clone();
         std::thread::spawn(move || first.log_out(JANE, "", LONG))
@@ -355,9 +363,15 @@ fn a_halted_session_is_resumed_by_its_handle() {
     let session = venue.session(&acceptor().id).unwrap();
     steering.refuse(&acceptor().id);
     let refused = session.set_numbers(JANE, Some(SeqNum(2)), None, LIMIT);
-    assert!(matches!(refused, Err(OperationError::Refused(SendError::Store(_)))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(OperationError::Refused(ChangeError::Send(SendError::Store(_))))),
+        "{refused:?}"
+    );
     assert!(matches!(session.state(), SessionState::Halted(Halt::StoreFailed(_))));
-    assert!(matches!(session.reset(JANE, LIMIT), Err(OperationError::Halted(Halt::StoreFailed(_)))));
+    let reset = session.reset(JANE, LIMIT);
+    let halted =
+        |error: &_| matches!(error, OperationError::Refused(ChangeError::Halted(Halt::StoreFailed(_))));
+    assert!(reset.as_ref().is_err_and(halted), "{reset:?}");
     assert!(matches!(session.resume(JANE, LIMIT), Err(OperationError::Store(OpenError::Store(_)))));
     steering.allow();
     assert_eq!(session.resume(JANE, LIMIT), Ok(()));

@@ -5,6 +5,7 @@ use fixbolt_codec::SeqNum;
 
 use crate::api::application::Application;
 use crate::calls::sessions::Sessions;
+use crate::events::change_error::ChangeError;
 use crate::events::error::SendError;
 use crate::events::open_error::OpenError;
 use crate::values::key::SessionKey;
@@ -45,15 +46,15 @@ impl Sessions {
     /// The store records the reason.
     ///
     /// # Errors
-    /// Returns [`SendError::Unavailable`] if the session is not halted by a poison message, and
-    /// otherwise the error of the store.
+    /// Returns [`ChangeError::NotHalted`], and [`ChangeError::Send`] if the session is not open or
+    /// its store refuses the record.
     pub fn skip(
         &mut self,
         now: Now,
         key: SessionKey,
         why: &str,
         app: &mut dyn Application,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), ChangeError> {
         self.call(now, key, app).ok_or(SendError::Unavailable)?.end_poison(why, true)
     }
 
@@ -61,15 +62,15 @@ impl Sessions {
     /// The store records the reason.
     ///
     /// # Errors
-    /// Returns [`SendError::Unavailable`] if the session is not halted by a poison message, and
-    /// otherwise the error of the store.
+    /// Returns [`ChangeError::NotHalted`], and [`ChangeError::Send`] if the session is not open or
+    /// its store refuses the record.
     pub fn retry(
         &mut self,
         now: Now,
         key: SessionKey,
         why: &str,
         app: &mut dyn Application,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), ChangeError> {
         self.call(now, key, app).ok_or(SendError::Unavailable)?.end_poison(why, false)
     }
 
@@ -77,15 +78,15 @@ impl Sessions {
     /// keeps the earlier messages. The counterparty must reset its own.
     ///
     /// # Errors
-    /// Returns [`SendError::Unavailable`] if the session is halted or not open,
-    /// [`SendError::Application`] if it has a connection, and otherwise the error of the store.
+    /// Returns [`ChangeError::Halted`], [`ChangeError::Connected`], and [`ChangeError::Send`] if
+    /// the session is not open or its store refuses the record.
     pub fn reset(
         &mut self,
         now: Now,
         key: SessionKey,
         why: &str,
         app: &mut dyn Application,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), ChangeError> {
         self.call(now, key, app).ok_or(SendError::Unavailable)?.reset_by_operator(why)
     }
 
@@ -104,17 +105,17 @@ impl Sessions {
     /// [`SessionEnd::ResetUnanswered`](crate::SessionEnd::ResetUnanswered).
     ///
     /// # Errors
-    /// Returns [`SendError::Unavailable`] if the session is halted or not open,
-    /// [`SendError::NotLoggedOn`], [`SendError::Application`] if messages are missing or are being
-    /// sent again, if a reset has already begun or in FIX.4.0, which has no ResetSeqNumFlag, and
-    /// [`SendError::BackPressure`] if the outbox is full.
+    /// Returns [`ChangeError::Halted`], [`ChangeError::NotLoggedOn`],
+    /// [`ChangeError::MessagesPending`], [`ChangeError::ResetHasBegun`],
+    /// [`ChangeError::NoResetSeqNumFlag`] in FIX.4.0, and [`ChangeError::Send`] if the session is
+    /// not open or the outbox is full.
     pub fn reset_in_session(
         &mut self,
         now: Now,
         key: SessionKey,
         why: &str,
         app: &mut dyn Application,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), ChangeError> {
         self.call(now, key, app).ok_or(SendError::Unavailable)?.begin_reset(why)
     }
 
@@ -123,8 +124,7 @@ impl Sessions {
     /// is enabled.
     ///
     /// # Errors
-    /// Returns [`SendError::Unavailable`] if the session's store is closed, and otherwise the error
-    /// of the store; nothing was changed then.
+    /// Returns [`ChangeError::Send`] if the session's store is closed or refuses the record.
     pub fn set_enabled(
         &mut self,
         now: Now,
@@ -132,33 +132,30 @@ impl Sessions {
         enabled: bool,
         why: &str,
         app: &mut dyn Application,
-    ) -> Result<(), SendError> {
-        self.call(now, key, app).ok_or(SendError::Unavailable)?.enable(enabled, why)
+    ) -> Result<(), ChangeError> {
+        Ok(self.call(now, key, app).ok_or(SendError::Unavailable)?.enable(enabled, why)?)
     }
 
     /// Records an operator's action that changes no sequence number.
     ///
     /// # Errors
-    /// Returns [`SendError::Unavailable`] if the session's store is closed, and otherwise the error
-    /// of the store.
+    /// Returns [`ChangeError::Send`] if the session's store is closed or refuses the record.
     pub fn record(
         &mut self,
         now: Now,
         key: SessionKey,
         why: &str,
         app: &mut dyn Application,
-    ) -> Result<(), SendError> {
-        self.call(now, key, app).ok_or(SendError::Unavailable)?.record_why(why)
+    ) -> Result<(), ChangeError> {
+        Ok(self.call(now, key, app).ok_or(SendError::Unavailable)?.record_why(why)?)
     }
 
     /// Sets the next sequence numbers on an operator's order; `None` leaves one unchanged. The
     /// store records the change with the reason.
     ///
     /// # Errors
-    /// Returns [`SendError::Application`] if NextNumOut would be lowered, because a sequence number
-    /// is never used again with another body, or if a sequence number is out of range. Returns
-    /// [`SendError::Unavailable`] if the session's store is closed, and otherwise the error of the
-    /// store.
+    /// Returns [`ChangeError::NextNumOutTooLow`], [`ChangeError::SeqNumOutOfRange`], and
+    /// [`ChangeError::Send`] if the session's store is closed or refuses the record.
     pub fn set_numbers(
         &mut self,
         now: Now,
@@ -166,7 +163,7 @@ impl Sessions {
         numbers: (Option<SeqNum>, Option<SeqNum>),
         why: &str,
         app: &mut dyn Application,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), ChangeError> {
         self.call(now, key, app).ok_or(SendError::Unavailable)?.set_numbers(numbers, why)
     }
 
@@ -175,15 +172,14 @@ impl Sessions {
     /// store records the reason. Returns whether another time did count.
     ///
     /// # Errors
-    /// Returns [`SendError::Unavailable`] if the session is not open, and otherwise the error of
-    /// the store.
+    /// Returns [`ChangeError::Send`] if the session is not open or its store refuses the record.
     pub fn confirm_clock(
         &mut self,
         now: Now,
         key: SessionKey,
         why: &str,
         app: &mut dyn Application,
-    ) -> Result<bool, SendError> {
+    ) -> Result<bool, ChangeError> {
         let mut call = self.call(now, key, app).ok_or(SendError::Unavailable)?;
         call.record_why(why)?;
         Ok(call.confirm_clock())

@@ -39,6 +39,9 @@ pub enum SendError {
     NotLoggedOn,
     /// The session is halted or does not exist.
     Unavailable,
+    /// The message has PossDupFlag (43) Y, and the session does not send possible duplicates of the
+    /// application ([`allow_poss_dup`](crate::SessionSettings::allow_poss_dup)).
+    PossDupNotAllowed,
     /// The MsgType belongs to the session layer (0 1 2 3 4 5 A), which sends such messages itself.
     SessionMessage,
     /// The message is larger than the counterparty or the settings allow, or its turn writes more
@@ -94,6 +97,9 @@ impl fmt::Display for SendError {
             }
             Self::NotLoggedOn => f.write_str("the session is not logged on"),
             Self::Unavailable => f.write_str("the session is halted or does not exist"),
+            Self::PossDupNotAllowed => {
+                f.write_str("the session does not send possible duplicates (AllowPosDup)")
+            }
             Self::SessionMessage => f.write_str("the session layer writes this MsgType itself"),
             Self::TooLarge { limit } => write!(f, "larger than {limit} bytes"),
             Self::Invalid { reason, tag, order, .. } => {

@@ -1,6 +1,7 @@
 //! What the application is told, and by whose doing.
 
 pub(crate) mod attempt;
+pub(crate) mod change_error;
 pub(crate) mod end;
 pub(crate) mod error;
 pub(crate) mod event;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use fixbolt_codec::SeqNum;
 
 use crate::decide::due::{self, LogOutByUs};
+use crate::events::change_error::ChangeError;
 use crate::events::end::Halt;
 use crate::events::error::SendError;
 use crate::events::event::Event;
@@ -39,18 +40,18 @@ impl Call<'_> {
     }
 
     /// Resets both sequence numbers to 1 without a connection.
-    pub(crate) fn reset_by_operator(&mut self, why: &str) -> Result<(), SendError> {
+    pub(crate) fn reset_by_operator(&mut self, why: &str) -> Result<(), ChangeError> {
         let session = self.session();
-        if session.standing.halted.is_some() {
-            return Err(SendError::Unavailable);
+        if let Some(halt) = &session.standing.halted {
+            return Err(ChangeError::Halted(halt.clone()));
         }
         if session.state.connection.is_some() {
-            return Err(SendError::Application("the session has a connection: log it out first"));
+            return Err(ChangeError::Connected);
         }
         self.begin();
         if let Err(error) = self.reset(why) {
             self.rollback();
-            return Err(error);
+            return Err(error.into());
         }
         self.commit()?;
         self.session_mut().state.accepted_too_low = false;
@@ -86,17 +87,16 @@ impl Call<'_> {
         &mut self,
         numbers: (Option<SeqNum>, Option<SeqNum>),
         why: &str,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), ChangeError> {
         let stored = self.session().state.stored;
         let next_in = numbers.0.unwrap_or(stored.next_in);
         let next_out = numbers.1.unwrap_or(stored.next_out);
         if next_out < stored.next_out {
-            return Err(SendError::Application("NextNumOut cannot be lowered: reset the session instead"));
+            return Err(ChangeError::NextNumOutTooLow { least: stored.next_out, found: next_out });
         }
-        if [next_in, next_out].iter().any(|seq| !(SeqNum::ONE..SeqNum::MAX).contains(seq)) {
-            return Err(SendError::Application(
-                "a sequence number must be at least 1 and below the largest one",
-            ));
+        let usable = SeqNum::ONE..SeqNum::MAX;
+        if let Some(found) = [next_in, next_out].into_iter().find(|seq| !usable.contains(seq)) {
+            return Err(ChangeError::SeqNumOutOfRange { found });
         }
         self.change(why, |session| {
             let stored = &mut session.state.stored;
@@ -112,9 +112,9 @@ impl Call<'_> {
     }
 
     /// Ends the halt by a poison message, which is skipped or offered again.
-    pub(crate) fn end_poison(&mut self, why: &str, skip: bool) -> Result<(), SendError> {
+    pub(crate) fn end_poison(&mut self, why: &str, skip: bool) -> Result<(), ChangeError> {
         let Some(Halt::PoisonMessage { seq, .. }) = self.session().standing.halted else {
-            return Err(SendError::Unavailable);
+            return Err(ChangeError::NotHalted);
         };
         self.change(why, |session| {
             let stored = &mut session.state.stored;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use fixbolt_codec::{Message, SeqNum, Version};
 
 use crate::decide::logon;
-use crate::events::error::SendError;
+use crate::events::change_error::ChangeError;
 use crate::events::event::Event;
 use crate::perform::call::Call;
 use crate::send::seal::SendKind;
@@ -21,29 +21,27 @@ use crate::wire::admin_message::AdminMessage;
 
 impl Call<'_> {
     /// Begins a reset: sends the TestRequest.
-    pub(crate) fn begin_reset(&mut self, why: &str) -> Result<(), SendError> {
+    pub(crate) fn begin_reset(&mut self, why: &str) -> Result<(), ChangeError> {
         let session = self.session();
-        if session.standing.halted.is_some() {
-            return Err(SendError::Unavailable);
+        if let Some(halt) = &session.standing.halted {
+            return Err(ChangeError::Halted(halt.clone()));
         }
         if session.fixed.settings.id.version() < Version::Fix41 {
-            return Err(SendError::Application(
-                "FIX.4.0 has no ResetSeqNumFlag: reset between two connections",
-            ));
+            return Err(ChangeError::NoResetSeqNumFlag);
         }
-        let Some(connection) = &session.state.connection else { return Err(SendError::NotLoggedOn) };
+        let Some(connection) = &session.state.connection else { return Err(ChangeError::NotLoggedOn) };
         if connection.logon.phase() != Phase::LoggedOn || connection.end.is_some() {
-            return Err(SendError::NotLoggedOn);
+            return Err(ChangeError::NotLoggedOn);
         }
         if connection.resetting.is_some() {
-            return Err(SendError::Application("a reset of the sequence numbers has already begun"));
+            return Err(ChangeError::ResetHasBegun);
         }
         if is_busy(session) {
-            return Err(SendError::Application("messages are missing, wait, or are being sent again"));
+            return Err(ChangeError::MessagesPending);
         }
         let until = self.now.mono + session.fixed.settings.logon_timeout;
         let stage = ResetStage::Testing(self.test_request()?);
-        let Some(connection) = self.connection_mut() else { return Err(SendError::NotLoggedOn) };
+        let Some(connection) = self.connection_mut() else { return Err(ChangeError::NotLoggedOn) };
         let test_request = connection.test_requests;
         connection.resetting = Some(Arc::new(Resetting { stage, until, test_request, why: why.to_owned() }));
         Ok(())

@@ -135,7 +135,7 @@ impl<'a> Handle<'a> {
                 Some(SendError::SessionMessage)
             // R-POSSDUP-7
             } else if original.is_some() && !session.fixed.settings.allow_poss_dup {
-                Some(SendError::Application("the session does not send possible duplicates (AllowPosDup)"))
+                Some(SendError::PossDupNotAllowed)
             } else {
                 session.may_send(cause.is_some()).err()
             };

@@ -3,7 +3,7 @@
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{ConnectionNumber, Record, RecordKind};
-use fixbolt_session::{Now, SendError};
+use fixbolt_session::{ChangeError, Now};
 
 use super::application::{Part, write};
 use super::outcome::limit;
@@ -41,7 +41,7 @@ impl Replay<'_, '_> {
             b"5" => {
                 let text = text(first.body, 58);
                 let sent = self.sessions.log_out(now, self.key, &text, &mut self.app);
-                self.outside(sent, now);
+                self.outside(sent.map_err(ChangeError::from), now);
             }
             _ => {}
         }
@@ -76,12 +76,12 @@ impl Replay<'_, '_> {
                 let why = String::from_utf8_lossy(reset.body);
                 self.sessions.reset_in_session(now, self.key, &why, &mut self.app)
             }
-            None => self.sessions.test_request(now, self.key, &mut self.app),
+            None => self.sessions.test_request(now, self.key, &mut self.app).map_err(ChangeError::from),
         };
         self.outside(sent, now);
     }
 
-    fn outside(&mut self, sent: Result<(), SendError>, now: Now) {
+    fn outside(&mut self, sent: Result<(), ChangeError>, now: Now) {
         match sent {
             Ok(()) => self.comparison.count(limit::FROM_OUTSIDE, 1),
             Err(error) => self.app.refused.push(error.to_string()),

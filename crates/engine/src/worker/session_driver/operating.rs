@@ -1,6 +1,8 @@
 //! Carries out an operator's commands on a session.
 
-use fixbolt_session::{Application, OpenError, Phase, SendError, SessionKey, SessionState, Sessions};
+use fixbolt_session::{
+    Application, ChangeError, OpenError, Phase, SendError, SessionKey, SessionState, Sessions,
+};
 
 use super::SessionDriver;
 use crate::operation::{Operation, OperationError};
@@ -22,74 +24,47 @@ impl SessionDriver {
         if self.table.get(key).is_none() {
             return Operated::Done(Err(OperationError::NoSession));
         }
-        let result = match operation {
+        let (sessions, now) = (&mut self.sessions, cycle.now);
+        let changed = match operation {
             Operation::LogOn => return self.operate_log_on(key, why, cycle, app),
             Operation::LogOut { text } => {
-                if self.sessions.phase(key) == Phase::Disconnected {
-                    return Operated::Done(Err(OperationError::NotLoggedOn));
+                if sessions.phase(key) == Phase::Disconnected {
+                    return refused(ChangeError::NotLoggedOn);
                 }
-                match self.sessions.record(cycle.now, key, why, app) {
+                match sessions.record(now, key, why, app) {
                     Ok(()) => return self.begin_logout(key, &text, cycle, app),
                     refused => refused,
                 }
             }
             Operation::Enable => {
-                let enabled = self.sessions.set_enabled(cycle.now, key, true, why, app);
+                let enabled = sessions.set_enabled(now, key, true, why, app);
                 if enabled.is_ok() {
                     self.hasten(key);
                 }
                 enabled
             }
-            Operation::Disable { text } => match self.sessions.set_enabled(cycle.now, key, false, why, app) {
+            Operation::Disable { text } => match sessions.set_enabled(now, key, false, why, app) {
                 Ok(()) if self.table[key].connection.is_some() => {
                     return self.begin_logout(key, &text, cycle, app);
                 }
                 disabled => disabled,
             },
             Operation::SetNumbers { next_in, next_out } => {
-                self.sessions.set_numbers(cycle.now, key, (next_in, next_out), why, app)
+                sessions.set_numbers(now, key, (next_in, next_out), why, app)
             }
-            Operation::Reset => match self.state(key) {
-                Some(SessionState::Halted(halt)) => {
-                    return Operated::Done(Err(OperationError::Halted(halt)));
-                }
-                _ if self.table[key].connection.is_some() => {
-                    return Operated::Done(Err(OperationError::Connected));
-                }
-                _ => self.sessions.reset(cycle.now, key, why, app),
-            },
-            Operation::ResetInSession => {
-                if let Some(SessionState::Halted(halt)) = self.state(key) {
-                    return Operated::Done(Err(OperationError::Halted(halt)));
-                }
-                match self.sessions.reset_in_session(cycle.now, key, why, app) {
-                    Err(SendError::NotLoggedOn) => return Operated::Done(Err(OperationError::NotLoggedOn)),
-                    begun => begun,
-                }
-            }
-            Operation::TestRequest => match self.sessions.test_request(cycle.now, key, app) {
-                Err(SendError::NotLoggedOn) => return Operated::Done(Err(OperationError::NotLoggedOn)),
-                sent => sent,
-            },
-            Operation::SkipPoisonMessage | Operation::RetryPoisonMessage => {
-                let ended = if operation == Operation::SkipPoisonMessage {
-                    self.sessions.skip(cycle.now, key, why, app)
-                } else {
-                    self.sessions.retry(cycle.now, key, why, app)
-                };
-                match ended {
-                    Err(SendError::Unavailable) => return Operated::Done(Err(OperationError::NotHalted)),
-                    ended => ended,
-                }
-            }
+            Operation::Reset => sessions.reset(now, key, why, app),
+            Operation::ResetInSession => sessions.reset_in_session(now, key, why, app),
+            Operation::TestRequest => sessions.test_request(now, key, app).map_err(ChangeError::from),
+            Operation::SkipPoisonMessage => sessions.skip(now, key, why, app),
+            Operation::RetryPoisonMessage => sessions.retry(now, key, why, app),
             Operation::Resume => {
-                let resumed = self.sessions.resume(cycle.now, key, why, app);
+                let resumed = sessions.resume(now, key, why, app);
                 return Operated::Done(resumed.map(|()| None).map_err(OperationError::Store));
             }
-            Operation::ConfirmClock => self.sessions.confirm_clock(cycle.now, key, why, app).map(drop),
+            Operation::ConfirmClock => sessions.confirm_clock(now, key, why, app).map(drop),
             Operation::Remove => return Operated::Done(self.remove(key, why, cycle, app).map(|()| None)),
         };
-        Operated::Done(result.map(|()| None).map_err(OperationError::Refused))
+        changed.map_or_else(refused, |()| Operated::Done(Ok(None)))
     }
 
     fn operate_log_on(
@@ -104,12 +79,12 @@ impl SessionDriver {
         }
         match self.state(key) {
             Some(SessionState::LoggedOn) => return Operated::Done(Ok(None)),
-            Some(SessionState::Halted(halt)) => return Operated::Done(Err(OperationError::Halted(halt))),
+            Some(SessionState::Halted(halt)) => return refused(ChangeError::Halted(halt)),
             Some(SessionState::Disabled) => return Operated::Done(Err(OperationError::Disabled)),
             _ => {}
         }
         if let Err(error) = self.sessions.record(cycle.now, key, why, app) {
-            return Operated::Done(Err(OperationError::Refused(error)));
+            return refused(error);
         }
         self.hasten(key);
         Operated::Waits(Awaits::Logon)
@@ -149,19 +124,24 @@ impl SessionDriver {
         app: &mut dyn Application,
     ) -> Result<(), OperationError> {
         if self.table[key].connection.is_some() {
-            return Err(OperationError::Connected);
+            return Err(ChangeError::Connected.into());
         }
         // A store that is closed, because it is damaged or has failed, cannot record anything.
         match self.sessions.record(cycle.now, key, why, app) {
-            Ok(()) | Err(SendError::Unavailable) => {}
-            Err(error) => return Err(OperationError::Refused(error)),
+            Ok(()) | Err(ChangeError::Send(SendError::Unavailable)) => {}
+            Err(error) => return Err(error.into()),
         }
         let id = self.table[key].id.clone();
         let closed = self.close_session(key, Sessions::close, cycle, app);
         if closed == Err(OpenError::Connected) {
-            return Err(OperationError::Connected);
+            return Err(ChangeError::Connected.into());
         }
         tracing::info!(session = %id, reason = why, "the session was removed");
         closed.map_err(OperationError::Store)
     }
+}
+
+/// Returns the outcome of a command that the session refused.
+fn refused(error: ChangeError) -> Operated {
+    Operated::Done(Err(error.into()))
 }
