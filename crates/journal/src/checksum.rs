@@ -1,8 +1,10 @@
-//! CRC32C of records, in parallel streams where the processor supports it.
+//! CRC32C of records and of what else a journal's files hold, in parallel streams where the
+//! processor has an instruction for it.
 //!
-//! The `crc32c` crate defines the result and is the oracle. It computes a single stream unless the
-//! input is longer than most messages, and one stream of 256 bytes takes as long as the rest of an
-//! append. This module returns the same checksums, only faster.
+//! One stream of 256 bytes takes as long as the rest of an append. The `crc32c` crate, which the
+//! tests compare with, computes a single stream unless the input is longer than most messages, and
+//! has users compile three crates and a build script; so other processors than x86-64 leave it the
+//! work, and x86-64 does not need it.
 
 /// Number of words in a record's header.
 const HEADER_WORDS: usize = 10;
@@ -23,7 +25,30 @@ pub fn record(salt: u32, body: &[u8], header: &[u64; HEADER_WORDS]) -> u32 {
     for (to, word) in bytes[12..].chunks_exact_mut(8).zip(&header[2..]) {
         to.copy_from_slice(&word.to_le_bytes());
     }
-    crc32c::crc32c_append(crc32c::crc32c_append(salt, body), &bytes)
+    append(append(salt, body), &bytes)
+}
+
+/// Continues the checksum `crc` over `bytes`; 0 is that of no bytes.
+pub(crate) fn append(crc: u32, bytes: &[u8]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    return x86::append(crc, bytes).unwrap_or_else(|| by_bytes(crc, bytes));
+    #[cfg(not(target_arch = "x86_64"))]
+    crc32c::crc32c_append(crc, bytes)
+}
+
+/// Continues a checksum on an x86-64 processor without the instruction (before 2008).
+#[cfg(target_arch = "x86_64")]
+fn by_bytes(crc: u32, bytes: &[u8]) -> u32 {
+    const TABLE: [u32; 256] = {
+        let mut table = [0; 256];
+        let mut byte = 0;
+        while byte < table.len() {
+            table[byte] = advance(byte as u32, 8);
+            byte += 1;
+        }
+        table
+    };
+    !bytes.iter().fold(!crc, |state, byte| TABLE[usize::from(state as u8 ^ byte)] ^ (state >> 8))
 }
 
 /// What a mark in byte 13 of a header changes in the checksum of the record without it, whatever
@@ -51,7 +76,7 @@ mod x86 {
 
     use super::{HEADER_WORDS, advance};
 
-    /// Maximum number of words per stream; longer inputs are left to the crate.
+    /// Maximum number of words per stream; longer inputs are taken in pieces.
     const LANE_MOST: usize = 128;
 
     /// `SHIFT[n]` moves a checksum over `8 * n` bytes of zeros: x^(64n - 33) mod P, with reflected
@@ -85,12 +110,22 @@ mod x86 {
         available().then(|| unsafe { record_detected(salt, body, header) })
     }
 
+    #[allow(unsafe_code)]
+    pub(super) fn append(crc: u32, bytes: &[u8]) -> Option<u32> {
+        // SAFETY: as above.
+        available().then(|| unsafe { append_detected(crc, bytes) })
+    }
+
+    #[target_feature(enable = "sse4.2,pclmulqdq")]
+    fn append_detected(crc: u32, bytes: &[u8]) -> u32 {
+        bytes.chunks(LANE_MOST * 24).fold(crc, |crc, piece| extend(crc, piece))
+    }
+
     /// Computes the header's part from zero, so that it need not wait for the body's, which is
     /// moved over the header instead.
     #[target_feature(enable = "sse4.2,pclmulqdq")]
     fn record_detected(salt: u32, body: &[u8], header: &[u64; HEADER_WORDS]) -> u32 {
-        let body =
-            if body.len() < LANE_MOST * 24 { extend(salt, body) } else { crc32c::crc32c_append(salt, body) };
+        let body = if body.len() < LANE_MOST * 24 { extend(salt, body) } else { append_detected(salt, body) };
         let moved = multiply(u64::from(!body), OVER_HEADER);
         let [first, second, rest @ .., last] = header;
         let state = _mm_crc32_u64(0, *first);
@@ -101,7 +136,8 @@ mod x86 {
         !(_mm_crc32_u64(state, last ^ moved) as u32)
     }
 
-    /// Continues the checksum `crc` over `bytes`.
+    /// Continues the checksum `crc` over `bytes`, at most three times `LANE_MOST` words and seven
+    /// bytes.
     #[target_feature(enable = "sse4.2,pclmulqdq")]
     fn extend(crc: u32, bytes: &[u8]) -> u32 {
         let mut state = u64::from(!crc);
@@ -166,6 +202,9 @@ mod tests {
                 let body = &bytes[length % 17..(length % 17 + length).min(5000)];
                 let expected = crc32c::crc32c_append(crc32c::crc32c_append(salt, body), &bytes_of(&header));
                 assert_eq!(record(salt, body, &header), expected, "{length}");
+                assert_eq!(append(salt, body), crc32c::crc32c_append(salt, body), "{length}");
+                #[cfg(target_arch = "x86_64")]
+                assert_eq!(by_bytes(salt, body), append(salt, body), "{length}");
             }
         }
     }

@@ -311,7 +311,7 @@ fn comp_ids_in<'t>(text: &'t str, comp_id: usize, sub_ids: &[u8]) -> Option<(Com
 
 /// Over everything except the four bytes at 12.
 pub(crate) fn block_checksum(bytes: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&bytes[..12]), &bytes[16..])
+    checksum::append(checksum::append(0, &bytes[..12]), &bytes[16..])
 }
 
 /// The first bytes of a segment file.
