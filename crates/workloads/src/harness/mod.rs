@@ -39,6 +39,7 @@
 //! ```
 
 mod alternate;
+mod buckets;
 mod clock;
 mod control;
 mod driver;
