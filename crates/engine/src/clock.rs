@@ -3,6 +3,8 @@
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(target_os = "linux")]
+use fixbolt_journal::since_boot;
 use fixbolt_session::{CodecClock, Mono, Now, Utc};
 
 /// Returns the time of both clocks.
@@ -18,13 +20,6 @@ fn mono() -> Mono {
     static ORIGIN: OnceLock<u64> = OnceLock::new();
     let now = since_boot();
     Mono(now.saturating_sub(*ORIGIN.get_or_init(|| now)))
-}
-
-#[cfg(target_os = "linux")]
-fn since_boot() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    // Neither is negative.
-    time.tv_sec.unsigned_abs().saturating_mul(1_000_000_000) + time.tv_nsec.unsigned_abs()
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -157,7 +157,7 @@ impl Shared {
     fn run(&self) {
         unpin();
         #[cfg(target_os = "linux")]
-        if let Err(error) = rustix::process::nice(NICE) {
+        if let Err(error) = fixbolt_journal::give_way(NICE) {
             tracing::debug!(%error, "handshakes have the priority of sessions");
         }
         while let Some(work) = self.next() {

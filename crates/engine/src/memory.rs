@@ -38,10 +38,7 @@ const WHAT_TO_DO: &str = "raise the limit (`ulimit -l unlimited`, or LimitMEMLOC
 /// Checks whether the process may lock its memory; the error says what is missing, and what to do.
 #[cfg(target_os = "linux")]
 pub(crate) fn may_lock() -> Result<(), String> {
-    use rustix::process::{Resource, getrlimit};
-    use rustix::thread::{CapabilitySet, capabilities};
-    let has_no_limit = || capabilities(None).is_ok_and(|c| c.effective.contains(CapabilitySet::IPC_LOCK));
-    if let Some(limit) = getrlimit(Resource::Memlock).current
+    if let Some(limit) = fixbolt_journal::lock_limit()
         && !has_no_limit()
     {
         // Any limit counts address space, of which an allocator takes much more than it uses: later
@@ -53,13 +50,20 @@ pub(crate) fn may_lock() -> Result<(), String> {
     Ok(())
 }
 
+/// Returns whether the calling thread has the capability CAP_IPC_LOCK, with which no limit counts.
+#[cfg(target_os = "linux")]
+fn has_no_limit() -> bool {
+    const CAP_IPC_LOCK: u64 = 1 << 14;
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+    effective.is_some_and(|bits| bits & CAP_IPC_LOCK != 0)
+}
+
 #[cfg(target_os = "linux")]
 fn lock_all() -> Result<(), String> {
-    use rustix::mm::{MlockAllFlags, mlockall};
     may_lock()?;
-    mlockall(MlockAllFlags::CURRENT)
-        .and_then(|()| mlockall(MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT))
-        .map_err(|error| format!("mlockall: {}; {WHAT_TO_DO}", std::io::Error::from(error)))
+    fixbolt_journal::lock_memory().map_err(|error| format!("mlockall: {error}; {WHAT_TO_DO}"))
 }
 
 /// Returns an error: memory can be locked on Linux only.

@@ -3,6 +3,9 @@
 use core::time::Duration;
 use std::io;
 
+#[cfg(target_os = "linux")]
+pub(crate) use fixbolt_journal::pin_to;
+
 /// How a worker waits for messages, timers and other threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
@@ -90,18 +93,6 @@ fn refused(core: usize, error: &io::Error) -> String {
 #[cfg(not(target_os = "linux"))]
 fn refused(_: usize, error: &io::Error) -> String {
     error.to_string()
-}
-
-/// Makes the calling thread run on this core only.
-#[cfg(target_os = "linux")]
-pub(crate) fn pin_to(core: usize) -> io::Result<()> {
-    use rustix::thread::{CpuSet, sched_setaffinity};
-    if core >= CpuSet::MAX_CPU {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let mut cores = CpuSet::new();
-    cores.set(core);
-    Ok(sched_setaffinity(None, &cores)?)
 }
 
 /// Makes the calling thread run on this core only.

@@ -68,4 +68,6 @@ pub use memory::MemoryStore;
 pub use none::NoStore;
 #[cfg(feature = "inspect")]
 pub use reader::{JournalReader, JournalRecord, SessionJournal};
-pub use thread::unpin;
+#[cfg(target_os = "linux")]
+pub use system_calls::{give_way, lock_limit, lock_memory, pin_to, since_boot};
+pub use system_calls::unpin;

@@ -7,9 +7,6 @@ use std::path::Path;
 
 use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
-use rustix::fs::{Access, AtFlags, CWD, accessat, statvfs};
-use rustix::io::Errno;
-use rustix::process::geteuid;
 
 use crate::archive::first_segment;
 use crate::backend::failed;
@@ -20,6 +17,7 @@ use crate::lock::{NEW_NOTE, held};
 use crate::mapping::KEPT;
 use crate::recover::why_halted;
 use crate::segment::file_name;
+use crate::system_calls::{is_of_the_kernel, is_root, may, room};
 
 impl DirectoryStore {
     /// Looks whether a session's journal could be opened or made: whether its directory is there or
@@ -138,9 +136,9 @@ fn existing(directory: &Path) -> io::Result<&Path> {
 /// Fails if a file system has no room for so many bytes, or for another file. One that does not say
 /// has room.
 fn has_room(directory: &Path, bytes: u64) -> io::Result<()> {
-    let found = statvfs(directory)?;
+    let found = room(directory)?;
     // Some of it may be reserved for root.
-    let blocks = if geteuid().is_root() { found.f_bfree } else { found.f_bavail };
+    let blocks = if is_root() { found.f_bfree } else { found.f_bavail };
     let free = blocks.saturating_mul(found.f_frsize);
     let full = |reason: String| Err(io::Error::other(reason));
     if found.f_blocks > 0 && free < bytes {
@@ -161,9 +159,11 @@ fn files_can_be_opened(directory: &Path) -> Result<(), StoreError> {
     let segments = numbers.into_iter().filter(|number| *number >= first).map(file_name);
     for name in [HEAD, NEW_HEAD, NEW_NOTE].map(str::to_owned).into_iter().chain(segments) {
         let path = directory.join(name);
-        match may(&path, Access::READ_OK | Access::WRITE_OK) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(failed("opening", &path, &error.into())),
+        match may(&path, libc::R_OK | libc::W_OK) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(failed("opening", &path, &error));
+            }
+            _ => {}
         }
     }
     Ok(())
@@ -176,36 +176,12 @@ fn files_can_be_opened(directory: &Path) -> Result<(), StoreError> {
 /// The system's.
 pub fn try_to_create_in(directory: &Path) -> io::Result<()> {
     let place = existing(directory)?;
-    may(place, Access::WRITE_OK | Access::EXEC_OK)?;
+    may(place, libc::W_OK | libc::X_OK)?;
     if is_of_the_kernel(place)? {
         let reason = format!("no files can be created in {}", place.display());
         return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
     }
     Ok(())
-}
-
-/// Asks whether this process may use a file so: by its effective user, by which files are opened.
-/// A kernel that cannot tell (Linux before 5.8) is asked about the real one, if it is another.
-fn may(path: &Path, access: Access) -> Result<(), Errno> {
-    match accessat(CWD, path, access, AtFlags::EACCESS) {
-        Err(Errno::NOSYS) => accessat(CWD, path, access, AtFlags::empty()),
-        answered => answered,
-    }
-}
-
-/// Returns whether a directory shows what the kernel has, and takes no files, although it gives the
-/// right to write.
-#[cfg(target_os = "linux")]
-fn is_of_the_kernel(directory: &Path) -> io::Result<bool> {
-    use rustix::fs::{FsWord, PROC_SUPER_MAGIC, statfs};
-    const SYSFS_MAGIC: FsWord = 0x6265_6572;
-    Ok([PROC_SUPER_MAGIC, SYSFS_MAGIC].contains(&statfs(directory)?.f_type))
-}
-
-/// Returns `false`: only Linux is asked.
-#[cfg(not(target_os = "linux"))]
-fn is_of_the_kernel(_: &Path) -> io::Result<bool> {
-    Ok(false)
 }
 
 #[cfg(test)]
@@ -255,7 +231,7 @@ mod tests {
         let told = refused(&link.join("journals"));
         assert!(told.ends_with("link is a symbolic link to gone, which does not exist"), "{told}");
         #[cfg(target_os = "linux")]
-        if rustix::process::geteuid().is_root() {
+        if is_root() {
             assert!(refused(Path::new("/proc/journals")).ends_with("no files can be created in /proc"));
         }
     }
@@ -324,7 +300,7 @@ mod tests {
         let (root, nobody) = (rustix::process::Uid::ROOT, rustix::process::Uid::from_raw(65534));
         let [found, by_effective] = [nobody, root].map(|real| {
             let as_nobody = || {
-                if rustix::process::geteuid().is_root() {
+                if is_root() {
                     rustix::thread::set_thread_res_uid(real, nobody, nobody).unwrap();
                 }
                 look()

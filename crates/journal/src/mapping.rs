@@ -257,8 +257,10 @@ impl MappingAhead {
                     // A program may have all memory of the process locked.
                     // SAFETY: the range is inside the mapping (`to` is at most its length).
                     let unlocked =
-                        unsafe { rustix::mm::munlock(self.raw.as_mut_ptr().add(from).cast(), to - from) };
-                    let _ = unlocked.map(|()| release());
+                        unsafe { libc::munlock(self.raw.as_mut_ptr().add(from).cast(), to - from) };
+                    if unlocked == 0 {
+                        let _ = release();
+                    }
                 }
             }
         }

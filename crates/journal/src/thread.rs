@@ -24,6 +24,7 @@ use crate::history::History;
 use crate::preparation::Preparation;
 use crate::shared::{Shared, lock};
 use crate::syncing::Syncing;
+use crate::system_calls::unpin;
 
 /// The running threads; they end when the last store that uses them is dropped.
 pub(crate) struct StoreThreads {
@@ -213,20 +214,6 @@ pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<J
         reason: error.to_string(),
     })
 }
-
-/// Lets the calling thread run on the cores of the process's first thread, whatever the thread that
-/// has started it is pinned to.
-#[cfg(target_os = "linux")]
-pub fn unpin() {
-    use rustix::thread::{sched_getaffinity, sched_setaffinity};
-    let first = rustix::process::getpid();
-    // Where that is refused, nobody is pinned, either.
-    let _ = sched_getaffinity(Some(first)).and_then(|cores| sched_setaffinity(None, &cores));
-}
-
-/// Does nothing: threads can be pinned on Linux only.
-#[cfg(not(target_os = "linux"))]
-pub const fn unpin() {}
 
 /// When a thread works.
 pub(crate) struct Pace {
