@@ -17,7 +17,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
-use fixbolt_journal::unpin;
+use fixbolt_journal::spawn;
 
 use crate::origin::Origin;
 
@@ -126,7 +126,7 @@ impl HandshakeQueue {
         let mut queue = self.0.lock();
         if !queue.is_started {
             let shared = Arc::clone(&self.0);
-            std::thread::Builder::new().name("fixbolt-handshakes".to_owned()).spawn(move || shared.run())?;
+            spawn("fixbolt-handshakes", Box::new(move || shared.run()))?;
             queue.is_started = true;
         }
         let number = queue.add(address.into(), kind, work);
@@ -155,7 +155,6 @@ impl Shared {
 
     /// Computes steps until the queue is dropped.
     fn run(&self) {
-        unpin();
         #[cfg(target_os = "linux")]
         if let Err(error) = fixbolt_journal::give_way(NICE) {
             tracing::debug!(%error, "handshakes have the priority of sessions");

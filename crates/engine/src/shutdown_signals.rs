@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::io;
 use std::time::{Duration, Instant};
 
+use fixbolt_journal::spawn;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -15,7 +16,7 @@ const SAME_REQUEST: Duration = Duration::from_millis(500);
 
 pub(crate) fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    std::thread::Builder::new().name("fixbolt-signals".to_owned()).spawn(move || {
+    let run = move || {
         let came = signals.forever().map(|signal| (signal, Instant::now()));
         obey(
             came,
@@ -26,8 +27,8 @@ pub(crate) fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
                 }
             },
         );
-    })?;
-    Ok(())
+    };
+    spawn("fixbolt-signals", Box::new(run)).map(drop)
 }
 
 /// Stops at the first signal, and ends the process at one that asks again: a user who asks twice

@@ -151,7 +151,7 @@ impl Files {
     fn start() -> Result<Self, StoreError> {
         let tasks = Arc::new(Tasks::default());
         let taken = TasksOfThread(Arc::clone(&tasks));
-        let thread = crate::thread::spawn(NAME, move || run(&taken))?;
+        let thread = crate::thread::start(NAME, Box::new(move || run(&taken)))?;
         Ok(Self { tasks, thread: Some(thread), process: std::process::id() })
     }
 

@@ -70,4 +70,4 @@ pub use none::NoStore;
 pub use reader::{JournalReader, JournalRecord, SessionJournal};
 #[cfg(target_os = "linux")]
 pub use system_calls::{give_way, lock_limit, lock_memory, pin_to, since_boot};
-pub use system_calls::unpin;
+pub use thread::spawn;

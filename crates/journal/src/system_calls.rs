@@ -147,7 +147,7 @@ pub fn pin_to(core: usize) -> io::Result<()> {
 /// Lets the calling thread run on the cores of the process's first thread, whatever the thread that
 /// has started it is pinned to. Does nothing elsewhere than on Linux, where threads can be pinned.
 #[allow(unsafe_code)]
-pub fn unpin() {
+pub(crate) fn unpin() {
     #[cfg(target_os = "linux")]
     {
         let size = size_of::<libc::cpu_set_t>();

@@ -11,6 +11,7 @@
 //! None of them looks at what has not changed: they sleep until a worker, or one of the others,
 //! rings for a session, or until a time that the work on a session has named.
 
+use std::io;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,9 +58,9 @@ impl StoreThreads {
     pub(crate) fn start() -> Result<Self, StoreError> {
         let bells = Arc::new(Bells::default());
         let threads = [
-            Running::start("fixbolt-store", Task::Prepare, &bells, Preparation::PACE, Preparation::new)?,
-            Running::start("fixbolt-sync", Task::Sync, &bells, Syncing::PACE, Syncing::new)?,
-            Running::start("fixbolt-history", Task::Archive, &bells, History::PACE, History::new)?,
+            Running::start("fixbolt-store", Task::Prepare, &bells)?,
+            Running::start("fixbolt-sync", Task::Sync, &bells)?,
+            Running::start("fixbolt-history", Task::Archive, &bells)?,
         ];
         Ok(Self { threads, bells, process: std::process::id() })
     }
@@ -117,6 +118,23 @@ impl Task {
     pub(crate) const fn bit(self) -> u8 {
         1 << self as u8
     }
+
+    const fn pace(self) -> Pace {
+        match self {
+            Self::Prepare => Preparation::PACE,
+            Self::Sync => Syncing::PACE,
+            Self::Archive => History::PACE,
+        }
+    }
+
+    /// Begins the work on a session.
+    fn begin(self, shared: Arc<Shared>, now: Instant) -> Box<dyn Work> {
+        match self {
+            Self::Prepare => Box::new(Preparation::new(shared, now)),
+            Self::Sync => Box::new(Syncing::new(shared, now)),
+            Self::Archive => Box::new(History::new(shared, now)),
+        }
+    }
 }
 
 /// The bells of the threads, by their tasks.
@@ -173,18 +191,13 @@ struct Running {
 }
 
 impl Running {
-    fn start<W: Work + 'static>(
-        name: &'static str,
-        task: Task,
-        bells: &Arc<Bells>,
-        pace: Pace,
-        new: fn(Arc<Shared>, Instant) -> W,
-    ) -> Result<Self, StoreError> {
+    fn start(name: &'static str, task: Task, bells: &Arc<Bells>) -> Result<Self, StoreError> {
         let of_thread = Arc::clone(bells);
-        let thread = spawn(name, move || {
+        let run = move || {
             let (bell, watched) = (&of_thread.0[task as usize], Vec::new());
-            Watch { name, task, bell, pace, new, watched, began: Instant::now(), rung: false }.run();
-        })?;
+            Watch { name, task, bell, watched, began: Instant::now(), rung: false }.run();
+        };
+        let thread = start(name, Box::new(run))?;
         // The thread may ring itself before that, and needs none to wake it.
         let _ = bells.0[task as usize].thread.set(thread.thread().clone());
         Ok(Self { bells: Arc::clone(bells), task, thread: Some(thread) })
@@ -202,14 +215,21 @@ impl Drop for Running {
     }
 }
 
-/// Starts a thread of the store. It runs on every core that the process has, although the worker
-/// that starts it may be pinned to one, and may never leave it any time there.
-pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
-    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+/// Starts a thread that runs on every core that the process has, although the worker that starts it
+/// may be pinned to one, and may never leave it any time there.
+///
+/// # Errors
+/// The system's.
+pub fn spawn(name: &str, run: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(move || {
         unpin();
         run();
-    });
-    thread.map_err(|error| StoreError::Io {
+    })
+}
+
+/// Starts a thread of the store.
+pub(crate) fn start(name: &str, run: Box<dyn FnOnce() + Send>) -> Result<JoinHandle<()>, StoreError> {
+    spawn(name, run).map_err(|error| StoreError::Io {
         doing: format!("starting the thread {name}"),
         reason: error.to_string(),
     })
@@ -246,25 +266,23 @@ pub(crate) trait Work {
 }
 
 /// A thread at work.
-struct Watch<'t, W> {
+struct Watch<'t> {
     name: &'static str,
     task: Task,
     bell: &'t Bell,
-    pace: Pace,
-    new: fn(Arc<Shared>, Instant) -> W,
-    watched: Vec<Watched<W>>,
+    watched: Vec<Watched>,
     began: Instant,
     /// Whether somebody has rung since the sessions were looked at.
     rung: bool,
 }
 
 /// The work on a session, and when it goes on.
-struct Watched<W> {
-    work: W,
+struct Watched {
+    work: Box<dyn Work>,
     next: Next,
 }
 
-impl<W: Work> Watch<'_, W> {
+impl Watch<'_> {
     fn run(mut self) {
         loop {
             // What is looked at comes after this: whoever changes it rings afterwards.
@@ -290,7 +308,7 @@ impl<W: Work> Watch<'_, W> {
                 // What others ask for does not wait until the disk has served all.
                 self.attend();
             }
-            let at_once = |watched: &Watched<W>| watched.next == Next::AtOnce;
+            let at_once = |watched: &Watched| watched.next == Next::AtOnce;
             if !self.rung && !self.watched.iter().any(at_once) {
                 let next = self.watched.iter().filter_map(|watched| match watched.next {
                     Next::At(at) | Next::Exactly(at) => Some(at),
@@ -304,17 +322,17 @@ impl<W: Work> Watch<'_, W> {
     /// Takes the sessions that are new. Returns whether there were any.
     fn take_arrivals(&mut self) -> bool {
         let arrivals = mem::take(&mut *lock(&self.bell.arrivals));
-        let (now, any) = (Instant::now(), !arrivals.is_empty());
-        let new = arrivals.into_iter().map(|shared| (self.new)(shared, now));
+        let (task, now, any) = (self.task, Instant::now(), !arrivals.is_empty());
+        let new = arrivals.into_iter().map(|shared| task.begin(shared, now));
         self.watched.extend(new.map(|work| Watched { work, next: Next::AtOnce }));
         any
     }
 
     /// Waits for further sessions.
     fn gather(&mut self) {
-        let until = Instant::now() + GATHER_MOST;
-        while !self.pace.gather.is_zero() && Instant::now() < until {
-            self.bell.wait(Some(self.pace.gather));
+        let (until, gather) = (Instant::now() + GATHER_MOST, self.task.pace().gather);
+        while !gather.is_zero() && Instant::now() < until {
+            self.bell.wait(Some(gather));
             self.attend();
             if !self.take_arrivals() {
                 return;
@@ -363,7 +381,7 @@ impl<W: Work> Watch<'_, W> {
             })
         });
         match done {
-            Ok(Next::At(at)) => *next = Next::At(on_grid(self.began, self.pace.grid, at)),
+            Ok(Next::At(at)) => *next = Next::At(on_grid(self.began, self.task.pace().grid, at)),
             Ok(at) => *next = at,
             Err(error) if !is_over(work.shared()) => work.shared().fail(error),
             Err(_) => {}

@@ -17,6 +17,7 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use fixbolt_journal::spawn;
 use fixbolt_session::{SessionId, WireMessage, WireObserver};
 
 pub(crate) use self::queue::LOG_SUFFIX;
@@ -85,11 +86,11 @@ impl MessageLog {
         writer::prepare(directory)?;
         let queue = Arc::new(Queue::new(most_lines));
         let mut writer = Writer::new(directory.to_owned(), Arc::clone(&queue));
-        let thread = std::thread::Builder::new().name("fixbolt-messages".to_owned()).spawn(move || {
-            fixbolt_journal::unpin();
+        let run = move || {
             // A warning may panic in the application's subscriber. The log goes on.
             while catch_unwind(AssertUnwindSafe(|| writer.run())).is_err() {}
-        })?;
+        };
+        let thread = spawn("fixbolt-messages", Box::new(run))?;
         Ok(Self { queue, thread })
     }
 

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::sync::{Arc, Weak};
 
-use fixbolt_journal::unpin;
+use fixbolt_journal::spawn;
 use fixbolt_session::Utc;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
@@ -392,8 +392,7 @@ fn nearness(end: Utc, now: Utc) -> Option<Nearness> {
 /// files are loaded again on request only.
 fn watch(contexts: Weak<TlsContexts>, intervals: Intervals) -> Option<oneshot::Sender<()>> {
     let (sender, receiver) = oneshot::channel::<()>();
-    let thread = std::thread::Builder::new().name("fixbolt-certificates".to_owned()).spawn(move || {
-        unpin();
+    let run = move || {
         let mut warned = Duration::ZERO;
         while receiver.recv_timeout(intervals.look) == Err(oneshot::RecvTimeoutError::Timeout) {
             let Some(contexts) = contexts.upgrade() else { return };
@@ -404,7 +403,8 @@ fn watch(contexts: Weak<TlsContexts>, intervals: Intervals) -> Option<oneshot::S
                 contexts.warn_of_ends();
             }
         }
-    });
+    };
+    let thread = spawn("fixbolt-certificates", Box::new(run));
     if let Err(error) = &thread {
         tracing::error!(%error, "certificates are not watched: their thread cannot be started");
     }

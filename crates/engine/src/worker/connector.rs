@@ -11,7 +11,7 @@ use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixbolt_journal::unpin;
+use fixbolt_journal::spawn;
 use fixbolt_session::{AttemptFailure, FailedAttempt, Mono, Now, SessionKey, Utc};
 
 use super::failed_attempt::of_connecting;
@@ -188,12 +188,11 @@ impl Connector {
     /// length of time.
     fn look_up(&self, initiator: usize, host: String, port: u16, look_up: u64) -> io::Result<()> {
         let signal = Arc::clone(&self.signal);
-        std::thread::Builder::new().name("fixbolt-resolver".to_owned()).spawn(move || {
-            unpin();
+        let run = move || {
             let addresses = (host.as_str(), port).to_socket_addrs().map(Iterator::collect);
             signal.command(Command::HostLookedUp { initiator, look_up, addresses });
-        })?;
-        Ok(())
+        };
+        spawn("fixbolt-resolver", Box::new(run)).map(drop)
     }
 }
 
