@@ -10,6 +10,7 @@ use std::fmt;
 use fixbolt_codec::{Message, Tag, is_admin};
 
 use crate::model::sorted;
+#[cfg(feature = "validation")]
 use crate::validate::SessionRejectReason;
 
 /// Holds something for each application version of a session, for example a `Validator` or a
@@ -108,6 +109,7 @@ pub struct UnsupportedApplicationVersion {
     pub ref_tag: u32,
 }
 
+#[cfg(feature = "validation")]
 impl UnsupportedApplicationVersion {
     /// Returns the SessionRejectReason(373), 18.
     pub const fn reason(self) -> SessionRejectReason {

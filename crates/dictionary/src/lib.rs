@@ -21,14 +21,16 @@
 //! # Features
 //! - `files`, which is on by default: `Source`, dictionaries from files and texts. The shipped
 //!   versions do not need it.
+//! - `validation`, which is on by default: `Validator`, and what it is told. What generates code
+//!   does not need it.
 //!
 //! A program that exchanges messages does not need the others:
 //! - `compare`: `Dictionary::diff`, the differences between two dictionaries;
 //! - `export`: `Dictionary::to_quickfix_xml` and `Dictionary::to_table`, a dictionary as text;
 //! - `sample-messages`: a valid message of each type, for tests.
 #![forbid(unsafe_code)]
-// What the readers of files share with that of the shipped versions.
-#![cfg_attr(not(feature = "files"), allow(dead_code))]
+// What the readers of files share with that of the shipped versions, and what validators read.
+#![cfg_attr(not(all(feature = "files", feature = "validation")), allow(dead_code))]
 
 mod application_versions;
 mod assemble;
@@ -67,6 +69,7 @@ mod shipped;
 mod source;
 mod terms;
 mod transport;
+#[cfg(feature = "validation")]
 mod validate;
 #[cfg(feature = "files")]
 mod vocabulary;
@@ -98,6 +101,7 @@ pub use shipped::{
 pub use source::{LoadError, Source};
 pub use terms::{Presence, Rule, Scenario, Terms};
 pub use transport::TransportMismatch;
+#[cfg(feature = "validation")]
 pub use validate::{
     Action, Check, CodeRules, EntryOrder, ExpectedOrder, Policy, RefTag, Requirements, Scratch, Section,
     SessionRejectReason, TypeRules, Validator, Violation,

@@ -4,14 +4,13 @@
 //! application version is put over the transport when it is added, so that whole messages can be
 //! read with it.
 
-use std::sync::Arc;
-
 use fixbolt_codec::Version;
 
 use crate::application_versions::{ApplicationVersion, ApplicationVersions, UnsupportedApplicationVersion};
 use crate::model::Dictionary;
 use crate::shipped::{fixt11, shipped};
 use crate::transport::TransportMismatch;
+#[cfg(feature = "validation")]
 use crate::validate::Validator;
 
 /// A transport dictionary and its application versions.
@@ -103,7 +102,8 @@ impl DictionarySet {
 
     /// Compiles a validator for the transport and for each application version. Sessions share
     /// them: each has a clone, as Logons determine its defaults.
-    pub fn validators(&self) -> ApplicationVersions<Arc<Validator>> {
-        self.dictionaries.map(|dictionary| Arc::new(Validator::new(dictionary)))
+    #[cfg(feature = "validation")]
+    pub fn validators(&self) -> ApplicationVersions<std::sync::Arc<Validator>> {
+        self.dictionaries.map(|dictionary| std::sync::Arc::new(Validator::new(dictionary)))
     }
 }
