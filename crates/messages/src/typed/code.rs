@@ -102,8 +102,10 @@ impl IntoCodeValue<&[u8]> for u8 {
     }
 }
 
-/// Returns the name of a value in the list of a set.
+/// Returns the name of a value in the list of a set. Inlined, it would be compiled for each of some
+/// hundred sets, twice.
 #[must_use]
+#[inline(never)]
 pub fn code_name<V: PartialEq>(names: &[(V, &'static str)], value: V) -> Option<&'static str> {
     names.iter().find(|(known, _)| *known == value).map(|(_, name)| *name)
 }
