@@ -5,10 +5,11 @@
 //! it.
 
 use core::time::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use fixbolt_session::Utc;
 
+use crate::ordered::Ordered;
 use crate::runner::{Command, Received, Transport, TransportError};
 use crate::script::find;
 use crate::testing::sealed;
@@ -106,7 +107,7 @@ impl Relapse {
 pub struct BrokenCore<T> {
     inner: T,
     defect: Defect,
-    connections: BTreeMap<u32, Pane>,
+    connections: Ordered<u32, Pane>,
 }
 
 /// The state of one connection.
@@ -125,7 +126,7 @@ struct Pane {
 impl<T: Transport> BrokenCore<T> {
     /// Adds a defect to the session that `inner` connects to.
     pub const fn new(inner: T, defect: Defect) -> Self {
-        Self { inner, defect, connections: BTreeMap::new() }
+        Self { inner, defect, connections: Ordered::new() }
     }
 }
 
@@ -136,14 +137,14 @@ impl<T: Transport> Transport for BrokenCore<T> {
     }
 
     fn send(&mut self, connection: u32, bytes: &[u8]) -> Result<(), TransportError> {
-        let pane = self.connections.entry(connection).or_default();
+        let pane = self.connections.entry(connection, Pane::default);
         let bytes = pane.arriving(self.defect, bytes);
         self.inner.send(connection, &bytes)
     }
 
     fn receive(&mut self, connection: u32, wait: Duration) -> Result<Received, TransportError> {
         loop {
-            let pane = self.connections.entry(connection).or_default();
+            let pane = self.connections.entry(connection, Pane::default);
             if let Some(message) = pane.waiting.pop_front() {
                 return Ok(Received::Message(message));
             }

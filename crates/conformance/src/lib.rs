@@ -13,6 +13,7 @@ mod compare;
 mod echo;
 mod edition;
 mod initiator;
+mod ordered;
 mod runner;
 mod script;
 mod suite;
