@@ -19,7 +19,7 @@ use crate::terms::{AllTerms, Scenario};
 /// A FIX version: its tags, types, codes, groups and messages.
 ///
 /// [`Source`](crate::Source) loads one, and there are shipped versions. It is immutable.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub struct Dictionary {
     pub(crate) version: DictionaryVersion,
     pub(crate) origin: Origin,
@@ -37,6 +37,27 @@ pub struct Dictionary {
     pub(crate) fields_by_name: Vec<u32>,
     /// Indices into `messages`, ascending by message type.
     pub(crate) messages_by_type: Vec<u32>,
+}
+
+// Derived, it would be inline: every crate would compile the copying of whole dictionaries.
+impl Clone for Dictionary {
+    fn clone(&self) -> Self {
+        Self {
+            version: self.version.clone(),
+            origin: self.origin.clone(),
+            fields: self.fields.clone(),
+            code_sets: self.code_sets.clone(),
+            components: self.components.clone(),
+            groups: self.groups.clone(),
+            messages: self.messages.clone(),
+            header: self.header.clone(),
+            trailer: self.trailer.clone(),
+            scenarios: self.scenarios.clone(),
+            terms: self.terms.clone(),
+            fields_by_name: self.fields_by_name.clone(),
+            messages_by_type: self.messages_by_type.clone(),
+        }
+    }
 }
 
 /// The version that a dictionary describes: one of the standard, or one of its own.

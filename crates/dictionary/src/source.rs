@@ -54,7 +54,7 @@ use crate::{compact, orchestra, quickfix_xml, xml};
 /// components and groups are replaced by theirs, or 4,000,000 in all messages and groups together;
 /// and messages and groups whose number multiplied by that of the fields exceeds 67,108,864. The
 /// first 1,000 errors, and as many warnings, are reported; the others are counted.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Source<'a> {
     content: Content<'a>,
     encoding: Option<Encoding>,
@@ -63,7 +63,20 @@ pub struct Source<'a> {
     transport: Option<Box<Source<'a>>>,
 }
 
-// Derived, it would be inline: every crate would compile the comparison of whole dictionaries.
+// Derived, they would be inline: every crate would compile the copying and the comparison of whole
+// dictionaries.
+impl Clone for Source<'_> {
+    fn clone(&self) -> Self {
+        Self {
+            content: self.content.clone(),
+            encoding: self.encoding,
+            max_bytes: self.max_bytes,
+            options: self.options.clone(),
+            transport: self.transport.clone(),
+        }
+    }
+}
+
 impl PartialEq for Source<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.content == other.content

@@ -28,12 +28,24 @@ use crate::values::fix::tag;
 /// assert_eq!(desk.target().sub_id(), Some("DESK"));
 /// assert!(id.accepts(&desk) && !desk.accepts(&id));
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SessionId {
     version: Version,
     sender: CompIds,
     target: CompIds,
     qualifier: Box<str>,
+}
+
+// Derived, it would be inline, and compiled wherever an identity is copied.
+impl Clone for SessionId {
+    fn clone(&self) -> Self {
+        Self {
+            version: self.version,
+            sender: self.sender.clone(),
+            target: self.target.clone(),
+            qualifier: self.qualifier.clone(),
+        }
+    }
 }
 
 /// SenderSubID, SenderLocationID, TargetSubID and TargetLocationID, in the order in which
