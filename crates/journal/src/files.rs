@@ -1,5 +1,6 @@
 //! The files of a session's directory as found, before anything is concluded from them.
 
+use std::collections::BinaryHeap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -405,13 +406,13 @@ impl Files {
 
 /// Returns the numbers of the segments in a directory, in ascending order.
 pub(crate) fn segments_in(directory: &Path) -> Result<Vec<u32>, StoreError> {
-    let mut numbers = Vec::new();
+    let mut numbers = BinaryHeap::new();
     for entry in std::fs::read_dir(directory).map_err(|e| failed("reading", directory, &e))? {
         let entry = entry.map_err(|e| failed("reading", directory, &e))?;
         numbers.extend(entry.file_name().to_str().and_then(number_of));
     }
-    numbers.sort_unstable();
-    Ok(numbers)
+    // A tenth of the code of `Vec::sort_unstable`.
+    Ok(numbers.into_sorted_vec())
 }
 
 /// Returns the sessions' directories that `path` names: itself, or those in it.

@@ -321,14 +321,19 @@ fn once<T: fmt::Display>(mut all: Vec<T>) -> Vec<T> {
 
 /// Returns each mistake once, in the order of the file; mistakes in included files come last.
 fn in_order(mistakes: Vec<ConfigError>, file: &str) -> Vec<ConfigError> {
-    let mut mistakes = once(mistakes);
-    mistakes.sort_by_key(|mistake| {
+    let key = |mistake: &ConfigError| {
         mistake.place().map(|place| {
             let included = (&*place.file != file).then(|| place.file.clone());
             (included, place.line)
         })
-    });
-    mistakes
+    };
+    let mut ordered: Vec<ConfigError> = Vec::new();
+    // They come in about this order, and a sort would be 8 KB of code.
+    for mistake in once(mistakes) {
+        let at = ordered.partition_point(|other| key(other) <= key(&mistake));
+        ordered.insert(at, mistake);
+    }
+    ordered
 }
 
 /// Warns of settings in [DEFAULT] that are of other sessions than there are. One with a mistake may

@@ -159,7 +159,7 @@ impl Sessions {
         now: Now,
         settings: SessionSettings,
         app: &mut dyn Application,
-        open: impl FnOnce(&mut dyn Store, SessionKey, &SessionId) -> Result<Recovered, StoreError>,
+        open: fn(&mut dyn Store, SessionKey, &SessionId) -> Result<Recovered, StoreError>,
     ) -> Result<SessionKey, OpenError> {
         if self.find(&settings.id).is_some() {
             return Err(OpenError::AlreadyOpen);

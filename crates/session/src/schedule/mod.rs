@@ -320,12 +320,13 @@ impl Schedule {
                     }
                 }
                 if begin < end {
-                    spans.push(Span { begin, end });
+                    // They are few: a window has one each day at most. Of those that begin
+                    // together, the longest counts.
+                    let at = spans.partition_point(|it: &Span| (it.begin, -it.end) < (begin, -end));
+                    spans.insert(at, Span { begin, end });
                 }
             }
         }
-        // Of windows that begin together, the longest counts.
-        spans.sort_unstable_by_key(|span| (span.begin, -span.end));
         spans.dedup_by_key(|span| span.begin);
         for n in 1..spans.len() {
             spans[n - 1].end = spans[n - 1].end.min(spans[n].begin);
