@@ -225,12 +225,18 @@ pub(crate) struct WrittenFields<'b> {
     bytes: &'b [u8],
     at: usize,
     before: Option<(u32, Range<usize>)>,
+    data_fields: &'b DataFields,
     dialect_data: bool,
 }
 
 impl<'b> WrittenFields<'b> {
     pub(crate) const fn of(bytes: &'b [u8], dialect_data: bool) -> Self {
-        Self { bytes, at: 0, before: None, dialect_data }
+        Self { bytes, at: 0, before: None, data_fields: DataFields::STANDARD, dialect_data }
+    }
+
+    /// Reads fields whose pairs are known.
+    pub(crate) const fn with(bytes: &'b [u8], data_fields: &'b DataFields) -> Self {
+        Self { bytes, at: 0, before: None, data_fields, dialect_data: false }
     }
 
     /// Returns where the data field with this tag and beginning of its value ends, or `None` if it
@@ -238,7 +244,7 @@ impl<'b> WrittenFields<'b> {
     fn end_of_data(&self, tag: u32, value: usize) -> Option<usize> {
         let (length_tag, length) = self.before.clone()?;
         let own = |tag| Tag::try_new(tag).is_some_and(|tag| !tag.is_of_standard());
-        match DataFields::STANDARD.data_tag(length_tag) {
+        match self.data_fields.data_tag(length_tag) {
             Some(data_tag) if data_tag == tag => {}
             None if self.dialect_data && own(length_tag) && own(tag) => {}
             _ => return None,

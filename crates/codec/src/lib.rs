@@ -60,6 +60,7 @@ mod redacted;
 mod scan;
 mod scope;
 mod secrets;
+mod set;
 mod short_value;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]

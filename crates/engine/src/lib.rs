@@ -217,17 +217,17 @@ pub use fixbolt_messages as messages;
 /// ```
 pub mod session {
     pub use fixbolt_session::{
-        Accepted, AcceptedHeartBtInt, Application, AttemptFailure, BusinessReject, BusinessRejectReason,
-        CertificateFault, CertificateMismatch, ChangeError, Clock, CodecClock, CodecOperation, CodecTime,
-        CompIds, Compatibility, Delivery, Direction, Draft, EndedBy, Event, FailedAttempt, Failure,
-        FirstMessageFault, GarbledError, Halt, Handle, InboundThrottle, InvalidHeartBtInt, InvalidRate,
-        InvalidSessionId, LogonDecision, LogonFault, LogonFields, LogonRefusal, Misbehavior, Mono,
-        NextAttempt, Now, ORDER_MSG_TYPES, OpenError, OutboundThrottle, Phase, Rate, Refusal,
-        RefusedConnection, RefusingAnswer, ReplayInterleave, Resend, ResendAnswer, ResendOverLimit,
-        ResendRange, Resume, Role, Secret, SendError, SessionDictionary, SessionEnd, SessionId, SessionKey,
-        SessionReject, SessionRejectReason, SessionSettings, SessionState, SessionWaker, StoredMessage,
-        TestMessageIndicator, Ticket, TlsFailure, TooLowAtLogon, Turn, Unreached, Utc, WaitsFor,
-        WhileLoggedOff, WireMessage, WireObserver,
+        Accepted, AcceptedHeartBtInt, Application, AttemptFailure, BeforeSend, BusinessReject,
+        BusinessRejectReason, CertificateFault, CertificateMismatch, ChangeError, Clock, CodecClock,
+        CodecOperation, CodecTime, CompIds, Compatibility, Delivery, Direction, Draft, EndedBy, Event,
+        FailedAttempt, Failure, FirstMessageFault, GarbledError, Halt, Handle, InboundThrottle,
+        InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault, LogonFields,
+        LogonRefusal, Misbehavior, Mono, NextAttempt, Now, ORDER_MSG_TYPES, OpenError, OutboundThrottle,
+        Outgoing, Phase, Rate, Refusal, RefusedConnection, RefusingAnswer, ReplayInterleave, Resend,
+        ResendAnswer, ResendOverLimit, ResendRange, Resume, Role, Secret, SendError, SessionDictionary,
+        SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, SessionState,
+        SessionWaker, StoredMessage, TestMessageIndicator, Ticket, TlsFailure, TooLowAtLogon, Turn,
+        Unreached, Utc, WaitsFor, WhileLoggedOff, WireMessage, WireObserver,
     };
 }
 

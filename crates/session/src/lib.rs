@@ -76,4 +76,5 @@ pub use values::key::SessionKey;
 pub use values::next::{Next, Read, Socket, Writable};
 pub use values::time::{Mono, Now, Utc};
 pub use values::waits_for::WaitsFor;
+pub use wire::before_send::{BeforeSend, Outgoing};
 pub use wire::identify::{Identity, identify};

@@ -7,9 +7,9 @@ use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Store, StoreError};
 use fixbolt_session::{
-    Accepted, Application, ChangeError, Event, Halt, MAX_MESSAGE_SIZE_BEFORE_LOGON, MatrixState, Mono, Next,
-    Now, OpenError, Phase, Read, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions,
-    Socket, Turn, Utc, WireObserver, WorkerWaker,
+    Accepted, Application, BeforeSend, ChangeError, Event, Halt, MAX_MESSAGE_SIZE_BEFORE_LOGON, MatrixState,
+    Mono, Next, Now, OpenError, Phase, Read, SendError, SessionEnd, SessionId, SessionKey, SessionSettings,
+    Sessions, Socket, Turn, Utc, WireObserver, WorkerWaker,
 };
 
 use super::desk::Desk;
@@ -149,6 +149,12 @@ impl<A: Application> Side<A> {
     #[must_use]
     pub fn observed_by(self, observer: Arc<dyn WireObserver>) -> Self {
         Self { sessions: self.sessions.observed_by(observer), ..self }
+    }
+
+    /// Shows every new message to `hook`, before it is sent.
+    #[must_use]
+    pub fn before_send(self, hook: impl BeforeSend + 'static) -> Self {
+        Self { sessions: self.sessions.before_send(Arc::new(hook)), ..self }
     }
 
     /// Has sessions warmed up when a connection begins, and then at this interval.

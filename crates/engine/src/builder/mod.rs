@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
-use fixbolt_session::{SessionId, WireObserver};
+use fixbolt_session::{BeforeSend, SessionId, WireObserver};
 
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
 use crate::engine::Engine;
@@ -38,6 +38,7 @@ pub struct EngineBuilder {
     proxies: Vec<(SocketAddr, Vec<Network>)>,
     initiations: Vec<Initiation>,
     observer: Option<Arc<dyn WireObserver>>,
+    before_send: Option<Arc<dyn BeforeSend>>,
     message_log: Option<PathBuf>,
     store: Stores,
     together: Vec<Vec<SessionId>>,
@@ -88,6 +89,7 @@ impl EngineBuilder {
             proxies: Vec::new(),
             initiations: Vec::new(),
             observer: None,
+            before_send: None,
             message_log: None,
             store: Stores::Memory,
             together: Vec::new(),
@@ -279,6 +281,34 @@ impl EngineBuilder {
     #[must_use]
     pub fn observe(mut self, observer: Arc<dyn WireObserver>) -> Self {
         self.observer = Some(observer);
+        self
+    }
+
+    /// Shows every new message of every session to `hook` before it is sent: it may add fields,
+    /// change them, or refuse the message ([`BeforeSend`]).
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// use fixbolt::codec::{Key, Tag};
+    /// use fixbolt::session::Outgoing;
+    ///
+    /// let orders = AtomicU64::new(0);
+    /// let builder = fixbolt::Engine::builder().before_send(move |message: &mut Outgoing<'_, '_>| {
+    ///     if message.msg_type() != b"D" {
+    ///         return Ok(());
+    ///     }
+    ///     if message.get(Tag::new(1)).is_none() {
+    ///         message.set(Key::new(1), b"DESK7");
+    ///     }
+    ///     let count = orders.fetch_add(1, Ordering::Relaxed);
+    ///     if count < 10_000 { Ok(()) } else { Err("the day's orders are used up") }
+    /// });
+    /// # let _ = builder;
+    /// ```
+    #[must_use]
+    pub fn before_send(mut self, hook: impl BeforeSend + 'static) -> Self {
+        self.before_send = Some(Arc::new(hook));
         self
     }
 

@@ -351,8 +351,11 @@ impl EngineBuilder {
         if let Some(every) = self.warm_up {
             sessions = sessions.warmed_up(every);
         }
-        match &self.observer {
-            Some(observer) => sessions.observed_by(Arc::clone(observer)),
+        if let Some(observer) = &self.observer {
+            sessions = sessions.observed_by(Arc::clone(observer));
+        }
+        match &self.before_send {
+            Some(hook) => sessions.before_send(Arc::clone(hook)),
             None => sessions,
         }
     }

@@ -7,8 +7,8 @@ use fixbolt_codec::{Precision, SeqNum, UtcTimestamp, Version, byte_sum};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    Application, Halt, MatrixState, Mono, Next, Now, OpenError, Phase, Read, SendError, SessionKey,
-    SessionSettings, Sessions, Socket, Turn, Utc,
+    Application, BeforeSend, Halt, MatrixState, Mono, Next, Now, OpenError, Phase, Read, SendError,
+    SessionKey, SessionSettings, Sessions, Socket, Turn, Utc,
 };
 
 use super::sent::Sent;
@@ -43,6 +43,13 @@ impl<A: Application> Side<A> {
     #[cfg(test)]
     pub(crate) fn observed_by(self, observer: std::sync::Arc<dyn fixbolt_session::WireObserver>) -> Self {
         Self { sessions: self.sessions.observed_by(observer), ..self }
+    }
+
+    /// Shows every new message to `hook`, before it is sent, as
+    /// [`EngineBuilder::before_send`](crate::EngineBuilder::before_send) does.
+    #[must_use]
+    pub fn before_send(self, hook: impl BeforeSend + 'static) -> Self {
+        Self { sessions: self.sessions.before_send(std::sync::Arc::new(hook)), ..self }
     }
 
     /// Opens the session on a store in memory. It has no connection yet.

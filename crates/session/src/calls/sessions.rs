@@ -24,6 +24,7 @@ use crate::values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
 use crate::values::time::Now;
+use crate::wire::before_send::BeforeSend;
 
 /// The sessions of one worker, on one store: a state machine without sockets, threads or clocks.
 ///
@@ -115,6 +116,16 @@ impl Sessions {
         self
     }
 
+    /// Shows every new message of the sessions to `hook`, before it is sent.
+    #[must_use]
+    pub fn before_send(mut self, hook: Arc<dyn BeforeSend>) -> Self {
+        for session in self.core.sessions.iter_mut() {
+            session.tools.before_send = Some(Arc::clone(&hook));
+        }
+        self.core.before_send = Some(hook);
+        self
+    }
+
     /// Has a session warmed up ([`Sessions::warm_up`]) whenever a connection of it begins, and, if
     /// `every` is given, again and again while it is logged on ([`Sessions::warm_up_due`]).
     #[must_use]
@@ -185,6 +196,7 @@ impl Sessions {
         let mut session = Session::new(key, settings, envelope, &recovered, keeps_messages);
         session.tell_horizon(&mut *self.core.store);
         session.waiting.limit = self.core.outbound_queue;
+        session.tools.before_send.clone_from(&self.core.before_send);
         if let Some(counted) = self.core.counted {
             session.standing.continue_from(counted);
         }

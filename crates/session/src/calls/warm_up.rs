@@ -18,6 +18,7 @@ impl Call<'_> {
         }
         let (session, _) = self.begin();
         let timing = session.tools.encoding.timing.take();
+        let hook = session.tools.before_send.take();
         let awaited = session.limits.awaited();
         let mut draft = Handle::new(self.now, self.core, self.own).draft(MsgType::new(b"D"));
         for (tag, value) in ORDER {
@@ -31,6 +32,7 @@ impl Call<'_> {
         let is_written = !draft.waits && draft.send().is_ok();
         let session = self.session_mut();
         session.tools.encoding.timing = timing;
+        session.tools.before_send = hook;
         session.limits.set_awaited(awaited);
         // The next message meets what refused this one, and says so.
         session.transaction.forget_error();

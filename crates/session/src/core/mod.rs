@@ -17,6 +17,7 @@ use crate::store::waker::{Unheard, WorkerWaker};
 use crate::store::{Store, StoreError};
 use crate::values::key::SessionKey;
 use crate::values::time::Now;
+use crate::wire::before_send::BeforeSend;
 
 /// What the sessions of a worker share.
 pub(crate) struct Core {
@@ -24,6 +25,8 @@ pub(crate) struct Core {
     pub(crate) store: Box<dyn Store>,
     pub(crate) waker: Arc<dyn WorkerWaker>,
     pub(crate) observer: Option<Arc<dyn WireObserver>>,
+    /// What each session has that is opened.
+    pub(crate) before_send: Option<Arc<dyn BeforeSend>>,
     pub(crate) work: WorkLists,
     /// The number of transactions so far; an open one has the last number.
     pub(crate) transactions: u64,
@@ -60,6 +63,7 @@ impl Core {
             store,
             waker: Arc::new(Unheard),
             observer: None,
+            before_send: None,
             work: WorkLists::with_capacity(16),
             transactions: 0,
             touched: Vec::with_capacity(16),

@@ -54,6 +54,11 @@ impl Slots {
         self.slots.iter().flatten()
     }
 
+    /// Returns the sessions, to change them.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Session> {
+        self.slots.iter_mut().flatten()
+    }
+
     /// Returns the number of slots.
     pub(crate) const fn len(&self) -> usize {
         self.slots.len()

@@ -22,6 +22,7 @@ use crate::store::Store;
 use crate::values::fix::number::is_route_among;
 use crate::values::fix::{key, tag};
 use crate::values::time::{Now, Utc};
+use crate::wire::before_send::show;
 
 /// A handle that writes one message to one session.
 pub struct Handle<'a> {
@@ -318,6 +319,9 @@ impl Draft<'_> {
         if self.refused.is_some() {
             return self.refused.take();
         }
+        if let Some(refusal) = self.show() {
+            return Some(refusal);
+        }
         if !self.opened.is_of(&self.writer) {
             return Some(EncodeError::new(Tag::new(35), EncodeErrorKind::Replaced).into());
         }
@@ -326,6 +330,18 @@ impl Draft<'_> {
             return Some(no_room(fixed, state, cursor.tail(), self.alone));
         }
         None
+    }
+
+    /// Shows a new message to what sees it before it is sent. Returns why it is refused then.
+    #[inline]
+    fn show(&mut self) -> Option<SendError> {
+        let hook = self.sender.tools.before_send.as_deref()?;
+        // One that has waited was shown before it waited.
+        if self.author == Author::Waited || !matches!(self.kind, SendKind::New { .. }) {
+            return None;
+        }
+        self.has_no_secrets = false;
+        show(hook, &mut self.writer, &self.sender.fixed.settings, self.author == Author::SessionLayer).err()
     }
 
     /// Sends a message of the session layer, which never waits for a throttle.

@@ -5,6 +5,7 @@
 //! messages.
 
 use core::time::Duration;
+use std::sync::Arc;
 
 use fixbolt_codec::{
     Envelope, Message, Place, Precision, Recovery, SecondCache, SecondReader, SeqNum, Version,
@@ -40,6 +41,7 @@ use crate::values::fix;
 use crate::values::key::SessionKey;
 use crate::values::time::{Mono, Now};
 use crate::values::waits_for::WaitsFor;
+use crate::wire::before_send::BeforeSend;
 use crate::wire::mask::SecretTags;
 use crate::wire::raw_header::RawHeader;
 use crate::wire::shape::Shapes;
@@ -118,6 +120,8 @@ pub(crate) struct Tools {
     pub(crate) scratch: Option<Box<Scratch>>,
     /// Checks the messages that the application sends, if the session wants that.
     pub(crate) outbound: Option<OutboundCheck>,
+    /// Sees new messages before they are sent.
+    pub(crate) before_send: Option<Arc<dyn BeforeSend>>,
     /// The buffer that a stored message is copied to before it is sent again.
     pub(crate) replay_buffer: Vec<u8>,
     /// The buffer that a message is copied to before it is masked.
@@ -167,6 +171,7 @@ impl Session {
                 .outbound_policy
                 .filter(|_| settings.dictionary.checks())
                 .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
+            before_send: None,
             replay_buffer: Vec::with_capacity(settings.max_message_size),
             masked: Vec::new(),
             shapes: Shapes::new(),

@@ -2,6 +2,7 @@
 //! past and hidden.
 
 pub(crate) mod admin_message;
+pub(crate) mod before_send;
 pub(crate) mod header;
 pub(crate) mod identify;
 pub(crate) mod mask;
