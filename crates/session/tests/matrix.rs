@@ -15,20 +15,18 @@ fn state(side: &Side) -> MatrixState {
 #[test]
 fn a_session_is_in_every_state_of_the_matrix_that_is_shown() {
     let mut reached = BTreeSet::new();
-    let mut last = SessionState::Disconnected;
     let mut expect = |side: &Side, expected: MatrixState| {
         assert_eq!(state(side), expected);
         let seen = side.sessions().status(KEY).unwrap().state();
         let number = expected.number();
-        let of_a_program = match number {
-            1 | 2 | 4 | 5 => SessionState::Disconnected,
-            6..=9 | 18 => SessionState::LoggingOn,
-            10..=14 | 17 => SessionState::LoggedOn,
-            15 | 16 => SessionState::LoggingOut,
-            _ => last.clone(),
+        let of_a_program: &[SessionState] = match number {
+            1 | 2 | 4 | 5 => &[SessionState::Disconnected],
+            6..=9 | 18 => &[SessionState::LoggingOn],
+            10..=14 | 17 => &[SessionState::LoggedOn],
+            15 | 16 => &[SessionState::LoggingOut],
+            _ => &[SessionState::LoggingOn, SessionState::LoggedOn, SessionState::LoggingOut],
         };
-        assert_eq!(seen, of_a_program, "in state {number}");
-        last = seen;
+        assert!(of_a_program.contains(&seen), "{seen:?} in state {number}");
         reached.insert(expected);
     };
     let mut side = Side::new(vec![settings("PEER", Role::Acceptor)]);
