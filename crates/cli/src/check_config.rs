@@ -12,8 +12,8 @@ use fixbolt::config::{
     EffectiveSetting,
 };
 use fixbolt_cli::exit::{Answer, Failure, reason, without_error_numbers};
-use fixbolt_cli::form::Form;
 use fixbolt_cli::output::{self, Format, Object};
+use fixbolt_log::Form;
 
 /// Shows what would stop a start with a configuration, and its settings.
 ///

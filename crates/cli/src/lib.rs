@@ -1,6 +1,6 @@
 //! What the commands of Fixbolt have in common: how they end, what they print, their log, the
-//! options that they name in place of keys, addresses, what an input is that is no text, the
-//! interrupt that stops them, and how a program starts the other one.
+//! options that they name in place of keys, addresses, the interrupt that stops them, and how a
+//! program starts the other one.
 //!
 //! `fixbolt` is built on it, and so is `fixbolt-bench`, the program that `fixbolt bench` starts. It
 //! is no interface for other programs.
@@ -19,7 +19,6 @@ macro_rules! note {
 pub mod address;
 pub mod beside;
 pub mod exit;
-pub mod form;
 pub mod interrupt;
 pub mod log;
 pub mod options;

@@ -2,13 +2,10 @@
 
 mod garbled;
 mod hfprint;
-mod input;
 mod journal;
 mod lexicon;
-mod prefix;
 mod reading;
 mod render;
-mod scan;
 mod words;
 
 use std::borrow::Cow;
@@ -22,19 +19,17 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use fixbolt::config::GroupsAsSent;
 use fixbolt_codec::Secrets;
+use fixbolt_log::{Form, Input, Next, Piece, Position, Separator};
 use memchr::memmem;
 
 use crate::dictionary::SourceOptions;
 use fixbolt_cli::exit::{Answer, Failure};
-use fixbolt_cli::form::Form;
 use fixbolt_cli::note;
 use fixbolt_cli::output::{self, Format, Object, show, show_in_json, shown};
 use hfprint::hfprint;
-use input::{Input, Next};
 pub(crate) use lexicon::{Lexicon, policy};
 pub(crate) use reading::Reader;
 pub(crate) use render::{block, json, line as field_line, one_line};
-use scan::{Piece, Position, Separator};
 
 /// Shows messages field by field, in words.
 ///
@@ -304,12 +299,12 @@ fn write_origin(object: &mut Vec<u8>, prefix: &[u8], position: Position) -> io::
     write!(object, ",\"line\":{},\"offset\":{},\"prefix\":\"", position.line, position.offset)?;
     show_in_json(object, prefix);
     object.push(b'"');
-    if let Some(time) = prefix::time(prefix) {
+    if let Some(time) = fixbolt_log::time(prefix) {
         object.extend_from_slice(b",\"time\":\"");
         show_in_json(object, time);
         object.push(b'"');
     }
-    if let Some(direction) = prefix::direction(prefix) {
+    if let Some(direction) = fixbolt_log::direction(prefix) {
         write!(object, ",\"direction\":\"{}\"", direction.word())?;
     }
     Ok(())

@@ -3,14 +3,14 @@
 
 use std::io::{self, Read};
 
-use super::scan::{Piece, Position, Scan, Scanner};
+use crate::scan::{Piece, Position, Scan, Scanner};
 
 /// The size of the buffer; it grows only for a larger piece.
 const CHUNK: usize = 256 * 1024;
 
 /// What comes next in an input.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Next<'b> {
+pub enum Next<'b> {
     /// A piece, and where it begins; for a message, where `8=` is.
     Piece(Piece<'b>, Position),
     /// Nothing that has been read: call [`Input::read`], which may wait.
@@ -20,7 +20,7 @@ pub(crate) enum Next<'b> {
 }
 
 /// An input and its buffer.
-pub(crate) struct Input<R> {
+pub struct Input<R> {
     input: R,
     scanner: Scanner,
     buffer: Vec<u8>,
@@ -31,7 +31,7 @@ pub(crate) struct Input<R> {
 }
 
 impl<R: Read> Input<R> {
-    pub(crate) fn new(input: R) -> Self {
+    pub fn new(input: R) -> Self {
         let (scanner, buffer) = (Scanner::new(), vec![0; CHUNK]);
         Self { input, scanner, buffer, at: 0, end: 0, ended: false }
     }
@@ -41,7 +41,7 @@ impl<R: Read> Input<R> {
     ///
     /// # Errors
     /// Returns the error of the input.
-    pub(crate) fn beginning(&mut self, length: usize) -> io::Result<&[u8]> {
+    pub fn beginning(&mut self, length: usize) -> io::Result<&[u8]> {
         while self.end < length && !self.ended {
             self.read()?;
         }
@@ -49,7 +49,7 @@ impl<R: Read> Input<R> {
     }
 
     /// Returns the next piece of what has been read. Does not read.
-    pub(crate) fn next(&mut self) -> Next<'_> {
+    pub fn next(&mut self) -> Next<'_> {
         loop {
             let rest = &self.buffer[self.at..self.end];
             if rest.is_empty() && self.ended {
@@ -75,7 +75,7 @@ impl<R: Read> Input<R> {
     ///
     /// # Errors
     /// Returns the error of the input.
-    pub(crate) fn read(&mut self) -> io::Result<()> {
+    pub fn read(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.at..self.end, 0);
         (self.at, self.end) = (0, self.end - self.at);
         if self.end > self.buffer.len() / 2 {

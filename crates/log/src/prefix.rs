@@ -5,14 +5,14 @@
 
 /// Which way a message went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Direction {
+pub enum Direction {
     Received,
     Sent,
 }
 
 impl Direction {
     /// Returns the word that `print` has for it.
-    pub(crate) fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Self::Received => "received",
             Self::Sent => "sent",
@@ -44,7 +44,7 @@ const TRIPLE: [&str; 2] = ["<<<", ">>>"];
 /// Returns the direction that a prefix names with a word such as `incoming`, `IN` or `sent`, or
 /// with an arrow: `<<<` anywhere, `<-` and the like as its first or last word. `in` and `out` in
 /// lower case count only in brackets, quotes or before a colon: they are also words of a sentence.
-pub(crate) fn direction(prefix: &[u8]) -> Option<Direction> {
+pub fn direction(prefix: &[u8]) -> Option<Direction> {
     let text = &*String::from_utf8_lossy(prefix);
     let mut found = [false; 2];
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -84,7 +84,7 @@ pub(crate) fn direction(prefix: &[u8]) -> Option<Direction> {
 
 /// Returns the first time in a prefix: `20261121-09:00:00.123`, `2026-11-21T09:00:00,123Z`,
 /// `2026/11/21 09:00:00` or `09:00:00`, with a fraction and an offset if there are any.
-pub(crate) fn time(prefix: &[u8]) -> Option<&[u8]> {
+pub fn time(prefix: &[u8]) -> Option<&[u8]> {
     let mut colon = 0;
     loop {
         colon += memchr::memchr(b':', &prefix[colon..])?;
