@@ -3,7 +3,8 @@
 //! The framer looks only at `8=`, `9=` and the announced end. It never reads a body and never
 //! trusts a wrong length to skip data. One broken message costs one message: the framer resumes at
 //! the next `SOH 8=FIX` after the broken message's first byte, and after a message that lacks only
-//! its last SOH where it ends.
+//! its last SOH where it ends. On request it resumes at any `8=FIX`, for bytes that have others
+//! between their messages.
 
 use crate::frame::{Frame, FrameError, Framed, LARGEST_MESSAGE, START, TRAILER_LEN};
 use crate::head::{Head, head, usual_message};
@@ -28,6 +29,8 @@ pub struct Framer {
     max_message_size: usize,
     resynchronising: bool,
     recovery: Recovery,
+    /// Whether a message may begin after any byte.
+    prefixes: bool,
 }
 
 /// Where to continue after a message with a wrong BodyLength (9).
@@ -47,8 +50,12 @@ impl Framer {
     /// CheckSum. A limit above 1 GiB counts as 1 GiB.
     #[must_use]
     pub const fn new(max_message_size: usize) -> Self {
-        let mut framer =
-            Self { max_message_size: 0, resynchronising: false, recovery: Recovery::NextMessage };
+        let mut framer = Self {
+            max_message_size: 0,
+            resynchronising: false,
+            recovery: Recovery::NextMessage,
+            prefixes: false,
+        };
         framer.set_max_message_size(max_message_size);
         framer
     }
@@ -57,6 +64,39 @@ impl Framer {
     #[must_use]
     pub const fn with_recovery(mut self, recovery: Recovery) -> Self {
         self.recovery = recovery;
+        self
+    }
+
+    /// Skips bytes to the next `8=FIX`, whether or not SOH is before it: for logs that write a time
+    /// before each message and a line break after it. What is skipped is returned as
+    /// [`Frame::Garbled`], with [`FrameError::NoBeginString`].
+    ///
+    /// Not for a counterparty's bytes: what is in a value of a broken message may be taken for the
+    /// next message.
+    ///
+    /// ```
+    /// use fixbolt_codec::{Frame, FrameError, Framer};
+    /// let mut log = &b"09:00:00 IN: 8=FIX.4.2\x019=5\x0135=0\x0110=161\x01\n09:00:30 "[..];
+    /// let mut framer = Framer::new(64 * 1024).with_prefixes();
+    /// let (mut messages, mut prefixes) = (0, 0);
+    /// loop {
+    ///     log = match framer.next(log) {
+    ///         Frame::Message(message) => {
+    ///             messages += 1;
+    ///             &log[message.bytes().len()..]
+    ///         }
+    ///         Frame::Garbled { bytes, error } => {
+    ///             prefixes += usize::from(error == Some(FrameError::NoBeginString));
+    ///             &log[bytes.len()..]
+    ///         }
+    ///         Frame::Incomplete { .. } => break,
+    ///     }
+    /// }
+    /// assert_eq!((messages, prefixes), (1, 2));
+    /// ```
+    #[must_use]
+    pub const fn with_prefixes(mut self) -> Self {
+        self.prefixes = true;
         self
     }
 
@@ -83,7 +123,7 @@ impl Framer {
     }
 
     fn next_with_care<'b>(&mut self, buffer: &'b [u8]) -> Frame<'b> {
-        if self.resynchronising {
+        if self.is_between_messages(buffer) {
             return self.skip(buffer, 0, None);
         }
         match head(buffer, self.max_message_size) {
@@ -104,10 +144,14 @@ impl Framer {
                     [1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', 1] => {
                         Frame::Message(Framed { bytes: &buffer[..end], body_start })
                     }
-                    // Only the last SOH is wrong, so the message ends here. If it is missing, its
-                    // place is taken by the first byte of the next message.
-                    [1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', last] => {
-                        let end = if *last == START[0] { end - 1 } else { end };
+                    // Only the last SOH is wrong, so the message ends here. If it is missing, or
+                    // the last digit as well, their places are taken by the next message.
+                    [1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', last @ b'0'..=b'9', after] => {
+                        let end = match [*last, *after] {
+                            [_, b'8'] => end - 1,
+                            [b'8', b'='] => end - 2,
+                            _ => end,
+                        };
                         Frame::Garbled {
                             bytes: &buffer[..end],
                             error: Some(FrameError::CheckSumField { at }),
@@ -131,7 +175,7 @@ impl Framer {
     /// arrived, because the counterparty stopped sending. Returns `Incomplete` if there is no such
     /// message: the buffer is empty, or holds the rest of a message that was broken before.
     pub fn give_up<'b>(&mut self, buffer: &'b [u8]) -> Frame<'b> {
-        if self.resynchronising || buffer.is_empty() {
+        if buffer.is_empty() || self.is_between_messages(buffer) {
             return self.next(buffer);
         }
         let at = match head(buffer, self.max_message_size) {
@@ -163,28 +207,36 @@ impl Framer {
         }
     }
 
-    /// Discards bytes up to the next `SOH 8=FIX` at or after `from`.
+    /// Returns whether bytes are discarded until a message begins, and none begins here.
+    fn is_between_messages(&mut self, buffer: &[u8]) -> bool {
+        // With SOH before it, it begins only after that.
+        self.resynchronising &= !(self.prefixes && buffer.starts_with(START));
+        self.resynchronising
+    }
+
+    /// Discards bytes up to the next `SOH 8=FIX` at or after `from`; with prefixes, up to the next
+    /// `8=FIX`.
     fn skip<'b>(&mut self, buffer: &'b [u8], from: usize, error: Option<FrameError>) -> Frame<'b> {
         let from = from.min(buffer.len());
         let rest = &buffer[from..];
-        let drop = match find(rest, RESTART) {
-            Some(at) => {
-                self.resynchronising = false;
-                from + at + 1
-            }
+        let (restart, found) = match self.prefixes {
+            true => (START, rest.windows(START.len()).position(|bytes| bytes == START)),
+            false => (RESTART, find(rest, RESTART)),
+        };
+        self.resynchronising = found.is_none();
+        let drop = match found {
+            Some(at) => from + at + restart.len() - START.len(),
             None => {
-                // Bytes that may begin `SOH 8=FIX` are kept for the next call.
-                self.resynchronising = true;
-                let kept = (1..RESTART.len().min(rest.len() + 1))
+                // Bytes that may begin `restart` are kept for the next call.
+                let kept = (1..restart.len().min(rest.len() + 1))
                     .rev()
-                    .find(|&n| rest.ends_with(&RESTART[..n]))
+                    .find(|&n| rest.ends_with(&restart[..n]))
                     .unwrap_or(0);
                 buffer.len() - kept
             }
         };
         if drop == 0 && error.is_none() {
-            let kept = buffer.len();
-            return Frame::Incomplete { at_least: RESTART.len().saturating_sub(kept).max(1) };
+            return Frame::Incomplete { at_least: restart.len().saturating_sub(buffer.len()).max(1) };
         }
         Frame::Garbled { bytes: &buffer[..drop], error }
     }

@@ -20,12 +20,15 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 }
 
 pub(super) fn run(data: &[u8]) {
-    let whole = cut(data, |_| data.len());
-    let single = cut(data, |_| 1);
-    assert_eq!(whole, single, "other messages when the stream arrives byte by byte");
-    let mut random = Random::of_bytes(data);
-    let pieces = cut(data, |_| 1 + random.below(64));
-    assert_eq!(whole, pieces, "other messages when the stream arrives in pieces");
+    let framer = Framer::new(LIMIT);
+    for framer in [&framer.clone().with_prefixes(), &framer] {
+        let whole = cut(framer, data, |_| data.len());
+        let single = cut(framer, data, |_| 1);
+        assert_eq!(whole, single, "other messages when the stream arrives byte by byte");
+        let mut random = Random::of_bytes(data);
+        let pieces = cut(framer, data, |_| 1 + random.below(64));
+        assert_eq!(whole, pieces, "other messages when the stream arrives in pieces");
+    }
 
     // One broken message costs one message: after LIMIT bytes of valid ones every further one is
     // found.
@@ -34,7 +37,7 @@ pub(super) fn run(data: &[u8]) {
     for _ in 0..lost + 20 {
         healed.extend_from_slice(HEARTBEAT);
     }
-    let found = cut(&healed, |_| LIMIT);
+    let found = cut(&framer, &healed, |_| LIMIT);
     assert!(found.len() >= 20, "{} messages found", found.len());
     assert!(
         found[found.len() - 20..].iter().all(|m| m == HEARTBEAT),
@@ -43,8 +46,8 @@ pub(super) fn run(data: &[u8]) {
 }
 
 /// Returns the messages of a stream that arrives in pieces.
-fn cut(data: &[u8], mut stretch: impl FnMut(usize) -> usize) -> Vec<Vec<u8>> {
-    let mut framer = Framer::new(LIMIT);
+fn cut(framer: &Framer, data: &[u8], mut stretch: impl FnMut(usize) -> usize) -> Vec<Vec<u8>> {
+    let mut framer = framer.clone();
     let (mut messages, mut arrived, mut consumed) = (Vec::new(), 0, 0);
     // No message may come before the stream has this many bytes.
     let mut not_before = 0;

@@ -61,13 +61,14 @@ fn message_length(bytes: &[u8], max_message_size: usize) -> Result<usize, (Broke
     let trailer = &bytes[bytes.len().min(end - 8)..bytes.len().min(end)];
     match trailer {
         [1, b'1', b'0', b'=', sum @ .., 1] if sum.len() == 3 && is_number(sum) => Ok(end),
-        // The stream ends here, or the next message begins where the last SOH should be, or the
-        // last byte is another one.
+        // The stream ends here, or the next message begins where the last SOH or the last digit
+        // should be, or the last byte is another one.
         [1, b'1', b'0', b'=', sum @ ..] if sum.len() == 3 && is_number(sum) => {
             Err((Broken::CheckSum, Some(bytes.len())))
         }
         [1, b'1', b'0', b'=', sum @ .., last] if sum.len() == 3 && is_number(sum) => {
-            Err((Broken::CheckSum, Some(end - usize::from(*last == b'8'))))
+            let of_next = if trailer.ends_with(b"8=") { 2 } else { usize::from(*last == b'8') };
+            Err((Broken::CheckSum, Some(end - of_next)))
         }
         [1, b'1', b'0', b'=', ..] => Err((Broken::CheckSum, None)),
         _ => Err((Broken::Length, None)),
