@@ -279,6 +279,38 @@ pub mod store {
     };
 }
 
+/// Messages out of files: the logs of any engine, and journals. With the feature `log`.
+///
+/// How many messages of each type a log has, and what in it is no message:
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use fixbolt::codec::Index;
+/// use fixbolt::log::{Content, Reader};
+///
+/// # let path = std::env::temp_dir().join(format!("log-module-{}.log", std::process::id()));
+/// # std::fs::write(&path, "20261121-09:00:00.123 : 8=FIX.4.2|9=5|35=0|10=161|\nrestarted\n")?;
+/// let mut reader = Reader::open(&path)?;
+/// let (mut tags, mut spans) = ([0; 512], [Default::default(); 512]);
+/// let mut counts = BTreeMap::new();
+/// while let Some(entry) = reader.next()? {
+///     let Content::Message(framed) = entry.content else {
+///         println!("{}:{}: {:?}", path.display(), entry.line.unwrap_or(0), entry.content);
+///         continue;
+///     };
+///     let message = Index::new(&mut tags, &mut spans).build(framed)?;
+///     *counts.entry(message.msg_type().to_vec()).or_insert(0) += 1;
+/// }
+/// assert_eq!(counts, BTreeMap::from([(b"0".to_vec(), 1)]));
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(feature = "log")]
+pub mod log {
+    pub use fixbolt_log::{Content, Entry, Form, Prefix, ReadError, Reader, Time};
+}
+
 /// The meaning of messages: dictionaries, shipped or read from files, and validation with a policy.
 ///
 /// A session whose counterparty has a field of its own, and sends values that no dictionary lists:

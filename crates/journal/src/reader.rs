@@ -147,17 +147,28 @@ impl SessionJournal {
 
     /// Returns every committed record of all generations, oldest first.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = JournalRecord<'_>> {
-        self.places.iter().filter_map(|at| {
-            let file = self.all().segments.get(at.segment)?;
-            let bytes = file.bytes();
-            let header = Header::peek(bytes, at.offset)?;
-            Some(JournalRecord {
-                record: header.record(bytes, at.offset)?,
-                generation: header.generation,
-                turn: header.turn,
-                segment: file.number,
-                offset: at.offset as u64,
-            })
+        (0..self.places()).filter_map(|place| self.record(place))
+    }
+
+    /// Returns the number of places where records were found.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Returns the record at a place, of which the oldest is 0; `None` if it is no longer there.
+    #[must_use]
+    pub fn record(&self, place: usize) -> Option<JournalRecord<'_>> {
+        let at = self.places.get(place)?;
+        let file = self.all().segments.get(at.segment)?;
+        let bytes = file.bytes();
+        let header = Header::peek(bytes, at.offset)?;
+        Some(JournalRecord {
+            record: header.record(bytes, at.offset)?,
+            generation: header.generation,
+            turn: header.turn,
+            segment: file.number,
+            offset: at.offset as u64,
         })
     }
 }

@@ -1,26 +1,39 @@
-//! An input's pieces with their positions, from a buffer that is read in chunks: memory is bounded
-//! by the largest piece.
+//! The pieces of an input with their positions, from a buffer that is read in chunks: memory is
+//! bounded by the largest piece.
 
 use std::io::{self, Read};
 
-use crate::scan::{Piece, Position, Scan, Scanner};
+use crate::scan::{Piece, Position, Scan, Scanner, Separator};
 
 /// The size of the buffer; it grows only for a larger piece.
 const CHUNK: usize = 256 * 1024;
 
 /// What comes next in an input.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Next<'b> {
-    /// A piece, and where it begins; for a message, where `8=` is.
-    Piece(Piece<'b>, Position),
+pub(crate) enum Next {
+    /// A piece, whose bytes [`Input::piece`] returns.
+    Piece(Place),
     /// Nothing that has been read: call [`Input::read`], which may wait.
     Read,
     /// The input has ended.
     End,
 }
 
+/// Where a piece is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Where it begins in the input; for a message, where `8=` is.
+    pub(crate) position: Position,
+    /// In the buffer, until that is read into: the prefix, and the piece itself.
+    start: usize,
+    after_prefix: usize,
+    end: usize,
+    /// `None` if it is no message.
+    separator: Option<Separator>,
+}
+
 /// An input and its buffer.
-pub struct Input<R> {
+pub(crate) struct Input<R> {
     input: R,
     scanner: Scanner,
     buffer: Vec<u8>,
@@ -31,7 +44,7 @@ pub struct Input<R> {
 }
 
 impl<R: Read> Input<R> {
-    pub fn new(input: R) -> Self {
+    pub(crate) fn new(input: R) -> Self {
         let (scanner, buffer) = (Scanner::new(), vec![0; CHUNK]);
         Self { input, scanner, buffer, at: 0, end: 0, ended: false }
     }
@@ -41,7 +54,7 @@ impl<R: Read> Input<R> {
     ///
     /// # Errors
     /// Returns the error of the input.
-    pub fn beginning(&mut self, length: usize) -> io::Result<&[u8]> {
+    pub(crate) fn beginning(&mut self, length: usize) -> io::Result<&[u8]> {
         while self.end < length && !self.ended {
             self.read()?;
         }
@@ -49,25 +62,38 @@ impl<R: Read> Input<R> {
     }
 
     /// Returns the next piece of what has been read. Does not read.
-    pub fn next(&mut self) -> Next<'_> {
+    pub(crate) fn next(&mut self) -> Next {
         loop {
             let rest = &self.buffer[self.at..self.end];
             if rest.is_empty() && self.ended {
                 return Next::End;
             }
-            let (piece, length) = match self.scanner.next(rest, self.ended) {
+            let (prefix, length, separator) = match self.scanner.next(rest, self.ended) {
                 Scan::More => return Next::Read,
                 Scan::Blank(length) => {
                     self.at += length;
                     continue;
                 }
-                Scan::Piece(piece @ Piece::Text(bytes)) => (piece, bytes.len()),
-                Scan::Piece(piece @ Piece::Message { prefix, bytes, .. }) => {
-                    (piece, prefix.len() + bytes.len())
+                Scan::Piece(Piece::Text(bytes)) => (0, bytes.len(), None),
+                Scan::Piece(Piece::Message { prefix, bytes, separator }) => {
+                    (prefix.len(), bytes.len(), Some(separator))
                 }
             };
-            self.at += length;
-            return Next::Piece(piece, self.scanner.position());
+            let (start, after_prefix) = (self.at, self.at + prefix);
+            self.at = after_prefix + length;
+            let position = self.scanner.position();
+            return Next::Piece(Place { position, start, after_prefix, end: self.at, separator });
+        }
+    }
+
+    /// Returns the piece at a place that [`Input::next`] returned since the input was read last.
+    pub(crate) fn piece(&self, place: Place) -> Piece<'_> {
+        let bytes = &self.buffer[place.after_prefix..place.end];
+        match place.separator {
+            Some(separator) => {
+                Piece::Message { prefix: &self.buffer[place.start..place.after_prefix], bytes, separator }
+            }
+            None => Piece::Text(bytes),
         }
     }
 
@@ -75,7 +101,7 @@ impl<R: Read> Input<R> {
     ///
     /// # Errors
     /// Returns the error of the input.
-    pub fn read(&mut self) -> io::Result<()> {
+    pub(crate) fn read(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.at..self.end, 0);
         (self.at, self.end) = (0, self.end - self.at);
         if self.end > self.buffer.len() / 2 {
@@ -105,7 +131,7 @@ mod tests {
         let mut positions = Vec::new();
         loop {
             match input.next() {
-                Next::Piece(_, position) => positions.push((position.line, position.offset)),
+                Next::Piece(place) => positions.push((place.position.line, place.position.offset)),
                 Next::Read => input.read().unwrap(),
                 Next::End => break,
             }
@@ -122,8 +148,10 @@ mod tests {
         let mut at_first = 0;
         loop {
             match input.next() {
-                Next::Piece(Piece::Message { .. }, _) => messages += 1,
-                Next::Piece(..) => panic!("there are only messages"),
+                Next::Piece(place) => {
+                    assert!(matches!(input.piece(place), Piece::Message { .. }), "there are only messages");
+                    messages += 1;
+                }
                 Next::Read => input.read().unwrap(),
                 Next::End => break,
             }
@@ -132,5 +160,21 @@ mod tests {
             }
         }
         assert_eq!((messages, at_first, input.buffer.len()), (30_001, CHUNK, 4 * CHUNK));
+    }
+
+    /// The largest buffer: a piece has at most 16 MiB, and twice that is read into.
+    #[test]
+    fn a_line_without_an_end_is_read_in_bounded_memory() {
+        let mut input = Input::new(io::repeat(b'x').take(70 << 20));
+        let mut pieces = 0;
+        loop {
+            match input.next() {
+                Next::Piece(_) => pieces += 1,
+                Next::Read => input.read().unwrap(),
+                Next::End => break,
+            }
+            assert!(input.buffer.len() <= 32 << 20);
+        }
+        assert_eq!(pieces, 5);
     }
 }

@@ -3,20 +3,37 @@
 //! A prefix that names both directions has none. The time is returned as the log has it: without a
 //! time zone in it, nothing says which one it is in.
 
-/// Which way a message went.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
-    Received,
-    Sent,
+use std::fmt;
+
+use fixbolt_session::Direction;
+
+/// The text that a log writes before a message on its line. It may contain secrets.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Prefix<'r>(pub &'r [u8]);
+
+impl<'r> Prefix<'r> {
+    /// Returns the first time in it, as the log has it: `20261121-09:00:00.123`,
+    /// `2026-11-21T09:00:00,123Z`, `2026/11/21 09:00:00` or `09:00:00`, with a fraction and an
+    /// offset if there are any.
+    #[must_use]
+    pub fn time(self) -> Option<&'r [u8]> {
+        time(self.0)
+    }
+
+    /// Returns the direction that it names with a word such as `incoming`, `IN` or `sent`, or with
+    /// an arrow: `<<<` anywhere, `<-` and the like as its first or last word. `in` and `out` in
+    /// lower case count only in brackets, quotes or before a colon: they are also words of a
+    /// sentence.
+    #[must_use]
+    pub fn direction(self) -> Option<Direction> {
+        direction(self.0)
+    }
 }
 
-impl Direction {
-    /// Returns the word that `print` has for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Received => "received",
-            Self::Sent => "sent",
-        }
+/// Shows the length: the text may contain a secret.
+impl fmt::Debug for Prefix<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Prefix({} bytes)", self.0.len())
     }
 }
 
@@ -41,10 +58,7 @@ const FROM_US: [&str; 8] = [">>>", ">>", "->", "-->", "=>", "==>", "→", "⇒"]
 /// These mean a direction anywhere; the other arrows may also stand between sender and target.
 const TRIPLE: [&str; 2] = ["<<<", ">>>"];
 
-/// Returns the direction that a prefix names with a word such as `incoming`, `IN` or `sent`, or
-/// with an arrow: `<<<` anywhere, `<-` and the like as its first or last word. `in` and `out` in
-/// lower case count only in brackets, quotes or before a colon: they are also words of a sentence.
-pub fn direction(prefix: &[u8]) -> Option<Direction> {
+fn direction(prefix: &[u8]) -> Option<Direction> {
     let text = &*String::from_utf8_lossy(prefix);
     let mut found = [false; 2];
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -76,15 +90,13 @@ pub fn direction(prefix: &[u8]) -> Option<Direction> {
         is_first = false;
     }
     match found {
-        [true, false] => Some(Direction::Received),
-        [false, true] => Some(Direction::Sent),
+        [true, false] => Some(Direction::Inbound),
+        [false, true] => Some(Direction::Outbound),
         _ => None,
     }
 }
 
-/// Returns the first time in a prefix: `20261121-09:00:00.123`, `2026-11-21T09:00:00,123Z`,
-/// `2026/11/21 09:00:00` or `09:00:00`, with a fraction and an offset if there are any.
-pub fn time(prefix: &[u8]) -> Option<&[u8]> {
+fn time(prefix: &[u8]) -> Option<&[u8]> {
     let mut colon = 0;
     loop {
         colon += memchr::memchr(b':', &prefix[colon..])?;
@@ -178,13 +190,13 @@ mod tests {
             ("", None),
             ("::::", None),
         ] {
-            assert_eq!(time(prefix.as_bytes()), expected.map(str::as_bytes), "{prefix}");
+            assert_eq!(Prefix(prefix.as_bytes()).time(), expected.map(str::as_bytes), "{prefix}");
         }
     }
 
     #[test]
     fn the_usual_directions_are_recognized() {
-        use Direction::{Received, Sent};
+        use Direction::{Inbound as Received, Outbound as Sent};
         for (prefix, expected) in [
             ("<20261121-09:00:00, FIX.4.4:A->B, incoming> (", Some(Received)),
             ("<20261121-09:00:00, FIX.4.4:A->B, outgoing> (", Some(Sent)),
@@ -210,8 +222,8 @@ mod tests {
             ("insert output ", None),
             ("", None),
         ] {
-            assert_eq!(direction(prefix.as_bytes()), expected, "{prefix}");
+            assert_eq!(Prefix(prefix.as_bytes()).direction(), expected, "{prefix}");
         }
-        assert_eq!(direction(b"IN \xff "), Some(Received));
+        assert_eq!(Prefix(b"IN \xff ").direction(), Some(Received));
     }
 }

@@ -17,7 +17,7 @@ mod tests;
 
 use announced::{Announced, CheckSum, announced_body, check_sum_after, check_sum_at};
 use search::Search;
-pub use separator::Separator;
+pub(crate) use separator::Separator;
 use separator::{MOST_DIGITS, Separation};
 
 /// The largest piece, in bytes: larger messages and longer lines are cut.
@@ -47,7 +47,7 @@ pub(crate) enum Scan<'b> {
 
 /// A part of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'b> {
+pub(crate) enum Piece<'b> {
     /// A message, or bytes that begin like one.
     Message {
         /// The text before it on its line.
@@ -63,11 +63,11 @@ pub enum Piece<'b> {
 
 /// A position in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
+pub(crate) struct Position {
     /// Line, from 1.
-    pub line: u64,
+    pub(crate) line: u64,
     /// Byte, from 0.
-    pub offset: u64,
+    pub(crate) offset: u64,
 }
 
 /// Splits input into pieces.

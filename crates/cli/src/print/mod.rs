@@ -12,15 +12,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
-use std::mem;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use fixbolt::config::GroupsAsSent;
 use fixbolt_codec::Secrets;
-use fixbolt_log::{Form, Input, Next, Piece, Position, Separator};
-use memchr::memmem;
+use fixbolt_log::{Content, Entry, Prefix, ReadError};
+use fixbolt_session::Direction;
 
 use crate::dictionary::SourceOptions;
 use fixbolt_cli::exit::{Answer, Failure};
@@ -160,14 +159,13 @@ struct Printer<W> {
     /// What is written next, and what stands before it: kept for their memory.
     text: Vec<u8>,
     title: Vec<u8>,
-    message: Vec<u8>,
 }
 
 impl<W: Write> Printer<W> {
     fn new(lexicon: Lexicon, out: W, style: Style) -> Self {
         let (reader, unknown) = (Reader::new(lexicon), BTreeSet::new());
-        let (text, title, message) = Default::default();
-        Self { reader, out, style, answer: Answer::Yes, messages: 0, unknown, text, title, message }
+        let (text, title) = Default::default();
+        Self { reader, out, style, answer: Answer::Yes, messages: 0, unknown, text, title }
     }
 
     fn file(&mut self, path: &Path) -> Result<(), Failure> {
@@ -179,64 +177,53 @@ impl<W: Write> Printer<W> {
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Failure::file("read", path, &error))?;
-        self.pieces(file, &name, Some(path))
+        self.log(file, &name, Some(path))
     }
 
     fn standard_input(&mut self) -> Result<(), Failure> {
-        self.pieces(io::stdin().lock(), "standard input", None)
+        self.log(io::stdin().lock(), "standard input", None)
     }
 
-    fn pieces(&mut self, input: impl Read, name: &str, file: Option<&Path>) -> Result<(), Failure> {
-        let unreadable = |error: io::Error| {
-            Failure::usage(format!("cannot read {name}: {}", fixbolt_cli::exit::reason(&error)))
+    fn log(&mut self, input: impl Read, name: &str, file: Option<&Path>) -> Result<(), Failure> {
+        let unreadable = |error: ReadError| match error {
+            ReadError::Io { error, .. } => {
+                Failure::usage(format!("cannot read {name}: {}", fixbolt_cli::exit::reason(&error)))
+            }
+            ReadError::NotText { form, .. } => {
+                let command = form.as_text(file);
+                Failure::usage(format!("{name} is {form}: `{command} | fixbolt print`"))
+            }
+            error => Failure::usage(error.to_string()),
         };
-        let mut input = Input::new(input);
-        // No message is as short as what tells.
-        if let Some(form) = Form::of(input.beginning(Form::LONGEST).map_err(unreadable)?) {
-            let command = form.as_text(file);
-            return Err(Failure::usage(format!("{name} is {form}: `{command} | fixbolt print`")));
-        }
         let source = Object::new().text("source", name);
         let before = self.messages;
+        let mut log = fixbolt_log::Reader::new(input);
         loop {
-            match input.next() {
-                Next::End => break,
-                Next::Read => {
-                    // What has been read is shown before more is waited for.
-                    self.out.flush()?;
-                    input.read().map_err(unreadable)?;
-                }
-                Next::Piece(Piece::Message { prefix, bytes, separator }, position) => {
-                    self.text.clear();
-                    self.title.clear();
-                    let prefix = &*without_secrets(prefix);
-                    match self.style {
-                        Style::Block => write_title(&mut self.title, prefix, name, position)?,
-                        Style::OneLine => show(&mut self.text, prefix),
-                        Style::Hfprint => write!(self.title, "{name}:{}", position.line)?,
-                        Style::Json => {
-                            self.title.extend_from_slice(source.unfinished().as_bytes());
-                            write_origin(&mut self.title, prefix, position)?;
-                        }
-                    }
-                    if separator == Separator::SOH && bytes.ends_with(b"\x01") {
-                        self.message(bytes, &[])?;
-                    } else {
-                        let mut message = mem::take(&mut self.message);
-                        let is_certain = separator.replace(bytes, &mut message);
-                        let secrets = if is_certain { Vec::new() } else { all_secrets(&message, separator) };
-                        self.message(&message, &secrets)?;
-                        self.message = message;
+            if log.has_to_read() {
+                // What has been read is shown before more is waited for.
+                self.out.flush()?;
+            }
+            let Some(entry) = log.next().map_err(unreadable)? else { break };
+            if let Some(bytes) = entry.bytes() {
+                self.text.clear();
+                self.title.clear();
+                let prefix = &*without_secrets(entry.prefix.0);
+                let line = entry.line.unwrap_or(0);
+                match self.style {
+                    Style::Block => write_title(&mut self.title, prefix, name, line)?,
+                    Style::OneLine => show(&mut self.text, prefix),
+                    Style::Hfprint => write!(self.title, "{name}:{line}")?,
+                    Style::Json => {
+                        self.title.extend_from_slice(source.unfinished().as_bytes());
+                        write_origin(&mut self.title, prefix, &entry)?;
                     }
                 }
-                // Lines that QuickFIX/J prints between messages.
-                Next::Piece(Piece::Text(bytes), _) if is_event(bytes) => {}
-                Next::Piece(Piece::Text(bytes), position) => {
-                    self.answer = Answer::No;
-                    self.out.flush()?;
-                    let text = excerpt(bytes.trim_ascii());
-                    note!("{name}:{}: not a message ({} bytes): {text}", position.line, bytes.len());
-                }
+                self.message(bytes, &entry.doubtful_secrets())?;
+            } else if let Content::Text(bytes) = entry.content {
+                self.answer = Answer::No;
+                self.out.flush()?;
+                let (line, text) = (entry.line.unwrap_or(0), excerpt(bytes.trim_ascii()));
+                note!("{name}:{line}: not a message ({} bytes): {text}", bytes.len());
             }
         }
         if self.messages == before {
@@ -284,38 +271,39 @@ impl<W: Write> Printer<W> {
 }
 
 /// Writes what follows the headline of a block: `  20261121-09:00:00.123 :  [messages.log:7]`.
-fn write_title(title: &mut Vec<u8>, prefix: &[u8], name: &str, position: Position) -> io::Result<()> {
+fn write_title(title: &mut Vec<u8>, prefix: &[u8], name: &str, line: u64) -> io::Result<()> {
     title.extend_from_slice(b"  ");
     let prefix = prefix.trim_ascii();
     if !prefix.is_empty() {
         show(title, prefix);
         title.extend_from_slice(b"  ");
     }
-    write!(title, "[{name}:{}]", position.line)
+    write!(title, "[{name}:{line}]")
 }
 
 /// Writes where a message comes from, and what its log says of it, as members of a JSON object.
-fn write_origin(object: &mut Vec<u8>, prefix: &[u8], position: Position) -> io::Result<()> {
-    write!(object, ",\"line\":{},\"offset\":{},\"prefix\":\"", position.line, position.offset)?;
+fn write_origin(object: &mut Vec<u8>, prefix: &[u8], entry: &Entry<'_>) -> io::Result<()> {
+    let (line, offset) = (entry.line.unwrap_or(0), entry.offset);
+    write!(object, ",\"line\":{line},\"offset\":{offset},\"prefix\":\"")?;
     show_in_json(object, prefix);
     object.push(b'"');
-    if let Some(time) = fixbolt_log::time(prefix) {
+    if let Some(time) = Prefix(prefix).time() {
         object.extend_from_slice(b",\"time\":\"");
         show_in_json(object, time);
         object.push(b'"');
     }
-    if let Some(direction) = fixbolt_log::direction(prefix) {
-        write!(object, ",\"direction\":\"{}\"", direction.word())?;
+    if let Some(direction) = Prefix(prefix).direction() {
+        write!(object, ",\"direction\":\"{}\"", word(direction))?;
     }
     Ok(())
 }
 
-/// Returns the places of what may be a secret in a message if this separates its fields wherever it
-/// is: what seems to be part of a value may begin a field that is broken.
-fn all_secrets(message: &[u8], separator: Separator) -> Vec<Range<usize>> {
-    let mut message = message.to_vec();
-    separator.replace_rest(&mut message);
-    Secrets::STANDARD.in_garbled(&message).collect()
+/// Returns the word for which way a message went.
+fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Inbound => "received",
+        Direction::Outbound => "sent",
+    }
 }
 
 /// Returns the beginning of some text, with `***` for what may be a secret.
@@ -343,12 +331,4 @@ fn without_secrets(text: &[u8]) -> Cow<'_, [u8]> {
     }
     masked.extend_from_slice(&text[at..]);
     Cow::Owned(masked)
-}
-
-/// Returns whether QuickFIX/J wrote this line about an event, not about a message:
-/// `<time, session, event> (text)`.
-fn is_event(line: &[u8]) -> bool {
-    let line = line.trim_ascii();
-    line.starts_with(b"<")
-        && [&b", event> ("[..], b", error> ("].iter().any(|mark| memmem::find(line, mark).is_some())
 }

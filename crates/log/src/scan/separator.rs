@@ -7,7 +7,7 @@ use memchr::memmem::Finder;
 
 /// A spelling of SOH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Separator(u8);
+pub(crate) struct Separator(u8);
 
 /// If one is the beginning of another, the longer one comes first.
 const SPELLINGS: [&[u8]; 16] = [
@@ -37,7 +37,7 @@ static FINDERS: LazyLock<[Finder<'static>; SPELLINGS.len()]> = LazyLock::new(|| 
 
 impl Separator {
     /// SOH itself.
-    pub const SOH: Self = Self(0);
+    pub(crate) const SOH: Self = Self(0);
     pub(super) const ALL: [Self; SPELLINGS.len()] = {
         let mut all = [Self(0); SPELLINGS.len()];
         let mut index = 0;
@@ -51,7 +51,7 @@ impl Separator {
     pub(super) const LONGEST: usize = 6;
 
     /// Returns the bytes that the input has for SOH.
-    pub fn bytes(self) -> &'static [u8] {
+    pub(crate) fn bytes(self) -> &'static [u8] {
         SPELLINGS[self.index()]
     }
 
@@ -73,7 +73,7 @@ impl Separator {
     /// also be part of a value counts only before a tag and at the end, unless CheckSum shows that
     /// it always counts. Returns whether it is certain, or CheckSum shows, that all of them were
     /// found.
-    pub fn replace(self, message: &[u8], to: &mut Vec<u8>) -> bool {
+    pub(crate) fn replace(self, message: &[u8], to: &mut Vec<u8>) -> bool {
         if self.is_text() {
             self.replace_before_tags(message, to);
             if has_right_check_sum(to) {
@@ -92,7 +92,7 @@ impl Separator {
 
     /// Writes SOH in place of each byte of those that [`replace`](Self::replace) has left, and of
     /// the blanks after them, unless `=` follows: blanks before it are part of a broken tag.
-    pub fn replace_rest(self, message: &mut [u8]) {
+    pub(crate) fn replace_rest(self, message: &mut [u8]) {
         let mut from = 0;
         while let Some(at) = self.find(&message[from..]) {
             let begin = from + at;
