@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
     ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
-    StoreError, Waiting,
+    StoreError, WaitingMessages,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
 
@@ -302,8 +302,8 @@ impl Platter {
 
     /// Returns which messages of a session wait for a throttle.
     #[must_use]
-    pub fn waiting(&self, session: u32) -> Waiting {
-        self.numbers.get(session as usize).map_or(Waiting::default(), |numbers| numbers.waiting)
+    pub fn waiting(&self, session: u32) -> WaitingMessages {
+        self.numbers.get(session as usize).map_or(WaitingMessages::default(), |numbers| numbers.waiting)
     }
 
     /// Returns the message that has waited under this number.

@@ -78,13 +78,22 @@ impl<'a> ApplicationVersion<'a> {
     }
 }
 
-/// The direction of a message.
+/// Who sent a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// From the counterparty to us.
+    /// The counterparty.
     Inbound,
-    /// From us to the counterparty.
+    /// This side.
     Outbound,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Direction::Inbound => "in",
+            Direction::Outbound => "out",
+        })
+    }
 }
 
 /// The result of [`ApplicationVersions::choose`].

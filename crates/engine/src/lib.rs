@@ -220,7 +220,7 @@ pub mod session {
         Accepted, AcceptedHeartBtInt, Application, AttemptFailure, BeforeSend, BusinessReject,
         BusinessRejectReason, CertificateFault, CertificateMismatch, ChangeError, Clock, CodecClock,
         CodecOperation, CodecTime, CompIds, Compatibility, Delivery, Direction, Draft, EndedBy, Event,
-        FailedAttempt, Failure, FirstMessageFault, GarbledError, Halt, Handle, InboundThrottle,
+        FailedAttempt, Failure, FirstMessageFault, FixtDictionaries, GarbledError, Halt, Handle, InboundThrottle,
         InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault, LogonFields,
         LogonRefusal, Misbehavior, Mono, NextAttempt, Now, ORDER_MSG_TYPES, OpenError, OutboundThrottle,
         Outgoing, Phase, Rate, Refusal, RefusedConnection, RefusingAnswer, ReplayInterleave, Resend,
@@ -275,7 +275,8 @@ pub mod store {
     pub use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore, Retention};
     pub use fixbolt_session::WorkerWaker;
     pub use fixbolt_session::store::{
-        ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
+        ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store,
+        StoreError, WaitingMessages,
     };
 }
 
@@ -336,10 +337,30 @@ pub mod log {
 /// ```
 pub mod dictionary {
     pub use fixbolt_dictionary::{
-        Action, Check, CodeRules, Dictionary, Encoding, EntryOrder, ExpectedOrder, Faults, LoadError, Loaded,
-        Policy, ReadError, RefTag, Source, Validator, Violation, Warning, fix_latest, fix40, fix41, fix42,
-        fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11, shipped,
+        Action, ApplicationVersion, ApplicationVersions, Check, Chosen, CodeRules, Dictionary, DictionarySet,
+        Encoding, EntryOrder, ExpectedOrder, Faults, LoadError, Loaded, Policy, ReadError, RefTag,
+        Requirements, Scratch, Source, TransportMismatch, TypeRules, UnknownEncoding,
+        UnsupportedApplicationVersion, Validator, Violation, Warning, fix_latest, fix40, fix41, fix42, fix43,
+        fix44, fix50, fix50sp1, fix50sp2, fixt11, shipped,
     };
+
+    /// The parts of a [`Dictionary`]: fields, codes, components, groups and messages.
+    ///
+    /// ```
+    /// use fixbolt::dictionary::model::Member;
+    ///
+    /// let fix44 = fixbolt::dictionary::fix44();
+    /// let order = fix44.message_by_name("NewOrderSingle").expect("FIX.4.4 has it");
+    /// assert!(order.members.contains(&Member::Field { tag: 11, required: true }));
+    /// assert_eq!(fix44.field(11).map(|field| field.name.as_str()), Some("ClOrdID"));
+    /// ```
+    pub mod model {
+        pub use fixbolt_dictionary::{
+            Code, CodeSet, CodeSetId, ComponentDef, ComponentId, DataType, Definition, DictionaryVersion,
+            FieldDef, FlatMember, GroupDef, GroupId, Member, MessageDef, Origin, Presence, Rule, Scenario,
+            Terms, UnionType,
+        };
+    }
 }
 
 /// The items that most programs use.

@@ -3,7 +3,7 @@
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::Utc;
-use fixbolt_session::store::{ConnectionNumber, Generation, Waiting};
+use fixbolt_session::store::{ConnectionNumber, Generation, WaitingMessages};
 
 use crate::layout::{record_size, u32_at, u64_at};
 use crate::ledger::Ledger;
@@ -73,7 +73,7 @@ impl Checkpoint {
                 next_out: SeqNum(u64_at(b, 16)),
                 since: Some(Utc(u64_at(b, 24))).filter(|utc| utc.0 != 0),
                 attempts: u32_at(b, 32),
-                waiting: Waiting { count: u32_at(b, 36), last: u64_at(b, 80) },
+                waiting: WaitingMessages { count: u32_at(b, 36), last: u64_at(b, 80) },
             },
             last_turn: u64_at(b, 40),
             turn_before: u64_at(b, 48),
@@ -107,7 +107,7 @@ mod tests {
             connection: ConnectionNumber(4),
             since: Some(Utc(5)),
             attempts: 6,
-            waiting: Waiting { count: 14, last: 15 },
+            waiting: WaitingMessages { count: 14, last: 15 },
         };
         let spot = |segment| Spot { segment, offset: segment + 1 };
         let checkpoint = Checkpoint {

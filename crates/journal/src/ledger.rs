@@ -7,7 +7,7 @@
 use fixbolt_codec::SeqNum;
 use fixbolt_session::Utc;
 use fixbolt_session::store::{
-    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, StoreError, Waiting,
+    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, StoreError, WaitingMessages,
 };
 
 /// The running totals of one session.
@@ -19,7 +19,7 @@ pub(crate) struct Ledger {
     pub(crate) connection: ConnectionNumber,
     pub(crate) since: Option<Utc>,
     pub(crate) attempts: u32,
-    pub(crate) waiting: Waiting,
+    pub(crate) waiting: WaitingMessages,
 }
 
 impl Ledger {
@@ -31,7 +31,7 @@ impl Ledger {
         connection: ConnectionNumber(0),
         since: None,
         attempts: 0,
-        waiting: Waiting { count: 0, last: 0 },
+        waiting: WaitingMessages { count: 0, last: 0 },
     };
 }
 

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::{DirectoryStore, JournalReader, inspect};
 use fixbolt_session::store::{
-    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, Waiting,
+    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
+    WaitingMessages,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
 
@@ -169,7 +170,7 @@ fn is_read_and_continued(base: &Path) {
             connection: ConnectionNumber(2),
             since,
             attempts: 1,
-            waiting: Waiting::default(),
+            waiting: WaitingMessages::default(),
             given_up: None,
             in_doubt: None,
             damage: None,

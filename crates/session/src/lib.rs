@@ -45,15 +45,10 @@ pub use events::open_error::OpenError;
 pub use events::refused::{FirstMessageFault, Refusal, RefusedConnection};
 pub use events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 pub use events::tls::{CertificateFault, CertificateMismatch, TlsFailure};
-pub use fixbolt_dictionary::SessionRejectReason;
+pub use fixbolt_dictionary::{Direction, SessionRejectReason};
 pub use limits::throttle::{InboundThrottle, InvalidRate, ORDER_MSG_TYPES, OutboundThrottle, Rate};
 pub use send::draft::{Draft, Handle};
-pub use settings::behavior::{
-    AfterLogout, Behavior, Compatibility, EmptyCompId, EmptyResendRequest, Farewell, FieldWithoutEquals,
-    FirstViolation, GapFillBackwards, HeartbeatWhileTesting, InvalidLogon, LogoutText, LogoutTooHigh,
-    OptionalField, PossDupFault, RefTagId, ResendRequestBeyondGap, SendingAfterGap, TagInText, TestReqId,
-    TooLow, VersionOfRejected, ViolationText, WrongBodyLength,
-};
+pub use settings::behavior::Compatibility;
 pub use settings::check::{SettingRange, WrongSetting, wrong_settings};
 pub use settings::dictionaries::{FixtDictionaries, SessionDictionary};
 pub use settings::heart_bt_int::{AcceptedHeartBtInt, InvalidHeartBtInt};
@@ -69,7 +64,6 @@ pub use values::backoff::Backoff;
 pub use values::clock_watch::{Clock, ClockWatch};
 pub use values::codec_timing::{CodecClock, CodecOperation, CodecTime};
 pub use values::comp_ids::{CompIds, InvalidSessionId};
-pub use values::direction::Direction;
 pub use values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub use values::id::SessionId;
 pub use values::key::SessionKey;

@@ -12,7 +12,7 @@ use fixbolt_conformance::store::{Intercept, Intercepted, Refusing};
 use fixbolt_conformance::testing::{App, BEGIN, Scratch, Side, kinds, settings, value};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
-use fixbolt_session::store::{RecordKind, Recovered, Store, StoreError, Waiting};
+use fixbolt_session::store::{RecordKind, Recovered, Store, StoreError, WaitingMessages};
 use fixbolt_session::{
     Accepted, ChangeError, Delivery, Event, Phase, Read, Role, SendError, SessionEnd, SessionId, SessionKey,
     SessionSettings, Ticket, Turn, Utc, WhileLoggedOff,
@@ -592,7 +592,7 @@ impl Intercept<MemoryStore> for Unsure {
         Ok(Recovered {
             given_up: Some(SeqNum(5)..=SeqNum(9)),
             next_out: SeqNum(10),
-            waiting: Waiting { count: 0, last: 2 },
+            waiting: WaitingMessages { count: 0, last: 2 },
             in_doubt: Some(1..=2),
             ..store.open(key, session)?
         })

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Generation, Record, RecordFlags, RecordKind, Store, Waiting};
+use fixbolt_session::store::{Generation, Record, RecordFlags, RecordKind, Store, WaitingMessages};
 
 use super::*;
 use crate::log::RESERVE;
@@ -89,18 +89,22 @@ fn what_waited_when_the_machine_died_waits_no_longer_and_is_in_doubt() {
     turn(&mut store, key, &[Record { flags: RecordFlags::WAITED, ..outbound(1, b"x") }]);
     store.crash();
     let (key, recovered) = open(&mut store);
-    assert_eq!((recovered.waiting, recovered.in_doubt), (Waiting { count: 3, last: 4 }, None));
+    assert_eq!((recovered.waiting, recovered.in_doubt), (WaitingMessages { count: 3, last: 4 }, None));
     turn(&mut store, key, &[outbound(2, b"y")]);
     store.crash();
     j.reboot();
     let (key, recovered) = open(&mut store);
-    let none = Waiting { count: 0, last: 4 };
+    let none = WaitingMessages { count: 0, last: 4 };
     assert_eq!((recovered.waiting, recovered.in_doubt), (none, Some(2..=4)));
     assert!(recovered.given_up.is_some());
     turn(&mut store, key, &[waiting(5)]);
     store.crash();
     let (_, recovered) = open(&mut store);
-    assert_eq!((recovered.waiting, recovered.in_doubt), (Waiting { count: 1, last: 5 }, None), "told once");
+    assert_eq!(
+        (recovered.waiting, recovered.in_doubt),
+        (WaitingMessages { count: 1, last: 5 }, None),
+        "told once"
+    );
 }
 
 #[test]

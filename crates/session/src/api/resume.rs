@@ -4,6 +4,7 @@ use core::fmt;
 use core::ops::ControlFlow;
 
 use fixbolt_codec::{Body, DataFields, Message, SeqNum};
+use fixbolt_dictionary::Direction;
 
 use crate::api::turn::Turn;
 use crate::events::event::Ticket;
@@ -11,7 +12,6 @@ use crate::events::failure::Failure;
 use crate::state::waiting::WaitingBody;
 use crate::store::stored_message::{FieldStorage, NO_MESSAGE, with_message};
 use crate::store::{RecordFlags, RecordKind, StoreError};
-use crate::values::direction::Direction;
 use crate::values::time::Utc;
 
 /// The contents of a session's store, so that the application needs no files of its own.
@@ -111,11 +111,10 @@ impl<'a> Resume<'a> {
             let (seq, cause, utc) = (record.seq, record.cause, record.utc);
             let is_admin = record.flags.contains(RecordFlags::ADMIN);
             let delivered = record.flags.contains(RecordFlags::DELIVERED);
-            let visited =
-                with_message(record.body, direction.into(), data_fields, fields, |message, places| {
-                    let message = session.placed(message, direction.into(), places);
-                    visit(StoredMessage { direction, seq, is_admin, delivered, cause, utc, message })
-                });
+            let visited = with_message(record.body, direction, data_fields, fields, |message, places| {
+                let message = session.placed(message, direction, places);
+                visit(StoredMessage { direction, seq, is_admin, delivered, cause, utc, message })
+            });
             result = visited.unwrap_or_else(|| {
                 let (place, reason) = (format!("message {seq}, {direction}"), NO_MESSAGE.into());
                 let error = fault.insert(StoreError::Damaged { place, reason });

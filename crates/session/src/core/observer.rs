@@ -4,11 +4,11 @@ use core::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixbolt_codec::{Frame, Framer, Message, Redacted};
+use fixbolt_dictionary::Direction;
 
 use crate::events::event::GarbledError;
 use crate::state::session::Session;
 use crate::values::codec_timing::CodecTiming;
-use crate::values::direction::Direction;
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
 use crate::values::time::Now;

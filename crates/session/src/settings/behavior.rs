@@ -20,8 +20,7 @@ pub enum Compatibility {
 
 impl Compatibility {
     /// Returns the reactions that this value stands for.
-    #[must_use]
-    pub const fn behavior(self) -> Behavior {
+    pub(crate) const fn behavior(self) -> Behavior {
         match self {
             Self::Standard => Behavior::STANDARD,
             Self::QuickFix => Behavior::QUICKFIX,
@@ -46,7 +45,7 @@ macro_rules! reactions {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-            pub enum $name { $($(#[$variant_doc])* $variant,)* }
+            pub(crate) enum $name { $($(#[$variant_doc])* $variant,)* }
         )*
     };
 }
@@ -231,16 +230,15 @@ macro_rules! behavior {
         /// How a session reacts where the standard leaves room or engines differ: one field for
         /// each row of docs/conformance.md.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        #[non_exhaustive]
-        pub struct Behavior { $($(#[$doc])* pub $field: $type,)* }
+        pub(crate) struct Behavior { $($(#[$doc])* pub(crate) $field: $type,)* }
 
         impl Behavior {
             /// The letter of the FIX session standard.
-            pub const STANDARD: Self = Self { $($field: $type::$standard,)* };
+            pub(crate) const STANDARD: Self = Self { $($field: $type::$standard,)* };
             /// QuickFIX (C++).
-            pub const QUICKFIX: Self = Self { $($field: $type::$quickfix,)* };
+            pub(crate) const QUICKFIX: Self = Self { $($field: $type::$quickfix,)* };
             /// QuickFIX/J.
-            pub const QUICKFIXJ: Self = Self { $($field: $type::$quickfixj,)* };
+            pub(crate) const QUICKFIXJ: Self = Self { $($field: $type::$quickfixj,)* };
 
             /// Returns each field and its reaction in the order of declaration, for the test of
             /// docs/conformance.md.

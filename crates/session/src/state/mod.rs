@@ -36,7 +36,7 @@ use crate::state::backlog::{Backlog, Unsent};
 use crate::state::missing::Missing;
 use crate::state::phase::PhaseState;
 use crate::state::reorder::Series;
-use crate::store::{ConnectionNumber, Generation, Record, Waiting};
+use crate::store::{ConnectionNumber, Generation, Record, WaitingMessages};
 use crate::values::time::{Mono, Now, Utc};
 use crate::wire::admin_message::TestReqIdValue;
 
@@ -317,14 +317,14 @@ impl State {
 impl Stored {
     /// Returns which messages wait for a throttle.
     #[inline]
-    pub(crate) fn waiting(&self) -> Waiting {
-        Waiting { count: self.wait, last: self.waited }
+    pub(crate) fn waiting(&self) -> WaitingMessages {
+        WaitingMessages { count: self.wait, last: self.waited }
     }
 
     /// Records which messages wait after a record.
     #[inline]
     pub(crate) fn note_waiting(&mut self, record: &Record<'_>) {
-        let Waiting { count, last } = self.waiting().after(record.kind, record.flags, record.seq);
+        let WaitingMessages { count, last } = self.waiting().after(record.kind, record.flags, record.seq);
         (self.wait, self.waited) = (count, last);
     }
 }

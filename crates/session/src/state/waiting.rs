@@ -12,7 +12,7 @@ use fixbolt_codec::{MsgType, Precision, SeqNum, UtcTimestamp, byte_sum};
 
 use crate::events::error::SendError;
 use crate::events::event::Ticket;
-use crate::store::{Record, RecordFlags, Waiting};
+use crate::store::{Record, RecordFlags, WaitingMessages};
 use crate::values::fix::SOH;
 use crate::values::time::Utc;
 use crate::wire::header::unix_nanos;
@@ -112,7 +112,7 @@ pub(crate) struct WaitingQueue {
 impl WaitingQueue {
     /// Returns the oldest message that waits.
     #[inline]
-    pub(crate) fn head(&self, waiting: Waiting) -> Option<&WaitingBody> {
+    pub(crate) fn head(&self, waiting: WaitingMessages) -> Option<&WaitingBody> {
         if waiting.count == 0 {
             return None;
         }
@@ -144,7 +144,7 @@ impl WaitingQueue {
     }
 
     /// Drops the bodies of messages that began to wait in a transaction that was rolled back.
-    pub(crate) fn forget_after(&mut self, waiting: Waiting) {
+    pub(crate) fn forget_after(&mut self, waiting: WaitingMessages) {
         while self.first + self.bodies.len() as u64 > waiting.last + 1
             && let Some(body) = self.bodies.pop_back()
         {
@@ -154,12 +154,12 @@ impl WaitingQueue {
 
     /// Returns whether a message has left of which the application has not heard.
     #[inline]
-    pub(crate) fn has_left(&self, waiting: Waiting) -> bool {
+    pub(crate) fn has_left(&self, waiting: WaitingMessages) -> bool {
         !self.bodies.is_empty() && self.first < waiting.first()
     }
 
     /// Takes the messages that have left.
-    pub(crate) fn take_left(&mut self, waiting: Waiting) -> Vec<(Ticket, Result<SeqNum, SendError>)> {
+    pub(crate) fn take_left(&mut self, waiting: WaitingMessages) -> Vec<(Ticket, Result<SeqNum, SendError>)> {
         let mut left = Vec::new();
         while self.first < waiting.first()
             && let Some(body) = self.bodies.pop_front()
@@ -178,7 +178,7 @@ impl WaitingQueue {
     }
 
     /// Returns the messages that wait, with their numbers, oldest first.
-    pub(crate) fn iter(&self, waiting: Waiting) -> impl Iterator<Item = (u64, &WaitingBody)> {
+    pub(crate) fn iter(&self, waiting: WaitingMessages) -> impl Iterator<Item = (u64, &WaitingBody)> {
         let numbers = waiting.numbers();
         (self.first..).zip(&self.bodies).filter(move |(number, _)| numbers.contains(number))
     }
@@ -187,7 +187,7 @@ impl WaitingQueue {
     ///
     /// # Panics
     /// Panics if one is not.
-    pub(crate) fn check(&self, waiting: Waiting) {
+    pub(crate) fn check(&self, waiting: WaitingMessages) {
         let here = self.iter(waiting).count();
         assert!(here == waiting.count as usize, "{} messages wait, and {here} are here", waiting.count);
         let after = (self.first + self.bodies.len() as u64).saturating_sub(waiting.last + 1);

@@ -122,14 +122,14 @@ pub struct Record<'r> {
 /// Which messages wait for a throttle, by their numbers among those that have waited. They leave in
 /// that order, and a reset of the sequence numbers ends their wait.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Waiting {
+pub struct WaitingMessages {
     /// How many wait.
     pub count: u32,
     /// The number of the last one that began to wait; 0 if none has.
     pub last: u64,
 }
 
-impl Waiting {
+impl WaitingMessages {
     /// Returns the number of the oldest one; if none waits, that of the next one.
     #[must_use]
     pub const fn first(self) -> u64 {
@@ -178,7 +178,7 @@ pub struct Recovered {
     /// Failed attempts at the inbound message `next_in`.
     pub attempts: u32,
     /// The messages that wait for a throttle.
-    pub waiting: Waiting,
+    pub waiting: WaitingMessages,
     /// Outbound sequence numbers given up after an unclean stop: they may have been sent, and their
     /// bodies are lost. They are gap-filled on request.
     pub given_up: Option<RangeInclusive<SeqNum>>,
@@ -198,7 +198,7 @@ impl Default for Recovered {
             connection: ConnectionNumber(0),
             since: None,
             attempts: 0,
-            waiting: Waiting::default(),
+            waiting: WaitingMessages::default(),
             given_up: None,
             in_doubt: None,
             damage: None,

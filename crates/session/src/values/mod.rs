@@ -4,7 +4,6 @@ pub(crate) mod backoff;
 pub(crate) mod clock_watch;
 pub(crate) mod codec_timing;
 pub(crate) mod comp_ids;
-pub(crate) mod direction;
 pub(crate) mod fix;
 pub(crate) mod id;
 pub(crate) mod key;
