@@ -211,7 +211,7 @@ impl Answer<'_> {
 
 #[cfg(test)]
 mod tests {
-    use fixbolt::testing::Side;
+    use fixbolt::testing::TestSession;
     use fixbolt_dictionary::{Policy, Validator, shipped};
     use fixbolt_session::{Role, SessionSettings};
 
@@ -219,7 +219,7 @@ mod tests {
     use crate::fixt;
 
     /// A session with the venue in the version of a message. Both sides' messages are validated.
-    fn venue(version: Version, mix: Option<u64>) -> Side<Venue> {
+    fn venue(version: Version, mix: Option<u64>) -> TestSession<Venue> {
         let (of_session, default) =
             if version.is_application() { (Version::Fixt11, Some(version)) } else { (version, None) };
         let settings =
@@ -231,7 +231,8 @@ mod tests {
             }
             s.outbound_policy = Some(Policy::standard());
         });
-        let mut side = Side::new(settings, Venue::new(mix, "V".to_owned(), first_execution(0))).unwrap();
+        let mut side =
+            TestSession::new(settings, Venue::new(mix, "V".to_owned(), first_execution(0))).unwrap();
         side.log_on();
         side
     }

@@ -101,7 +101,7 @@ pub use types::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, Exchange, FromField, Language, Length,
     LocalMktTime, MonthYear, MonthYearPart, MultipleCharValue, MultipleStringValue, NumInGroup, Precision,
     Rounding, SecondCache, SecondReader, Tenor, TenorUnit, Text, ToField, TzTimeOnly, TzTimestamp,
-    UtcTimeOnly, UtcTimestamp, ValueError, WideDecimal, Zone,
+    UtcTimeOnly, UtcTimestamp, ValueError, WideDecimal, ZoneOffset,
 };
 pub use version::{UnknownVersion, Version};
 pub use wrong_message::{WrongMessage, WrongVersion};

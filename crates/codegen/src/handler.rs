@@ -1,4 +1,4 @@
-//! Prints dispatching by MsgType: `Message`, an enum over all messages of the version, and
+//! Prints dispatching by MsgType: `AnyMessage`, an enum over all messages of the version, and
 //! `Handler`, a trait with one method per message.
 
 use crate::plan::{Plan, wanted};
@@ -18,12 +18,12 @@ pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
         .collect();
 
     line!(out, "/// A message of {version}, by its MsgType (35).");
-    line!(out, "#[derive(Clone, Debug)]\npub enum Message<'m> {{");
+    line!(out, "#[derive(Clone, Debug)]\npub enum AnyMessage<'m> {{");
     for (view, _, msg_type) in &messages {
         line!(out, "    /// `{msg_type}`\n    {view}({view}<'m>),");
     }
     line!(out, "    /// A message of any other type.\n    Other(codec::Message<'m>),\n}}");
-    line!(out, "impl<'m> Message<'m> {{");
+    line!(out, "impl<'m> AnyMessage<'m> {{");
     line!(out, "    /// Reads a message as one of its type.\n    ///\n    /// # Errors");
     line!(out, "    /// Returns [`typed::WrongMessage`] if the message is of another version.");
     line!(
@@ -66,9 +66,9 @@ pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
         out,
         "#[inline] pub fn dispatch<C: ?::core::marker::Sized, H: Handler<C> + ?::core::marker::Sized>(message: codec::Message<'_>, handler: &mut H, context: &mut C) -> ::core::result::Result<H::Answer, typed::WrongMessage> {{"
     );
-    line!(out, "    ::core::result::Result::Ok(match Message::read(message)? {{");
+    line!(out, "    ::core::result::Result::Ok(match AnyMessage::read(message)? {{");
     for (view, module, _) in &messages {
-        line!(out, "        Message::{view}(message) => handler.on_{module}(message, context),");
+        line!(out, "        AnyMessage::{view}(message) => handler.on_{module}(message, context),");
     }
-    line!(out, "        Message::Other(message) => handler.on_other(message, context),\n    }})\n}}");
+    line!(out, "        AnyMessage::Other(message) => handler.on_other(message, context),\n    }})\n}}");
 }

@@ -29,7 +29,7 @@
 //!   `PartiallyFilled` becomes `PARTIALLY_FILLED`, as [`fixbolt_dictionary::upper_snake`] does it.
 //!   A name that two codes share has the value appended (`RED_2`);
 //! - a keyword, the name of a view's own method and the name of one of the module's own items
-//!   (`Message`, `Handler`, `fields`, ...) end with `_`; a name that begins with a digit gets a
+//!   (`AnyMessage`, `Handler`, `fields`, ...) end with `_`; a name that begins with a digit gets a
 //!   leading `_`;
 //! - of two elements with the same name the later one is renamed: a field has its tag appended, a
 //!   group its count tag, a message its MsgType, and any of them `_` if that does not help;

@@ -127,7 +127,7 @@ const OWN_MODULES: [&str; 10] = [
 
 /// Types of every version.
 const OWN_TYPES: [&str; 8] =
-    ["Handler", "Header", "HeaderWriter", "KNOWN", "Message", "Other", "Trailer", "VERSION"];
+    ["AnyMessage", "Handler", "Header", "HeaderWriter", "KNOWN", "Other", "Trailer", "VERSION"];
 
 fn is_keyword(name: &str) -> bool {
     matches!(
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(constant("PartiallyFilled"), "PARTIALLY_FILLED");
         assert_eq!(constant("TPlus2"), "T_PLUS2");
         assert_eq!(constant("3DInternet"), "_3D_INTERNET");
-        assert_eq!(view("Message"), "Message_");
+        assert_eq!(view("AnyMessage"), "AnyMessage_");
         assert_eq!(submodule("Fields"), "fields_");
         assert_eq!(submodule("Keys"), "keys_");
         assert_eq!(value_suffix("1/32"), "12F32");

@@ -11,7 +11,7 @@ use fixbolt_codec::{Message, Tag, is_admin};
 
 use crate::model::sorted;
 #[cfg(feature = "validation")]
-use crate::validate::SessionRejectReason;
+use crate::reject_codes::SessionRejectCode;
 
 /// Holds something for each application version of a session, for example a `Validator` or a
 /// `Dictionary`, and finds the one for a message.
@@ -121,8 +121,8 @@ pub struct UnsupportedApplicationVersion {
 #[cfg(feature = "validation")]
 impl UnsupportedApplicationVersion {
     /// Returns the SessionRejectReason(373), 18.
-    pub const fn reason(self) -> SessionRejectReason {
-        SessionRejectReason::InvalidApplicationVersion
+    pub const fn reason(self) -> SessionRejectCode {
+        SessionRejectCode::INVALID_UNSUPPORTED_APPLICATION_VERSION
     }
 }
 

@@ -61,6 +61,8 @@ mod quickfix_xml;
 #[cfg(feature = "export")]
 mod quickfix_xml_writer;
 mod read;
+#[cfg(feature = "validation")]
+mod reject_codes;
 #[cfg(feature = "sample-messages")]
 pub mod sample;
 mod set;
@@ -93,6 +95,8 @@ pub use model::{
 };
 pub use names::{field_names, message_names, upper_snake};
 pub use read::{Faults, ReadError, Warning};
+#[cfg(feature = "validation")]
+pub use reject_codes::{BusinessRejectCode, SessionRejectCode};
 pub use set::DictionarySet;
 pub use shipped::{
     fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11, shipped,
@@ -104,7 +108,7 @@ pub use transport::TransportMismatch;
 #[cfg(feature = "validation")]
 pub use validate::{
     Action, Check, CodeRules, EntryOrder, ExpectedOrder, Policy, RefTag, Requirements, Scratch, Section,
-    SessionRejectReason, TypeRules, Validator, Violation,
+    TypeRules, Validator, Violation,
 };
 
 #[cfg(doctest)]

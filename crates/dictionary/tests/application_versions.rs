@@ -2,7 +2,7 @@
 
 use fixbolt_codec::{Frame, Framer, Index, Message, Span, byte_sum};
 use fixbolt_dictionary::{
-    ApplicationVersion, ApplicationVersions, Direction, SessionRejectReason, UnsupportedApplicationVersion,
+    ApplicationVersion, ApplicationVersions, Direction, SessionRejectCode, UnsupportedApplicationVersion,
 };
 
 fn with<R>(fields: &str, look: impl FnOnce(&Message<'_>) -> R) -> R {
@@ -95,7 +95,7 @@ fn a_default_that_is_not_supported_is_an_error_and_changes_nothing() {
     assert_eq!(inbound(&versions, "35=8|"), Ok("FIX.5.0SP2"));
     assert_eq!(inbound(&versions, "35=D|"), Ok("FIX.4.4"));
     let unknown = self::versions().with_default(ApplicationVersion::new("8")).expect_err("8 was not added");
-    assert_eq!(unknown.reason(), SessionRejectReason::InvalidApplicationVersion);
+    assert_eq!(unknown.reason(), SessionRejectCode::INVALID_UNSUPPORTED_APPLICATION_VERSION);
     assert_eq!(unknown.to_string(), "the application version in field 1137 is not supported");
 }
 

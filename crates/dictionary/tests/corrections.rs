@@ -27,7 +27,7 @@ fn rejected(version: Version, fields: &str) -> Vec<(u16, String)> {
     let message = index.build(framed).expect("the fields are right");
     let mut scratch = validator.scratch();
     let found = validator.all(&message, &Policy::standard(), &mut scratch);
-    found.iter().map(|one| (one.reason.number(), one.tag.to_string())).collect()
+    found.iter().map(|one| (one.reason.value(), one.tag.to_string())).collect()
 }
 
 const HEADER: &str = "34=2|49=S|52=20240229-12:00:00|56=T|";

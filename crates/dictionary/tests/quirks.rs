@@ -6,7 +6,7 @@ use fixbolt_codec::{Frame, Framer, Index, Span, byte_sum};
 mod loading;
 
 use fixbolt_dictionary::{
-    Check, DataType, Dictionary, GroupId, Member, Policy, RefTag, SessionRejectReason, Source, UnionType,
+    Check, DataType, Dictionary, GroupId, Member, Policy, RefTag, SessionRejectCode, Source, UnionType,
     Validator, Warning,
 };
 use loading::load;
@@ -103,7 +103,7 @@ fn rejected(dictionary: &Dictionary, policy: &Policy, fields: &str) -> Option<(u
     let validator = Validator::new(dictionary);
     let violation = validator.first_reject(&message, policy, &mut validator.scratch())?;
     let RefTag::Number(tag) = violation.tag else { panic!("{violation:?} names no tag") };
-    Some((violation.reason.number(), tag))
+    Some((violation.reason.value(), tag))
 }
 
 const GROUP: &str = "<field number='5001' name='NoA' type='NUMINGROUP'/><field number='5002' name='A' type='INT'/>\
@@ -319,8 +319,8 @@ fn a_field_that_no_message_has_is_still_defined() {
         "<field number='101' name='A' type='INT'/><field number='102' name='Unused' type='INT'/>",
     );
     let dictionary = read(&text);
-    let undefined = SessionRejectReason::InvalidTagNumber.number();
-    let elsewhere = SessionRejectReason::TagNotDefinedForThisMessageType.number();
+    let undefined = SessionRejectCode::INVALID_TAG_NUMBER.value();
+    let elsewhere = SessionRejectCode::TAG_NOT_DEFINED_FOR_THIS_MESSAGE_TYPE.value();
     assert_eq!(rejected(&dictionary, &Policy::standard(), "35=U|102=1|"), Some((elsewhere, 102)));
     assert_eq!(rejected(&dictionary, &Policy::standard(), "35=U|103=1|"), Some((undefined, 103)));
 }

@@ -11,7 +11,7 @@
 mod desk;
 
 use fixbolt::Engine;
-use fixbolt::codec::{Place, Section};
+use fixbolt::codec::{MsgType, Place, Section};
 use fixbolt::prelude::*;
 
 /// Passes each message on to the session on the other side.
@@ -25,7 +25,7 @@ impl Application for Router {
         let from_client = *turn.session_id() == self.client;
         let to = if from_client { &self.exchange } else { &self.client };
         let Some(other) = turn.find(to).and_then(|key| turn.to(key)) else {
-            let reason = BusinessRejectReason::DELIVER_TO_FIRM_NOT_AVAILABLE;
+            let reason = BusinessRejectCode::DELIVER_TO_FIRM_NOT_AVAILABLE_AT_THIS_TIME;
             return Ok(Delivery::BusinessReject(BusinessReject::new(reason)));
         };
         let mut copy = other.draft(MsgType::new(message.msg_type()));

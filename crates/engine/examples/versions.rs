@@ -92,17 +92,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 #[cfg(test)]
 mod tests {
     use fixbolt::codec::Version;
-    use fixbolt::testing::Side;
+    use fixbolt::testing::TestSession;
 
     use super::*;
 
     const ORDER: &str = "35=D|11=a|21=1|55=IBM|54=1|38=57|40=2|44=298.075|60=20260105-09:00:00|";
 
-    fn venue(version: &str, default: Option<Version>) -> Side<Venue> {
+    fn venue(version: &str, default: Option<Version>) -> TestSession<Venue> {
         let settings =
             SessionSettings::new(format!("{version}:VENUE->DESK").parse().unwrap(), Role::Acceptor);
         let settings = settings.with(|s| s.default_appl_ver_id = default);
-        let mut side = Side::new(settings, Venue).unwrap();
+        let mut side = TestSession::new(settings, Venue).unwrap();
         side.log_on();
         side
     }

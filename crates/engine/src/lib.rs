@@ -139,7 +139,7 @@ pub use fixbolt_messages as messages;
 ///
 /// ```
 /// use fixbolt::codec::{Message, Tag}; use fixbolt::session::{Application, Delivery, Failure,
-/// LogonDecision, Role, SessionSettings, Turn}; use fixbolt::testing::Side;
+/// LogonDecision, Role, SessionSettings, Turn}; use fixbolt::testing::TestSession;
 ///
 /// struct Venue;
 ///
@@ -157,7 +157,7 @@ pub use fixbolt_messages as messages;
 /// }
 ///
 /// let settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
-/// let mut venue = Side::new(settings, Venue)?;
+/// let mut venue = TestSession::new(settings, Venue)?;
 /// venue.connect();
 /// let answer = venue.receive("35=A|98=0|108=30|553=desk|554=battery|");
 /// assert_eq!((answer[0].msg_type(), answer[0].get(58)), ("5", Some("wrong password")));
@@ -174,7 +174,7 @@ pub use fixbolt_messages as messages;
 ///     Application, Delivery, Failure, OutboundThrottle, Role, SendError, SessionDictionary,
 ///     SessionSettings, Turn,
 /// };
-/// use fixbolt::testing::Side;
+/// use fixbolt::testing::TestSession;
 ///
 /// struct Member;
 ///
@@ -195,7 +195,7 @@ pub use fixbolt_messages as messages;
 /// settings.outbound_throttle = OutboundThrottle::Refuse;
 /// settings.max_inbound_rate = Some("2".parse()?);
 /// # settings.dictionary = SessionDictionary::None;
-/// let mut member = Side::new(settings, Member)?;
+/// let mut member = TestSession::new(settings, Member)?;
 /// member.log_on();
 ///
 /// for _ in 0..2 {
@@ -218,16 +218,16 @@ pub use fixbolt_messages as messages;
 pub mod session {
     pub use fixbolt_session::{
         Accepted, AcceptedHeartBtInt, Application, AttemptFailure, BeforeSend, BusinessReject,
-        BusinessRejectReason, CertificateFault, CertificateMismatch, ChangeError, Clock, CodecClock,
+        BusinessRejectCode, CertificateFault, CertificateMismatch, ChangeError, Clock, CodecClock,
         CodecOperation, CodecTime, CompIds, Compatibility, Delivery, Direction, Draft, EndedBy, Event,
-        FailedAttempt, Failure, FirstMessageFault, FixtDictionaries, GarbledError, Halt, Handle, InboundThrottle,
-        InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault, LogonFields,
-        LogonRefusal, Misbehavior, Mono, NextAttempt, Now, ORDER_MSG_TYPES, OpenError, OutboundThrottle,
-        Outgoing, Phase, Rate, Refusal, RefusedConnection, RefusingAnswer, ReplayInterleave, Resend,
-        ResendAnswer, ResendOverLimit, ResendRange, Resume, Role, Secret, SendError, SessionDictionary,
-        SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, SessionState,
-        SessionWaker, StoredMessage, TestMessageIndicator, Ticket, TlsFailure, TooLowAtLogon, Turn,
-        Unreached, Utc, WaitsFor, WhileLoggedOff, WireMessage, WireObserver,
+        FailedAttempt, Failure, FirstMessageFault, FixtDictionaries, GarbledError, Halt, Handle,
+        InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault,
+        LogonFields, LogonRefusal, Misbehavior, Mono, NextAttempt, Now, ORDER_MSG_TYPES, OpenError,
+        OutboundThrottle, Outgoing, Phase, Rate, Refusal, RefusedConnection, RefusingAnswer,
+        ReplayInterleave, Resend, ResendAnswer, ResendOverLimit, ResendRange, Resume, Role, Secret,
+        SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectCode,
+        SessionSettings, SessionState, SessionWaker, StoredMessage, TestMessageIndicator, Ticket, TlsFailure,
+        TooLowAtLogon, Turn, Unreached, Utc, WaitsFor, WhileLoggedOff, WireMessage, WireObserver,
     };
 }
 
@@ -246,7 +246,7 @@ pub mod session {
 /// let edge = |time: &str| time.parse::<TimeOfDay>().map(|time| Edge::new(time, zone.clone()));
 /// let days = "Sun,Mon,Tue,Wed,Thu".split(',').map(str::parse).collect::<Result<Weekdays, _>>()?;
 /// let window = Window::daily(days, edge("17:00:00")?, edge("16:00:00")?);
-/// let schedule = Schedule::new([window]).with_holidays(["2026-12-24".parse()?]);
+/// let schedule = Schedule::new([window]).with_holidays(["20261224".parse()?]);
 /// let mut settings = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse()?, Role::Initiator);
 /// settings.schedule = Some(Arc::new(schedule));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -254,8 +254,8 @@ pub mod session {
 pub mod schedule {
     pub use crate::zones::{TimeZoneError, local_time_zone, time_zone};
     pub use fixbolt_session::schedule::{
-        Date, Edge, InvalidTime, InvalidZone, Position, Schedule, ScheduleReset, TimeOfDay, Weekday,
-        Weekdays, Window, Zone,
+        Edge, InvalidTime, InvalidZone, Schedule, ScheduleReset, TimeOfDay, Weekday, Weekdays, Window,
+        WindowPosition, Zone,
     };
 }
 
@@ -385,13 +385,13 @@ pub mod dictionary {
 /// ```
 pub mod prelude {
     pub use crate::codec::{
-        BodySink, Decimal, Key, Message, MsgType, NewBody, Precision, SeqNum, Tag, UtcTimestamp, Version,
+        BodySink, Decimal, Key, Message, NewBody, Precision, SeqNum, Tag, UtcTimestamp, Version,
     };
     pub use crate::config::Configuration;
     pub use crate::messages::typed::View as _;
     pub use crate::session::{
-        Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, LogonDecision, Resend,
-        Resume, Role, SendError, SessionId, SessionReject, SessionRejectReason, SessionSettings, Turn,
+        Application, BusinessReject, BusinessRejectCode, Delivery, Event, Failure, LogonDecision, Resend,
+        Resume, Role, SendError, SessionId, SessionReject, SessionRejectCode, SessionSettings, Turn,
     };
     pub use crate::{
         Acceptance, Change, Engine, EngineBuilder, EngineError, Initiation, Sender, SessionHandle,

@@ -53,7 +53,7 @@ use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, execution_report, new_order_single};
 use fixbolt::session::{
     Application, Delivery, Event, Failure, Role, SessionDictionary, SessionId, SessionReject,
-    SessionRejectReason, SessionSettings, Turn,
+    SessionRejectCode, SessionSettings, Turn,
 };
 use fixbolt::{Engine, EngineBuilder, Initiation, Waiting};
 use support::*;
@@ -129,7 +129,7 @@ impl Application for Venue {
             (order.cl_ord_id(), order.side(), order.order_qty(), order.price())
         else {
             return Ok(Delivery::Reject(
-                SessionReject::new(SessionRejectReason::Other).text("a limit order is expected"),
+                SessionReject::new(SessionRejectCode::OTHER).text("a limit order is expected"),
             ));
         };
         let required = execution_report::Required {

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use fixbolt::codec::SeqNum;
 use fixbolt::config::{Configuration, SessionConfiguration};
-use fixbolt::schedule::Position;
+use fixbolt::schedule::WindowPosition;
 use fixbolt::session::{Application, Delivery, Failure, Phase, Role, SessionSettings, Turn, Utc};
-use fixbolt::testing::{Pair, Side};
+use fixbolt::testing::{Pair, TestSession};
 use support::Scratch;
 
 #[path = "../examples/signed_logon.rs"]
@@ -73,7 +73,7 @@ fn every_preset_is_on_the_page_and_begins_with_what_it_is_for() {
 #[test]
 fn with_enhanced_resend_each_message_has_369_and_a_gap_is_requested_in_closed_pieces() {
     let settings = session("enhanced-resend", &INITIATOR.replace("HeartBtInt=60\n", "")).settings;
-    let mut trader = Side::new(settings, Quiet).unwrap();
+    let mut trader = TestSession::new(settings, Quiet).unwrap();
     let logon = trader.connect().remove(0);
     assert_eq!((logon.get(369), logon.get(108), logon.get(141)), (Some("0"), Some("60"), None));
     assert!(trader.receive("35=A|98=0|108=60|").is_empty());
@@ -103,7 +103,7 @@ fn a_trading_week_begins_with_new_sequence_numbers_and_ends_with_a_logout() {
     let hour = 3_600_000_000_000;
     let monday = 1_767_603_600_000_000_000 - 9 * hour;
     let [sunday, friday] = [Utc(monday - 3 * hour), Utc(monday + (4 * 24 + 22) * hour + hour / 2)];
-    assert_eq!(schedule.position_at(Utc(monday)), Position::In { began: sunday, ends: friday });
+    assert_eq!(schedule.position_at(Utc(monday)), WindowPosition::In { began: sunday, ends: friday });
     let other = counterparty(&settings).with(|s| s.schedule = settings.schedule.clone());
     let mut pair = Pair::new((settings, Quiet), (other, Quiet)).unwrap();
     pair.connect();
@@ -141,7 +141,7 @@ fn a_session_that_never_closes_resets_each_day_on_the_same_connection() {
 fn below_the_floor_a_logon_is_refused_with_the_accepted_values() {
     let settings = session("heartbeat-floor", ACCEPTOR).settings;
     for (seconds, is_accepted) in [(0, false), (9, false), (10, true), (60, true), (61, false)] {
-        let mut venue = Side::new(settings.clone(), Quiet).unwrap();
+        let mut venue = TestSession::new(settings.clone(), Quiet).unwrap();
         venue.connect();
         let answer = venue.receive(&format!("35=A|98=0|108={seconds}|")).remove(0);
         let expected = if is_accepted { ("A", None) } else { ("5", Some("HeartBtInt (108) must be 10-60")) };
@@ -172,7 +172,7 @@ fn a_password_in_raw_data_comes_from_its_file_and_is_shown_nowhere() {
     std::fs::write(&main, format!("[SESSION]\ninclude=raw-data-password.cfg\n{INITIATOR}")).unwrap();
     let session = Configuration::from_file(&main).unwrap().sessions.remove(0);
     assert!(!format!("{session:?}").contains("horse"));
-    let mut trader = Side::new(session.settings, Quiet).unwrap();
+    let mut trader = TestSession::new(session.settings, Quiet).unwrap();
     for _ in 0..2 {
         let logon = trader.connect().remove(0);
         let fields = [95, 96, 141, 34].map(|tag| logon.get(tag).unwrap_or_default().to_owned());

@@ -10,7 +10,7 @@ use fixbolt::session::{
     SessionSettings, Turn,
 };
 use fixbolt::store::DirectoryStore;
-use fixbolt::testing::{Pair, Side};
+use fixbolt::testing::{Pair, TestSession};
 
 /// Adds up the quantities of the orders that it receives, including those from before a restart.
 #[derive(Default)]
@@ -58,7 +58,7 @@ fn settings(role: Role) -> SessionSettings {
 
 #[test]
 fn a_handwritten_message_is_answered_and_the_answer_is_read_by_field_name() {
-    let mut venue = Side::new(settings(Role::Acceptor), Book::default()).unwrap();
+    let mut venue = TestSession::new(settings(Role::Acceptor), Book::default()).unwrap();
     assert_eq!(venue.log_on()[0].msg_type(), "A");
     let reports = venue.receive("35=D|11=one|38=57|");
     assert_eq!((reports[0].get(11), reports[0].value::<Decimal>(38)), (Some("one"), Some(57.into())));
@@ -70,7 +70,7 @@ fn a_handwritten_message_is_answered_and_the_answer_is_read_by_field_name() {
 
 #[test]
 fn the_clock_moves_only_when_told_to_and_timers_fire_on_the_way() {
-    let mut venue = Side::new(settings(Role::Acceptor), Book::default()).unwrap();
+    let mut venue = TestSession::new(settings(Role::Acceptor), Book::default()).unwrap();
     venue.log_on();
     assert!(venue.advance(Duration::from_secs(29)).is_empty());
     assert_eq!(venue.advance(Duration::from_secs(1))[0].msg_type(), "0");
@@ -87,7 +87,8 @@ fn the_clock_moves_only_when_told_to_and_timers_fire_on_the_way() {
 
 #[test]
 fn a_message_that_was_put_off_is_offered_again_as_time_passes() {
-    let mut venue = Side::new(settings(Role::Acceptor), Book { busy: true, ..Book::default() }).unwrap();
+    let mut venue =
+        TestSession::new(settings(Role::Acceptor), Book { busy: true, ..Book::default() }).unwrap();
     venue.log_on();
     assert!(venue.receive("35=D|11=one|38=5|").is_empty());
     assert_eq!(venue.advance(Duration::from_secs(1)).len(), 1);
@@ -99,7 +100,7 @@ fn a_restart_continues_with_the_numbers_and_the_journal() {
     let store = Box::new(DirectoryStore::new(directory.clone()));
     // A message with masked secrets in the store is still a valid message.
     let settings = settings(Role::Acceptor).with(|s| s.logon.password = "secret".into());
-    let mut venue = Side::on_store(settings, store, Book::default()).unwrap();
+    let mut venue = TestSession::on_store(settings, store, Book::default()).unwrap();
     venue.log_on();
     venue.receive("35=D|11=one|38=40|");
     venue.receive("35=D|11=two|38=2|");
@@ -114,7 +115,7 @@ fn a_restart_continues_with_the_numbers_and_the_journal() {
 #[test]
 fn an_initiator_that_resets_is_logged_on_by_its_counterparty() {
     let settings = settings(Role::Initiator).with(|s| s.reset_on_logon = true);
-    let mut trader = Side::new(settings, Book::default()).unwrap();
+    let mut trader = TestSession::new(settings, Book::default()).unwrap();
     for _ in 0..2 {
         trader.log_on();
         assert_eq!(trader.phase(), Phase::LoggedOn);
@@ -147,7 +148,7 @@ fn a_session_that_resets_its_sequence_numbers_can_log_on_again_and_again() {
                 s.reset_on_logout = when == "logout";
                 s.reset_on_disconnect = when == "disconnect";
             });
-            let mut side = Side::new(settings, Book::default()).unwrap();
+            let mut side = TestSession::new(settings, Book::default()).unwrap();
             for _ in 0..3 {
                 let sent = side.log_on();
                 let kinds: Vec<_> = sent.iter().map(|m| m.msg_type().to_owned()).collect();
@@ -162,7 +163,7 @@ fn a_session_that_resets_its_sequence_numbers_can_log_on_again_and_again() {
 
 #[test]
 fn a_handwritten_reset_restarts_the_counterpartys_sequence_numbers() {
-    let mut side = Side::new(settings(Role::Acceptor), Book::default()).unwrap();
+    let mut side = TestSession::new(settings(Role::Acceptor), Book::default()).unwrap();
     side.log_on();
     side.receive("35=D|11=a|38=1|");
     let answer = side.receive("35=A|98=0|108=30|141=Y|");

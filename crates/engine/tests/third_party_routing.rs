@@ -6,8 +6,8 @@ mod support;
 use fixbolt::Engine;
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
 use fixbolt::session::{
-    BusinessReject, BusinessRejectReason, Delivery, Failure, Role, SessionId, SessionReject,
-    SessionRejectReason, Turn,
+    BusinessReject, BusinessRejectCode, Delivery, Failure, Role, SessionId, SessionReject, SessionRejectCode,
+    Turn,
 };
 use support::*;
 
@@ -16,7 +16,7 @@ use support::*;
 fn relay(message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
     let Some(firm) = message.get(Tag::new(128)) else {
         // Test case 18b.
-        let reason = SessionRejectReason::CompIdProblem;
+        let reason = SessionRejectCode::COMP_ID_PROBLEM;
         return Ok(Delivery::Reject(SessionReject::new(reason).tag(Tag::new(128))));
     };
     let from = turn.session_id().target_comp_id().to_owned();
@@ -26,7 +26,7 @@ fn relay(message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure>
         .and_then(|id| turn.find(&id))
         .and_then(|key| turn.to(key));
     let Some(to) = to else {
-        let reason = BusinessRejectReason::DELIVER_TO_FIRM_NOT_AVAILABLE;
+        let reason = BusinessRejectCode::DELIVER_TO_FIRM_NOT_AVAILABLE_AT_THIS_TIME;
         return Ok(Delivery::BusinessReject(BusinessReject::new(reason)));
     };
     let on_behalf_of = [(Key::new(115), from.as_bytes())];

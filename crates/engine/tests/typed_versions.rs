@@ -4,7 +4,7 @@
 use fixbolt::codec::{Message, Version};
 use fixbolt::messages::fix44::{self, NewOrderSingle};
 use fixbolt::session::{Application, Delivery, Failure, Role, SessionDictionary, SessionSettings, Turn};
-use fixbolt::testing::Side;
+use fixbolt::testing::TestSession;
 
 const ORDER: &str = "35=D|11=a|21=1|55=IBM|54=1|38=57|40=1|60=20260105-09:00:00|";
 
@@ -39,9 +39,9 @@ impl fix44::Handler<Turn<'_>> for Venue {
     }
 }
 
-fn venue(version: &str, only_reads: bool, with: impl FnOnce(&mut SessionSettings)) -> Side<Venue> {
+fn venue(version: &str, only_reads: bool, with: impl FnOnce(&mut SessionSettings)) -> TestSession<Venue> {
     let settings = SessionSettings::new(format!("{version}:VENUE->DESK").parse().unwrap(), Role::Acceptor);
-    let mut side = Side::new(settings.with(with), Venue { only_reads, ..Venue::default() }).unwrap();
+    let mut side = TestSession::new(settings.with(with), Venue { only_reads, ..Venue::default() }).unwrap();
     side.log_on();
     side
 }

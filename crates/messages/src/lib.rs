@@ -112,7 +112,7 @@
 //! ```
 //!
 //! # Handling several types
-//! Each version has an enum `Message` to match on, and a trait `Handler` with one method per
+//! Each version has an enum `AnyMessage` to match on, and a trait `Handler` with one method per
 //! message type. Types without a method go to `on_other`. The context is whatever the caller
 //! passes, for example the turn in which a session delivers the message. A message of another
 //! version is an error.

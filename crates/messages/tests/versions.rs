@@ -108,15 +108,17 @@ fn a_handler_gets_each_message_in_its_method_and_the_others_in_on_other() {
 #[test]
 fn a_message_is_chosen_by_its_type_session_messages_too() {
     text(b"5", "58=bye|", |message| {
-        let Ok(fix44::Message::Logout(logout)) = fix44::Message::read(message) else { panic!("no Logout") };
+        let Ok(fix44::AnyMessage::Logout(logout)) = fix44::AnyMessage::read(message) else {
+            panic!("no Logout")
+        };
         assert_eq!(logout.text(), Ok(Some("bye".into())));
     });
     text_in("FIXT.1.1", b"5", "58=bye|", |message| {
-        assert!(matches!(fixt11::Message::read(message), Ok(fixt11::Message::Logout(_))));
-        assert!(matches!(fix50sp2::Message::read(message), Ok(fix50sp2::Message::Logout(_))));
+        assert!(matches!(fixt11::AnyMessage::read(message), Ok(fixt11::AnyMessage::Logout(_))));
+        assert!(matches!(fix50sp2::AnyMessage::read(message), Ok(fix50sp2::AnyMessage::Logout(_))));
     });
     text(b"UX", "58=bye|", |message| {
-        let Ok(fix44::Message::Other(other)) = fix44::Message::read(message) else { panic!("known") };
+        let Ok(fix44::AnyMessage::Other(other)) = fix44::AnyMessage::read(message) else { panic!("known") };
         assert_eq!(other.get(Key::new(58).tag()), Some(&b"bye"[..]));
     });
 }

@@ -8,7 +8,7 @@ use fixbolt_conformance::testing::{Side, kinds, message, settings};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
 use fixbolt_session::{
     Compatibility, Identity, LogonFault, Misbehavior, Role, SessionDictionary, SessionEnd, SessionId,
-    SessionRejectReason, SessionSettings, identify,
+    SessionRejectCode, SessionSettings, identify,
 };
 
 const COMPATIBILITIES: [Compatibility; 3] =
@@ -202,7 +202,7 @@ fn a_logon_with_a_wrong_data_length_is_an_invalid_logon_for_both_roles() {
                     assert_eq!(kinds(&sent), [ours, expected].concat(), "{about}");
                     assert!(side.next(0).close);
                     let end = side.disconnect(0);
-                    let reason = SessionRejectReason::ValueIsIncorrect;
+                    let reason = SessionRejectCode::VALUE_IS_INCORRECT;
                     let fault = LogonFault::Field { reason, tag: Some(Tag::new(95)) };
                     let misbehavior = Misbehavior::InvalidLogon(fault);
                     assert_eq!(end, Some(SessionEnd::PeerMisbehaved(misbehavior)), "{about}");

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use fixbolt_codec::{Body, BodySink, DataKey, Key, MsgType, NewBody, Tag, Version, byte_sum};
 use fixbolt_conformance::testing::{Side, kinds};
 use fixbolt_dictionary::{
-    Action, ApplicationVersion, Check, DictionarySet, Policy, SessionRejectReason, Validator, fix_latest,
+    Action, ApplicationVersion, Check, DictionarySet, Policy, SessionRejectCode, Validator, fix_latest,
     fix44, fix50, fix50sp1, fix50sp2, fixt11,
 };
 use fixbolt_session::{
@@ -79,7 +79,7 @@ fn a_logon_without_a_default_version_or_with_one_that_has_no_dictionary_is_refus
         out[0].contains("|371=1137|372=A|373=1|") && out[1].contains("DefaultApplVerID (1137) is missing")
     );
     let invalid = |fault| Some(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(fault)));
-    let reason = SessionRejectReason::RequiredTagMissing;
+    let reason = SessionRejectCode::REQUIRED_TAG_MISSING;
     let absent = LogonFault::Field { reason, tag: Some(Tag::new(1137)) };
     assert_eq!(missing.disconnect(0), invalid(absent));
     let mut unsupported = side(|_| {});
@@ -241,7 +241,7 @@ fn a_message_of_another_version_names_it_when_it_is_sent_and_when_it_is_sent_aga
     let refused = send(&mut side, Some(Version::Fix44), true).unwrap_err();
     assert!(matches!(refused, SendError::Invalid { tag: 1138, .. }), "{refused}");
     let refused = send(&mut side, Some(Version::Fix42), false).unwrap_err();
-    let reason = SessionRejectReason::InvalidApplicationVersion;
+    let reason = SessionRejectCode::INVALID_UNSUPPORTED_APPLICATION_VERSION;
     assert_eq!(
         refused,
         SendError::Invalid { check: Check::ApplicationVersion, reason, tag: 1128, order: None }

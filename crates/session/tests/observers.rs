@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fixbolt_codec::{BodySink as _, Key, MsgType, NewBody as _};
 use fixbolt_conformance::testing::{App, Capture, Side, order, settings};
 use fixbolt_session::{
-    Delivery, Direction, Role, SessionEnd, SessionReject, SessionRejectReason, WireMessage, WireObserver,
+    Delivery, Direction, Role, SessionEnd, SessionReject, SessionRejectCode, WireMessage, WireObserver,
 };
 
 #[test]
@@ -158,8 +158,8 @@ fn an_observer_sees_exactly_the_bytes_of_the_socket() {
         order(turn, &"o".repeat(700))?;
         match attempt % 5 {
             0 => Ok(Delivery::NotNow),
-            1 => Err(SessionReject::new(SessionRejectReason::Other).into()),
-            2 => Ok(Delivery::Reject(SessionReject::new(SessionRejectReason::Other))),
+            1 => Err(SessionReject::new(SessionRejectCode::OTHER).into()),
+            2 => Ok(Delivery::Reject(SessionReject::new(SessionRejectCode::OTHER))),
             _ => Ok(Delivery::Done),
         }
     });

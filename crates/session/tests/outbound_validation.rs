@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::testing::{Mood, Side, settings};
-use fixbolt_dictionary::{Action, Check, Policy, RefTag, SessionRejectReason, Validator, fix44};
+use fixbolt_dictionary::{Action, Check, Policy, RefTag, SessionRejectCode, Validator, fix44};
 use fixbolt_session::{
     Accepted, Application, Delivery, Event, Failure, Role, SendError, SessionDictionary, SessionKey,
     SessionSettings, Ticket, Turn, WhileLoggedOff,
@@ -49,7 +49,7 @@ fn a_message_that_waits_for_a_throttle_is_refused_at_once_and_warned_of_under_it
     side.act(0, |turn| send(turn, Some(b"a"), b"0")).unwrap();
     let waits = side.act(0, |turn| send(turn, Some(b"b"), b"~"));
     assert_eq!(waits, Ok(Accepted::Waits(Ticket::Waiting(1))));
-    let (check, reason) = (Check::RequiredField, SessionRejectReason::RequiredTagMissing);
+    let (check, reason) = (Check::RequiredField, SessionRejectCode::REQUIRED_TAG_MISSING);
     let refused = side.act(0, |turn| send(turn, None, b"0"));
     assert_eq!(refused, Err(SendError::Invalid { check, reason, tag: 262, order: None }));
     side.tell(0, "35=1|34=2|112=passes|");
@@ -92,13 +92,13 @@ fn send(turn: &mut Turn<'_>, id: Option<&[u8]>, reason: &[u8]) -> Result<Accepte
 fn an_invalid_message_is_not_sent_and_uses_no_sequence_number() {
     let mut side = side(Some(Policy::standard()));
     let missing = side.act(0, |turn| send(turn, None, b"0"));
-    let (check, reason) = (Check::RequiredField, SessionRejectReason::RequiredTagMissing);
+    let (check, reason) = (Check::RequiredField, SessionRejectCode::REQUIRED_TAG_MISSING);
     assert_eq!(missing, Err(SendError::Invalid { check, reason, tag: 262, order: None }));
     assert_eq!(missing.unwrap_err().to_string(), "not valid: Required tag missing, tag 262");
     // If the application ignores the error, nothing is sent, and the next message gets the sequence
     // number.
     let sent = side.act(0, |turn| {
-        let (check, reason) = (Check::EnumValue, SessionRejectReason::ValueIsIncorrect);
+        let (check, reason) = (Check::EnumValue, SessionRejectCode::VALUE_IS_INCORRECT);
         assert_eq!(
             send(turn, Some(b"x"), b"~"),
             Err(SendError::Invalid { check, reason, tag: 281, order: None })

@@ -7,8 +7,8 @@ use fixbolt_codec::{
 };
 use fixbolt_conformance::testing::{App, Mood, Side, kinds, order, settings, settings_of};
 use fixbolt_session::{
-    Application, BusinessReject, BusinessRejectReason, Delivery, Failure, Phase, Role, SessionDictionary,
-    SessionReject, SessionRejectReason, SessionSettings, Turn,
+    Application, BusinessReject, BusinessRejectCode, Delivery, Failure, Phase, Role, SessionDictionary,
+    SessionReject, SessionRejectCode, SessionSettings, Turn,
 };
 
 /// An acceptor of this version that is logged on.
@@ -68,7 +68,7 @@ fn a_malformed_value_is_a_reject_6_and_one_outside_its_values_a_reject_5() {
 fn the_applications_rejects_can_have_texts_made_at_run_time() {
     let limit = 100;
     let fails = move || {
-        SessionReject::new(SessionRejectReason::ValueIsIncorrect)
+        SessionReject::new(SessionRejectCode::VALUE_IS_INCORRECT)
             .tag(Tag::new(38))
             .text(format!("OrderQty above {limit}"))
             .into()
@@ -76,7 +76,7 @@ fn the_applications_rejects_can_have_texts_made_at_run_time() {
     let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
     assert!(answer.contains("|371=38|372=D|373=5|58=OrderQty above 100|"), "{answer}");
     let fails = || {
-        let reject = BusinessReject::new(BusinessRejectReason::UNKNOWN_SECURITY);
+        let reject = BusinessReject::new(BusinessRejectCode::UNKNOWN_SECURITY);
         reject.ref_id(String::from("a")).text("no such symbol").into()
     };
     let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
@@ -88,12 +88,12 @@ fn a_reject_by_value_keeps_what_was_written_and_one_by_error_rolls_it_back() {
     let mut side = logged_on("FIX.4.4");
     side.app.message = Box::new(|_, turn| {
         order(turn, "kept")?;
-        Ok(Delivery::Reject(SessionReject::new(SessionRejectReason::Other)))
+        Ok(Delivery::Reject(SessionReject::new(SessionRejectCode::OTHER)))
     });
     assert_eq!(kinds(&side.say(0, "35=D|34=2|11=a|")), "D3");
     side.app.message = Box::new(|_, turn| {
         order(turn, "gone")?;
-        Err(SessionReject::new(SessionRejectReason::Other).into())
+        Err(SessionReject::new(SessionRejectCode::OTHER).into())
     });
     assert_eq!(kinds(&side.say(0, "35=D|34=3|11=b|")), "3");
     assert_eq!(side.numbers(0), Some((SeqNum(4), SeqNum(5))));
@@ -121,8 +121,8 @@ fn no_text_of_the_application_ends_or_poisons_a_session() {
                     let text = text.clone();
                     side.app.message = Box::new(move |_, turn| {
                         order(turn, "x")?;
-                        let session = SessionReject::new(SessionRejectReason::Other).text(text.clone());
-                        let business = BusinessReject::new(BusinessRejectReason::from_number(7))
+                        let session = SessionReject::new(SessionRejectCode::OTHER).text(text.clone());
+                        let business = BusinessReject::new(BusinessRejectCode::from_value(7))
                             .text(text.clone())
                             .ref_id(text.clone());
                         match kind {
@@ -153,7 +153,7 @@ fn a_business_message_reject_is_not_answered_with_another_and_is_delivered_once(
         let mut side = logged_on("FIX.4.4");
         side.app.message = Box::new(move |_, turn| {
             order(turn, "x")?;
-            let reject = BusinessReject::new(BusinessRejectReason::OTHER);
+            let reject = BusinessReject::new(BusinessRejectCode::OTHER);
             if by_value { Ok(Delivery::BusinessReject(reject)) } else { Err(reject.into()) }
         });
         let said = side.say(0, "35=j|34=2|45=1|372=D|380=0|");

@@ -10,7 +10,7 @@ use fixbolt_conformance::testing::{App, BEGIN, Mood, Side, kinds, report, settin
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Position, Record, RecordKind, Store, StoreError};
 use fixbolt_session::{
-    Delivery, Halt, Phase, Role, SendError, SessionEnd, SessionKey, SessionReject, SessionRejectReason,
+    Delivery, Halt, Phase, Role, SendError, SessionEnd, SessionKey, SessionReject, SessionRejectCode,
     SessionSettings, TooLowAtLogon,
 };
 
@@ -210,7 +210,7 @@ fn offered(delivers: fn() -> Delivery) -> Vec<bool> {
 
 #[test]
 fn a_message_that_the_application_has_seen_is_offered_again_as_such_whatever_became_of_it() {
-    let reject = || Delivery::Reject(SessionReject::new(SessionRejectReason::Other));
+    let reject = || Delivery::Reject(SessionReject::new(SessionRejectCode::OTHER));
     for delivers in [|| Delivery::Done, reject, || Delivery::UNSUPPORTED] {
         assert_eq!(offered(delivers), [false, true], "{:?}", delivers());
     }

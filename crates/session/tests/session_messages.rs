@@ -7,7 +7,7 @@ use fixbolt_codec::Tag;
 use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_session::{
-    Compatibility, LogonFault, Misbehavior, Role, SessionDictionary, SessionEnd, SessionRejectReason,
+    Compatibility, LogonFault, Misbehavior, Role, SessionDictionary, SessionEnd, SessionRejectCode,
     SessionSettings,
 };
 
@@ -108,7 +108,7 @@ fn a_logon_in_the_session_that_is_not_valid_resets_nothing_and_is_answered_as_in
             let after = side.numbers(0).unwrap();
             assert_eq!(after.0, before.0, "{fields}");
             assert_eq!(after.1.0, before.1.0 + answer.len() as u64, "{fields}");
-            let reason = SessionRejectReason::from_number(reason);
+            let reason = SessionRejectCode::from_value(reason);
             let fault = LogonFault::Field { reason, tag: Some(Tag::new(tag)) };
             let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(fault));
             assert_eq!(side.disconnect(0), Some(end));

@@ -10,7 +10,7 @@ use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::{Generation, Position, Record, RecordKind, Recovered, Store, StoreError};
 use fixbolt_session::{
     ChangeError, Direction, Failure, Halt, Role, SendError, SessionId, SessionKey, SessionReject,
-    SessionRejectReason, SessionSettings,
+    SessionRejectCode, SessionSettings,
 };
 
 #[test]
@@ -132,7 +132,7 @@ fn a_store_that_refuses_an_answer_halts_the_session_even_if_the_application_reje
     side.app.message = Box::new(|_, turn| {
         let refused = order(turn, "x");
         assert!(matches!(refused, Err(Failure::Send(SendError::Store(_)))));
-        Err(SessionReject::new(SessionRejectReason::Other).into())
+        Err(SessionReject::new(SessionRejectCode::OTHER).into())
     });
     assert!(side.say(0, "35=D|34=2|11=a|").is_empty());
     assert!(matches!(side.halted(0), Some(Halt::StoreFailed(_))));

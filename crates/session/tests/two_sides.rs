@@ -10,7 +10,7 @@ use fixbolt_conformance::testing::{Side, message, settings_of};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Accepted, Application, Delivery, Direction, Event, Failure, Halt, Handle, Mono, Now, Phase, Read, Role,
-    SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
+    SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectCode,
     SessionSettings, Turn, Utc,
 };
 
@@ -38,7 +38,7 @@ impl Application for Probe {
         let id = message.get(Tag::new(11)).unwrap_or(b"?");
         if id == b"refuse" {
             return Ok(Delivery::Reject(
-                SessionReject::new(SessionRejectReason::ValueIsIncorrect).tag(Tag::new(11)).text("no"),
+                SessionReject::new(SessionRejectCode::VALUE_IS_INCORRECT).tag(Tag::new(11)).text("no"),
             ));
         }
         if self.not_now > 0 {

@@ -9,7 +9,7 @@ use fixbolt_conformance::testing::{App, Side, message, settings};
 use fixbolt_session::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
 use fixbolt_session::{
     AcceptedHeartBtInt, LogonDecision, LogonFault, LogonRefusal, Misbehavior, RefusingAnswer, Role,
-    SessionEnd, SessionRejectReason, SessionSettings, TestMessageIndicator,
+    SessionEnd, SessionRejectCode, SessionSettings, TestMessageIndicator,
 };
 
 fn side(role: Role, change: impl FnOnce(&mut SessionSettings)) -> Side {
@@ -29,25 +29,28 @@ fn invalid(fault: LogonFault) -> SessionEnd {
     SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(fault))
 }
 
-fn field(reason: SessionRejectReason, tag: u32) -> LogonFault {
+fn field(reason: SessionRejectCode, tag: u32) -> LogonFault {
     LogonFault::Field { reason, tag: Some(Tag::new(tag)) }
 }
 
 #[test]
 fn the_end_names_the_check_of_the_logon_that_failed() {
-    use SessionRejectReason::{IncorrectDataFormat, RequiredTagMissing};
     type Change = fn(&mut SessionSettings);
     let plain: Change = |_| {};
     for (change, fields, end) in [
         (plain, "35=A|34=1|98=1|108=30|", invalid(LogonFault::EncryptMethod)),
-        (plain, "35=A|34=1|108=30|", invalid(field(RequiredTagMissing, 98))),
-        (plain, "35=A|34=1|98=0|", invalid(field(RequiredTagMissing, 108))),
+        (plain, "35=A|34=1|108=30|", invalid(field(SessionRejectCode::REQUIRED_TAG_MISSING, 98))),
+        (plain, "35=A|34=1|98=0|", invalid(field(SessionRejectCode::REQUIRED_TAG_MISSING, 108))),
         (plain, "35=A|34=1|98=0|108=-1|", invalid(LogonFault::HeartBtInt)),
         (plain, "35=A|34=1|98=0|108=soon|", invalid(LogonFault::HeartBtInt)),
         (plain, "35=A|34=1|98=0|108=30|383=5|", invalid(LogonFault::MaxMessageSize)),
         (plain, "35=A|34=7|98=0|108=30|141=Y|", invalid(LogonFault::ResetSeqNumFlag)),
         (plain, "35=A|34=1|98=0|108=30|789=x|", invalid(LogonFault::NextExpectedMsgSeqNum)),
-        (plain, "35=A|34=1|98=0|108=30|141=Q|", invalid(field(IncorrectDataFormat, 141))),
+        (
+            plain,
+            "35=A|34=1|98=0|108=30|141=Q|",
+            invalid(field(SessionRejectCode::INCORRECT_DATA_FORMAT_FOR_VALUE, 141)),
+        ),
         (plain, "35=A|98=0|108=30|", SessionEnd::PeerMisbehaved(Misbehavior::NoMsgSeqNum)),
         (plain, "35=A|34=2x|98=0|108=30|", SessionEnd::PeerMisbehaved(Misbehavior::MalformedMsgSeqNum)),
         (plain, "35=A|34=-1|98=0|108=30|", SessionEnd::PeerMisbehaved(Misbehavior::MalformedMsgSeqNum)),

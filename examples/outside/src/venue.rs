@@ -66,11 +66,11 @@ impl Application for Venue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixbolt::testing::{Sent, Side};
+    use fixbolt::testing::{Sent, TestSession};
 
     /// Returns a venue that has received a Logon with these credentials, and its answers.
-    fn logon(credentials: &str) -> Outcome<(Side<Venue>, Vec<Sent>)> {
-        let mut venue = Side::new(settings()?, Venue::default())?;
+    fn logon(credentials: &str) -> Outcome<(TestSession<Venue>, Vec<Sent>)> {
+        let mut venue = TestSession::new(settings()?, Venue::default())?;
         venue.connect();
         let answers = venue.receive(&format!("35=A|98=0|108=30|{credentials}"));
         Ok((venue, answers))

@@ -22,7 +22,7 @@ use fixbolt_session::store::Store;
 use fixbolt_session::{
     AcceptedHeartBtInt, Application, Delivery, Event, Failure, MatrixState, Mono, Next, Now, Phase, Read,
     ReplayInterleave, Resend, ResendAnswer, ResendOverLimit, ResendRange, Role, SendError, SessionDictionary,
-    SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, Sessions, Socket, Turn, Utc,
+    SessionId, SessionKey, SessionReject, SessionRejectCode, SessionSettings, Sessions, Socket, Turn, Utc,
 };
 
 use super::watched::{Seen, Watched};
@@ -568,7 +568,7 @@ impl Application for Echo {
         let delivery = match self.mood {
             Mood::Rejecting if odd => Delivery::UNSUPPORTED,
             Mood::Rejecting => Delivery::Reject(
-                SessionReject::new(SessionRejectReason::ValueIsIncorrect).tag(Tag::new(55)).text("not here"),
+                SessionReject::new(SessionRejectCode::VALUE_IS_INCORRECT).tag(Tag::new(55)).text("not here"),
             ),
             _ => echo(message, turn)?,
         };

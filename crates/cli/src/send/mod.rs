@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use fixbolt::{Engine, PostError};
 use fixbolt_codec::{BodySink, Message, NewBody, Version};
-use fixbolt_session::schedule::Position;
+use fixbolt_session::schedule::WindowPosition;
 use fixbolt_session::{
     Application, CompIds, Delivery, Event, Failure as CallbackFailure, Halt, Misbehavior, SessionEnd,
     SessionId, SessionState, Turn, Utc, WireObserver,
@@ -156,7 +156,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let answers =
         Answers::new(arguments.wait, composed.msg_type, &composed.fields).map_err(Failure::usage)?;
     if let Some(schedule) = &session.schedule
-        && let Position::Out { until } = schedule.connection_at(now)
+        && let WindowPosition::Out { until } = schedule.connection_at(now)
     {
         let opens = until.map(|opens| format!("; it opens at {opens}")).unwrap_or_default();
         let peer = &session.peer;

@@ -9,8 +9,8 @@ use fixbolt_conformance::testing::Side;
 use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Validator, shipped};
 use fixbolt_journal::DirectoryStore;
 use fixbolt_session::{
-    Accepted, Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, FixtDictionaries,
-    Mono, Now, Phase, Role, SendError, SessionDictionary, SessionId, SessionReject, SessionRejectReason,
+    Accepted, Application, BusinessReject, BusinessRejectCode, Delivery, Event, Failure, FixtDictionaries,
+    Mono, Now, Phase, Role, SendError, SessionDictionary, SessionId, SessionReject, SessionRejectCode,
     SessionSettings, Turn, Utc,
 };
 
@@ -53,12 +53,12 @@ impl Application for Desk {
         let report = self.report(&id);
         Ok(match message.get(Tag::new(58)) {
             Some(b"reject") => {
-                let reject = SessionReject::new(SessionRejectReason::ValueIsIncorrect).tag(Tag::new(38));
+                let reject = SessionReject::new(SessionRejectCode::VALUE_IS_INCORRECT).tag(Tag::new(38));
                 Delivery::Reject(reject.text("not a multiple of 7"))
             }
             Some(b"refuse") => {
                 self.send(turn, b"8", &report)?;
-                let reject = BusinessReject::new(BusinessRejectReason::UNKNOWN_SECURITY);
+                let reject = BusinessReject::new(BusinessRejectCode::UNKNOWN_SECURITY);
                 Delivery::BusinessReject(reject.text("no such symbol").ref_id(id))
             }
             _ => {

@@ -45,7 +45,7 @@ pub use second_reader::SecondReader;
 pub use text::{Char, MultipleCharValue, MultipleStringValue, Text};
 pub use time::{LocalMktTime, Precision, UtcTimeOnly, UtcTimestamp};
 pub use wide::WideDecimal;
-pub use zoned::{TzTimeOnly, TzTimestamp, Zone};
+pub use zoned::{TzTimeOnly, TzTimestamp, ZoneOffset};
 
 /// Reads a typed value from the bytes of a field (those between `=` and SOH).
 pub trait FromField<'m>: Sized {

@@ -13,19 +13,19 @@ pub struct TzTimestamp {
     clock: Clock,
     fraction_digits: u8,
     picoseconds: u64,
-    zone: Zone,
+    zone: ZoneOffset,
 }
 
 /// A time of day with its zone: `07:39Z`, `13:09+05:30`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TzTimeOnly {
     clock: Clock,
-    zone: Zone,
+    zone: ZoneOffset,
 }
 
 /// How the sender wrote the zone.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Zone {
+pub enum ZoneOffset {
     /// Not at all: local time by agreement.
     Unstated,
     /// `Z`: UTC.
@@ -83,7 +83,7 @@ impl TzTimestamp {
 
     /// Returns the zone.
     #[must_use]
-    pub const fn zone(self) -> Zone {
+    pub const fn zone(self) -> ZoneOffset {
         self.zone
     }
 
@@ -128,7 +128,7 @@ impl TzTimeOnly {
     /// Creates a time of day, or returns `None` if there is no such time or zone. Seconds are 0 to
     /// 60, where the zone's minute may have the leap second, and are written only if given.
     #[must_use]
-    pub fn new(hour: u8, minute: u8, second: Option<u8>, zone: Zone) -> Option<Self> {
+    pub fn new(hour: u8, minute: u8, second: Option<u8>, zone: ZoneOffset) -> Option<Self> {
         let clock = Clock { hour, minute, second };
         (clock.is_right() && zone.is_right()).then_some(Self { clock, zone })
     }
@@ -153,12 +153,12 @@ impl TzTimeOnly {
 
     /// Returns the zone.
     #[must_use]
-    pub const fn zone(self) -> Zone {
+    pub const fn zone(self) -> ZoneOffset {
         self.zone
     }
 }
 
-impl Zone {
+impl ZoneOffset {
     /// Returns the minutes east of UTC, if the zone is stated.
     #[must_use]
     pub const fn minutes(self) -> Option<i16> {
@@ -261,7 +261,7 @@ impl FromField<'_> for TzTimeOnly {
         if value.is_empty() {
             return Err(ValueError::Empty);
         }
-        let (time, zone) = Zone::split_from(value)?;
+        let (time, zone) = ZoneOffset::split_from(value)?;
         match Clock::split_from(time)? {
             (clock, []) => Ok(Self { clock, zone }),
             _ => Err(ValueError::Format),
@@ -276,7 +276,7 @@ impl FromField<'_> for TzTimestamp {
         }
         let (date, rest) = value.split_first_chunk::<8>().ok_or(ValueError::Format)?;
         let date = Date::from_eight(*date)?;
-        let (time, zone) = Zone::split_from(rest.strip_prefix(b"-").ok_or(ValueError::Format)?)?;
+        let (time, zone) = ZoneOffset::split_from(rest.strip_prefix(b"-").ok_or(ValueError::Format)?)?;
         let (clock, fraction) = Clock::split_from(time)?;
         if clock.second.is_none() && !fraction.is_empty() {
             return Err(ValueError::Format);

@@ -4,7 +4,7 @@ use fixbolt_codec::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, Exchange, FromField, Language, Length,
     LocalMktTime, MonthYear, MonthYearPart, MultipleCharValue, MultipleStringValue, NumInGroup, Precision,
     Rounding, SeqNum, Tag, Tenor, TenorUnit, Text, ToField, TzTimeOnly, TzTimestamp, UtcTimeOnly,
-    UtcTimestamp, ValueError, WideDecimal, Zone,
+    UtcTimestamp, ValueError, WideDecimal, ZoneOffset,
 };
 use proptest::prelude::*;
 use std::fmt::Debug;
@@ -113,7 +113,7 @@ proptest! {
 
     #[test]
     fn a_zoned_moment_comes_back_and_is_its_utc(nanos in 1_000_000_000_000_000..u64::MAX / 2, minutes in -899..=899_i16) {
-        let zone = Zone::Minutes(minutes);
+        let zone = ZoneOffset::Minutes(minutes);
         let utc = UtcTimestamp::from_unix_nanos(nanos, Precision::Nanos);
         let local = UtcTimestamp::from_unix_nanos(
             nanos.checked_add_signed(i64::from(minutes) * 60_000_000_000).unwrap(), Precision::Nanos,

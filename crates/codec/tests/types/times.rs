@@ -2,7 +2,7 @@
 
 use fixbolt_codec::{
     Date, FromField, LocalMktTime, MonthYear, MonthYearPart, Precision, SecondCache, SecondReader,
-    TzTimeOnly, TzTimestamp, UtcTimeOnly, UtcTimestamp, ValueError, Zone,
+    TzTimeOnly, TzTimestamp, UtcTimeOnly, UtcTimestamp, ValueError, ZoneOffset,
 };
 
 use super::{accepts, hash, keeps, refuses, written};
@@ -237,11 +237,11 @@ fn a_zoned_timestamp_may_leave_out_seconds() {
     assert_eq!(unix("20060901-02:39-05"), unix("20060901-07:39Z"));
     assert_eq!(unix("20060901-13:09:00.250+05:30"), unix("20060901-07:39:00.250Z"));
     assert_eq!(unix("20060901-07:39"), None);
-    let time = TzTimeOnly::new(13, 9, Some(0), Zone::Minutes(330)).unwrap();
+    let time = TzTimeOnly::new(13, 9, Some(0), ZoneOffset::Minutes(330)).unwrap();
     let moment = TzTimestamp::new(Date::new(2006, 9, 1).unwrap(), time);
     let moment = moment.with_fraction(250_999_999_999, Precision::Millis).unwrap();
     assert_eq!(moment.to_string(), "20060901-13:09:00.250+05:30");
-    assert_eq!(TzTimeOnly::new(13, 9, None, Zone::Hours(15)), None);
+    assert_eq!(TzTimeOnly::new(13, 9, None, ZoneOffset::Hours(15)), None);
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn midnight_is_the_day_s_first_moment_and_never_written_24() {
     refuses::<TzTimestamp>(&[("20240229-24:00Z", Format), ("20240229-24:00:00+01", Format)]);
     assert_eq!(UtcTimeOnly::new(24, 0, 0, 0, Precision::Seconds), None);
     assert_eq!(LocalMktTime::new(24, 0, 0), None);
-    assert_eq!(TzTimeOnly::new(24, 0, None, Zone::Utc), None);
+    assert_eq!(TzTimeOnly::new(24, 0, None, ZoneOffset::Utc), None);
     let day = 86_400 * 1_000_000_000;
     assert_eq!(
         UtcTimestamp::from_unix_nanos(day - 1, Precision::Nanos).to_string(),

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use fixbolt_session::SessionSettings;
-use fixbolt_session::schedule::{
-    Date, Edge, Schedule, ScheduleReset, TimeOfDay, Weekday, Weekdays, Window, Zone,
-};
+use fixbolt_session::schedule::{Edge, Schedule, ScheduleReset, TimeOfDay, Weekday, Weekdays, Window, Zone};
 
 use super::random::Random;
-use super::text::{SECOND, date};
+use super::text::SECOND;
 
 const DAY: u64 = 86_400;
 
@@ -65,10 +63,8 @@ impl Plan {
             let time = TimeOfDay::new(of_day / 3600, of_day / 60 % 60, of_day % 60).expect("a time of day");
             Edge::new(time, zone())
         };
-        let weekday = |utc: u64| -> Weekday {
-            let (year, month, day) = date(local(utc) / DAY);
-            Date::new(year as i32 as u32, month as u32, day as u32).expect("a date").weekday()
-        };
+        // 1970-01-01 was a Thursday.
+        let weekday = |utc: u64| Weekday::ALL[((local(utc) / DAY + 4) % 7) as usize];
         let ends = beginning.utc + r.within(3, 60);
         let begins = ends + *r.pick(&[0, 0, 5, 30, 90]);
         let reset = *r.pick(&[

@@ -11,8 +11,8 @@ use fixbolt_codec::Message;
 
 use super::entry_order::EntryOrder;
 use super::policy::{Check, Policy};
-use super::reason::SessionRejectReason as Reason;
 use super::{RefTag, Violation};
+use crate::reject_codes::SessionRejectCode as Reason;
 
 /// Something that is wrong with the structure, by the tags and counts alone.
 #[derive(Debug, Clone, Copy)]

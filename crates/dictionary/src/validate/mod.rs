@@ -18,7 +18,6 @@ mod oracle;
 mod oracle_tests;
 mod plan;
 mod policy;
-mod reason;
 #[cfg(test)]
 mod sequence_tests;
 mod steps;
@@ -34,11 +33,11 @@ pub use fixbolt_codec::Section;
 use fixbolt_codec::{DataFields, FaultKind, Message, Place, Redacted, Version};
 
 use crate::model::Dictionary;
+use crate::reject_codes::SessionRejectCode;
 pub use entry_order::{EntryOrder, ExpectedOrder};
 use learned::LayoutId;
 use plan::Plan;
 pub use policy::{Action, Check, CodeRules, Policy, Requirements, TypeRules};
-pub use reason::SessionRejectReason;
 use steps::Values;
 #[cfg(feature = "sample-messages")]
 pub(crate) use values::{CodeTable, check_type};
@@ -50,7 +49,7 @@ use walk::sort;
 ///
 /// ```
 /// use fixbolt_codec::{Frame, Framer, Index, Span};
-/// use fixbolt_dictionary::{Policy, RefTag, SessionRejectReason, Validator, fix44};
+/// use fixbolt_dictionary::{Policy, RefTag, SessionRejectCode, Validator, fix44};
 ///
 /// let bytes = b"8=FIX.4.4\x019=54\x0135=0\x0134=2\x0149=A\x0156=B\x01\
 ///     52=20261121-09:00:00\x01112=T\x01999=HI\x0110=035\x01";
@@ -63,7 +62,7 @@ use walk::sort;
 /// let mut scratch = validator.scratch();
 /// let violation = validator.first_reject(&message, &Policy::standard(), &mut scratch);
 /// let violation = violation.expect("FIX.4.4 has no field 999");
-/// assert_eq!(violation.reason, SessionRejectReason::InvalidTagNumber);
+/// assert_eq!(violation.reason, SessionRejectCode::INVALID_TAG_NUMBER);
 /// assert_eq!(violation.tag, RefTag::Number(999));
 /// assert_eq!(violation.text(), "Invalid tag number");
 /// ```
@@ -89,7 +88,7 @@ pub struct Violation<'m> {
     /// The action of the policy for this check: [`Action::Reject`] or [`Action::Warn`].
     pub action: Action,
     /// SessionRejectReason (373) of the Reject.
-    pub reason: SessionRejectReason,
+    pub reason: SessionRejectCode,
     /// RefTagID (371) of the Reject.
     pub tag: RefTag<'m>,
     /// Position of the field in the message, from 0; `None` for a missing field.
@@ -117,7 +116,7 @@ impl<'m> Violation<'m> {
     #[must_use]
     pub fn wrong_length(message: &Message<'m>, policy: &Policy) -> Option<Violation<'m>> {
         let fault = message.fault().filter(|fault| fault.kind == FaultKind::DataLength)?;
-        let (check, reason) = (Check::DataLength, SessionRejectReason::ValueIsIncorrect);
+        let (check, reason) = (Check::DataLength, SessionRejectCode::VALUE_IS_INCORRECT);
         let (action, tag) = (policy.action(check), RefTag::Number(message.tags()[fault.field]));
         let violation = Violation { check, action, reason, tag, position: Some(fault.field), order: None };
         (action != Action::Ignore).then_some(violation)

@@ -8,10 +8,10 @@ use fixbolt_codec::{DataFields, FaultKind, FromField, Message, NumInGroup, Place
 use super::entry_order::{EntryOrder, ExpectedOrder};
 use super::plan::{HEADER, MemberRule, NONE, Partner, Plan, TRAILER};
 use super::policy::{Action, Check, Policy, Requirements, TypeRules};
-use super::reason::SessionRejectReason as Reason;
 use super::{RefTag, Violation};
 use crate::data_type::DataType;
 use crate::model::sort_positions;
+use crate::reject_codes::SessionRejectCode as Reason;
 
 /// Returns what is wrong with a message, and the places of its fields.
 pub(super) fn walk<'m>(
@@ -123,7 +123,7 @@ impl<'r, 'm> Walk<'r, 'm> {
 
     fn walk(&mut self) -> ControlFlow<()> {
         if self.body.is_none() {
-            self.raise(Check::MsgType, Reason::InvalidMsgType, RefTag::Number(35), Some(2))?;
+            self.raise(Check::MsgType, Reason::INVALID_MSG_TYPE, RefTag::Number(35), Some(2))?;
         }
         for (position, &tag) in self.message.tags().iter().enumerate() {
             self.field(position, tag)?;
@@ -160,7 +160,7 @@ impl<'r, 'm> Walk<'r, 'm> {
                 let is_number = !announced.is_empty() && announced.iter().all(u8::is_ascii_digit);
                 if is_number && u64::from_field(announced).ok() != Some(length) {
                     let tag = RefTag::Number(two[0]);
-                    self.raise(Check::DataLength, Reason::ValueIsIncorrect, tag, Some(at))?;
+                    self.raise(Check::DataLength, Reason::VALUE_IS_INCORRECT, tag, Some(at))?;
                 }
             }
         }
@@ -185,7 +185,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         sort_positions(&mut wrong, &|one, other| one.cmp(&other));
         let outcome = wrong.into_iter().try_for_each(|position| {
             let tag = RefTag::Number(self.message.tags()[position]);
-            self.raise(Check::DataType, Reason::ValueIsIncorrect, tag, Some(position))
+            self.raise(Check::DataType, Reason::VALUE_IS_INCORRECT, tag, Some(position))
         });
         (self.scratch.identifiers, self.scratch.references) = (identifiers, references);
         outcome
@@ -195,16 +195,16 @@ impl<'r, 'm> Walk<'r, 'm> {
         if tag == 0 {
             self.place_here(position, tag);
             let as_sent = RefTag::AsSent(tag_bytes(self.message.field_bytes(position)));
-            return self.raise(Check::TagSyntax, Reason::InvalidTagNumber, as_sent, Some(position));
+            return self.raise(Check::TagSyntax, Reason::INVALID_TAG_NUMBER, as_sent, Some(position));
         }
         let Some(slot) = self.plan.slot(tag) else {
             self.place_here(position, tag);
             let check = if tag >= FIRST_USER_TAG { Check::UserDefinedTag } else { Check::UnknownTag };
-            return self.raise(check, Reason::InvalidTagNumber, RefTag::Number(tag), Some(position));
+            return self.raise(check, Reason::INVALID_TAG_NUMBER, RefTag::Number(tag), Some(position));
         };
         let value = self.message.value(position);
         if value.is_empty() {
-            let reason = Reason::TagSpecifiedWithoutAValue;
+            let reason = Reason::TAG_SPECIFIED_WITHOUT_A_VALUE;
             self.raise(Check::EmptyValue, reason, RefTag::Number(tag), Some(position))?;
         } else {
             self.value(position, tag, slot, value)?;
@@ -230,7 +230,7 @@ impl<'r, 'm> Walk<'r, 'm> {
             let nearest = (0..position).rev().find(|at| is_either(at, wanted));
             nearest.filter(|at| tags[*at] == wanted)
         };
-        let missing = |wanted| (Check::DataLength, Reason::RequiredTagMissing, wanted, None);
+        let missing = |wanted| (Check::DataLength, Reason::REQUIRED_TAG_MISSING, wanted, None);
         let found = match partner {
             Partner::Data(data) => match after(data) {
                 Some(at) => {
@@ -243,11 +243,11 @@ impl<'r, 'm> Walk<'r, 'm> {
                         Err(_) => is_fault || self.passes(position, tag),
                     };
                     if is_wrong {
-                        Some((Check::DataLength, Reason::ValueIsIncorrect, tag, Some(position)))
+                        Some((Check::DataLength, Reason::VALUE_IS_INCORRECT, tag, Some(position)))
                     } else if at == position + 1 {
                         None
                     } else {
-                        Some((Check::DataLength, Reason::TagSpecifiedOutOfRequiredOrder, data, Some(at)))
+                        Some((Check::DataLength, Reason::TAG_SPECIFIED_OUT_OF_REQUIRED_ORDER, data, Some(at)))
                     }
                 }
                 // If the data field is before it, that one was reported.
@@ -259,7 +259,7 @@ impl<'r, 'm> Walk<'r, 'm> {
                     None
                 } else if after(length).is_some() {
                     let check = if tag < length { Check::DataBeforeLength } else { Check::DataLength };
-                    Some((check, Reason::TagSpecifiedOutOfRequiredOrder, tag, Some(position)))
+                    Some((check, Reason::TAG_SPECIFIED_OUT_OF_REQUIRED_ORDER, tag, Some(position)))
                 } else {
                     Some(missing(length))
                 }
@@ -331,7 +331,7 @@ impl<'r, 'm> Walk<'r, 'm> {
                 self.section = self.section.max(Section::Body);
                 return ControlFlow::Continue(());
             }
-            let reason = Reason::TagNotDefinedForThisMessageType;
+            let reason = Reason::TAG_NOT_DEFINED_FOR_THIS_MESSAGE_TYPE;
             let by_agreement = (FIRST_USER_TAG..FIRST_LATER_TAG).contains(&tag);
             let check = if by_agreement { Check::UserDefinedTag } else { Check::TagNotInMessage };
             return self.raise(check, reason, RefTag::Number(tag), Some(position));
@@ -340,14 +340,14 @@ impl<'r, 'm> Walk<'r, 'm> {
             self.close_group()?;
         }
         if section < self.section {
-            let reason = Reason::TagSpecifiedOutOfRequiredOrder;
+            let reason = Reason::TAG_SPECIFIED_OUT_OF_REQUIRED_ORDER;
             self.raise(Check::SectionOrder, reason, RefTag::Number(tag), Some(position))?;
         } else {
             self.section = section;
         }
         let mut place = Place::new(tag, section, 0);
         if self.mark(set * self.plan.message_words, member) {
-            let reason = Reason::TagAppearsMoreThanOnce;
+            let reason = Reason::TAG_APPEARS_MORE_THAN_ONCE;
             self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
             place = place.repeated();
         }
@@ -395,7 +395,7 @@ impl<'r, 'm> Walk<'r, 'm> {
                 let first = self.plan.tag_of(frame.scope, frame.delimiter);
                 self.out_of_order(Check::GroupDelimiter, tag, position, ExpectedOrder::First(first))?;
             } else {
-                let reason = Reason::TagAppearsMoreThanOnce;
+                let reason = Reason::TAG_APPEARS_MORE_THAN_ONCE;
                 self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
             }
             another
@@ -490,7 +490,7 @@ impl<'r, 'm> Walk<'r, 'm> {
     }
 
     fn wrong_count(&mut self, frame: Frame) {
-        let (check, reason) = (Check::GroupCount, Reason::IncorrectNumInGroupCount);
+        let (check, reason) = (Check::GroupCount, Reason::INCORRECT_NUM_IN_GROUP_COUNT_FOR_REPEATING_GROUP);
         let action = self.policy.action(check);
         if action != Action::Ignore {
             let tag = RefTag::Number(self.plan.scope(frame.scope).count_tag);
@@ -561,7 +561,7 @@ impl<'r, 'm> Walk<'r, 'm> {
                 .map(|(_, rule)| rule.tag)
                 .min();
             let Some(tag) = tag else { return ControlFlow::Continue(()) };
-            self.raise(check, Reason::RequiredTagMissing, RefTag::Number(tag), None)?;
+            self.raise(check, Reason::REQUIRED_TAG_MISSING, RefTag::Number(tag), None)?;
             reported = tag;
         }
     }
@@ -619,7 +619,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         self.found(Violation {
             check,
             action,
-            reason: Reason::RepeatingGroupFieldsOutOfOrder,
+            reason: Reason::REPEATING_GROUP_FIELDS_OUT_OF_ORDER,
             tag: RefTag::Number(tag),
             position: Some(position),
             order: Some(order),

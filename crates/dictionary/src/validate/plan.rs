@@ -12,11 +12,11 @@ use fixbolt_codec::{FromField, Section};
 
 use super::look::Look;
 use super::policy::{Check, Policy, Requirements};
-use super::reason::SessionRejectReason as Reason;
 use super::steps::{Step, note_of};
 use super::values::{CodeTable, check_type, in_union};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{Dictionary, FlatMember, GroupId, Member, in_order};
+use crate::reject_codes::SessionRejectCode as Reason;
 
 /// No slot.
 pub(crate) const NONE: u16 = u16::MAX;
@@ -570,10 +570,10 @@ impl Plan {
                 let reason = match error.session_reject_reason() {
                     // -1 is a valid number, but not a valid count.
                     _ if rule.kind == DataType::NumInGroup && i64::from_field(value).is_ok() => {
-                        Reason::IncorrectNumInGroupCount
+                        Reason::INCORRECT_NUM_IN_GROUP_COUNT_FOR_REPEATING_GROUP
                     }
-                    5 => Reason::ValueIsIncorrect,
-                    _ => Reason::IncorrectDataFormat,
+                    5 => Reason::VALUE_IS_INCORRECT,
+                    _ => Reason::INCORRECT_DATA_FORMAT_FOR_VALUE,
                 };
                 // A value of the wrong form is not a code either: one violation is enough.
                 return Err((Check::DataType, reason));
@@ -590,7 +590,7 @@ impl Plan {
                 codes.admits(value, rule.union)
             };
             if !admitted && !policy.code_rules().accepts(tag, value) {
-                return Err((Check::EnumValue, Reason::ValueIsIncorrect));
+                return Err((Check::EnumValue, Reason::VALUE_IS_INCORRECT));
             }
         }
         Ok(())

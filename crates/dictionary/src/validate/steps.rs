@@ -7,9 +7,9 @@ use super::findings::WrongValue;
 use super::look::{LastDate, Look, Word, is_decimal};
 use super::plan::{Partner, Plan};
 use super::policy::{Check, Policy, TypeRules};
-use super::reason::SessionRejectReason as Reason;
 use super::values::identity;
 use crate::data_type::DataType;
+use crate::reject_codes::SessionRejectCode as Reason;
 
 /// How the value of a field is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -345,7 +345,7 @@ impl Values<'_, '_> {
         let (value, tag) = (self.message.value(position), self.message.tags()[position]);
         let found = if value.is_empty() {
             // R-REJECT-9
-            Err((Check::EmptyValue, Reason::TagSpecifiedWithoutAValue))
+            Err((Check::EmptyValue, Reason::TAG_SPECIFIED_WITHOUT_A_VALUE))
         } else {
             if self.plan.has_identifiers && self.policy.type_rules() == TypeRules::Standard {
                 match self.plan.field(slot).kind {

@@ -6,7 +6,7 @@ use fixbolt_codec::Message;
 use fixbolt_dictionary::sample::{Samples, framed};
 use fixbolt_dictionary::{
     Action, ApplicationVersion, ApplicationVersions, Check, DictionarySet, Direction, Policy, RefTag,
-    Scratch, SessionRejectReason, Validator, Violation, fix44, fix50, fixt11,
+    Scratch, SessionRejectCode, Validator, Violation, fix44, fix50, fixt11,
 };
 
 use crate::with_message;
@@ -30,7 +30,7 @@ fn with<R>(fields: &str, look: impl FnOnce(&Message<'_>) -> R) -> R {
 fn first(fields: &str, policy: &Policy, scratch: &mut Scratch) -> Option<(Check, u16, u32, Option<usize>)> {
     let told = |violation: Violation<'_>| {
         let RefTag::Number(tag) = violation.tag else { panic!("it is a number") };
-        (violation.check, violation.reason.number(), tag, violation.position)
+        (violation.check, violation.reason.value(), tag, violation.position)
     };
     with(fields, |message| versions().first_reject(message, Direction::Inbound, policy, scratch).map(told))
 }
@@ -67,8 +67,9 @@ fn the_session_layer_is_the_transport_s() {
 fn an_unsupported_version_is_rejected_warned_about_or_ignored() {
     let mut scratch = versions().scratch();
     let check = Check::ApplicationVersion;
-    let (strange, reason) = (format!("35=D|1128=2|{REST}"), SessionRejectReason::InvalidApplicationVersion);
-    let expected = Some((check, reason.number(), 1128, Some(3)));
+    let (strange, reason) =
+        (format!("35=D|1128=2|{REST}"), SessionRejectCode::INVALID_UNSUPPORTED_APPLICATION_VERSION);
+    let expected = Some((check, reason.value(), 1128, Some(3)));
     assert_eq!(first(&strange, &Policy::standard(), &mut scratch), expected);
     for action in [Action::Reject, Action::Warn, Action::Ignore] {
         let policy = Policy::standard().with(check, action);

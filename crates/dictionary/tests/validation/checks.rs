@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use fixbolt_codec::{Message, Version};
 use fixbolt_dictionary::sample::{SampleField, Samples, framed};
 use fixbolt_dictionary::{
-    Action, Check, CodeRules, DataType, Policy, RefTag, Requirements, Section, SessionRejectReason as Reason,
+    Action, Check, CodeRules, DataType, Policy, RefTag, Requirements, Section, SessionRejectCode as Reason,
     Source, Validator, Violation, fix_latest, fix42, fix44, fixt11, shipped,
 };
 
@@ -26,7 +26,7 @@ pub(crate) fn all(validator: &Validator, policy: &Policy, bytes: &[u8]) -> Vec<(
     let look = |message: &Message<'_>| {
         let found = validator.all(message, policy, &mut scratch);
         let told = |violation: &Violation<'_>| {
-            (violation.check, violation.action, violation.reason.number(), violation.tag.to_string())
+            (violation.check, violation.action, violation.reason.value(), violation.tag.to_string())
         };
         found.iter().map(told).collect()
     };
@@ -67,7 +67,7 @@ fn an_identifier_is_unique_in_its_message_and_a_reference_is_to_one() {
             let found = validator.all(message, &Policy::standard(), &mut scratch);
             let lenient = validator.all(message, &Policy::quickfix(), &mut scratch);
             assert!(lenient.iter().all(|violation| violation.check != Check::DataType));
-            found.iter().map(|v| (v.check, v.reason.number(), v.tag.to_string())).collect::<Vec<_>>()
+            found.iter().map(|v| (v.check, v.reason.value(), v.tag.to_string())).collect::<Vec<_>>()
         })
         .expect("the message is not garbled")
     };
@@ -185,7 +185,7 @@ fn every_check_names_its_reason_and_tag_and_obeys_its_action() {
         let first = |policy: &Policy, scratch: &mut _| {
             with(&bytes, |message| {
                 V44.first_reject(message, policy, scratch)
-                    .map(|violation| (violation.reason.number(), violation.tag.to_string()))
+                    .map(|violation| (violation.reason.value(), violation.tag.to_string()))
             })
         };
         assert_eq!(
@@ -572,7 +572,7 @@ fn run_script(text: &str, begin_string: &str, validator: &Validator, policy: &Po
                 }
                 let reason = Version::from_begin_string(begin_string.as_bytes())
                     .and_then(|version| violation.reason.for_version(version));
-                assert_eq!(reason.map(|reason| reason.number().to_string()), value("373"), "{line}");
+                assert_eq!(reason.map(|reason| reason.value().to_string()), value("373"), "{line}");
             }
             (found, expected) => panic!("{line}: {found:?} instead of {expected:?}"),
         })
@@ -591,7 +591,7 @@ fn a_tag_as_sent_keeps_its_bytes() {
             violation.reason
         })
     });
-    assert_eq!(first, Some(Some(Reason::InvalidTagNumber)));
+    assert_eq!(first, Some(Some(Reason::INVALID_TAG_NUMBER)));
 }
 
 /// Every message of three versions, once minimal and once with all fields and two entries per

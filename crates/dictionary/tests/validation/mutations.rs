@@ -64,7 +64,7 @@ fn a_message_broken_in_one_place_gets_the_reason_and_tag_of_that_place() {
                         });
                     with_message(&bytes, &pairs, |message| {
                         let told = |violation: &Violation<'_>| {
-                            (violation.check, violation.reason.number(), violation.tag.to_string())
+                            (violation.check, violation.reason.value(), violation.tag.to_string())
                         };
                         let first = validator.first_reject(message, &Policy::standard(), &mut scratch);
                         let alone = validator.all(message, &only, &mut scratch);

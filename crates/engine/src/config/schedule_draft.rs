@@ -1,6 +1,7 @@
 //! The keys of a schedule: their values as text, and what was read of them so far.
 
-use fixbolt_session::schedule::{Date, ScheduleReset, TimeOfDay, Weekday, Weekdays};
+use fixbolt_codec::Date;
+use fixbolt_session::schedule::{ScheduleReset, TimeOfDay, Weekday, Weekdays};
 
 use super::refusal::Refusal;
 
@@ -92,14 +93,20 @@ pub(super) fn zone(name: &mut Option<String>, value: &str) -> Result<(), Refusal
 }
 
 pub(super) fn dates(dates: &mut Vec<Date>, value: &str) -> Result<(), Refusal> {
-    *dates = list(value, |part| part.parse().ok())?;
+    *dates = list(value, date)?;
     Ok(())
+}
+
+/// Reads `YYYY-MM-DD`.
+fn date(text: &str) -> Option<Date> {
+    let is_form = text.len() == 10 && text.match_indices('-').map(|(at, _)| at).eq([4, 7]);
+    text.replace('-', "").parse().ok().filter(|_| is_form)
 }
 
 pub(super) fn closes(closes: &mut Vec<(Date, TimeOfDay)>, value: &str) -> Result<(), Refusal> {
     *closes = list(value, |part| {
-        let (date, time) = part.split_once(' ')?;
-        Some((date.parse().ok()?, time.trim().parse().ok()?))
+        let (day, time) = part.split_once(' ')?;
+        Some((date(day)?, time.trim().parse().ok()?))
     })?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The keys of a schedule, as a schedule.
 
 use fixbolt_session::Utc;
-use fixbolt_session::schedule::{Position, Schedule};
+use fixbolt_session::schedule::{Schedule, WindowPosition};
 
 use super::{CheckedConfiguration, Configuration};
 
@@ -26,8 +26,8 @@ fn on(day: u64, hour: u64) -> Utc {
     Utc((MONDAY + day * 86_400 + hour * 3600) * 1_000_000_000)
 }
 
-fn inside(from: (u64, u64), to: (u64, u64)) -> Position {
-    Position::In { began: on(from.0, from.1), ends: on(to.0, to.1) }
+fn inside(from: (u64, u64), to: (u64, u64)) -> WindowPosition {
+    WindowPosition::In { began: on(from.0, from.1), ends: on(to.0, to.1) }
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn days_make_a_session_weekly_and_weekdays_choose_the_days_of_a_daily_one() {
     let week = schedule("StartDay=mon\nStartTime=08:00:00\nEndDay=Friday\nEndTime=17:00:00");
     assert_eq!(week.position_at(on(2, 3)), inside((0, 8), (4, 17)));
     let days = schedule("Weekdays=Tue, thursday\nStartTime=08:00:00\nEndTime=17:00:00");
-    assert_eq!(days.position_at(on(0, 9)), Position::Out { until: Some(on(1, 8)) });
-    assert_eq!(days.position_at(on(1, 17)), Position::Out { until: Some(on(3, 8)) });
+    assert_eq!(days.position_at(on(0, 9)), WindowPosition::Out { until: Some(on(1, 8)) });
+    assert_eq!(days.position_at(on(1, 17)), WindowPosition::Out { until: Some(on(3, 8)) });
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn several_times_are_several_windows_with_holidays_early_closes_and_a_reset_poli
     );
     assert_eq!(windows.position_at(on(0, 9)), inside((0, 8), (0, 12)));
     assert_eq!(windows.position_at(on(0, 14)), inside((0, 13), (0, 15)));
-    assert_eq!(windows.position_at(on(0, 15)), Position::Out { until: Some(on(2, 8)) });
+    assert_eq!(windows.position_at(on(0, 15)), WindowPosition::Out { until: Some(on(2, 8)) });
     assert_eq!(windows.reset_due(on(0, 9), on(0, 12)), Some(on(0, 12)));
     let never = schedule("StartTime=08:00:00\nEndTime=12:00:00\nScheduleReset=never");
     assert_eq!(never.reset_due(on(0, 9), on(5, 12)), None);
@@ -92,7 +92,7 @@ fn logon_times_default_to_those_of_the_session() {
     let week = schedule(
         "StartDay=Sun\nStartTime=08:00:00\nEndDay=Fri\nEndTime=17:00:00\nLogonDay=Mon\nLogonTime=06:00:00",
     );
-    assert_eq!(week.connection_at(on(0, 5)), Position::Out { until: Some(on(0, 6)) });
+    assert_eq!(week.connection_at(on(0, 5)), WindowPosition::Out { until: Some(on(0, 6)) });
     assert_eq!(week.connection_at(on(2, 5)), inside((0, 6), (4, 17)));
 }
 
@@ -110,7 +110,7 @@ fn a_zone_is_for_all_times_or_follows_one() {
             let london = schedule("TimeZone=Europe/London\nStartTime=08:00:00\nEndTime=17:00:00");
             // A Wednesday in July.
             let summer = 1_784_073_600 + 8 * 3600;
-            let Position::In { began, .. } = london.position_at(Utc(summer * 1_000_000_000)) else {
+            let WindowPosition::In { began, .. } = london.position_at(Utc(summer * 1_000_000_000)) else {
                 panic!("outside");
             };
             assert_eq!(began, Utc((summer - 3600) * 1_000_000_000));
@@ -192,7 +192,7 @@ fn the_pages_example_is_a_weekly_session_of_new_york() {
     // From Sunday, 17:00 in New York, to the early close on Friday.
     let began = Utc((MONDAY - 2 * 3600) * 1_000_000_000);
     let ends = Utc((MONDAY + 4 * 86_400 + 18 * 3600 + 900) * 1_000_000_000);
-    assert_eq!(schedule.position_at(on(1, 0)), Position::In { began, ends });
+    assert_eq!(schedule.position_at(on(1, 0)), WindowPosition::In { began, ends });
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use fixbolt_journal::try_to_create_in;
-use fixbolt_session::schedule::{Position, Schedule};
+use fixbolt_session::schedule::{Schedule, WindowPosition};
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{SessionId, Utc};
 
@@ -188,7 +188,8 @@ impl CheckedConfiguration {
     fn warn_of_schedules(&mut self, now: Utc) {
         for session in &self.sessions {
             let Ok(SessionConfiguration { settings, .. }) = &session.result else { continue };
-            let is_never = |schedule: &Schedule| schedule.connection_at(now) == Position::Out { until: None };
+            let is_never =
+                |schedule: &Schedule| schedule.connection_at(now) == WindowPosition::Out { until: None };
             if !settings.schedule.as_deref().is_some_and(is_never) {
                 continue;
             }

@@ -127,7 +127,7 @@ fn reason_by(validator: &Validator, begin_string: &str, fields: &str, policy: Po
     let mut index = Index::new(&mut tags, &mut spans);
     let mut scratch = validator.scratch();
     let found = validator.first_reject(&index.build(framed).expect("it is right"), &policy, &mut scratch);
-    found.map(|violation| violation.reason.number())
+    found.map(|violation| violation.reason.value())
 }
 
 #[test]

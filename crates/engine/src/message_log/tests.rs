@@ -6,7 +6,7 @@ use fixbolt_session::{Application, Delivery, Failure, Role, SessionSettings, Tur
 
 use super::queue::MOST_BYTES;
 use super::*;
-use crate::testing::Side;
+use crate::testing::TestSession;
 
 struct Venue;
 
@@ -43,14 +43,14 @@ impl Drop for Scratch {
 }
 
 /// A session that has logged on, with its messages in this log.
-fn logged_on(log: &Arc<MessageLog>) -> Side<Venue> {
+fn logged_on(log: &Arc<MessageLog>) -> TestSession<Venue> {
     logged_on_as("FIX.4.4:VENUE->TRADER", log)
 }
 
-fn logged_on_as(id: &str, log: &Arc<MessageLog>) -> Side<Venue> {
+fn logged_on_as(id: &str, log: &Arc<MessageLog>) -> TestSession<Venue> {
     let mut settings = SessionSettings::new(id.parse().unwrap(), Role::Acceptor);
     settings.masked.push(554);
-    let mut venue = Side::new(settings, Venue).unwrap().observed_by(Arc::clone(log) as _);
+    let mut venue = TestSession::new(settings, Venue).unwrap().observed_by(Arc::clone(log) as _);
     venue.connect();
     venue.receive("35=A|98=0|108=30|553=desk|554=hunter2|");
     venue

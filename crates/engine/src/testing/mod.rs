@@ -4,8 +4,8 @@
 //! The sessions are the real ones, so checks, sequence numbers, rejects and replays are those of
 //! production; the clock is a value that only the test advances. There are two ways to use it:
 //!
-//! - A [`Side`] is one session and its application. The test is the counterparty and writes its
-//!   messages by hand.
+//! - A [`TestSession`] is one session and its application. The test is the counterparty and writes
+//!   its messages by hand.
 //! - A [`Pair`] is an initiator and an acceptor, each with its application, connected to each
 //!   other.
 //!
@@ -14,7 +14,7 @@
 //! ```
 //! use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
 //! use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
-//! use fixbolt::testing::Side;
+//! use fixbolt::testing::TestSession;
 //!
 //! struct Venue;
 //!
@@ -36,7 +36,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
-//! let mut venue = Side::new(settings, Venue)?;
+//! let mut venue = TestSession::new(settings, Venue)?;
 //! venue.log_on();
 //!
 //! let reports = venue.receive("35=D|11=ord1|55=IBM|54=1|60=20260105-09:00:00|40=1|");
@@ -57,8 +57,8 @@
 
 mod pair;
 mod sent;
-mod side;
+mod session;
 
 pub use pair::Pair;
 pub use sent::Sent;
-pub use side::Side;
+pub use session::TestSession;

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use fixbolt_session::{Application, Mono, Role, SessionSettings};
 
-use super::side::Side;
+use super::session::TestSession;
 use crate::error::EngineError;
 
 /// An initiator and an acceptor, each with its application, joined by a connection that delivers at
@@ -57,9 +57,9 @@ use crate::error::EngineError;
 #[derive(Debug)]
 pub struct Pair<I, A> {
     /// The side that connects.
-    pub initiator: Side<I>,
+    pub initiator: TestSession<I>,
     /// The side that accepts.
-    pub acceptor: Side<A>,
+    pub acceptor: TestSession<A>,
 }
 
 impl<I: Application, A: Application> Pair<I, A> {
@@ -73,8 +73,8 @@ impl<I: Application, A: Application> Pair<I, A> {
     pub fn new(initiator: (SessionSettings, I), acceptor: (SessionSettings, A)) -> Result<Self, EngineError> {
         assert_eq!((initiator.0.role, acceptor.0.role), (Role::Initiator, Role::Acceptor));
         Ok(Self {
-            initiator: Side::new(initiator.0, initiator.1)?,
-            acceptor: Side::new(acceptor.0, acceptor.1)?,
+            initiator: TestSession::new(initiator.0, initiator.1)?,
+            acceptor: TestSession::new(acceptor.0, acceptor.1)?,
         })
     }
 

@@ -4,13 +4,14 @@
 use core::fmt;
 
 use fixbolt_codec::{BodyWriter, Message, SeqNum};
+use fixbolt_dictionary::BusinessRejectCode;
 
 use crate::api::resume::Resume;
 use crate::api::turn::Turn;
 use crate::events::event::Event;
 use crate::events::failure::Failure;
 use crate::events::refused::RefusedConnection;
-use crate::events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
+use crate::events::rejects::{BusinessReject, SessionReject};
 
 /// The callbacks of an application. They run on the session's thread, one at a time.
 ///
@@ -228,7 +229,7 @@ pub enum Delivery {
 impl Delivery {
     /// The application does not process messages of this type (test case 2r).
     pub const UNSUPPORTED: Self =
-        Self::BusinessReject(BusinessReject::new(BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE));
+        Self::BusinessReject(BusinessReject::new(BusinessRejectCode::UNSUPPORTED_MESSAGE_TYPE));
 }
 
 /// Whether a counterparty may log on.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use fixbolt_codec::{Message, SeqNum};
-use fixbolt_dictionary::SessionRejectReason;
+use fixbolt_dictionary::SessionRejectCode;
 
 use crate::decide::answers::{expects_more, logout_received, misbehaved, named, reject_received};
 use crate::decide::check::Checker;
@@ -161,7 +161,7 @@ fn test_request<'m>(
     let id = message.get(tag::TEST_REQ_ID).unwrap_or_default();
     if id.len() > session.largest_reflected_value() {
         // No Heartbeat could contain it.
-        let out_of_range = Reject::naming(SessionRejectReason::ValueIsIncorrect, tag::TEST_REQ_ID);
+        let out_of_range = Reject::naming(SessionRejectCode::VALUE_IS_INCORRECT, tag::TEST_REQ_ID);
         return Answer::reject(seq, header.msg_type, out_of_range).into();
     }
     Reaction::Beat(id)
@@ -176,7 +176,7 @@ fn resend_request<'m>(
 ) -> Reaction<'m> {
     let refuse = |reject| Answer::reject(seq, header.msg_type, reject).into();
     let last = session.state.stored.next_out.previous();
-    let out_of_range = SessionRejectReason::ValueIsIncorrect;
+    let out_of_range = SessionRejectCode::VALUE_IS_INCORRECT;
     // That both are there has been checked.
     let [begin, end] =
         [tag::BEGIN_SEQ_NO, tag::END_SEQ_NO].map(|tag| SeqNum(number(message, tag).unwrap_or_default()));
@@ -205,7 +205,7 @@ fn sequence_reset<'m>(
 ) -> Reaction<'m> {
     let is_gap_fill = !header.is_reset(message);
     let stored = session.state.stored;
-    let out_of_range = SessionRejectReason::ValueIsIncorrect;
+    let out_of_range = SessionRejectCode::VALUE_IS_INCORRECT;
     // That it is there has been checked.
     let new = SeqNum(number(message, tag::NEW_SEQ_NO).unwrap_or_default());
     let rejected = |reject| Answer::reject(seq, header.msg_type, reject);

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use fixbolt_codec::{FromField, Message, Redacted, SeqNum, Tag};
-use fixbolt_dictionary::{RefTag, SessionRejectReason};
+use fixbolt_dictionary::{BusinessRejectCode, RefTag, SessionRejectCode};
 
 use crate::decide::reaction::{Answer, LogOut, Parting, Reaction, SessionReaction, Then};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
-use crate::events::rejects::{BusinessReject, BusinessRejectReason};
+use crate::events::rejects::BusinessReject;
 use crate::settings::behavior::{Farewell, LogoutText, RefTagId};
 use crate::state::session::Session;
 use crate::values::fix::{msg_type, session_status, tag};
@@ -27,11 +27,11 @@ pub(crate) fn business_reject<'m>(
     // R-BUSINESS-1
     if !session.fixed.is_42_or_later() {
         let mut text = reject.text;
-        if text == BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE.text() {
+        if text == BusinessRejectCode::UNSUPPORTED_MESSAGE_TYPE.text() {
             // Test case 2r: the words of the engines that compare it.
             text = Cow::Borrowed("Unsupported message type");
         }
-        let reject = Reject { text, ..Reject::of(SessionRejectReason::Other, None) };
+        let reject = Reject { text, ..Reject::of(SessionRejectCode::OTHER, None) };
         return Some(AdminMessage::Reject { seq, msg_type, reject });
     }
     // R-BUSINESS-2
@@ -86,7 +86,7 @@ pub(crate) fn number_too_low<'m>(expected: SeqNum, seq: SeqNum) -> Answer<'m> {
     Answer::log_out(LogOut { text: text.into(), cause: Some(seq), end, parting })
 }
 
-pub(crate) fn named<'m>(reason: SessionRejectReason, tag: Tag, named: RefTagId) -> Reject<'m> {
+pub(crate) fn named<'m>(reason: SessionRejectCode, tag: Tag, named: RefTagId) -> Reject<'m> {
     match named {
         RefTagId::Named => Reject::of(reason, Some(RefTag::Number(tag.number()))),
         RefTagId::Omitted => Reject::of(reason, None),

@@ -4,8 +4,8 @@ use core::ops::{ControlFlow, Range};
 
 use fixbolt_codec::{FaultKind, Message, Place, Secrets, Section};
 use fixbolt_dictionary::{
-    Action, Check, Direction, EntryOrder, RefTag, Scratch, SessionRejectReason,
-    UnsupportedApplicationVersion, Violation,
+    Action, Check, Direction, EntryOrder, RefTag, Scratch, SessionRejectCode, UnsupportedApplicationVersion,
+    Violation,
 };
 
 use crate::settings::behavior::{Behavior, FirstViolation, RefTagId};
@@ -138,9 +138,9 @@ impl<'c, 'm> Checker<'c, 'm> {
             if let Some(found) = cut_value(position, &mut before) {
                 return Some(found);
             }
-            SessionRejectReason::InvalidTagNumber
+            SessionRejectCode::INVALID_TAG_NUMBER
         } else {
-            SessionRejectReason::TagSpecifiedWithoutAValue
+            SessionRejectCode::TAG_SPECIFIED_WITHOUT_A_VALUE
         };
         let as_sent = message.field_bytes(position).split(|byte| *byte == b'=').next().unwrap_or_default();
         Some(Found { reason, tag: RefTag::AsSent(as_sent), order: None })
@@ -233,7 +233,7 @@ fn rank(violation: &Violation<'_>, places: &[Place]) -> (u8, u8, u32) {
 /// A violation that is rejected.
 #[derive(Clone, Copy)]
 struct Found<'m> {
-    reason: SessionRejectReason,
+    reason: SessionRejectCode,
     tag: RefTag<'m>,
     order: Option<EntryOrder>,
 }
@@ -249,7 +249,7 @@ impl<'m> Found<'m> {
         let Self { reason, tag, order } = self;
         let reject = Reject::of(reason, Some(tag)).worded(behavior.violation_text);
         // RefMsgType names an unknown MsgType; no field is in error.
-        let named = reason != SessionRejectReason::InvalidMsgType || behavior.msg_type_tag == RefTagId::Named;
+        let named = reason != SessionRejectCode::INVALID_MSG_TYPE || behavior.msg_type_tag == RefTagId::Named;
         Reject { tag: named.then_some(tag), order, ..reject }
     }
 }
@@ -279,7 +279,7 @@ fn cut_value<'m>(position: usize, before: &mut Before<'m, '_>) -> Option<Found<'
         return None;
     }
     // R-REJECT-16
-    let reason = SessionRejectReason::NonDataValueIncludesFieldDelimiter;
+    let reason = SessionRejectCode::NON_DATA_VALUE_INCLUDES_FIELD_DELIMITER;
     Some(Found { reason, tag: RefTag::Number(tag), order: None })
 }
 

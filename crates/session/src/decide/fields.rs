@@ -7,7 +7,7 @@
 //! has the table.
 
 use fixbolt_codec::{FromField, Message, Tag};
-use fixbolt_dictionary::SessionRejectReason;
+use fixbolt_dictionary::SessionRejectCode;
 
 use crate::decide::check::Checker;
 use crate::state::session::Session;
@@ -75,7 +75,7 @@ enum Value {
     /// Any; what else is wrong with it is decided where it is used.
     Any,
     /// A number; otherwise the message is rejected for this reason.
-    Number(SessionRejectReason),
+    Number(SessionRejectCode),
     /// Y or N.
     Flag,
 }
@@ -106,8 +106,8 @@ const fn required(tag: Tag, value: Value) -> Field {
 }
 
 /// A number whose wrong form is a value out of range (test case 8).
-const RANGE: Value = Value::Number(SessionRejectReason::ValueIsIncorrect);
-const NUMBER: Value = Value::Number(SessionRejectReason::IncorrectDataFormat);
+const RANGE: Value = Value::Number(SessionRejectCode::VALUE_IS_INCORRECT);
+const NUMBER: Value = Value::Number(SessionRejectCode::INCORRECT_DATA_FORMAT_FOR_VALUE);
 
 /// The fields of the header that each of them acts by. That MsgSeqNum is a number was checked
 /// before.
@@ -208,12 +208,12 @@ impl Field {
         }
         let value = message.value(position);
         let reason = match self.value {
-            _ if found.count > 1 => SessionRejectReason::TagAppearsMoreThanOnce,
+            _ if found.count > 1 => SessionRejectCode::TAG_APPEARS_MORE_THAN_ONCE,
             Value::Number(_) | Value::Flag if value.is_empty() => {
-                SessionRejectReason::TagSpecifiedWithoutAValue
+                SessionRejectCode::TAG_SPECIFIED_WITHOUT_A_VALUE
             }
             Value::Number(reason) if u64::from_field(value).is_err() => reason,
-            Value::Flag if value != YES && value != NO => SessionRejectReason::IncorrectDataFormat,
+            Value::Flag if value != YES && value != NO => SessionRejectCode::INCORRECT_DATA_FORMAT_FOR_VALUE,
             _ => return None,
         };
         Some(Reject::naming(reason, self.tag))

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use fixbolt_codec::{FaultKind, Message, SeqNum, Version};
-use fixbolt_dictionary::SessionRejectReason;
+use fixbolt_dictionary::{BusinessRejectCode, SessionRejectCode};
 
 use crate::decide::admin;
 use crate::decide::answers::{
@@ -21,7 +21,7 @@ use crate::decide::reaction::{Answer, Decision, LogOut, Parting, Reaction, Then,
 use crate::decide::sequence::{Arrived, poss_dup_fault, reject_poss_dup, too_high, too_low};
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
-use crate::events::rejects::{BusinessReject, BusinessRejectReason};
+use crate::events::rejects::BusinessReject;
 use crate::limits::throttle::{InboundThrottle, Rate};
 use crate::schedule::calendar::Calendar;
 use crate::settings::behavior::{EmptyCompId, FieldWithoutEquals};
@@ -213,7 +213,7 @@ fn due<'m>(
 // R-SCHEDULE-5
 #[cold]
 fn not_taken<'m>(session: &Session, header: &Header<'m>, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
-    let reject = BusinessReject::new(BusinessRejectReason::APPLICATION_NOT_AVAILABLE).text(SESSION_END);
+    let reject = BusinessReject::new(BusinessRejectCode::APPLICATION_NOT_AVAILABLE).text(SESSION_END);
     let is_logged_on = session.state.phase() == Phase::LoggedOn;
     let reply = if is_logged_on { business_reject(session, header, seq, reject) } else { None };
     let told = Told::Event(Event::NotTaken { message: *message, seq });
@@ -230,8 +230,8 @@ fn too_many<'m>(
     seq: SeqNum,
     rate: Rate,
 ) -> Reaction<'m> {
-    let reason = BusinessRejectReason::THROTTLE_LIMIT_EXCEEDED;
-    let number = if session.knows_throttle_limit() { reason } else { BusinessRejectReason::OTHER };
+    let reason = BusinessRejectCode::THROTTLE_LIMIT_EXCEEDED;
+    let number = if session.knows_throttle_limit() { reason } else { BusinessRejectCode::OTHER };
     let text = format!("{}: at most {rate}", reason.text());
     let reply = business_reject(session, header, seq, BusinessReject::new(number).text(text.clone()));
     // Another one after our Logout ends the connection before that is answered: a flood goes on.
@@ -278,10 +278,10 @@ fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<R
     };
     // R-CHECK-6
     if came.is_empty() && behavior.empty_comp_id == EmptyCompId::EmptyValue {
-        let reject = Reject::naming(SessionRejectReason::TagSpecifiedWithoutAValue, at_fault);
+        let reject = Reject::naming(SessionRejectCode::TAG_SPECIFIED_WITHOUT_A_VALUE, at_fault);
         return Some(Answer::reject(seq, msg_type, reject.worded(behavior.violation_text)).into());
     }
-    let reject = named(SessionRejectReason::CompIdProblem, at_fault, behavior.comp_id_tag);
+    let reject = named(SessionRejectCode::COMP_ID_PROBLEM, at_fault, behavior.comp_id_tag);
     let end = SessionEnd::PeerMisbehaved(Misbehavior::CompId);
     let text = logout_text(&reject, at_fault, behavior.comp_id_logout_text);
     Some(reject_and_log_out(header, seq, reject, text, end).into())
@@ -294,7 +294,7 @@ fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: No
     let Some(sent) = header.sent else {
         let reject = match header.sending_time {
             None => missing(tag::SENDING_TIME),
-            Some(_) => Reject::naming(SessionRejectReason::IncorrectDataFormat, tag::SENDING_TIME),
+            Some(_) => Reject::naming(SessionRejectCode::INCORRECT_DATA_FORMAT_FOR_VALUE, tag::SENDING_TIME),
         };
         return Some(Answer::reject(seq, header.msg_type, reject.worded(behavior.violation_text)).into());
     };
@@ -303,7 +303,7 @@ fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: No
     if session.intake.reading.sent_within(sent, now.utc, threshold) {
         return None;
     }
-    let reason = SessionRejectReason::SendingTimeAccuracyProblem;
+    let reason = SessionRejectCode::SENDING_TIME_ACCURACY_PROBLEM;
     let reject = named(reason, tag::SENDING_TIME, behavior.sending_time_tag);
     let off = Misbehavior::SendingTime { sent: Utc(sent), now: now.utc, limit: threshold };
     let end = SessionEnd::PeerMisbehaved(off);

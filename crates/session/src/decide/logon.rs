@@ -2,7 +2,7 @@
 //! valid. Nothing is changed here.
 
 use fixbolt_codec::{FromField, Message, SeqNum, Tag, Version};
-use fixbolt_dictionary::SessionRejectReason;
+use fixbolt_dictionary::SessionRejectCode;
 
 use crate::decide::answers::{
     expects_more, logout_received, misbehaved, number_too_low, reject_received, text_of, without_number,
@@ -170,7 +170,7 @@ pub(crate) fn check<'m>(
     };
     if let Some(fault) = fault {
         let end = SessionEnd::PeerMisbehaved(fault);
-        let text = SessionRejectReason::SendingTimeAccuracyProblem.text();
+        let text = SessionRejectCode::SENDING_TIME_ACCURACY_PROBLEM.text();
         return Err(match (behavior.refused_logon, behavior.invalid_logon) {
             (Farewell::Silence, _) => SessionReaction::close(end).into(),
             (Farewell::Logout, InvalidLogon::RejectAndLogout) => misbehaved(text, Some(seq), end).into(),
@@ -184,7 +184,7 @@ pub(crate) fn check<'m>(
     match message.get(tag::ENCRYPT_METHOD) {
         Some(b"0") => {}
         Some(_) => {
-            let reject = Reject::naming(SessionRejectReason::DecryptionProblem, tag::ENCRYPT_METHOD);
+            let reject = Reject::naming(SessionRejectCode::DECRYPTION_PROBLEM, tag::ENCRYPT_METHOD);
             let reject = Reject { text: "EncryptMethod is not supported".into(), ..reject };
             let text = "EncryptMethod (98) must be 0";
             return Err(refuse(session, header, seq, (reject, text), LogonFault::EncryptMethod));
@@ -265,7 +265,7 @@ fn without_version<'m>(
         Some(_) if session.dictionaries().support(message) => return None,
         Some(_) => {
             // R-FIXT-2
-            let reason = SessionRejectReason::InvalidApplicationVersion;
+            let reason = SessionRejectCode::INVALID_UNSUPPORTED_APPLICATION_VERSION;
             let text = "DefaultApplVerID (1137) is a version that this session has no dictionary of";
             (LogonFault::DefaultApplVerId, Reject::naming(reason, tag::DEFAULT_APPL_VER_ID), text)
         }

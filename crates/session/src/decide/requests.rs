@@ -5,7 +5,7 @@ use core::ops::RangeInclusive;
 use std::borrow::Cow;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_dictionary::SessionRejectReason;
+use fixbolt_dictionary::SessionRejectCode;
 
 use crate::settings::ResendOverLimit;
 use crate::state::session::Session;
@@ -43,5 +43,5 @@ pub(crate) fn over_limit(
 
 /// Returns the Reject of a request, whichever of its fields asks for too much.
 pub(crate) fn refusal<'m>(text: impl Into<Cow<'m, str>>) -> Reject<'m> {
-    Reject { text: text.into(), ..Reject::naming(SessionRejectReason::ValueIsIncorrect, tag::BEGIN_SEQ_NO) }
+    Reject { text: text.into(), ..Reject::naming(SessionRejectCode::VALUE_IS_INCORRECT, tag::BEGIN_SEQ_NO) }
 }

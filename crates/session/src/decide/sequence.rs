@@ -2,7 +2,7 @@
 //! to be sent again. Nothing is changed here.
 
 use fixbolt_codec::{Message, SeqNum};
-use fixbolt_dictionary::SessionRejectReason;
+use fixbolt_dictionary::SessionRejectCode;
 
 use crate::decide::answers::{logout_received, logout_text, named, number_too_low, reject_and_log_out};
 use crate::decide::fields::Unexpected;
@@ -156,12 +156,12 @@ pub(crate) fn poss_dup_fault<'m>(
         None => return None,
         Some(original) => match unix_nanos(original) {
             None => {
-                let reason = SessionRejectReason::IncorrectDataFormat;
+                let reason = SessionRejectCode::INCORRECT_DATA_FORMAT_FOR_VALUE;
                 (Reject::naming(reason, tag::ORIG_SENDING_TIME), on_missing)
             }
             // R-POSSDUP-4
             Some(original) if original > header.sent? => {
-                let reason = SessionRejectReason::SendingTimeAccuracyProblem;
+                let reason = SessionRejectCode::SENDING_TIME_ACCURACY_PROBLEM;
                 (named(reason, tag::ORIG_SENDING_TIME, behavior.orig_sending_time_tag), on_late)
             }
             Some(_) => return None,

@@ -5,7 +5,7 @@ use core::fmt;
 use core::time::Duration;
 
 use fixbolt_codec::EncodeError;
-use fixbolt_dictionary::{Check, EntryOrder, SessionRejectReason};
+use fixbolt_dictionary::{Check, EntryOrder, SessionRejectCode};
 
 use crate::store::StoreError;
 
@@ -55,7 +55,7 @@ pub enum SendError {
         /// The check that found it.
         check: Check,
         /// The reason that a Reject would contain.
-        reason: SessionRejectReason,
+        reason: SessionRejectCode,
         /// The field in error; 0 if the bytes there are not a tag.
         tag: u32,
         /// What was expected, if it is about the order of a group.

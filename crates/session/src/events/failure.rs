@@ -6,10 +6,10 @@ use core::error::Error;
 use core::fmt;
 
 use fixbolt_codec::{FieldError, FieldErrorKind, ValueError, WrongMessage, WrongVersion};
-use fixbolt_dictionary::SessionRejectReason;
+use fixbolt_dictionary::{BusinessRejectCode, SessionRejectCode};
 
 use crate::events::error::SendError;
-use crate::events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
+use crate::events::rejects::{BusinessReject, SessionReject};
 
 /// Why a callback failed. `?` converts every error into one:
 ///
@@ -98,10 +98,10 @@ impl<E: Error + Send + Sync + 'static> From<E> for Failure {
     }
 }
 
-const UNSUPPORTED: BusinessReject = BusinessReject::new(BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE);
+const UNSUPPORTED: BusinessReject = BusinessReject::new(BusinessRejectCode::UNSUPPORTED_MESSAGE_TYPE);
 
 fn of_version(error: WrongVersion) -> Failure {
-    let reason = BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE;
+    let reason = BusinessRejectCode::UNSUPPORTED_MESSAGE_TYPE;
     Failure::BusinessReject(UNSUPPORTED.text(format!("{}: {error}", reason.text())))
 }
 
@@ -109,16 +109,18 @@ fn of_field(error: FieldError) -> Failure {
     let tag = error.tag;
     match error.kind {
         FieldErrorKind::Missing => {
-            let reason = BusinessRejectReason::CONDITIONALLY_REQUIRED_FIELD_MISSING;
+            let reason = BusinessRejectCode::CONDITIONALLY_REQUIRED_FIELD_MISSING;
             Failure::BusinessReject(BusinessReject::new(reason).text(format!("{} ({tag})", reason.text())))
         }
         FieldErrorKind::Value(error) => Failure::Reject(of_value(error).tag(tag)),
-        _ => Failure::Reject(SessionReject::new(SessionRejectReason::IncorrectNumInGroupCount).tag(tag)),
+        _ => Failure::Reject(
+            SessionReject::new(SessionRejectCode::INCORRECT_NUM_IN_GROUP_COUNT_FOR_REPEATING_GROUP).tag(tag),
+        ),
     }
 }
 
 fn of_value(error: ValueError) -> SessionReject {
-    SessionReject::new(SessionRejectReason::from_number(error.session_reject_reason()))
+    SessionReject::new(SessionRejectCode::from_value(error.session_reject_reason()))
 }
 
 impl From<SessionReject> for Failure {

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use fixbolt_codec::{Redacted, Tag};
-use fixbolt_dictionary::SessionRejectReason;
+use fixbolt_dictionary::SessionRejectCode;
 
 use crate::events::rejects::Rejection;
 use crate::values::fix::session_status;
@@ -38,7 +38,7 @@ pub enum LogonFault {
     /// A field is missing, or is not as the dictionary or the standard requires.
     Field {
         /// SessionRejectReason (373).
-        reason: SessionRejectReason,
+        reason: SessionRejectCode,
         /// The field; `None` if it has no number.
         tag: Option<Tag>,
     },

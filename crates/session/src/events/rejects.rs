@@ -4,7 +4,7 @@ use core::fmt;
 use std::borrow::Cow;
 
 use fixbolt_codec::{FromField, Message, Tag};
-use fixbolt_dictionary::SessionRejectReason;
+use fixbolt_dictionary::{BusinessRejectCode, SessionRejectCode};
 
 use crate::values::fix::tag;
 
@@ -12,9 +12,9 @@ use crate::values::fix::tag;
 ///
 /// ```
 /// use fixbolt_codec::Tag;
-/// use fixbolt_session::{SessionReject, SessionRejectReason};
+/// use fixbolt_session::{SessionReject, SessionRejectCode};
 ///
-/// let reject = SessionReject::new(SessionRejectReason::ValueIsIncorrect)
+/// let reject = SessionReject::new(SessionRejectCode::VALUE_IS_INCORRECT)
 ///     .tag(Tag::new(38))
 ///     .text(format!("OrderQty must be a multiple of {}", 100));
 /// assert_eq!(reject.text, "OrderQty must be a multiple of 100");
@@ -23,7 +23,7 @@ use crate::values::fix::tag;
 #[non_exhaustive]
 pub struct SessionReject {
     /// SessionRejectReason (373), omitted if the session's version does not define it.
-    pub reason: SessionRejectReason,
+    pub reason: SessionRejectCode,
     /// RefTagID (371), since FIX.4.2. In FIX.4.0 and FIX.4.1 it is added to the Text, in brackets.
     pub tag: Option<Tag>,
     /// Text (58); not sent if empty.
@@ -33,7 +33,7 @@ pub struct SessionReject {
 impl SessionReject {
     /// Creates a Reject whose Text is that of its reason and that names no field.
     #[must_use]
-    pub fn new(reason: SessionRejectReason) -> Self {
+    pub fn new(reason: SessionRejectCode) -> Self {
         Self { reason, tag: None, text: Cow::Borrowed(reason.text()) }
     }
 
@@ -54,7 +54,7 @@ impl SessionReject {
 
 impl fmt::Display for SessionReject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Reject, reason {}", self.reason.number())?;
+        write!(f, "Reject, reason {}", self.reason.value())?;
         if let Some(tag) = self.tag {
             write!(f, ", field {tag}")?;
         }
@@ -68,18 +68,18 @@ impl fmt::Display for SessionReject {
 /// It has no field that names the field in error in any version; use the Text for that.
 ///
 /// ```
-/// use fixbolt_session::{BusinessReject, BusinessRejectReason};
+/// use fixbolt_session::{BusinessReject, BusinessRejectCode};
 ///
-/// let reject = BusinessReject::new(BusinessRejectReason::UNKNOWN_SECURITY)
+/// let reject = BusinessReject::new(BusinessRejectCode::UNKNOWN_SECURITY)
 ///     .text("no instrument with the symbol XYZ")
 ///     .ref_id("ord1");
-/// assert_eq!(reject.reason.number(), 2);
+/// assert_eq!(reject.reason.value(), 2);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct BusinessReject {
     /// BusinessRejectReason (380).
-    pub reason: BusinessRejectReason,
+    pub reason: BusinessRejectCode,
     /// Text (58); not sent if empty.
     pub text: Cow<'static, str>,
     /// BusinessRejectRefID (379): the identifier in the rejected message, such as its ClOrdID (11);
@@ -90,7 +90,7 @@ pub struct BusinessReject {
 impl BusinessReject {
     /// Creates a BusinessMessageReject whose Text is that of its reason.
     #[must_use]
-    pub const fn new(reason: BusinessRejectReason) -> Self {
+    pub const fn new(reason: BusinessRejectCode) -> Self {
         Self { reason, text: Cow::Borrowed(reason.text()), ref_id: Cow::Borrowed("") }
     }
 
@@ -111,76 +111,13 @@ impl BusinessReject {
 
 impl fmt::Display for BusinessReject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BusinessMessageReject, reason {}", self.reason.number())?;
+        write!(f, "BusinessMessageReject, reason {}", self.reason.value())?;
         write_text(f, &self.text)
     }
 }
 
 fn write_text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     if text.is_empty() { Ok(()) } else { write!(f, ": {text}") }
-}
-
-/// BusinessRejectReason (380). A venue's own reasons have numbers from 100.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct BusinessRejectReason(u16);
-
-/// Names the reasons, with the Text (58) that is sent unless the application sets another.
-macro_rules! business_reject_reasons {
-    ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
-        impl BusinessRejectReason {
-            $($(#[$doc])* pub const $name: Self = Self($number);)*
-
-            /// Returns the reason in words.
-            #[must_use]
-            pub const fn text(self) -> &'static str {
-                match self.0 {
-                    $($number => $text,)*
-                    _ => "Rejected by the application",
-                }
-            }
-        }
-    };
-}
-
-business_reject_reasons! {
-    /// Other (0).
-    OTHER = 0, "Other";
-    /// Unknown ID (1).
-    UNKNOWN_ID = 1, "Unknown ID";
-    /// Unknown Security (2).
-    UNKNOWN_SECURITY = 2, "Unknown Security";
-    /// Unsupported Message Type (3).
-    UNSUPPORTED_MESSAGE_TYPE = 3, "Unsupported Message Type";
-    /// Application not available (4).
-    APPLICATION_NOT_AVAILABLE = 4, "Application not available";
-    /// Conditionally required field missing (5).
-    CONDITIONALLY_REQUIRED_FIELD_MISSING = 5, "Conditionally required field missing";
-    /// Not Authorized (6), since FIX.4.4.
-    NOT_AUTHORIZED = 6, "Not authorized";
-    /// DeliverTo firm not available at this time (7), since FIX.4.4.
-    DELIVER_TO_FIRM_NOT_AVAILABLE = 7, "DeliverTo firm not available at this time";
-    /// Throttle limit exceeded (8), FIX Latest.
-    THROTTLE_LIMIT_EXCEEDED = 8, "Throttle limit exceeded";
-    /// Throttle limit exceeded, session will be disconnected (9), FIX Latest.
-    THROTTLE_LIMIT_EXCEEDED_SESSION_DISCONNECTED = 9, "Throttle limit exceeded, session will be disconnected";
-    /// Throttled messages rejected on request (10), FIX Latest.
-    THROTTLED_MESSAGES_REJECTED_ON_REQUEST = 10, "Throttled messages rejected on request";
-    /// Invalid price increment (18), FIX Latest.
-    INVALID_PRICE_INCREMENT = 18, "Invalid price increment";
-}
-
-impl BusinessRejectReason {
-    /// Returns the reason with this number.
-    #[must_use]
-    pub const fn from_number(number: u16) -> Self {
-        Self(number)
-    }
-
-    /// Returns the number, as in BusinessRejectReason (380).
-    #[must_use]
-    pub const fn number(self) -> u16 {
-        self.0
-    }
 }
 
 /// What a Reject says of the message that it rejects.
@@ -211,8 +148,8 @@ impl<'r> Rejection<'r> {
 impl fmt::Display for Rejection<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = self.reason.and_then(|reason| {
-            let known = SessionRejectReason::from_number(u16::try_from(reason).ok()?);
-            (u64::from(known.number()) == reason).then(|| known.text())
+            let code = SessionRejectCode::from_value(u16::try_from(reason).ok()?);
+            code.name().map(|_| code.text())
         });
         let words = Some(self.text).filter(|text| !text.is_empty()).or(known);
         f.write_str(words.unwrap_or_default())?;

@@ -171,7 +171,7 @@ impl<'c> Call<'c> {
         match reply {
             AdminMessage::Reject { seq, reject, .. } => self.notify(&reject.event(*seq, &mut digits)),
             AdminMessage::BusinessReject { seq, reject, .. } => {
-                let (reason, text) = (reject.reason.number(), &reject.text);
+                let (reason, text) = (reject.reason.value(), &reject.text);
                 self.notify(&Event::Rejected { seq: *seq, reason, tag: Redacted(&[]), text, order: None });
             }
             _ => {}

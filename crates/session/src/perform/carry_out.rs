@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use fixbolt_codec::{Framed, Message, Place, SeqNum};
-use fixbolt_dictionary::{Direction, SessionRejectReason, Violation};
+use fixbolt_dictionary::{Direction, SessionRejectCode, Violation};
 
 use crate::api::application::LogonDecision;
 use crate::decide::answers;
@@ -688,7 +688,7 @@ impl Call<'_> {
     /// the use of its number, if that is used. If there is no room for the Reject, the message is
     /// ignored.
     pub(crate) fn reject_unread(&mut self, seq: SeqNum, msg_type: &[u8], text: &str, used: Option<&str>) {
-        let reject = Reject { text: text.into(), ..Reject::of(SessionRejectReason::Other, None) };
+        let reject = Reject { text: text.into(), ..Reject::of(SessionRejectCode::OTHER, None) };
         let reply = AdminMessage::Reject { seq, msg_type, reject };
         let mut then = after_reject(self.session(), seq, text.into());
         let sent = self.with_room(|call| {

@@ -2,7 +2,7 @@
 //! number are one transaction.
 
 use fixbolt_codec::{Message, SeqNum};
-use fixbolt_dictionary::RefTag;
+use fixbolt_dictionary::{BusinessRejectCode, RefTag};
 
 use crate::api::application::Delivery;
 use crate::decide::answers::{business_reject, unprocessed};
@@ -11,7 +11,7 @@ use crate::events::end::{Halt, SessionEnd};
 use crate::events::error::SendError;
 use crate::events::event::Event;
 use crate::events::failure::Failure;
-use crate::events::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
+use crate::events::rejects::{BusinessReject, SessionReject};
 use crate::perform::call::{Call, Outcome, PANIC};
 use crate::send::seal::SendKind;
 use crate::state::Phase;
@@ -93,7 +93,7 @@ impl Call<'_> {
                     SendError::TooLarge { limit } => format!("the answer is larger than {limit} bytes"),
                     error => format!("the answer is {error}"),
                 };
-                let rejected = BusinessReject::new(BusinessRejectReason::OTHER).text(text);
+                let rejected = BusinessReject::new(BusinessRejectCode::OTHER).text(text);
                 business_reject(self.session(), header, seq, rejected)
             }
             outcome @ (Outcome::Failed(_) | Outcome::Panicked) => {
@@ -107,7 +107,7 @@ impl Call<'_> {
                 }
                 failure = Some(format!("the application failed on message {seq}, which is rejected: {why}"));
                 // R-BUSINESS-4
-                let rejected = BusinessReject::new(BusinessRejectReason::APPLICATION_NOT_AVAILABLE);
+                let rejected = BusinessReject::new(BusinessRejectCode::APPLICATION_NOT_AVAILABLE);
                 business_reject(self.session(), header, seq, rejected)
             }
         };

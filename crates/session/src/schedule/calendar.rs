@@ -7,7 +7,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use crate::schedule::{Position, Schedule};
+use crate::schedule::{Schedule, WindowPosition};
 use crate::values::clock_watch::{Clock, ClockWatch};
 use crate::values::time::{Mono, Now, Utc};
 
@@ -23,18 +23,18 @@ const NEVER_HOLDS: Duration = Duration::from_secs(86_400);
 pub(crate) struct Calendar {
     schedule: Arc<Schedule>,
     /// Whether there may be a connection.
-    connection: Position,
+    connection: WindowPosition,
     /// The window of the session.
-    session: Position,
+    session: WindowPosition,
     /// Between which in-session resets it is, if there are any.
-    in_session_resets: Option<Position>,
+    in_session_resets: Option<WindowPosition>,
     /// When they were computed.
     computed: Utc,
     /// The time of the last look.
     looked: Utc,
     pub(crate) next_look: Mono,
     /// The window of the session in which the connection began.
-    connected_in: Option<Position>,
+    connected_in: Option<WindowPosition>,
     watch: ClockWatch,
     /// What the last look has found, if nobody has been told.
     untold: Option<Clock>,
@@ -44,7 +44,7 @@ impl Calendar {
     /// Creates one that has not looked yet. `hold` says how long a wall clock that has jumped does
     /// not count.
     pub(crate) fn new(schedule: Arc<Schedule>, hold: Duration) -> Self {
-        let unknown = Position::Out { until: Some(Utc(0)) };
+        let unknown = WindowPosition::Out { until: Some(Utc(0)) };
         Self {
             schedule,
             connection: unknown,
@@ -127,10 +127,10 @@ impl Calendar {
         self.next_look = now.mono + wait;
     }
 
-    fn holds(&self, position: &Position, utc: Utc) -> bool {
+    fn holds(&self, position: &WindowPosition, utc: Utc) -> bool {
         match *position {
-            Position::In { began, ends } => (began..ends).contains(&utc),
-            Position::Out { until } => {
+            WindowPosition::In { began, ends } => (began..ends).contains(&utc),
+            WindowPosition::Out { until } => {
                 (self.computed..until.unwrap_or(self.computed + NEVER_HOLDS)).contains(&utc)
             }
         }
@@ -149,8 +149,8 @@ impl Calendar {
     /// Returns when there may be a connection next; `None` if not within three years.
     pub(crate) const fn next_connection(&self) -> Option<Utc> {
         match self.connection {
-            Position::In { ends, .. } => Some(ends),
-            Position::Out { until } => until,
+            WindowPosition::In { ends, .. } => Some(ends),
+            WindowPosition::Out { until } => until,
         }
     }
 

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use jiff_core::civil;
+use fixbolt_codec::Date;
 
 /// A time of day, in whole seconds: 00:00:00 to 23:59:59.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -50,22 +50,16 @@ impl FromStr for TimeOfDay {
     }
 }
 
-/// A date of the Gregorian calendar in the years 1970 to 9999.
+/// A day, as the number of days since 1970-01-01.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Date(i32);
+pub(super) struct Day(i32);
 
-impl Date {
-    /// Returns a date; `None` if there is no such date, or its year is out of range.
-    #[must_use]
-    pub fn new(year: u32, month: u32, day: u32) -> Option<Self> {
-        let year = i16::try_from(year).ok().filter(|year| (1970..=9999).contains(year))?;
-        let date = civil::Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?;
-        Some(Self(date.to_unix_epoch_day().day()))
+impl Day {
+    pub(super) const fn of(date: Date) -> Self {
+        Self(date.unix_day())
     }
 
-    /// Returns the weekday.
-    #[must_use]
-    pub fn weekday(self) -> Weekday {
+    pub(super) fn weekday(self) -> Weekday {
         // 1970-01-01 was a Thursday.
         Weekday::ALL[usize::try_from((self.0 + 4).rem_euclid(7)).unwrap_or(0)]
     }
@@ -82,7 +76,7 @@ impl Date {
         Self(self.0.saturating_add(days))
     }
 
-    /// Returns the date and time as seconds since 1970-01-01T00:00:00 on the same clock.
+    /// Returns the day and time as seconds since 1970-01-01T00:00:00 on the same clock.
     pub(super) fn at(self, time: TimeOfDay) -> i64 {
         i64::from(self.0) * DAY + i64::from(time.0)
     }
@@ -90,36 +84,6 @@ impl Date {
 
 /// The seconds of a day without a change of the clock.
 pub(super) const DAY: i64 = 86_400;
-
-impl fmt::Display for Date {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match civil::UnixEpochDay::new(self.0) {
-            Ok(day) => {
-                let date = day.to_date();
-                write!(f, "{:04}-{:02}-{:02}", date.year(), date.month(), date.day())
-            }
-            Err(_) => write!(f, "day {}", self.0),
-        }
-    }
-}
-
-/// Reads `YYYY-MM-DD`.
-impl FromStr for Date {
-    type Err = InvalidTime;
-    fn from_str(text: &str) -> Result<Self, InvalidTime> {
-        let wrong = InvalidTime("a date in the form YYYY-MM-DD, of the years 1970 to 9999");
-        let mut parts = text.split('-');
-        let (Some(year), Some(month), Some(day), None) =
-            (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
-            return Err(wrong);
-        };
-        let all_digits = year.len() == 4 && year.bytes().all(|b| b.is_ascii_digit());
-        let year = year.parse().ok().filter(|_| all_digits).ok_or(wrong)?;
-        let (month, day) = (two_digits(month).ok_or(wrong)?, two_digits(day).ok_or(wrong)?);
-        Self::new(year, month, day).ok_or(wrong)
-    }
-}
 
 fn two_digits(text: &str) -> Option<u32> {
     let is = text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit());
@@ -209,7 +173,7 @@ impl FromIterator<Weekday> for Weekdays {
     }
 }
 
-/// A text that is no time, date or weekday; says what was expected.
+/// A text that is no time or weekday; says what was expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InvalidTime(&'static str);
 

@@ -15,11 +15,13 @@ mod tests;
 use core::time::Duration;
 use std::collections::BTreeSet;
 
-pub use self::civil::{Date, InvalidTime, TimeOfDay, Weekday, Weekdays};
+use fixbolt_codec::Date;
+
+pub use self::civil::{InvalidTime, TimeOfDay, Weekday, Weekdays};
 pub use self::window::{Edge, Window};
 pub use self::zone::{InvalidZone, Zone};
 
-use self::civil::DAY;
+use self::civil::{DAY, Day};
 use self::zone::Pick;
 use crate::values::time::Utc;
 
@@ -35,12 +37,14 @@ use crate::values::time::Utc;
 ///
 /// ```
 /// use fixbolt_session::Utc;
-/// use fixbolt_session::schedule::{Edge, Position, Schedule, TimeOfDay, Weekdays, Window, Zone};
+/// use fixbolt_session::schedule::{
+///     Edge, Schedule, TimeOfDay, Weekdays, Window, WindowPosition, Zone,
+/// };
 ///
 /// let edge = |hour| Edge::new(TimeOfDay::new(hour, 0, 0).unwrap(), Zone::utc());
 /// let schedule = Schedule::new([Window::daily(Weekdays::ALL, edge(8), edge(17))]);
 /// let hour = 3_600_000_000_000;
-/// let position = Position::In { began: Utc(8 * hour), ends: Utc(17 * hour) };
+/// let position = WindowPosition::In { began: Utc(8 * hour), ends: Utc(17 * hour) };
 /// assert_eq!(schedule.position_at(Utc(9 * hour)), position);
 /// assert_eq!(schedule.next_edge(Utc(17 * hour)), Some(Utc(32 * hour)));
 /// ```
@@ -50,8 +54,8 @@ pub struct Schedule {
     session: Option<Vec<Window>>,
     /// `None` for all of the session.
     logon: Option<Vec<Window>>,
-    holidays: BTreeSet<Date>,
-    early_closes: BTreeSet<(Date, TimeOfDay)>,
+    holidays: BTreeSet<Day>,
+    early_closes: BTreeSet<(Day, TimeOfDay)>,
     reset: ScheduleReset,
     /// A window of a day from one in-session reset to the next.
     in_session_reset: Option<Window>,
@@ -71,7 +75,7 @@ pub enum ScheduleReset {
 
 /// A moment's place among the windows of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Position {
+pub enum WindowPosition {
     /// Inside a window.
     In {
         /// When the window began; it includes this moment.
@@ -86,7 +90,7 @@ pub enum Position {
     },
 }
 
-impl Position {
+impl WindowPosition {
     /// Returns whether the moment is inside a window.
     #[must_use]
     pub const fn is_in(&self) -> bool {
@@ -106,7 +110,7 @@ impl Position {
 /// By how much the clocks of two sides with the same reset in the session may differ.
 const CLOCKS_DIFFER: Duration = Duration::from_secs(120);
 /// A window that lasts for ever.
-const ALWAYS: Position = Position::In { began: Utc(0), ends: Utc(u64::MAX) };
+const ALWAYS: WindowPosition = WindowPosition::In { began: Utc(0), ends: Utc(u64::MAX) };
 const SECOND: u64 = 1_000_000_000;
 /// How far a window may begin before its end: a weekly one with days of holidays, in two zones.
 const BACK: i64 = 16;
@@ -148,7 +152,7 @@ impl Schedule {
     #[must_use]
     pub fn with_holidays(mut self, holidays: impl IntoIterator<Item = Date>) -> Self {
         self.holidays.clear();
-        self.holidays.extend(holidays);
+        self.holidays.extend(holidays.into_iter().map(Day::of));
         self
     }
 
@@ -156,7 +160,7 @@ impl Schedule {
     #[must_use]
     pub fn with_early_closes(mut self, closes: impl IntoIterator<Item = (Date, TimeOfDay)>) -> Self {
         self.early_closes.clear();
-        self.early_closes.extend(closes);
+        self.early_closes.extend(closes.into_iter().map(|(date, time)| (Day::of(date), time)));
         self
     }
 
@@ -178,13 +182,13 @@ impl Schedule {
 
     /// Returns between which in-session resets a moment is, if there are any.
     #[must_use]
-    pub fn in_session_resets_at(&self, utc: Utc) -> Option<Position> {
+    pub fn in_session_resets_at(&self, utc: Utc) -> Option<WindowPosition> {
         Some(self.place(core::slice::from_ref(self.in_session_reset.as_ref()?), utc))
     }
 
     /// Returns the place of a moment among the session's windows.
     #[must_use]
-    pub fn position_at(&self, utc: Utc) -> Position {
+    pub fn position_at(&self, utc: Utc) -> WindowPosition {
         match &self.session {
             Some(windows) => self.place(windows, utc),
             None => ALWAYS,
@@ -194,26 +198,26 @@ impl Schedule {
     /// Returns whether there may be a connection at this moment, and when that changes: the place
     /// among what the session's windows and the logon windows have in common.
     #[must_use]
-    pub fn connection_at(&self, utc: Utc) -> Position {
+    pub fn connection_at(&self, utc: Utc) -> WindowPosition {
         let Some(logon) = &self.logon else { return self.position_at(utc) };
         let mut at = utc;
         for _ in 0..STEPS {
             match (self.position_at(at), self.place(logon, at)) {
-                (Position::In { began, ends }, Position::In { began: opened, ends: closes }) => {
+                (WindowPosition::In { began, ends }, WindowPosition::In { began: opened, ends: closes }) => {
                     let (began, ends) = (began.max(opened), ends.min(closes));
                     return if at == utc {
-                        Position::In { began, ends }
+                        WindowPosition::In { began, ends }
                     } else {
-                        Position::Out { until: Some(began) }
+                        WindowPosition::Out { until: Some(began) }
                     };
                 }
-                (Position::Out { until }, _) | (_, Position::Out { until }) => match until {
+                (WindowPosition::Out { until }, _) | (_, WindowPosition::Out { until }) => match until {
                     Some(next) => at = next,
-                    None => return Position::Out { until: None },
+                    None => return WindowPosition::Out { until: None },
                 },
             }
         }
-        Position::Out { until: None }
+        WindowPosition::Out { until: None }
     }
 
     /// Returns whether both moments are inside the same window of the session.
@@ -278,7 +282,7 @@ impl Schedule {
         }
     }
 
-    fn place(&self, windows: &[Window], utc: Utc) -> Position {
+    fn place(&self, windows: &[Window], utc: Utc) -> WindowPosition {
         let at = seconds(utc);
         let mut reach = SEARCH;
         loop {
@@ -287,11 +291,11 @@ impl Schedule {
             if let Some(span) = next.checked_sub(1).map(|n| spans[n])
                 && at < span.end
             {
-                return Position::In { began: moment(span.begin), ends: moment(span.end) };
+                return WindowPosition::In { began: moment(span.begin), ends: moment(span.end) };
             }
             match spans.get(next) {
-                Some(span) => return Position::Out { until: Some(moment(span.begin)) },
-                None if reach >= SEARCH_MOST => return Position::Out { until: None },
+                Some(span) => return WindowPosition::Out { until: Some(moment(span.begin)) },
+                None if reach >= SEARCH_MOST => return WindowPosition::Out { until: None },
                 None => reach *= 4,
             }
         }
@@ -311,7 +315,7 @@ impl Schedule {
                 .filter_map(|(date, time)| window.end.zone.moment(*date, *time, Pick::Last))
                 .collect();
             for day in first.epoch_day()..=last.epoch_day() {
-                let Some((begin, mut end)) = window.on(Date::from_epoch_day(day), &self.holidays) else {
+                let Some((begin, mut end)) = window.on(Day::from_epoch_day(day), &self.holidays) else {
                     continue;
                 };
                 for close in &closes {

@@ -40,22 +40,31 @@ fn daily(start: &str, end: &str, rule: &str) -> Window {
     Window::daily(Weekdays::ALL, edge(start, rule), edge(end, rule))
 }
 
+/// Reads `2026-03-29`.
 fn date(text: &str) -> Date {
-    text.parse().unwrap()
+    text.replace('-', "").parse().unwrap()
+}
+
+fn as_date(day: Day) -> Date {
+    Date::from_unix_day(day.epoch_day().unsigned_abs())
+}
+
+fn day(text: &str) -> Day {
+    Day::of(date(text))
 }
 
 /// Reads `2026-03-29 01:00:00` as UTC.
 fn utc(text: &str) -> Utc {
     let (day, clock) = text.split_once(' ').unwrap();
-    moment(date(day).at(time(clock)))
+    moment(Day::of(date(day)).at(time(clock)))
 }
 
-fn inside(began: &str, ends: &str) -> Position {
-    Position::In { began: utc(began), ends: utc(ends) }
+fn inside(began: &str, ends: &str) -> WindowPosition {
+    WindowPosition::In { began: utc(began), ends: utc(ends) }
 }
 
-fn outside(until: &str) -> Position {
-    Position::Out { until: Some(utc(until)) }
+fn outside(until: &str) -> WindowPosition {
+    WindowPosition::Out { until: Some(utc(until)) }
 }
 
 const BERLIN: &str = RULES[1];
@@ -177,13 +186,13 @@ fn there_are_connections_only_inside_both_kinds_of_windows() {
     // Windows that never meet.
     let never = Schedule::new([daily("08:00:00", "09:00:00", "UTC0")])
         .with_logon_windows([daily("10:00:00", "11:00:00", "UTC0")]);
-    assert_eq!(never.connection_at(utc("2026-01-11 08:30:00")), Position::Out { until: None });
-    assert_eq!(Schedule::new([]).position_at(Utc(0)), Position::Out { until: None });
+    assert_eq!(never.connection_at(utc("2026-01-11 08:30:00")), WindowPosition::Out { until: None });
+    assert_eq!(Schedule::new([]).position_at(Utc(0)), WindowPosition::Out { until: None });
 }
 
 #[test]
 fn a_window_after_a_year_of_holidays_is_found() {
-    let all: Vec<Date> = (0..400).map(|n| date("2026-01-01").plus(n)).collect();
+    let all: Vec<Date> = (0..400).map(|n| as_date(day("2026-01-01").plus(n))).collect();
     let schedule = Schedule::new([daily("08:00:00", "09:00:00", "UTC0")]).with_holidays(all);
     assert_eq!(schedule.position_at(utc("2026-01-05 00:00:00")), outside("2027-02-05 08:00:00"));
     let since = utc("2025-12-31 08:30:00");
@@ -216,20 +225,14 @@ fn a_reset_is_due_once_after_each_edge_and_not_again_if_the_clock_is_put_back_ov
 }
 
 #[test]
-fn times_dates_and_weekdays_are_read_and_shown() {
+fn times_and_weekdays_are_read_and_shown() {
     for text in ["00:00:00", "23:59:59", "08:05:09"] {
         assert_eq!(time(text).to_string(), text);
     }
     for text in ["24:00:00", "8:00:00", "08:00", "08:00:00:00", "+8:00:00", "08:60:00", ""] {
         assert!(text.parse::<TimeOfDay>().is_err(), "{text}");
     }
-    for text in ["1970-01-01", "2024-02-29", "9999-12-31"] {
-        assert_eq!(date(text).to_string(), text);
-    }
-    for text in ["2026-02-29", "1969-12-31", "26-01-01", "2026-1-1", "2026-01-01-01", "+026-01-01"] {
-        assert!(text.parse::<Date>().is_err(), "{text}");
-    }
-    assert_eq!(date("2026-01-09").weekday(), Weekday::Friday);
+    assert_eq!(day("2026-01-09").weekday(), Weekday::Friday);
     for (text, day) in [("mo", Weekday::Monday), ("SUNDAY", Weekday::Sunday), ("thurs", Weekday::Thursday)] {
         assert_eq!(text.parse(), Ok(day));
     }
@@ -267,8 +270,8 @@ fn contents_that_are_no_zone_are_refused() {
 #[derive(Clone, Debug)]
 struct Plan {
     windows: Vec<Window>,
-    holidays: Vec<Date>,
-    early_closes: Vec<(Date, TimeOfDay)>,
+    holidays: Vec<Day>,
+    early_closes: Vec<(Day, TimeOfDay)>,
     /// The first day that is looked at, and the number of days.
     first: i64,
     days: i64,
@@ -281,8 +284,8 @@ type Owner = Option<usize>;
 impl Plan {
     fn schedule(&self) -> Schedule {
         Schedule::new(self.windows.clone())
-            .with_holidays(self.holidays.iter().copied())
-            .with_early_closes(self.early_closes.iter().copied())
+            .with_holidays(self.holidays.iter().map(|day| as_date(*day)))
+            .with_early_closes(self.early_closes.iter().map(|(day, time)| (as_date(*day), *time)))
     }
 
     /// Returns the steps around the days that are looked at, each with its owner.
@@ -307,7 +310,7 @@ impl Plan {
                 .filter_map(|(date, time)| last(&end_clock, date.at(*time)))
                 .collect();
             for day in from / DAY + 1..from / DAY + self.days + 39 {
-                let date = Date::from_epoch_day(i32::try_from(day).unwrap());
+                let date = Day::from_epoch_day(i32::try_from(day).unwrap());
                 let (mut begins_on, ends_on) = match window.days {
                     Days::On(days) => {
                         if !days.contains(date.weekday()) || self.holidays.contains(&date) {
@@ -397,7 +400,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                 (window.start.zone, window.end.zone) = (zone.clone(), zone.clone());
             }
             let first = YEAR + (first - 7) * DAY;
-            let on = |n: i64| Date::from_epoch_day(i32::try_from(first / DAY + n).unwrap());
+            let on = |n: i64| Day::from_epoch_day(i32::try_from(first / DAY + n).unwrap());
             Plan {
                 windows,
                 holidays: holidays.into_iter().map(on).collect(),
@@ -428,8 +431,8 @@ proptest! {
             // The model does not look further ahead than this.
             let Some(next) = (n..owners.len()).find(|m| owners[*m] != owner) else { break };
             let expected = match owner {
-                Some(_) => Position::In { began: moment(at(begin)), ends: moment(at(next)) },
-                None => Position::Out { until: Some(moment(at(next))) },
+                Some(_) => WindowPosition::In { began: moment(at(begin)), ends: moment(at(next)) },
+                None => WindowPosition::Out { until: Some(moment(at(next))) },
             };
             for utc in [at(n), at(n) + STEP - 1] {
                 prop_assert_eq!(schedule.position_at(moment(utc)), expected, "at {}", utc);
@@ -445,7 +448,7 @@ proptest! {
             let position = schedule.position_at(at);
             let Some(edge) = schedule.next_edge(at) else { break };
             prop_assert!(edge > at);
-            if let Position::In { began, ends } = position {
+            if let WindowPosition::In { began, ends } = position {
                 prop_assert!(began <= at && ends == edge);
                 let last = Utc(ends.0 - 1);
                 prop_assert!(schedule.same_window(began, last) && !schedule.same_window(began, ends));

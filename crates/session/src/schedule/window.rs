@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::civil::{Date, TimeOfDay, Weekday, Weekdays};
+use super::civil::{Day, TimeOfDay, Weekday, Weekdays};
 use super::zone::{Pick, Zone};
 
 /// A period that is repeated, daily or weekly: from a local time to a local time.
@@ -61,8 +61,8 @@ impl Window {
 
     /// Returns when the window that belongs to a date of its start's zone begins and ends, in
     /// seconds since 1970-01-01T00:00:00Z; `None` if there is none.
-    pub(super) fn on(&self, date: Date, holidays: &BTreeSet<Date>) -> Option<(i64, i64)> {
-        let is_holiday = |date: &Date| holidays.contains(date);
+    pub(super) fn on(&self, date: Day, holidays: &BTreeSet<Day>) -> Option<(i64, i64)> {
+        let is_holiday = |date: &Day| holidays.contains(date);
         let Edge { time: from, zone } = &self.start;
         let Edge { time: to, zone: end_zone } = &self.end;
         let (begins_on, ends_on) = match self.days {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff_core::tz::{AmbiguousOffset, Offset, posix, tzif};
 use jiff_core::{Timestamp, civil};
 
-use super::civil::{DAY, Date, TimeOfDay};
+use super::civil::{DAY, Day, TimeOfDay};
 
 /// A time zone, with the rules for its clock changes.
 ///
@@ -89,16 +89,16 @@ impl Zone {
     }
 
     /// Returns the local date at a moment.
-    pub(super) fn date(&self, utc: i64) -> Date {
+    pub(super) fn date(&self, utc: i64) -> Day {
         let day = (utc + self.offset(utc)).div_euclid(DAY);
-        Date::from_epoch_day(i32::try_from(day).unwrap_or(i32::MAX))
+        Day::from_epoch_day(i32::try_from(day).unwrap_or(i32::MAX))
     }
 
     /// Returns the moment, in seconds since 1970-01-01T00:00:00Z, at which the local clock shows
     /// this date and time. If it does so twice, `pick` decides; if never, because the clock is put
     /// forward over it, this is the first moment after that. `None` for dates beyond the year 9999.
     // R-SCHEDULE-6
-    pub(super) fn moment(&self, date: Date, time: TimeOfDay, pick: Pick) -> Option<i64> {
+    pub(super) fn moment(&self, date: Day, time: TimeOfDay, pick: Pick) -> Option<i64> {
         let local = date.at(time);
         let zone = |offset: Offset| local - i64::from(offset.seconds());
         let day = civil::UnixEpochDay::new(date.epoch_day()).ok()?.to_date();

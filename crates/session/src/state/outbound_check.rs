@@ -4,7 +4,7 @@
 use core::ops::ControlFlow;
 
 use fixbolt_codec::{DataFields, SeqNum};
-use fixbolt_dictionary::{Action, Check, Direction, Policy, RefTag, Scratch, SessionRejectReason, Violation};
+use fixbolt_dictionary::{Action, Check, Direction, Policy, RefTag, Scratch, SessionRejectCode, Violation};
 
 use crate::events::error::SendError;
 use crate::settings::dictionaries::Dictionaries;
@@ -77,7 +77,7 @@ impl OutboundCheck {
             });
             refused
         });
-        let reason = SessionRejectReason::Other;
+        let reason = SessionRejectCode::OTHER;
         let unreadable = SendError::Invalid { check: Check::TagSyntax, reason, tag: 0, order: None };
         let result = checked.unwrap_or(Err(unreadable));
         if result.is_err() || seq.is_none() {

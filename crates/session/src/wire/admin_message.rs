@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use fixbolt_codec::{Body, BodyWriter, FromField, Message, MsgType, Redacted, SeqNum, Tag, ToField, Version};
-use fixbolt_dictionary::{EntryOrder, RefTag, SessionRejectReason};
+use fixbolt_dictionary::{EntryOrder, RefTag, SessionRejectCode};
 
 use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::event::Event;
@@ -97,7 +97,7 @@ impl TestReqIdValue {
 /// The contents of a Reject (35=3).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Reject<'r> {
-    pub(crate) reason: SessionRejectReason,
+    pub(crate) reason: SessionRejectCode,
     /// RefTagID (371); omitted if `None`.
     pub(crate) tag: Option<RefTag<'r>>,
     pub(crate) text: Cow<'r, str>,
@@ -107,12 +107,12 @@ pub(crate) struct Reject<'r> {
 
 impl<'r> Reject<'r> {
     /// Returns a Reject whose Text is that of its reason.
-    pub(crate) fn of(reason: SessionRejectReason, tag: Option<RefTag<'r>>) -> Self {
+    pub(crate) fn of(reason: SessionRejectCode, tag: Option<RefTag<'r>>) -> Self {
         Self { reason, tag, text: Cow::Borrowed(reason.text()), order: None }
     }
 
     /// Returns a Reject whose Text is that of its reason and that names this tag.
-    pub(crate) fn naming(reason: SessionRejectReason, tag: Tag) -> Self {
+    pub(crate) fn naming(reason: SessionRejectCode, tag: Tag) -> Self {
         Self::of(reason, Some(RefTag::Number(tag.number())))
     }
 
@@ -168,13 +168,13 @@ impl<'r> Reject<'r> {
     pub(crate) fn event<'e>(&'e self, seq: SeqNum, digits: &'e mut [u8; 20]) -> Event<'e> {
         let tag = self.tag.map_or(&[][..], |tag| tag_bytes(tag, digits));
         let Self { reason, ref text, order, .. } = *self;
-        Event::Rejected { seq, reason: reason.number(), tag: Redacted(tag), text, order }
+        Event::Rejected { seq, reason: reason.value(), tag: Redacted(tag), text, order }
     }
 }
 
 /// Returns the Reject for a missing required field.
 pub(crate) fn missing(tag: Tag) -> Reject<'static> {
-    Reject::naming(SessionRejectReason::RequiredTagMissing, tag)
+    Reject::naming(SessionRejectCode::REQUIRED_TAG_MISSING, tag)
 }
 
 /// Returns the tag as it is written in RefTagID (371).
@@ -215,7 +215,7 @@ pub(crate) struct VersionLimits {
     /// How the Text of a Reject names the field in error without RefTagID (371).
     pub(crate) tag_in_text: TagInText,
     /// SessionRejectReason (373) of the Reject, if the version knows it.
-    pub(crate) reason: Option<SessionRejectReason>,
+    pub(crate) reason: Option<SessionRejectCode>,
 }
 
 /// The application version of a rejected message, and the field that names it.
@@ -306,7 +306,7 @@ impl AdminMessage<'_> {
                         body.bytes(key::REF_APPL_VER_ID, version.as_bytes());
                     }
                     if let Some(reason) = version.reason {
-                        body.field(key::SESSION_REJECT_REASON, &u64::from(reason.number()));
+                        body.field(key::SESSION_REJECT_REASON, &u64::from(reason.value()));
                     }
                     write_text(body, &reject.text);
                 } else {
@@ -324,7 +324,7 @@ impl AdminMessage<'_> {
                 if !reject.ref_id.is_empty() && extent == Extent::Full {
                     body.bytes(key::BUSINESS_REJECT_REF_ID, reject.ref_id.as_bytes());
                 }
-                body.field(key::BUSINESS_REJECT_REASON, &u64::from(reject.reason.number()));
+                body.field(key::BUSINESS_REJECT_REASON, &u64::from(reject.reason.value()));
                 write_text(body, &reject.text);
                 if let Some(ReadAs::DefaultApplVerId(version)) = version.read_as {
                     body.bytes(key::DEFAULT_APPL_VER_ID, version.as_bytes());

@@ -8,8 +8,8 @@ use fixbolt_codec::{
 };
 use fixbolt_session::store::{Record, RecordFlags, RecordKind};
 use fixbolt_session::{
-    Accepted, Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, LogonDecision,
-    ResendAnswer, ResendRange, SendError, SessionReject, SessionRejectReason,
+    Accepted, Application, BusinessReject, BusinessRejectCode, Delivery, Event, Failure, LogonDecision,
+    ResendAnswer, ResendRange, SendError, SessionReject, SessionRejectCode,
 };
 
 use super::turn::Turn;
@@ -226,7 +226,7 @@ fn refused_request(turn: &Turn<'_>) -> Option<String> {
 /// Returns the Reject (35=3) that the application asked for.
 fn reject(message: &[u8]) -> Delivery {
     let reason = number(message, 373).and_then(|reason| u16::try_from(reason).ok());
-    let reason = reason.map_or(SessionRejectReason::Other, SessionRejectReason::from_number);
+    let reason = reason.map_or(SessionRejectCode::OTHER, SessionRejectCode::from_value);
     let mut reject = SessionReject::new(reason).text(text(message, 58));
     if let Some(tag) = number(message, 371).and_then(|tag| u32::try_from(tag).ok()).filter(|tag| *tag > 0) {
         reject = reject.tag(Tag::new(tag));
@@ -265,6 +265,6 @@ fn is_by_session(message: &[u8]) -> bool {
 /// Returns the BusinessMessageReject (35=j) that the application asked for.
 fn business_reject(message: &[u8]) -> Delivery {
     let reason = number(message, 380).and_then(|reason| u16::try_from(reason).ok()).unwrap_or_default();
-    let reject = BusinessReject::new(BusinessRejectReason::from_number(reason));
+    let reject = BusinessReject::new(BusinessRejectCode::from_value(reason));
     Delivery::BusinessReject(reject.text(text(message, 58)).ref_id(text(message, 379)))
 }

@@ -4,10 +4,10 @@
 use fixbolt_codec::{DataFields, FromField, Span};
 
 use super::{Walk, is_wrong_length};
+use crate::reject_codes::SessionRejectCode as Reason;
 use crate::validate::look::Word;
 use crate::validate::plan::Partner;
 use crate::validate::policy::Check;
-use crate::validate::reason::SessionRejectReason as Reason;
 use crate::validate::{RefTag, Violation};
 
 impl Walk<'_, '_> {
@@ -28,7 +28,7 @@ impl Walk<'_, '_> {
                 let is_number = !announced.is_empty() && announced.iter().all(u8::is_ascii_digit);
                 if is_number && u64::from_field(announced).ok() != Some(length) {
                     let tag = RefTag::Number(two[0]);
-                    self.raise(Check::DataLength, Reason::ValueIsIncorrect, tag, Some(at));
+                    self.raise(Check::DataLength, Reason::VALUE_IS_INCORRECT, tag, Some(at));
                 }
             }
         }
@@ -56,7 +56,7 @@ impl Walk<'_, '_> {
             let nearest = (0..position).rev().find(|at| is_either(at, wanted));
             nearest.filter(|at| tags[*at] == wanted)
         };
-        let missing = |wanted| (Check::DataLength, Reason::RequiredTagMissing, wanted, None);
+        let missing = |wanted| (Check::DataLength, Reason::REQUIRED_TAG_MISSING, wanted, None);
         let found = match partner {
             Partner::Data(data) => match after(data) {
                 Some(at) => {
@@ -70,11 +70,11 @@ impl Walk<'_, '_> {
                     };
                     if is_wrong {
                         // R-REJECT-10
-                        Some((Check::DataLength, Reason::ValueIsIncorrect, tag, Some(position)))
+                        Some((Check::DataLength, Reason::VALUE_IS_INCORRECT, tag, Some(position)))
                     } else if at == position + 1 {
                         None
                     } else {
-                        Some((Check::DataLength, Reason::TagSpecifiedOutOfRequiredOrder, data, Some(at)))
+                        Some((Check::DataLength, Reason::TAG_SPECIFIED_OUT_OF_REQUIRED_ORDER, data, Some(at)))
                     }
                 }
                 // If the data field is before it, that one was reported.
@@ -86,7 +86,7 @@ impl Walk<'_, '_> {
                     None
                 } else if after(length).is_some() {
                     let check = if tag < length { Check::DataBeforeLength } else { Check::DataLength };
-                    Some((check, Reason::TagSpecifiedOutOfRequiredOrder, tag, Some(position)))
+                    Some((check, Reason::TAG_SPECIFIED_OUT_OF_REQUIRED_ORDER, tag, Some(position)))
                 } else {
                     Some(missing(length))
                 }

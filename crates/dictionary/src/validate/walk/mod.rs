@@ -14,13 +14,13 @@ use std::fmt;
 use fixbolt_codec::{FaultKind, FromField, Message, NumInGroup, Place, Section};
 
 use crate::model::sort_positions;
+use crate::reject_codes::SessionRejectCode as Reason;
 use crate::validate::entry_order::{EntryOrder, ExpectedOrder};
 use crate::validate::findings::{Findings, WrongValue};
 use crate::validate::learned::Learned;
 use crate::validate::look::Word;
 use crate::validate::plan::{Cell, FieldRule, HEADER, NONE, Plan, Row, TRAILER};
 use crate::validate::policy::{Action, Check, Policy, Requirements};
-use crate::validate::reason::SessionRejectReason as Reason;
 use crate::validate::steps::{Steps, Values, note_of};
 use crate::validate::{RefTag, Violation};
 
@@ -159,7 +159,7 @@ impl Scratch {
         };
         if body.is_none() {
             // R-REJECT-17
-            walk.raise(Check::MsgType, Reason::InvalidMsgType, RefTag::Number(35), Some(2));
+            walk.raise(Check::MsgType, Reason::INVALID_MSG_TYPE, RefTag::Number(35), Some(2));
         }
         let checks_values = policy.checks_values();
         identifiers.clear();
@@ -270,7 +270,7 @@ impl Walk<'_, '_> {
         sort_positions(&mut wrong, &|one, other| one.cmp(&other));
         for position in wrong {
             let tag = RefTag::Number(self.message.tags()[position]);
-            self.raise(Check::DataType, Reason::ValueIsIncorrect, tag, Some(position));
+            self.raise(Check::DataType, Reason::VALUE_IS_INCORRECT, tag, Some(position));
         }
     }
 
@@ -289,11 +289,11 @@ impl Walk<'_, '_> {
         let place = self.place_here(tag);
         if tag == 0 {
             // R-REJECT-6
-            self.raise(Check::TagSyntax, Reason::InvalidTagNumber, RefTag::Number(0), Some(position));
+            self.raise(Check::TagSyntax, Reason::INVALID_TAG_NUMBER, RefTag::Number(0), Some(position));
         } else {
             // R-REJECT-6
             let check = if tag >= FIRST_USER_TAG { Check::UserDefinedTag } else { Check::UnknownTag };
-            self.raise(check, Reason::InvalidTagNumber, RefTag::Number(tag), Some(position));
+            self.raise(check, Reason::INVALID_TAG_NUMBER, RefTag::Number(tag), Some(position));
         }
         place
     }
@@ -323,14 +323,14 @@ impl Walk<'_, '_> {
         }
         // R-REJECT-12
         if section < self.section {
-            let reason = Reason::TagSpecifiedOutOfRequiredOrder;
+            let reason = Reason::TAG_SPECIFIED_OUT_OF_REQUIRED_ORDER;
             self.raise(Check::SectionOrder, reason, RefTag::Number(tag), Some(position));
         } else {
             self.section = section;
         }
         let mut place = Place::new(tag, section, 0);
         if self.mark(self.seen_in(section), member) {
-            let reason = Reason::TagAppearsMoreThanOnce;
+            let reason = Reason::TAG_APPEARS_MORE_THAN_ONCE;
             // R-REJECT-13
             self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position));
             place = place.repeated();
@@ -357,7 +357,7 @@ impl Walk<'_, '_> {
             return place;
         }
         // R-REJECT-8
-        let reason = Reason::TagNotDefinedForThisMessageType;
+        let reason = Reason::TAG_NOT_DEFINED_FOR_THIS_MESSAGE_TYPE;
         let by_agreement = (FIRST_USER_TAG..FIRST_LATER_TAG).contains(&tag);
         let check = if by_agreement { Check::UserDefinedTag } else { Check::TagNotInMessage };
         self.raise(check, reason, RefTag::Number(tag), Some(position));
@@ -406,7 +406,7 @@ impl Walk<'_, '_> {
                 let first = self.plan.tag_of(scope, delimiter);
                 self.out_of_order(Check::GroupDelimiter, tag, position, ExpectedOrder::First(first));
             } else {
-                let reason = Reason::TagAppearsMoreThanOnce;
+                let reason = Reason::TAG_APPEARS_MORE_THAN_ONCE;
                 self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position));
             }
             another
@@ -502,7 +502,7 @@ impl Walk<'_, '_> {
     #[cold]
     #[inline(never)]
     fn wrong_count(&mut self, frame: Frame) {
-        let (check, reason) = (Check::GroupCount, Reason::IncorrectNumInGroupCount);
+        let (check, reason) = (Check::GroupCount, Reason::INCORRECT_NUM_IN_GROUP_COUNT_FOR_REPEATING_GROUP);
         let action = self.policy.action(check);
         if action != Action::Ignore {
             let tag = RefTag::Number(self.plan.scope(frame.scope).count_tag);
@@ -573,7 +573,7 @@ impl Walk<'_, '_> {
                 .map(|(_, rule)| rule.tag)
                 .min();
             let Some(tag) = tag else { return };
-            self.raise(check, Reason::RequiredTagMissing, RefTag::Number(tag), None);
+            self.raise(check, Reason::REQUIRED_TAG_MISSING, RefTag::Number(tag), None);
             reported = tag;
         }
     }
@@ -632,7 +632,7 @@ impl Walk<'_, '_> {
         self.found(Violation {
             check,
             action,
-            reason: Reason::RepeatingGroupFieldsOutOfOrder,
+            reason: Reason::REPEATING_GROUP_FIELDS_OUT_OF_ORDER,
             tag: RefTag::Number(tag),
             position: Some(position),
             order: Some(order),

@@ -24,7 +24,7 @@ const BEGIN: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_0
 /// Messages are text, with `|` for SOH, and begin with MsgType (35). The fields that a counterparty
 /// adds by itself (BeginString, BodyLength, CompIDs, MsgSeqNum, SendingTime, CheckSum) are added. A
 /// MsgSeqNum (34) in the text is kept.
-pub struct Side<A> {
+pub struct TestSession<A> {
     now: Now,
     settings: SessionSettings,
     sessions: Sessions,
@@ -38,7 +38,7 @@ pub struct Side<A> {
     buffered: Vec<u8>,
 }
 
-impl<A: Application> Side<A> {
+impl<A: Application> TestSession<A> {
     /// Shows every message to `observer`, too.
     #[cfg(test)]
     pub(crate) fn observed_by(self, observer: std::sync::Arc<dyn fixbolt_session::WireObserver>) -> Self {
@@ -63,8 +63,8 @@ impl<A: Application> Side<A> {
         Self::on_store(settings, Box::new(MemoryStore::new()), app)
     }
 
-    /// Opens the session on `store`, for example a journal whose directory another `Side` has
-    /// written.
+    /// Opens the session on `store`, for example a journal whose directory another `TestSession`
+    /// has written.
     ///
     /// # Errors
     /// [`EngineError`] if a setting is invalid, or the store cannot be opened.
@@ -333,9 +333,9 @@ impl<A: Application> Side<A> {
     }
 }
 
-impl<A> fmt::Debug for Side<A> {
+impl<A> fmt::Debug for TestSession<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Side")
+        f.debug_struct("TestSession")
             .field("session", &format_args!("{}", self.settings.id))
             .field("phase", &self.sessions.phase(self.key))
             .field("numbers", &self.sessions.numbers(self.key))
