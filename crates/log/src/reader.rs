@@ -40,7 +40,7 @@ use crate::scan::{Piece, Separator};
 pub struct Reader<R = File>(Source<R>);
 
 enum Source<R> {
-    Log(Log<R>),
+    Log(Box<Log<R>>),
     Journals(Journals),
 }
 
@@ -72,7 +72,7 @@ impl Reader<File> {
         }
         let file = Some(path.to_path_buf());
         match File::open(path) {
-            Ok(input) => Ok(Self(Source::Log(Log::new(input, file)))),
+            Ok(input) => Ok(Self(Source::Log(Box::new(Log::new(input, file))))),
             Err(error) => Err(ReadError::Io { file, error }),
         }
     }
@@ -81,7 +81,7 @@ impl Reader<File> {
 impl<R: Read> Reader<R> {
     /// Creates a reader of a log. It reads in large pieces, so the input needs no buffer.
     pub fn new(input: R) -> Self {
-        Self(Source::Log(Log::new(input, None)))
+        Self(Source::Log(Box::new(Log::new(input, None))))
     }
 
     /// Returns the next entry, or `None` at the end. Waits if the input does.
