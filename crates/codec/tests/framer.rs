@@ -195,7 +195,7 @@ fn prefix() -> impl Strategy<Value = Vec<u8>> {
 
 /// A message, or one that is cut off or whose BodyLength or CheckSum is wrong.
 fn message_or_none() -> impl Strategy<Value = Vec<u8>> {
-    let text = prop::collection::vec(prop_oneof![Just(b'8'), Just(b'='), b'A'..b'Z'], 1..20);
+    let text = prop::collection::vec(prop_oneof![Just(b'8'), Just(b'='), b'A'..=b'Z'], 1..20);
     (text, 0..20_usize, any::<prop::sample::Index>(), any::<u8>()).prop_map(|(text, wrong, at, byte)| {
         let body = [b"35=B\x0158=", &*text, b"\x01"].concat();
         let mut message = format!("8=FIX.4.2\x019={}\x01", body.len()).into_bytes();
