@@ -138,9 +138,9 @@ fn settings_that_the_journal_shows_are_taken_from_it() {
         ("on-logon", (|s| s.reset_on_logon = true) as fn(&mut SessionSettings)),
         ("on-logout", |s| s.reset_on_logout = true),
         ("on-disconnect", |s| s.reset_on_disconnect = true),
-        ("next-expected", |s| s.next_expected_msg_seq_num = true),
-        ("last-processed", |s| s.last_msg_seq_num_processed = true),
-        ("micros", |s| s.timestamp_digits = 6),
+        ("next-expected", |s| s.send_next_expected_msg_seq_num = true),
+        ("last-processed", |s| s.enable_last_msg_seq_num_processed = true),
+        ("micros", |s| s.timestamp_precision = 6),
         ("password", |s| s.logon.password = "open sesame".into()),
     ] {
         let mut market = Market::new(name, Version::Fix44, change);

@@ -133,7 +133,7 @@ fn of_folder(folder: &str) -> Vec<SessionSettings> {
     let settings = venue(version, !matches!(kind, "continued" | "next-expected")).with(|s| {
         s.compatibility = compatibility;
         s.policy = policy;
-        s.next_expected_msg_seq_num = kind == "next-expected";
+        s.send_next_expected_msg_seq_num = kind == "next-expected";
     });
     let others: &[&str] = if kind == "sub-ids" {
         &["VENUE->TRADER44/DESK", "VENUE/FX->TRADER44/DESK/NY", "VENUE->MAKER44/DESK"]

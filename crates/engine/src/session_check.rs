@@ -170,7 +170,7 @@ mod tests {
             prepare(&mut settings(Version::Fixt11)),
             Err("a session of FIXT.1.1 needs DefaultApplVerID, the version of its messages: FIX.5.0SP2 for example".to_owned())
         );
-        assert!(refused(|s| s.timestamp_digits = 4).contains("0, 3, 6, 9 or 12"));
+        assert!(refused(|s| s.timestamp_precision = 4).contains("0, 3, 6, 9 or 12"));
         assert!(refused(|s| s.max_message_size = 8191).contains("8192"));
         let error = refused(|s| {
             s.dictionary = SessionDictionary::None;

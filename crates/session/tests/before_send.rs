@@ -191,7 +191,7 @@ fn a_message_of_the_session_layer_that_is_refused_ends_the_connection_and_so_doe
 #[test]
 fn a_secret_that_is_added_is_masked() {
     let capture = Arc::new(Capture::default());
-    let masked = |s: &mut SessionSettings| s.masked.push(5000);
+    let masked = |s: &mut SessionSettings| s.masked_tags.push(5000);
     let mut side = with(masked, |message| {
         message.set(Key::new(5000), b"secret");
         Ok(())

@@ -236,7 +236,7 @@ fn a_logon_is_not_answered_when_what_on_logon_caused_has_closed_the_connection()
 #[test]
 fn no_callback_can_write_to_a_halted_session() {
     let app = App { message: Box::new(|_, _| Err(Failure::new("bug"))), ..App::default() };
-    let own = keeping(settings("A", Role::Acceptor)).with(|s| s.poison_attempts = 1);
+    let own = keeping(settings("A", Role::Acceptor)).with(|s| s.max_delivery_attempts = 1);
     let mut side = Side::with_app(app, vec![own]);
     side.connect(0);
     side.say(0, "35=A|34=1|98=0|108=30|");
@@ -286,7 +286,7 @@ fn what_on_resend_writes_follows_the_replay_once() {
 #[test]
 fn back_pressure_and_too_large_outside_a_message_are_the_callbacks_failure() {
     for (size, outbox, why) in [(7_000, 16, "the outbox is full"), (70_000, 1024, "larger than ")] {
-        let own = settings("A", Role::Acceptor).with(|s| s.outbox_size = outbox * 1024);
+        let own = settings("A", Role::Acceptor).with(|s| s.outbound_buffer_size = outbox * 1024);
         let mut side = Side::with_app(App::default(), vec![own]);
         side.connect(0);
         side.app.event = Box::new(move |event, turn| {

@@ -86,7 +86,7 @@ fn judged(messages: &[String]) -> Vec<(String, String)> {
 
 fn of(begin_string: &str, digits: u8) -> SessionSettings {
     settings_of(&format!("{begin_string}:US->A"), Role::Acceptor).with(|s| {
-        s.timestamp_digits = digits;
+        s.timestamp_precision = digits;
         s.while_logged_off = WhileLoggedOff::Keep;
     })
 }
@@ -127,7 +127,7 @@ fn a_message_that_is_sent_again_after_a_restart_is_not_later_originally_than_now
 #[test]
 fn a_message_that_was_written_during_a_replay_and_lost_with_the_connection_is_no_exception() {
     let scratch = Scratch::new("clock-set-back-replay");
-    let small = || of("FIX.4.4", 3).with(|s| s.outbox_size = 16 * 1024);
+    let small = || of("FIX.4.4", 3).with(|s| s.outbound_buffer_size = 16 * 1024);
     let mut run = Run::begin(scratch.store(), FIRST, small().with(|s| s.max_message_size = 8 * 1024));
     run.connect();
     let count = 40;

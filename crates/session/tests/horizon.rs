@@ -178,7 +178,7 @@ fn a_store_that_keeps_no_messages_is_not_asked_and_both_reasons_are_reported() {
 
 /// With an outbox of 16 KiB one message at a time is sent again.
 fn small(settings: &mut SessionSettings) {
-    settings.outbox_size = 16 * 1024;
+    settings.outbound_buffer_size = 16 * 1024;
     settings.max_message_size = 8 * 1024;
 }
 

@@ -113,7 +113,7 @@ fn every_answer_of_the_session_layer_fits_into_the_smallest_message_size() {
 // R-REJECT-1
 #[test]
 fn what_a_reject_quotes_is_bounded() {
-    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
+    let mut side = logged_on(|settings| settings.outbound_buffer_size = 16 * 1024);
     let long = "9".repeat(15_000);
     for (seq, field) in [(2, format!("{long}=1|")), (3, format!("115={long}|1000=|"))] {
         let out = side.say(0, &format!("35=D|34={seq}|{field}"));
@@ -167,7 +167,7 @@ fn our_own_limit_holds_for_what_we_send() {
 // R-LIMIT-4
 #[test]
 fn the_connection_of_a_counterparty_that_reads_nothing_ends_without_a_busy_loop() {
-    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
+    let mut side = logged_on(|settings| settings.outbound_buffer_size = 16 * 1024);
     for seq in 2.. {
         let bytes = side.wire(0, &format!("35=D|34={seq}|11={}|", "x".repeat(1000)));
         if side.hear(0, &bytes) == 0 {
@@ -311,7 +311,7 @@ fn messages_that_waited_long_for_a_gap_are_not_late() {
 // R-RESEND-8
 #[test]
 fn a_second_requested_range_does_not_replace_the_first() {
-    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
+    let mut side = logged_on(|settings| settings.outbound_buffer_size = 16 * 1024);
     for n in 0..6 {
         side.send(0, &format!("m{n}"), 3000).unwrap();
         side.take(0);
@@ -328,7 +328,7 @@ fn a_second_requested_range_does_not_replace_the_first() {
 
 #[test]
 fn a_logout_that_ends_the_session_does_not_wait_for_a_replay() {
-    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
+    let mut side = logged_on(|settings| settings.outbound_buffer_size = 16 * 1024);
     for n in 0..6 {
         side.send(0, &format!("m{n}"), 3000).unwrap();
         side.take(0);
@@ -439,7 +439,7 @@ fn what_was_written_before_the_logon_was_answered_follows_it() {
 
 #[test]
 fn sends_at_full_speed_leave_room_for_answers() {
-    let mut side = logged_on(|settings| settings.outbox_size = 64 * 1024);
+    let mut side = logged_on(|settings| settings.outbound_buffer_size = 64 * 1024);
     while side.send(0, "x", 1000).is_ok() {}
     let queued = side.writable(0).len();
     assert!((30_000..=33_000).contains(&queued), "{queued}");
@@ -524,7 +524,7 @@ fn a_kept_message_that_is_larger_than_the_counterparty_accepts_is_gap_filled() {
 #[test]
 fn settings_that_cannot_work_are_refused() {
     let changes: [fn(&mut SessionSettings); 3] =
-        [|s| s.test_request_percent = 0, |s| s.poison_attempts = 0, |s| s.outbox_size = 1000];
+        [|s| s.test_request_percent = 0, |s| s.max_delivery_attempts = 0, |s| s.outbound_buffer_size = 1000];
     for change in changes {
         let mut settings = settings("PEER", Role::Acceptor);
         change(&mut settings);

@@ -124,7 +124,7 @@ fn a_logon_with_a_number_that_is_too_low_is_tolerated_never_once_or_always() {
         for (setting, results) in
             [(Refused, ["5", "5"]), (AcceptedOnce, [accepted, "5"]), (Accepted, [accepted, accepted])]
         {
-            let mut side = side(role, |s| s.too_low_at_logon = setting);
+            let mut side = side(role, |s| s.tolerate_low_msg_seq_num_at_logon = setting);
             set(&mut side, 7, 1);
             for result in results {
                 assert_eq!(too_low(&mut side, role), result, "{role:?} {setting:?}");
@@ -149,7 +149,8 @@ fn a_logon_with_a_number_that_is_too_low_is_tolerated_never_once_or_always() {
 
 #[test]
 fn tolerance_is_recorded_and_an_operators_change_grants_it_again() {
-    let mut side = side(Role::Acceptor, |s| s.too_low_at_logon = TooLowAtLogon::AcceptedOnce);
+    let mut side =
+        side(Role::Acceptor, |s| s.tolerate_low_msg_seq_num_at_logon = TooLowAtLogon::AcceptedOnce);
     set(&mut side, 7, 1);
     assert_eq!(too_low(&mut side, Role::Acceptor), "A");
     let note = "the counterparty's Logon has MsgSeqNum 3, and 7 was expected: it may have lost its store";
@@ -170,7 +171,7 @@ fn tolerance_is_recorded_and_an_operators_change_grants_it_again() {
 
 #[test]
 fn zero_is_never_tolerated() {
-    let mut side = side(Role::Acceptor, |s| s.too_low_at_logon = TooLowAtLogon::Accepted);
+    let mut side = side(Role::Acceptor, |s| s.tolerate_low_msg_seq_num_at_logon = TooLowAtLogon::Accepted);
     assert_eq!(kinds(&side.log_on(0, 0, "")), "5");
 }
 
@@ -248,7 +249,7 @@ fn reset_on_error_resets_after_any_mistake_that_ends_a_session_but_not_for_a_str
 // R-SEND-4
 #[test]
 fn each_message_says_what_was_processed_before_it_if_the_session_wants_that() {
-    let mut side = side(Role::Acceptor, |s| s.last_msg_seq_num_processed = true);
+    let mut side = side(Role::Acceptor, |s| s.enable_last_msg_seq_num_processed = true);
     assert!(side.log_on(0, 1, "")[0].contains("|369=1|"));
     assert!(side.say(0, "35=1|34=2|112=x|")[0].contains("|369=2|"));
     assert!(side.say(0, "35=D|34=3|11=order|")[0].contains("|369=3|"));
@@ -273,7 +274,7 @@ fn what_was_processed_is_not_said_before_fix_4_2_which_does_not_have_the_field()
     ] {
         let mut side = side(Role::Initiator, |s| {
             version(s, begin_string);
-            s.last_msg_seq_num_processed = true;
+            s.enable_last_msg_seq_num_processed = true;
         });
         assert_eq!(connect(&mut side).contains("|369=0|"), has_it, "{begin_string}");
     }

@@ -163,7 +163,7 @@ fn a_resent_logout_is_not_answered_when_its_sequence_number_is_due() {
 // R-LOGOUT-10
 #[test]
 fn logouts_that_cross_during_a_replay_are_both_sent() {
-    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
+    let mut side = logged_on(|settings| settings.outbound_buffer_size = 16 * 1024);
     for _ in 0..100 {
         side.send(0, "x", 900).unwrap();
         side.take(0);

@@ -53,7 +53,7 @@ fn an_observer_sees_the_wire_in_order_with_secrets_masked() {
 fn a_secret_outside_of_a_logon_is_masked_for_an_observer_whatever_is_sent_with_it() {
     let capture = Arc::new(Capture::default());
     let mut own = settings("A", Role::Acceptor);
-    own.masked.push(5000);
+    own.masked_tags.push(5000);
     let mut side = Side::with_app(App::default(), vec![own]).observed_by(capture.clone());
     side.connect(0);
     side.say(0, "35=A|34=1|98=0|108=30|");
@@ -148,7 +148,7 @@ fn no_broken_bytes_show_an_observer_a_secret() {
 fn an_observer_sees_exactly_the_bytes_of_the_socket() {
     let capture = Arc::new(Capture::default());
     let mut own = settings("A", Role::Acceptor);
-    own.outbox_size = 16 * 1024;
+    own.outbound_buffer_size = 16 * 1024;
     own.max_message_size = 8 * 1024;
     let mut side = Side::with_app(App::default(), vec![own]).observed_by(capture.clone());
     side.connect(0);

@@ -108,7 +108,7 @@ fn a_message_beyond_what_is_read_past_ends_the_connection_and_so_does_one_that_n
     }
     assert_eq!(kinds(&too_large.take(0)), "5");
     assert_eq!(too_large.disconnect(0), end);
-    let mut slow = side(|s| s.check_heartbeats = false);
+    let mut slow = side(|s| s.disable_heart_beat_check = true);
     let bytes = large(&slow, 2, "", 100_000);
     for second in 0..60 {
         let piece = &bytes[second * 1000..][..1000];

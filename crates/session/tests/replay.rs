@@ -220,7 +220,7 @@ fn a_gap_at_the_same_number_after_a_reset_is_requested_as_often_as_the_first() {
 
 #[test]
 fn what_was_given_up_is_requested_once_also_if_it_was_announced() {
-    let mut side = side(0, |s| s.next_expected_msg_seq_num = true);
+    let mut side = side(0, |s| s.send_next_expected_msg_seq_num = true);
     assert_eq!(requests(&mut side, 9), 3);
     side.disconnect(0);
     assert_eq!(kinds(&side.log_on(0, 20, "789=6|")), "A");

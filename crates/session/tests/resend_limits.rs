@@ -280,7 +280,7 @@ fn what_a_logon_requests_by_789_is_gap_filled_beyond_the_limits_as_nothing_can_b
 fn a_request_during_a_replay_is_limited_together_with_what_is_left_of_that() {
     /// With an outbox of 16 KiB one message at a time is sent again.
     fn small(settings: &mut SessionSettings) {
-        settings.outbox_size = 16 * 1024;
+        settings.outbound_buffer_size = 16 * 1024;
         settings.max_message_size = 8 * 1024;
     }
     // Ranges that are small one by one are not put together to a larger one.
@@ -315,7 +315,7 @@ fn a_request_during_a_replay_is_limited_together_with_what_is_left_of_that() {
 fn what_is_requested_again_before_it_was_sent_again_counts_once() {
     let mut side = with_orders(|s| {
         gap_fill_after(1)(s);
-        (s.outbox_size, s.max_message_size) = (16 * 1024, 8 * 1024);
+        (s.outbound_buffer_size, s.max_message_size) = (16 * 1024, 8 * 1024);
     });
     request_only(&mut side, 16, 0);
     // 16 is on its way, the others are not.
@@ -518,7 +518,7 @@ fn the_application_is_asked_about_a_second_request_with_the_rest_of_the_first() 
         ..App::default()
     };
     let mut side = session(app, "FIX.4.4", Role::Acceptor, |s| {
-        (s.outbox_size, s.max_message_size) = (16 * 1024, 8 * 1024);
+        (s.outbound_buffer_size, s.max_message_size) = (16 * 1024, 8 * 1024);
     });
     orders(&mut side, 21);
     request_only(&mut side, 2, 10);

@@ -64,7 +64,7 @@ fn a_gap_fill_that_ends_with_the_last_number_of_a_part_is_its_end() {
 #[test]
 fn a_message_that_is_missing_within_a_part_is_requested_with_no_more_than_a_part() {
     for closed in [false, true] {
-        let mut side = side(|s| (s.resend_request_chunk_size, s.closed_resend_requests) = (Some(5), closed));
+        let mut side = side(|s| (s.resend_request_chunk_size, s.closed_resend_interval) = (Some(5), closed));
         assert_eq!(range(&side.say(0, "35=D|34=30|11=o30|")), (2, 6));
         assert_eq!(kinds(&side.say(0, &again(&side, 2))), "8");
         assert_eq!(range(&side.say(0, &again(&side, 4))), (3, 7), "3 is lost once more");
@@ -94,11 +94,11 @@ fn a_part_that_does_not_come_is_requested_again_and_given_up_like_a_gap() {
 // R-GAP-3
 #[test]
 fn a_closed_request_ends_with_the_last_missing_message() {
-    let mut closed = side(|s| s.closed_resend_requests = true);
+    let mut closed = side(|s| s.closed_resend_interval = true);
     assert_eq!(range(&closed.say(0, "35=0|34=9|")), (2, 8));
     assert_eq!(kinds(&closed.say(0, "35=4|34=2|43=Y|123=Y|36=9|")), "");
     assert_eq!(kinds(&closed.say(0, "35=1|34=10|112=x|")), "0");
-    let mut both = side(|s| (s.closed_resend_requests, s.resend_request_chunk_size) = (true, Some(4)));
+    let mut both = side(|s| (s.closed_resend_interval, s.resend_request_chunk_size) = (true, Some(4)));
     assert_eq!(range(&both.say(0, "35=0|34=9|")), (2, 5));
     assert_eq!(range(&both.say(0, "35=4|34=2|43=Y|123=Y|36=6|")), (6, 8));
     assert_eq!(kinds(&both.say(0, "35=4|34=6|43=Y|123=Y|36=9|")), "");
@@ -110,7 +110,8 @@ fn each_message_after_a_gap_causes_a_request_only_if_that_is_wanted() {
     let mut once = side(|_| {});
     assert_eq!(range(&once.say(0, "35=0|34=9|")), (2, 0));
     assert_eq!(kinds(&once.say(0, "35=0|34=10|")), "");
-    let mut each = side(|s| (s.redundant_resend_requests, s.compatibility) = (true, Compatibility::QuickFix));
+    let mut each =
+        side(|s| (s.send_redundant_resend_requests, s.compatibility) = (true, Compatibility::QuickFix));
     for seq in 9..40 {
         assert_eq!(range(&each.say(0, &format!("35=0|34={seq}|"))), (2, 0));
     }

@@ -124,7 +124,7 @@ fn settings(ours: &str, theirs: &str, role: Role, schedule: Option<Schedule>) ->
         s.dictionary = SessionDictionary::None;
         s.schedule = schedule.map(Arc::new);
         s.heart_bt_int = 30;
-        s.sending_time_threshold = None;
+        s.max_latency = None;
     })
 }
 

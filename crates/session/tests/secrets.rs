@@ -185,7 +185,7 @@ fn a_posted_body_is_searched_for_secrets_unless_it_is_known_to_have_none() {
     for (may_have_secrets, header, masked) in
         [(true, &header[..0], true), (false, &header[..0], false), (false, &header[..], true)]
     {
-        let mut watched = Watched::logged_on(|settings| settings.masked = vec![554, 925, 115]);
+        let mut watched = Watched::logged_on(|settings| settings.masked_tags = vec![554, 925, 115]);
         let side = &mut watched.side;
         let written = side.act(0, |turn| {
             let handle = turn.session().posted_as(Ticket::Posted(1), may_have_secrets).with_header(header);
@@ -264,7 +264,7 @@ fn a_data_field_of_the_dialect_is_not_searched_for_secrets_and_may_be_one() {
     for (tags, masked) in
         [(vec![554], "|20001=10|20002=a|554=bcde|"), (vec![20002], "|20001=10|20002=**********|")]
     {
-        let mut watched = Watched::logged_on(|s| (s.dictionary, s.masked) = (own.clone(), tags.clone()));
+        let mut watched = Watched::logged_on(|s| (s.dictionary, s.masked_tags) = (own.clone(), tags.clone()));
         let received = watched.say("35=B|34=2|148=h|33=1|58=x|20001=10|20002=a|554=bcde|");
         assert!(received.stored[0].1.contains(masked), "{:?}", received.stored);
         let written = watched.write(b"B", |body| {
@@ -331,19 +331,19 @@ fn a_reject_names_the_field_of_a_password_and_repeats_no_part_of_it() {
 
 #[test]
 fn the_tags_that_are_masked_are_a_setting_and_by_default_those_that_debug_hides() {
-    let mut watched = Watched::logged_on(|s| s.masked = vec![58]);
+    let mut watched = Watched::logged_on(|s| s.masked_tags = vec![58]);
     let shown = watched.say("35=B|34=2|58=x|554=clear|");
     let (masked, stored) = only(&shown);
     assert!(masked && stored.contains("|58=*|554=clear|"), "{stored}");
-    let mut watched = Watched::logged_on(|s| s.masked = Vec::new());
+    let mut watched = Watched::logged_on(|s| s.masked_tags = Vec::new());
     let shown = watched.write(b"BE", user_request);
     assert!(only(&shown).1.contains(USER_REQUEST));
-    let default = settings("A", Role::Acceptor).masked;
+    let default = settings("A", Role::Acceptor).masked_tags;
     for tag in 1..100_000 {
         assert_eq!(default.contains(&tag), is_secret(tag, None), "{tag}");
     }
     for tag in [8, 9, 10, 34, 35, 49, 52, 56] {
-        let settings = settings("A", Role::Acceptor).with(|s| s.masked = vec![554, tag]);
+        let settings = settings("A", Role::Acceptor).with(|s| s.masked_tags = vec![554, tag]);
         let opened = Side::new(vec![]).open(settings);
         assert!(matches!(opened, Err(OpenError::Setting(why)) if why.contains("cannot be masked")));
     }
@@ -427,7 +427,7 @@ fn an_application_reads_its_store_with_secrets_masked() {
 
 #[test]
 fn an_event_about_garbled_bytes_shows_no_secret_and_no_rest_of_one() {
-    let mut watched = Watched::logged_on(|s| s.masked.push(9999));
+    let mut watched = Watched::logged_on(|s| s.masked_tags.push(9999));
     let debug = Arc::new(Mutex::new(String::new()));
     let kept = Arc::clone(&debug);
     watched.side.app.event = Box::new(move |event, _| {

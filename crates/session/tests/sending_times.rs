@@ -53,7 +53,7 @@ fn times_have_as_many_digits_of_a_second_as_is_set_and_none_before_fix_4_2() {
         ("FIX.4.4", 12, 12),
     ] {
         let settings = settings_of(&format!("{version}:US->PEER"), Role::Initiator);
-        let mut side = Side::new(vec![settings.with(|s| s.timestamp_digits = set)]);
+        let mut side = Side::new(vec![settings.with(|s| s.timestamp_precision = set)]);
         side.connect(0);
         let logon = side.take(0).remove(0);
         let time = logon.split("|52=").nth(1).unwrap().split('|').next().unwrap();

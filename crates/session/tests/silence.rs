@@ -47,7 +47,7 @@ fn a_silent_connection_ends_when_the_settings_say_so() {
 // R-HEARTBEAT-7
 #[test]
 fn the_connection_of_a_silent_counterparty_is_kept_where_its_heartbeats_are_not_checked() {
-    let mut side = side(|s| s.check_heartbeats = false);
+    let mut side = side(|s| s.disable_heart_beat_check = true);
     let mut asked = 0;
     for _ in 0..720 {
         side.pass(Duration::from_secs(1));
@@ -92,7 +92,7 @@ fn full() -> Side<App> {
     let settings = settings("PEER", Role::Acceptor).with(|s| {
         s.heartbeat_timeout_percent = Some(140);
         s.max_message_size = 8192;
-        s.outbox_size = 40_000;
+        s.outbound_buffer_size = 40_000;
     });
     let mut side = Side::with_app(App::default(), vec![settings]).logged_on();
     side.app.message = Box::new(|_, turn| {

@@ -19,7 +19,7 @@ struct Consumer {
 impl Consumer {
     fn new(change: impl FnOnce(&mut SessionSettings)) -> Self {
         let settings = settings("A", Role::Acceptor).with(|s| {
-            (s.outbox_size, s.send_timeout) = (SIZE, Duration::from_secs(3600));
+            (s.outbound_buffer_size, s.send_timeout) = (SIZE, Duration::from_secs(3600));
             s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
             change(s);
         });
@@ -213,7 +213,7 @@ fn the_callback_may_write_and_a_failure_in_it_ends_the_connection() {
 fn watermarks_that_cannot_be_are_refused() {
     let open = |high, low| {
         let settings = settings("A", Role::Acceptor)
-            .with(|s| (s.high_watermark_percent, s.low_watermark_percent) = (high, low));
+            .with(|s| (s.outbound_high_watermark, s.outbound_low_watermark) = (high, low));
         Side::new(vec![]).open(settings)
     };
     for (high, low) in [(0, 0), (40, 40), (40, 41), (101, 1), (u32::MAX, 0)] {

@@ -159,7 +159,7 @@ fn a_logon_with_comp_ids_that_no_file_can_be_named_after_is_refused() {
 #[test]
 fn an_id_of_the_session_cannot_be_masked() {
     let open = |masked| {
-        let settings = settings_of(VENUE, Role::Acceptor).with(|s| s.masked = vec![masked]);
+        let settings = settings_of(VENUE, Role::Acceptor).with(|s| s.masked_tags = vec![masked]);
         Side::new(vec![]).open(settings).map(|_| ()).map_err(|error| error.to_string())
     };
     assert_eq!(open(142), Ok(()));

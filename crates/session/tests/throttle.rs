@@ -412,7 +412,7 @@ fn run(seed: u64) -> usize {
     let mut side = logged_on(|s| {
         (s.max_outbound_rate, s.max_order_rate) = (messages, orders);
         (s.outbound_throttle, s.replay_interleave) = (throttle, interleave);
-        s.outbox_size = 16 * 1024;
+        s.outbound_buffer_size = 16 * 1024;
     });
     side.written(0, usize::MAX / 2);
     let mut wire = Vec::new();
@@ -514,7 +514,7 @@ fn a_session_that_is_closing_is_not_asked_for_room_without_end() {
     let all = vec![
         settings("TRADER", Role::Acceptor),
         settings("COPY", Role::Acceptor).with(|s| {
-            (s.max_order_rate, s.outbox_size) = (rate("1/100"), 16 << 10);
+            (s.max_order_rate, s.outbound_buffer_size) = (rate("1/100"), 16 << 10);
             s.outbound_throttle = OutboundThrottle::Refuse;
         }),
     ];

@@ -482,7 +482,7 @@ fn by_hand(now: Now, msg_type: &str, seq: u64, fields: &str) -> Vec<u8> {
 
 /// Returns a pair whose acceptor has the smallest outbox.
 fn pair_with_a_small_outbox() -> Pair {
-    let acceptor = settings(Role::Acceptor).with(|s| s.outbox_size = 16 * 1024);
+    let acceptor = settings(Role::Acceptor).with(|s| s.outbound_buffer_size = 16 * 1024);
     Pair::of(settings(Role::Initiator), acceptor)
 }
 
@@ -533,7 +533,7 @@ fn a_session_whose_settings_are_refused_uses_no_place() {
     let mut side = Pair::new().acceptor.side;
     let other = SessionId::new(Version::Fix44, "VENUE", "OTHER").unwrap();
     let settings = settings(Role::Acceptor).with(|s| s.id = other.clone());
-    let wrong = settings.clone().with(|s| s.outbox_size = 0);
+    let wrong = settings.clone().with(|s| s.outbound_buffer_size = 0);
     assert!(side.open(wrong).is_err());
     let unresolved = settings.clone().with(|s| s.dictionary = SessionDictionary::Shipped);
     let error = side.open(unresolved).unwrap_err().to_string();

@@ -463,7 +463,7 @@ fn what_waits_follows_a_replay() {
 #[test]
 fn what_waits_is_sent_after_a_restart_as_it_was_written() {
     let scratch = Scratch::new("waiting");
-    let settings = || throttled("1/10000").with(|s| s.allow_poss_dup = true);
+    let settings = || throttled("1/10000").with(|s| s.allow_pos_dup = true);
     let original = Utc(1_767_600_000_123_000_000);
     {
         let (mut side, _) = side_on(scratch.store(), settings());
@@ -511,7 +511,7 @@ fn what_waits_is_sent_after_a_restart_as_it_was_written() {
 #[test]
 fn one_whose_secrets_are_masked_in_the_journal_is_told_after_a_restart() {
     let scratch = Scratch::new("waiting-secrets");
-    let settings = || throttled("1/60000").with(|s| s.masked.push(58));
+    let settings = || throttled("1/60000").with(|s| s.masked_tags.push(58));
     {
         let (mut side, _) = side_on(scratch.store(), settings());
         side.log_on(0, 1, "");

@@ -172,18 +172,18 @@ impl World {
         if random.one_in(2) {
             settings.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         }
-        settings.outbox_size = OUTBOX;
+        settings.outbound_buffer_size = OUTBOX;
         settings.reorder_buffer_size = 4096;
         settings.max_message_size = MOST;
         settings.reset_on_logon = random.one_in(4);
         settings.reset_on_logout = random.one_in(8);
         settings.reset_on_disconnect = random.one_in(8);
-        settings.poison_attempts = 3;
+        settings.max_delivery_attempts = 3;
         settings.resend_horizon = random.one_in(4).then(|| 1 + random.below(20) as u64);
         settings.resend_request_chunk_size = random.one_in(4).then(|| 1 + random.below(5) as u64);
-        settings.closed_resend_requests = random.one_in(4);
-        settings.redundant_resend_requests = random.one_in(4);
-        settings.next_expected_msg_seq_num = random.one_in(4);
+        settings.closed_resend_interval = random.one_in(4);
+        settings.send_redundant_resend_requests = random.one_in(4);
+        settings.send_next_expected_msg_seq_num = random.one_in(4);
         settings.replay_interleave = match random.below(6) {
             0 => ReplayInterleave::All,
             1 => ReplayInterleave::Heartbeats,
@@ -196,7 +196,7 @@ impl World {
             settings.resend_over_limit = ResendOverLimit::GapFill;
         }
         settings.max_resend_requests = 1 + random.below(4) as u32;
-        settings.last_msg_seq_num_processed = random.one_in(4);
+        settings.enable_last_msg_seq_num_processed = random.one_in(4);
         settings.disconnect_on_error = random.one_in(8);
         settings.reset_on_error = random.one_in(8);
         settings.dictionary = match random.one_in(2) {

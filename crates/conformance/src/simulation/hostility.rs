@@ -60,7 +60,7 @@ impl World {
         }
         let failed = |why: String| Err(Stop(format!("{why}: {}", self.describe())));
         if let Some(silent) = link.peer.silent_since()
-            && link.settings.check_heartbeats
+            && !link.settings.disable_heart_beat_check
         {
             let heart = link.peer.heart.max(u64::from(link.settings.heart_bt_int) * SECOND);
             // A TestRequest waits for the end of a replay.

@@ -103,7 +103,8 @@ impl World {
                 let has_cause = text.contains("hrottle")
                     || is_limited
                     || self.link.peer.attacks.may_be_rejected(seq)
-                    || text.contains("Application not available") && self.link.settings.reject_on_failure
+                    || text.contains("Application not available")
+                        && self.link.settings.reject_message_on_unhandled_exception
                     || reason == 10 && (self.faults.clock || self.faults.pauses)
                     || self.link.settings.reject_garbled_message
                         && (self.faults.hostile || self.link.diary.now.lost_in > 0)
@@ -247,7 +248,7 @@ impl World {
             }
             // Each message from after a gap makes the session ask for all of it once more.
             E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. } | Misbehavior::JournalGrowth { .. })
-                if self.link.settings.redundant_resend_requests =>
+                if self.link.settings.send_redundant_resend_requests =>
             {
                 true
             }

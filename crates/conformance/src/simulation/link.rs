@@ -209,7 +209,7 @@ mod tests {
                     let mut random = Random::new(seed);
                     let link = Link::new(0, &mut random, faults, dialect, role, BEGINNINGS[0]);
                     let (ours, theirs) =
-                        (link.settings.next_expected_msg_seq_num, link.peer.habits.next_expected);
+                        (link.settings.send_next_expected_msg_seq_num, link.peer.habits.next_expected);
                     seen[usize::from(ours)][usize::from(theirs)] = true;
                 }
                 assert_eq!(seen, [[true; 2]; 2], "{dialect:?} {role:?}");

@@ -21,22 +21,22 @@ const DRAWN: &[&str] = &[
     "heart_bt_int_override",
     "test_request_percent",
     "heartbeat_timeout_percent",
-    "check_heartbeats",
+    "disable_heart_beat_check",
     "logon_timeout",
     "logout_timeout",
     "send_timeout",
-    "high_watermark_percent",
-    "low_watermark_percent",
+    "outbound_high_watermark",
+    "outbound_low_watermark",
     "slow_consumer_timeout",
     "reject_garbled_message",
     "max_message_size",
     "reset_on_logon",
     "reset_on_logout",
     "reset_on_disconnect",
-    "next_expected_msg_seq_num",
+    "send_next_expected_msg_seq_num",
     "resend_request_chunk_size",
-    "closed_resend_requests",
-    "redundant_resend_requests",
+    "closed_resend_interval",
+    "send_redundant_resend_requests",
     "max_resend_requests",
     "max_replay_rate",
     "max_resend_range",
@@ -44,15 +44,15 @@ const DRAWN: &[&str] = &[
     "resend_period",
     "resend_over_limit",
     "replay_interleave",
-    "last_msg_seq_num_processed",
-    "too_low_at_logon",
+    "enable_last_msg_seq_num_processed",
+    "tolerate_low_msg_seq_num_at_logon",
     "disconnect_on_error",
     "reset_on_error",
-    "reject_on_failure",
+    "reject_message_on_unhandled_exception",
     "requires_orig_sending_time",
-    "timestamp_digits",
+    "timestamp_precision",
     "while_logged_off",
-    "poison_attempts",
+    "max_delivery_attempts",
     "resend_horizon",
     "max_outbound_rate",
     "max_order_rate",
@@ -60,7 +60,7 @@ const DRAWN: &[&str] = &[
     "max_inbound_rate",
     "inbound_throttle",
     "max_resent_rate_factor",
-    "outbox_size",
+    "outbound_buffer_size",
     "reorder_buffer_size",
     "max_garbled_messages",
     "max_session_message_rate",
@@ -77,14 +77,14 @@ const BY_THE_WORLD: &[&str] =
 const FIXED: &[(&str, &str)] = &[
     ("accepted_heart_bt_int", "a counterparty proposes what it likes"),
     ("policy", "the messages of a legal counterparty are valid, those of a hostile one are judged by it"),
-    ("sending_time_threshold", "the clock of a world jumps over it and stays below it"),
+    ("max_latency", "the clock of a world jumps over it and stays below it"),
     ("clock_jump_hold", "no jump of a world lasts as long as the default"),
     ("validate_checksum", "a garbled message that counts makes every outcome right"),
     ("test_message_indicator", "the counterparty's Logons are for production"),
-    ("allow_poss_dup", "the application sends no possible duplicates of its own"),
+    ("allow_pos_dup", "the application sends no possible duplicates of its own"),
     ("check_comp_id", "without it a hostile counterparty passes for another"),
     ("logon", "the fields of a Logon change no number"),
-    ("masked", "an order has no secrets; the tests of secrets have their own"),
+    ("masked_tags", "an order has no secrets; the tests of secrets have their own"),
     ("codec_timing", "a world has no other clock"),
 ];
 
@@ -126,9 +126,9 @@ pub(super) fn draw(
         }
     }
     if faults.slow {
-        s.outbox_size = random.within(16, 64) as usize * 1024;
-        s.high_watermark_percent = random.within(2, 60) as u32;
-        s.low_watermark_percent = random.within(0, u64::from(s.high_watermark_percent)) as u32;
+        s.outbound_buffer_size = random.within(16, 64) as usize * 1024;
+        s.outbound_high_watermark = random.within(2, 60) as u32;
+        s.outbound_low_watermark = random.within(0, u64::from(s.outbound_high_watermark)) as u32;
         s.slow_consumer_timeout = random.once_in(3).then(|| Duration::from_millis(random.within(500, 9000)));
         s.send_timeout = Duration::from_secs(*random.pick(&[30, 30, 5]));
     }
@@ -141,7 +141,7 @@ fn draw_freely(r: &mut Random, s: &mut SessionSettings, dialect: Dialect) {
     s.heart_bt_int_override = r.once_in(8);
     s.test_request_percent = *r.pick(&[120, 100, 150, 200]);
     s.heartbeat_timeout_percent = r.once_in(3).then(|| r.within(200, 400) as u32);
-    s.check_heartbeats = !r.once_in(8);
+    s.disable_heart_beat_check = r.once_in(8);
     s.logon_timeout = Duration::from_secs(r.within(2, 15));
     s.logout_timeout = Duration::from_secs(r.within(1, 6));
     s.reject_garbled_message = r.once_in(8);
@@ -149,10 +149,10 @@ fn draw_freely(r: &mut Random, s: &mut SessionSettings, dialect: Dialect) {
     s.reset_on_logon = r.once_in(10) && dialect.since(Version::Fix41);
     s.reset_on_logout = r.once_in(10);
     s.reset_on_disconnect = r.once_in(12);
-    s.next_expected_msg_seq_num = r.once_in(2);
+    s.send_next_expected_msg_seq_num = r.once_in(2);
     s.resend_request_chunk_size = r.once_in(4).then(|| r.within(1, 20));
-    s.closed_resend_requests = r.once_in(4);
-    s.redundant_resend_requests = r.once_in(8);
+    s.closed_resend_interval = r.once_in(4);
+    s.send_redundant_resend_requests = r.once_in(8);
     s.max_resend_requests = *r.pick(&[3, 3, 1, 2, 6]);
     s.max_replay_rate = r.once_in(4).then(|| *r.pick(&[2, 10, 50, 500]));
     s.max_resend_range = r.once_in(5).then(|| r.within(1, 60));
@@ -163,18 +163,18 @@ fn draw_freely(r: &mut Random, s: &mut SessionSettings, dialect: Dialect) {
     s.resend_period = Duration::from_secs(if refuses { r.within(2, 20) } else { *r.pick(&[5, 60, 3600]) });
     s.replay_interleave =
         *r.pick(&[ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All]);
-    s.last_msg_seq_num_processed = r.once_in(4);
-    s.too_low_at_logon =
+    s.enable_last_msg_seq_num_processed = r.once_in(4);
+    s.tolerate_low_msg_seq_num_at_logon =
         *r.pick(&[TooLowAtLogon::Refused, TooLowAtLogon::Refused, TooLowAtLogon::AcceptedOnce]);
     s.disconnect_on_error = r.once_in(10);
     s.reset_on_error = r.once_in(16);
-    s.reject_on_failure = r.once_in(4);
+    s.reject_message_on_unhandled_exception = r.once_in(4);
     s.requires_orig_sending_time = !r.once_in(4);
-    s.timestamp_digits = *r.pick(&[3, 0, 6, 9]);
+    s.timestamp_precision = *r.pick(&[3, 0, 6, 9]);
     s.while_logged_off = *r.pick(&[WhileLoggedOff::Refuse, WhileLoggedOff::Keep]);
-    s.poison_attempts = r.within(1, 6) as u32;
+    s.max_delivery_attempts = r.within(1, 6) as u32;
     s.resend_horizon = r.once_in(5).then(|| r.within(1, 60));
-    s.outbox_size = r.within(16, 256) as usize * 1024;
+    s.outbound_buffer_size = r.within(16, 256) as usize * 1024;
     s.reorder_buffer_size = *r.pick(&[1 << 20, 60_000, 2000, 200]);
 }
 

@@ -60,7 +60,7 @@ fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> Sessio
     settings.dictionary = SessionDictionary::None;
     settings.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
     settings.heart_bt_int = random.within(1, 8) as u32;
-    settings.outbox_size = random.within(16, 128) as usize * 1024;
+    settings.outbound_buffer_size = random.within(16, 128) as usize * 1024;
     settings.reorder_buffer_size = random.within(200, 60_000) as usize;
     settings.max_message_size = 8 * 1024;
     if random.once_in(4) {
@@ -72,16 +72,16 @@ fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> Sessio
     if random.once_in(4) {
         settings.resend_request_chunk_size = Some(random.within(1, 20));
     }
-    settings.closed_resend_requests = random.once_in(4);
-    settings.redundant_resend_requests = random.once_in(8);
-    settings.next_expected_msg_seq_num = random.once_in(4);
+    settings.closed_resend_interval = random.once_in(4);
+    settings.send_redundant_resend_requests = random.once_in(8);
+    settings.send_next_expected_msg_seq_num = random.once_in(4);
     settings.replay_interleave = match random.within(0, 7) {
         0 => ReplayInterleave::All,
         1 => ReplayInterleave::Heartbeats,
         _ => ReplayInterleave::None,
     };
     settings.max_replay_rate = random.once_in(8).then(|| random.within(50, 2000) as u32);
-    settings.last_msg_seq_num_processed = random.once_in(4);
+    settings.enable_last_msg_seq_num_processed = random.once_in(4);
     if random.once_in(4) {
         let window = Duration::from_millis(random.within(1, 300));
         settings.max_outbound_rate = Rate::new(random.within(2, 60) as u32, window);
@@ -89,8 +89,9 @@ fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> Sessio
             [OutboundThrottle::Wait, OutboundThrottle::Refuse][random.within(0, 2) as usize];
     }
     if random.once_in(4) {
-        settings.high_watermark_percent = random.within(2, 50) as u32;
-        settings.low_watermark_percent = random.within(0, u64::from(settings.high_watermark_percent)) as u32;
+        settings.outbound_high_watermark = random.within(2, 50) as u32;
+        settings.outbound_low_watermark =
+            random.within(0, u64::from(settings.outbound_high_watermark)) as u32;
         settings.slow_consumer_timeout =
             random.once_in(2).then(|| Duration::from_millis(random.within(500, 5000)));
     }

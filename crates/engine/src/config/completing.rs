@@ -314,7 +314,7 @@ impl<'s> SessionReader<'s> {
         let is_acceptor = self.draft.role == Some(Role::Acceptor);
         let decides = is_acceptor && settings.heart_bt_int_override;
         let has_watermark =
-            u64::from(settings.high_watermark_percent) < SettingRange::HIGH_WATERMARK_PERCENT.to;
+            u64::from(settings.outbound_high_watermark) < SettingRange::OUTBOUND_HIGH_WATERMARK.to;
         let since = |first: Version| self.draft.version.is_none_or(|version| version >= first);
         let pairs = [
             ("InboundThrottle", settings.max_inbound_rate.is_some(), "MaxInboundRate sets no limit"),
@@ -340,12 +340,12 @@ impl<'s> SessionReader<'s> {
             ),
             (
                 NEXT_EXPECTED.key,
-                !settings.next_expected_msg_seq_num || since(NEXT_EXPECTED.since),
+                !settings.send_next_expected_msg_seq_num || since(NEXT_EXPECTED.since),
                 NEXT_EXPECTED.why,
             ),
             (
                 LAST_PROCESSED.key,
-                !settings.last_msg_seq_num_processed || since(LAST_PROCESSED.since),
+                !settings.enable_last_msg_seq_num_processed || since(LAST_PROCESSED.since),
                 LAST_PROCESSED.why,
             ),
         ];
@@ -373,12 +373,13 @@ impl<'s> SessionReader<'s> {
 
     pub(super) fn check_sizes_and_times(&mut self) {
         let draft = &mut self.draft;
-        draft.settings.sending_time_threshold = draft.check_latency.then_some(draft.max_latency);
+        draft.settings.max_latency = draft.check_latency.then_some(draft.max_latency);
         if !draft.outbox_given {
-            draft.settings.outbox_size = draft.settings.outbox_size.max(4 * draft.settings.max_message_size);
+            draft.settings.outbound_buffer_size =
+                draft.settings.outbound_buffer_size.max(4 * draft.settings.max_message_size);
         }
         let wrong: Vec<_> = wrong_settings(&draft.settings, draft.persist_messages).collect();
-        let (high, low) = (draft.settings.high_watermark_percent, draft.settings.low_watermark_percent);
+        let (high, low) = (draft.settings.outbound_high_watermark, draft.settings.outbound_low_watermark);
         let found = |reader: &Self, mistake: WrongSetting| {
             wrong.contains(&mistake).then(|| reader.find(mistake.key())).flatten()
         };

@@ -122,7 +122,7 @@ impl Draft {
         // Identity and role are only known at the end.
         let settings = SessionSettings::new(SessionId::new(Version::Fix44, ANY, ANY)?, Role::Acceptor);
         Ok(Self {
-            max_latency: settings.sending_time_threshold.unwrap_or_default(),
+            max_latency: settings.max_latency.unwrap_or_default(),
             settings,
             role: None,
             version: None,
@@ -179,8 +179,8 @@ impl Draft {
     /// Sets the high watermark of the outbox; the low one is at most half of it unless it is given.
     pub(super) fn high_watermark(&mut self, percent: u32) {
         let settings = &mut self.settings;
-        settings.high_watermark_percent = percent;
-        settings.low_watermark_percent = settings.low_watermark_percent.min(percent / 2);
+        settings.outbound_high_watermark = percent;
+        settings.outbound_low_watermark = settings.outbound_low_watermark.min(percent / 2);
     }
 
     /// Follows another engine's behavior, including its checks.

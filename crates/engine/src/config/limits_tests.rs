@@ -10,12 +10,15 @@ use super::tests::{ACCEPTOR, acceptor_refused, one, with};
 #[test]
 fn sizes_and_watermarks_follow_each_other_unless_both_are_given() {
     let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000"));
-    assert_eq!((session.settings.max_message_size, session.settings.outbox_size), (1_000_000, 4_000_000));
+    assert_eq!(
+        (session.settings.max_message_size, session.settings.outbound_buffer_size),
+        (1_000_000, 4_000_000)
+    );
     let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000\nOutboundBufferSize=2000000"));
-    assert_eq!(session.settings.outbox_size, 2_000_000);
+    assert_eq!(session.settings.outbound_buffer_size, 2_000_000);
     let watermarks = |lines: &str| {
         let settings = one(&with(ACCEPTOR, lines)).settings;
-        (settings.high_watermark_percent, settings.low_watermark_percent)
+        (settings.outbound_high_watermark, settings.outbound_low_watermark)
     };
     assert_eq!(watermarks("OutboundHighWatermark=10"), (10, 5));
     assert_eq!(watermarks("OutboundHighWatermark=90"), (90, 20));
@@ -42,7 +45,7 @@ fn rates_are_messages_with_or_without_a_window() {
 #[test]
 fn what_is_wrong_with_a_setting_names_a_key() {
     let ranges = [
-        SettingRange::OUTBOX_SIZE,
+        SettingRange::OUTBOUND_BUFFER_SIZE,
         SettingRange::MAX_MESSAGE_SIZE,
         SettingRange::TEST_REQUEST_PERCENT,
         SettingRange::HEARTBEAT_TIMEOUT_PERCENT,
@@ -51,8 +54,8 @@ fn what_is_wrong_with_a_setting_names_a_key() {
         SettingRange::MAX_REPLAY_RATE,
         SettingRange::MAX_RESEND_RANGE,
         SettingRange::MAX_RESENDS,
-        SettingRange::HIGH_WATERMARK_PERCENT,
-        SettingRange::POISON_ATTEMPTS,
+        SettingRange::OUTBOUND_HIGH_WATERMARK,
+        SettingRange::MAX_DELIVERY_ATTEMPTS,
         SettingRange::RESEND_HORIZON,
     ];
     let others = [

@@ -216,9 +216,11 @@ impl<'s> SessionReader<'s> {
                 Compatibility::QuickFixJ => "quickfixj".to_owned(),
                 _ => "standard".to_owned(),
             },
-            "TimestampPrecision" => settings.timestamp_digits.to_string(),
-            "OutboundBufferSize" => settings.outbox_size.max(4 * settings.max_message_size).to_string(),
-            "OutboundLowWatermark" => settings.low_watermark_percent.to_string(),
+            "TimestampPrecision" => settings.timestamp_precision.to_string(),
+            "OutboundBufferSize" => {
+                settings.outbound_buffer_size.max(4 * settings.max_message_size).to_string()
+            }
+            "OutboundLowWatermark" => settings.outbound_low_watermark.to_string(),
             "ValidateUnorderedGroupFields" if incoming.action(Check::GroupOrder) == Action::Ignore => {
                 "N".to_owned()
             }

@@ -460,7 +460,7 @@ fn settings_have_the_values_of_the_file() {
     let session =
         one(&with(ACCEPTOR, "WhileLoggedOff=keep\nMaskedTags=554, 925\nTestRequestDelayMultiplier=1"));
     assert_eq!(session.settings.while_logged_off, WhileLoggedOff::Keep);
-    assert_eq!((session.settings.masked, session.settings.test_request_percent), (vec![554, 925], 200));
+    assert_eq!((session.settings.masked_tags, session.settings.test_request_percent), (vec![554, 925], 200));
     assert_eq!(one(&with(ACCEPTOR, "")).settings.resend_horizon, None);
     assert_eq!(one(&with(ACCEPTOR, "ResendHorizon=7")).settings.resend_horizon, Some(7));
     assert_eq!(

@@ -130,7 +130,7 @@ pub(super) fn rate(rate: &mut Option<Rate>, value: &str) -> Result<(), Refusal> 
 pub(super) const MASKED_TAGS: &str = "none, or tags separated by commas, without those that the session itself writes (8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369)";
 
 pub(super) fn masked_tags(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
-    draft.settings.masked = match value {
+    draft.settings.masked_tags = match value {
         "none" => Vec::new(),
         tags => {
             let masked = |tag: &u32| *tag > 0 && SessionSettings::can_be_masked(*tag);

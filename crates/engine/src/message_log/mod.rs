@@ -38,10 +38,10 @@ const FINISH: Duration = Duration::from_secs(5);
 /// [`EngineBuilder::observe`](crate::EngineBuilder::observe) with a message log.
 ///
 /// The files are appended to, and only their owner may read them. The secrets of
-/// [`SessionSettings::masked`](crate::session::SessionSettings::masked) are replaced by `*`. Line
-/// ends in a message are written as `\n` and `\r`, so that no counterparty can write a line of its
-/// own; BodyLength and CheckSum stay as they were. On Unix, a file that was renamed or removed is
-/// begun anew within a second.
+/// [`SessionSettings::masked_tags`](crate::session::SessionSettings::masked_tags) are replaced by
+/// `*`. Line ends in a message are written as `\n` and `\r`, so that no counterparty can write a
+/// line of its own; BodyLength and CheckSum stay as they were. On Unix, a file that was renamed or
+/// removed is begun anew within a second.
 ///
 /// A session never waits for the log. A line is dropped if 16,384 lines or 32 MiB wait to be
 /// written, or if its file cannot be written, which is tried again each second. Dropped lines are

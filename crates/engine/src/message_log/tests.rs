@@ -49,7 +49,7 @@ fn logged_on(log: &Arc<MessageLog>) -> TestSession<Venue> {
 
 fn logged_on_as(id: &str, log: &Arc<MessageLog>) -> TestSession<Venue> {
     let mut settings = SessionSettings::new(id.parse().unwrap(), Role::Acceptor);
-    settings.masked.push(554);
+    settings.masked_tags.push(554);
     let mut venue = TestSession::new(settings, Venue).unwrap().observed_by(Arc::clone(log) as _);
     venue.connect();
     venue.receive("35=A|98=0|108=30|553=desk|554=hunter2|");

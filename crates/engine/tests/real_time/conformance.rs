@@ -180,7 +180,7 @@ fn suites() -> Vec<Suite> {
         own("fix44-continued", settings("FIX.4.4:VENUE->TRADER44", false)),
         own(
             "fix44-next-expected",
-            settings("FIX.4.4:VENUE->TRADER44", false).with(|s| s.next_expected_msg_seq_num = true),
+            settings("FIX.4.4:VENUE->TRADER44", false).with(|s| s.send_next_expected_msg_seq_num = true),
         ),
         own("fix40-quickfix", quickfix("FIX.4.0:VENUE->TRADER40")),
         own("fix41-quickfix", quickfix("FIX.4.1:VENUE->TRADER41")),
@@ -241,7 +241,7 @@ fn suites() -> Vec<Suite> {
             scripts: Script::read_folder(&folder).unwrap(),
             sessions: vec![quickfixj("FIX.4.4:ISLD->TW").with(|s| {
                 s.reset_on_logon = false;
-                s.next_expected_msg_seq_num = true;
+                s.send_next_expected_msg_seq_num = true;
             })],
         });
     } else {

@@ -295,7 +295,7 @@ fn a_session_whose_store_refuses_in_another_sessions_turn_is_ended_and_goes_on_l
 #[test]
 fn a_poison_message_in_which_the_store_failed_too_leaves_no_busy_loop() {
     let mut settings = acceptor();
-    settings.poison_attempts = 1;
+    settings.max_delivery_attempts = 1;
     let (builder, steering) = steered(settings);
     let steer = Arc::clone(&steering);
     let (app, log) = Scripted::on_message(move |message, turn| {
@@ -432,7 +432,7 @@ fn an_application_that_panicked_in_on_resume_can_resume_again() {
 fn a_poison_message_may_be_offered_again_instead_of_being_skipped() {
     let healthy = Arc::new(AtomicBool::new(false));
     let (seen, mut settings) = (Arc::clone(&healthy), acceptor());
-    settings.poison_attempts = 1;
+    settings.max_delivery_attempts = 1;
     let (app, log) = Scripted::on_message(move |message, _| {
         let bad = message.get(Tag::new(11)) == Some(b"bad") && !seen.load(Ordering::SeqCst);
         bad.then_some(Err(Failure::new("a mistake")))

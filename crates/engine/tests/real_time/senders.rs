@@ -44,7 +44,7 @@ fn not_sent(log: &Log) -> (u64, String) {
 fn held_venue(builder: EngineBuilder) -> (Engine<Recorder>, Log, Arc<Steering>, Peer) {
     let (store, steering) = late_steered_store();
     let mut settings = acceptor();
-    settings.outbox_size = 16 * 1024;
+    settings.outbound_buffer_size = 16 * 1024;
     settings.max_message_size = 8 * 1024;
     let (app, log) = Recorder::venue();
     let venue = builder.accept(anywhere(), settings).store(Box::new(store)).start(app).unwrap();
@@ -138,7 +138,7 @@ fn a_full_queue_is_an_error_and_a_sender_with_a_timeout_waits_for_room() {
 fn a_session_whose_counterparty_does_not_read_leaves_room_for_the_others() {
     let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
     let mut keeping = acceptor();
-    (keeping.outbox_size, keeping.max_message_size) = (16 * 1024, 8 * 1024);
+    (keeping.outbound_buffer_size, keeping.max_message_size) = (16 * 1024, 8 * 1024);
     let (app, log) = Recorder::venue();
     // The queue's limit is above the engine's whole budget.
     let venue = Engine::builder()
@@ -337,7 +337,7 @@ fn a_thousand_idle_senders_take_less_than_64_megabytes() {
     let mut ids = Vec::new();
     for n in 0..SENDERS {
         let mut settings = SessionSettings::new(id(&format!("FIX.4.4:VENUE->T{n}")), Role::Acceptor);
-        (settings.outbox_size, settings.while_logged_off) = (16 * 1024, WhileLoggedOff::Keep);
+        (settings.outbound_buffer_size, settings.while_logged_off) = (16 * 1024, WhileLoggedOff::Keep);
         ids.push(settings.id.clone());
         builder = builder.accept(anywhere(), settings);
     }

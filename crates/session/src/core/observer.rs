@@ -39,9 +39,9 @@ pub struct WireMessage<'w> {
     /// The clocks when it was read or committed.
     pub now: Now,
     /// The whole message from `8=` to the last SOH. The values of
-    /// [`SessionSettings::masked`](crate::SessionSettings::masked) are replaced by `*`, and
-    /// CheckSum (10) is that of the masked message. They are replaced in garbled bytes too, as is
-    /// whatever may be the rest of such a value.
+    /// [`SessionSettings::masked_tags`](crate::SessionSettings::masked_tags) are replaced by `*`,
+    /// and CheckSum (10) is that of the masked message. They are replaced in garbled bytes too, as
+    /// is whatever may be the rest of such a value.
     pub bytes: &'w [u8],
     /// Whether the bytes are not a message: framing failed, or the checksum is wrong.
     pub garbled: bool,

@@ -56,7 +56,7 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
     let ask = |begin, end, asked, asked_at, request, resent| {
         // Where both sides miss messages, each request is one more that the other misses: small
         // parts might grow slower than what is missing.
-        let closed = session.fixed.settings.closed_resend_requests.then_some(end);
+        let closed = session.fixed.settings.closed_resend_interval.then_some(end);
         let both_miss = passed && !replayed;
         let asked_to = if both_miss { closed } else { end_of_request(session, begin, end) };
         let end = if asked_to.is_none() { waited_for(session, end) } else { end };
@@ -72,7 +72,7 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
         let is_sent = gap.request == Request::Sent;
         if !is_sent || !passed && (!stuck || now - gap.asked_at < patience(connection)) {
             let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
-            if session.fixed.settings.redundant_resend_requests && !replayed && !is_request {
+            if session.fixed.settings.send_redundant_resend_requests && !replayed && !is_request {
                 // The time for the answer is that of the first request, unless that asks for
                 // less and this one waits for a replay.
                 let is_first = !is_sent || gap.asked_to.is_none_or(|last| last >= end);
@@ -120,9 +120,9 @@ fn requested_before(session: &Session) -> u32 {
 /// Returns EndSeqNo of the request for the messages from `begin` to `end`; `None` for infinity.
 // R-GAP-3
 fn end_of_request(session: &Session, begin: SeqNum, end: SeqNum) -> Option<SeqNum> {
-    let SessionSettings { resend_request_chunk_size, closed_resend_requests, .. } = session.fixed.settings;
+    let SessionSettings { resend_request_chunk_size, closed_resend_interval, .. } = session.fixed.settings;
     let chunk = resend_request_chunk_size.map(|size| SeqNum(begin.0.saturating_add(size - 1)));
-    chunk.filter(|last| *last < end).or(closed_resend_requests.then_some(end))
+    chunk.filter(|last| *last < end).or(closed_resend_interval.then_some(end))
 }
 
 /// Returns the gap with the request for its next part, if the part that was requested has come. A

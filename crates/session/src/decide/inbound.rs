@@ -299,7 +299,7 @@ fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: No
         return Some(Answer::reject(seq, header.msg_type, reject.worded(behavior.violation_text)).into());
     };
     // R-TIME-2
-    let threshold = session.fixed.settings.sending_time_threshold?;
+    let threshold = session.fixed.settings.max_latency?;
     if session.intake.reading.sent_within(sent, now.utc, threshold) {
         return None;
     }

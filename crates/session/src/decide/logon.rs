@@ -161,7 +161,7 @@ pub(crate) fn check<'m>(
     };
     let invalid = |text: &str, fault| refused(text, Misbehavior::InvalidLogon(fault));
     // R-LOGON-14
-    let fault = match (header.sent, session.fixed.settings.sending_time_threshold) {
+    let fault = match (header.sent, session.fixed.settings.max_latency) {
         (None, _) => Some(Misbehavior::InvalidLogon(LogonFault::SendingTime)),
         (Some(sent), Some(limit)) if !session.intake.reading.sent_within(sent, now.utc, limit) => {
             Some(Misbehavior::SendingTime { sent: Utc(sent), now: now.utc, limit })
@@ -367,7 +367,7 @@ fn in_order<'m>(
 /// Returns the sequence number that was expected if that of the Logon is too low and tolerated.
 fn too_low<'m>(session: &Session, expected: SeqNum, seq: SeqNum) -> Result<Option<SeqNum>, Reaction<'m>> {
     // R-LOGON-19
-    let tolerated = match session.fixed.settings.too_low_at_logon {
+    let tolerated = match session.fixed.settings.tolerate_low_msg_seq_num_at_logon {
         TooLowAtLogon::Refused => false,
         TooLowAtLogon::AcceptedOnce => !session.state.accepted_too_low,
         TooLowAtLogon::Accepted => true,
@@ -450,7 +450,8 @@ pub(crate) fn ours(session: &Session, heart_bt_int: u32, reset: bool, next_in: S
 /// Returns whether our Logons have NextExpectedMsgSeqNum (789), which exists since FIX.4.4.
 // R-NEXT-1
 fn sends_next_expected(session: &Session) -> bool {
-    session.fixed.settings.next_expected_msg_seq_num && session.fixed.settings.id.version() >= Version::Fix44
+    session.fixed.settings.send_next_expected_msg_seq_num
+        && session.fixed.settings.id.version() >= Version::Fix44
 }
 
 /// Returns the first message that the counterparty misses by NextExpectedMsgSeqNum (789) of its

@@ -40,7 +40,7 @@ pub enum SendError {
     /// The session is halted or does not exist.
     Unavailable,
     /// The message has PossDupFlag (43) Y, and the session does not send possible duplicates of the
-    /// application ([`allow_poss_dup`](crate::SessionSettings::allow_poss_dup)).
+    /// application ([`allow_pos_dup`](crate::SessionSettings::allow_pos_dup)).
     PossDupNotAllowed,
     /// The MsgType belongs to the session layer (0 1 2 3 4 5 A), which sends such messages itself.
     SessionMessage,

@@ -129,8 +129,8 @@ pub enum Event<'e> {
     /// Bytes that are not a message were dropped (2d, 3b, 3c).
     Garbled {
         /// The dropped bytes, with the values of
-        /// [`SessionSettings::masked`](crate::SessionSettings::masked) and whatever may be the rest
-        /// of one replaced by `*`.
+        /// [`SessionSettings::masked_tags`](crate::SessionSettings::masked_tags) and whatever may
+        /// be the rest of one replaced by `*`.
         bytes: Redacted<'e>,
         /// Why they were dropped.
         error: GarbledError,
@@ -231,9 +231,9 @@ pub enum Event<'e> {
         what: &'e str,
     },
     /// The counterparty reads too slowly: more waits for it than the high watermark
-    /// ([`high_watermark_percent`](crate::SessionSettings::high_watermark_percent)), and its socket
-    /// accepts no more for now. Reported once until [`Event::SlowConsumerRecovered`] or the end of
-    /// the connection.
+    /// ([`outbound_high_watermark`](crate::SessionSettings::outbound_high_watermark)), and its
+    /// socket accepts no more for now. Reported once until [`Event::SlowConsumerRecovered`] or the
+    /// end of the connection.
     SlowConsumer {
         /// The bytes that wait.
         queued: usize,
@@ -241,7 +241,7 @@ pub enum Event<'e> {
         size: usize,
     },
     /// A slow counterparty has caught up: no more waits for it than the low watermark
-    /// ([`low_watermark_percent`](crate::SessionSettings::low_watermark_percent)).
+    /// ([`outbound_low_watermark`](crate::SessionSettings::outbound_low_watermark)).
     SlowConsumerRecovered {
         /// The bytes that still wait.
         queued: usize,
@@ -429,8 +429,8 @@ pub enum Unreached {
     /// The sequence numbers were reset before the message was sent.
     Reset,
     /// The message has secrets, which are masked in the store
-    /// ([`SessionSettings::masked`](crate::SessionSettings::masked)), so it can be sent only when
-    /// it is written: not again, and not later because of a replay or a missing logon.
+    /// ([`SessionSettings::masked_tags`](crate::SessionSettings::masked_tags)), so it can be sent
+    /// only when it is written: not again, and not later because of a replay or a missing logon.
     Masked,
     /// The counterparty requested the messages again, but they are older than
     /// [`SessionSettings::resend_horizon`](crate::SessionSettings::resend_horizon). It may have

@@ -78,7 +78,7 @@ impl Session {
         if let Some(resends) = &self.limits.resends {
             resends.check();
         }
-        let (attempts, most) = (stored.attempts, self.fixed.settings.poison_attempts);
+        let (attempts, most) = (stored.attempts, self.fixed.settings.max_delivery_attempts);
         assert!(
             attempts < most || halted.is_some(),
             "the application failed {attempts} times of {most}, and the session is not halted"

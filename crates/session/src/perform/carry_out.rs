@@ -82,8 +82,7 @@ impl Call<'_> {
         {
             connection.hear(now.mono);
             if session.intake.reading.backlog.is_some()
-                && let (Some(sent), Some(threshold)) =
-                    (header.sent, session.fixed.settings.sending_time_threshold)
+                && let (Some(sent), Some(threshold)) = (header.sent, session.fixed.settings.max_latency)
             {
                 session.intake.note_sent(sent, now.utc, threshold);
             }

@@ -35,9 +35,9 @@ pub struct SettingRange {
 }
 
 impl SettingRange {
-    /// [`SessionSettings::outbox_size`], in bytes: room for the largest message of the session
-    /// layer, and for some of the application's.
-    pub const OUTBOX_SIZE: Self =
+    /// [`SessionSettings::outbound_buffer_size`], in bytes: room for the largest message of the
+    /// session layer, and for some of the application's.
+    pub const OUTBOUND_BUFFER_SIZE: Self =
         Self::at_least("OutboundBufferSize", 16 << 10, "the outbox must have at least 16 KiB");
     /// [`SessionSettings::max_message_size`], in bytes: that of a Logon.
     pub const MAX_MESSAGE_SIZE: Self = Self::at_least(
@@ -84,8 +84,8 @@ impl SettingRange {
         1,
         "a message must be sent again at least once; None sends it as often as it is requested",
     );
-    /// [`SessionSettings::high_watermark_percent`].
-    pub const HIGH_WATERMARK_PERCENT: Self = Self {
+    /// [`SessionSettings::outbound_high_watermark`].
+    pub const OUTBOUND_HIGH_WATERMARK: Self = Self {
         to: 100,
         ..Self::at_least(
             "OutboundHighWatermark",
@@ -93,8 +93,8 @@ impl SettingRange {
             "the high watermark of the outbox must be 1 to 100 percent of it",
         )
     };
-    /// [`SessionSettings::poison_attempts`].
-    pub const POISON_ATTEMPTS: Self = Self::at_least(
+    /// [`SessionSettings::max_delivery_attempts`].
+    pub const MAX_DELIVERY_ATTEMPTS: Self = Self::at_least(
         "MaxDeliveryAttempts",
         1,
         "the number of attempts to process a message must be at least 1",
@@ -249,10 +249,10 @@ pub fn wrong_settings(
         wrong_version(s),
         wrong_dictionary(s),
         if_so(WrongSetting::NothingToCheckBy, s.outbound_policy.is_some() && !s.dictionary.checks()),
-        not_in(SettingRange::OUTBOX_SIZE, s.outbox_size as u64),
+        not_in(SettingRange::OUTBOUND_BUFFER_SIZE, s.outbound_buffer_size as u64),
         not_in(SettingRange::MAX_MESSAGE_SIZE, s.max_message_size as u64),
         if_so(WrongSetting::NoResetInSession, resets_in_session && s.id.version() < Version::Fix41),
-        if_so(WrongSetting::TimestampDigits, !matches!(s.timestamp_digits, 0 | 3 | 6 | 9 | 12)),
+        if_so(WrongSetting::TimestampDigits, !matches!(s.timestamp_precision, 0 | 3 | 6 | 9 | 12)),
         not_in(SettingRange::TEST_REQUEST_PERCENT, s.test_request_percent.into()),
         if_any_not_in(SettingRange::HEARTBEAT_TIMEOUT_PERCENT, s.heartbeat_timeout_percent.map(u64::from)),
         if_any_not_in(SettingRange::RESEND_REQUEST_CHUNK_SIZE, s.resend_request_chunk_size),
@@ -260,14 +260,17 @@ pub fn wrong_settings(
         if_any_not_in(SettingRange::MAX_REPLAY_RATE, s.max_replay_rate.map(u64::from)),
         if_any_not_in(SettingRange::MAX_RESEND_RANGE, s.max_resend_range),
         if_any_not_in(SettingRange::MAX_RESENDS, s.max_resends.map(u64::from)),
-        not_in(SettingRange::HIGH_WATERMARK_PERCENT, s.high_watermark_percent.into()),
-        if_so(WrongSetting::Watermarks, s.low_watermark_percent >= s.high_watermark_percent),
-        not_in(SettingRange::POISON_ATTEMPTS, s.poison_attempts.into()),
+        not_in(SettingRange::OUTBOUND_HIGH_WATERMARK, s.outbound_high_watermark.into()),
+        if_so(WrongSetting::Watermarks, s.outbound_low_watermark >= s.outbound_high_watermark),
+        not_in(SettingRange::MAX_DELIVERY_ATTEMPTS, s.max_delivery_attempts.into()),
         if_any_not_in(SettingRange::RESEND_HORIZON, s.resend_horizon),
         if_so(WrongSetting::UnwritableLogon, !s.logon.can_be_written()),
         if_so(WrongSetting::NothingKept, s.while_logged_off == WhileLoggedOff::Keep && !keeps_messages),
-        if_so(WrongSetting::MaskedHeader, !s.masked.iter().all(|tag| SessionSettings::can_be_masked(*tag))),
-        if_so(WrongSetting::MaskedSubId, sub_ids.any(|tag| s.masked.contains(&tag.number()))),
+        if_so(
+            WrongSetting::MaskedHeader,
+            !s.masked_tags.iter().all(|tag| SessionSettings::can_be_masked(*tag)),
+        ),
+        if_so(WrongSetting::MaskedSubId, sub_ids.any(|tag| s.masked_tags.contains(&tag.number()))),
     ]
     .into_iter()
     .flatten()
@@ -314,7 +317,11 @@ mod tests {
     #[test]
     fn the_smallest_values_of_numbers_are_right_and_those_below_are_not() {
         let numbers: [(Change, Change, SettingRange); 12] = [
-            (|s| s.outbox_size = 16384, |s| s.outbox_size = 16383, SettingRange::OUTBOX_SIZE),
+            (
+                |s| s.outbound_buffer_size = 16384,
+                |s| s.outbound_buffer_size = 16383,
+                SettingRange::OUTBOUND_BUFFER_SIZE,
+            ),
             (|s| s.max_message_size = 8192, |s| s.max_message_size = 8191, SettingRange::MAX_MESSAGE_SIZE),
             (
                 |s| s.test_request_percent = 100,
@@ -340,11 +347,15 @@ mod tests {
             ),
             (|s| s.max_resends = Some(1), |s| s.max_resends = Some(0), SettingRange::MAX_RESENDS),
             (
-                |s| s.high_watermark_percent = 100,
-                |s| s.high_watermark_percent = 101,
-                SettingRange::HIGH_WATERMARK_PERCENT,
+                |s| s.outbound_high_watermark = 100,
+                |s| s.outbound_high_watermark = 101,
+                SettingRange::OUTBOUND_HIGH_WATERMARK,
             ),
-            (|s| s.poison_attempts = 1, |s| s.poison_attempts = 0, SettingRange::POISON_ATTEMPTS),
+            (
+                |s| s.max_delivery_attempts = 1,
+                |s| s.max_delivery_attempts = 0,
+                SettingRange::MAX_DELIVERY_ATTEMPTS,
+            ),
             (|s| s.resend_horizon = Some(1), |s| s.resend_horizon = Some(0), SettingRange::RESEND_HORIZON),
         ];
         for (right, not_right, range) in numbers {
@@ -367,11 +378,11 @@ mod tests {
                 |s| s.outbound_policy = Some(fixbolt_dictionary::Policy::standard()),
                 WrongSetting::NothingToCheckBy,
             ),
-            ("FIX.4.4:A->B", |s| s.timestamp_digits = 4, WrongSetting::TimestampDigits),
-            ("FIX.4.4:A->B", |s| s.low_watermark_percent = 40, WrongSetting::Watermarks),
+            ("FIX.4.4:A->B", |s| s.timestamp_precision = 4, WrongSetting::TimestampDigits),
+            ("FIX.4.4:A->B", |s| s.outbound_low_watermark = 40, WrongSetting::Watermarks),
             ("FIX.4.4:A->B", |s| s.logon.username = "\x01".to_owned(), WrongSetting::UnwritableLogon),
-            ("FIX.4.4:A->B", |s| s.masked.push(34), WrongSetting::MaskedHeader),
-            ("FIX.4.4:A/DESK->B", |s| s.masked.push(50), WrongSetting::MaskedSubId),
+            ("FIX.4.4:A->B", |s| s.masked_tags.push(34), WrongSetting::MaskedHeader),
+            ("FIX.4.4:A/DESK->B", |s| s.masked_tags.push(50), WrongSetting::MaskedSubId),
         ];
         for (id, change, mistake) in mistakes {
             assert_eq!(wrong(id, change), [mistake]);

@@ -186,12 +186,13 @@ pub struct SessionSettings {
     /// the TestRequest is not answered, but at least a fifth of HeartBtInt after it. `None` for
     /// twice the time of [`test_request_percent`](Self::test_request_percent): 240.
     pub heartbeat_timeout_percent: Option<u32>,
-    /// Whether a connection ends whose counterparty is silent. If not, an unanswered TestRequest is
-    /// reported ([`Event::Note`](crate::Event::Note)), and the next one follows.
-    pub check_heartbeats: bool,
+    /// Whether the connection of a silent counterparty is kept: an unanswered TestRequest is
+    /// reported ([`Event::Note`](crate::Event::Note)), and the next one follows. Otherwise the
+    /// connection ends.
+    pub disable_heart_beat_check: bool,
     /// The largest accepted difference between SendingTime (52) and our clock; `None` disables the
     /// check.
-    pub sending_time_threshold: Option<Duration>,
+    pub max_latency: Option<Duration>,
     /// How long a wall clock that has jumped by more than two seconds does not count for the
     /// session's schedule: until then no edge passes, and the window of before decides about
     /// Logons. It counts at once if this is zero. It ends when the clock shows the right time
@@ -206,15 +207,15 @@ pub struct SessionSettings {
     /// with [`SessionEnd::PeerDidNotRead`](crate::SessionEnd::PeerDidNotRead), so that a
     /// counterparty that reads nothing does not hold the session.
     pub send_timeout: Duration,
-    /// The part of [`outbox_size`](Self::outbox_size), in percent, above which a counterparty
-    /// counts as slow if its socket accepts no more:
+    /// The part of [`outbound_buffer_size`](Self::outbound_buffer_size), in percent, above which a
+    /// counterparty counts as slow if its socket accepts no more:
     /// [`Event::SlowConsumer`](crate::Event::SlowConsumer). 1 to 100, which is never passed; what
     /// answers no message of the counterparty fills at most half of the outbox.
-    pub high_watermark_percent: u32,
-    /// The part of [`outbox_size`](Self::outbox_size), in percent, up to which it has caught up:
-    /// [`Event::SlowConsumerRecovered`](crate::Event::SlowConsumerRecovered). Less than the high
-    /// one.
-    pub low_watermark_percent: u32,
+    pub outbound_high_watermark: u32,
+    /// The part of [`outbound_buffer_size`](Self::outbound_buffer_size), in percent, up to which it
+    /// has caught up: [`Event::SlowConsumerRecovered`](crate::Event::SlowConsumerRecovered). Less
+    /// than the high one.
+    pub outbound_low_watermark: u32,
     /// How long a counterparty may be slow, from the high watermark until it is back at the low
     /// one; `None` for as long as it likes. Then the connection ends with
     /// [`SessionEnd::SlowConsumer`](crate::SessionEnd::SlowConsumer). Messages that it has not
@@ -272,7 +273,7 @@ pub struct SessionSettings {
     /// Whether our Logons have NextExpectedMsgSeqNum (789), since FIX.4.4: each side then sends
     /// what the other one misses without a ResendRequest. That of a counterparty is followed in any
     /// case.
-    pub next_expected_msg_seq_num: bool,
+    pub send_next_expected_msg_seq_num: bool,
     /// The most messages that one ResendRequest (2) of ours asks for: once they have come, the next
     /// ones are requested. The last request of a gap is open-ended, and so is one that follows a
     /// ResendRequest of the counterparty, as both sides miss messages then. `None` asks for all of
@@ -280,11 +281,11 @@ pub struct SessionSettings {
     pub resend_request_chunk_size: Option<u64>,
     /// Whether EndSeqNo (16) of our ResendRequests is the last missing message. Otherwise it stands
     /// for infinity, as the standard recommends.
-    pub closed_resend_requests: bool,
+    pub closed_resend_interval: bool,
     /// Whether each new message that arrives after a gap causes a ResendRequest, and not only the
     /// first one; a ResendRequest does not. The counterparty then sends many messages more than
     /// once.
-    pub redundant_resend_requests: bool,
+    pub send_redundant_resend_requests: bool,
     /// How often the same missing messages are requested before the session gives up and logs out
     /// ([`Misbehavior::GapNeverFilled`](crate::Misbehavior::GapNeverFilled)). After that they are
     /// requested once in each connection, as long as the first of them is missing. At least 1.
@@ -329,9 +330,9 @@ pub struct SessionSettings {
     /// Whether each message that we send has LastMsgSeqNumProcessed (369), since FIX.4.2: the last
     /// MsgSeqNum of the counterparty that was processed before. That of a counterparty is not
     /// looked at.
-    pub last_msg_seq_num_processed: bool,
+    pub enable_last_msg_seq_num_processed: bool,
     /// What happens if MsgSeqNum (34) of the counterparty's Logon is too low.
-    pub too_low_at_logon: TooLowAtLogon,
+    pub tolerate_low_msg_seq_num_at_logon: TooLowAtLogon,
     /// Whether the session is for production or for tests.
     pub test_message_indicator: TestMessageIndicator,
     /// Whether a message of the counterparty that the session rejects (35=3) ends the connection:
@@ -345,12 +346,12 @@ pub struct SessionSettings {
     /// Whether the application may send messages with PossDupFlag (43) and OrigSendingTime (122)
     /// ([`Handle::possible_duplicate`](crate::Handle::possible_duplicate)), as a hub does that
     /// passes on what another session has sent again.
-    pub allow_poss_dup: bool,
+    pub allow_pos_dup: bool,
     /// Whether a message on which the application fails or panics is rejected, and counts as
     /// processed: with a BusinessMessageReject whose BusinessRejectReason (380) is 4, "Application
     /// not available", or with a Reject before FIX.4.2. Otherwise the connection ends, and the
-    /// message is offered again ([`poison_attempts`](Self::poison_attempts)).
-    pub reject_on_failure: bool,
+    /// message is offered again ([`max_delivery_attempts`](Self::max_delivery_attempts)).
+    pub reject_message_on_unhandled_exception: bool,
     /// Whether SenderCompID (49) and TargetCompID (56) of each message are compared with the
     /// session's.
     pub check_comp_id: bool,
@@ -358,12 +359,12 @@ pub struct SessionSettings {
     pub requires_orig_sending_time: bool,
     /// The number of digits of a second in the times we send: 0, 3, 6, 9 or 12. FIX.4.0 and FIX.4.1
     /// always send whole seconds.
-    pub timestamp_digits: u8,
+    pub timestamp_precision: u8,
     /// What happens to messages that are sent while the session is not logged on.
     pub while_logged_off: WhileLoggedOff,
     /// How many times a message is offered to an application that fails on it before the session
     /// halts.
-    pub poison_attempts: u32,
+    pub max_delivery_attempts: u32,
     /// The number of sequence numbers, counted back from NextNumOut, whose messages are sent again
     /// when the counterparty requests them; `None` sends every message again. At least 1.
     ///
@@ -423,7 +424,7 @@ pub struct SessionSettings {
     pub max_resent_rate_factor: u32,
     /// The most bytes buffered for the socket. A full outbox is back-pressure; messages that do not
     /// answer an inbound message fill at most half of it.
-    pub outbox_size: usize,
+    pub outbound_buffer_size: usize,
     /// The most bytes buffered of messages that arrived after a gap; more are dropped and requested
     /// again.
     pub reorder_buffer_size: usize,
@@ -437,7 +438,7 @@ pub struct SessionSettings {
     /// store: a gap fill replaces it, and the application hears of it by
     /// [`Event::Unreached`](crate::Event::Unreached). Fields that the session writes itself cannot
     /// be masked ([`SessionSettings::can_be_masked`]).
-    pub masked: Vec<u32>,
+    pub masked_tags: Vec<u32>,
     /// The clock with which the session measures how long its messages take to encode and to
     /// decode; `None` measures nothing. The totals of a connection are reported at its end
     /// ([`Event::CodecTime`](crate::Event::CodecTime)).
@@ -474,14 +475,14 @@ impl SessionSettings {
             heart_bt_int_override: false,
             test_request_percent: 120,
             heartbeat_timeout_percent: None,
-            check_heartbeats: true,
-            sending_time_threshold: Some(Duration::from_secs(120)),
+            disable_heart_beat_check: false,
+            max_latency: Some(Duration::from_secs(120)),
             clock_jump_hold: Duration::from_secs(300),
             logon_timeout: Duration::from_secs(10),
             logout_timeout: Duration::from_secs(2),
             send_timeout: Duration::from_secs(30),
-            high_watermark_percent: 40,
-            low_watermark_percent: 20,
+            outbound_high_watermark: 40,
+            outbound_low_watermark: 20,
             slow_consumer_timeout: None,
             max_garbled_messages: Some(100),
             reject_garbled_message: false,
@@ -493,10 +494,10 @@ impl SessionSettings {
             reset_on_logon: false,
             reset_on_logout: false,
             reset_on_disconnect: false,
-            next_expected_msg_seq_num: false,
+            send_next_expected_msg_seq_num: false,
             resend_request_chunk_size: None,
-            closed_resend_requests: false,
-            redundant_resend_requests: false,
+            closed_resend_interval: false,
+            send_redundant_resend_requests: false,
             max_resend_requests: 3,
             max_replay_rate: None,
             max_resend_range: None,
@@ -504,18 +505,18 @@ impl SessionSettings {
             resend_period: Duration::from_secs(3600),
             resend_over_limit: ResendOverLimit::Refuse,
             replay_interleave: ReplayInterleave::None,
-            last_msg_seq_num_processed: false,
-            too_low_at_logon: TooLowAtLogon::Refused,
+            enable_last_msg_seq_num_processed: false,
+            tolerate_low_msg_seq_num_at_logon: TooLowAtLogon::Refused,
             test_message_indicator: TestMessageIndicator::Production,
             disconnect_on_error: false,
             reset_on_error: false,
-            allow_poss_dup: false,
-            reject_on_failure: false,
+            allow_pos_dup: false,
+            reject_message_on_unhandled_exception: false,
             check_comp_id: true,
             requires_orig_sending_time: true,
-            timestamp_digits: 3,
+            timestamp_precision: 3,
             while_logged_off: WhileLoggedOff::Refuse,
-            poison_attempts: 3,
+            max_delivery_attempts: 3,
             resend_horizon: None,
             max_outbound_rate: None,
             max_order_rate: None,
@@ -523,10 +524,10 @@ impl SessionSettings {
             max_inbound_rate: None,
             inbound_throttle: InboundThrottle::Reject,
             max_resent_rate_factor: 20,
-            outbox_size: 1024 * 1024,
+            outbound_buffer_size: 1024 * 1024,
             reorder_buffer_size: 1024 * 1024,
             logon: LogonFields::default(),
-            masked: vec![554, 925, 1402, 1404, 96],
+            masked_tags: vec![554, 925, 1402, 1404, 96],
             codec_timing: None,
         }
     }
@@ -547,10 +548,10 @@ impl SessionSettings {
 
     /// Returns the fields whose values are masked in every message of the session, for
     /// [`BodyWriter::may_contain`](fixbolt_codec::BodyWriter::may_contain): all of
-    /// [`masked`](Self::masked) but RawData (96), which is a secret in a Logon only.
+    /// [`masked_tags`](Self::masked_tags) but RawData (96), which is a secret in a Logon only.
     #[must_use]
     pub fn secret_fields(&self) -> TagSet {
-        secret_everywhere(&self.masked).filter_map(Tag::try_new).collect()
+        secret_everywhere(&self.masked_tags).filter_map(Tag::try_new).collect()
     }
 
     /// Returns these settings with what `change` does to them.

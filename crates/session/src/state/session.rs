@@ -86,7 +86,7 @@ impl Fixed {
         if !self.is_42_or_later() {
             return Precision::Seconds;
         }
-        match self.settings.timestamp_digits {
+        match self.settings.timestamp_precision {
             0 => Precision::Seconds,
             1..=3 => Precision::Millis,
             4..=6 => Precision::Micros,
@@ -143,10 +143,10 @@ impl Session {
         let behavior = settings.compatibility.behavior();
         let dictionaries = Dictionaries::new(&settings.dictionary, settings.appl_ver_id());
         let watermarks = Watermarks {
-            high: percent_of(settings.outbox_size, settings.high_watermark_percent),
-            low: percent_of(settings.outbox_size, settings.low_watermark_percent),
+            high: percent_of(settings.outbound_buffer_size, settings.outbound_high_watermark),
+            low: percent_of(settings.outbound_buffer_size, settings.outbound_low_watermark),
         };
-        let outbox = Outbox::new(settings.outbox_size, watermarks);
+        let outbox = Outbox::new(settings.outbound_buffer_size, watermarks);
         let stored = Stored::of(recovered);
         let state = State::new(stored);
         let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark() };
@@ -182,7 +182,7 @@ impl Session {
             reading: Reading::new(recovery(&behavior)),
             reorder: ReorderBuffer::new(settings.reorder_buffer_size),
         };
-        let secret_tags = SecretTags::new(&settings.masked);
+        let secret_tags = SecretTags::new(&settings.masked_tags);
         let fixed = Fixed { key, settings, behavior, envelope, dictionaries, secret_tags, keeps_messages };
         let transaction = Transaction {
             number: 0,
@@ -234,7 +234,7 @@ impl Session {
         standing.opened_at = recovered.next_in;
         standing.halted = if let Some(reason) = &recovered.damage {
             Some(Halt::StoreDamaged { reason: reason.clone() })
-        } else if recovered.attempts >= self.fixed.settings.poison_attempts {
+        } else if recovered.attempts >= self.fixed.settings.max_delivery_attempts {
             Some(Halt::PoisonMessage { seq: recovered.next_in, attempts: recovered.attempts })
         } else {
             None

@@ -371,7 +371,7 @@ impl<'t, 'j> Replay<'t, 'j> {
             || !self.comparison.is_done()
             || self.sessions.matrix_state(self.key) != Some(MatrixState::AwaitingResend)
             // Each of them has caused a ResendRequest, which says when it arrived.
-            || self.sessions.settings(self.key).is_none_or(|s| s.redundant_resend_requests)
+            || self.sessions.settings(self.key).is_none_or(|s| s.send_redundant_resend_requests)
         {
             return;
         }

@@ -97,7 +97,7 @@ pub(super) fn derived(turns: &[Turn<'_>], id: &SessionId) -> Chosen {
         s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         s.test_message_indicator = TestMessageIndicator::Any;
         s.while_logged_off = WhileLoggedOff::Keep;
-        s.allow_poss_dup = true;
+        s.allow_pos_dup = true;
     });
     let by_both = |kind| move |record: &&Record<'_>| record.kind == kind && is_logon(record);
     let (ours, theirs) =
@@ -110,11 +110,11 @@ pub(super) fn derived(turns: &[Turn<'_>], id: &SessionId) -> Chosen {
         shown.add(format!("HeartBtInt={}", settings.heart_bt_int));
         if let Some(size) = number(ours, 383).and_then(|size| usize::try_from(size).ok()) {
             settings.max_message_size = size.clamp(8192, 16 << 20);
-            settings.outbox_size = settings.outbox_size.max(4 * settings.max_message_size);
+            settings.outbound_buffer_size = settings.outbound_buffer_size.max(4 * settings.max_message_size);
             shown.add(format!("MaxMessageSize={}", settings.max_message_size));
         }
         if value(ours, 789).is_some() {
-            settings.next_expected_msg_seq_num = true;
+            settings.send_next_expected_msg_seq_num = true;
             shown.add("SendNextExpectedMsgSeqNum=Y".to_owned());
         }
         if value(ours, 464) == Some(b"Y") {
@@ -138,8 +138,8 @@ pub(super) fn derived(turns: &[Turn<'_>], id: &SessionId) -> Chosen {
     for record in records() {
         match record.kind {
             RecordKind::Outbound => {
-                if value(record.body, 369).is_some() && !settings.last_msg_seq_num_processed {
-                    settings.last_msg_seq_num_processed = true;
+                if value(record.body, 369).is_some() && !settings.enable_last_msg_seq_num_processed {
+                    settings.enable_last_msg_seq_num_processed = true;
                     shown.add("EnableLastMsgSeqNumProcessed=Y".to_owned());
                 }
             }
@@ -157,10 +157,10 @@ pub(super) fn derived(turns: &[Turn<'_>], id: &SessionId) -> Chosen {
         let fraction = value(record.body, 52)?.split(|byte| *byte == b'.').nth(1);
         u8::try_from(fraction.map_or(0, <[u8]>::len)).ok()
     });
-    if let Some(digits) = digits.filter(|digits| *digits != settings.timestamp_digits)
+    if let Some(digits) = digits.filter(|digits| *digits != settings.timestamp_precision)
         && id.version() >= Version::Fix42
     {
-        settings.timestamp_digits = digits;
+        settings.timestamp_precision = digits;
         shown.add(format!("TimestampPrecision={digits}"));
     }
     Chosen { settings, from: format!("default settings, and from the journal: {}", shown.words()) }
@@ -212,10 +212,10 @@ fn received(record: &Record<'_>, settings: &mut SessionSettings, shown: &mut Sho
 /// A message that waited for others is recorded when it was processed, which may be long after it
 /// was sent.
 fn delayed(record: &Record<'_>, settings: &mut SessionSettings, shown: &mut Shown) {
-    if let (Some(limit), Some(sent)) = (settings.sending_time_threshold, time(record.body, 52))
+    if let (Some(limit), Some(sent)) = (settings.max_latency, time(record.body, 52))
         && record.utc.abs_diff(sent) > limit.saturating_sub(Duration::from_secs(1))
     {
-        settings.sending_time_threshold = None;
+        settings.max_latency = None;
         shown.add("CheckLatency=N".to_owned());
     }
 }
@@ -228,7 +228,7 @@ fn reason(body: &[u8], settings: &mut SessionSettings, shown: &mut Shown) {
         b"ResetOnDisconnect" => (&mut settings.reset_on_disconnect, "ResetOnDisconnect=Y"),
         b"ResetOnError" => (&mut settings.reset_on_error, "ResetOnError=Y"),
         _ if body.ends_with(b"TolerateLowMsgSeqNumAtLogon allows") => {
-            settings.too_low_at_logon = TooLowAtLogon::Accepted;
+            settings.tolerate_low_msg_seq_num_at_logon = TooLowAtLogon::Accepted;
             return shown.add("TolerateLowMsgSeqNumAtLogon=always".to_owned());
         }
         _ => return,

@@ -273,7 +273,7 @@ fn change(settings: &mut SessionSettings, key: &str, value: &str) -> Result<(), 
     match (key, value) {
         // Parts of the identity.
         ("SenderSubID" | "SenderLocationID" | "TargetSubID" | "TargetLocationID", _) => {}
-        ("EnableNextExpectedMsgSeqNum", "Y") => settings.next_expected_msg_seq_num = true,
+        ("EnableNextExpectedMsgSeqNum", "Y") => settings.send_next_expected_msg_seq_num = true,
         ("Compatibility", "quickfix") => settings.compatibility = Compatibility::QuickFix,
         ("Compatibility", "quickfixj") => settings.compatibility = Compatibility::QuickFixJ,
         ("ResetOnLogon", "Y") => settings.reset_on_logon = true,
