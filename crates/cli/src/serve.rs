@@ -228,8 +228,8 @@ fn any_counterparty(listen: SocketAddr, app: App, tls: Option<Tls>) -> Served {
     let dictionaries = LazyLock::new(fixt::dictionaries);
     let builder = Engine::builder().accept_any(listen, move |id| {
         Some(Acceptance::from(SessionSettings::new(id.clone(), Role::Acceptor).with(|s| {
-            s.reset_on_logon = true;
-            s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+            s.reset.reset_on_logon = true;
+            s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
             if id.version() == Version::Fixt11 {
                 s.default_appl_ver_id = Some(Version::Fix50Sp2);
                 s.dictionary = dictionaries.clone();
@@ -237,11 +237,11 @@ fn any_counterparty(listen: SocketAddr, app: App, tls: Option<Tls>) -> Served {
             match app {
                 App::Echo => {
                     s.compatibility = Compatibility::QuickFix;
-                    s.policy = Policy::quickfix();
+                    s.validation.incoming = Policy::quickfix();
                 }
                 App::Venue => {
-                    s.policy = crate::print::policy();
-                    s.outbound_policy = Some(crate::print::policy());
+                    s.validation.incoming = crate::print::policy();
+                    s.validation.outgoing = Some(crate::print::policy());
                 }
             }
         })))

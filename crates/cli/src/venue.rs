@@ -229,7 +229,7 @@ mod tests {
             if default.is_some() {
                 s.dictionary = fixt::dictionaries();
             }
-            s.outbound_policy = Some(Policy::standard());
+            s.validation.outgoing = Some(Policy::standard());
         });
         let mut side =
             TestSession::new(settings, Venue::new(mix, "V".to_owned(), first_execution(0))).unwrap();

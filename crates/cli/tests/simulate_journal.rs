@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use command::{Ended, Server, directory, run};
 use fixbolt::config::Configuration;
-use fixbolt_codec::{SeqNum, Version};
+use fixbolt_codec::{Precision, SeqNum, Version};
 use fixbolt_journal::{DirectoryStore, JournalReader};
 use fixbolt_session::store::{Record, RecordKind, SessionKey, Store};
 use fixbolt_session::{Role, SessionSettings};
@@ -135,12 +135,12 @@ fn both_journals_of_a_day_are_replayed_with_every_message_equal() {
 #[test]
 fn settings_that_the_journal_shows_are_taken_from_it() {
     for (name, change) in [
-        ("on-logon", (|s| s.reset_on_logon = true) as fn(&mut SessionSettings)),
-        ("on-logout", |s| s.reset_on_logout = true),
-        ("on-disconnect", |s| s.reset_on_disconnect = true),
-        ("next-expected", |s| s.send_next_expected_msg_seq_num = true),
-        ("last-processed", |s| s.enable_last_msg_seq_num_processed = true),
-        ("micros", |s| s.timestamp_precision = 6),
+        ("on-logon", (|s| s.reset.reset_on_logon = true) as fn(&mut SessionSettings)),
+        ("on-logout", |s| s.reset.reset_on_logout = true),
+        ("on-disconnect", |s| s.reset.reset_on_disconnect = true),
+        ("next-expected", |s| s.resend.send_next_expected_msg_seq_num = true),
+        ("last-processed", |s| s.resend.enable_last_msg_seq_num_processed = true),
+        ("micros", |s| s.timing.timestamp_precision = Precision::Micros),
         ("password", |s| s.logon.password = "open sesame".into()),
     ] {
         let mut market = Market::new(name, Version::Fix44, change);
@@ -429,7 +429,7 @@ fn limits(ended: &Ended) -> Vec<(u64, String)> {
 
 #[test]
 fn what_the_journal_does_not_have_is_counted_and_no_difference() {
-    let mut market = Market::new("not-there", Version::Fix44, |s| s.reject_garbled_message = true);
+    let mut market = Market::new("not-there", Version::Fix44, |s| s.validation.reject_garbled_message = true);
     market.connect();
     market.order("a1", "");
     // It is garbled, and rejected.

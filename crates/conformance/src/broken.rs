@@ -72,7 +72,7 @@ pub enum Relapse {
     /// A SequenceReset is acted on though its GapFillFlag (123) is not valid.
     SequenceResetNotVerified,
     /// A message with PossDupFlag=Y does not count for
-    /// [`max_inbound_rate`](fixbolt_session::SessionSettings::max_inbound_rate).
+    /// [`max_inbound_rate`](fixbolt_session::ThrottleSettings::max_inbound_rate).
     PossDupNotCounted,
 }
 

@@ -72,14 +72,15 @@ impl VirtualTime {
         store: Box<dyn Store>,
         mut app: Box<dyn Application>,
     ) -> Result<Self, OpenError> {
-        let size = settings.iter().map(|s| s.max_message_size).max().unwrap_or_default();
+        let size = settings.iter().map(|s| s.limits.max_message_size).max().unwrap_or_default();
         let mut sessions = Sessions::new(store, size);
         let mut initiator = None;
         for settings in settings {
             let key = sessions.open(BEGIN, settings.clone(), &mut *app)?;
             initiator = initiator.or((settings.role == Role::Initiator).then_some(key));
         }
-        let logon_timeout = settings.iter().map(|s| s.logon_timeout).max().unwrap_or(Duration::from_secs(10));
+        let logon_timeout =
+            settings.iter().map(|s| s.timing.logon_timeout).max().unwrap_or(Duration::from_secs(10));
         Ok(Self { initiator, now: BEGIN, sessions, app, logon_timeout, connections: Ordered::new() })
     }
 
@@ -172,7 +173,8 @@ impl Connection {
             Identity::Refused(_) => None,
             Identity::Logon(id) => sessions.find_for_logon(&id).filter(|key| sessions.can_connect(*key)),
             Identity::LogonWithWrongCheckSum(id) => sessions.find_for_logon(&id).filter(|key| {
-                sessions.can_connect(*key) && sessions.settings(*key).is_some_and(|s| !s.validate_checksum)
+                sessions.can_connect(*key)
+                    && sessions.settings(*key).is_some_and(|s| !s.validation.validate_checksum)
             }),
         };
         self.of = session.map_or(Of::Closed, Of::Session);

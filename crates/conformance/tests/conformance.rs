@@ -132,8 +132,8 @@ fn of_folder(folder: &str) -> Vec<SessionSettings> {
     };
     let settings = venue(version, !matches!(kind, "continued" | "next-expected")).with(|s| {
         s.compatibility = compatibility;
-        s.policy = policy;
-        s.send_next_expected_msg_seq_num = kind == "next-expected";
+        s.validation.incoming = policy;
+        s.resend.send_next_expected_msg_seq_num = kind == "next-expected";
     });
     let others: &[&str] = if kind == "sub-ids" {
         &["VENUE->TRADER44/DESK", "VENUE/FX->TRADER44/DESK/NY", "VENUE->MAKER44/DESK"]
@@ -147,8 +147,8 @@ fn of_folder(folder: &str) -> Vec<SessionSettings> {
 /// The session of a version whose scripts are made of another version's.
 fn of_edition(edition: Edition, family: Family) -> SessionSettings {
     SessionSettings::new(edition.session().unwrap(), Role::Acceptor).with(|s| {
-        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
-        s.reset_on_logon = family == Family::Reset;
+        s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+        s.reset.reset_on_logon = family == Family::Reset;
         let dictionary = shipped(edition.version());
         s.dictionary = match edition.version().appl_ver_id().filter(|_| edition.version().is_application()) {
             None => SessionDictionary::Own(Arc::new(Validator::new(dictionary))),
@@ -169,8 +169,8 @@ fn venue(version: &str, reset_on_logon: bool) -> SessionSettings {
     let id: SessionId = id.parse().unwrap();
     let dictionary = shipped(id.version());
     SessionSettings::new(id, Role::Acceptor).with(|s| {
-        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
-        s.reset_on_logon = reset_on_logon;
+        s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+        s.reset.reset_on_logon = reset_on_logon;
         s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(dictionary)));
     })
 }
@@ -184,11 +184,11 @@ fn island(version: &str) -> SessionSettings {
     let id: SessionId = id.parse().unwrap();
     let dictionary = shipped(id.version());
     SessionSettings::new(id, Role::Acceptor).with(|s| {
-        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
-        s.reset_on_logon = true;
+        s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+        s.reset.reset_on_logon = true;
         s.compatibility = Compatibility::QuickFix;
         s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(dictionary)));
-        s.policy = Policy::quickfix();
+        s.validation.incoming = Policy::quickfix();
     })
 }
 
@@ -254,7 +254,7 @@ fn the_scripts_of_the_initiator_role_pass_in_virtual_time() {
             let initiator = |script: &Script| {
                 let settings = settings.clone().with(|s| {
                     s.role = Role::Initiator;
-                    s.heart_bt_int = script.heart_bt_int().unwrap_or(30);
+                    s.timing.heart_bt_int = script.heart_bt_int().unwrap_or(30);
                 });
                 VirtualTime::new(&[settings], store(), Box::new(Echo::new())).unwrap()
             };
@@ -342,7 +342,7 @@ fn under_quickfixj_one_logout_says_why_a_logon_is_refused() {
     let script = Script::parse(Path::new("quickfixj.def"), text.as_bytes()).unwrap();
     let settings = island("fix44").with(|s| {
         s.compatibility = Compatibility::QuickFixJ;
-        s.reset_on_logon = false;
+        s.reset.reset_on_logon = false;
     });
     let mut acceptor = VirtualTime::new(&[settings], memory(), Box::new(Echo::new())).unwrap();
     run(&script, &mut acceptor, Order::Any).unwrap_or_else(|failure| panic!("{failure}"));

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut session = desk::initiated("TRADER", venue.addresses()[0].port())?;
     session.reconnect_interval = Duration::from_secs(1);
-    session.settings.heart_bt_int = 10;
+    session.settings.timing.heart_bt_int = 10;
     let id = session.settings.id.clone();
     let (trader, reports) = desk::Trader::new();
     let trader = Engine::builder().connect(session).start(trader)?;

@@ -106,7 +106,7 @@ fn log_on(secret: &str, change: impl Fn(&mut SessionSettings)) -> Result<bool, B
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(base64_url(b"\xff\xef\xfe~"), "_-_-fg");
     assert!(log_on("correct horse", |_| {})?);
-    assert!(log_on("correct horse", |trader| trader.reset_on_logon = true)?);
+    assert!(log_on("correct horse", |trader| trader.reset.reset_on_logon = true)?);
     assert!(!log_on("battery", |_| {})?);
     println!("the venue has accepted the Logons that were signed with its secret, and no other");
     Ok(())

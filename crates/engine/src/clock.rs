@@ -31,7 +31,7 @@ fn since_boot() -> u64 {
 
 /// Returns the system's monotonic clock, for sessions that measure how long their messages take to
 /// encode and decode
-/// ([`SessionSettings::codec_timing`](fixbolt_session::SessionSettings::codec_timing)).
+/// ([`TimingSettings::codec_timing`](fixbolt_session::TimingSettings::codec_timing)).
 #[must_use]
 pub const fn codec_clock() -> CodecClock {
     CodecClock::new(mono)

@@ -120,7 +120,7 @@ impl EngineBuilder {
             sessions.iter().filter(|session| matches!(session.connection, ConnectionType::Acceptor { .. }));
         // Only the Logon shows which session a connection is for: until then the most patient
         // session decides.
-        if let Some(longest) = acceptors.map(|session| session.settings.logon_timeout).max() {
+        if let Some(longest) = acceptors.map(|session| session.settings.timing.logon_timeout).max() {
             builder = builder.pending_time(longest);
         }
         sessions.iter().try_fold(builder, add)

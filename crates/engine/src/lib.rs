@@ -191,9 +191,9 @@ pub use fixbolt_messages as messages;
 /// }
 ///
 /// let mut settings = SessionSettings::new("FIX.4.4:MEMBER->VENUE".parse()?, Role::Initiator);
-/// settings.max_order_rate = Some("2".parse()?);
-/// settings.outbound_throttle = OutboundThrottle::Refuse;
-/// settings.max_inbound_rate = Some("2".parse()?);
+/// settings.throttle.max_order_rate = Some("2".parse()?);
+/// settings.throttle.outbound_throttle = OutboundThrottle::Refuse;
+/// settings.throttle.max_inbound_rate = Some("2".parse()?);
 /// # settings.dictionary = SessionDictionary::None;
 /// let mut member = TestSession::new(settings, Member)?;
 /// member.log_on();
@@ -219,15 +219,17 @@ pub mod session {
     pub use fixbolt_session::{
         Accepted, AcceptedHeartBtInt, Application, AttemptFailure, BeforeSend, BusinessReject,
         BusinessRejectCode, CertificateFault, CertificateMismatch, ChangeError, Clock, CodecClock,
-        CodecOperation, CodecTime, CompIds, Compatibility, Delivery, Direction, Draft, EndedBy, Event,
-        FailedAttempt, Failure, FirstMessageFault, FixtDictionaries, GarbledError, Halt, Handle,
-        InboundThrottle, InvalidHeartBtInt, InvalidRate, InvalidSessionId, LogonDecision, LogonFault,
-        LogonFields, LogonRefusal, Misbehavior, Mono, NextAttempt, Now, ORDER_MSG_TYPES, OpenError,
-        OutboundThrottle, Outgoing, Phase, Rate, Refusal, RefusedConnection, RefusingAnswer,
-        ReplayInterleave, Resend, ResendAnswer, ResendOverLimit, ResendRange, Resume, Role, Secret,
-        SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectCode,
-        SessionSettings, SessionState, SessionWaker, StoredMessage, TestMessageIndicator, Ticket, TlsFailure,
-        TooLowAtLogon, Turn, Unreached, Utc, WaitsFor, WhileLoggedOff, WireMessage, WireObserver,
+        CodecOperation, CodecTime, CompIds, Compatibility, DelayMultiplier, Delivery, Direction, Draft,
+        EndedBy, Event, FailedAttempt, Failure, FirstMessageFault, FixtDictionaries, GarbledError, Halt,
+        Handle, InboundThrottle, InvalidDelayMultiplier, InvalidHeartBtInt, InvalidRate, InvalidSessionId,
+        LimitSettings, LogonDecision, LogonFault, LogonFields, LogonRefusal, Misbehavior, Mono, NextAttempt,
+        Now, ORDER_MSG_TYPES, OpenError, OutboundThrottle, OutboundWatermarks, Outgoing, Phase, Rate,
+        Refusal, RefusedConnection, RefusingAnswer, ReplayInterleave, Resend, ResendAnswer, ResendOverLimit,
+        ResendRange, ResendSettings, ResetSettings, Resume, Role, Secret, SendError, SessionDictionary,
+        SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectCode, SessionSettings, SessionState,
+        SessionWaker, StoredMessage, TestMessageIndicator, ThrottleSettings, Ticket, TimingSettings,
+        TlsFailure, TooLowAtLogon, Turn, Unreached, Utc, ValidationSettings, WaitsFor, WhileLoggedOff,
+        WireMessage, WireObserver,
     };
 }
 
@@ -332,7 +334,7 @@ pub mod log {
 /// assert!(loaded.warnings.is_empty());
 /// let mut settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
 /// settings.dictionary = SessionDictionary::Own(Arc::new(Validator::new(&loaded.dictionary)));
-/// settings.policy = Policy::standard().with(Check::EnumValue, Action::Warn);
+/// settings.validation.incoming = Policy::standard().with(Check::EnumValue, Action::Warn);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod dictionary {

@@ -105,7 +105,7 @@ fn reason(wrong: WrongSetting, version: Version) -> Option<String> {
         WrongSetting::NoResetInSession => Some(format!(
             "{version} has no ResetSeqNumFlag, with which a session that is logged on is reset (ResetSeqTime)"
         )),
-        WrongSetting::NothingToCheckBy | WrongSetting::TimestampDigits => Some(wrong.reason().to_owned()),
+        WrongSetting::NothingToCheckBy => Some(wrong.reason().to_owned()),
         _ => None,
     }
 }
@@ -170,11 +170,10 @@ mod tests {
             prepare(&mut settings(Version::Fixt11)),
             Err("a session of FIXT.1.1 needs DefaultApplVerID, the version of its messages: FIX.5.0SP2 for example".to_owned())
         );
-        assert!(refused(|s| s.timestamp_precision = 4).contains("0, 3, 6, 9 or 12"));
-        assert!(refused(|s| s.max_message_size = 8191).contains("8192"));
+        assert!(refused(|s| s.limits.max_message_size = 8191).contains("8192"));
         let error = refused(|s| {
             s.dictionary = SessionDictionary::None;
-            s.outbound_policy = Some(fixbolt_dictionary::Policy::standard());
+            s.validation.outgoing = Some(fixbolt_dictionary::Policy::standard());
         });
         assert!(error.contains("there is no dictionary"), "{error}");
     }

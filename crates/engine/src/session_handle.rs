@@ -244,7 +244,7 @@ impl SessionHandle {
 
     /// Has the time that the wall clock shows count for the session's schedule, after a jump for
     /// which its edges are held
-    /// ([`SessionSettings::clock_jump_hold`](fixbolt_session::SessionSettings::clock_jump_hold));
+    /// ([`TimingSettings::clock_jump_hold`](fixbolt_session::TimingSettings::clock_jump_hold));
     /// [`Event::Clock`](fixbolt_session::Event::Clock) says so. Only the record in the journal is
     /// made if no edges are held.
     ///

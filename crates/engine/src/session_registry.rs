@@ -110,10 +110,10 @@ impl SessionRegistry {
         settings: &SessionSettings,
         signal: Arc<WorkerSignal>,
     ) {
-        let (pages, most) = (Arc::clone(&self.pages), settings.max_message_size);
+        let (pages, most) = (Arc::clone(&self.pages), settings.limits.max_message_size);
         let secrets = settings.secret_fields();
         let queue = OutboundQueue::new(id.clone(), key, status, most, self.queue_size, pages, secrets);
-        let link = SessionLink { queue: Arc::new(queue.timed_by(settings.codec_timing)), signal };
+        let link = SessionLink { queue: Arc::new(queue.timed_by(settings.timing.codec_timing)), signal };
         lock(&self.sessions).insert(id.clone(), Some(link));
     }
 

@@ -162,7 +162,8 @@ fn other_threads_reach_a_driven_engine_and_wake_it() {
 
 #[test]
 fn a_driven_engine_keeps_the_time_when_its_deadlines_are_kept() {
-    let settings = acceptor().with(|s: &mut SessionSettings| s.logout_timeout = Duration::from_millis(300));
+    let settings =
+        acceptor().with(|s: &mut SessionSettings| s.timing.logout_timeout = Duration::from_millis(300));
     let (app, _log) = Scripted::venue();
     let mut venue = Engine::builder().accept(anywhere(), settings).driven(app).unwrap();
     let address = venue.addresses()[0];

@@ -44,7 +44,7 @@ fn start(
     change: impl FnOnce(&mut Initiation),
 ) -> (Engine<Trader>, Receiver<FailedAttempt>) {
     LazyLock::force(&LINES);
-    let settings = initiator().with(|s| s.logon_timeout = Duration::from_millis(300));
+    let settings = initiator().with(|s| s.timing.logon_timeout = Duration::from_millis(300));
     let mut initiation = Initiation::new(settings, "", 1);
     initiation.hosts = hosts.iter().map(|(host, port)| ((*host).to_owned(), *port)).collect();
     initiation.reconnect_interval = Duration::from_secs(3600);

@@ -125,7 +125,8 @@ fn a_logon_with_a_wrong_checksum_is_closed_unless_its_session_does_not_check_it(
         .accept(anywhere(), acceptor())
         .accept_any(anywhere(), |id| {
             let validates = id.target_comp_id() == "STRICT";
-            let change = |s: &mut SessionSettings| (s.id, s.validate_checksum) = (id.clone(), validates);
+            let change =
+                |s: &mut SessionSettings| (s.id, s.validation.validate_checksum) = (id.clone(), validates);
             Some(acceptor().with(change).into())
         })
         .start(app)
@@ -137,7 +138,7 @@ fn a_logon_with_a_wrong_checksum_is_closed_unless_its_session_does_not_check_it(
     venue.stop().unwrap();
 
     let (app, _log) = Recorder::venue();
-    let lax = acceptor().with(|s| s.validate_checksum = false);
+    let lax = acceptor().with(|s| s.validation.validate_checksum = false);
     let venue = Engine::builder().accept(anywhere(), lax).start(app).unwrap();
     assert!(log_on(venue.addresses()[0], "TRADER").receive().contains("|35=A|"));
     venue.stop().unwrap();

@@ -5,6 +5,7 @@ mod support;
 
 use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use fixbolt::session::{Role, SessionSettings};
@@ -72,7 +73,7 @@ impl Host {
 
 /// Returns a session that waits for an hour between its attempts, for these hosts.
 fn initiation(settings: SessionSettings, hosts: &[&Host]) -> Initiation {
-    let settings = settings.with(|s| s.reset_on_logon = true);
+    let settings = settings.with(|s| s.reset.reset_on_logon = true);
     let mut initiation = Initiation::new(settings, "127.0.0.1", 1);
     initiation.hosts = hosts.iter().map(|host| ("127.0.0.1".to_owned(), host.address().port())).collect();
     initiation.reconnect_interval = LONG;
@@ -102,7 +103,7 @@ fn a_backup_host_is_reached_in_the_same_attempt_however_the_first_one_fails() {
     ];
     for (end, fail) in fails {
         let (primary, backup) = (Host::new(), Host::new());
-        let settings = initiator().with(|s| s.logon_timeout = Duration::from_millis(200));
+        let settings = initiator().with(|s| s.timing.logon_timeout = Duration::from_millis(200));
         let (trader, log) = start(initiation(settings, &[&primary, &backup]));
         fail(&primary);
         let peer = backup.accept();
@@ -196,7 +197,8 @@ fn by_priority_a_backup_is_kept_until_it_is_time_to_start_over() {
 fn the_options_of_sockets_reach_the_connections_of_sessions() {
     for (inline, answered) in [(true, 0), (false, 1)] {
         let host = Host::new();
-        let mut initiation = initiation(initiator().with(|s| s.max_garbled_messages = Some(1)), &[&host]);
+        let mut initiation =
+            initiation(initiator().with(|s| s.limits.max_garbled_messages = NonZeroU32::new(1)), &[&host]);
         initiation.socket.out_of_band_inline = inline;
         let (trader, _log) = start(initiation);
         let mut peer = host.accept();

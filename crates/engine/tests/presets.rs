@@ -152,7 +152,7 @@ fn below_the_floor_a_logon_is_refused_with_the_accepted_values() {
 #[test]
 fn a_venue_with_a_heart_bt_int_of_its_own_answers_with_it_and_the_initiator_follows() {
     let venue = session("heartbeat-own", ACCEPTOR).settings;
-    let trader = counterparty(&venue).with(|s| s.heart_bt_int = 5);
+    let trader = counterparty(&venue).with(|s| s.timing.heart_bt_int = 5);
     let mut pair = Pair::new((trader, Quiet), (venue, Quiet)).unwrap();
     pair.connect();
     let before = pair.initiator.numbers();

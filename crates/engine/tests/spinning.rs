@@ -112,8 +112,8 @@ fn a_spinning_worker_obeys_commands_connects_again_and_stops_although_nobody_ans
     let engine = spinning().accept(anywhere(), acceptor()).start(app).unwrap();
     // A session that is added while it runs.
     let settings = initiator().with(|s| {
-        s.reset_on_logon = true;
-        (s.logon_timeout, s.logout_timeout) = (quick, quick);
+        s.reset.reset_on_logon = true;
+        (s.timing.logon_timeout, s.timing.logout_timeout) = (quick, quick);
     });
     let mut initiation = Initiation::new(settings, "127.0.0.1", host.local_addr().unwrap().port());
     initiation.reconnect_interval = Duration::from_millis(1);

@@ -58,7 +58,7 @@ fn a_template_refuses_a_counterparty_whose_session_cannot_be_opened() {
     let wrong = |id: &SessionId| {
         let settings = acceptor().with(|s| {
             s.id = id.clone();
-            s.timestamp_precision = 4;
+            s.limits.max_message_size = 1;
         });
         Some(Acceptance::from(settings))
     };

@@ -114,7 +114,7 @@ fn a_restart_continues_with_the_numbers_and_the_journal() {
 
 #[test]
 fn an_initiator_that_resets_is_logged_on_by_its_counterparty() {
-    let settings = settings(Role::Initiator).with(|s| s.reset_on_logon = true);
+    let settings = settings(Role::Initiator).with(|s| s.reset.reset_on_logon = true);
     let mut trader = TestSession::new(settings, Book::default()).unwrap();
     for _ in 0..2 {
         trader.log_on();
@@ -144,9 +144,9 @@ fn a_session_that_resets_its_sequence_numbers_can_log_on_again_and_again() {
     for role in [Role::Acceptor, Role::Initiator] {
         for when in ["logon", "logout", "disconnect"] {
             let settings = settings(role).with(|s| {
-                s.reset_on_logon = when == "logon";
-                s.reset_on_logout = when == "logout";
-                s.reset_on_disconnect = when == "disconnect";
+                s.reset.reset_on_logon = when == "logon";
+                s.reset.reset_on_logout = when == "logout";
+                s.reset.reset_on_disconnect = when == "disconnect";
             });
             let mut side = TestSession::new(settings, Book::default()).unwrap();
             for _ in 0..3 {

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody};
@@ -22,7 +23,7 @@ fn venue(change: impl FnOnce(&mut SessionSettings)) -> (Engine<Recorder>, Log, P
 }
 
 fn limited(settings: &mut SessionSettings) {
-    settings.max_outbound_rate = Rate::new(MOST as u32, WINDOW);
+    settings.throttle.max_outbound_rate = Rate::new(MOST as u32, WINDOW);
 }
 
 fn post(sender: &mut Sender, name: &str) {
@@ -88,8 +89,8 @@ fn answers_wait_for_their_window_and_no_message_is_lost() {
 #[test]
 fn a_message_of_another_thread_is_refused_with_the_reason_if_the_session_does_that() {
     let (venue, log, mut peer) = venue(|s| {
-        s.max_outbound_rate = Rate::new(2, Duration::from_secs(3600));
-        s.outbound_throttle = OutboundThrottle::Refuse;
+        s.throttle.max_outbound_rate = Rate::new(2, Duration::from_secs(3600));
+        s.throttle.outbound_throttle = OutboundThrottle::Refuse;
     });
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     for name in ["a", "b", "c"] {
@@ -108,8 +109,8 @@ fn a_message_of_another_thread_is_refused_with_the_reason_if_the_session_does_th
 #[test]
 fn a_counterparty_that_sends_too_much_is_told_and_logged_out() {
     let (venue, log, mut peer) = venue(|s| {
-        s.max_inbound_rate = Rate::new(2, Duration::from_secs(3600));
-        s.inbound_throttle = InboundThrottle::Disconnect;
+        s.throttle.max_inbound_rate = Rate::new(2, Duration::from_secs(3600));
+        s.throttle.inbound_throttle = InboundThrottle::Disconnect;
     });
     for name in ["a", "b", "c"] {
         peer.send("D", &format!("11={name}"));
@@ -127,8 +128,8 @@ fn a_counterparty_that_sends_too_much_is_told_and_logged_out() {
 #[test]
 fn what_was_requested_is_read_in_its_time_and_none_of_it_is_refused() {
     let (venue, _log, mut peer) = venue(|s| {
-        s.max_inbound_rate = Rate::new(MOST as u32, WINDOW);
-        s.max_resent_rate_factor = 1;
+        s.throttle.max_inbound_rate = Rate::new(MOST as u32, WINDOW);
+        s.throttle.max_resent_rate_factor = NonZeroU32::MIN;
     });
     peer.seq = 24;
     peer.send("D", "11=o24");

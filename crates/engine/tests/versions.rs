@@ -71,8 +71,8 @@ fn settings((version, application): Versions, role: Role) -> SessionSettings {
     let (ours, theirs) = if role == Role::Acceptor { ("VENUE", "TRADER") } else { ("TRADER", "VENUE") };
     SessionSettings::new(SessionId::new(version, ours, theirs).unwrap(), role).with(|s| {
         s.default_appl_ver_id = application;
-        s.reset_on_logon = true;
-        s.outbound_policy = Some(Policy::standard());
+        s.reset.reset_on_logon = true;
+        s.validation.outgoing = Some(Policy::standard());
     })
 }
 

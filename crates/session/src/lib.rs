@@ -50,13 +50,17 @@ pub use limits::throttle::{InboundThrottle, InvalidRate, ORDER_MSG_TYPES, Outbou
 pub use send::draft::{Draft, Handle};
 pub use settings::behavior::Compatibility;
 pub use settings::check::{SettingRange, WrongSetting, wrong_settings};
+pub use settings::delay_multiplier::{DelayMultiplier, InvalidDelayMultiplier};
 pub use settings::dictionaries::{FixtDictionaries, SessionDictionary};
 pub use settings::heart_bt_int::{AcceptedHeartBtInt, InvalidHeartBtInt};
+pub use settings::limits::{LimitSettings, OutboundWatermarks};
 pub use settings::logon_fields::{LogonFields, Secret};
-pub use settings::{
-    ReplayInterleave, ResendOverLimit, Role, SessionSettings, TestMessageIndicator, TooLowAtLogon,
-    WhileLoggedOff,
-};
+pub use settings::resend::{ReplayInterleave, ResendOverLimit, ResendSettings, WhileLoggedOff};
+pub use settings::reset::{ResetSettings, TooLowAtLogon};
+pub use settings::throttle::ThrottleSettings;
+pub use settings::timing::TimingSettings;
+pub use settings::validation::{TestMessageIndicator, ValidationSettings};
+pub use settings::{Role, SessionSettings};
 pub use state::Phase;
 pub use state::status::{SessionState, StatusCell};
 pub use store::waker::{SessionWaker, WorkerWaker};

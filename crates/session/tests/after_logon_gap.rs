@@ -1,5 +1,6 @@
 //! Sending after a Logon before which messages are missing: R-LOGON-21.
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
@@ -152,7 +153,7 @@ fn nothing_waits_where_engines_send_at_once_or_nothing_could_be_read_back() {
 
 #[test]
 fn a_horizon_keeps_what_waits() {
-    let mut side = over(Box::new(MemoryStore::new()), |s| s.resend_horizon = Some(1));
+    let mut side = over(Box::new(MemoryStore::new()), |s| s.resend.resend_horizon = NonZeroU64::new(1));
     side.log_on(0, 5, "");
     for n in 0..5 {
         side.send(0, &format!("o{n}"), 1).unwrap();

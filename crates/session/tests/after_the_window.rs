@@ -76,9 +76,9 @@ fn an_order_after_an_edge_that_does_not_reset_is_executed() {
 #[test]
 fn an_order_after_an_edge_is_not_executed_if_a_setting_resets_the_numbers() {
     for change in [
-        (|s| s.reset_on_logout = true) as fn(&mut SessionSettings),
-        |s| s.reset_on_disconnect = true,
-        |s| s.reset_on_logon = true,
+        (|s| s.reset.reset_on_logout = true) as fn(&mut SessionSettings),
+        |s| s.reset.reset_on_disconnect = true,
+        |s| s.reset.reset_on_logon = true,
     ] {
         let mut side = before_the_edge_with("FIX.4.4:US->PEER", ScheduleReset::Never, change);
         assert_eq!(kinds(&side.say(0, "35=D|34=3|11=after|")), "j5");
@@ -89,7 +89,8 @@ fn an_order_after_an_edge_is_not_executed_if_a_setting_resets_the_numbers() {
 #[test]
 fn an_order_after_the_edge_does_not_count_as_an_error_of_the_counterparty() {
     for id in ["FIX.4.1:US->PEER", "FIX.4.4:US->PEER"] {
-        let mut side = before_the_edge_with(id, ScheduleReset::AtStart, |s| s.disconnect_on_error = true);
+        let mut side =
+            before_the_edge_with(id, ScheduleReset::AtStart, |s| s.validation.disconnect_on_error = true);
         side.say(0, "35=D|34=3|11=after|");
         side.say(0, "35=5|34=4|");
         let end = side.disconnect(0);

@@ -28,7 +28,7 @@ struct End {
 impl End {
     fn new(id: &str, role: Role) -> Self {
         let settings = settings_of(id, role)
-            .with(|s| (s.outbound_buffer_size, s.max_message_size) = (16 * 1024, 8 * 1024));
+            .with(|s| (s.limits.outbound_buffer_size, s.limits.max_message_size) = (16 * 1024, 8 * 1024));
         let mut side = Side::with_app(Count::default(), vec![settings]);
         side.connect(0);
         Self { side, socket: Vec::new(), inbox: Vec::new() }

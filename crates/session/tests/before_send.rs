@@ -130,7 +130,7 @@ fn a_message_that_is_too_large_afterwards_is_refused() {
 fn messages_are_seen_once_also_if_they_wait_or_are_sent_again() {
     let count = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&count);
-    let throttled = |s: &mut SessionSettings| s.max_outbound_rate = Some("1/1000".parse().unwrap());
+    let throttled = |s: &mut SessionSettings| s.throttle.max_outbound_rate = Some("1/1000".parse().unwrap());
     let mut side = with(throttled, move |message| {
         if message.msg_type() == b"D" {
             let n = seen.fetch_add(1, Ordering::Relaxed) + 1;

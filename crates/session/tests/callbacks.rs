@@ -246,7 +246,7 @@ fn an_application_that_fails_at_its_store_halts_the_session() {
 #[test]
 fn messages_written_in_on_resume_wait_for_the_logon() {
     let app = App { resume: Box::new(|resume| order(resume.turn(), "morning").map(drop)), ..App::default() };
-    let settings = settings("A", Role::Acceptor).with(|s| s.while_logged_off = WhileLoggedOff::Keep);
+    let settings = settings("A", Role::Acceptor).with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep);
     let mut side = Side::with_app(app, vec![settings]);
     side.connect(0);
     side.say(0, "35=A|34=1|98=0|108=30|");

@@ -1,6 +1,7 @@
 //! Callbacks that write messages at unexpected moments: in events that they cause themselves,
 //! before the logon is complete, during a replay, and to a session that is halted.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, MsgType, NewBody, SeqNum, Tag};
@@ -18,15 +19,15 @@ fn logged_on(begin_string: &str) -> Side<App> {
 }
 
 fn keeping(settings: SessionSettings) -> SessionSettings {
-    settings.with(|s| s.while_logged_off = WhileLoggedOff::Keep)
+    settings.with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep)
 }
 
 /// Adds a policy that warns of each sent message without a field that the dictionary requires.
 fn warning(settings: SessionSettings) -> SessionSettings {
     settings.with(|s| {
         s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
-        s.policy = Policy::ignoring();
-        s.outbound_policy = Some(Policy::ignoring().with(Check::RequiredField, Action::Warn));
+        s.validation.incoming = Policy::ignoring();
+        s.validation.outgoing = Some(Policy::ignoring().with(Check::RequiredField, Action::Warn));
     })
 }
 
@@ -236,7 +237,8 @@ fn a_logon_is_not_answered_when_what_on_logon_caused_has_closed_the_connection()
 #[test]
 fn no_callback_can_write_to_a_halted_session() {
     let app = App { message: Box::new(|_, _| Err(Failure::new("bug"))), ..App::default() };
-    let own = keeping(settings("A", Role::Acceptor)).with(|s| s.max_delivery_attempts = 1);
+    let own =
+        keeping(settings("A", Role::Acceptor)).with(|s| s.limits.max_delivery_attempts = NonZeroU32::MIN);
     let mut side = Side::with_app(app, vec![own]);
     side.connect(0);
     side.say(0, "35=A|34=1|98=0|108=30|");
@@ -286,7 +288,7 @@ fn what_on_resend_writes_follows_the_replay_once() {
 #[test]
 fn back_pressure_and_too_large_outside_a_message_are_the_callbacks_failure() {
     for (size, outbox, why) in [(7_000, 16, "the outbox is full"), (70_000, 1024, "larger than ")] {
-        let own = settings("A", Role::Acceptor).with(|s| s.outbound_buffer_size = outbox * 1024);
+        let own = settings("A", Role::Acceptor).with(|s| s.limits.outbound_buffer_size = outbox * 1024);
         let mut side = Side::with_app(App::default(), vec![own]);
         side.connect(0);
         side.app.event = Box::new(move |event, turn| {

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
+use fixbolt_codec::{BodySink, Key, MsgType, NewBody, Precision};
 use fixbolt_conformance::testing::{App, BEGIN, Scratch, Side, kinds, settings_of, value};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
@@ -84,12 +84,15 @@ fn judged(messages: &[String]) -> Vec<(String, String)> {
     reports
 }
 
-fn of(begin_string: &str, digits: u8) -> SessionSettings {
+fn of(begin_string: &str, precision: Precision) -> SessionSettings {
     settings_of(&format!("{begin_string}:US->A"), Role::Acceptor).with(|s| {
-        s.timestamp_precision = digits;
-        s.while_logged_off = WhileLoggedOff::Keep;
+        s.timing.timestamp_precision = precision;
+        s.resend.while_logged_off = WhileLoggedOff::Keep;
     })
 }
+
+const PRECISIONS: [Precision; 5] =
+    [Precision::Seconds, Precision::Millis, Precision::Micros, Precision::Nanos, Precision::Picos];
 
 // R-RESEND-3, R-SEND-3
 #[test]
@@ -99,8 +102,8 @@ fn a_message_that_is_sent_again_after_a_restart_is_not_later_originally_than_now
     let seconds = [60, 1, 0].map(Duration::from_secs);
     let parts = [456_789, 789, 1].map(Duration::from_nanos);
     for begin_string in ["FIX.4.2", "FIX.4.4"] {
-        for before in [0, 3, 6, 9, 12] {
-            for after in [0, 3, 6, 9, 12] {
+        for before in PRECISIONS {
+            for after in PRECISIONS {
                 let scratch = Scratch::new("clock-set-back");
                 let mut run = Run::begin(scratch.store(), FIRST, of(begin_string, before));
                 let kept = run.send("kept", &[]).unwrap();
@@ -117,7 +120,7 @@ fn a_message_that_is_sent_again_after_a_restart_is_not_later_originally_than_now
                         (value(message, "11").unwrap().to_owned(), value(message, "52").unwrap().to_owned())
                     });
                     assert_eq!(again[0].0, "kept", "{kept}");
-                    assert_eq!(again[1..], expected, "{begin_string} {before} {after} {by:?}");
+                    assert_eq!(again[1..], expected, "{begin_string} {before:?} {after:?} {by:?}");
                 }
             }
         }
@@ -127,8 +130,8 @@ fn a_message_that_is_sent_again_after_a_restart_is_not_later_originally_than_now
 #[test]
 fn a_message_that_was_written_during_a_replay_and_lost_with_the_connection_is_no_exception() {
     let scratch = Scratch::new("clock-set-back-replay");
-    let small = || of("FIX.4.4", 3).with(|s| s.outbound_buffer_size = 16 * 1024);
-    let mut run = Run::begin(scratch.store(), FIRST, small().with(|s| s.max_message_size = 8 * 1024));
+    let small = || of("FIX.4.4", Precision::Millis).with(|s| s.limits.outbound_buffer_size = 16 * 1024);
+    let mut run = Run::begin(scratch.store(), FIRST, small().with(|s| s.limits.max_message_size = 8 * 1024));
     run.connect();
     let count = 40;
     for n in 0..count {
@@ -155,7 +158,7 @@ fn a_message_that_was_written_during_a_replay_and_lost_with_the_connection_is_no
 // R-SEND-5
 #[test]
 fn header_fields_of_the_application_change_nothing_and_it_cannot_write_the_times_itself() {
-    let mut run = Run::begin(Box::new(MemoryStore::new()), FIRST, of("FIX.4.4", 3));
+    let mut run = Run::begin(Box::new(MemoryStore::new()), FIRST, of("FIX.4.4", Precision::Millis));
     run.connect();
     run.send("resend", &[(Key::new(50), b"desk"), (Key::new(97), b"Y")]).unwrap();
     for (tag, value) in [(43, &b"Y"[..]), (52, b"20300101-00:00:00"), (122, b"20300101-00:00:00")] {

@@ -30,7 +30,7 @@ fn nanos(operation: CodecOperation, nanos: u64, messages: u64) -> CodecTime {
 
 #[test]
 fn every_message_of_a_connection_is_timed_by_two_readings_of_the_clock() {
-    let mut side = side(|s| s.codec_timing = Some(CLOCK));
+    let mut side = side(|s| s.timing.codec_timing = Some(CLOCK));
     for connection in [1, 2] {
         let logon = if connection == 1 { 1 } else { 4 };
         assert_eq!(kinds(&side.log_on(0, logon, "")), "A");
@@ -45,7 +45,7 @@ fn every_message_of_a_connection_is_timed_by_two_readings_of_the_clock() {
 
 #[test]
 fn a_message_that_waits_for_others_is_decoded_when_it_arrives_and_when_it_is_due() {
-    let mut side = side(|s| s.codec_timing = Some(CLOCK));
+    let mut side = side(|s| s.timing.codec_timing = Some(CLOCK));
     side.log_on(0, 1, "");
     assert_eq!(kinds(&side.say(0, "35=D|34=3|11=b|")), "2");
     assert_eq!(kinds(&side.say(0, "35=D|34=2|11=a|43=Y|122=20260101-00:00:00|")), "88");
@@ -74,7 +74,7 @@ impl WireObserver for Slow {
 
 #[test]
 fn an_observer_of_the_wire_is_not_part_of_decoding() {
-    let mut side = side(|s| s.codec_timing = Some(CLOCK)).observed_by(Arc::new(Slow));
+    let mut side = side(|s| s.timing.codec_timing = Some(CLOCK)).observed_by(Arc::new(Slow));
     side.log_on(0, 1, "");
     side.say(0, "35=D|34=2|11=a|");
     side.disconnect(0);

@@ -1,6 +1,7 @@
 //! Messages whose BodyLength and CheckSum are right, and in which the length of a data field is
 //! wrong: they are not garbled, but rejected like any other message with a wrong value.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use fixbolt_codec::{Tag, Version};
@@ -71,7 +72,7 @@ fn an_order_with_a_wrong_data_length_is_rejected_and_uses_its_number_in_every_co
             for (tag, wrong) in WRONG {
                 let change = |s: &mut SessionSettings| {
                     s.compatibility = compatibility;
-                    s.policy = policy_of(compatibility);
+                    s.validation.incoming = policy_of(compatibility);
                     s.dictionary = dictionary.clone();
                 };
                 for mut side in logged_on(change) {
@@ -95,7 +96,7 @@ fn a_wrong_data_length_in_header_or_trailer_of_any_message_is_rejected() {
         for (name, dictionary) in dictionaries() {
             let change = |s: &mut SessionSettings| {
                 s.compatibility = compatibility;
-                s.policy = policy_of(compatibility);
+                s.validation.incoming = policy_of(compatibility);
                 s.dictionary = dictionary.clone();
             };
             for mut side in logged_on(change) {
@@ -137,7 +138,7 @@ fn a_message_with_a_wrong_data_length_reaches_the_application_if_the_policy_does
         for action in [Action::Warn, Action::Ignore] {
             let change = |s: &mut SessionSettings| {
                 s.dictionary = dictionary.clone();
-                s.policy = Policy::standard().with(Check::DataLength, action);
+                s.validation.incoming = Policy::standard().with(Check::DataLength, action);
             };
             for mut side in logged_on(change) {
                 for (seq, (tag, wrong)) in (2..).zip(&WRONG[..4]) {
@@ -150,7 +151,9 @@ fn a_message_with_a_wrong_data_length_reaches_the_application_if_the_policy_does
                 assert!(answer[0].contains("|371=355|") && answer[0].contains("|373=17|"), "{answer:?}");
             }
         }
-        for mut side in logged_on(|s| (s.dictionary, s.policy) = (dictionary.clone(), Policy::tolerant())) {
+        for mut side in
+            logged_on(|s| (s.dictionary, s.validation.incoming) = (dictionary.clone(), Policy::tolerant()))
+        {
             let answer = side.say(0, &order(2, "a", "", WRONG[0].1));
             assert_eq!(kinds(&answer), "3", "tolerant rejects it: {answer:?}");
         }
@@ -163,7 +166,7 @@ fn a_wrong_data_length_is_rejected_if_only_syntax_is_checked() {
     let syntax = [Check::TagSyntax, Check::EmptyValue, Check::DataLength];
     let policy = syntax.into_iter().fold(Policy::ignoring(), |policy, one| policy.with(one, Action::Reject));
     for (name, dictionary) in dictionaries() {
-        for mut side in logged_on(|s| (s.dictionary, s.policy) = (dictionary.clone(), policy)) {
+        for mut side in logged_on(|s| (s.dictionary, s.validation.incoming) = (dictionary.clone(), policy)) {
             let answer = side.say(0, &order(2, "a", "", "354=2|355=abc|"));
             assert!(answer[0].contains("|45=2|371=354|372=D|373=5|"), "{name}: {answer:?}");
             assert_eq!(side.app.got, [""; 0], "{name}");
@@ -182,7 +185,7 @@ fn a_logon_with_a_wrong_data_length_is_an_invalid_logon_for_both_roles() {
                 for length in ["2", "7", "80"] {
                     let mut side = side(role, |s| {
                         s.compatibility = compatibility;
-                        s.policy = policy_of(compatibility);
+                        s.validation.incoming = policy_of(compatibility);
                         s.dictionary = dictionary.clone();
                     });
                     let sent = side.log_on(0, 1, &format!("95={length}|96=abcdef|"));
@@ -229,7 +232,7 @@ fn a_message_after_a_gap_with_a_wrong_data_length_waits_and_is_rejected_when_it_
 /// Each is shorter than any field that is right, and there are more than a session has memory for.
 #[test]
 fn a_message_of_empty_fields_is_not_garbled_either() {
-    for mut side in logged_on(|s| s.max_garbled_messages = Some(1)) {
+    for mut side in logged_on(|s| s.limits.max_garbled_messages = NonZeroU32::new(1)) {
         let answer = side.say(0, &order(2, "a", "", &"|".repeat(20_000)));
         assert!(answer[0].contains("|45=2|371=40|372=D|373=17|"), "{answer:?}");
         let answer = side.say(0, &order(3, "b", "", &"=|".repeat(20_000)));

@@ -277,7 +277,7 @@ fn worlds() -> Vec<World> {
                     let id = SessionId::new(version, "US", "PEER").unwrap();
                     let settings = SessionSettings::new(id, role).with(|s| {
                         s.compatibility = compatibility;
-                        s.policy = compatibility.validation();
+                        s.validation.incoming = compatibility.validation();
                         s.default_appl_ver_id = (version == Version::Fixt11).then_some(Version::Fix50Sp2);
                         s.dictionary =
                             if has_dictionary { dictionary.clone() } else { SessionDictionary::None };

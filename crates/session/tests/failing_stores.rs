@@ -125,7 +125,7 @@ impl Intercept<MemoryStore> for Full {
 fn sequence_numbers_that_could_not_be_raised_at_once_in_a_store_that_lost_them_are_raised_later() {
     let refuses = Arc::new(AtomicBool::new(false));
     let store = Intercepted::new(MemoryStore::new(), Full(Arc::clone(&refuses)));
-    let mut side = over(Box::new(store), |settings| settings.while_logged_off = WhileLoggedOff::Keep);
+    let mut side = over(Box::new(store), |settings| settings.resend.while_logged_off = WhileLoggedOff::Keep);
     side.log_on(0, 1, "");
     assert_eq!(orders(&mut side, 2..=4), "888");
     side.disconnect(0);
@@ -251,7 +251,7 @@ fn faulty(change: fn(&mut SessionSettings)) -> (Side, Arc<Mutex<Faults>>) {
 }
 
 fn keep(settings: &mut SessionSettings) {
-    settings.while_logged_off = WhileLoggedOff::Keep;
+    settings.resend.while_logged_off = WhileLoggedOff::Keep;
 }
 
 fn poisoned(side: &mut Side) {
@@ -445,7 +445,8 @@ fn messages_that_a_damaged_store_has_lost_are_told() {
     for damaged in [false, true] {
         let forgetful = Forgetful::default();
         let store = Intercepted::new(MemoryStore::new(), forgetful.clone());
-        let all = vec![settings("A", Role::Acceptor).with(|s| s.while_logged_off = WhileLoggedOff::Keep)];
+        let all =
+            vec![settings("A", Role::Acceptor).with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep)];
         let mut side = Side::on_store(Box::new(store), all);
         side.send(0, "a", 1).unwrap();
         side.send(0, "b", 1).unwrap();

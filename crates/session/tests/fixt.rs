@@ -211,7 +211,8 @@ fn a_reject_says_as_which_version_a_message_was_read_that_did_not_name_it() {
 
 #[test]
 fn an_unsupported_version_is_only_warned_of_if_the_policy_says_so() {
-    let mut side = side(|s| s.policy = s.policy.with(Check::ApplicationVersion, Action::Warn));
+    let mut side =
+        side(|s| s.validation.incoming = s.validation.incoming.with(Check::ApplicationVersion, Action::Warn));
     log_on(&mut side, "1137=9|");
     assert_eq!(kinds(&side.say(0, &order(&side, 2, "1128=7|", ""))), "8");
 }
@@ -219,7 +220,7 @@ fn an_unsupported_version_is_only_warned_of_if_the_policy_says_so() {
 // R-FIXT-6
 #[test]
 fn a_message_of_another_version_names_it_when_it_is_sent_and_when_it_is_sent_again() {
-    let mut side = side(|s| s.outbound_policy = Some(Policy::standard()));
+    let mut side = side(|s| s.validation.outgoing = Some(Policy::standard()));
     log_on(&mut side, "1137=9|");
     let time = side.time();
     let send = |side: &mut Side, version: Option<Version>, display: bool| {
@@ -276,8 +277,9 @@ fn settings_whose_versions_do_not_fit_open_no_session() {
 #[test]
 fn a_counterparty_that_reads_a_type_as_another_version_is_told_which_one_it_has() {
     for entry in ["1130=6", "1130=7"] {
-        let mut side =
-            side(|s| s.outbound_policy = Some(Policy::standard().with(Check::RequiredField, Action::Ignore)));
+        let mut side = side(|s| {
+            s.validation.outgoing = Some(Policy::standard().with(Check::RequiredField, Action::Ignore))
+        });
         log_on(&mut side, &format!("384=2|372=8|385=R|{entry}|372=D|385=R|1130=9|1137=9|"));
         let out = side.say(0, &order(&side, 2, "", ""));
         assert!(kinds(&out) == "8" && out[0].contains("|1128=9|"), "{entry}: {out:?}");

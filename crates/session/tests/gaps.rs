@@ -1,6 +1,7 @@
 //! Gaps: messages that arrive too early are checked when they are due, and are discarded with the
 //! connection and by a reset.
 
+use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use fixbolt_conformance::testing::{Side, kinds, settings};
@@ -181,7 +182,7 @@ fn a_gap_fill_that_begins_before_the_number_that_is_due_counts_for_the_rest() {
 // R-SEQRESET-3
 #[test]
 fn a_gap_fill_counts_for_no_more_than_was_requested() {
-    let mut side = logged_on(|s| s.closed_resend_interval = true);
+    let mut side = logged_on(|s| s.resend.closed_resend_interval = true);
     assert_eq!(requested(&mut side, &["35=0|34=3|", "35=0|34=5|"]), ["2-2"]);
     side.say(0, &again(&side, 2));
     assert_eq!(numbers(&side).0, 4);
@@ -237,7 +238,7 @@ fn an_answer_that_goes_on_after_a_request_of_the_counterparty_is_no_failure() {
 
 /// A session that sends one message a second again and was asked for 30: its own requests wait.
 fn asked_for_thirty() -> Side {
-    let mut side = logged_on(|s| s.max_replay_rate = Some(1));
+    let mut side = logged_on(|s| s.resend.max_replay_rate = NonZeroU32::new(1));
     assert_eq!(orders(&mut side, 2..=31).len(), 30);
     side.tell(0, "35=2|34=32|7=2|16=31|");
     side
@@ -284,7 +285,7 @@ fn the_answer_to_another_request_is_no_failure_of_one_that_has_not_left() {
 
 #[test]
 fn redundant_requests_do_not_prolong_the_time_for_the_answer() {
-    let mut side = logged_on(|s| s.send_redundant_resend_requests = true);
+    let mut side = logged_on(|s| s.resend.send_redundant_resend_requests = true);
     let mut asked = 0;
     for seq in 5..50 {
         side.pass(Duration::from_secs(5));
@@ -299,8 +300,8 @@ fn redundant_requests_do_not_prolong_the_time_for_the_answer() {
 #[test]
 fn a_redundant_request_for_more_than_the_one_before_is_not_answered_too_late_before_it_leaves() {
     let mut side = logged_on(|s| {
-        (s.send_redundant_resend_requests, s.closed_resend_interval) = (true, true);
-        (s.max_resend_requests, s.max_replay_rate) = (1, Some(1));
+        (s.resend.send_redundant_resend_requests, s.resend.closed_resend_interval) = (true, true);
+        (s.resend.max_resend_requests, s.resend.max_replay_rate) = (NonZeroU32::MIN, NonZeroU32::new(1));
         s.compatibility = Compatibility::QuickFix;
     });
     assert_eq!(orders(&mut side, 2..=61).len(), 60);
@@ -333,8 +334,9 @@ fn a_sequence_reset_ends_the_withholding_of_messages_behind_a_gap_before_the_log
 #[test]
 fn answers_to_several_earlier_requests_do_not_count_as_the_answer_to_the_last_one() {
     let mut side = logged_on(|s| {
-        (s.resend_request_chunk_size, s.max_resend_requests) = (Some(11), 2);
-        s.send_redundant_resend_requests = true;
+        (s.resend.resend_request_chunk_size, s.resend.max_resend_requests) =
+            (NonZeroU64::new(11), NonZeroU32::new(2).unwrap());
+        s.resend.send_redundant_resend_requests = true;
     });
     let asked = |side: &mut Side, fields: &str| requests(&side.say(0, fields));
     assert_eq!(asked(&mut side, "35=D|11=ord49|34=49|"), ["2-12"]);

@@ -136,7 +136,7 @@ impl Peer {
 
 fn peer(fills: fn(u64) -> bool, merges: bool, random: u64, percent: u64) -> Peer {
     let settings = settings("PEER", Role::Acceptor);
-    let most = settings.max_resend_requests - 1;
+    let most = settings.resend.max_resend_requests.get() - 1;
     let side = Side::new(vec![settings]).logged_on();
     Peer {
         side,

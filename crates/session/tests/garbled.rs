@@ -1,6 +1,7 @@
 //! Garbled messages in sessions that reject them, and messages with a wrong CheckSum in sessions
 //! that do not check it.
 
+use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use fixbolt_codec::{Message, SeqNum, Version};
@@ -23,7 +24,7 @@ fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
 /// A session that is logged on and rejects garbled messages.
 fn rejecting(change: impl FnOnce(&mut SessionSettings)) -> Side {
     logged_on(|s| {
-        s.reject_garbled_message = true;
+        s.validation.reject_garbled_message = true;
         change(s);
     })
 }
@@ -131,7 +132,7 @@ fn a_garbled_message_is_ignored_if_its_length_is_wrong_or_its_header_is_not_of_t
         assert_eq!(kinds(&side.take(0)), "", "{}", garbled.escape_ascii());
         assert_eq!(next_in(&side), 2);
     }
-    let mut side = rejecting(|s| s.check_comp_id = false);
+    let mut side = rejecting(|s| s.validation.check_comp_id = false);
     side.hear(0, &with_wrong_sum(message("FIX.4.4", "35=D|34=2|49=OTHER|")));
     assert_eq!(kinds(&side.take(0)), "3");
 }
@@ -147,7 +148,7 @@ fn a_garbled_reject_is_not_rejected_and_a_garbled_logon_or_sequence_reset_uses_n
 
 #[test]
 fn a_garbled_message_before_the_logon_is_not_answered() {
-    let mut side = side(Role::Acceptor, |s| s.reject_garbled_message = true);
+    let mut side = side(Role::Acceptor, |s| s.validation.reject_garbled_message = true);
     side.connect(0);
     assert_eq!(kinds(&say_garbled(&mut side, "35=A|34=1|98=0|108=30|")), "");
     assert!(side.next(0).close);
@@ -187,7 +188,7 @@ fn rejects_of_garbled_messages_are_as_limited_as_other_answers() {
         bytes.extend(side.wire(0, &format!("35=D|34={}|11=o|", n + 1)));
         bytes
     };
-    let mut side = rejecting(|s| s.max_session_message_rate = Some(10));
+    let mut side = rejecting(|s| s.limits.max_session_message_rate = NonZeroU32::new(10));
     let mut next = 2;
     for _ in 0..6 {
         for _ in 0..11 {
@@ -201,7 +202,7 @@ fn rejects_of_garbled_messages_are_as_limited_as_other_answers() {
     let why = Misbehavior::SessionMessageRate { limit: 10 };
     assert_eq!(ended(&mut side), Some(SessionEnd::PeerMisbehaved(why)));
 
-    let mut side = rejecting(|s| s.max_session_journal_growth = Some(10_000));
+    let mut side = rejecting(|s| s.limits.max_session_journal_growth = NonZeroU64::new(10_000));
     let mut next = 2;
     while !side.next(0).close && next < 1000 {
         let pair = bytes(&side, next);
@@ -215,7 +216,7 @@ fn rejects_of_garbled_messages_are_as_limited_as_other_answers() {
 
 #[test]
 fn a_garbled_message_that_is_rejected_ends_the_connection_if_any_rejected_message_does() {
-    let mut side = rejecting(|s| s.disconnect_on_error = true);
+    let mut side = rejecting(|s| s.validation.disconnect_on_error = true);
     let answer = say_garbled(&mut side, "35=D|34=2|11=a|");
     assert_eq!(kinds(&answer), "35");
     assert_eq!(kinds(&side.say(0, "35=5|34=3|")), "");
@@ -229,8 +230,8 @@ fn a_garbled_message_that_is_rejected_ends_the_connection_if_any_rejected_messag
 #[test]
 fn a_wrong_checksum_counts_as_right_if_it_is_not_checked() {
     let mut side = logged_on(|s| {
-        s.validate_checksum = false;
-        s.max_garbled_messages = Some(2);
+        s.validation.validate_checksum = false;
+        s.limits.max_garbled_messages = NonZeroU32::new(2);
     });
     for seq in 2..12 {
         assert_eq!(kinds(&say_garbled(&mut side, &format!("35=D|34={seq}|11=o|"))), "8");
@@ -244,7 +245,7 @@ fn a_wrong_checksum_counts_as_right_if_it_is_not_checked() {
 
 #[test]
 fn what_else_makes_a_message_garbled_is_still_checked() {
-    let mut side = logged_on(|s| s.validate_checksum = false);
+    let mut side = logged_on(|s| s.validation.validate_checksum = false);
     let too_long = side.wire(0, "35=D|34=2|11=a|").iter().copied().filter(|byte| *byte != b'a').collect();
     for garbled in [too_long, message("FIX.4.4", "34=2|35=0|49=PEER|56=US|")] {
         side.hear(0, &with_wrong_sum(garbled));
@@ -256,7 +257,7 @@ fn what_else_makes_a_message_garbled_is_still_checked() {
 #[test]
 fn a_logon_with_a_wrong_checksum_names_its_session_which_accepts_it_only_if_it_does_not_check() {
     for (validate, answer) in [(true, ""), (false, "A")] {
-        let mut side = side(Role::Acceptor, |s| s.validate_checksum = validate);
+        let mut side = side(Role::Acceptor, |s| s.validation.validate_checksum = validate);
         let logon = with_wrong_sum(side.wire(0, "35=A|34=1|98=0|108=30|"));
         let id = "FIX.4.4:US->PEER".parse().unwrap();
         assert_eq!(identify(&logon), Identity::LogonWithWrongCheckSum(id));
@@ -293,7 +294,7 @@ fn an_application_resumes_after_messages_with_a_wrong_checksum_and_after_rejecte
         // The rejected message is not in the store.
         (true, &[(1, false), (3, false)]),
     ] {
-        let mut side = rejecting(|s| s.validate_checksum = validate);
+        let mut side = rejecting(|s| s.validation.validate_checksum = validate);
         say_garbled(&mut side, "35=D|34=2|11=a|");
         side.say(0, "35=D|34=3|11=b|");
         let mut side = side.handed_to(Reader::default());

@@ -85,7 +85,7 @@ fn drop_copies_of_two_venues_are_read_by_the_order_in_which_each_sends_its_group
 #[test]
 fn what_differs_is_told_if_the_policy_asks_for_it() {
     let policy = Policy::standard().with(Check::GroupAsSent, Action::Warn);
-    let mut side = desk(&[453, 802], |s| s.policy = policy);
+    let mut side = desk(&[453, 802], |s| s.validation.incoming = policy);
     for (n, group) in [AS_SENT, ORDERED].into_iter().enumerate() {
         side.say(0, &format!("35=8|34={}|{REPORT}{group}", n + 2));
     }
@@ -118,7 +118,7 @@ fn a_group_in_another_order_is_rejected_and_the_application_learns_what_would_ac
 fn a_message_of_ours_is_refused_for_its_order_unless_the_group_is_as_sent() {
     let fields = "37=O|17=E|150=0|39=0|55=IBM|54=1|38=100|151=100|14=0|6=0|453=1|452=1|447=D|448=ME|";
     for (groups, refused) in [(&[][..], true), (&[453, 802], false)] {
-        let mut side = desk(groups, |s| s.outbound_policy = Some(Policy::standard()));
+        let mut side = desk(groups, |s| s.validation.outgoing = Some(Policy::standard()));
         side.app.sends = Some(fields);
         side.say(0, &format!("35=8|34=2|{REPORT}{ORDERED}"));
         let text = side.app.refused.map(|error| error.to_string());

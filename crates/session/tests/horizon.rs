@@ -1,6 +1,7 @@
-//! How far back messages are sent again: `SessionSettings::resend_horizon`.
+//! How far back messages are sent again: `ResendSettings::resend_horizon`.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
@@ -8,13 +9,13 @@ use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore};
 use fixbolt_session::store::{Record, Store, StoreError};
-use fixbolt_session::{Event, OpenError, Role, SessionKey, SessionSettings, Unreached, WhileLoggedOff};
+use fixbolt_session::{Event, Role, SessionKey, SessionSettings, Unreached, WhileLoggedOff};
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
 fn over(store: Box<dyn Store>, horizon: u64, change: fn(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", Role::Acceptor).with(|s| {
-        s.resend_horizon = Some(horizon);
+        s.resend.resend_horizon = NonZeroU64::new(horizon);
         change(s);
     });
     Side::on_store(store, vec![settings])
@@ -178,8 +179,8 @@ fn a_store_that_keeps_no_messages_is_not_asked_and_both_reasons_are_reported() {
 
 /// With an outbox of 16 KiB one message at a time is sent again.
 fn small(settings: &mut SessionSettings) {
-    settings.outbound_buffer_size = 16 * 1024;
-    settings.max_message_size = 8 * 1024;
+    settings.limits.outbound_buffer_size = 16 * 1024;
+    settings.limits.max_message_size = 8 * 1024;
 }
 
 /// Passes a ResendRequest to the session, which can write nothing yet.
@@ -229,7 +230,8 @@ fn a_second_request_during_a_replay_is_answered_by_the_horizon_of_the_first() {
 // R-STORE-4
 #[test]
 fn messages_kept_while_logged_off_are_sent_within_the_horizon_and_reported_beyond_it() {
-    let mut side = over(Box::new(MemoryStore::new()), 4, |s| s.while_logged_off = WhileLoggedOff::Keep);
+    let mut side =
+        over(Box::new(MemoryStore::new()), 4, |s| s.resend.while_logged_off = WhileLoggedOff::Keep);
     for _ in 0..10 {
         side.send(0, "kept", 1).unwrap();
     }
@@ -246,8 +248,8 @@ fn messages_kept_while_logged_off_are_sent_within_the_horizon_and_reported_beyon
 #[test]
 fn messages_written_between_our_logon_and_its_answer_are_all_sent() {
     let settings = settings("PEER", Role::Initiator).with(|s| {
-        s.resend_horizon = Some(2);
-        s.while_logged_off = WhileLoggedOff::Keep;
+        s.resend.resend_horizon = NonZeroU64::new(2);
+        s.resend.while_logged_off = WhileLoggedOff::Keep;
     });
     let mut side = Side::new(vec![settings]);
     side.connect(0);
@@ -259,10 +261,7 @@ fn messages_written_between_our_logon_and_its_answer_are_all_sent() {
 }
 
 #[test]
-fn the_setting_is_at_least_one_and_a_report_names_it() {
-    let none = settings("PEER", Role::Acceptor).with(|s| s.resend_horizon = Some(0));
-    let opened = Side::new(vec![]).open(none);
-    assert!(matches!(opened, Err(OpenError::Setting(why)) if why.contains("at least 1")), "{opened:?}");
+fn a_report_names_the_setting() {
     let why = Unreached::BeyondHorizon { horizon: 100 };
     assert_eq!(
         Event::Unreached { begin: SeqNum(1), end: SeqNum(7), why }.to_string(),
@@ -306,7 +305,7 @@ fn told(all: SessionSettings) -> (Side, impl Fn() -> Vec<u64>) {
 fn the_store_is_told_the_horizon_when_it_is_opened_and_to_keep_everything_during_a_replay() {
     const ALL: u64 = u64::MAX;
     let own = settings("PEER", Role::Acceptor).with(|s| {
-        s.resend_horizon = Some(5);
+        s.resend.resend_horizon = NonZeroU64::new(5);
         small(s);
     });
     let (mut side, told) = told(own.clone());
@@ -338,8 +337,8 @@ fn the_store_is_told_the_horizon_when_it_is_opened_and_to_keep_everything_during
 #[test]
 fn the_store_is_told_the_horizon_again_when_a_halt_has_ended() {
     let own = settings("PEER", Role::Acceptor).with(|s| {
-        s.resend_horizon = Some(5);
-        s.while_logged_off = WhileLoggedOff::Keep;
+        s.resend.resend_horizon = NonZeroU64::new(5);
+        s.resend.while_logged_off = WhileLoggedOff::Keep;
     });
     let (mut side, told) = told(own);
     assert_eq!(told(), [5]);
@@ -357,7 +356,8 @@ fn a_store_is_told_nothing_without_a_horizon_and_to_keep_everything_until_our_lo
     request(&mut side, 1, 0);
     side.disconnect(0);
     assert_eq!(told(), []);
-    let (mut side, told) = self::told(settings("PEER", Role::Initiator).with(|s| s.resend_horizon = Some(9)));
+    let (mut side, told) =
+        self::told(settings("PEER", Role::Initiator).with(|s| s.resend.resend_horizon = NonZeroU64::new(9)));
     side.connect(0);
     assert_eq!(told(), [9, u64::MAX]);
     side.say(0, "35=A|34=1|98=0|108=30|");
@@ -508,7 +508,7 @@ fn a_session_survives_its_close_in_a_directory_or_if_each_logon_resets_it() {
     for (side, survives) in [
         (over(on_disk, 5, |_| {}), true),
         (over(in_memory(), 5, |_| {}), false),
-        (over(in_memory(), 5, |s| s.reset_on_logon = true), true),
+        (over(in_memory(), 5, |s| s.reset.reset_on_logon = true), true),
     ] {
         assert_eq!(side.sessions().survives_close(KEY), survives);
     }

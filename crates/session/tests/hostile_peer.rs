@@ -47,10 +47,10 @@ fn a_message_garbled_in_a_replay_is_requested_again_once_and_not_for_each_messag
 // R-RESET-11
 #[test]
 fn a_counterparty_that_never_logs_on_resets_nothing_at_the_end_of_its_connection() {
-    let mut side = logged_on(|settings| settings.reset_on_disconnect = true);
+    let mut side = logged_on(|settings| settings.reset.reset_on_disconnect = true);
     side.disconnect(0);
     assert_eq!(side.numbers(0), Some((SeqNum(1), SeqNum(1))));
-    let mut side = acceptor(|settings| settings.reset_on_disconnect = true);
+    let mut side = acceptor(|settings| settings.reset.reset_on_disconnect = true);
     let numbers = (Some(SeqNum(7)), Some(SeqNum(9)));
     side.set_numbers(0, numbers, "test").unwrap();
     for refused in ["", "35=D|34=1|11=early|", "35=A|34=7|98=1|108=30|", "35=A|34=1|98=0|108=30|"] {
@@ -113,7 +113,7 @@ fn every_answer_of_the_session_layer_fits_into_the_smallest_message_size() {
 // R-REJECT-1
 #[test]
 fn what_a_reject_quotes_is_bounded() {
-    let mut side = logged_on(|settings| settings.outbound_buffer_size = 16 * 1024);
+    let mut side = logged_on(|settings| settings.limits.outbound_buffer_size = 16 * 1024);
     let long = "9".repeat(15_000);
     for (seq, field) in [(2, format!("{long}=1|")), (3, format!("115={long}|1000=|"))] {
         let out = side.say(0, &format!("35=D|34={seq}|{field}"));
@@ -159,7 +159,7 @@ fn a_max_message_size_of_zero_limits_nothing() {
 
 #[test]
 fn our_own_limit_holds_for_what_we_send() {
-    let mut side = logged_on(|settings| settings.max_message_size = 8192);
+    let mut side = logged_on(|settings| settings.limits.max_message_size = 8192);
     assert_eq!(side.send(0, "a", 8192), Err(SendError::TooLarge { limit: 8192 }));
     assert_eq!(side.send(0, "a", 8000), Ok(Accepted::Numbered(SeqNum(2))));
 }
@@ -167,7 +167,7 @@ fn our_own_limit_holds_for_what_we_send() {
 // R-LIMIT-4
 #[test]
 fn the_connection_of_a_counterparty_that_reads_nothing_ends_without_a_busy_loop() {
-    let mut side = logged_on(|settings| settings.outbound_buffer_size = 16 * 1024);
+    let mut side = logged_on(|settings| settings.limits.outbound_buffer_size = 16 * 1024);
     for seq in 2.. {
         let bytes = side.wire(0, &format!("35=D|34={seq}|11={}|", "x".repeat(1000)));
         if side.hear(0, &bytes) == 0 {
@@ -291,7 +291,7 @@ fn the_rest_of_the_bytes_is_as_old_after_the_message_before_it_was_consumed() {
 // R-GAP-5
 #[test]
 fn messages_that_waited_for_a_gap_free_their_room() {
-    let mut side = logged_on(|settings| settings.reorder_buffer_size = 300);
+    let mut side = logged_on(|settings| settings.limits.reorder_buffer_size = 300);
     for n in 1..200 {
         assert_eq!(order(&mut side, 2 * n + 1, false), "2");
         assert_eq!(order(&mut side, 2 * n, true), "88");
@@ -311,7 +311,7 @@ fn messages_that_waited_long_for_a_gap_are_not_late() {
 // R-RESEND-8
 #[test]
 fn a_second_requested_range_does_not_replace_the_first() {
-    let mut side = logged_on(|settings| settings.outbound_buffer_size = 16 * 1024);
+    let mut side = logged_on(|settings| settings.limits.outbound_buffer_size = 16 * 1024);
     for n in 0..6 {
         side.send(0, &format!("m{n}"), 3000).unwrap();
         side.take(0);
@@ -328,7 +328,7 @@ fn a_second_requested_range_does_not_replace_the_first() {
 
 #[test]
 fn a_logout_that_ends_the_session_does_not_wait_for_a_replay() {
-    let mut side = logged_on(|settings| settings.outbound_buffer_size = 16 * 1024);
+    let mut side = logged_on(|settings| settings.limits.outbound_buffer_size = 16 * 1024);
     for n in 0..6 {
         side.send(0, &format!("m{n}"), 3000).unwrap();
         side.take(0);
@@ -389,7 +389,7 @@ fn after_an_answered_logout_only_resend_requests_are_served() {
 // R-LOGOUT-4
 #[test]
 fn a_logout_that_arrives_too_early_waits_for_everything_before_it() {
-    let mut side = logged_on(|settings| settings.reorder_buffer_size = 250);
+    let mut side = logged_on(|settings| settings.limits.reorder_buffer_size = 250);
     assert_eq!(order(&mut side, 3, false), "2");
     // 4 and the Logout do not fit any more.
     let big = "x".repeat(200);
@@ -427,7 +427,7 @@ fn a_wall_clock_set_back_does_not_make_resent_messages_invalid() {
 #[test]
 fn what_was_written_before_the_logon_was_answered_follows_it() {
     let mut settings = settings("PEER", Role::Initiator);
-    settings.while_logged_off = WhileLoggedOff::Keep;
+    settings.resend.while_logged_off = WhileLoggedOff::Keep;
     let mut side = Side::new(vec![settings]);
     side.connect(0);
     side.send(0, "early", 1).unwrap();
@@ -439,7 +439,7 @@ fn what_was_written_before_the_logon_was_answered_follows_it() {
 
 #[test]
 fn sends_at_full_speed_leave_room_for_answers() {
-    let mut side = logged_on(|settings| settings.outbound_buffer_size = 64 * 1024);
+    let mut side = logged_on(|settings| settings.limits.outbound_buffer_size = 64 * 1024);
     while side.send(0, "x", 1000).is_ok() {}
     let queued = side.writable(0).len();
     assert!((30_000..=33_000).contains(&queued), "{queued}");
@@ -460,7 +460,7 @@ fn a_reject_is_never_rejected() {
 // R-HEARTBEAT-8
 #[test]
 fn without_heartbeats_nothing_is_due_and_a_test_request_is_answered() {
-    let mut side = acceptor(|s| s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
+    let mut side = acceptor(|s| s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
     side.connect(0);
     assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "A");
     assert_eq!(side.next(0).deadline, None);
@@ -510,7 +510,7 @@ fn a_resend_request_that_arrives_too_early_uses_no_sequence_number_even_if_repea
 #[test]
 fn a_kept_message_that_is_larger_than_the_counterparty_accepts_is_gap_filled() {
     let mut settings = settings("PEER", Role::Initiator);
-    settings.while_logged_off = WhileLoggedOff::Keep;
+    settings.resend.while_logged_off = WhileLoggedOff::Keep;
     let mut side = Side::new(vec![settings]);
     side.connect(0);
     side.send(0, "large", 3000).unwrap();
@@ -523,8 +523,8 @@ fn a_kept_message_that_is_larger_than_the_counterparty_accepts_is_gap_filled() {
 
 #[test]
 fn settings_that_cannot_work_are_refused() {
-    let changes: [fn(&mut SessionSettings); 3] =
-        [|s| s.test_request_percent = 0, |s| s.max_delivery_attempts = 0, |s| s.outbound_buffer_size = 1000];
+    let changes: [fn(&mut SessionSettings); 2] =
+        [|s| s.limits.outbound_buffer_size = 1000, |s| s.limits.max_message_size = 1000];
     for change in changes {
         let mut settings = settings("PEER", Role::Acceptor);
         change(&mut settings);

@@ -1,5 +1,6 @@
 //! A counterparty that sends more application messages than it may.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ fn orders(side: &Side, from: u64, to: u64) -> Vec<u8> {
 // R-LIMIT-6
 #[test]
 fn each_message_more_than_a_window_allows_is_rejected_and_not_delivered() {
-    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("3/100")));
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = Some(rate("3/100")));
     let bytes = orders(&side, 2, 8);
     side.hear(0, &bytes);
     let answers = side.take(0);
@@ -61,9 +62,9 @@ fn each_message_more_than_a_window_allows_is_rejected_and_not_delivered() {
 fn the_reason_is_8_where_the_version_or_the_dictionary_has_it() {
     let reason = |version, dictionary, default| {
         let mut side = side(version, |s| {
-            (s.max_inbound_rate, s.dictionary) = (Some(rate("1")), dictionary);
+            (s.throttle.max_inbound_rate, s.dictionary) = (Some(rate("1")), dictionary);
             s.default_appl_ver_id = default;
-            s.policy = fixbolt_dictionary::Policy::ignoring();
+            s.validation.incoming = fixbolt_dictionary::Policy::ignoring();
         });
         side.say(0, "35=D|34=2|11=a|");
         side.say(0, "35=D|34=3|11=b|").remove(0)
@@ -99,7 +100,7 @@ fn the_reason_is_8_where_the_version_or_the_dictionary_has_it() {
 // R-BUSINESS-2
 #[test]
 fn a_business_message_reject_is_not_answered_with_another_one() {
-    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("1")));
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = Some(rate("1")));
     assert_eq!(kinds(&side.say(0, "35=j|34=2|45=1|372=8|380=0|")), "8");
     assert_eq!(kinds(&side.say(0, "35=j|34=3|45=1|372=8|380=0|58=why|")), "");
     assert_eq!(side.numbers(0).unwrap().0, SeqNum(4));
@@ -108,7 +109,7 @@ fn a_business_message_reject_is_not_answered_with_another_one() {
 
 #[test]
 fn the_session_layer_does_not_count() {
-    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("1/1000")));
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = Some(rate("1/1000")));
     for n in 2..50 {
         assert_eq!(kinds(&side.say(0, &format!("35=1|34={n}|112=x|"))), "0");
     }
@@ -118,7 +119,7 @@ fn the_session_layer_does_not_count() {
 
 #[test]
 fn what_was_requested_again_does_not_count_and_what_waited_behind_the_gap_is_not_too_many() {
-    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("2/100")));
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = Some(rate("2/100")));
     // 2 to 21 are missing; 22 and on come two in 100 ms, and are kept.
     for n in 22..42 {
         side.say(0, &format!("35=D|34={n}|11=o{n}|"));
@@ -137,7 +138,7 @@ fn what_was_requested_again_does_not_count_and_what_waited_behind_the_gap_is_not
 
 #[test]
 fn a_counterparty_does_not_evade_the_limit_with_poss_dup_flags_or_gaps_or_connections() {
-    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("2")));
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = Some(rate("2")));
     let time = side.time();
     let marked: Vec<u8> =
         (2..=6).flat_map(|n| side.wire(0, &format!("35=D|34={n}|43=Y|122={time}|11=o{n}|"))).collect();
@@ -159,7 +160,7 @@ fn a_counterparty_does_not_evade_the_limit_with_poss_dup_flags_or_gaps_or_connec
 
 #[test]
 fn a_message_that_the_application_puts_off_counts_once() {
-    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("2/100")));
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = Some(rate("2/100")));
     side.app.mood = Mood::NotNow;
     let bytes = orders(&side, 2, 10);
     assert_eq!(side.hear(0, &bytes), 0);
@@ -177,7 +178,8 @@ fn a_message_that_the_application_puts_off_counts_once() {
 #[test]
 fn a_counterparty_that_sends_too_much_is_logged_out_if_the_session_does_that() {
     let mut side = logged_on(|s| {
-        (s.max_inbound_rate, s.inbound_throttle) = (Some(rate("3/100")), InboundThrottle::Disconnect);
+        (s.throttle.max_inbound_rate, s.throttle.inbound_throttle) =
+            (Some(rate("3/100")), InboundThrottle::Disconnect);
     });
     let bytes = orders(&side, 2, 8);
     side.hear(0, &bytes);
@@ -203,7 +205,8 @@ fn a_counterparty_that_sends_too_much_is_logged_out_if_the_session_does_that() {
 #[test]
 fn one_message_too_many_is_followed_by_an_ordinary_logout() {
     let mut side = logged_on(|s| {
-        (s.max_inbound_rate, s.inbound_throttle) = (Some(rate("1")), InboundThrottle::Disconnect);
+        (s.throttle.max_inbound_rate, s.throttle.inbound_throttle) =
+            (Some(rate("1")), InboundThrottle::Disconnect);
     });
     let bytes = orders(&side, 2, 3);
     side.hear(0, &bytes);
@@ -217,7 +220,8 @@ fn one_message_too_many_is_followed_by_an_ordinary_logout() {
 #[test]
 fn a_flood_is_answered_only_as_long_as_the_journal_may_grow_for_it() {
     let mut side = logged_on(|s| {
-        (s.max_inbound_rate, s.max_session_journal_growth) = (Some(rate("1")), Some(100_000));
+        (s.throttle.max_inbound_rate, s.limits.max_session_journal_growth) =
+            (Some(rate("1")), NonZeroU64::new(100_000));
     });
     let bytes = orders(&side, 2, 5000);
     side.hear(0, &bytes);
@@ -238,8 +242,9 @@ fn in_no_window_are_more_delivered_and_nothing_below_the_limit_is_rejected() {
     };
     for _ in 0..40 {
         let (most, window) = (1 + below(6) as usize, 1 + below(20));
-        let mut side =
-            logged_on(|s| s.max_inbound_rate = Rate::new(most as u32, Duration::from_millis(window)));
+        let mut side = logged_on(|s| {
+            s.throttle.max_inbound_rate = Rate::new(most as u32, Duration::from_millis(window))
+        });
         let mut delivered: Vec<u64> = Vec::new();
         let window = window * 1_000_000;
         for n in 2..400 {
@@ -268,7 +273,7 @@ fn gap_kept_open(side: &mut Side, ahead: u64) -> u64 {
 
 #[test]
 fn a_gap_that_is_kept_open_saves_up_no_places() {
-    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("5")));
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = Some(rate("5")));
     let next = gap_kept_open(&mut side, 100_000);
     let bytes = orders(&side, next, next + 1999);
     side.hear(0, &bytes);
@@ -281,7 +286,7 @@ fn a_gap_that_is_kept_open_saves_up_no_places() {
 
 #[test]
 fn what_waits_behind_a_gap_is_judged_by_when_it_arrived() {
-    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("5")));
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = Some(rate("5")));
     let next = gap_kept_open(&mut side, 700);
     // All at once, ten minutes after the gap began.
     let bytes = orders(&side, 701, 2699);
@@ -299,7 +304,7 @@ fn what_waits_behind_a_gap_is_judged_by_when_it_arrived() {
 
 #[test]
 fn one_that_waits_behind_a_gap_is_not_refused_because_of_those_that_fill_it_later() {
-    let mut side = logged_on(|s| s.max_inbound_rate = Some(rate("5")));
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = Some(rate("5")));
     assert_eq!(kinds(&side.say(0, "35=D|34=7|11=o7|")), "2");
     let mut answers = String::new();
     for n in 2..7 {

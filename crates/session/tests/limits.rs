@@ -1,5 +1,6 @@
 //! What a counterparty may cost a session, and what happens when it costs more.
 
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,7 +65,7 @@ fn one_call_processes_no_further_message_after_64_kib() {
 
 #[test]
 fn garbled_pieces_count_as_messages_do() {
-    let mut side = logged_on(|s| s.max_garbled_messages = None);
+    let mut side = logged_on(|s| s.limits.max_garbled_messages = None);
     let piece = b"8=FIX.4.4\x019=60000\x01";
     let bytes: Vec<u8> = piece.iter().copied().cycle().take(64 * 1024 * 2).collect();
     let used = side.receive(0, &bytes);
@@ -199,7 +200,7 @@ fn a_thousand_session_layer_messages_a_second_are_allowed_and_so_are_any_number_
 
 #[test]
 fn gap_fills_that_we_requested_do_not_count_as_a_flood() {
-    let mut side = logged_on(|s| s.max_session_message_rate = Some(10));
+    let mut side = logged_on(|s| s.limits.max_session_message_rate = NonZeroU32::new(10));
     assert_eq!(kinds(&side.say(0, "35=D|34=1000|11=late|")), "2");
     for n in 2..900u64 {
         let fill = format!("35=4|34={n}|43=Y|122={}|123=Y|36={}|", side.time(), n + 1);
@@ -214,7 +215,8 @@ fn gap_fills_that_we_requested_do_not_count_as_a_flood() {
 #[test]
 fn what_we_requested_does_not_count_as_a_flood_after_a_message_was_left_for_the_next_connection() {
     let mut side = logged_on(|s| {
-        (s.max_session_message_rate, s.logout_timeout) = (Some(10), Duration::from_secs(60));
+        (s.limits.max_session_message_rate, s.timing.logout_timeout) =
+            (NonZeroU32::new(10), Duration::from_secs(60));
     });
     assert_eq!(kinds(&side.say(0, "35=D|34=1000|11=late|")), "2");
     side.log_out(0, "bye").unwrap();
@@ -236,7 +238,7 @@ fn what_we_requested_does_not_count_as_a_flood_after_a_message_was_left_for_the_
 // R-LIMIT-3
 #[test]
 fn journal_growth_because_of_session_layer_messages_is_bounded_over_connections() {
-    let mut side = logged_on(|s| s.max_session_journal_growth = Some(1 << 20));
+    let mut side = logged_on(|s| s.limits.max_session_journal_growth = NonZeroU64::new(1 << 20));
     let id = "x".repeat(60_000);
     let mut next = 2;
     while !side.next(0).close {
@@ -263,7 +265,7 @@ fn journal_growth_because_of_session_layer_messages_is_bounded_over_connections(
 fn resets_of_one_connection_after_another_are_bounded_too() {
     let resets = |flag: &str, change: fn(&mut SessionSettings)| {
         let mut side = side(Role::Acceptor, |s| {
-            s.max_session_journal_growth = Some(1 << 20);
+            s.limits.max_session_journal_growth = NonZeroU64::new(1 << 20);
             change(s);
         });
         let logged_on = (0..1000).filter(|_| {
@@ -277,16 +279,16 @@ fn resets_of_one_connection_after_another_are_bounded_too() {
     };
     let bounded = 10..20;
     assert!(bounded.contains(&resets("141=Y|", |_| {})));
-    assert!(bounded.contains(&resets("", |s| s.reset_on_logon = true)));
-    assert!(bounded.contains(&resets("", |s| s.reset_on_logout = true)));
-    assert!(bounded.contains(&resets("", |s| s.reset_on_disconnect = true)));
+    assert!(bounded.contains(&resets("", |s| s.reset.reset_on_logon = true)));
+    assert!(bounded.contains(&resets("", |s| s.reset.reset_on_logout = true)));
+    assert!(bounded.contains(&resets("", |s| s.reset.reset_on_disconnect = true)));
 }
 
 #[test]
 fn session_layer_messages_behind_a_gap_count_unless_they_fill_it() {
     for (begin, message) in [(500, "35=1|112=t|"), (1, "35=1|112=t|"), (1, "35=4|123=Y|36=2|"), (2, "35=0|")]
     {
-        let mut side = logged_on(|s| s.max_session_message_rate = Some(10));
+        let mut side = logged_on(|s| s.limits.max_session_message_rate = NonZeroU32::new(10));
         assert_eq!(kinds(&side.say(0, "35=D|34=1000|11=late|")), "2");
         let floods = (0..1000).any(|n| {
             let number = if begin == 2 { 2 + n } else { begin };
@@ -302,7 +304,7 @@ fn session_layer_messages_behind_a_gap_count_unless_they_fill_it() {
 #[test]
 fn messages_that_the_session_rejects_count_and_those_for_the_application_do_not() {
     let mut side = logged_on(|s| {
-        s.max_session_journal_growth = Some(1 << 20);
+        s.limits.max_session_journal_growth = NonZeroU64::new(1 << 20);
         s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
     });
     let text = "x".repeat(60_000);
@@ -332,7 +334,7 @@ fn heart_bt_int_must_be_accepted() {
         (AcceptedHeartBtInt { min: 5, max: 10, zero: true }, [0, 7], [11, 1]),
     ] {
         for (seconds, is_good) in good.map(|n| (n, true)).into_iter().chain(bad.map(|n| (n, false))) {
-            let mut side = side(Role::Acceptor, |s| s.accepted_heart_bt_int = accepted);
+            let mut side = side(Role::Acceptor, |s| s.timing.accepted_heart_bt_int = accepted);
             side.connect(0);
             let out = side.say(0, &format!("35=A|34=1|98=0|108={seconds}|"));
             assert_eq!(kinds(&out), if is_good { "A" } else { "5" }, "{accepted} {seconds}");
@@ -363,7 +365,7 @@ fn no_heartbeats_and_up_to_an_hour_are_accepted_by_default_in_every_compatibilit
 #[test]
 fn an_initiator_accepts_its_own_heart_bt_int_in_the_answer() {
     for (answer, out) in [("7200", ""), ("60", ""), ("3601", "5")] {
-        let mut side = side(Role::Initiator, |s| s.heart_bt_int = 7200);
+        let mut side = side(Role::Initiator, |s| s.timing.heart_bt_int = 7200);
         side.connect(0);
         assert_eq!(kinds(&side.take(0)), "A");
         assert_eq!(kinds(&side.say(0, &format!("35=A|34=1|98=0|108={answer}|"))), out, "{answer}");
@@ -372,7 +374,7 @@ fn an_initiator_accepts_its_own_heart_bt_int_in_the_answer() {
 
 #[test]
 fn a_counterparty_that_does_not_read_is_disconnected_even_without_heartbeats() {
-    let mut side = side(Role::Acceptor, |s| s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
+    let mut side = side(Role::Acceptor, |s| s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
     side.connect(0);
     side.say(0, "35=A|34=1|98=0|108=0|");
     assert_eq!(side.next(0).deadline, None);
@@ -392,7 +394,7 @@ fn a_counterparty_that_does_not_read_is_disconnected_even_without_heartbeats() {
 
 #[test]
 fn a_counterparty_that_reads_slowly_but_all_is_not_disconnected() {
-    let mut side = logged_on(|s| s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
+    let mut side = logged_on(|s| s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
     for next in 2..102 {
         let order = side.wire(0, &format!("35=D|34={next}|11=ord|"));
         side.hear(0, &order);

@@ -51,7 +51,7 @@ fn our_logons_have_max_message_size_since_fix_4_2_except_where_engines_compare_t
         let change = |s: &mut SessionSettings| {
             version(s, of);
             s.compatibility = compatibility;
-            s.max_message_size = 70_000;
+            s.limits.max_message_size = 70_000;
         };
         let logon = connect(&mut side(Role::Initiator, change));
         let mut acceptor = side(Role::Acceptor, change);
@@ -83,7 +83,7 @@ fn a_logon_for_tests_is_refused_in_production_and_the_reverse() {
             (Any, "464=Y|", None),
             (Any, "", None),
         ] {
-            let mut side = side(role, |s| s.test_message_indicator = setting);
+            let mut side = side(role, |s| s.validation.test_message_indicator = setting);
             let logon = if role == Role::Initiator { connect(&mut side) } else { String::new() };
             let out = match role {
                 Role::Acceptor => side.log_on(0, 1, field),
@@ -124,7 +124,7 @@ fn a_logon_with_a_number_that_is_too_low_is_tolerated_never_once_or_always() {
         for (setting, results) in
             [(Refused, ["5", "5"]), (AcceptedOnce, [accepted, "5"]), (Accepted, [accepted, accepted])]
         {
-            let mut side = side(role, |s| s.tolerate_low_msg_seq_num_at_logon = setting);
+            let mut side = side(role, |s| s.reset.tolerate_low_msg_seq_num_at_logon = setting);
             set(&mut side, 7, 1);
             for result in results {
                 assert_eq!(too_low(&mut side, role), result, "{role:?} {setting:?}");
@@ -150,7 +150,7 @@ fn a_logon_with_a_number_that_is_too_low_is_tolerated_never_once_or_always() {
 #[test]
 fn tolerance_is_recorded_and_an_operators_change_grants_it_again() {
     let mut side =
-        side(Role::Acceptor, |s| s.tolerate_low_msg_seq_num_at_logon = TooLowAtLogon::AcceptedOnce);
+        side(Role::Acceptor, |s| s.reset.tolerate_low_msg_seq_num_at_logon = TooLowAtLogon::AcceptedOnce);
     set(&mut side, 7, 1);
     assert_eq!(too_low(&mut side, Role::Acceptor), "A");
     let note = "the counterparty's Logon has MsgSeqNum 3, and 7 was expected: it may have lost its store";
@@ -171,7 +171,8 @@ fn tolerance_is_recorded_and_an_operators_change_grants_it_again() {
 
 #[test]
 fn zero_is_never_tolerated() {
-    let mut side = side(Role::Acceptor, |s| s.tolerate_low_msg_seq_num_at_logon = TooLowAtLogon::Accepted);
+    let mut side =
+        side(Role::Acceptor, |s| s.reset.tolerate_low_msg_seq_num_at_logon = TooLowAtLogon::Accepted);
     assert_eq!(kinds(&side.log_on(0, 0, "")), "5");
 }
 
@@ -208,7 +209,7 @@ fn a_message_that_is_rejected_ends_the_connection_and_resets_if_the_settings_say
         [(false, false, (3, 3)), (true, false, (3, 4)), (false, true, (1, 1)), (true, true, (1, 1))]
     {
         let mut side = side(Role::Acceptor, |s| {
-            (s.disconnect_on_error, s.reset_on_error) = (disconnect, reset);
+            (s.validation.disconnect_on_error, s.reset.reset_on_error) = (disconnect, reset);
         });
         side.log_on(0, 1, "");
         let out = side.say(0, invalid);
@@ -228,7 +229,7 @@ fn a_message_that_is_rejected_ends_the_connection_and_resets_if_the_settings_say
 // R-RESET-11
 #[test]
 fn reset_on_error_resets_after_any_mistake_that_ends_a_session_but_not_for_a_stranger() {
-    let on = |s: &mut SessionSettings| s.reset_on_error = true;
+    let on = |s: &mut SessionSettings| s.reset.reset_on_error = true;
     let mut logged_on = side(Role::Acceptor, on);
     logged_on.log_on(0, 1, "");
     assert_eq!(kinds(&logged_on.say(0, "35=0|34=1|")), "5");
@@ -249,7 +250,7 @@ fn reset_on_error_resets_after_any_mistake_that_ends_a_session_but_not_for_a_str
 // R-SEND-4
 #[test]
 fn each_message_says_what_was_processed_before_it_if_the_session_wants_that() {
-    let mut side = side(Role::Acceptor, |s| s.enable_last_msg_seq_num_processed = true);
+    let mut side = side(Role::Acceptor, |s| s.resend.enable_last_msg_seq_num_processed = true);
     assert!(side.log_on(0, 1, "")[0].contains("|369=1|"));
     assert!(side.say(0, "35=1|34=2|112=x|")[0].contains("|369=2|"));
     assert!(side.say(0, "35=D|34=3|11=order|")[0].contains("|369=3|"));
@@ -274,7 +275,7 @@ fn what_was_processed_is_not_said_before_fix_4_2_which_does_not_have_the_field()
     ] {
         let mut side = side(Role::Initiator, |s| {
             version(s, begin_string);
-            s.enable_last_msg_seq_num_processed = true;
+            s.resend.enable_last_msg_seq_num_processed = true;
         });
         assert_eq!(connect(&mut side).contains("|369=0|"), has_it, "{begin_string}");
     }
@@ -285,8 +286,8 @@ fn what_was_processed_is_not_said_before_fix_4_2_which_does_not_have_the_field()
 fn an_acceptor_that_decides_heart_bt_int_answers_with_its_own_and_beats_by_it() {
     for theirs in ["1", "30", "9000"] {
         let mut side = side(Role::Acceptor, |s| {
-            s.heart_bt_int = 20;
-            s.heart_bt_int_override = true;
+            s.timing.heart_bt_int = 20;
+            s.timing.heart_bt_int_override = true;
         });
         side.connect(0);
         let answer = side.say(0, &format!("35=A|34=1|98=0|108={theirs}|"));
@@ -298,7 +299,7 @@ fn an_acceptor_that_decides_heart_bt_int_answers_with_its_own_and_beats_by_it() 
         side.wake(0, &[]);
         assert_eq!(kinds(&side.take(0)), "0");
     }
-    let mut initiator = side(Role::Initiator, |s| s.heart_bt_int_override = true);
+    let mut initiator = side(Role::Initiator, |s| s.timing.heart_bt_int_override = true);
     connect(&mut initiator);
     assert_eq!(kinds(&initiator.say(0, "35=A|34=1|98=0|108=4000|")), "5", "it is of acceptors");
 }
@@ -306,7 +307,7 @@ fn an_acceptor_that_decides_heart_bt_int_answers_with_its_own_and_beats_by_it() 
 // R-LOGON-13
 #[test]
 fn an_answer_without_heartbeats_leaves_the_initiator_with_its_own() {
-    let mut side = side(Role::Initiator, |s| s.heart_bt_int = 20);
+    let mut side = side(Role::Initiator, |s| s.timing.heart_bt_int = 20);
     connect(&mut side);
     assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "");
     assert!(side.app.notes.iter().any(|note| note.contains("stays 20 s here")), "{:?}", side.app.notes);

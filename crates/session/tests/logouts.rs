@@ -1,5 +1,6 @@
 //! When a Logout is sent and answered, and how long its answer is awaited.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
@@ -17,7 +18,8 @@ fn asked_again(orders: u32) -> Side {
 }
 
 fn asked_again_with(orders: u32, change: fn(&mut SessionSettings)) -> Side {
-    let settings = settings("PEER", Role::Acceptor).with(|s| s.max_replay_rate = Some(1)).with(change);
+    let settings =
+        settings("PEER", Role::Acceptor).with(|s| s.resend.max_replay_rate = NonZeroU32::new(1)).with(change);
     let mut side = Side::new(vec![settings]).logged_on();
     for _ in 0..orders {
         side.send(0, "x", 1).unwrap();
@@ -163,7 +165,7 @@ fn a_resent_logout_is_not_answered_when_its_sequence_number_is_due() {
 // R-LOGOUT-10
 #[test]
 fn logouts_that_cross_during_a_replay_are_both_sent() {
-    let mut side = logged_on(|settings| settings.outbound_buffer_size = 16 * 1024);
+    let mut side = logged_on(|settings| settings.limits.outbound_buffer_size = 16 * 1024);
     for _ in 0..100 {
         side.send(0, "x", 900).unwrap();
         side.take(0);
@@ -183,7 +185,8 @@ fn logouts_that_cross_during_a_replay_are_both_sent() {
 fn half_of_a_long_timeout_is_for_the_rest_of_a_replay_whoever_logs_out_first() {
     for crosses in [false, true] {
         let mut side = logged_on(|s| {
-            (s.max_replay_rate, s.logout_timeout) = (Some(10), Duration::from_secs(60));
+            (s.resend.max_replay_rate, s.timing.logout_timeout) =
+                (NonZeroU32::new(10), Duration::from_secs(60));
         });
         for _ in 0..1000 {
             side.send(0, "x", 1).unwrap();
@@ -205,7 +208,7 @@ fn half_of_a_long_timeout_is_for_the_rest_of_a_replay_whoever_logs_out_first() {
 
 #[test]
 fn a_reset_at_the_logout_does_not_prolong_it() {
-    let mut side = asked_again_with(50, |s| s.reset_on_logout = true);
+    let mut side = asked_again_with(50, |s| s.reset.reset_on_logout = true);
     side.log_out(0, "bye").unwrap();
     side.tell(0, "35=5|34=3|");
     let closed = (1..200).find(|_| {
@@ -221,7 +224,7 @@ fn a_logout_that_waited_behind_a_gap_is_the_answer_to_one_of_ours() {
         for fill in ["35=4|34=9|36=3|", "35=4|34=2|43=Y|123=Y|36=6|"] {
             let mut side = logged_on(|_| {});
             if resets {
-                side = logged_on(|s| s.reset_on_logout = true);
+                side = logged_on(|s| s.reset.reset_on_logout = true);
             }
             assert_eq!(kinds(&side.say(0, "35=5|34=5|")), "2");
             side.log_out(0, "bye").unwrap();
@@ -263,9 +266,9 @@ fn a_counterparty_that_breaks_a_limit_while_our_logout_waits_for_a_replay_gets_o
     let (at_most_one, garbled) = ("at most 1 messages in 60s", "1 garbled messages in succession");
     for (text, breaks) in [(at_most_one, "35=D|34=4|11=b|"), (garbled, "")] {
         let mut side = asked_again_with(200, |s| {
-            (s.max_inbound_rate, s.inbound_throttle) =
+            (s.throttle.max_inbound_rate, s.throttle.inbound_throttle) =
                 (Rate::new(1, Duration::from_secs(60)), InboundThrottle::Disconnect);
-            s.max_garbled_messages = Some(1);
+            s.limits.max_garbled_messages = NonZeroU32::new(1);
         });
         side.log_out(0, "bye").unwrap();
         side.tell(0, "35=D|34=3|11=a|");
@@ -303,7 +306,10 @@ fn whatever_ends_the_connection_after_our_logout_sends_no_other_one() {
         assert!(matches!(end, Some(SessionEnd::PeerMisbehaved(_))), "{fields}: {end:?}");
     }
     // A gap that is never filled.
-    let mut side = logged_on(|s| (s.max_resend_requests, s.logout_timeout) = (2, Duration::from_secs(200)));
+    let mut side = logged_on(|s| {
+        (s.resend.max_resend_requests, s.timing.logout_timeout) =
+            (NonZeroU32::new(2).unwrap(), Duration::from_secs(200))
+    });
     assert_eq!(kinds(&side.say(0, "35=0|34=9|")), "2");
     side.log_out(0, "bye").unwrap();
     assert_eq!(kinds(&side.take(0)), "5");
@@ -323,7 +329,7 @@ fn whatever_ends_the_connection_after_our_logout_sends_no_other_one() {
 // R-LOGOUT-13
 #[test]
 fn what_is_too_large_after_a_message_that_was_left_requests_nothing() {
-    let mut side = logged_on(|s| s.logout_timeout = Duration::from_secs(10));
+    let mut side = logged_on(|s| s.timing.logout_timeout = Duration::from_secs(10));
     side.app.mood = Mood::NotNow;
     side.log_out(0, "bye").unwrap();
     side.take(0);
@@ -340,7 +346,7 @@ fn what_is_too_large_after_a_message_that_was_left_requests_nothing() {
 // R-LOGOUT-13
 #[test]
 fn the_answer_to_our_logout_is_read_behind_an_order_that_the_application_puts_off() {
-    let mut side = logged_on(|s| s.logout_timeout = Duration::from_secs(10));
+    let mut side = logged_on(|s| s.timing.logout_timeout = Duration::from_secs(10));
     side.app.mood = Mood::NotNow;
     side.log_out(0, "bye").unwrap();
     let bytes = [side.wire(0, "35=D|34=2|11=late|"), side.wire(0, "35=5|34=3|")].concat();
@@ -363,7 +369,7 @@ fn the_answer_to_our_logout_is_read_behind_an_order_that_the_application_puts_of
 // R-LOGOUT-13
 #[test]
 fn a_large_order_that_was_left_in_the_reorder_buffer_holds_up_nothing() {
-    let mut side = logged_on(|s| s.max_message_size = 128 * 1024);
+    let mut side = logged_on(|s| s.limits.max_message_size = 128 * 1024);
     let large = "x".repeat(70_000);
     side.say(0, &format!("35=D|34=3|11=late|58={large}|"));
     side.app.mood = Mood::NotNow;
@@ -384,7 +390,7 @@ fn a_large_order_that_was_left_in_the_reorder_buffer_holds_up_nothing() {
 #[test]
 fn a_logout_that_waited_for_an_order_that_was_left_answers_ours() {
     for resets in [false, true] {
-        let mut side = logged_on(|s| s.reset_on_logout = resets);
+        let mut side = logged_on(|s| s.reset.reset_on_logout = resets);
         assert_eq!(kinds(&side.say(0, "35=5|34=3|")), "2");
         side.log_out(0, "bye").unwrap();
         side.take(0);
@@ -404,7 +410,7 @@ fn a_logout_that_waited_for_an_order_that_was_left_answers_ours() {
 // R-LOGOUT-13
 #[test]
 fn a_slow_replay_after_our_logout_keeps_its_answer_from_nobody() {
-    let mut side = logged_on(|s| s.max_replay_rate = Some(1));
+    let mut side = logged_on(|s| s.resend.max_replay_rate = NonZeroU32::new(1));
     for n in 0..10 {
         side.send(0, &format!("o{n}"), 1).unwrap();
     }
@@ -427,9 +433,9 @@ fn a_slow_replay_after_our_logout_keeps_its_answer_from_nobody() {
 #[test]
 fn what_is_left_is_told_as_lost_whatever_resets_the_numbers_before_the_next_connection() {
     for change in [
-        (|s| s.reset_on_logon = true) as fn(&mut SessionSettings),
-        |s| s.reset_on_logout = true,
-        |s| s.reset_on_disconnect = true,
+        (|s| s.reset.reset_on_logon = true) as fn(&mut SessionSettings),
+        |s| s.reset.reset_on_logout = true,
+        |s| s.reset.reset_on_disconnect = true,
     ] {
         let mut side = logged_on(change);
         side.app.mood = Mood::NotNow;

@@ -26,7 +26,7 @@ fn connect(side: &mut Side) -> String {
 /// An acceptor that has sent an order with MsgSeqNum 2 and a Heartbeat with 3 in an earlier
 /// connection.
 fn with_a_past(next_expected: bool) -> Side {
-    let mut side = side(Role::Acceptor, |s| s.send_next_expected_msg_seq_num = next_expected);
+    let mut side = side(Role::Acceptor, |s| s.resend.send_next_expected_msg_seq_num = next_expected);
     side.log_on(0, 1, "");
     side.send(0, "past", 1).unwrap();
     side.take(0);
@@ -59,7 +59,7 @@ fn a_counterparty_that_misses_nothing_gets_nothing_again() {
 
 #[test]
 fn what_the_application_sends_at_the_logon_follows_what_is_sent_again() {
-    let mut side = side(Role::Acceptor, |s| s.while_logged_off = WhileLoggedOff::Keep);
+    let mut side = side(Role::Acceptor, |s| s.resend.while_logged_off = WhileLoggedOff::Keep);
     side.send(0, "kept", 1).unwrap();
     let bytes = side.wire(0, "35=A|34=1|98=0|108=30|789=1|");
     side.connect(0);
@@ -117,7 +117,7 @@ fn a_next_expected_msg_seq_num_that_is_no_number_is_refused() {
 // R-NEXT-6
 #[test]
 fn a_reset_at_logon_expects_the_first_message_after_both_logons() {
-    let mut side = side(Role::Acceptor, |s| s.send_next_expected_msg_seq_num = true);
+    let mut side = side(Role::Acceptor, |s| s.resend.send_next_expected_msg_seq_num = true);
     set(&mut side, 2000, 2000);
     let out = side.log_on(0, 1, "141=Y|789=1|");
     assert_eq!(kinds(&out), "A");
@@ -129,7 +129,7 @@ fn a_reset_at_logon_expects_the_first_message_after_both_logons() {
 // R-NEXT-1
 #[test]
 fn an_initiator_says_what_it_expects_and_sends_what_its_counterparty_misses() {
-    let mut side = side(Role::Initiator, |s| s.send_next_expected_msg_seq_num = true);
+    let mut side = side(Role::Initiator, |s| s.resend.send_next_expected_msg_seq_num = true);
     set(&mut side, 7, 5);
     let logon = connect(&mut side);
     assert!(logon.contains("|34=5|") && logon.contains("|789=7|"), "{logon}");
@@ -140,7 +140,9 @@ fn an_initiator_says_what_it_expects_and_sends_what_its_counterparty_misses() {
     let out = side.say(0, "35=A|34=8|98=0|108=30|789=4|");
     assert_eq!(kinds(&out), "4", "{out:?}");
     assert!(out[0].contains("|34=4|") && out[0].contains("|36=7|"), "{out:?}");
-    let reset = |s: &mut SessionSettings| (s.send_next_expected_msg_seq_num, s.reset_on_logon) = (true, true);
+    let reset = |s: &mut SessionSettings| {
+        (s.resend.send_next_expected_msg_seq_num, s.reset.reset_on_logon) = (true, true)
+    };
     let mut side = self::side(Role::Initiator, reset);
     set(&mut side, 7, 5);
     let logon = connect(&mut side);
@@ -153,7 +155,7 @@ fn before_fix_4_4_the_field_is_not_sent() {
     let id = "FIX.4.3:US->PEER".parse().unwrap();
     let mut side = side(Role::Initiator, |s| {
         s.id = id;
-        s.send_next_expected_msg_seq_num = true;
+        s.resend.send_next_expected_msg_seq_num = true;
     });
     assert!(!connect(&mut side).contains("|789="));
 }
@@ -166,7 +168,7 @@ fn after_a_gap(side: &mut Side, ours: &str) -> String {
 // R-NEXT-5
 #[test]
 fn with_both_fields_nothing_is_requested_because_of_the_logon_until_patience_ends() {
-    let on = |s: &mut SessionSettings| s.send_next_expected_msg_seq_num = true;
+    let on = |s: &mut SessionSettings| s.resend.send_next_expected_msg_seq_num = true;
     // The counterparty fills the gap by itself.
     let mut filled = side(Role::Acceptor, on);
     assert_eq!(after_a_gap(&mut filled, "789=1|"), "A");
@@ -187,7 +189,7 @@ fn with_both_fields_nothing_is_requested_because_of_the_logon_until_patience_end
 // R-NEXT-5
 #[test]
 fn with_one_of_the_fields_missing_the_gap_before_a_logon_is_requested() {
-    let mut ours_only = side(Role::Acceptor, |s| s.send_next_expected_msg_seq_num = true);
+    let mut ours_only = side(Role::Acceptor, |s| s.resend.send_next_expected_msg_seq_num = true);
     assert_eq!(after_a_gap(&mut ours_only, ""), "A2");
     let mut theirs_only = side(Role::Acceptor, |_| {});
     assert_eq!(after_a_gap(&mut theirs_only, "789=1|"), "A2");

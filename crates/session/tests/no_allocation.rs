@@ -136,7 +136,7 @@ impl End {
         let id = SessionId::between(Version::Fix44, ours.parse().unwrap(), theirs.parse().unwrap());
         let mut settings = SessionSettings::new(id.unwrap(), role);
         settings.dictionary = SessionDictionary::Own(Arc::clone(validator));
-        settings.outbound_policy = Some(Policy::standard());
+        settings.validation.outgoing = Some(Policy::standard());
         change(&mut settings);
         let store = Box::new(MemoryStore::with_limit(1 << 20));
         let side = Side::begin(BEGIN, Desk::default(), store, vec![settings]);
@@ -173,9 +173,9 @@ fn no_message_allocates() {
 #[test]
 fn no_message_of_a_session_with_throttles_allocates() {
     exchange(["TRADER", "VENUE"], |s| {
-        s.max_outbound_rate = Rate::new(Rate::MOST, Duration::from_millis(1));
-        s.max_order_rate = s.max_outbound_rate;
-        s.max_inbound_rate = s.max_outbound_rate;
+        s.throttle.max_outbound_rate = Rate::new(Rate::MOST, Duration::from_millis(1));
+        s.throttle.max_order_rate = s.throttle.max_outbound_rate;
+        s.throttle.max_inbound_rate = s.throttle.max_outbound_rate;
     });
 }
 

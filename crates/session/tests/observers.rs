@@ -148,8 +148,8 @@ fn no_broken_bytes_show_an_observer_a_secret() {
 fn an_observer_sees_exactly_the_bytes_of_the_socket() {
     let capture = Arc::new(Capture::default());
     let mut own = settings("A", Role::Acceptor);
-    own.outbound_buffer_size = 16 * 1024;
-    own.max_message_size = 8 * 1024;
+    own.limits.outbound_buffer_size = 16 * 1024;
+    own.limits.max_message_size = 8 * 1024;
     let mut side = Side::with_app(App::default(), vec![own]).observed_by(capture.clone());
     side.connect(0);
     let mut attempt = 0;

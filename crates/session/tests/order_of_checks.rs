@@ -29,8 +29,8 @@ fn the_first_check_that_fails_decides_with_and_without_a_dictionary() {
     let validator = Arc::new(Validator::new(fix44()));
     for policy in [Policy::standard(), Policy::tolerant(), Policy::ignoring()] {
         let dictionary = SessionDictionary::Own(Arc::clone(&validator));
-        let settings =
-            settings("PEER", Role::Acceptor).with(|s| (s.dictionary, s.policy) = (dictionary, policy));
+        let settings = settings("PEER", Role::Acceptor)
+            .with(|s| (s.dictionary, s.validation.incoming) = (dictionary, policy));
         the_first_that_fails_decides(&|| logged_on_with(settings.clone()));
     }
 }

@@ -30,9 +30,9 @@ fn changed(outbound_policy: Option<Policy>, change: impl FnOnce(&mut SessionSett
     let settings = settings("A", Role::Acceptor).with(|s| {
         s.dictionary = dictionary;
         // The handwritten counterparty's orders have only an id.
-        s.policy = Policy::ignoring();
-        s.outbound_policy = outbound_policy;
-        s.while_logged_off = WhileLoggedOff::Keep;
+        s.validation.incoming = Policy::ignoring();
+        s.validation.outgoing = outbound_policy;
+        s.resend.while_logged_off = WhileLoggedOff::Keep;
         change(s);
     });
     let mut side = Side::new(vec![settings]);
@@ -44,7 +44,7 @@ fn changed(outbound_policy: Option<Policy>, change: impl FnOnce(&mut SessionSett
 #[test]
 fn a_message_that_waits_for_a_throttle_is_refused_at_once_and_warned_of_under_its_number() {
     let policy = Policy::standard().with(Check::EnumValue, Action::Warn);
-    let throttled = |s: &mut SessionSettings| s.max_outbound_rate = Some("1/1000".parse().unwrap());
+    let throttled = |s: &mut SessionSettings| s.throttle.max_outbound_rate = Some("1/1000".parse().unwrap());
     let mut side = changed(Some(policy), throttled).handed_to(Listener::default());
     side.act(0, |turn| send(turn, Some(b"a"), b"0")).unwrap();
     let waits = side.act(0, |turn| send(turn, Some(b"b"), b"~"));

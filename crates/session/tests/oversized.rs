@@ -7,7 +7,7 @@ use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_session::{Misbehavior, Phase, Role, SessionEnd, SessionSettings};
 
 fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
-    let settings = settings("PEER", Role::Acceptor).with(|s| s.max_message_size = 10_000).with(change);
+    let settings = settings("PEER", Role::Acceptor).with(|s| s.limits.max_message_size = 10_000).with(change);
     let mut side = Side::new(vec![settings]);
     side.log_on(0, 1, "");
     side
@@ -108,7 +108,7 @@ fn a_message_beyond_what_is_read_past_ends_the_connection_and_so_does_one_that_n
     }
     assert_eq!(kinds(&too_large.take(0)), "5");
     assert_eq!(too_large.disconnect(0), end);
-    let mut slow = side(|s| s.disable_heart_beat_check = true);
+    let mut slow = side(|s| s.timing.disable_heart_beat_check = true);
     let bytes = large(&slow, 2, "", 100_000);
     for second in 0..60 {
         let piece = &bytes[second * 1000..][..1000];
@@ -123,7 +123,7 @@ fn a_message_beyond_what_is_read_past_ends_the_connection_and_so_does_one_that_n
 
 #[test]
 fn the_next_number_survives_a_restart_and_a_session_that_ends_with_errors_ends() {
-    let mut side = side(|s| s.disconnect_on_error = true);
+    let mut side = side(|s| s.validation.disconnect_on_error = true);
     let bytes = large(&side, 2, "", 20_000);
     hear(&mut side, &bytes, 999);
     assert_eq!(kinds(&side.take(0)), "35");

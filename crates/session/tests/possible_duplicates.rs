@@ -7,7 +7,7 @@ use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_session::{Accepted, Role, SendError, Utc};
 
 fn logged_on(allow: bool) -> Side {
-    let settings = settings("PEER", Role::Acceptor).with(|s| s.allow_pos_dup = allow);
+    let settings = settings("PEER", Role::Acceptor).with(|s| s.resend.allow_pos_dup = allow);
     let mut side = Side::new(vec![settings]);
     assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
     side

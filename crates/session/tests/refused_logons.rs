@@ -103,7 +103,7 @@ fn no_refused_logon_moves_next_num_in_or_resets_anything() {
         for fields in refused {
             let mut settings = settings("PEER", Role::Acceptor);
             settings.compatibility = compatibility;
-            settings.reset_on_logon = fields.contains("expired");
+            settings.reset.reset_on_logon = fields.contains("expired");
             let mut side = Side::new(vec![settings]);
             side.log_on(0, 1, "");
             assert_eq!(orders(&mut side, 2..=4), "888");

@@ -231,8 +231,8 @@ fn a_message_of_any_size_that_is_accepted_can_be_answered() {
 #[test]
 fn a_message_on_which_the_application_fails_is_rejected_if_the_session_says_so() {
     for mood in [Mood::Fails, Mood::Panics] {
-        let settings =
-            settings("PEER", Role::Acceptor).with(|s| s.reject_message_on_unhandled_exception = true);
+        let settings = settings("PEER", Role::Acceptor)
+            .with(|s| s.validation.reject_message_on_unhandled_exception = true);
         let mut side = Side::new(vec![settings]);
         side.log_on(0, 1, "");
         side.app.mood = mood;

@@ -1,6 +1,7 @@
 //! What a counterparty sends again because we requested it is paced: it is neither refused nor a
 //! way around the limits.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
@@ -94,7 +95,8 @@ fn again(side: &Side, numbers: impl Iterator<Item = u64>) -> Vec<u8> {
 fn new_orders_that_only_claim_to_be_sent_again_are_delivered_at_twenty_times_the_limit_at_most() {
     for factor in [20, 1, 7] {
         let mut side = logged_on(|s| {
-            (s.max_inbound_rate, s.max_resent_rate_factor) = ("5".parse().ok(), factor);
+            (s.throttle.max_inbound_rate, s.throttle.max_resent_rate_factor) =
+                ("5".parse().ok(), NonZeroU32::new(factor).unwrap());
         });
         assert_eq!(kinds(&side.say(0, "35=D|34=2002|11=o2002|")), "2");
         let mut socket = Socket::new(again(&side, 2..=2001));
@@ -111,7 +113,7 @@ fn new_orders_that_only_claim_to_be_sent_again_are_delivered_at_twenty_times_the
 fn an_honest_replay_arrives_whole_and_in_order_without_a_heartbeat_lost() {
     for compatibility in [Compatibility::Standard, Compatibility::QuickFix] {
         let mut side = logged_on(|s| {
-            (s.max_inbound_rate, s.compatibility) = ("5".parse().ok(), compatibility);
+            (s.throttle.max_inbound_rate, s.compatibility) = ("5".parse().ok(), compatibility);
         });
         side.say(0, "35=D|34=2002|11=o2002|");
         let mut bytes = again(&side, 2..=2001);
@@ -133,7 +135,8 @@ fn silence_that_the_pace_causes_is_not_held_against_the_counterparty() {
     for compatibility in [Compatibility::Standard, Compatibility::QuickFix] {
         // One in ten minutes: between two messages there are twenty heartbeats.
         let mut side = logged_on(|s| {
-            (s.max_inbound_rate, s.max_resent_rate_factor) = ("1/600000".parse().ok(), 1);
+            (s.throttle.max_inbound_rate, s.throttle.max_resent_rate_factor) =
+                ("1/600000".parse().ok(), NonZeroU32::MIN);
             s.compatibility = compatibility;
         });
         side.say(0, "35=D|34=6|11=o6|");
@@ -150,7 +153,7 @@ fn silence_that_the_pace_causes_is_not_held_against_the_counterparty() {
 
 #[test]
 fn a_number_is_exempt_once_and_one_beyond_what_was_requested_never() {
-    let mut side = logged_on(|s| s.max_inbound_rate = "2".parse().ok());
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = "2".parse().ok());
     side.say(0, "35=D|34=5|11=o5|");
     // 5 itself is kept, and counts.
     let bytes = again(&side, [2, 2, 2, 3, 3, 4, 4, 6, 7, 8].into_iter());
@@ -163,7 +166,7 @@ fn a_number_is_exempt_once_and_one_beyond_what_was_requested_never() {
 
 #[test]
 fn gaps_again_and_again_do_not_evade_the_pace() {
-    let mut side = logged_on(|s| s.max_inbound_rate = "5".parse().ok());
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = "5".parse().ok());
     // Each pair is a gap of one, which is requested.
     let mut bytes = Vec::new();
     for n in (2..4000).step_by(2) {
@@ -188,7 +191,7 @@ fn gaps_again_and_again_do_not_evade_the_pace() {
 #[test]
 fn a_message_that_the_application_puts_off_is_counted_once_by_the_pace() {
     use fixbolt_conformance::testing::Mood;
-    let mut side = logged_on(|s| s.max_inbound_rate = "5".parse().ok());
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = "5".parse().ok());
     side.say(0, "35=D|34=302|11=o302|");
     let mut socket = Socket::new(again(&side, 2..=301));
     side.app.mood = Mood::NotNow;
@@ -202,7 +205,7 @@ fn a_message_that_the_application_puts_off_is_counted_once_by_the_pace() {
 #[test]
 fn rejects_and_gap_fills_that_were_requested_are_read_at_twenty_times_the_rate_at_most() {
     for body in ["35=3|34={n}|43=Y|122={t}|45=1|", "35=4|34={n}|43=Y|122={t}|123=Y|36={m}|"] {
-        let mut side = logged_on(|s| s.max_session_message_rate = Some(10));
+        let mut side = logged_on(|s| s.limits.max_session_message_rate = NonZeroU32::new(10));
         assert_eq!(kinds(&side.say(0, "35=D|34=20000|11=late|")), "2");
         let time = side.time();
         let mut bytes = Vec::new();
@@ -227,7 +230,7 @@ fn rejects_and_gap_fills_that_were_requested_are_read_at_twenty_times_the_rate_a
 #[test]
 fn what_the_reorder_buffer_dropped_was_requested_too() {
     let mut side = logged_on(|s| {
-        (s.max_inbound_rate, s.reorder_buffer_size) = ("5".parse().ok(), 1000);
+        (s.throttle.max_inbound_rate, s.limits.reorder_buffer_size) = ("5".parse().ok(), 1000);
     });
     assert_eq!(kinds(&side.say(0, "35=D|34=10|11=o10|")), "2");
     // They come while our request is on its way, and the buffer has room for few.
@@ -253,8 +256,9 @@ fn what_the_reorder_buffer_dropped_was_requested_too() {
 #[test]
 fn our_own_replay_goes_on_while_the_pace_stops_reading() {
     let mut side = logged_on(|s| {
-        (s.max_inbound_rate, s.max_resent_rate_factor) = ("10/60000".parse().ok(), 1);
-        s.max_replay_rate = Some(100);
+        (s.throttle.max_inbound_rate, s.throttle.max_resent_rate_factor) =
+            ("10/60000".parse().ok(), NonZeroU32::MIN);
+        s.resend.max_replay_rate = NonZeroU32::new(100);
     });
     for n in 0..200 {
         side.send(0, &format!("x{n}"), 10).unwrap();
@@ -273,7 +277,7 @@ fn our_own_replay_goes_on_while_the_pace_stops_reading() {
 /// them, and the settings of `change`.
 fn leaving(more: &str, change: impl FnOnce(&mut SessionSettings)) -> (Side, Socket) {
     let mut side = logged_on(|s| {
-        s.max_inbound_rate = "5".parse().ok();
+        s.throttle.max_inbound_rate = "5".parse().ok();
         change(s);
     });
     side.say(0, "35=D|34=2002|11=o2002|");
@@ -291,7 +295,8 @@ fn leaving(more: &str, change: impl FnOnce(&mut SessionSettings)) -> (Side, Sock
 #[test]
 fn the_answer_to_our_logout_is_found_behind_what_comes_too_fast_and_the_rest_is_requested_next_time() {
     for limit in ["5", "1/3600000"] {
-        let (mut side, mut socket) = leaving("35=5|34=2003|", |s| s.max_inbound_rate = limit.parse().ok());
+        let (mut side, mut socket) =
+            leaving("35=5|34=2003|", |s| s.throttle.max_inbound_rate = limit.parse().ok());
         socket.read(&mut side, Duration::from_secs(60));
         assert!(socket.is_empty());
         assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
@@ -345,9 +350,9 @@ fn after_our_logout_a_resend_request_behind_what_comes_too_fast_is_answered() {
 // R-LOGOUT-13
 #[test]
 fn what_a_reset_after_the_logout_would_lose_is_read_at_its_pace_for_half_of_the_time() {
-    for change in
-        [(|s| s.reset_on_logout = true) as fn(&mut SessionSettings), |s| s.reset_on_disconnect = true]
-    {
+    for change in [(|s| s.reset.reset_on_logout = true) as fn(&mut SessionSettings), |s| {
+        s.reset.reset_on_disconnect = true
+    }] {
         let (mut side, mut socket) = leaving("35=5|34=2003|", change);
         socket.read(&mut side, Duration::from_millis(900));
         assert!(!socket.is_empty() && side.next(0).read == Read::Nothing, "it is read at the pace");
@@ -361,7 +366,7 @@ fn what_a_reset_after_the_logout_would_lose_is_read_at_its_pace_for_half_of_the_
 
 #[test]
 fn a_gap_fill_far_ahead_requests_nothing() {
-    let mut side = logged_on(|s| s.max_inbound_rate = "5".parse().ok());
+    let mut side = logged_on(|s| s.throttle.max_inbound_rate = "5".parse().ok());
     assert_eq!(kinds(&side.say(0, "35=0|34=3|")), "2");
     assert_eq!(kinds(&side.say(0, "35=4|34=1000000000000|123=Y|36=1000000000001|")), "");
     // The gap is closed, and a PossDupFlag changes nothing.

@@ -1,16 +1,17 @@
 //! How much and how often the counterparty is sent messages again, and what the application answers
-//! to a request: `SessionSettings::max_resend_range`, `max_resends` and
+//! to a request: `ResendSettings::max_resend_range`, `max_resends` and
 //! `Application::on_resend_request`.
 
 use std::cell::RefCell;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::rc::Rc;
 use std::time::Duration;
 
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_conformance::testing::{App, Desk, Side, kinds, order, settings_of};
 use fixbolt_session::{
-    Application, Compatibility, Event, OpenError, ReplayInterleave, ResendAnswer, ResendOverLimit, Role,
-    SessionEnd, SessionSettings, Unreached, WhileLoggedOff,
+    Application, Compatibility, Event, ReplayInterleave, ResendAnswer, ResendOverLimit, Role, SessionEnd,
+    SessionSettings, Unreached, WhileLoggedOff,
 };
 
 const VERSIONS: [&str; 4] = ["FIX.4.0", "FIX.4.2", "FIX.4.4", "FIXT.1.1"];
@@ -99,14 +100,18 @@ fn before(begin: u64, end: u64, times: u32) -> (SeqNum, SeqNum, Unreached) {
 
 /// The most messages of a request, and the rest is gap-filled.
 fn gap_fill(most: u64) -> impl Fn(&mut SessionSettings) {
-    move |s| (s.max_resend_range, s.resend_over_limit) = (Some(most), ResendOverLimit::GapFill)
+    move |s| {
+        (s.resend.max_resend_range, s.resend.resend_over_limit) =
+            (NonZeroU64::new(most), ResendOverLimit::GapFill)
+    }
 }
 
 /// How often a message is sent again in a minute, and a request for more is gap-filled.
 fn gap_fill_after(times: u32) -> impl Fn(&mut SessionSettings) {
     move |s| {
-        (s.max_resends, s.resend_over_limit) = (Some(times), ResendOverLimit::GapFill);
-        s.resend_period = Duration::from_secs(60);
+        (s.resend.max_resends, s.resend.resend_over_limit) =
+            (NonZeroU32::new(times), ResendOverLimit::GapFill);
+        s.resend.resend_period = Duration::from_secs(60);
     }
 }
 
@@ -115,7 +120,8 @@ fn gap_fill_after(times: u32) -> impl Fn(&mut SessionSettings) {
 fn a_request_for_more_than_the_range_is_refused_and_one_for_less_is_answered_in_every_version_and_role() {
     for version in VERSIONS {
         for role in ROLES {
-            let mut side = session(App::default(), version, role, |s| s.max_resend_range = Some(5));
+            let mut side =
+                session(App::default(), version, role, |s| s.resend.max_resend_range = NonZeroU64::new(5));
             orders(&mut side, 21);
             for (begin, end, last) in [(1, 0, 20), (1, 999_999, 21), (1, 20, 20), (1, 50, 23)] {
                 let text = format!("1 to {last} are {last} messages, and at most 5 are sent again at once");
@@ -194,7 +200,7 @@ fn a_message_is_sent_again_as_often_as_the_limit_and_new_ones_in_the_same_range_
 // R-RESEND-12
 fn a_request_for_a_message_that_was_sent_again_often_enough_is_refused_until_the_period_is_over() {
     let mut side = session(App::default(), "FIX.4.4", Role::Acceptor, |s| {
-        (s.max_resends, s.resend_period) = (Some(2), Duration::from_secs(60));
+        (s.resend.max_resends, s.resend.resend_period) = (NonZeroU32::new(2), Duration::from_secs(60));
     });
     orders(&mut side, 5);
     request(&mut side, 3, 4);
@@ -216,8 +222,8 @@ fn a_request_for_a_message_that_was_sent_again_often_enough_is_refused_until_the
 fn a_counterparty_that_requests_a_day_of_orders_each_second_costs_a_bounded_number_of_messages() {
     for over in [ResendOverLimit::Refuse, ResendOverLimit::GapFill] {
         let mut side = session(Desk::default(), "FIX.4.4", Role::Acceptor, |s| {
-            (s.max_resend_range, s.resend_over_limit) = (Some(50), over);
-            (s.max_resends, s.resend_period) = (Some(3), Duration::from_secs(60));
+            (s.resend.max_resend_range, s.resend.resend_over_limit) = (NonZeroU64::new(50), over);
+            (s.resend.max_resends, s.resend.resend_period) = (NonZeroU32::new(3), Duration::from_secs(60));
         });
         orders(&mut side, 500);
         let mut again = 0;
@@ -261,7 +267,8 @@ fn what_a_logon_requests_by_789_is_gap_filled_beyond_the_limits_as_nothing_can_b
     for over in [ResendOverLimit::Refuse, ResendOverLimit::GapFill] {
         for role in ROLES {
             let mut side = session(Desk::default(), "FIX.4.4", role, |s| {
-                (s.max_resend_range, s.max_resends, s.resend_over_limit) = (Some(5), Some(2), over);
+                (s.resend.max_resend_range, s.resend.max_resends, s.resend.resend_over_limit) =
+                    (NonZeroU64::new(5), NonZeroU32::new(2), over);
             });
             orders(&mut side, 21);
             // Our Logon is 21, and counts.
@@ -280,13 +287,13 @@ fn what_a_logon_requests_by_789_is_gap_filled_beyond_the_limits_as_nothing_can_b
 fn a_request_during_a_replay_is_limited_together_with_what_is_left_of_that() {
     /// With an outbox of 16 KiB one message at a time is sent again.
     fn small(settings: &mut SessionSettings) {
-        settings.outbound_buffer_size = 16 * 1024;
-        settings.max_message_size = 8 * 1024;
+        settings.limits.outbound_buffer_size = 16 * 1024;
+        settings.limits.max_message_size = 8 * 1024;
     }
     // Ranges that are small one by one are not put together to a larger one.
     let mut refusing = with_orders(|s| {
         small(s);
-        s.max_resend_range = Some(6);
+        s.resend.max_resend_range = NonZeroU64::new(6);
     });
     request_only(&mut refusing, 2, 6);
     request_only(&mut refusing, 15, 20);
@@ -315,7 +322,7 @@ fn a_request_during_a_replay_is_limited_together_with_what_is_left_of_that() {
 fn what_is_requested_again_before_it_was_sent_again_counts_once() {
     let mut side = with_orders(|s| {
         gap_fill_after(1)(s);
-        (s.outbound_buffer_size, s.max_message_size) = (16 * 1024, 8 * 1024);
+        (s.limits.outbound_buffer_size, s.limits.max_message_size) = (16 * 1024, 8 * 1024);
     });
     request_only(&mut side, 16, 0);
     // 16 is on its way, the others are not.
@@ -326,7 +333,9 @@ fn what_is_requested_again_before_it_was_sent_again_counts_once() {
 #[test]
 fn a_request_from_after_a_gap_is_limited_when_it_comes_and_not_again_in_its_turn() {
     for over in [ResendOverLimit::Refuse, ResendOverLimit::GapFill] {
-        let mut side = with_orders(|s| (s.max_resend_range, s.resend_over_limit) = (Some(2), over));
+        let mut side = with_orders(|s| {
+            (s.resend.max_resend_range, s.resend.resend_over_limit) = (NonZeroU64::new(2), over)
+        });
         // Our own request follows, as in test case 20.
         let out = side.say(0, "35=2|34=5|7=1|16=0|");
         let refused = over == ResendOverLimit::Refuse;
@@ -345,7 +354,8 @@ fn a_request_from_after_a_gap_is_limited_when_it_comes_and_not_again_in_its_turn
 fn a_refused_request_ends_no_connection_as_a_wrong_message_would() {
     for compatibility in [Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ] {
         let mut side = with_orders(|s| {
-            (s.disconnect_on_error, s.reset_on_error, s.max_resend_range) = (true, true, Some(1));
+            (s.validation.disconnect_on_error, s.reset.reset_on_error, s.resend.max_resend_range) =
+                (true, true, NonZeroU64::new(1));
             s.compatibility = compatibility;
         });
         assert_eq!(brief(&request(&mut side, 1, 0)), "R2");
@@ -357,7 +367,7 @@ fn a_refused_request_ends_no_connection_as_a_wrong_message_would() {
 fn what_was_withheld_and_what_waits_is_sent_whatever_the_limits_are() {
     let mut side = with_orders(|s| {
         gap_fill(1)(s);
-        (s.max_resends, s.while_logged_off) = (Some(1), WhileLoggedOff::Keep);
+        (s.resend.max_resends, s.resend.while_logged_off) = (NonZeroU32::new(1), WhileLoggedOff::Keep);
     });
     // During a replay, new messages wait for its end.
     request_only(&mut side, 1, 0);
@@ -377,8 +387,8 @@ fn what_was_withheld_and_what_waits_is_sent_whatever_the_limits_are() {
 fn everything_new_is_sent_at_once_and_the_range_is_still_limited() {
     for over in [ResendOverLimit::Refuse, ResendOverLimit::GapFill] {
         let mut side = with_orders(|s| {
-            s.replay_interleave = ReplayInterleave::All;
-            (s.max_resend_range, s.resend_over_limit) = (Some(3), over);
+            s.resend.replay_interleave = ReplayInterleave::All;
+            (s.resend.max_resend_range, s.resend.resend_over_limit) = (NonZeroU64::new(3), over);
         });
         let refused = over == ResendOverLimit::Refuse;
         assert_eq!(brief(&request(&mut side, 1, 0)), if refused { "R2" } else { "1-17 18 19 20" });
@@ -393,7 +403,7 @@ fn a_request_for_nothing_is_answered_as_without_limits() {
         let mut plain = with_orders(change);
         let mut limited = with_orders(|s| {
             change(s);
-            (s.max_resend_range, s.max_resends) = (Some(1), Some(1));
+            (s.resend.max_resend_range, s.resend.max_resends) = (NonZeroU64::new(1), NonZeroU32::new(1));
         });
         for (begin, end) in [(21, 0), (30, 40), (5, 4), (u64::MAX, 0)] {
             let [plain, limited] = [&mut plain, &mut limited].map(|side| request(side, begin, end));
@@ -481,8 +491,9 @@ fn the_application_answers_a_request_in_every_version_and_role() {
 #[test]
 // R-RESEND-14
 fn the_settings_come_before_the_application_and_limit_what_it_allows() {
-    let (mut side, asked) =
-        asking("FIX.4.4", Role::Acceptor, ResendAnswer::AsUsual, |s| s.max_resend_range = Some(5));
+    let (mut side, asked) = asking("FIX.4.4", Role::Acceptor, ResendAnswer::AsUsual, |s| {
+        s.resend.max_resend_range = NonZeroU64::new(5)
+    });
     assert_eq!(brief(&request(&mut side, 1, 0)), "R2");
     assert_eq!(*asked.borrow(), [], "it is not asked about what the settings refuse");
     assert_eq!(brief(&request(&mut side, 20, 20)), "20");
@@ -518,7 +529,7 @@ fn the_application_is_asked_about_a_second_request_with_the_rest_of_the_first() 
         ..App::default()
     };
     let mut side = session(app, "FIX.4.4", Role::Acceptor, |s| {
-        (s.outbound_buffer_size, s.max_message_size) = (16 * 1024, 8 * 1024);
+        (s.limits.outbound_buffer_size, s.limits.max_message_size) = (16 * 1024, 8 * 1024);
     });
     orders(&mut side, 21);
     request_only(&mut side, 2, 10);
@@ -561,14 +572,7 @@ fn what_the_application_writes_when_it_is_asked_is_sent_first() {
 }
 
 #[test]
-fn the_settings_are_at_least_one_and_reports_name_them() {
-    let changes: [fn(&mut SessionSettings); 2] =
-        [|s| s.max_resend_range = Some(0), |s| s.max_resends = Some(0)];
-    for change in changes {
-        let none = settings_of("FIX.4.4:US->PEER", Role::Acceptor).with(change);
-        let opened = Side::new(vec![]).open(none);
-        assert!(matches!(opened, Err(OpenError::Setting(why)) if why.contains("at least")), "{opened:?}");
-    }
+fn reports_name_the_settings() {
     for (why, text) in [
         (Unreached::BeyondRange { most: 5 }, "requested again, but more than MaxResendRange=5 at once"),
         (

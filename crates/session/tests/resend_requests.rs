@@ -1,5 +1,6 @@
 //! Our ResendRequests: how many messages they ask for, and how often.
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use fixbolt_conformance::testing::{Side, kinds, settings, settings_of};
@@ -34,7 +35,7 @@ fn again(side: &Side, seq: u64) -> String {
 // R-GAP-4
 #[test]
 fn a_gap_is_requested_in_parts_each_once_the_part_before_has_come() {
-    let mut side = side(|s| s.resend_request_chunk_size = Some(5));
+    let mut side = side(|s| s.resend.resend_request_chunk_size = NonZeroU64::new(5));
     assert_eq!(range(&side.say(0, "35=D|34=14|11=o14|")), (2, 6));
     for seq in 2..6 {
         assert_eq!(kinds(&side.say(0, &again(&side, seq))), "8");
@@ -52,7 +53,7 @@ fn a_gap_is_requested_in_parts_each_once_the_part_before_has_come() {
 
 #[test]
 fn a_gap_fill_that_ends_with_the_last_number_of_a_part_is_its_end() {
-    let mut side = side(|s| s.resend_request_chunk_size = Some(5));
+    let mut side = side(|s| s.resend.resend_request_chunk_size = NonZeroU64::new(5));
     assert_eq!(range(&side.say(0, "35=0|34=12|")), (2, 6));
     assert_eq!(range(&side.say(0, "35=4|34=2|43=Y|123=Y|36=6|")), (6, 10));
     assert_eq!(range(&side.say(0, "35=4|34=6|43=Y|123=Y|36=11|")), (11, 0));
@@ -64,7 +65,10 @@ fn a_gap_fill_that_ends_with_the_last_number_of_a_part_is_its_end() {
 #[test]
 fn a_message_that_is_missing_within_a_part_is_requested_with_no_more_than_a_part() {
     for closed in [false, true] {
-        let mut side = side(|s| (s.resend_request_chunk_size, s.closed_resend_interval) = (Some(5), closed));
+        let mut side = side(|s| {
+            (s.resend.resend_request_chunk_size, s.resend.closed_resend_interval) =
+                (NonZeroU64::new(5), closed)
+        });
         assert_eq!(range(&side.say(0, "35=D|34=30|11=o30|")), (2, 6));
         assert_eq!(kinds(&side.say(0, &again(&side, 2))), "8");
         assert_eq!(range(&side.say(0, &again(&side, 4))), (3, 7), "3 is lost once more");
@@ -78,7 +82,7 @@ fn a_message_that_is_missing_within_a_part_is_requested_with_no_more_than_a_part
 
 #[test]
 fn a_part_that_does_not_come_is_requested_again_and_given_up_like_a_gap() {
-    let mut side = side(|s| s.resend_request_chunk_size = Some(5));
+    let mut side = side(|s| s.resend.resend_request_chunk_size = NonZeroU64::new(5));
     assert_eq!(range(&side.say(0, "35=0|34=14|")), (2, 6));
     side.say(0, "35=4|34=2|43=Y|123=Y|36=7|");
     for seq in 15..17 {
@@ -94,11 +98,13 @@ fn a_part_that_does_not_come_is_requested_again_and_given_up_like_a_gap() {
 // R-GAP-3
 #[test]
 fn a_closed_request_ends_with_the_last_missing_message() {
-    let mut closed = side(|s| s.closed_resend_interval = true);
+    let mut closed = side(|s| s.resend.closed_resend_interval = true);
     assert_eq!(range(&closed.say(0, "35=0|34=9|")), (2, 8));
     assert_eq!(kinds(&closed.say(0, "35=4|34=2|43=Y|123=Y|36=9|")), "");
     assert_eq!(kinds(&closed.say(0, "35=1|34=10|112=x|")), "0");
-    let mut both = side(|s| (s.closed_resend_interval, s.resend_request_chunk_size) = (true, Some(4)));
+    let mut both = side(|s| {
+        (s.resend.closed_resend_interval, s.resend.resend_request_chunk_size) = (true, NonZeroU64::new(4))
+    });
     assert_eq!(range(&both.say(0, "35=0|34=9|")), (2, 5));
     assert_eq!(range(&both.say(0, "35=4|34=2|43=Y|123=Y|36=6|")), (6, 8));
     assert_eq!(kinds(&both.say(0, "35=4|34=6|43=Y|123=Y|36=9|")), "");
@@ -110,8 +116,9 @@ fn each_message_after_a_gap_causes_a_request_only_if_that_is_wanted() {
     let mut once = side(|_| {});
     assert_eq!(range(&once.say(0, "35=0|34=9|")), (2, 0));
     assert_eq!(kinds(&once.say(0, "35=0|34=10|")), "");
-    let mut each =
-        side(|s| (s.send_redundant_resend_requests, s.compatibility) = (true, Compatibility::QuickFix));
+    let mut each = side(|s| {
+        (s.resend.send_redundant_resend_requests, s.compatibility) = (true, Compatibility::QuickFix)
+    });
     for seq in 9..40 {
         assert_eq!(range(&each.say(0, &format!("35=0|34={seq}|"))), (2, 0));
     }
@@ -130,7 +137,7 @@ fn each_message_after_a_gap_causes_a_request_only_if_that_is_wanted() {
 
 #[test]
 fn where_both_sides_miss_messages_a_request_asks_for_all_of_them() {
-    let mut side = side(|s| s.resend_request_chunk_size = Some(1));
+    let mut side = side(|s| s.resend.resend_request_chunk_size = NonZeroU64::new(1));
     assert_eq!(range(&side.say(0, "35=0|34=9|")), (2, 2));
     let out = side.say(0, "35=2|34=10|7=1|16=0|");
     assert_eq!((kinds(&out[..1]), range(&out[1..])), ("4".to_owned(), (2, 0)));

@@ -1,6 +1,7 @@
 //! A reset of the sequence numbers in a session that is logged on (24-hour reset): R-RESET-6 to
 //! R-RESET-10.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -107,7 +108,7 @@ fn a_reset_waits_for_a_gap_before_the_heartbeat_and_begins_in_none() {
 // R-RESET-8
 #[test]
 fn without_a_heartbeat_the_reset_is_abandoned_and_the_session_continues() {
-    let mut side = logged_on(|s| s.logon_timeout = Duration::from_secs(7));
+    let mut side = logged_on(|s| s.timing.logon_timeout = Duration::from_secs(7));
     begin(&mut side).unwrap();
     assert_eq!(begin(&mut side), Err(ChangeError::ResetHasBegun));
     side.take(0);
@@ -125,7 +126,7 @@ fn without_a_heartbeat_the_reset_is_abandoned_and_the_session_continues() {
 fn a_reset_that_is_abandoned_without_heartbeats_lets_the_session_continue() {
     for timeout in [7, 45] {
         let timeout = Duration::from_secs(timeout);
-        let settings = settings("PEER", Role::Acceptor).with(|s| s.logon_timeout = timeout);
+        let settings = settings("PEER", Role::Acceptor).with(|s| s.timing.logon_timeout = timeout);
         let mut side = Side::new(vec![settings]);
         side.connect(0);
         assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "A");
@@ -142,7 +143,7 @@ fn a_reset_that_is_abandoned_without_heartbeats_lets_the_session_continue() {
 // R-RESET-8
 #[test]
 fn a_reset_that_is_abandoned_leaves_the_answer_to_another_test_request_awaited() {
-    let settings = settings("PEER", Role::Acceptor).with(|s| s.logon_timeout = Duration::from_secs(7));
+    let settings = settings("PEER", Role::Acceptor).with(|s| s.timing.logon_timeout = Duration::from_secs(7));
     let mut side = Side::new(vec![settings]);
     side.connect(0);
     assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "A");
@@ -171,7 +172,7 @@ fn a_logon_that_is_not_answered_ends_the_connection() {
 #[test]
 fn a_reset_that_is_not_answered_sends_no_other_logout_after_one_of_ours() {
     for peer_logs_out in [false, true] {
-        let mut side = logon_sent_with(|s| s.logout_timeout = Duration::from_secs(20));
+        let mut side = logon_sent_with(|s| s.timing.logout_timeout = Duration::from_secs(20));
         side.pass(Duration::from_secs(5));
         let end = if peer_logs_out {
             assert_eq!(kinds(&side.say(0, "35=5|34=4|")), "5");
@@ -195,7 +196,7 @@ fn a_reset_that_is_not_answered_sends_no_other_logout_after_one_of_ours() {
 // R-RESET-13
 #[test]
 fn a_reset_that_was_begun_before_our_logout_was_seen_is_followed_and_ends_the_connection() {
-    let mut side = logged_on(|s| s.reset_on_error = true);
+    let mut side = logged_on(|s| s.reset.reset_on_error = true);
     side.log_out(0, "good night").unwrap();
     assert_eq!(kinds(&side.take(0)), "5");
     assert_eq!(kinds(&side.say(0, ANSWER)), "");
@@ -251,7 +252,7 @@ fn a_reset_that_crosses_our_logout_must_be_like_a_first_logon() {
 #[test]
 fn two_sides_of_which_one_resets_while_the_other_logs_out_can_log_on_again() {
     for resets_on_logout in [false, true] {
-        let mut sides = two_sides(|s| s.reset_on_logout = resets_on_logout);
+        let mut sides = two_sides(|s| s.reset.reset_on_logout = resets_on_logout);
         settle(&mut sides);
         for n in 0..5 {
             sides[0].send(0, &format!("o{n}"), 1).unwrap();
@@ -281,7 +282,7 @@ fn two_sides_of_which_one_resets_while_the_other_logs_out_can_log_on_again() {
 
 /// A session that sends several messages again, one a second.
 fn in_a_slow_replay() -> Side {
-    let mut side = logged_on(|s| s.max_replay_rate = Some(1));
+    let mut side = logged_on(|s| s.resend.max_replay_rate = NonZeroU32::new(1));
     for n in 0..5 {
         side.send(0, &format!("o{n}"), 1).unwrap();
     }
@@ -446,7 +447,7 @@ fn a_reset_does_not_begin_after_our_logout() {
 /// A report that is written, and a Logout with ResetOnLogout, before the socket takes a byte.
 #[test]
 fn what_was_numbered_before_a_reset_and_never_taken_by_the_socket_is_told() {
-    let mut side = logged_on(|s| s.reset_on_logout = true);
+    let mut side = logged_on(|s| s.reset.reset_on_logout = true);
     let bytes = [side.wire(0, "35=D|34=3|11=b|"), side.wire(0, "35=5|34=4|")].concat();
     side.hear(0, &bytes);
     assert_eq!(numbers(&side), (1, 1));
@@ -468,7 +469,7 @@ fn a_reset_that_crosses_our_logout_and_was_not_stored_makes_no_later_order_a_log
         Refusing { kind: RecordKind::Adjust, now: Arc::clone(&refuses) },
     );
     let settings = settings("PEER", Role::Acceptor).with(|s| {
-        (s.while_logged_off, s.reset_on_logout) = (WhileLoggedOff::Keep, true);
+        (s.resend.while_logged_off, s.reset.reset_on_logout) = (WhileLoggedOff::Keep, true);
     });
     let mut side = Side::on_store(Box::new(store), vec![settings]);
     side.log_on(0, 1, "");

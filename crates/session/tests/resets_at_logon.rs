@@ -29,7 +29,7 @@ fn a_logon_that_resets_with_another_number_than_1_is_refused_and_resets_nothing(
 #[test]
 fn an_answer_that_does_not_reset_although_our_logon_did_is_refused() {
     for answer in ["34=1|98=0|108=30|", "34=2|98=0|108=30|141=N|"] {
-        let mut side = side(Role::Initiator, |s| s.reset_on_logon = true);
+        let mut side = side(Role::Initiator, |s| s.reset.reset_on_logon = true);
         side.connect(0);
         let logon = side.take(0).remove(0);
         assert!(logon.contains("|34=1|") && logon.contains("|141=Y|"), "{logon}");
@@ -57,7 +57,7 @@ fn a_logon_that_resets_and_its_answer_begin_both_numbers_at_1() {
     let mut acceptor = side(Role::Acceptor, |_| {});
     let out = acceptor.log_on(0, 1, "141=Y|");
     assert!(kinds(&out) == "A" && out[0].contains("|34=1|") && out[0].contains("|141=Y|"), "{out:?}");
-    let mut initiator = side(Role::Initiator, |s| s.reset_on_logon = true);
+    let mut initiator = side(Role::Initiator, |s| s.reset.reset_on_logon = true);
     initiator.connect(0);
     initiator.take(0);
     assert_eq!(kinds(&initiator.say(0, "35=A|34=1|98=0|108=30|141=Y|")), "");

@@ -255,7 +255,7 @@ fn a_panic_in_any_callback_ends_the_connection_and_not_the_worker() {
 
 #[test]
 fn a_change_of_numbers_that_the_store_refuses_grants_no_tolerance_again() {
-    let mut bench = Bench::with(|a| a.tolerate_low_msg_seq_num_at_logon = TooLowAtLogon::AcceptedOnce);
+    let mut bench = Bench::with(|a| a.reset.tolerate_low_msg_seq_num_at_logon = TooLowAtLogon::AcceptedOnce);
     let set = |bench: &mut Bench, next_in| {
         let side = &mut bench.side;
         side.set_numbers(0, (Some(SeqNum(next_in)), None), "agreed")

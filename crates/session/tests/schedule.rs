@@ -123,8 +123,8 @@ fn settings(ours: &str, theirs: &str, role: Role, schedule: Option<Schedule>) ->
     SessionSettings::new(SessionId::new(Version::Fix44, ours, theirs).unwrap(), role).with(|s| {
         s.dictionary = SessionDictionary::None;
         s.schedule = schedule.map(Arc::new);
-        s.heart_bt_int = 30;
-        s.max_latency = None;
+        s.timing.heart_bt_int = 30;
+        s.timing.max_latency = None;
     })
 }
 
@@ -492,7 +492,7 @@ fn a_counterparty_that_does_not_answer_the_logout_delays_the_reset_by_the_time_f
 fn messages_kept_after_the_edge_belong_to_the_new_window() {
     let of = |schedule| {
         settings("VENUE", "TRADER", Role::Acceptor, Some(schedule))
-            .with(|s| s.while_logged_off = WhileLoggedOff::Keep)
+            .with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep)
     };
     let now = |at: Utc| Now { mono: Mono(at.0 - on(0, 0).0), utc: at };
     let mut venue = End::open(now(on(0, 9)), of(daily(8, 17)), Box::new(MemoryStore::new()));
@@ -519,7 +519,7 @@ impl Directory {
 
     fn start(&self, at: Utc, schedule: Schedule) -> End {
         let of_venue = settings("VENUE", "TRADER", Role::Acceptor, Some(schedule))
-            .with(|s| s.while_logged_off = WhileLoggedOff::Keep);
+            .with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep);
         End::open(Now { mono: Mono(SECOND), utc: at }, of_venue, Box::new(DirectoryStore::new(&self.0)))
     }
 }
@@ -691,7 +691,7 @@ fn a_session_that_is_disabled_over_an_edge_resets_once_for_it_and_tells_what_the
             let edges = (0..4).filter(|day| from < on(*day, hour) && on(*day, hour) <= to).count();
             let schedule = daily(8, 17).with_reset(reset);
             let mut pair =
-                Pair::with(on(0, 9), Some(schedule), |s| s.while_logged_off = WhileLoggedOff::Keep);
+                Pair::with(on(0, 9), Some(schedule), |s| s.resend.while_logged_off = WhileLoggedOff::Keep);
             pair.connect();
             pair.until(from);
             let resets = pair.venue.resets();
@@ -729,7 +729,8 @@ fn a_session_that_is_disabled_over_an_edge_resets_once_for_it_and_tells_what_the
 // R-SCHEDULE-3
 #[test]
 fn a_message_that_waits_in_a_disabled_session_whose_window_goes_on_is_sent_once_it_is_enabled() {
-    let mut pair = Pair::with(on(0, 7), Some(daily(8, 17)), |s| s.while_logged_off = WhileLoggedOff::Keep);
+    let mut pair =
+        Pair::with(on(0, 7), Some(daily(8, 17)), |s| s.resend.while_logged_off = WhileLoggedOff::Keep);
     pair.venue.disable(pair.now);
     pair.until(on(0, 9));
     pair.venue.send(pair.now);
@@ -748,7 +749,7 @@ fn a_session_that_is_removed_before_edges_and_added_after_them_shows_its_message
         let now = |at: Utc| Now { mono: Mono(at.0 - on(0, 0).0), utc: at };
         let of_venue = || {
             settings("VENUE", "TRADER", Role::Acceptor, Some(daily(8, 17)))
-                .with(|s| s.while_logged_off = WhileLoggedOff::Keep)
+                .with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep)
         };
         let mut venue = End::open(now(on(0, 9)), of_venue(), Box::new(DirectoryStore::new(&directory.0)));
         venue.send(now(on(0, 10)));

@@ -207,8 +207,9 @@ fn a_secret_at_the_end_of_a_message_that_waits_is_masked_whatever_its_bytes_are(
     for secret in
         [&b"plain"[..], b"a\x01b", b"a\x01bcdefghijklm", b"a\x01bcdefghij\x0158=m", b"a\x01b=c\x0158=defgh"]
     {
-        let mut watched =
-            Watched::logged_on(|settings| settings.max_outbound_rate = Some("1/60000".parse().unwrap()));
+        let mut watched = Watched::logged_on(|settings| {
+            settings.throttle.max_outbound_rate = Some("1/60000".parse().unwrap())
+        });
         watched.write(b"D", an_order);
         let waiting = watched.write(b"BE", |body| {
             body.bytes(Key::new(923), b"u1").data(DataKey::new(1401, 1402), secret);
@@ -219,7 +220,7 @@ fn a_secret_at_the_end_of_a_message_that_waits_is_masked_whatever_its_bytes_are(
     }
     // Other data is not searched, where it is the last one either.
     let mut watched =
-        Watched::logged_on(|settings| settings.max_outbound_rate = Some("1/60000".parse().unwrap()));
+        Watched::logged_on(|settings| settings.throttle.max_outbound_rate = Some("1/60000".parse().unwrap()));
     watched.write(b"D", an_order);
     let waiting = watched.write(b"B", |body| {
         body.bytes(Key::new(554), b"x").data(DataKey::new(95, 96), b"a\x01554=b");
@@ -373,7 +374,7 @@ fn a_masked_message_is_gap_filled_when_it_is_requested_and_the_application_hears
 
 #[test]
 fn a_masked_message_that_waits_for_a_replay_or_a_logon_is_gap_filled_and_the_application_hears_it() {
-    let mut watched = Watched::logged_on(|s| s.while_logged_off = WhileLoggedOff::Keep);
+    let mut watched = Watched::logged_on(|s| s.resend.while_logged_off = WhileLoggedOff::Keep);
     watched.write(b"D", an_order);
     // Written while the replay is under way.
     watched.side.app.resend = Box::new(|_, turn| {
@@ -500,11 +501,11 @@ fn no_part_of_a_secret_is_stored_shown_or_told_of_whatever_is_wrong_with_its_fra
         };
         let mut watched = Watched::logged_on(|s| {
             s.dictionary = dictionary;
-            s.reject_garbled_message = n % 3 == 0;
+            s.validation.reject_garbled_message = n % 3 == 0;
             if n % 5 == 0 {
-                s.policy = Policy::ignoring();
+                s.validation.incoming = Policy::ignoring();
             } else if n % 5 == 1 {
-                s.policy = Policy::tolerant().with(Check::DataLength, Action::Warn);
+                s.validation.incoming = Policy::tolerant().with(Check::DataLength, Action::Warn);
             }
         });
         let told = Arc::new(Mutex::new(String::new()));

@@ -1,5 +1,6 @@
 //! SendingTime (52) and OrigSendingTime (122) that end a session: what is said of them.
 
+use fixbolt_codec::Precision;
 use fixbolt_conformance::testing::{Side, kinds, settings, settings_of};
 use fixbolt_session::{Compatibility, Misbehavior, Role, SessionEnd, SessionSettings, Utc};
 
@@ -45,15 +46,15 @@ fn an_orig_sending_time_that_ends_a_session_is_not_blamed_on_the_clocks() {
 #[test]
 fn times_have_as_many_digits_of_a_second_as_is_set_and_none_before_fix_4_2() {
     for (version, set, sent) in [
-        ("FIX.4.0", 9, 0),
-        ("FIX.4.1", 3, 0),
-        ("FIX.4.2", 0, 0),
-        ("FIX.4.2", 3, 3),
-        ("FIX.4.4", 6, 6),
-        ("FIX.4.4", 12, 12),
+        ("FIX.4.0", Precision::Nanos, 0),
+        ("FIX.4.1", Precision::Millis, 0),
+        ("FIX.4.2", Precision::Seconds, 0),
+        ("FIX.4.2", Precision::Millis, 3),
+        ("FIX.4.4", Precision::Micros, 6),
+        ("FIX.4.4", Precision::Picos, 12),
     ] {
         let settings = settings_of(&format!("{version}:US->PEER"), Role::Initiator);
-        let mut side = Side::new(vec![settings.with(|s| s.timestamp_precision = set)]);
+        let mut side = Side::new(vec![settings.with(|s| s.timing.timestamp_precision = set)]);
         side.connect(0);
         let logon = side.take(0).remove(0);
         let time = logon.split("|52=").nth(1).unwrap().split('|').next().unwrap();

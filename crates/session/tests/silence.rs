@@ -1,10 +1,11 @@
 //! When a counterparty that says nothing is asked, and when its connection ends.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
 use fixbolt_conformance::testing::{App, Side, kinds, settings};
-use fixbolt_session::{Delivery, Phase, Role, SendError, SessionEnd, SessionSettings};
+use fixbolt_session::{DelayMultiplier, Delivery, Phase, Role, SendError, SessionEnd, SessionSettings};
 
 /// A session whose HeartBtInt is 30 seconds.
 fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
@@ -37,17 +38,29 @@ fn silent(change: impl FnOnce(&mut SessionSettings)) -> (u64, u64) {
 #[test]
 fn a_silent_connection_ends_when_the_settings_say_so() {
     assert_eq!(silent(|_| {}), (36, 72));
-    assert_eq!(silent(|s| s.heartbeat_timeout_percent = Some(240)), (36, 72));
-    assert_eq!(silent(|s| s.heartbeat_timeout_percent = Some(500)), (36, 150));
+    assert_eq!(
+        silent(|s| s.timing.heart_beat_timeout_multiplier = DelayMultiplier::from_percent(140)),
+        (36, 72)
+    );
+    assert_eq!(
+        silent(|s| s.timing.heart_beat_timeout_multiplier = DelayMultiplier::from_percent(400)),
+        (36, 150)
+    );
     // The counterparty has a fifth of HeartBtInt for its answer.
-    assert_eq!(silent(|s| s.heartbeat_timeout_percent = Some(100)), (36, 42));
-    assert_eq!(silent(|s| s.test_request_percent = 150), (45, 90));
+    assert_eq!(
+        silent(|s| s.timing.heart_beat_timeout_multiplier = DelayMultiplier::from_percent(0)),
+        (36, 42)
+    );
+    assert_eq!(
+        silent(|s| s.timing.test_request_delay_multiplier = DelayMultiplier::from_percent(50).unwrap()),
+        (45, 90)
+    );
 }
 
 // R-HEARTBEAT-7
 #[test]
 fn the_connection_of_a_silent_counterparty_is_kept_where_its_heartbeats_are_not_checked() {
-    let mut side = side(|s| s.disable_heart_beat_check = true);
+    let mut side = side(|s| s.timing.disable_heart_beat_check = true);
     let mut asked = 0;
     for _ in 0..720 {
         side.pass(Duration::from_secs(1));
@@ -90,9 +103,9 @@ fn any_message_that_is_not_garbled_is_a_sign_of_life() {
 /// silent for 42 seconds, and has 6 seconds to answer a TestRequest.
 fn full() -> Side<App> {
     let settings = settings("PEER", Role::Acceptor).with(|s| {
-        s.heartbeat_timeout_percent = Some(140);
-        s.max_message_size = 8192;
-        s.outbound_buffer_size = 40_000;
+        s.timing.heart_beat_timeout_multiplier = DelayMultiplier::from_percent(40);
+        s.limits.max_message_size = 8192;
+        s.limits.outbound_buffer_size = 40_000;
     });
     let mut side = Side::with_app(App::default(), vec![settings]).logged_on();
     side.app.message = Box::new(|_, turn| {
@@ -139,7 +152,7 @@ fn the_test_request_of_a_reset_in_the_session_that_finds_no_room_needs_no_answer
 // R-HEARTBEAT-8, R-HEARTBEAT-10
 #[test]
 fn without_heartbeats_a_test_request_that_waits_for_a_replay_ends_no_connection() {
-    let settings = settings("PEER", Role::Acceptor).with(|s| s.max_replay_rate = Some(1));
+    let settings = settings("PEER", Role::Acceptor).with(|s| s.resend.max_replay_rate = NonZeroU32::new(1));
     let mut side = Side::new(vec![settings]);
     side.connect(0);
     assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "A");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
 use fixbolt_conformance::testing::{App, Side, settings};
 use fixbolt_session::{
-    AcceptedHeartBtInt, Event, Failure, OpenError, Role, SendError, SessionEnd, SessionSettings, Socket,
+    AcceptedHeartBtInt, Event, Failure, Role, SendError, SessionEnd, SessionSettings, Socket,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -19,8 +19,8 @@ struct Consumer {
 impl Consumer {
     fn new(change: impl FnOnce(&mut SessionSettings)) -> Self {
         let settings = settings("A", Role::Acceptor).with(|s| {
-            (s.outbound_buffer_size, s.send_timeout) = (SIZE, Duration::from_secs(3600));
-            s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+            (s.limits.outbound_buffer_size, s.timing.send_timeout) = (SIZE, Duration::from_secs(3600));
+            s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
             change(s);
         });
         let side = Side::with_app(App::default(), vec![settings]);
@@ -124,7 +124,7 @@ fn the_default_is_back_pressure_and_the_connection_is_kept() {
 #[test]
 fn one_that_stays_slow_is_disconnected_although_it_reads_all_that_waited_in_time() {
     let mut consumer = Consumer::new(|s| {
-        (s.slow_consumer_timeout, s.send_timeout) = (Some(60 * SECOND), 30 * SECOND);
+        (s.limits.slow_consumer_timeout, s.timing.send_timeout) = (Some(60 * SECOND), 30 * SECOND);
     });
     let mut slow_at = None;
     for second in 0.. {
@@ -146,7 +146,7 @@ fn one_that_stays_slow_is_disconnected_although_it_reads_all_that_waited_in_time
 
 #[test]
 fn one_that_catches_up_in_time_is_not_disconnected_and_has_its_whole_time_again() {
-    let mut consumer = Consumer::new(|s| s.slow_consumer_timeout = Some(60 * SECOND));
+    let mut consumer = Consumer::new(|s| s.limits.slow_consumer_timeout = Some(60 * SECOND));
     for _ in 0..5 {
         while consumer.send(1000).is_ok() {}
         consumer.read(1);
@@ -163,7 +163,7 @@ fn one_that_catches_up_in_time_is_not_disconnected_and_has_its_whole_time_again(
 
 #[test]
 fn no_message_is_lost_if_a_slow_counterparty_is_disconnected() {
-    let mut consumer = Consumer::new(|s| s.slow_consumer_timeout = Some(5 * SECOND));
+    let mut consumer = Consumer::new(|s| s.limits.slow_consumer_timeout = Some(5 * SECOND));
     let mut received = Vec::new();
     let mut accepted = 0;
     for seq in [2, 4, 6, 8] {
@@ -207,19 +207,4 @@ fn the_callback_may_write_and_a_failure_in_it_ends_the_connection() {
     consumer.read(1);
     assert_eq!(consumer.side.numbers(0).unwrap().1, next_out, "rolled back");
     assert!(matches!(consumer.disconnect(), SessionEnd::CallbackFailed { callback: "on_event", .. }));
-}
-
-#[test]
-fn watermarks_that_cannot_be_are_refused() {
-    let open = |high, low| {
-        let settings = settings("A", Role::Acceptor)
-            .with(|s| (s.outbound_high_watermark, s.outbound_low_watermark) = (high, low));
-        Side::new(vec![]).open(settings)
-    };
-    for (high, low) in [(0, 0), (40, 40), (40, 41), (101, 1), (u32::MAX, 0)] {
-        assert!(matches!(open(high, low), Err(OpenError::Setting(_))), "{high} {low}");
-    }
-    for (high, low) in [(1, 0), (100, 99)] {
-        assert!(open(high, low).is_ok(), "{high} {low}");
-    }
 }

@@ -178,7 +178,7 @@ fn a_store_with_larger_messages_than_the_session_accepts_now_can_be_shown() {
             Ok(())
         })
     });
-    let small = own.with(|s| s.max_message_size = 8 * 1024);
+    let small = own.with(|s| s.limits.max_message_size = 8 * 1024);
     let side = on_store(app, store(), small);
     assert_eq!(side.halted(0), None);
     side.close_all().unwrap();

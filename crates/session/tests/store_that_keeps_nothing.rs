@@ -19,7 +19,8 @@ fn orders(side: &mut Side, numbers: std::ops::RangeInclusive<u64>) -> String {
 // R-RESEND-6
 #[test]
 fn with_a_store_that_keeps_nothing_a_gap_is_filled_at_once_and_delays_nothing() {
-    let mut side = over(Box::new(NoStore::new()), |settings| settings.outbound_buffer_size = 16 * 1024);
+    let mut side =
+        over(Box::new(NoStore::new()), |settings| settings.limits.outbound_buffer_size = 16 * 1024);
     side.log_on(0, 1, "");
     // A replay would wait for room: the counterparty reads nothing.
     while side.send(0, "x", 900).is_ok() {}
@@ -35,7 +36,7 @@ fn with_a_store_that_keeps_nothing_a_gap_is_filled_at_once_and_delays_nothing() 
 #[test]
 fn a_store_that_keeps_nothing_cannot_keep_messages_while_logged_off() {
     let mut settings = settings("PEER", Role::Acceptor);
-    settings.while_logged_off = WhileLoggedOff::Keep;
+    settings.resend.while_logged_off = WhileLoggedOff::Keep;
     let opened = Side::on_store(Box::new(NoStore::new()), vec![]).open(settings);
     assert!(matches!(opened, Err(OpenError::Setting(_))));
 }
@@ -51,7 +52,8 @@ fn an_answer_after_our_logout_that_the_store_does_not_keep_is_reported_as_not_re
 
 #[test]
 fn a_logout_after_a_replay_is_sent_even_if_the_store_keeps_nothing() {
-    let mut side = over(Box::new(NoStore::new()), |settings| settings.outbound_buffer_size = 16 * 1024);
+    let mut side =
+        over(Box::new(NoStore::new()), |settings| settings.limits.outbound_buffer_size = 16 * 1024);
     side.log_on(0, 1, "");
     while side.send(0, "x", 900).is_ok() {}
     let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");

@@ -69,7 +69,7 @@ fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side<Reader> {
     let dictionary = Source::text(DIALECT).load().unwrap().dictionary;
     let settings = settings("A", Role::Acceptor).with(|s| {
         s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(&dictionary)));
-        s.policy = Policy::ignoring();
+        s.validation.incoming = Policy::ignoring();
         change(s);
     });
     Side::with_app(Reader::default(), vec![settings]).logged_on()
@@ -94,7 +94,7 @@ fn every_callback_reads_by_the_structure_of_the_sessions_dictionary() {
 #[test]
 fn a_message_that_is_only_warned_of_is_read_in_the_same_way() {
     let warns = Check::ALL.iter().fold(Policy::standard(), |policy, check| policy.with(*check, Action::Warn));
-    let mut side = logged_on(|s| s.policy = warns);
+    let mut side = logged_on(|s| s.validation.incoming = warns);
     for seq in 2..5 {
         side.say(0, &format!("35=D|34={seq}|{ORDER}"));
     }

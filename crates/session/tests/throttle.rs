@@ -34,7 +34,7 @@ fn send(side: &mut Side, msg_type: &[u8]) -> Result<Accepted, SendError> {
 /// Returns a session that is logged on and refuses what its throttle does not allow.
 fn refusing(change: impl FnOnce(&mut SessionSettings)) -> Side {
     logged_on(|s| {
-        s.outbound_throttle = OutboundThrottle::Refuse;
+        s.throttle.outbound_throttle = OutboundThrottle::Refuse;
         change(s);
     })
 }
@@ -62,7 +62,7 @@ fn millis(millis: u64) -> Duration {
 
 #[test]
 fn one_message_more_waits_until_the_first_one_is_a_window_old() {
-    let mut side = refusing(|s| s.max_outbound_rate = rate("3/100"));
+    let mut side = refusing(|s| s.throttle.max_outbound_rate = rate("3/100"));
     for _ in 0..3 {
         send(&mut side, b"8").unwrap();
         side.take(0);
@@ -80,7 +80,7 @@ fn one_message_more_waits_until_the_first_one_is_a_window_old() {
 
 #[test]
 fn a_message_that_the_socket_has_not_accepted_keeps_its_place() {
-    let mut side = refusing(|s| s.max_outbound_rate = rate("2/100"));
+    let mut side = refusing(|s| s.throttle.max_outbound_rate = rate("2/100"));
     assert_eq!(fill(&mut side), 2);
     side.pass(millis(10_000));
     assert_eq!(fill(&mut side), 0);
@@ -96,7 +96,7 @@ fn a_message_that_the_socket_has_not_accepted_keeps_its_place() {
 #[test]
 fn a_message_is_refused_with_the_time_after_which_it_is_accepted() {
     let mut side = logged_on(|s| {
-        (s.max_outbound_rate, s.outbound_throttle) = (rate("2"), OutboundThrottle::Refuse);
+        (s.throttle.max_outbound_rate, s.throttle.outbound_throttle) = (rate("2"), OutboundThrottle::Refuse);
     });
     let again_in = |millis| Err(SendError::Throttled { again_in: Duration::from_millis(millis) });
     assert_eq!(fill(&mut side), 2);
@@ -114,7 +114,7 @@ fn a_message_is_refused_with_the_time_after_which_it_is_accepted() {
 #[test]
 fn orders_have_a_limit_of_their_own_and_count_for_the_other_one_too() {
     let mut side = refusing(|s| {
-        (s.max_outbound_rate, s.max_order_rate) = (rate("5"), rate("2"));
+        (s.throttle.max_outbound_rate, s.throttle.max_order_rate) = (rate("5"), rate("2"));
     });
     assert_eq!(fill(&mut side), 2);
     for order in [&b"F"[..], b"G", b"AB", b"s", b"q"] {
@@ -124,14 +124,14 @@ fn orders_have_a_limit_of_their_own_and_count_for_the_other_one_too() {
         send(&mut side, b"V").unwrap();
     }
     assert!(is_refused(&mut side, b"V"));
-    let mut side = refusing(|s| s.max_order_rate = rate("1"));
+    let mut side = refusing(|s| s.throttle.max_order_rate = rate("1"));
     assert_eq!(fill(&mut side), 1);
     assert!((0..100).all(|_| send(&mut side, b"8").is_ok()), "what is no order has no limit");
 }
 
 #[test]
 fn the_session_layer_is_never_held_up() {
-    let mut side = logged_on(|s| s.max_outbound_rate = rate("1/3600000"));
+    let mut side = logged_on(|s| s.throttle.max_outbound_rate = rate("1/3600000"));
     assert_eq!(fill(&mut side), 1);
     assert_eq!(side.numbers(0).unwrap().1, SeqNum(3), "one more waits");
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=x|")), "D0");
@@ -144,7 +144,7 @@ fn the_session_layer_is_never_held_up() {
 #[test]
 fn a_message_whose_answer_has_to_wait_is_offered_again_if_the_throttle_refuses() {
     {
-        let mut side = refusing(|s| s.max_outbound_rate = rate("2/100"));
+        let mut side = refusing(|s| s.throttle.max_outbound_rate = rate("2/100"));
         let mut bytes: Vec<u8> =
             (2..7).flat_map(|n| side.wire(0, &format!("35=D|34={n}|11=o{n}|"))).collect();
         let mut times = Vec::new();
@@ -179,7 +179,7 @@ fn a_message_whose_answer_has_to_wait_is_offered_again_if_the_throttle_refuses()
 fn what_is_written_to_another_session_waits_for_that_sessions_window() {
     let all = vec![
         settings("TRADER", Role::Acceptor),
-        settings("COPY", Role::Acceptor).with(|s| s.max_outbound_rate = rate("1/100")),
+        settings("COPY", Role::Acceptor).with(|s| s.throttle.max_outbound_rate = rate("1/100")),
     ];
     let mut side = Side::new(all);
     let copy = SessionKey::new(0, 1, 1);
@@ -198,7 +198,7 @@ fn what_is_written_to_another_session_waits_for_that_sessions_window() {
 
 #[test]
 fn a_turn_that_needs_more_than_a_window_can_never_be_sent_and_is_not_tried_for_ever() {
-    let mut side = refusing(|s| s.max_outbound_rate = rate("2"));
+    let mut side = refusing(|s| s.throttle.max_outbound_rate = rate("2"));
     let sent = side.act(0, |turn| {
         for _ in 0..3 {
             report(turn.session(), b"x")?;
@@ -212,7 +212,7 @@ fn a_turn_that_needs_more_than_a_window_can_never_be_sent_and_is_not_tried_for_e
 #[test]
 fn a_message_whose_answer_can_never_be_sent_is_rejected() {
     let all = vec![settings("TRADER", Role::Acceptor).with(|s| {
-        (s.max_outbound_rate, s.outbound_throttle) = (rate("1"), OutboundThrottle::Refuse);
+        (s.throttle.max_outbound_rate, s.throttle.outbound_throttle) = (rate("1"), OutboundThrottle::Refuse);
     })];
     let mut side = Side::new(all);
     side.app.copies_to = Some(KEY);
@@ -228,7 +228,8 @@ fn a_message_whose_answer_can_never_be_sent_is_rejected() {
 
 #[test]
 fn a_rollback_gives_the_places_back() {
-    let mut side = refusing(|s| (s.max_outbound_rate, s.max_order_rate) = (rate("3"), rate("2")));
+    let mut side =
+        refusing(|s| (s.throttle.max_outbound_rate, s.throttle.max_order_rate) = (rate("3"), rate("2")));
     send(&mut side, b"D").unwrap();
     let before = side.sessions().snapshot(KEY);
     for _ in 0..10 {
@@ -250,7 +251,7 @@ fn a_rollback_gives_the_places_back() {
 fn the_window_goes_on_over_connections_and_resets() {
     for resets in [false, true] {
         let mut side = refusing(|s| {
-            (s.max_outbound_rate, s.reset_on_logon) = (rate("2"), resets);
+            (s.throttle.max_outbound_rate, s.reset.reset_on_logon) = (rate("2"), resets);
         });
         assert_eq!(fill(&mut side), 2);
         side.take(0);
@@ -273,7 +274,7 @@ fn the_window_goes_on_over_connections_and_resets() {
 #[test]
 fn messages_that_are_sent_again_do_not_count_and_new_ones_follow_within_the_limit() {
     {
-        let mut side = refusing(|s| s.max_outbound_rate = rate("20/100"));
+        let mut side = refusing(|s| s.throttle.max_outbound_rate = rate("20/100"));
         for _ in 0..5 {
             assert_eq!(fill(&mut side), 20);
             side.take(0);
@@ -294,7 +295,7 @@ fn messages_that_are_sent_again_do_not_count_and_new_ones_follow_within_the_limi
 #[test]
 fn what_waits_for_the_end_of_a_replay_is_sent_as_the_window_allows() {
     let mut side = refusing(|s| {
-        (s.max_outbound_rate, s.while_logged_off) = (rate("4/100"), WhileLoggedOff::Keep);
+        (s.throttle.max_outbound_rate, s.resend.while_logged_off) = (rate("4/100"), WhileLoggedOff::Keep);
     });
     for _ in 0..20 {
         side.pass(millis(100));
@@ -326,7 +327,7 @@ fn what_waits_for_the_end_of_a_replay_is_sent_as_the_window_allows() {
 
 #[test]
 fn an_answer_that_waits_behind_a_replay_is_not_asked_for_without_end() {
-    let mut side = refusing(|s| s.max_outbound_rate = rate("1/100"));
+    let mut side = refusing(|s| s.throttle.max_outbound_rate = rate("1/100"));
     for _ in 0..60 {
         side.pass(millis(100));
         assert_eq!(fill(&mut side), 1);
@@ -359,7 +360,7 @@ fn an_answer_that_waits_behind_a_replay_is_not_asked_for_without_end() {
 
 #[test]
 fn a_logout_follows_what_waits_for_its_window() {
-    let mut side = refusing(|s| s.max_outbound_rate = rate("2/100"));
+    let mut side = refusing(|s| s.throttle.max_outbound_rate = rate("2/100"));
     for _ in 0..60 {
         side.pass(millis(100));
         assert_eq!(fill(&mut side), 2);
@@ -410,9 +411,9 @@ fn run(seed: u64) -> usize {
     let interleave = [ReplayInterleave::None, ReplayInterleave::All][r.below(2) as usize];
     let throttle = [OutboundThrottle::Wait, OutboundThrottle::Refuse][r.below(2) as usize];
     let mut side = logged_on(|s| {
-        (s.max_outbound_rate, s.max_order_rate) = (messages, orders);
-        (s.outbound_throttle, s.replay_interleave) = (throttle, interleave);
-        s.outbound_buffer_size = 16 * 1024;
+        (s.throttle.max_outbound_rate, s.throttle.max_order_rate) = (messages, orders);
+        (s.throttle.outbound_throttle, s.resend.replay_interleave) = (throttle, interleave);
+        s.limits.outbound_buffer_size = 16 * 1024;
     });
     side.written(0, usize::MAX / 2);
     let mut wire = Vec::new();
@@ -491,7 +492,7 @@ fn the_socket_never_accepts_more_in_a_window_whatever_happens() {
 #[test]
 fn an_answer_of_two_messages_for_which_one_permit_is_free_is_not_asked_for_without_end() {
     {
-        let mut side = refusing(|s| s.max_outbound_rate = rate("2/10000"));
+        let mut side = refusing(|s| s.throttle.max_outbound_rate = rate("2/10000"));
         // Each message is answered with two.
         side.app.copies_to = Some(SessionKey::new(0, 0, 0));
         send(&mut side, b"8").unwrap();
@@ -514,8 +515,8 @@ fn a_session_that_is_closing_is_not_asked_for_room_without_end() {
     let all = vec![
         settings("TRADER", Role::Acceptor),
         settings("COPY", Role::Acceptor).with(|s| {
-            (s.max_order_rate, s.outbound_buffer_size) = (rate("1/100"), 16 << 10);
-            s.outbound_throttle = OutboundThrottle::Refuse;
+            (s.throttle.max_order_rate, s.limits.outbound_buffer_size) = (rate("1/100"), 16 << 10);
+            s.throttle.outbound_throttle = OutboundThrottle::Refuse;
         }),
     ];
     let mut side = Side::new(all).logged_on();

@@ -384,7 +384,7 @@ fn a_reset_logon_starts_both_sides_at_one() {
     pair.order("a").unwrap();
     pair.settle();
     pair.disconnect();
-    pair.initiator = End::new(settings(Role::Initiator).with(|s| s.reset_on_logon = true));
+    pair.initiator = End::new(settings(Role::Initiator).with(|s| s.reset.reset_on_logon = true));
     pair.connect();
     assert_eq!(pair.acceptor.side.numbers(0).unwrap(), (SeqNum(2), SeqNum(2)));
     pair.numbers_agree();
@@ -466,7 +466,7 @@ fn a_message_with_the_largest_sequence_number_counts_as_one_without() {
 // R-RESET-11
 #[test]
 fn after_a_reset_at_logout_the_rest_of_the_connection_uses_no_sequence_number() {
-    let settings = settings(Role::Acceptor).with(|s| s.reset_on_logout = true);
+    let settings = settings(Role::Acceptor).with(|s| s.reset.reset_on_logout = true);
     let stream = [raw("1", "A", "98=0|108=30|"), raw("2", "5", ""), raw("9", "1", "112=late|")];
     let (sent, numbers) = answers(settings, &stream);
     assert_eq!(sent.len(), 2, "{sent:?}");
@@ -482,7 +482,7 @@ fn by_hand(now: Now, msg_type: &str, seq: u64, fields: &str) -> Vec<u8> {
 
 /// Returns a pair whose acceptor has the smallest outbox.
 fn pair_with_a_small_outbox() -> Pair {
-    let acceptor = settings(Role::Acceptor).with(|s| s.outbound_buffer_size = 16 * 1024);
+    let acceptor = settings(Role::Acceptor).with(|s| s.limits.outbound_buffer_size = 16 * 1024);
     Pair::of(settings(Role::Initiator), acceptor)
 }
 
@@ -533,7 +533,7 @@ fn a_session_whose_settings_are_refused_uses_no_place() {
     let mut side = Pair::new().acceptor.side;
     let other = SessionId::new(Version::Fix44, "VENUE", "OTHER").unwrap();
     let settings = settings(Role::Acceptor).with(|s| s.id = other.clone());
-    let wrong = settings.clone().with(|s| s.outbound_buffer_size = 0);
+    let wrong = settings.clone().with(|s| s.limits.outbound_buffer_size = 0);
     assert!(side.open(wrong).is_err());
     let unresolved = settings.clone().with(|s| s.dictionary = SessionDictionary::Shipped);
     let error = side.open(unresolved).unwrap_err().to_string();
@@ -555,7 +555,7 @@ fn an_application_that_panics_in_on_resume_halts_its_session() {
 fn a_session_that_accepts_larger_messages_than_the_others_has_room_for_their_fields() {
     let mut pair = Pair::new();
     pair.acceptor = End::without_session();
-    let larger = settings(Role::Acceptor).with(|s| s.max_message_size = 256 * 1024);
+    let larger = settings(Role::Acceptor).with(|s| s.limits.max_message_size = 256 * 1024);
     pair.acceptor.side.open(larger).unwrap();
     pair.connect();
     let order = by_hand(pair.now(), "D", 2, &format!("11=large|{}", "58=x|".repeat(20_000)));
@@ -590,7 +590,8 @@ fn an_initiator_is_notified_of_a_heart_bt_int_other_than_it_proposed() {
 fn a_reset_at_the_end_of_a_connection_is_reported() {
     for (on_logout, reason) in [(true, "ResetOnLogout"), (false, "ResetOnDisconnect")] {
         let of = |role| {
-            settings(role).with(|s| (s.reset_on_logout, s.reset_on_disconnect) = (on_logout, !on_logout))
+            settings(role)
+                .with(|s| (s.reset.reset_on_logout, s.reset.reset_on_disconnect) = (on_logout, !on_logout))
         };
         let mut pair = Pair::of(of(Role::Initiator), of(Role::Acceptor));
         pair.connect();

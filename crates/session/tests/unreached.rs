@@ -13,7 +13,7 @@ const RESET: &str = "35=A|34=1|98=0|108=30|141=Y|";
 #[test]
 fn a_kept_message_that_is_larger_than_the_counterparty_accepts_is_reported_as_not_reached() {
     let mut settings = settings("PEER", Role::Initiator);
-    settings.while_logged_off = WhileLoggedOff::Keep;
+    settings.resend.while_logged_off = WhileLoggedOff::Keep;
     let mut side = Side::new(vec![settings]);
     side.connect(0);
     side.send(0, "large", 3000).unwrap();
@@ -24,7 +24,7 @@ fn a_kept_message_that_is_larger_than_the_counterparty_accepts_is_reported_as_no
 
 #[test]
 fn messages_kept_while_logged_off_that_a_reset_loses_are_reported_as_not_reached() {
-    let keeping = settings("PEER", Role::Acceptor).with(|s| s.while_logged_off = WhileLoggedOff::Keep);
+    let keeping = settings("PEER", Role::Acceptor).with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep);
     let mut side = Side::new(vec![keeping]);
     for _ in 0..3 {
         side.send(0, "kept", 1).unwrap();
@@ -42,7 +42,7 @@ fn messages_kept_while_logged_off_that_a_reset_loses_are_reported_as_not_reached
 
 #[test]
 fn messages_that_no_socket_accepted_are_reported_before_a_store_ends_with_its_session() {
-    let mut side = logged_on(|settings| settings.while_logged_off = WhileLoggedOff::Keep);
+    let mut side = logged_on(|settings| settings.resend.while_logged_off = WhileLoggedOff::Keep);
     side.take(0);
     for id in ["sent", "written"] {
         side.send(0, id, 1).unwrap();
@@ -62,7 +62,7 @@ fn messages_that_no_socket_accepted_are_reported_before_a_store_ends_with_its_se
 // R-RESET-12
 #[test]
 fn messages_that_no_socket_accepted_are_reported_as_not_reached_after_a_reset() {
-    let mut side = logged_on(|settings| settings.reset_on_disconnect = true);
+    let mut side = logged_on(|settings| settings.reset.reset_on_disconnect = true);
     side.take(0);
     side.send(0, "a", 1).unwrap();
     side.take(0);

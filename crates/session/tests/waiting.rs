@@ -61,8 +61,8 @@ fn report(turn: &mut Turn<'_>, id: &str) -> Result<Accepted, SendError> {
 /// An acceptor that may send `rate`.
 fn throttled(rate: &str) -> SessionSettings {
     settings("PEER", Role::Acceptor).with(|s| {
-        s.max_outbound_rate = Some(rate.parse().unwrap());
-        s.while_logged_off = WhileLoggedOff::Keep;
+        s.throttle.max_outbound_rate = Some(rate.parse().unwrap());
+        s.resend.while_logged_off = WhileLoggedOff::Keep;
     })
 }
 
@@ -151,8 +151,9 @@ fn the_deadline_is_when_the_window_allows_the_first_and_nothing_is_done_before()
 #[test]
 fn a_message_after_one_that_waits_waits_behind_it_even_if_it_needs_no_permit() {
     let (app, told) = answering();
-    let settings =
-        throttled("1/100").with(|s| (s.max_order_rate, s.max_outbound_rate) = (s.max_outbound_rate, None));
+    let settings = throttled("1/100").with(|s| {
+        (s.throttle.max_order_rate, s.throttle.max_outbound_rate) = (s.throttle.max_outbound_rate, None)
+    });
     let mut side = Side::with_app(app, vec![settings]);
     side.log_on(0, 1, "");
     side.send(0, "order 1", 1).unwrap();
@@ -379,8 +380,10 @@ fn what_waits_outlives_the_connection_and_goes_after_the_next_logon() {
 
 #[test]
 fn a_reset_ends_the_wait_and_each_is_told() {
-    let (mut side, told) =
-        side_on(Box::new(MemoryStore::new()), throttled("1/60000").with(|s| s.reset_on_disconnect = true));
+    let (mut side, told) = side_on(
+        Box::new(MemoryStore::new()),
+        throttled("1/60000").with(|s| s.reset.reset_on_disconnect = true),
+    );
     side.log_on(0, 1, "");
     for id in ["a", "b", "c"] {
         send(&mut side, id).unwrap();
@@ -463,7 +466,7 @@ fn what_waits_follows_a_replay() {
 #[test]
 fn what_waits_is_sent_after_a_restart_as_it_was_written() {
     let scratch = Scratch::new("waiting");
-    let settings = || throttled("1/10000").with(|s| s.allow_pos_dup = true);
+    let settings = || throttled("1/10000").with(|s| s.resend.allow_pos_dup = true);
     let original = Utc(1_767_600_000_123_000_000);
     {
         let (mut side, _) = side_on(scratch.store(), settings());
@@ -612,7 +615,8 @@ fn what_may_have_been_sent_before_the_machine_stopped_is_told_and_not_sent_again
 /// Has a session whose answers no longer fit in its queue log out, and its counterparty answer that
 /// behind an order. Returns what has become of it.
 fn logged_out_behind_an_order(reset_on_logout: bool) -> (Side<App>, SessionEnd) {
-    let mut side = with_a_small_queue(throttled("1/3600000").with(|s| s.reset_on_logout = reset_on_logout));
+    let mut side =
+        with_a_small_queue(throttled("1/3600000").with(|s| s.reset.reset_on_logout = reset_on_logout));
     side.log_on(0, 1, "");
     let orders: Vec<u8> = (2..60).flat_map(|n| side.wire(0, &format!("35=D|34={n}|11=o|"))).collect();
     let mut left = orders[side.hear(0, &orders)..].to_vec();

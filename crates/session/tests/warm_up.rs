@@ -49,7 +49,7 @@ fn exchange(warms_up: bool, rehearsals: &Arc<AtomicUsize>) -> Vec<String> {
     let store = Intercepted::new(MemoryStore::new(), counting);
     let shown = Arc::new(Shown::default());
     let clock = CodecClock::new(|| Mono(0));
-    let mut side = Side::on_store(Box::new(store), acceptor(|s| s.codec_timing = Some(clock)));
+    let mut side = Side::on_store(Box::new(store), acceptor(|s| s.timing.codec_timing = Some(clock)));
     if warms_up {
         side = side.warmed_up(None);
     }
@@ -129,7 +129,7 @@ fn a_store_that_refuses_a_warm_up_does_not_halt_the_session() {
 
 #[test]
 fn a_warm_up_of_a_session_whose_throttle_is_full_leaves_no_timer() {
-    let mut side = Side::new(acceptor(|s| s.max_outbound_rate = Rate::per_second(1))).logged_on();
+    let mut side = Side::new(acceptor(|s| s.throttle.max_outbound_rate = Rate::per_second(1))).logged_on();
     side.send(0, "one", 1).unwrap();
     assert_eq!(kinds(&side.take(0)), "D");
     side.wake(0, &[]);

@@ -56,7 +56,7 @@ fn the_end_names_the_check_of_the_logon_that_failed() {
         (plain, "35=A|34=-1|98=0|108=30|", SessionEnd::PeerMisbehaved(Misbehavior::MalformedMsgSeqNum)),
         (plain, "35=0|34=1|", SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)),
         (
-            |s| s.accepted_heart_bt_int = AcceptedHeartBtInt::only(60),
+            |s| s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::only(60),
             "35=A|34=1|98=0|108=90|",
             SessionEnd::PeerMisbehaved(Misbehavior::HeartBtInt {
                 received: 90,
@@ -64,7 +64,7 @@ fn the_end_names_the_check_of_the_logon_that_failed() {
             }),
         ),
         (
-            |s| s.test_message_indicator = TestMessageIndicator::Production,
+            |s| s.validation.test_message_indicator = TestMessageIndicator::Production,
             "35=A|34=1|98=0|108=30|464=Y|",
             SessionEnd::PeerMisbehaved(Misbehavior::TestMessageIndicator { is_test: true }),
         ),
@@ -210,7 +210,7 @@ fn the_end_names_an_answer_that_resets_when_it_should_not_or_the_reverse() {
         ("35=A|34=1|98=0|108=30|", LogonFault::ResetUnanswered),
         ("35=A|34=3|98=0|108=30|141=Y|", LogonFault::ResetSeqNumFlag),
     ] {
-        assert_eq!(answered(|s| s.reset_on_logon = true, answer), invalid(fault), "{answer}");
+        assert_eq!(answered(|s| s.reset.reset_on_logon = true, answer), invalid(fault), "{answer}");
     }
 }
 

@@ -31,7 +31,7 @@ pub fn settings() -> Outcome<SessionSettings> {
     let mut session = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse()?, Role::Initiator);
     session.logon.username = str::from_utf8(USERNAME)?.into();
     session.logon.password = str::from_utf8(PASSWORD)?.into();
-    session.policy = policy();
+    session.validation.incoming = policy();
     // The program ends before a heartbeat is due: it knows which sequence number each message must
     // have.
     session.heart_bt_int = 3600;

@@ -25,7 +25,7 @@ pub struct Venue {
 
 pub fn settings() -> Outcome<SessionSettings> {
     let mut session = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
-    session.policy = policy();
+    session.validation.incoming = policy();
     Ok(session)
 }
 

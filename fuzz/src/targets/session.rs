@@ -7,6 +7,7 @@
 //! receives each sequence number once; memory is bounded; silence ends the connection; and
 //! afterwards a correct logon works.
 
+use std::num::{NonZeroU32, NonZeroU64};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -170,35 +171,34 @@ impl World {
         let id = SessionId::new(version, "VENUE", "TRADER").expect("a good identity");
         let mut settings = SessionSettings::new(id, role);
         if random.one_in(2) {
-            settings.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+            settings.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         }
-        settings.outbound_buffer_size = OUTBOX;
-        settings.reorder_buffer_size = 4096;
-        settings.max_message_size = MOST;
-        settings.reset_on_logon = random.one_in(4);
-        settings.reset_on_logout = random.one_in(8);
-        settings.reset_on_disconnect = random.one_in(8);
-        settings.max_delivery_attempts = 3;
-        settings.resend_horizon = random.one_in(4).then(|| 1 + random.below(20) as u64);
-        settings.resend_request_chunk_size = random.one_in(4).then(|| 1 + random.below(5) as u64);
-        settings.closed_resend_interval = random.one_in(4);
-        settings.send_redundant_resend_requests = random.one_in(4);
-        settings.send_next_expected_msg_seq_num = random.one_in(4);
-        settings.replay_interleave = match random.below(6) {
+        settings.limits.outbound_buffer_size = OUTBOX;
+        settings.limits.reorder_buffer_size = 4096;
+        settings.limits.max_message_size = MOST;
+        settings.reset.reset_on_logon = random.one_in(4);
+        settings.reset.reset_on_logout = random.one_in(8);
+        settings.reset.reset_on_disconnect = random.one_in(8);
+        settings.resend.resend_horizon = random.one_in(4).then(|| 1 + random.below(20) as u64).and_then(NonZeroU64::new);
+        settings.resend.resend_request_chunk_size = random.one_in(4).then(|| 1 + random.below(5) as u64).and_then(NonZeroU64::new);
+        settings.resend.closed_resend_interval = random.one_in(4);
+        settings.resend.send_redundant_resend_requests = random.one_in(4);
+        settings.resend.send_next_expected_msg_seq_num = random.one_in(4);
+        settings.resend.replay_interleave = match random.below(6) {
             0 => ReplayInterleave::All,
             1 => ReplayInterleave::Heartbeats,
             _ => ReplayInterleave::None,
         };
-        settings.max_replay_rate = random.one_in(8).then(|| 1 + random.below(1000) as u32);
-        settings.max_resend_range = random.one_in(4).then(|| 1 + random.below(20) as u64);
-        settings.max_resends = random.one_in(4).then(|| 1 + random.below(3) as u32);
+        settings.resend.max_replay_rate = random.one_in(8).then(|| 1 + random.below(1000) as u32).and_then(NonZeroU32::new);
+        settings.resend.max_resend_range = random.one_in(4).then(|| 1 + random.below(20) as u64).and_then(NonZeroU64::new);
+        settings.resend.max_resends = random.one_in(4).then(|| 1 + random.below(3) as u32).and_then(NonZeroU32::new);
         if random.one_in(2) {
-            settings.resend_over_limit = ResendOverLimit::GapFill;
+            settings.resend.resend_over_limit = ResendOverLimit::GapFill;
         }
-        settings.max_resend_requests = 1 + random.below(4) as u32;
-        settings.enable_last_msg_seq_num_processed = random.one_in(4);
-        settings.disconnect_on_error = random.one_in(8);
-        settings.reset_on_error = random.one_in(8);
+        settings.resend.max_resend_requests = NonZeroU32::MIN.saturating_add(random.below(4) as u32);
+        settings.resend.enable_last_msg_seq_num_processed = random.one_in(4);
+        settings.validation.disconnect_on_error = random.one_in(8);
+        settings.reset.reset_on_error = random.one_in(8);
         settings.dictionary = match random.one_in(2) {
             true => SessionDictionary::Own(validator(version)),
             false => SessionDictionary::None,
@@ -210,7 +210,7 @@ impl World {
         let now = Now { mono: Mono(1_000_000_000_000), utc: Utc(utc) };
         let mut app =
             Echo { mood: Mood::of(random), random: random.clone(), done: 0, delivered: 0, violation: None };
-        let interleaves = settings.replay_interleave != ReplayInterleave::None;
+        let interleaves = settings.resend.replay_interleave != ReplayInterleave::None;
         let key = sessions.open(now, settings, &mut app).expect("an empty store opens");
         Self {
             sessions,

@@ -63,10 +63,10 @@ pub(super) fn id(
 /// Returns the settings of a session of a benchmark.
 pub(super) fn settings(id: SessionId, role: Role, keeping: Keeping) -> SessionSettings {
     SessionSettings::new(id, role).with(|s| {
-        s.reset_on_logon = true;
+        s.reset.reset_on_logon = true;
         if !keeping.validates {
             s.dictionary = SessionDictionary::None;
-            s.policy = Policy::tolerant();
+            s.validation.incoming = Policy::tolerant();
         }
     })
 }

@@ -53,7 +53,7 @@ impl Acceptor {
                 false => SessionDictionary::Own(Arc::new(Validator::new(fix44()))),
             };
         });
-        let mut sessions = Sessions::new(store, settings.max_message_size);
+        let mut sessions = Sessions::new(store, settings.limits.max_message_size);
         let mut venue = Venue::new(without.work);
         let now = at(Duration::ZERO);
         let key = sessions.open(now, settings, &mut venue).map_err(|error| format!("{name}: {error}"))?;

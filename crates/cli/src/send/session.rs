@@ -76,18 +76,18 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         .map_err(|error| Failure::usage(error.to_string()))?;
     let logon = logon_fields(arguments, &dictionary)?;
     let settings = SessionSettings::new(id.clone(), Role::Initiator).with(|s| {
-        s.reset_on_logon = reset;
+        s.reset.reset_on_logon = reset;
         s.default_appl_ver_id = default;
         if default.is_some() {
             s.dictionary = fixt::dictionaries();
         }
-        s.logon_timeout = Duration::from_secs(arguments.timeout);
-        s.policy = policy();
+        s.timing.logon_timeout = Duration::from_secs(arguments.timeout);
+        s.validation.incoming = policy();
         s.logon = logon;
         // It lasts for one exchange, whatever the counterparty asks for.
-        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+        s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
     });
-    let max_message_size = settings.max_message_size;
+    let max_message_size = settings.limits.max_message_size;
     let mut initiation = Initiation::new(settings, host, port);
     initiation.reconnect_interval = ONE_CONNECTION;
     initiation.tls = arguments.tls.of_initiator();
@@ -234,8 +234,8 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         let hosts: Vec<String> = hosts.iter().map(|(host, port)| format!("{host}:{port}")).collect();
         peer = hosts.join(", ");
     }
-    let max_message_size = session.settings.max_message_size;
-    let logon_timeout = session.settings.logon_timeout;
+    let max_message_size = session.settings.limits.max_message_size;
+    let logon_timeout = session.settings.timing.logon_timeout;
     let journal = session.journal.clone();
     let schedule = session.settings.schedule.clone();
     let store = store(journal.as_deref(), max_message_size);
@@ -245,7 +245,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     let default = session.settings.default_appl_ver_id;
     let policy = match session.settings.dictionary {
         SessionDictionary::None => Policy::ignoring(),
-        _ => session.settings.policy,
+        _ => session.settings.validation.incoming,
     };
     let dictionary = match source {
         Some(source) => source.load().map_err(|error| failure(file, &error))?.dictionary,

@@ -274,7 +274,7 @@ impl World {
         let mut longest = 0;
         self.each_one(|world| {
             let now = world.now();
-            longest = longest.max(world.link.settings.logout_timeout.as_nanos() as u64);
+            longest = longest.max(world.link.settings.timing.logout_timeout.as_nanos() as u64);
             let World { sessions: Some(sessions), app, link: Link { key, .. }, .. } = world else { return };
             let logged_on = sessions.phase(*key) == Phase::LoggedOn;
             if sessions.log_out(now, *key, "stop", app).is_ok() && logged_on {

@@ -60,9 +60,9 @@ impl World {
         }
         let failed = |why: String| Err(Stop(format!("{why}: {}", self.describe())));
         if let Some(silent) = link.peer.silent_since()
-            && !link.settings.disable_heart_beat_check
+            && !link.settings.timing.disable_heart_beat_check
         {
-            let heart = link.peer.heart.max(u64::from(link.settings.heart_bt_int) * SECOND);
+            let heart = link.peer.heart.max(u64::from(link.settings.timing.heart_bt_int) * SECOND);
             // A TestRequest waits for the end of a replay.
             let silent = silent.max(link.read_at).max(link.replaying_at);
             let all_read = link.to_us.is_empty() && link.next.read != Read::Nothing;
@@ -72,7 +72,8 @@ impl World {
         }
         let busy =
             sessions.phase(link.key) != Phase::LoggedOn || state == Some(MatrixState::HandlingResendRequest);
-        let held = link.settings.max_inbound_rate.is_some() || link.settings.max_replay_rate.is_some();
+        let held = link.settings.throttle.max_inbound_rate.is_some()
+            || link.settings.resend.max_replay_rate.is_some();
         if busy || held || !link.peer.listens() {
             return Ok(());
         }
@@ -101,7 +102,7 @@ impl World {
     /// In no window are more messages delivered than the limit on them allows, by when they can
     /// have arrived: since what was there before was read.
     pub(super) fn judge_inbound_rate(&mut self, seq: u64) -> Result<(), Stop> {
-        let Some(rate) = self.link.settings.max_inbound_rate else { return Ok(()) };
+        let Some(rate) = self.link.settings.throttle.max_inbound_rate else { return Ok(()) };
         let it = self.link.diary.now;
         // What waits behind a gap, or for the application, is judged by when it can have arrived.
         let late =
@@ -121,7 +122,7 @@ impl World {
 
     /// The session holds no more of what it has not processed than a message and a gap may have.
     pub(super) fn judge_memory(&self) -> Result<(), Stop> {
-        let most = self.link.settings.max_message_size + 2 * READ;
+        let most = self.link.settings.limits.max_message_size + 2 * READ;
         match self.link.inbox.len() {
             held if held > most => Err(Stop(format!("{held} bytes wait to be processed"))),
             _ => Ok(()),

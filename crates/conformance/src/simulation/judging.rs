@@ -1,5 +1,7 @@
 //! Judges what happens in a world: every outcome has its cause in what the world did.
 
+use core::num::NonZeroU64;
+
 use fixbolt_session::{
     MatrixState, Misbehavior, OutboundThrottle, Phase, Read, ResendOverLimit, SessionEnd, Unreached,
 };
@@ -104,9 +106,9 @@ impl World {
                     || is_limited
                     || self.link.peer.attacks.may_be_rejected(seq)
                     || text.contains("Application not available")
-                        && self.link.settings.reject_message_on_unhandled_exception
+                        && self.link.settings.validation.reject_message_on_unhandled_exception
                     || reason == 10 && (self.faults.clock || self.faults.pauses)
-                    || self.link.settings.reject_garbled_message
+                    || self.link.settings.validation.reject_garbled_message
                         && (self.faults.hostile || self.link.diary.now.lost_in > 0)
                     || reason == 5 && (self.totals.resets > 0 || self.link.diary.disturbed)
                     || text == "session end" && self.resets_next();
@@ -129,13 +131,13 @@ impl World {
                             || self.faults.restored
                             || self.faults.store
                     }
-                    Unreached::BeyondHorizon { .. } => self.link.settings.resend_horizon.is_some(),
+                    Unreached::BeyondHorizon { .. } => self.link.settings.resend.resend_horizon.is_some(),
                     // The newest are sent again: so many come after the others.
                     Unreached::BeyondRange { most } => {
-                        self.link.settings.max_resend_range == Some(most)
+                        self.link.settings.resend.max_resend_range.map(NonZeroU64::get) == Some(most)
                             && end + most <= self.link.most_out.max(self.next_out())
                     }
-                    Unreached::SentBefore { .. } => self.link.settings.max_resends.is_some(),
+                    Unreached::SentBefore { .. } => self.link.settings.resend.max_resends.is_some(),
                     Unreached::ByApplication => self.app.has_withheld,
                     _ => true,
                 };
@@ -172,9 +174,9 @@ impl World {
     /// refused a request for messages again.
     fn limits_requests(&self, text: &str) -> bool {
         let settings = &self.link.settings;
-        let refuses = settings.resend_over_limit == ResendOverLimit::Refuse;
-        let by_range = text.ends_with("are sent again at once") && settings.max_resend_range.is_some();
-        let by_times = text.contains("were sent again") && settings.max_resends.is_some();
+        let refuses = settings.resend.resend_over_limit == ResendOverLimit::Refuse;
+        let by_range = text.ends_with("are sent again at once") && settings.resend.max_resend_range.is_some();
+        let by_times = text.contains("were sent again") && settings.resend.max_resends.is_some();
         refuses && (by_range || by_times) || text == NOT_NOW && self.app.has_withheld
     }
 
@@ -196,7 +198,7 @@ impl World {
             // The counterparty may wait for the rest of a slow replay before it answers, or for
             // what the application or a limit has refused to send again.
             E::LogoutTimedOut => {
-                let slow = self.link.settings.max_replay_rate.is_some() || faults.throttles;
+                let slow = self.link.settings.resend.max_replay_rate.is_some() || faults.throttles;
                 planned && (rough || it.peer_left || slow || refused || self.reset_has_crossed())
                     || faults.application
                     || self.link.peer.habits.logout_answer != LogoutAnswer::AtOnce
@@ -205,7 +207,7 @@ impl World {
             E::LogonTimedOut => rough,
             // A counterparty with a longer HeartBtInt has longer to answer by its own clock, and it
             // does not answer what it does not process, behind what was refused.
-            E::HeartbeatTimedOut => rough || refused || self.link.settings.heart_bt_int_override,
+            E::HeartbeatTimedOut => rough || refused || self.link.settings.timing.heart_bt_int_override,
             E::PeerDidNotRead | E::SlowConsumer => it.stalled || faults.slow,
             E::ResetUnanswered => rough || it.peer_left || self.link.peer.left,
             E::ScheduleEnded { .. } | E::OutsideSchedule { .. } => self.window_has_ended().is_some(),
@@ -222,7 +224,11 @@ impl World {
             }
             E::PeerMisbehaved(Misbehavior::GapNeverFilled) => {
                 let lost = self.link.diary.most_lost();
-                let times = if self.link.diary.gave_up { 1 } else { self.link.settings.max_resend_requests };
+                let times = if self.link.diary.gave_up {
+                    1
+                } else {
+                    self.link.settings.resend.max_resend_requests.get()
+                };
                 if lost < times && !it.cut && !it.paused && !it.dropped && !it.stalled {
                     let why = format!("no number was lost more than {lost} times, yet: {end}");
                     return Err(Stop(why));
@@ -234,7 +240,7 @@ impl World {
                 self.link.diary.clock_jumped || faults.pauses
             }
             E::PeerMisbehaved(Misbehavior::InvalidMessage { .. }) => {
-                self.link.settings.disconnect_on_error || self.link.settings.reset_on_error
+                self.link.settings.validation.disconnect_on_error || self.link.settings.reset.reset_on_error
             }
             E::PeerMisbehaved(Misbehavior::Garbled { .. }) => it.lost_in > 0,
             E::PeerMisbehaved(Misbehavior::MessageRate { .. }) => faults.throttles,
@@ -248,7 +254,7 @@ impl World {
             }
             // Each message from after a gap makes the session ask for all of it once more.
             E::PeerMisbehaved(Misbehavior::SessionMessageRate { .. } | Misbehavior::JournalGrowth { .. })
-                if self.link.settings.send_redundant_resend_requests =>
+                if self.link.settings.resend.send_redundant_resend_requests =>
             {
                 true
             }
@@ -271,9 +277,9 @@ impl World {
     fn resets_next(&self) -> bool {
         let settings = &self.link.settings;
         let resets = self.link.plan.resets_at().is_some()
-            || settings.reset_on_logon
-            || settings.reset_on_logout
-            || settings.reset_on_disconnect;
+            || settings.reset.reset_on_logon
+            || settings.reset.reset_on_logout
+            || settings.reset.reset_on_disconnect;
         resets && self.window_has_ended().is_some()
     }
 
@@ -296,7 +302,7 @@ impl World {
         if disturbed || self.disk.platter().is_late() {
             return Ok(());
         }
-        let timeout = self.link.settings.logout_timeout.as_nanos() as u64;
+        let timeout = self.link.settings.timing.logout_timeout.as_nanos() as u64;
         if self.link.attached && self.mono > leave.since + timeout + SLACK {
             let late = (self.mono - leave.since) / MILLI;
             let why = format!(
@@ -352,10 +358,10 @@ impl World {
         let Faults { slow, store, application, pauses, hostile, .. } = self.faults;
         // A hostile one sends half a message before its TestRequest.
         let quiet = slow || store || application || pauses || hostile;
-        let other =
-            self.link.settings.max_inbound_rate.is_some() || self.link.settings.max_replay_rate.is_some();
+        let other = self.link.settings.throttle.max_inbound_rate.is_some()
+            || self.link.settings.resend.max_replay_rate.is_some();
         // An application that is refused has its messages offered again.
-        let refuses = self.link.settings.outbound_throttle == OutboundThrottle::Refuse;
+        let refuses = self.link.settings.throttle.outbound_throttle == OutboundThrottle::Refuse;
         if !self.faults.throttles || quiet || other || refuses {
             self.link.peer.tested.clear();
             return Ok(());
@@ -400,15 +406,15 @@ impl World {
             let rough =
                 it.is_rough() || self.sessions.is_none() || self.faults.application || self.faults.store;
             // One that goes by a shorter HeartBtInt does not wait until the session asks once more.
-            let heart = u64::from(self.link.settings.heart_bt_int) * SECOND;
-            let hasty = self.link.settings.heart_bt_int_override && self.link.peer.heart < heart;
+            let heart = u64::from(self.link.settings.timing.heart_bt_int) * SECOND;
+            let hasty = self.link.settings.timing.heart_bt_int_override && self.link.peer.heart < heart;
             let next_in = self
                 .sessions
                 .as_ref()
                 .and_then(|s| s.numbers(self.link.key))
                 .map_or(0, |(next_in, _)| next_in.0);
             // What was requested is read no faster than the rate allows.
-            let paced = self.link.settings.max_inbound_rate.is_some();
+            let paced = self.link.settings.throttle.max_inbound_rate.is_some();
             if !rough && !hasty && !paced && it.gap && next_in < self.link.arrived.next {
                 let why = format!("a TestRequest waits for messages that have arrived: {}", self.describe());
                 return Err(Stop(why));
@@ -502,7 +508,7 @@ impl World {
                 text::readable(before)
             ));
         }
-        let interleaves = self.link.settings.replay_interleave != ReplayInterleave::None;
+        let interleaves = self.link.settings.resend.replay_interleave != ReplayInterleave::None;
         if number <= self.link.last_new && !interleaves {
             return fail(format!("after {:?}", self.link.last_new));
         }
@@ -524,15 +530,15 @@ impl World {
     /// anywhere at most twice as often.
     fn check_resends(&mut self, number: (u32, u64)) -> Result<(), Stop> {
         let Faults { slow, store, pauses, throttles, .. } = self.faults;
-        let Some(most) = self.link.settings.max_resends else { return Ok(()) };
+        let Some(most) = self.link.settings.resend.max_resends else { return Ok(()) };
         // What is written and waits is on the wire together with what is written later.
         if slow || store || pauses || throttles || self.link.diary.now.stalled {
             return Ok(());
         }
         let times = self.link.again_at.entry(number, Vec::new);
         times.push(self.mono);
-        let period = self.link.settings.resend_period.as_nanos() as u64;
-        let first = times.iter().rev().nth(2 * most as usize);
+        let period = self.link.settings.resend.resend_period.as_nanos() as u64;
+        let first = times.iter().rev().nth(2 * most.get() as usize);
         if first.is_some_and(|first| self.mono - first < period.saturating_sub(SLACK)) {
             return Err(Stop(format!("{number:?} is sent again more often than {most} times")));
         }
@@ -542,11 +548,11 @@ impl World {
     /// No window of a rate limit has more messages than it may, however it begins.
     fn check_rates(&mut self, is_order: bool) -> Result<(), Stop> {
         let s = &self.link.settings;
-        if s.max_outbound_rate.is_none() && s.max_order_rate.is_none() {
+        if s.throttle.max_outbound_rate.is_none() && s.throttle.max_order_rate.is_none() {
             return Ok(());
         }
         self.link.written_at.push((self.mono, is_order));
-        for (rate, orders) in [(s.max_outbound_rate, false), (s.max_order_rate, true)] {
+        for (rate, orders) in [(s.throttle.max_outbound_rate, false), (s.throttle.max_order_rate, true)] {
             let Some(rate) = rate.filter(|_| is_order || !orders) else { continue };
             let counted = self.link.written_at.iter().rev().filter(|(_, order)| *order || !orders);
             let first = counted.map(|(at, _)| *at).nth(rate.messages() as usize);
@@ -628,7 +634,8 @@ impl World {
                     || self.link.rejected.contains(&(one.series, one.seq))
                     || refused.contains(&one.seq)
                     || self.link.diary.is_skipped(one.seq)
-                    || self.link.settings.reject_garbled_message && self.link.diary.was_lost(one.seq);
+                    || self.link.settings.validation.reject_garbled_message
+                        && self.link.diary.was_lost(one.seq);
                 if !excused {
                     return Err(Stop(format!(
                         "message {} (ID {}) of the counterparty was never processed",
@@ -696,7 +703,9 @@ impl World {
     fn judge_requests(&self) -> Result<(), Stop> {
         let Faults { inbound, several, .. } = self.faults;
         let only = Faults { inbound, several, ..Faults::default() };
-        if self.faults != only || self.link.diary.most_lost() >= self.link.settings.max_resend_requests {
+        if self.faults != only
+            || self.link.diary.most_lost() >= self.link.settings.resend.max_resend_requests.get()
+        {
             return Ok(());
         }
         // A request that is answered behind a gap is followed by ours for that (R-GAP-6).

@@ -102,7 +102,7 @@ impl Link {
         let plan =
             if faults.schedule { Plan::draw(&mut edges, beginning, &mut settings) } else { Plan::None };
         let mut habits = Habits::draw(&mut r.fork(), faults);
-        if role == Role::Acceptor && settings.reset_on_logon {
+        if role == Role::Acceptor && settings.reset.reset_on_logon {
             habits.resets_on_logon = true;
         }
         if dialect.whole_seconds() && dialect.begin_string() == "FIX.4.0" {
@@ -171,14 +171,14 @@ impl Link {
     pub(super) fn opened_with(&self) -> SessionSettings {
         let mut settings = self.settings.clone();
         if self.relapse == Some(Relapse::PossDupNotCounted) {
-            settings.max_inbound_rate = None;
+            settings.throttle.max_inbound_rate = None;
         }
         settings
     }
 
     /// Returns when a message arrives at a session that keeps its limit by not reading.
     pub(super) fn arrives_at(&mut self, at: u64, bytes: &[u8]) -> u64 {
-        let Some(rate) = self.settings.max_inbound_rate else { return at };
+        let Some(rate) = self.settings.throttle.max_inbound_rate else { return at };
         if self.relapse != Some(Relapse::PossDupNotCounted) || !Relapse::counts(bytes) {
             return at;
         }
@@ -209,7 +209,7 @@ mod tests {
                     let mut random = Random::new(seed);
                     let link = Link::new(0, &mut random, faults, dialect, role, BEGINNINGS[0]);
                     let (ours, theirs) =
-                        (link.settings.send_next_expected_msg_seq_num, link.peer.habits.next_expected);
+                        (link.settings.resend.send_next_expected_msg_seq_num, link.peer.habits.next_expected);
                     seen[usize::from(ours)][usize::from(theirs)] = true;
                 }
                 assert_eq!(seen, [[true; 2]; 2], "{dialect:?} {role:?}");

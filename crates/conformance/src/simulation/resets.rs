@@ -76,7 +76,10 @@ impl World {
             return Ok(());
         }
         let s = &self.link.settings;
-        let by_setting = s.reset_on_logon || s.reset_on_logout || s.reset_on_disconnect || s.reset_on_error;
+        let by_setting = s.reset.reset_on_logon
+            || s.reset.reset_on_logout
+            || s.reset.reset_on_disconnect
+            || s.reset.reset_on_error;
         let ordered = std::mem::take(&mut self.link.diary.reset_ordered);
         if ordered || by_setting {
             // A session that resets at each logon repeats it with the next one.

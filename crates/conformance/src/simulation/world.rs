@@ -220,7 +220,7 @@ impl World {
         self.calm();
         // What a limit lets through slowly takes its time.
         let slowly =
-            self.faults.throttles || self.links().any(|link| link.settings.max_replay_rate.is_some());
+            self.faults.throttles || self.links().any(|link| link.settings.resend.max_replay_rate.is_some());
         let healed_by = self.mono + if slowly { 10 * HEALED_WITHIN } else { HEALED_WITHIN };
         while !self.is_healed() {
             if self.mono >= healed_by {
@@ -499,7 +499,7 @@ impl World {
                     continue;
                 }
                 // A garbled message that is rejected uses its number, so that one is left right.
-                let rejects = self.link.settings.reject_garbled_message;
+                let rejects = self.link.settings.validation.reject_garbled_message;
                 garble(&mut emission.bytes, rejects, &mut self.random);
                 let covers = if rejects { emission.covers } else { (0, 0) };
                 self.link.to_us.send(at, std::mem::take(&mut emission.bytes), covers);

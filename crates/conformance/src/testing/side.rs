@@ -90,7 +90,7 @@ impl<A: Application> Side<A> {
                 eprintln!("{info}");
             }
         }));
-        let largest = all.iter().map(|settings| settings.max_message_size).max();
+        let largest = all.iter().map(|settings| settings.limits.max_message_size).max();
         let room = largest.unwrap_or(MAX_MESSAGE_SIZE_BEFORE_LOGON).min(ROOM);
         let sessions = Sessions::new(store, room);
         let mut side = Self {

@@ -1,14 +1,15 @@
 //! The simulation: one clock, three processes, two links, and everything that happens to them.
 
 use std::collections::{HashMap, HashSet};
+use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, Span, Tag, Version};
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
-    AcceptedHeartBtInt, Compatibility, MatrixState, Mono, Now, OutboundThrottle, Phase, Rate, Read,
-    ReplayInterleave, Role, SendError, SessionDictionary, SessionId, SessionSettings, Socket, Utc,
-    WhileLoggedOff,
+    AcceptedHeartBtInt, Compatibility, MatrixState, Mono, Now, OutboundThrottle, OutboundWatermarks, Phase,
+    Rate, Read, ReplayInterleave, Role, SendError, SessionDictionary, SessionId, SessionSettings, Socket,
+    Utc, WhileLoggedOff,
 };
 
 use crate::counts::Counts;
@@ -58,41 +59,42 @@ pub(crate) struct World {
 fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> SessionSettings {
     let mut settings = SessionSettings::new(SessionId::new(Version::Fix44, ours, theirs).unwrap(), role);
     settings.dictionary = SessionDictionary::None;
-    settings.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
-    settings.heart_bt_int = random.within(1, 8) as u32;
-    settings.outbound_buffer_size = random.within(16, 128) as usize * 1024;
-    settings.reorder_buffer_size = random.within(200, 60_000) as usize;
-    settings.max_message_size = 8 * 1024;
+    settings.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+    settings.timing.heart_bt_int = random.within(1, 8) as u32;
+    settings.limits.outbound_buffer_size = random.within(16, 128) as usize * 1024;
+    settings.limits.reorder_buffer_size = random.within(200, 60_000) as usize;
+    settings.limits.max_message_size = 8 * 1024;
     if random.once_in(4) {
-        settings.resend_horizon = Some(random.within(1, 100));
+        settings.resend.resend_horizon = NonZeroU64::new(random.within(1, 100));
     }
     if random.once_in(4) {
         settings.compatibility = Compatibility::QuickFix;
     }
     if random.once_in(4) {
-        settings.resend_request_chunk_size = Some(random.within(1, 20));
+        settings.resend.resend_request_chunk_size = NonZeroU64::new(random.within(1, 20));
     }
-    settings.closed_resend_interval = random.once_in(4);
-    settings.send_redundant_resend_requests = random.once_in(8);
-    settings.send_next_expected_msg_seq_num = random.once_in(4);
-    settings.replay_interleave = match random.within(0, 7) {
+    settings.resend.closed_resend_interval = random.once_in(4);
+    settings.resend.send_redundant_resend_requests = random.once_in(8);
+    settings.resend.send_next_expected_msg_seq_num = random.once_in(4);
+    settings.resend.replay_interleave = match random.within(0, 7) {
         0 => ReplayInterleave::All,
         1 => ReplayInterleave::Heartbeats,
         _ => ReplayInterleave::None,
     };
-    settings.max_replay_rate = random.once_in(8).then(|| random.within(50, 2000) as u32);
-    settings.enable_last_msg_seq_num_processed = random.once_in(4);
+    settings.resend.max_replay_rate =
+        random.once_in(8).then(|| random.within(50, 2000) as u32).and_then(NonZeroU32::new);
+    settings.resend.enable_last_msg_seq_num_processed = random.once_in(4);
     if random.once_in(4) {
         let window = Duration::from_millis(random.within(1, 300));
-        settings.max_outbound_rate = Rate::new(random.within(2, 60) as u32, window);
-        settings.outbound_throttle =
+        settings.throttle.max_outbound_rate = Rate::new(random.within(2, 60) as u32, window);
+        settings.throttle.outbound_throttle =
             [OutboundThrottle::Wait, OutboundThrottle::Refuse][random.within(0, 2) as usize];
     }
     if random.once_in(4) {
-        settings.outbound_high_watermark = random.within(2, 50) as u32;
-        settings.outbound_low_watermark =
-            random.within(0, u64::from(settings.outbound_high_watermark)) as u32;
-        settings.slow_consumer_timeout =
+        let high = random.within(2, 50);
+        settings.limits.outbound_watermarks =
+            OutboundWatermarks::new(high as u8, random.within(0, high) as u8).unwrap();
+        settings.limits.slow_consumer_timeout =
             random.once_in(2).then(|| Duration::from_millis(random.within(500, 5000)));
     }
     settings
@@ -104,14 +106,14 @@ impl World {
         let r = &mut random;
         let mut trader = settings(r, "TRADER", "VENUE", Role::Initiator);
         if r.once_in(2) {
-            trader.while_logged_off = WhileLoggedOff::Keep;
+            trader.resend.while_logged_off = WhileLoggedOff::Keep;
         }
         let resets = r.once_in(6);
-        trader.reset_on_logon = resets;
+        trader.reset.reset_on_logon = resets;
         let to_trader = settings(r, "VENUE", "TRADER", Role::Acceptor);
         // A report is never refused because the copy session is logged off.
         let mut to_copy = settings(r, "VENUE", "COPY", Role::Acceptor);
-        to_copy.while_logged_off = WhileLoggedOff::Keep;
+        to_copy.resend.while_logged_off = WhileLoggedOff::Keep;
         let copy = settings(r, "COPY", "VENUE", Role::Initiator);
         let busy = r.once_in(6);
         let mut process = |settings, copies_to| {
@@ -493,10 +495,10 @@ impl World {
         }
         if taken > 0 {
             let bytes = bytes[..taken].to_vec();
-            let interleave = settings[end.session as usize].replay_interleave;
+            let interleave = settings[end.session as usize].resend.replay_interleave;
             let interleaves = interleave != ReplayInterleave::None;
             let new = read_wire(end, &bytes, &disk.platter(), &mut self.wire, interleaves);
-            if let Some(rate) = settings[end.session as usize].max_outbound_rate {
+            if let Some(rate) = settings[end.session as usize].throttle.max_outbound_rate {
                 let times = self.written_at.entry((process, end.session)).or_default();
                 for _ in 0..new {
                     times.push(now);

@@ -88,11 +88,11 @@ impl Setup {
         SessionSettings::new(id, role).with(|s| {
             s.dictionary = SessionDictionary::None;
             s.default_appl_ver_id = (self.version == Version::Fixt11).then_some(Version::Fix50Sp2);
-            s.while_logged_off = WhileLoggedOff::Keep;
-            s.send_next_expected_msg_seq_num = self.next_expected;
-            s.outbound_buffer_size = 16 * 1024;
-            s.reorder_buffer_size = 8 * 1024;
-            s.max_message_size = 8 * 1024;
+            s.resend.while_logged_off = WhileLoggedOff::Keep;
+            s.resend.send_next_expected_msg_seq_num = self.next_expected;
+            s.limits.outbound_buffer_size = 16 * 1024;
+            s.limits.reorder_buffer_size = 8 * 1024;
+            s.limits.max_message_size = 8 * 1024;
         })
     }
 }

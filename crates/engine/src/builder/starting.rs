@@ -342,7 +342,7 @@ impl EngineBuilder {
 
     /// Returns the core of a worker, without sessions.
     fn sessions(&mut self, number: u16, signal: Arc<WorkerSignal>) -> Sessions {
-        let sizes = self.settings().map(|settings| settings.max_message_size);
+        let sizes = self.settings().map(|settings| settings.limits.max_message_size);
         let largest = sizes.fold(MIN_INDEXED_SIZE, usize::max);
         let store = self.store.take(usize::from(number));
         let mut sessions = Sessions::new(store, largest)

@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Policy};
-use fixbolt_session::{Role, SessionDictionary, SettingRange, WrongSetting, wrong_settings};
+use fixbolt_session::{OutboundWatermarks, Role, SessionDictionary, WrongSetting, wrong_settings};
 
 use super::dictionaries::Dictionaries;
 use super::dictionary_file::{Remark, shipped_in_place_of};
@@ -142,7 +142,7 @@ impl<'s> SessionReader<'s> {
         match self.draft.role? {
             Role::Acceptor => {
                 self.required("SocketAcceptPort", "SocketAcceptPort", true);
-                let decides = self.draft.settings.heart_bt_int_override;
+                let decides = self.draft.settings.timing.heart_bt_int_override;
                 self.required("HeartBtInt", "HeartBtInt, which HeartBtIntOverride=Y makes its own", decides);
                 let listen = (self.draft.address, self.draft.port?);
                 let (allowed, proxies) = (self.draft.allowed.clone(), self.draft.proxies.clone());
@@ -309,17 +309,17 @@ impl<'s> SessionReader<'s> {
             return;
         }
         let Draft { settings, check_latency, persist_messages, host_selection, .. } = &self.draft;
-        let is_slowed = settings.max_outbound_rate.is_some() || settings.max_order_rate.is_some();
-        let has_limit = settings.max_resends.is_some() || settings.max_resend_range.is_some();
+        let is_slowed =
+            settings.throttle.max_outbound_rate.is_some() || settings.throttle.max_order_rate.is_some();
+        let has_limit = settings.resend.max_resends.is_some() || settings.resend.max_resend_range.is_some();
         let is_acceptor = self.draft.role == Some(Role::Acceptor);
-        let decides = is_acceptor && settings.heart_bt_int_override;
-        let has_watermark =
-            u64::from(settings.outbound_high_watermark) < SettingRange::OUTBOUND_HIGH_WATERMARK.to;
+        let decides = is_acceptor && settings.timing.heart_bt_int_override;
+        let has_watermark = settings.limits.outbound_watermarks.high() < 100;
         let since = |first: Version| self.draft.version.is_none_or(|version| version >= first);
         let pairs = [
-            ("InboundThrottle", settings.max_inbound_rate.is_some(), "MaxInboundRate sets no limit"),
+            ("InboundThrottle", settings.throttle.max_inbound_rate.is_some(), "MaxInboundRate sets no limit"),
             ("OutboundThrottle", is_slowed, "neither MaxOutboundRate nor MaxOrderRate sets a limit"),
-            ("ResendPeriod", settings.max_resends.is_some(), "MaxResends sets no limit"),
+            ("ResendPeriod", settings.resend.max_resends.is_some(), "MaxResends sets no limit"),
             ("ResendOverLimit", has_limit, "neither MaxResendRange nor MaxResends sets a limit"),
             ("MaxLatency", *check_latency, "CheckLatency=N checks no times"),
             (
@@ -340,12 +340,12 @@ impl<'s> SessionReader<'s> {
             ),
             (
                 NEXT_EXPECTED.key,
-                !settings.send_next_expected_msg_seq_num || since(NEXT_EXPECTED.since),
+                !settings.resend.send_next_expected_msg_seq_num || since(NEXT_EXPECTED.since),
                 NEXT_EXPECTED.why,
             ),
             (
                 LAST_PROCESSED.key,
-                !settings.enable_last_msg_seq_num_processed || since(LAST_PROCESSED.since),
+                !settings.resend.enable_last_msg_seq_num_processed || since(LAST_PROCESSED.since),
                 LAST_PROCESSED.why,
             ),
         ];
@@ -373,21 +373,20 @@ impl<'s> SessionReader<'s> {
 
     pub(super) fn check_sizes_and_times(&mut self) {
         let draft = &mut self.draft;
-        draft.settings.max_latency = draft.check_latency.then_some(draft.max_latency);
+        draft.settings.timing.max_latency = draft.check_latency.then_some(draft.max_latency);
         if !draft.outbox_given {
-            draft.settings.outbound_buffer_size =
-                draft.settings.outbound_buffer_size.max(4 * draft.settings.max_message_size);
+            draft.settings.limits.outbound_buffer_size =
+                draft.settings.limits.outbound_buffer_size.max(4 * draft.settings.limits.max_message_size);
         }
-        let wrong: Vec<_> = wrong_settings(&draft.settings, draft.persist_messages).collect();
-        let (high, low) = (draft.settings.outbound_high_watermark, draft.settings.outbound_low_watermark);
-        let found = |reader: &Self, mistake: WrongSetting| {
-            wrong.contains(&mistake).then(|| reader.find(mistake.key())).flatten()
-        };
-        if let Some(setting) = found(self, WrongSetting::Watermarks) {
-            self.contradicts(
+        let (high, low) = (draft.high_watermark, draft.low_watermark);
+        match (OutboundWatermarks::new(high, low), self.find("OutboundLowWatermark")) {
+            (Some(watermarks), _) => self.draft.settings.limits.outbound_watermarks = watermarks,
+            (None, Some(setting)) => self.contradicts(
                 setting,
                 format!("OutboundLowWatermark={low} is not less than OutboundHighWatermark={high}"),
-            );
+            ),
+            // Without a low one, it follows the high one.
+            (None, None) => {}
         }
         let draft = &self.draft;
         if let (true, false, Some(setting)) =
@@ -401,7 +400,10 @@ impl<'s> SessionReader<'s> {
                 self.contradicts(setting, why);
             }
         }
-        if let Some(setting) = found(self, WrongSetting::NothingKept) {
+        let draft = &self.draft;
+        let nothing_kept = wrong_settings(&draft.settings, draft.persist_messages)
+            .any(|wrong| wrong == WrongSetting::NothingKept);
+        if let (true, Some(setting)) = (nothing_kept, self.find(WrongSetting::NothingKept.key())) {
             self.contradicts(setting, "WhileLoggedOff=keep keeps messages, but PersistMessages=N keeps none");
         }
     }
@@ -457,8 +459,8 @@ impl<'s> SessionReader<'s> {
         }
         self.check_unvalidated(incoming, outgoing, warnings);
         let draft = &mut self.draft;
-        draft.settings.policy = if incoming { draft.incoming } else { SYNTAX_ONLY };
-        draft.settings.outbound_policy = outgoing.then_some(draft.outgoing);
+        draft.settings.validation.incoming = if incoming { draft.incoming } else { SYNTAX_ONLY };
+        draft.settings.validation.outgoing = outgoing.then_some(draft.outgoing);
         if !incoming && !outgoing {
             draft.settings.dictionary = SessionDictionary::None;
             (draft.dictionary, draft.fixt) = (None, FixtDraft::default());
@@ -512,7 +514,7 @@ impl<'s> SessionReader<'s> {
     fn check_groups_as_sent(&mut self, warnings: &mut Vec<ConfigWarning>) {
         let draft = &mut self.draft;
         if draft.first_field_is_delimiter {
-            if draft.settings.policy.action(Check::GroupOrder) != Action::Ignore {
+            if draft.settings.validation.incoming.action(Check::GroupOrder) != Action::Ignore {
                 if let Some(setting) = self.find("FirstFieldInGroupIsDelimiter") {
                     let instead = "the order of a group's fields is checked; GroupsAsSent names groups that have another";
                     warnings.push(setting.without_effect(instead));
@@ -578,7 +580,8 @@ impl<'s> SessionReader<'s> {
             warnings.push(setting.without_effect(Remark::in_place(&setting.key, version).text));
         }
         if let (Some(source), Some(setting)) = (self.draft.data_dictionary(), self.find("DataDictionary")) {
-            match dictionaries.validator(source, self.draft.version, &self.draft.settings.policy) {
+            match dictionaries.validator(source, self.draft.version, &self.draft.settings.validation.incoming)
+            {
                 Ok((validator, odd)) => {
                     warnings.extend(Remark::odd(&setting.key, odd).map(|odd| setting.doubtful(odd.text)));
                     self.draft.settings.dictionary = SessionDictionary::Own(validator);
@@ -618,7 +621,12 @@ impl<'s> SessionReader<'s> {
             let mut sections = [Some(self.own), self.defaults].into_iter().flatten();
             sections.find_map(|section| section.settings.iter().rfind(is_it))
         };
-        match dictionaries.of_fixt(fixt, default, &|file| self.draft.source_of(file), &settings.policy) {
+        match dictionaries.of_fixt(
+            fixt,
+            default,
+            &|file| self.draft.source_of(file),
+            &settings.validation.incoming,
+        ) {
             Ok((read, remarks)) => {
                 for Remark { key, text: instead, is_used } in remarks {
                     let setting = setting_of(&key);

@@ -32,6 +32,8 @@ pub(super) struct Draft {
     pub(super) check_latency: bool,
     pub(super) max_latency: Duration,
     pub(super) outbox_given: bool,
+    pub(super) high_watermark: u8,
+    pub(super) low_watermark: u8,
     pub(super) schedule: ScheduleDraft,
     pub(super) use_dictionary: bool,
     pub(super) dictionary: Option<PathBuf>,
@@ -121,8 +123,9 @@ impl Draft {
     pub(super) fn new() -> Result<Self, InvalidSessionId> {
         // Identity and role are only known at the end.
         let settings = SessionSettings::new(SessionId::new(Version::Fix44, ANY, ANY)?, Role::Acceptor);
+        let watermarks = settings.limits.outbound_watermarks;
         Ok(Self {
-            max_latency: settings.max_latency.unwrap_or_default(),
+            max_latency: settings.timing.max_latency.unwrap_or_default(),
             settings,
             role: None,
             version: None,
@@ -132,6 +135,8 @@ impl Draft {
             dynamic: false,
             check_latency: true,
             outbox_given: false,
+            high_watermark: watermarks.high(),
+            low_watermark: watermarks.low(),
             schedule: ScheduleDraft::default(),
             use_dictionary: true,
             dictionary: None,
@@ -177,10 +182,9 @@ impl Draft {
     }
 
     /// Sets the high watermark of the outbox; the low one is at most half of it unless it is given.
-    pub(super) fn high_watermark(&mut self, percent: u32) {
-        let settings = &mut self.settings;
-        settings.outbound_high_watermark = percent;
-        settings.outbound_low_watermark = settings.outbound_low_watermark.min(percent / 2);
+    pub(super) fn set_high_watermark(&mut self, percent: u8) {
+        self.high_watermark = percent;
+        self.low_watermark = self.low_watermark.min(percent / 2);
     }
 
     /// Follows another engine's behavior, including its checks.

@@ -11,14 +11,15 @@ use super::tests::{ACCEPTOR, acceptor_refused, one, with};
 fn sizes_and_watermarks_follow_each_other_unless_both_are_given() {
     let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000"));
     assert_eq!(
-        (session.settings.max_message_size, session.settings.outbound_buffer_size),
+        (session.settings.limits.max_message_size, session.settings.limits.outbound_buffer_size),
         (1_000_000, 4_000_000)
     );
     let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000\nOutboundBufferSize=2000000"));
-    assert_eq!(session.settings.outbound_buffer_size, 2_000_000);
+    assert_eq!(session.settings.limits.outbound_buffer_size, 2_000_000);
     let watermarks = |lines: &str| {
         let settings = one(&with(ACCEPTOR, lines)).settings;
-        (settings.outbound_high_watermark, settings.outbound_low_watermark)
+        let watermarks = settings.limits.outbound_watermarks;
+        (watermarks.high(), watermarks.low())
     };
     assert_eq!(watermarks("OutboundHighWatermark=10"), (10, 5));
     assert_eq!(watermarks("OutboundHighWatermark=90"), (90, 20));
@@ -27,7 +28,8 @@ fn sizes_and_watermarks_follow_each_other_unless_both_are_given() {
 
 #[test]
 fn rates_are_messages_with_or_without_a_window() {
-    let rate = |value: &str| one(&with(ACCEPTOR, &format!("MaxOrderRate={value}"))).settings.max_order_rate;
+    let rate =
+        |value: &str| one(&with(ACCEPTOR, &format!("MaxOrderRate={value}"))).settings.throttle.max_order_rate;
     assert_eq!(rate("0"), None);
     assert_eq!(rate("100"), Rate::per_second(100));
     assert_eq!(rate("10/250"), Rate::new(10, Duration::from_millis(250)));
@@ -44,20 +46,7 @@ fn rates_are_messages_with_or_without_a_window() {
 
 #[test]
 fn what_is_wrong_with_a_setting_names_a_key() {
-    let ranges = [
-        SettingRange::OUTBOUND_BUFFER_SIZE,
-        SettingRange::MAX_MESSAGE_SIZE,
-        SettingRange::TEST_REQUEST_PERCENT,
-        SettingRange::HEARTBEAT_TIMEOUT_PERCENT,
-        SettingRange::RESEND_REQUEST_CHUNK_SIZE,
-        SettingRange::MAX_RESEND_REQUESTS,
-        SettingRange::MAX_REPLAY_RATE,
-        SettingRange::MAX_RESEND_RANGE,
-        SettingRange::MAX_RESENDS,
-        SettingRange::OUTBOUND_HIGH_WATERMARK,
-        SettingRange::MAX_DELIVERY_ATTEMPTS,
-        SettingRange::RESEND_HORIZON,
-    ];
+    let ranges = [SettingRange::OUTBOUND_BUFFER_SIZE, SettingRange::MAX_MESSAGE_SIZE];
     let others = [
         WrongSetting::NoApplicationVersion,
         WrongSetting::DictionaryNotFilledIn,
@@ -66,8 +55,6 @@ fn what_is_wrong_with_a_setting_names_a_key() {
         WrongSetting::NoDictionaryOfDefault,
         WrongSetting::NothingToCheckBy,
         WrongSetting::NoResetInSession,
-        WrongSetting::TimestampDigits,
-        WrongSetting::Watermarks,
         WrongSetting::UnwritableLogon,
         WrongSetting::NothingKept,
         WrongSetting::MaskedHeader,

@@ -31,7 +31,7 @@ impl SessionReader<'_> {
         };
         let settings = &self.draft.settings;
         let logon = &settings.logon;
-        let is_test = settings.test_message_indicator == TestMessageIndicator::Test;
+        let is_test = settings.validation.test_message_indicator == TestMessageIndicator::Test;
         let fields = [
             ("Username", 553, !logon.username.is_empty()),
             ("Password", 554, !logon.password.expose().is_empty()),

@@ -216,11 +216,11 @@ impl<'s> SessionReader<'s> {
                 Compatibility::QuickFixJ => "quickfixj".to_owned(),
                 _ => "standard".to_owned(),
             },
-            "TimestampPrecision" => settings.timestamp_precision.to_string(),
+            "TimestampPrecision" => settings.timing.timestamp_precision.digits().to_string(),
             "OutboundBufferSize" => {
-                settings.outbound_buffer_size.max(4 * settings.max_message_size).to_string()
+                settings.limits.outbound_buffer_size.max(4 * settings.limits.max_message_size).to_string()
             }
-            "OutboundLowWatermark" => settings.outbound_low_watermark.to_string(),
+            "OutboundLowWatermark" => self.draft.low_watermark.to_string(),
             "ValidateUnorderedGroupFields" if incoming.action(Check::GroupOrder) == Action::Ignore => {
                 "N".to_owned()
             }

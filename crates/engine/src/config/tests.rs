@@ -2,6 +2,7 @@
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
+use std::num::NonZeroU64;
 
 use fixbolt_dictionary::Policy;
 use fixbolt_session::{Compatibility, Role, SessionDictionary, SessionSettings, WhileLoggedOff};
@@ -53,9 +54,9 @@ fn initiator_refused(line: &str) -> String {
 
 #[test]
 fn codec_timing_is_measured_with_the_clock_of_the_system() {
-    assert_eq!(one(ACCEPTOR).settings.codec_timing, None);
+    assert_eq!(one(ACCEPTOR).settings.timing.codec_timing, None);
     let timed = one(&with(ACCEPTOR, "CodecTiming=Y"));
-    assert_eq!(timed.settings.codec_timing, Some(crate::codec_clock()));
+    assert_eq!(timed.settings.timing.codec_timing, Some(crate::codec_clock()));
 }
 
 #[test]
@@ -76,8 +77,8 @@ fn a_short_acceptor_gets_the_defaults_and_binds_to_loopback() {
 #[test]
 fn a_sessions_own_setting_beats_the_default() {
     let session = one(&format!("[DEFAULT]\nHeartBtInt=10\nLogonTimeout=7\n{INITIATOR}"));
-    assert_eq!(session.settings.heart_bt_int, 30);
-    assert_eq!(session.settings.logon_timeout, Duration::from_secs(7));
+    assert_eq!(session.settings.timing.heart_bt_int, 30);
+    assert_eq!(session.settings.timing.logon_timeout, Duration::from_secs(7));
 }
 
 #[test]
@@ -459,10 +460,13 @@ fn each_logon_tag_is_a_field_and_those_with_a_key_of_their_own_are_its_value() {
 fn settings_have_the_values_of_the_file() {
     let session =
         one(&with(ACCEPTOR, "WhileLoggedOff=keep\nMaskedTags=554, 925\nTestRequestDelayMultiplier=1"));
-    assert_eq!(session.settings.while_logged_off, WhileLoggedOff::Keep);
-    assert_eq!((session.settings.masked_tags, session.settings.test_request_percent), (vec![554, 925], 200));
-    assert_eq!(one(&with(ACCEPTOR, "")).settings.resend_horizon, None);
-    assert_eq!(one(&with(ACCEPTOR, "ResendHorizon=7")).settings.resend_horizon, Some(7));
+    assert_eq!(session.settings.resend.while_logged_off, WhileLoggedOff::Keep);
+    assert_eq!(
+        (session.settings.masked_tags, session.settings.timing.test_request_delay_multiplier.whole_percent()),
+        (vec![554, 925], 200)
+    );
+    assert_eq!(one(&with(ACCEPTOR, "")).settings.resend.resend_horizon, None);
+    assert_eq!(one(&with(ACCEPTOR, "ResendHorizon=7")).settings.resend.resend_horizon, NonZeroU64::new(7));
     assert_eq!(
         one(&with(ACCEPTOR, "Compatibility=quickfix")).settings.compatibility,
         Compatibility::QuickFix
@@ -477,9 +481,9 @@ fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another()
     assert_eq!(dictionary("ValidateIncomingMessage=N"), SessionDictionary::None);
     let outgoing = one(&with(ACCEPTOR, "ValidateIncomingMessage=N\nValidateOutgoingMessage=Y")).settings;
     assert_eq!(outgoing.dictionary, SessionDictionary::Shipped);
-    assert_eq!(outgoing.outbound_policy, Some(Policy::standard()));
+    assert_eq!(outgoing.validation.outgoing, Some(Policy::standard()));
     assert_eq!(
-        outgoing.policy.action(fixbolt_dictionary::Check::RequiredField),
+        outgoing.validation.incoming.action(fixbolt_dictionary::Check::RequiredField),
         fixbolt_dictionary::Action::Ignore
     );
     assert_eq!(
@@ -663,7 +667,7 @@ fn keys_of_quickfixgo_are_known() {
         warnings[0].to_string(),
         "a.cfg:7: ResetSeqTime has no effect: there is no EnableResetSeqTime=Y"
     );
-    let policy = |line: &str| one(&with(ACCEPTOR, line)).settings.policy;
+    let policy = |line: &str| one(&with(ACCEPTOR, line)).settings.validation.incoming;
     assert_eq!(policy("AllowUnknownMessageFields=Y"), policy("AllowUnknownMsgFields=Y"));
     assert_eq!(policy("CheckUserDefinedFields=N"), policy("ValidateUserDefinedFields=N"));
 }

@@ -146,9 +146,9 @@ fn every_key_of_the_page_does_what_its_row_says() {
         match case {
             Passes(fields) => {
                 let with_lines = one(&lines).settings;
-                assert!(!passes(fields, default.settings.policy), "{key}: passes by default");
-                assert!(passes(fields, with_lines.policy), "{key}: does not pass with {lines}");
-                assert_eq!(with_lines.outbound_policy, None);
+                assert!(!passes(fields, default.settings.validation.incoming), "{key}: passes by default");
+                assert!(passes(fields, with_lines.validation.incoming), "{key}: does not pass with {lines}");
+                assert_eq!(with_lines.validation.outgoing, None);
                 if understood {
                     assert_eq!(one(&said).settings, with_lines, "{key}");
                 } else {
@@ -158,7 +158,10 @@ fn every_key_of_the_page_does_what_its_row_says() {
             ChangesTheSession => {
                 let changed = one(&said);
                 assert_ne!(changed, default, "{key}");
-                assert_eq!(changed.settings.policy, default.settings.policy, "{key}");
+                assert_eq!(
+                    changed.settings.validation.incoming, default.settings.validation.incoming,
+                    "{key}"
+                );
             }
             IsWarnedAbout => {
                 let warnings = read(&said).unwrap().warnings;
@@ -196,7 +199,8 @@ fn every_check_has_a_key_for_each_direction() {
 
 #[test]
 fn the_tolerant_policy_stays_one_that_warns_unless_a_check_is_named() {
-    let incoming = |lines: &str| one(&format!("ValidationPolicy=tolerant\n{lines}")).settings.policy;
+    let incoming =
+        |lines: &str| one(&format!("ValidationPolicy=tolerant\n{lines}")).settings.validation.incoming;
     assert_eq!(incoming("ValidateUserDefinedFields=Y\nValidateFieldsHaveValues=Y"), Policy::tolerant());
     let ignored = Policy::tolerant().with(Check::UserDefinedTag, Action::Ignore);
     assert_eq!(incoming("ValidateUserDefinedFields=N"), ignored);
@@ -217,9 +221,12 @@ fn each_check_has_an_action_for_each_direction() {
         {
             let changed = Policy::standard().with(check, action);
             let only = one(&format!("{incoming}={word}")).settings;
-            assert_eq!((only.policy, only.outbound_policy), (changed, None));
+            assert_eq!((only.validation.incoming, only.validation.outgoing), (changed, None));
             let only = one(&format!("ValidateOutgoingMessage=Y\n{outgoing}={word}")).settings;
-            assert_eq!((only.policy, only.outbound_policy), (Policy::standard(), Some(changed)));
+            assert_eq!(
+                (only.validation.incoming, only.validation.outgoing),
+                (Policy::standard(), Some(changed))
+            );
         }
     }
     let error = read("Incoming.UnknownTag=N").unwrap_err().to_string();
@@ -236,7 +243,7 @@ fn without_validation_only_what_leaves_open_where_fields_are_is_rejected() {
     for key in ["UseDataDictionary", "ValidateIncomingMessage"] {
         let settings = one(&format!("{key}=N")).settings;
         assert_eq!(settings.dictionary, SessionDictionary::None, "{key}");
-        let rejects = |check: &Check| settings.policy.action(*check) == Action::Reject;
+        let rejects = |check: &Check| settings.validation.incoming.action(*check) == Action::Reject;
         let rejected: Vec<_> = Check::ALL.into_iter().filter(rejects).map(Check::name).collect();
         assert_eq!(rejected, ["TagSyntax", "EmptyValue", "DataLength"], "{key}");
     }
@@ -247,8 +254,12 @@ fn without_validation_only_what_leaves_open_where_fields_are_is_rejected() {
         ("354=3|999=x|355=abc|", Some(14)),
         ("999=x|", None),
     ] {
-        let found =
-            reason_by(&Validator::new(fix44()), "FIX.4.4", &format!("ORDER|{fields}"), outgoing.policy);
+        let found = reason_by(
+            &Validator::new(fix44()),
+            "FIX.4.4",
+            &format!("ORDER|{fields}"),
+            outgoing.validation.incoming,
+        );
         assert_eq!(found, reason, "{fields}");
     }
 }
@@ -268,7 +279,7 @@ fn a_required_group_has_entries_and_an_optional_one_may_have_none() {
 fn accepts_parties_as_sent(session: &SessionConfiguration) -> bool {
     let SessionDictionary::Own(validator) = &session.settings.dictionary else { return false };
     let order = "ORDER|453=2|447=D|448=ME|452=1|447=D|452=3|448=YOU|";
-    passes_by(validator, order, session.settings.policy)
+    passes_by(validator, order, session.settings.validation.incoming)
 }
 
 #[test]
@@ -280,7 +291,7 @@ fn groups_are_read_as_sent_if_the_session_names_their_count_fields() {
     assert!(!accepts_parties_as_sent(&one("GroupsAsSent=268")));
     assert_eq!(one("GroupsAsSent=268,453").groups_as_sent, GroupsAsSent::CountedBy(vec![268, 453]));
     // What differs is only told if it is asked for.
-    assert_eq!(one("GroupsAsSent=453").settings.policy, Policy::standard());
+    assert_eq!(one("GroupsAsSent=453").settings.validation.incoming, Policy::standard());
     assert!(!accepts_parties_as_sent(&one("GroupsAsSent=453\nIncoming.GroupAsSent=reject")));
     // The session's own section counts.
     let defaults = "[DEFAULT]\nGroupsAsSent=453\n";
@@ -365,7 +376,7 @@ fn the_first_field_begins_entries_if_their_order_is_not_checked_as_in_quickfixj(
 
 #[test]
 fn the_engine_that_a_session_is_compatible_with_is_where_its_checks_begin() {
-    let incoming = |lines: &str| one(lines).settings.policy;
+    let incoming = |lines: &str| one(lines).settings.validation.incoming;
     assert_eq!(incoming("Compatibility=quickfix"), Policy::quickfix());
     assert_eq!(incoming("Compatibility=quickfixj"), Policy::quickfixj());
     let ordered = Policy::quickfix().with(Check::GroupOrder, Action::Reject);
@@ -374,7 +385,10 @@ fn the_engine_that_a_session_is_compatible_with_is_where_its_checks_begin() {
     assert_eq!(incoming("ValidationPolicy=tolerant"), Policy::tolerant());
     assert_eq!(incoming("ValidationPolicy=standard\nCompatibility=quickfixj"), Policy::standard());
     let other = one("Compatibility=quickfix\nValidationPolicy=quickfixj").settings;
-    assert_eq!((other.compatibility, other.policy), (Compatibility::QuickFix, Policy::quickfixj()));
+    assert_eq!(
+        (other.compatibility, other.validation.incoming),
+        (Compatibility::QuickFix, Policy::quickfixj())
+    );
     assert_eq!(incoming("ValidationPolicy=quickfix"), Policy::quickfix());
     // A disabled check causes no warning either; a key for one check takes precedence.
     let warned = incoming("Compatibility=quickfix\nRejectInvalidMessage=N\nIncoming.MsgType=reject");

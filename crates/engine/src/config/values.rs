@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::Encoding;
-use fixbolt_session::{CompIds, LogonFields, Rate, Secret, SessionSettings};
+use fixbolt_session::{CompIds, DelayMultiplier, LogonFields, Rate, Secret, SessionSettings};
 
 use super::draft::Draft;
 use super::engine::EngineConfiguration;
@@ -59,7 +59,7 @@ pub(super) fn comp_id(part: &mut Option<String>, value: &str) -> Result<(), Refu
 }
 
 pub(super) fn accepted_heart_bt_int(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
-    draft.settings.accepted_heart_bt_int = value.parse().map_err(|_| Refusal::Form)?;
+    draft.settings.timing.accepted_heart_bt_int = value.parse().map_err(|_| Refusal::Form)?;
     Ok(())
 }
 
@@ -106,16 +106,8 @@ pub(super) fn logon_tag(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
 /// The form of a multiple of HeartBtInt.
 pub(super) const MULTIPLIER: &str = "a number from 0 to 10 with at most two decimals";
 
-/// Reads a multiple of HeartBtInt, in percent.
-pub(super) fn multiplier(value: &str) -> Result<u32, Refusal> {
-    let (whole, part) = value.split_once('.').unwrap_or((value, "0"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    if !digits(whole) || !digits(part) || part.len() > 2 {
-        return Err(Refusal::Form);
-    }
-    let hundredths = format!("{part:0<2}").parse::<u32>().unwrap_or(0);
-    let percent = whole.parse::<u32>().ok().and_then(|whole| whole.checked_mul(100)?.checked_add(hundredths));
-    percent.filter(|percent| *percent <= 1000).ok_or(Refusal::Form)
+pub(super) fn multiplier(value: &str) -> Result<DelayMultiplier, Refusal> {
+    value.parse().map_err(|_| Refusal::Form)
 }
 
 /// The form of a rate.

@@ -74,7 +74,7 @@ impl<A: Application> TestSession<A> {
         mut app: A,
     ) -> Result<Self, EngineError> {
         session_check::prepare(&mut settings).map_err(|reason| preparation::wrong(&settings.id, reason))?;
-        let mut sessions = Sessions::new(store, settings.max_message_size);
+        let mut sessions = Sessions::new(store, settings.limits.max_message_size);
         let key = sessions
             .open(BEGIN, settings.clone(), &mut app)
             .map_err(|error| EngineError::open(settings.id.clone(), error))?;
@@ -100,14 +100,14 @@ impl<A: Application> TestSession<A> {
     }
 
     /// Connects, and logs the counterparty on, with new sequence numbers if the session is set to
-    /// [`reset_on_logon`](SessionSettings::reset_on_logon), and over FIXT.1.1 with the session's
+    /// [`reset_on_logon`](ResetSettings::reset_on_logon), and over FIXT.1.1 with the session's
     /// own default version. Returns what the session sends, its Logon first.
     pub fn log_on(&mut self) -> Vec<Sent> {
         let mut sent = self.connect();
-        let flag = if self.settings.reset_on_logon { "141=Y|" } else { "" };
+        let flag = if self.settings.reset.reset_on_logon { "141=Y|" } else { "" };
         let default = self.settings.default_appl_ver_id.and_then(Version::appl_ver_id);
         let default = default.map(|id| format!("1137={id}|")).unwrap_or_default();
-        let heart_bt_int = self.settings.heart_bt_int;
+        let heart_bt_int = self.settings.timing.heart_bt_int;
         sent.extend(self.receive(&format!("35=A|98=0|108={heart_bt_int}|{flag}{default}")));
         sent
     }

@@ -152,7 +152,7 @@ impl Worker {
             // A dedicated worker listens because no shared one lives.
             return Err(Refusal::WorkerDied);
         }
-        check_sum(is_right, acceptance.settings.validate_checksum)?;
+        check_sum(is_right, acceptance.settings.validation.validate_checksum)?;
         self.check_room(slot)?;
         let Acceptance { settings, allowed, socket, tls, .. } = acceptance;
         let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: Some(Dynamic::new(template)) };

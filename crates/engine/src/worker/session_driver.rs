@@ -225,7 +225,7 @@ impl SessionDriver {
 
     /// Returns whether a message with a wrong CheckSum is garbled in the session.
     pub(crate) fn validates_checksum(&self, key: SessionKey) -> bool {
-        self.sessions.settings(key).is_none_or(|settings| settings.validate_checksum)
+        self.sessions.settings(key).is_none_or(|settings| settings.validation.validate_checksum)
     }
 
     /// Returns whether the session accepts a connection now.
@@ -646,7 +646,7 @@ impl SessionDriver {
         let entry = &mut self.table[key];
         let Some(slot) = entry.connection.take() else { return };
         tracing::info!(session = %entry.id, "disconnected");
-        if self.sessions.settings(key).is_some_and(|settings| settings.codec_timing.is_some())
+        if self.sessions.settings(key).is_some_and(|settings| settings.timing.codec_timing.is_some())
             && let Some(link) = self.registry.link(&entry.id)
             && let Some(timing) = &link.queue.timing
         {

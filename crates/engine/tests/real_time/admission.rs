@@ -22,7 +22,7 @@ fn anyone() -> EngineBuilder {
     Engine::builder().accept_any(anywhere(), |id| {
         let settings = acceptor().with(|s| {
             s.id = id.clone();
-            s.logout_timeout = Duration::from_millis(50);
+            s.timing.logout_timeout = Duration::from_millis(50);
         });
         Some(settings.into())
     })
@@ -322,7 +322,8 @@ fn an_idle_dynamic_session_stays_open_if_its_messages_are_only_in_memory() {
     let reset_on_logon = |id: &SessionId| id.target_comp_id() == "RESETS";
     let venue = Engine::builder()
         .accept_any(anywhere(), move |id| {
-            let settings = acceptor().with(|s| (s.id, s.reset_on_logon) = (id.clone(), reset_on_logon(id)));
+            let settings =
+                acceptor().with(|s| (s.id, s.reset.reset_on_logon) = (id.clone(), reset_on_logon(id)));
             Some(settings.into())
         })
         .dynamic_session_idle_time(Duration::ZERO)
@@ -342,8 +343,8 @@ fn a_dynamic_session_that_an_operator_has_disabled_is_not_forgotten() {
     let (app, log) = Recorder::venue();
     let settings = |id: &SessionId| {
         let settings = acceptor().with(|s| {
-            (s.id, s.reset_on_logon) = (id.clone(), true);
-            s.logout_timeout = Duration::from_millis(50);
+            (s.id, s.reset.reset_on_logon) = (id.clone(), true);
+            s.timing.logout_timeout = Duration::from_millis(50);
         });
         Some(settings.into())
     };

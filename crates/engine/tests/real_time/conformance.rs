@@ -144,8 +144,8 @@ fn settings(id: &str, reset_on_logon: bool) -> SessionSettings {
     let id: SessionId = id.parse().unwrap();
     let dictionary = shipped(id.version());
     SessionSettings::new(id, Role::Acceptor).with(|s| {
-        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
-        s.reset_on_logon = reset_on_logon;
+        s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+        s.reset.reset_on_logon = reset_on_logon;
         s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(dictionary)));
     })
 }
@@ -153,14 +153,14 @@ fn settings(id: &str, reset_on_logon: bool) -> SessionSettings {
 fn quickfix(id: &str) -> SessionSettings {
     settings(id, true).with(|s| {
         s.compatibility = Compatibility::QuickFix;
-        s.policy = Policy::quickfix();
+        s.validation.incoming = Policy::quickfix();
     })
 }
 
 fn quickfixj(id: &str) -> SessionSettings {
     settings(id, true).with(|s| {
         s.compatibility = Compatibility::QuickFixJ;
-        s.policy = Policy::quickfixj();
+        s.validation.incoming = Policy::quickfixj();
     })
 }
 
@@ -180,7 +180,8 @@ fn suites() -> Vec<Suite> {
         own("fix44-continued", settings("FIX.4.4:VENUE->TRADER44", false)),
         own(
             "fix44-next-expected",
-            settings("FIX.4.4:VENUE->TRADER44", false).with(|s| s.send_next_expected_msg_seq_num = true),
+            settings("FIX.4.4:VENUE->TRADER44", false)
+                .with(|s| s.resend.send_next_expected_msg_seq_num = true),
         ),
         own("fix40-quickfix", quickfix("FIX.4.0:VENUE->TRADER40")),
         own("fix41-quickfix", quickfix("FIX.4.1:VENUE->TRADER41")),
@@ -209,8 +210,8 @@ fn suites() -> Vec<Suite> {
         for family in [Family::Reset, Family::Continued, Family::Initiator] {
             let id = edition.session().unwrap();
             let settings = SessionSettings::new(id, Role::Acceptor).with(|s| {
-                s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
-                s.reset_on_logon = family == Family::Reset;
+                s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+                s.reset.reset_on_logon = family == Family::Reset;
                 let version = edition.version();
                 s.default_appl_ver_id = version.is_application().then_some(version);
             });
@@ -240,8 +241,8 @@ fn suites() -> Vec<Suite> {
             name: "quickfixj/nextExpectedMsgSeqNum",
             scripts: Script::read_folder(&folder).unwrap(),
             sessions: vec![quickfixj("FIX.4.4:ISLD->TW").with(|s| {
-                s.reset_on_logon = false;
-                s.send_next_expected_msg_seq_num = true;
+                s.reset.reset_on_logon = false;
+                s.resend.send_next_expected_msg_seq_num = true;
             })],
         });
     } else {
@@ -273,7 +274,8 @@ impl Suite {
         if let Some(connects) = self.sessions.iter().find(|settings| settings.role == Role::Initiator) {
             let (counterparty, address) = Tcp::listening().unwrap();
             tcp = Some(counterparty);
-            let settings = connects.clone().with(|s| s.heart_bt_int = script.heart_bt_int().unwrap_or(30));
+            let settings =
+                connects.clone().with(|s| s.timing.heart_bt_int = script.heart_bt_int().unwrap_or(30));
             ids.push(settings.id.clone());
             let mut initiation = Initiation::new(settings, &address.ip().to_string(), address.port());
             initiation.reconnect_interval = Duration::from_millis(50);

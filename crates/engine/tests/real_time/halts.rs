@@ -1,6 +1,7 @@
 //! Every kind of halt can be ended without a restart, and the other sessions continue meanwhile.
 
 use std::io::Write;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -230,7 +231,7 @@ fn a_message_of_another_thread_that_the_store_refuses_ends_the_connection_at_onc
 #[test]
 fn a_message_kept_while_logged_off_that_the_store_refuses_does_not_halt_the_session_for_good() {
     let mut settings = acceptor();
-    settings.while_logged_off = WhileLoggedOff::Keep;
+    settings.resend.while_logged_off = WhileLoggedOff::Keep;
     let (builder, steering) = steered(settings);
     let (app, log) = Scripted::venue();
     let venue = builder.start(app).unwrap();
@@ -295,7 +296,7 @@ fn a_session_whose_store_refuses_in_another_sessions_turn_is_ended_and_goes_on_l
 #[test]
 fn a_poison_message_in_which_the_store_failed_too_leaves_no_busy_loop() {
     let mut settings = acceptor();
-    settings.max_delivery_attempts = 1;
+    settings.limits.max_delivery_attempts = NonZeroU32::MIN;
     let (builder, steering) = steered(settings);
     let steer = Arc::clone(&steering);
     let (app, log) = Scripted::on_message(move |message, turn| {
@@ -432,7 +433,7 @@ fn an_application_that_panicked_in_on_resume_can_resume_again() {
 fn a_poison_message_may_be_offered_again_instead_of_being_skipped() {
     let healthy = Arc::new(AtomicBool::new(false));
     let (seen, mut settings) = (Arc::clone(&healthy), acceptor());
-    settings.max_delivery_attempts = 1;
+    settings.limits.max_delivery_attempts = NonZeroU32::MIN;
     let (app, log) = Scripted::on_message(move |message, _| {
         let bad = message.get(Tag::new(11)) == Some(b"bad") && !seen.load(Ordering::SeqCst);
         bad.then_some(Err(Failure::new("a mistake")))

@@ -41,7 +41,7 @@ fn returns<R: Send + 'static>(what: &str, run: impl FnOnce() -> R + Send + 'stat
 }
 
 fn keeping(name: &str) -> fixbolt::session::SessionSettings {
-    of(name, Role::Acceptor).with(|s| s.while_logged_off = WhileLoggedOff::Keep)
+    of(name, Role::Acceptor).with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep)
 }
 
 /// Sends from several threads until `end` has made that impossible. Returns the accepted tickets.
@@ -261,7 +261,7 @@ fn a_sender_does_not_wait_for_room_that_only_its_own_thread_can_make() {
         assert_eq!(error, Some(PostError::Full));
         None
     });
-    let settings = acceptor().with(|s| s.max_message_size = 8 * 1024);
+    let settings = acceptor().with(|s| s.limits.max_message_size = 8 * 1024);
     let venue =
         Engine::builder().accept(anywhere(), settings).outbound_queue_size(64 * 1024).start(app).unwrap();
     assert!(handle.set(venue.session(&acceptor().id).unwrap()).is_ok());
@@ -328,7 +328,7 @@ fn an_initiator_that_is_enabled_while_it_logs_out_connects_when_it_has() {
 #[test]
 fn limits_without_end_are_no_limits() {
     let (app, _log) = Recorder::venue();
-    let settings = acceptor().with(|s| s.logout_timeout = Duration::MAX);
+    let settings = acceptor().with(|s| s.timing.logout_timeout = Duration::MAX);
     let venue = Engine::builder()
         .accept(anywhere(), settings)
         .outbound_queue_size(usize::MAX)

@@ -164,7 +164,7 @@ fn a_gap_is_requested_and_filled() {
 #[test]
 fn a_counterparty_that_asks_gets_a_long_replay_in_order() {
     let mut settings = acceptor();
-    settings.outbound_buffer_size = 64 * 1024;
+    settings.limits.outbound_buffer_size = 64 * 1024;
     let (venue, _log) = venue(settings);
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
@@ -203,7 +203,7 @@ fn stopping_sends_a_logout_and_waits_for_its_answer() {
 #[test]
 fn stopping_does_not_wait_forever_for_a_silent_counterparty() {
     let mut settings = acceptor();
-    settings.logout_timeout = Duration::from_millis(50);
+    settings.timing.logout_timeout = Duration::from_millis(50);
     let (venue, log) = venue(settings);
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
@@ -373,7 +373,7 @@ fn an_application_that_says_not_now_is_asked_again_and_loses_nothing() {
 #[test]
 fn a_counterparty_that_does_not_read_is_not_read_from_and_loses_nothing() {
     let mut settings = acceptor();
-    settings.outbound_buffer_size = 32 * 1024;
+    settings.limits.outbound_buffer_size = 32 * 1024;
     let (venue, _log) = venue(settings);
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
@@ -475,7 +475,7 @@ fn what_was_posted_before_a_stop_is_sent_before_the_logout() {
 #[test]
 fn the_connection_of_a_counterparty_that_never_reads_is_closed() {
     let mut settings = acceptor();
-    settings.outbound_buffer_size = 32 * 1024;
+    settings.limits.outbound_buffer_size = 32 * 1024;
     let (venue, log) = venue(settings);
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.send("A", "98=0|108=1");

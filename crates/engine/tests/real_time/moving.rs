@@ -188,7 +188,7 @@ fn a_session_that_many_counterparties_ask_for_at_once_is_opened_once_at_a_time()
 
 /// A session that may be closed without a journal.
 fn resetting(id: &SessionId) -> SessionSettings {
-    of(&id.to_string(), Role::Acceptor).with(|s| s.reset_on_logon = true)
+    of(&id.to_string(), Role::Acceptor).with(|s| s.reset.reset_on_logon = true)
 }
 
 /// Set once a session is opened that is open.

@@ -1,6 +1,7 @@
 //! An operator's calls to the sessions of a running engine, through their handles.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::time::Duration;
@@ -424,7 +425,7 @@ fn a_dropped_engine_logs_out_and_is_gone_when_drop_returns() {
 #[test]
 fn an_engine_that_is_dropped_during_a_slow_replay_sends_its_logout_and_waits_for_no_more() {
     let (app, log) = Recorder::venue();
-    let settings = acceptor().with(|s| s.max_replay_rate = Some(1));
+    let settings = acceptor().with(|s| s.resend.max_replay_rate = NonZeroU32::new(1));
     let venue = Engine::builder().accept(anywhere(), settings).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();

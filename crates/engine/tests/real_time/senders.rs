@@ -44,8 +44,8 @@ fn not_sent(log: &Log) -> (u64, String) {
 fn held_venue(builder: EngineBuilder) -> (Engine<Recorder>, Log, Arc<Steering>, Peer) {
     let (store, steering) = late_steered_store();
     let mut settings = acceptor();
-    settings.outbound_buffer_size = 16 * 1024;
-    settings.max_message_size = 8 * 1024;
+    settings.limits.outbound_buffer_size = 16 * 1024;
+    settings.limits.max_message_size = 8 * 1024;
     let (app, log) = Recorder::venue();
     let venue = builder.accept(anywhere(), settings).store(Box::new(store)).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
@@ -138,7 +138,7 @@ fn a_full_queue_is_an_error_and_a_sender_with_a_timeout_waits_for_room() {
 fn a_session_whose_counterparty_does_not_read_leaves_room_for_the_others() {
     let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
     let mut keeping = acceptor();
-    (keeping.outbound_buffer_size, keeping.max_message_size) = (16 * 1024, 8 * 1024);
+    (keeping.limits.outbound_buffer_size, keeping.limits.max_message_size) = (16 * 1024, 8 * 1024);
     let (app, log) = Recorder::venue();
     // The queue's limit is above the engine's whole budget.
     let venue = Engine::builder()
@@ -195,7 +195,7 @@ fn a_message_must_fit_into_half_of_the_budget() {
 #[test]
 fn sending_to_a_session_that_is_not_logged_on_returns_an_error() {
     let mut keeping = of("FIX.4.4:VENUE->KEPT", Role::Acceptor);
-    keeping.while_logged_off = WhileLoggedOff::Keep;
+    keeping.resend.while_logged_off = WhileLoggedOff::Keep;
     let kept = keeping.id.clone();
     let (app, log) = Recorder::venue();
     let venue =
@@ -337,7 +337,8 @@ fn a_thousand_idle_senders_take_less_than_64_megabytes() {
     let mut ids = Vec::new();
     for n in 0..SENDERS {
         let mut settings = SessionSettings::new(id(&format!("FIX.4.4:VENUE->T{n}")), Role::Acceptor);
-        (settings.outbound_buffer_size, settings.while_logged_off) = (16 * 1024, WhileLoggedOff::Keep);
+        (settings.limits.outbound_buffer_size, settings.resend.while_logged_off) =
+            (16 * 1024, WhileLoggedOff::Keep);
         ids.push(settings.id.clone());
         builder = builder.accept(anywhere(), settings);
     }
@@ -367,7 +368,7 @@ fn the_time_in_which_other_threads_write_bodies_is_part_of_encoding() {
         Mono(1_000_000_000 * TIME.fetch_add(1, Ordering::SeqCst))
     }
     let mut settings = acceptor();
-    settings.codec_timing = Some(CodecClock::new(clock));
+    settings.timing.codec_timing = Some(CodecClock::new(clock));
     let (app, log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), settings.clone()).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);

@@ -52,7 +52,7 @@ fn venue() -> (Engine<Scripted>, Log) {
         None
     });
     let engine = Engine::builder()
-        .accept(anywhere(), acceptor().with(|s| s.send_timeout = TIMEOUT))
+        .accept(anywhere(), acceptor().with(|s| s.timing.send_timeout = TIMEOUT))
         .accept(anywhere(), of("FIX.4.4:VENUE->OTHER", Role::Acceptor))
         .start(app)
         .unwrap();
@@ -84,7 +84,7 @@ fn post(sender: &mut Sender, from: usize) -> usize {
 #[test]
 fn a_slow_counterparty_is_reported_and_then_disconnected_and_loses_no_message() {
     let (app, log) = Recorder::trader();
-    let settings = acceptor().with(|s| s.slow_consumer_timeout = Some(Duration::from_secs(1)));
+    let settings = acceptor().with(|s| s.limits.slow_consumer_timeout = Some(Duration::from_secs(1)));
     let venue = Engine::builder().accept(anywhere(), settings).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();

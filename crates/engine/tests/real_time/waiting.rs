@@ -115,7 +115,7 @@ fn an_application_that_keeps_waking_itself_delays_neither_other_sessions_nor_the
     });
     let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
     let mut settings = acceptor();
-    settings.logout_timeout = Duration::from_millis(50);
+    settings.timing.logout_timeout = Duration::from_millis(50);
     let venue = Engine::builder().accept(anywhere(), settings).accept(anywhere(), other).start(app).unwrap();
     let mut bystander = Peer::connect(venue.addresses()[0]).named("OTHER", "VENUE");
     bystander.log_on();
@@ -235,7 +235,7 @@ fn a_blocked_session_whose_connection_was_reset_ends_and_is_free_for_the_next_on
 fn a_blocked_session_does_not_keep_the_engine_from_stopping() {
     let (app, log, gate) = gated();
     let mut settings = acceptor();
-    settings.logout_timeout = Duration::from_millis(50);
+    settings.timing.logout_timeout = Duration::from_millis(50);
     let venue = Engine::builder().accept(anywhere(), settings).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();

@@ -52,7 +52,7 @@ pub fn id(text: &str) -> SessionId {
 pub fn of(name: &str, role: Role) -> SessionSettings {
     SessionSettings::new(id(name), role).with(|s| {
         s.dictionary = SessionDictionary::None;
-        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+        s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
     })
 }
 

@@ -111,8 +111,8 @@ pub trait Application {
     /// about each message.
     ///
     /// The settings come first: a request that
-    /// [`max_resend_range`](crate::SessionSettings::max_resend_range) or
-    /// [`max_resends`](crate::SessionSettings::max_resends) refuses is not asked about, so that a
+    /// [`max_resend_range`](crate::ResendSettings::max_resend_range) or
+    /// [`max_resends`](crate::ResendSettings::max_resends) refuses is not asked about, so that a
     /// counterparty cannot make an application work more than they allow, and
     /// [`ResendAnswer::AsUsual`] sends no more than they allow. Called once for each request, and
     /// once more if the answer could not be written, because there was no room for it.

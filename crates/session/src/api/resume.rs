@@ -89,7 +89,7 @@ impl<'a> Resume<'a> {
     /// Visits every message since the sequence numbers were last reset, in both directions, oldest
     /// first. Messages whose turn was rolled back are not among them, nor those that the store has
     /// let go of because they are no longer sent again
-    /// ([`SessionSettings::resend_horizon`](crate::SessionSettings::resend_horizon)).
+    /// ([`ResendSettings::resend_horizon`](crate::ResendSettings::resend_horizon)).
     ///
     /// # Errors
     /// Returns [`StoreError::Damaged`] if a record does not match its checksum or is not a FIX

@@ -72,7 +72,7 @@ impl Sessions {
     }
 
     /// Adds time that another thread took to write bodies for messages of the session's connection,
-    /// if the session measures that ([`SessionSettings::codec_timing`](crate::SessionSettings)).
+    /// if the session measures that ([`TimingSettings::codec_timing`](crate::TimingSettings)).
     pub fn add_encoding_time(&mut self, key: SessionKey, time: Duration) {
         let session = self.core.sessions.get_mut(key);
         if let Some(timing) = session.and_then(|session| session.tools.encoding.timing.as_mut()) {

@@ -119,7 +119,7 @@ impl Sessions {
     #[must_use]
     pub fn survives_close(&self, key: SessionKey) -> bool {
         self.core.store.survives_close()
-            || self.session(key).is_some_and(|session| session.fixed.settings.reset_on_logon)
+            || self.session(key).is_some_and(|session| session.fixed.settings.reset.reset_on_logon)
     }
 
     /// Returns whether the session's store has failed before anything in it was durable: nothing

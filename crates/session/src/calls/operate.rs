@@ -100,7 +100,7 @@ impl Sessions {
     /// event: [`Event::SequenceChanged`](crate::Event::SequenceChanged), or
     /// [`Event::ResetAbandoned`](crate::Event::ResetAbandoned) if the counterparty sends an
     /// application message, messages are being sent again, or no Heartbeat comes within
-    /// [`logon_timeout`](crate::SessionSettings::logon_timeout). If the Logon is not answered for
+    /// [`logon_timeout`](crate::TimingSettings::logon_timeout). If the Logon is not answered for
     /// as long, the connection ends with
     /// [`SessionEnd::ResetUnanswered`](crate::SessionEnd::ResetUnanswered).
     ///
@@ -168,7 +168,7 @@ impl Sessions {
     }
 
     /// Has the time that the wall clock shows count for the session's schedule, after a jump for
-    /// which its edges are held ([`SessionSettings::clock_jump_hold`](crate::SessionSettings)). The
+    /// which its edges are held ([`TimingSettings::clock_jump_hold`](crate::TimingSettings)). The
     /// store records the reason. Returns whether another time did count.
     ///
     /// # Errors

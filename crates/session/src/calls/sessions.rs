@@ -184,8 +184,8 @@ impl Sessions {
         let id = &settings.id;
         let envelope =
             id.envelope().ok_or(OpenError::Setting("an ID of the session has more than 64 bytes"))?;
-        self.reader.index.grow(settings.max_message_size / 4);
-        self.core.stored.grow(settings.max_message_size / 4);
+        self.reader.index.grow(settings.limits.max_message_size / 4);
+        self.core.stored.grow(settings.limits.max_message_size / 4);
         let free = self.core.sessions.first_free();
         let index = u32::try_from(free).map_err(|_| OpenError::Setting("too many sessions"))?;
         let key = SessionKey::new(self.worker, index, self.opened);

@@ -81,8 +81,8 @@ impl<'c, 'm> Checker<'c, 'm> {
             }
         };
         let mut judged = Judged::new(message, behavior.first_violation, &session.fixed, &mut self.warned);
-        let places =
-            validator.for_each(message, &settings.policy, scratch, |violation| judged.judge(violation));
+        let places = validator
+            .for_each(message, &settings.validation.incoming, scratch, |violation| judged.judge(violation));
         // There are none if the walk ended at a violation.
         if let Some(places) = places {
             if !judged.single.is_empty() {
@@ -104,7 +104,7 @@ impl<'c, 'm> Checker<'c, 'm> {
         message: &Message<'m>,
         unsupported: UnsupportedApplicationVersion,
     ) -> Option<Reject<'m>> {
-        let violation = unsupported.violation(message, &session.fixed.settings.policy)?;
+        let violation = unsupported.violation(message, &session.fixed.settings.validation.incoming)?;
         if violation.action == Action::Warn {
             self.warned.push(violation);
             return None;
@@ -120,7 +120,7 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn broken_field(&mut self, session: &Session, message: &Message<'m>) -> Option<Found<'m>> {
         let mut from = message.fault()?.field;
         if wrong_length(message).is_some() {
-            match Violation::wrong_length(message, &session.fixed.settings.policy) {
+            match Violation::wrong_length(message, &session.fixed.settings.validation.incoming) {
                 Some(violation) if violation.action == Action::Reject => {
                     let mut before =
                         Before::new(message, session.fixed.secret_tags.of(&session.fixed.settings));

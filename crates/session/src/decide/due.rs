@@ -69,7 +69,7 @@ fn silence(session: &Session, connection: &Connection) -> SessionReaction<'stati
     let end = SessionEnd::HeartbeatTimedOut;
     if connection.test_request.is_none() {
         SessionReaction::Test
-    } else if session.fixed.settings.disable_heart_beat_check {
+    } else if session.fixed.settings.timing.disable_heart_beat_check {
         SessionReaction::KeepSilent
     } else if session.fixed.behavior.unanswered_test_request == Farewell::Logout {
         // R-HEARTBEAT-7

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use fixbolt_codec::{MsgType, SeqNum};
 
-use crate::settings::SessionSettings;
+use crate::settings::resend::ResendSettings;
 use crate::state::Connection;
 use crate::state::missing::{Missing, Request, Resent};
 use crate::state::session::Session;
@@ -50,13 +50,13 @@ impl Ahead {
 pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now: Mono) -> GapStep {
     let Ahead { seq: received, replayed, passed, is_request } = ahead;
     let next_in = session.state.stored.next_in;
-    let most = session.fixed.settings.max_resend_requests;
+    let most = session.fixed.settings.resend.max_resend_requests.get();
     let (mut asked, mut end) = (requested_before(session) + 1, received.previous());
     let mut resent = Resent::Nothing;
     let ask = |begin, end, asked, asked_at, request, resent| {
         // Where both sides miss messages, each request is one more that the other misses: small
         // parts might grow slower than what is missing.
-        let closed = session.fixed.settings.closed_resend_interval.then_some(end);
+        let closed = session.fixed.settings.resend.closed_resend_interval.then_some(end);
         let both_miss = passed && !replayed;
         let asked_to = if both_miss { closed } else { end_of_request(session, begin, end) };
         let end = if asked_to.is_none() { waited_for(session, end) } else { end };
@@ -72,7 +72,7 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
         let is_sent = gap.request == Request::Sent;
         if !is_sent || !passed && (!stuck || now - gap.asked_at < patience(connection)) {
             let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
-            if session.fixed.settings.send_redundant_resend_requests && !replayed && !is_request {
+            if session.fixed.settings.resend.send_redundant_resend_requests && !replayed && !is_request {
                 // The time for the answer is that of the first request, unless that asks for
                 // less and this one waits for a replay.
                 let is_first = !is_sent || gap.asked_to.is_none_or(|last| last >= end);
@@ -114,14 +114,15 @@ fn waited_for(session: &Session, end: SeqNum) -> SeqNum {
 /// Returns how often what is missing next counts as requested before the first request of a
 /// connection: what has been given up is requested once in each.
 fn requested_before(session: &Session) -> u32 {
-    if session.has_given_up() { session.fixed.settings.max_resend_requests.saturating_sub(1) } else { 0 }
+    if session.has_given_up() { session.fixed.settings.resend.max_resend_requests.get() - 1 } else { 0 }
 }
 
 /// Returns EndSeqNo of the request for the messages from `begin` to `end`; `None` for infinity.
 // R-GAP-3
 fn end_of_request(session: &Session, begin: SeqNum, end: SeqNum) -> Option<SeqNum> {
-    let SessionSettings { resend_request_chunk_size, closed_resend_interval, .. } = session.fixed.settings;
-    let chunk = resend_request_chunk_size.map(|size| SeqNum(begin.0.saturating_add(size - 1)));
+    let ResendSettings { resend_request_chunk_size, closed_resend_interval, .. } =
+        session.fixed.settings.resend;
+    let chunk = resend_request_chunk_size.map(|size| SeqNum(begin.0.saturating_add(size.get() - 1)));
     chunk.filter(|last| *last < end).or(closed_resend_interval.then_some(end))
 }
 

@@ -97,7 +97,8 @@ fn arrived<'m>(
         // The counterparty may only request what it missed before our answer. After a reset the
         // sequence numbers belong to the next logon, and nothing of this connection may use them.
         PhaseState::LogoutAnswered(_)
-            if session.fixed.settings.reset_on_logout || header.msg_type != msg_type::RESEND_REQUEST =>
+            if session.fixed.settings.reset.reset_on_logout
+                || header.msg_type != msg_type::RESEND_REQUEST =>
         {
             return Arrived::Decided(Reaction::Ignore);
         }
@@ -235,7 +236,7 @@ fn too_many<'m>(
     let text = format!("{}: at most {rate}", reason.text());
     let reply = business_reject(session, header, seq, BusinessReject::new(number).text(text.clone()));
     // Another one after our Logout ends the connection before that is answered: a flood goes on.
-    let then = if session.fixed.settings.inbound_throttle == InboundThrottle::Disconnect {
+    let then = if session.fixed.settings.throttle.inbound_throttle == InboundThrottle::Disconnect {
         let end = SessionEnd::PeerMisbehaved(Misbehavior::MessageRate { limit: rate });
         Then::LogOut(LogOut { text: text.into(), cause: Some(seq), end, parting: Parting::AwaitAnswer })
     } else {
@@ -259,7 +260,7 @@ fn other_begin_string<'m>(session: &Session, message: &Message<'m>) -> Option<Re
 /// 6, test case 2k.
 // R-CHECK-4
 fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<Reaction<'m>> {
-    if !session.fixed.settings.check_comp_id {
+    if !session.fixed.settings.validation.check_comp_id {
         return None;
     }
     // R-CHECK-7
@@ -299,7 +300,7 @@ fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: No
         return Some(Answer::reject(seq, header.msg_type, reject.worded(behavior.violation_text)).into());
     };
     // R-TIME-2
-    let threshold = session.fixed.settings.max_latency?;
+    let threshold = session.fixed.settings.timing.max_latency?;
     if session.intake.reading.sent_within(sent, now.utc, threshold) {
         return None;
     }

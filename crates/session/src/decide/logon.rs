@@ -16,7 +16,8 @@ use crate::events::end::{Misbehavior, SessionEnd};
 use crate::events::logon::{LogonFault, LogonRefusal, RefusingAnswer};
 use crate::settings::behavior::{Farewell, InvalidLogon, OptionalField};
 use crate::settings::heart_bt_int::HEART_BT_INT_MAX;
-use crate::settings::{TestMessageIndicator, TooLowAtLogon};
+use crate::settings::reset::TooLowAtLogon;
+use crate::settings::validation::TestMessageIndicator;
 use crate::state::phase::{Leave, PhaseState};
 use crate::state::session::Session;
 use crate::state::{Connection, Phase};
@@ -161,7 +162,7 @@ pub(crate) fn check<'m>(
     };
     let invalid = |text: &str, fault| refused(text, Misbehavior::InvalidLogon(fault));
     // R-LOGON-14
-    let fault = match (header.sent, session.fixed.settings.max_latency) {
+    let fault = match (header.sent, session.fixed.settings.timing.max_latency) {
         (None, _) => Some(Misbehavior::InvalidLogon(LogonFault::SendingTime)),
         (Some(sent), Some(limit)) if !session.intake.reading.sent_within(sent, now.utc, limit) => {
             Some(Misbehavior::SendingTime { sent: Utc(sent), now: now.utc, limit })
@@ -210,8 +211,8 @@ pub(crate) fn check<'m>(
             if let Ok(received) = u32::try_from(seconds)
                 && received <= HEART_BT_INT_MAX =>
         {
-            let accepted = session.fixed.settings.accepted_heart_bt_int;
-            let is_ours = !session.is_acceptor() && received == session.fixed.settings.heart_bt_int;
+            let accepted = session.fixed.settings.timing.accepted_heart_bt_int;
+            let is_ours = !session.is_acceptor() && received == session.fixed.settings.timing.heart_bt_int;
             // R-LOGON-12
             if !is_ours && !decides_heart_bt_int(session) && !accepted.contains(received) {
                 let text = format!("HeartBtInt (108) must be {accepted}");
@@ -233,7 +234,7 @@ pub(crate) fn check<'m>(
     }
     // R-LOGON-16
     let is_test = message.get(tag::TEST_MESSAGE_INDICATOR) == Some(YES);
-    if let Some(text) = session.fixed.settings.test_message_indicator.refuses(is_test) {
+    if let Some(text) = session.fixed.settings.validation.test_message_indicator.refuses(is_test) {
         let end = SessionEnd::PeerMisbehaved(Misbehavior::TestMessageIndicator { is_test });
         return Err(misbehaved(text, Some(seq), end).into());
     }
@@ -307,7 +308,7 @@ fn in_order<'m>(
     let asked = message.get(tag::RESET_SEQ_NUM_FLAG) == Some(YES);
     let next_in = session.state.stored.next_in;
     if session.is_acceptor() {
-        let reset = match (asked, session.fixed.settings.reset_on_logon) {
+        let reset = match (asked, session.fixed.settings.reset.reset_on_logon) {
             // R-RESET-1
             (true, _) => Some("ResetSeqNumFlag of the counterparty"),
             (false, true) => Some("ResetOnLogon"),
@@ -347,7 +348,7 @@ fn in_order<'m>(
     let replay_from = missed(message, seq, ours, ours.next())?;
     let agreed = Agreed { reset, lowered_from, ..agreed(session, message, replay_from) };
     let mut answer = accept(agreed, None, None);
-    let ours = session.fixed.settings.heart_bt_int;
+    let ours = session.fixed.settings.timing.heart_bt_int;
     let theirs = number(message, tag::HEART_BT_INT).unwrap_or_default();
     let mut notes = Vec::new();
     if theirs == 0 && ours > 0 {
@@ -367,7 +368,7 @@ fn in_order<'m>(
 /// Returns the sequence number that was expected if that of the Logon is too low and tolerated.
 fn too_low<'m>(session: &Session, expected: SeqNum, seq: SeqNum) -> Result<Option<SeqNum>, Reaction<'m>> {
     // R-LOGON-19
-    let tolerated = match session.fixed.settings.tolerate_low_msg_seq_num_at_logon {
+    let tolerated = match session.fixed.settings.reset.tolerate_low_msg_seq_num_at_logon {
         TooLowAtLogon::Refused => false,
         TooLowAtLogon::AcceptedOnce => !session.state.accepted_too_low,
         TooLowAtLogon::Accepted => true,
@@ -440,8 +441,9 @@ pub(crate) fn ours(session: &Session, heart_bt_int: u32, reset: bool, next_in: S
         heart_bt_int,
         reset,
         next_expected: sends_next_expected(session).then_some(next_in),
-        max_message_size: (is_sent && session.fixed.is_42_or_later()).then_some(settings.max_message_size),
-        is_test: settings.test_message_indicator == TestMessageIndicator::Test,
+        max_message_size: (is_sent && session.fixed.is_42_or_later())
+            .then_some(settings.limits.max_message_size),
+        is_test: settings.validation.test_message_indicator == TestMessageIndicator::Test,
         default_appl_ver_id: settings.appl_ver_id(),
         body: Vec::new(),
     }
@@ -450,7 +452,7 @@ pub(crate) fn ours(session: &Session, heart_bt_int: u32, reset: bool, next_in: S
 /// Returns whether our Logons have NextExpectedMsgSeqNum (789), which exists since FIX.4.4.
 // R-NEXT-1
 fn sends_next_expected(session: &Session) -> bool {
-    session.fixed.settings.send_next_expected_msg_seq_num
+    session.fixed.settings.resend.send_next_expected_msg_seq_num
         && session.fixed.settings.id.version() >= Version::Fix44
 }
 
@@ -494,8 +496,8 @@ pub(crate) fn agreed(session: &Session, message: &Message<'_>, replay_from: Opti
     let has_next_expected = message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM).is_some();
     // R-LOGON-13
     let heart_bt_int = match seconds {
-        _ if decides_heart_bt_int(session) => session.fixed.settings.heart_bt_int,
-        Some(0) if !session.is_acceptor() => session.fixed.settings.heart_bt_int,
+        _ if decides_heart_bt_int(session) => session.fixed.settings.timing.heart_bt_int,
+        Some(0) if !session.is_acceptor() => session.fixed.settings.timing.heart_bt_int,
         seconds => seconds.unwrap_or_default(),
     };
     Agreed {
@@ -512,7 +514,7 @@ pub(crate) fn agreed(session: &Session, message: &Message<'_>, replay_from: Opti
 
 /// Returns whether HeartBtInt (108) is ours, whatever the counterparty's Logon says.
 fn decides_heart_bt_int(session: &Session) -> bool {
-    session.fixed.settings.heart_bt_int_override && session.is_acceptor()
+    session.fixed.settings.timing.heart_bt_int_override && session.is_acceptor()
 }
 
 /// Accepts a Logon, with our answer if there is one.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use fixbolt_codec::SeqNum;
 use fixbolt_dictionary::SessionRejectCode;
 
-use crate::settings::ResendOverLimit;
+use crate::settings::resend::ResendOverLimit;
 use crate::state::session::Session;
 use crate::values::fix::tag;
 use crate::values::time::Mono;
@@ -21,13 +21,13 @@ pub(crate) fn over_limit(
     now: Mono,
 ) -> Option<Reject<'static>> {
     let settings = &session.fixed.settings;
-    if settings.resend_over_limit != ResendOverLimit::Refuse {
+    if settings.resend.resend_over_limit != ResendOverLimit::Refuse {
         return None;
     }
     let (begin, end) = range.into_inner();
     let requested = end.0 - begin.0 + 1;
     // R-RESEND-11
-    if let Some(most) = settings.max_resend_range.filter(|most| requested > *most) {
+    if let Some(most) = settings.resend.max_resend_range.filter(|most| requested > most.get()) {
         return Some(refusal(format!(
             "{begin} to {end} are {requested} messages, and at most {most} are sent again at once"
         )));

@@ -150,7 +150,7 @@ pub(crate) fn poss_dup_fault<'m>(
         (PossDupFault::Rejected, behavior.late_orig_sending_time_too_low)
     };
     let (reject, consequence) = match message.get(tag::ORIG_SENDING_TIME) {
-        None if session.fixed.settings.requires_orig_sending_time => {
+        None if session.fixed.settings.validation.requires_orig_sending_time => {
             (missing(tag::ORIG_SENDING_TIME), on_missing)
         }
         None => return None,

@@ -38,10 +38,10 @@ pub enum SessionEnd {
     /// Nothing was received for so long that the connection counts as broken.
     HeartbeatTimedOut,
     /// The counterparty did not read what we sent within
-    /// [`send_timeout`](crate::SessionSettings::send_timeout).
+    /// [`send_timeout`](crate::TimingSettings::send_timeout).
     PeerDidNotRead,
     /// The counterparty read too slowly for
-    /// [`slow_consumer_timeout`](crate::SessionSettings::slow_consumer_timeout). What it has not
+    /// [`slow_consumer_timeout`](crate::LimitSettings::slow_consumer_timeout). What it has not
     /// received is sent when it logs on again and requests it.
     SlowConsumer,
     /// The counterparty did not answer our Logon with ResetSeqNumFlag=Y in the session
@@ -196,7 +196,7 @@ pub enum Misbehavior {
     /// A gap was not filled after repeated requests.
     GapNeverFilled,
     /// The Logon has a HeartBtInt that the session does not accept
-    /// ([`accepted_heart_bt_int`](crate::SessionSettings::accepted_heart_bt_int)).
+    /// ([`accepted_heart_bt_int`](crate::TimingSettings::accepted_heart_bt_int)).
     HeartBtInt {
         /// The counterparty's HeartBtInt (108), in seconds.
         received: u32,
@@ -204,43 +204,43 @@ pub enum Misbehavior {
         accepted: AcceptedHeartBtInt,
     },
     /// The Logon is for tests and the session for production, or the reverse
-    /// ([`test_message_indicator`](crate::SessionSettings::test_message_indicator)).
+    /// ([`test_message_indicator`](crate::ValidationSettings::test_message_indicator)).
     TestMessageIndicator {
         /// Whether the Logon has TestMessageIndicator (464) Y.
         is_test: bool,
     },
     /// A message was rejected, and the session ends with the first one
-    /// ([`disconnect_on_error`](crate::SessionSettings::disconnect_on_error)).
+    /// ([`disconnect_on_error`](crate::ValidationSettings::disconnect_on_error)).
     InvalidMessage {
         /// MsgSeqNum of the message.
         seq: SeqNum,
     },
     /// A message was larger than is read past, or took too long to arrive
-    /// ([`max_message_size`](crate::SessionSettings::max_message_size)).
+    /// ([`max_message_size`](crate::LimitSettings::max_message_size)).
     MessageTooLarge {
         /// The bytes that are read past at most.
         limit: usize,
     },
     /// Garbled pieces arrived in succession, without a message between them
-    /// ([`max_garbled_messages`](crate::SessionSettings::max_garbled_messages)).
+    /// ([`max_garbled_messages`](crate::LimitSettings::max_garbled_messages)).
     Garbled {
         /// Their number.
         limit: u32,
     },
     /// More session-layer messages arrived than are allowed
-    /// ([`max_session_message_rate`](crate::SessionSettings::max_session_message_rate)).
+    /// ([`max_session_message_rate`](crate::LimitSettings::max_session_message_rate)).
     SessionMessageRate {
         /// The allowed number a second.
         limit: u32,
     },
     /// More application messages arrived than are allowed
-    /// ([`max_inbound_rate`](crate::SessionSettings::max_inbound_rate)).
+    /// ([`max_inbound_rate`](crate::ThrottleSettings::max_inbound_rate)).
     MessageRate {
         /// What is allowed.
         limit: Rate,
     },
     /// Messages that were not for the application wrote more to the store than is allowed
-    /// ([`max_session_journal_growth`](crate::SessionSettings::max_session_journal_growth)).
+    /// ([`max_session_journal_growth`](crate::LimitSettings::max_session_journal_growth)).
     JournalGrowth {
         /// The allowed bytes a minute.
         limit: u64,

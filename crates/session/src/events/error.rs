@@ -29,8 +29,8 @@ pub enum SendError {
         again_in: Duration,
     },
     /// The turn writes more messages than the session may ever send together
-    /// ([`max_outbound_rate`](crate::SessionSettings::max_outbound_rate),
-    /// [`max_order_rate`](crate::SessionSettings::max_order_rate)).
+    /// ([`max_outbound_rate`](crate::ThrottleSettings::max_outbound_rate),
+    /// [`max_order_rate`](crate::ThrottleSettings::max_order_rate)).
     TooMany {
         /// The allowed number.
         limit: u32,
@@ -40,7 +40,7 @@ pub enum SendError {
     /// The session is halted or does not exist.
     Unavailable,
     /// The message has PossDupFlag (43) Y, and the session does not send possible duplicates of the
-    /// application ([`allow_pos_dup`](crate::SessionSettings::allow_pos_dup)).
+    /// application ([`allow_pos_dup`](crate::ResendSettings::allow_pos_dup)).
     PossDupNotAllowed,
     /// The MsgType belongs to the session layer (0 1 2 3 4 5 A), which sends such messages itself.
     SessionMessage,

@@ -118,7 +118,7 @@ pub enum Event<'e> {
     /// The Logons were exchanged; application messages may be sent and received.
     LoggedOn,
     /// A connection is over whose messages were timed
-    /// ([`SessionSettings::codec_timing`](crate::SessionSettings::codec_timing)): once for each
+    /// ([`TimingSettings::codec_timing`](crate::TimingSettings::codec_timing)): once for each
     /// operation, before [`Event::Ended`].
     CodecTime(CodecTime),
     /// A connection ended.
@@ -231,7 +231,7 @@ pub enum Event<'e> {
         what: &'e str,
     },
     /// The counterparty reads too slowly: more waits for it than the high watermark
-    /// ([`outbound_high_watermark`](crate::SessionSettings::outbound_high_watermark)), and its
+    /// ([`outbound_watermarks`](crate::LimitSettings::outbound_watermarks)), and its
     /// socket accepts no more for now. Reported once until [`Event::SlowConsumerRecovered`] or the
     /// end of the connection.
     SlowConsumer {
@@ -241,7 +241,7 @@ pub enum Event<'e> {
         size: usize,
     },
     /// A slow counterparty has caught up: no more waits for it than the low watermark
-    /// ([`outbound_low_watermark`](crate::SessionSettings::outbound_low_watermark)).
+    /// ([`outbound_watermarks`](crate::LimitSettings::outbound_watermarks)).
     SlowConsumerRecovered {
         /// The bytes that still wait.
         queued: usize,
@@ -264,7 +264,7 @@ pub enum Event<'e> {
         seq: SeqNum,
     },
     /// The wall clock has jumped, and its time does not count for the session's schedule
-    /// ([`SessionSettings::clock_jump_hold`](crate::SessionSettings::clock_jump_hold)), or it
+    /// ([`TimingSettings::clock_jump_hold`](crate::TimingSettings::clock_jump_hold)), or it
     /// counts again. Never [`Clock::Steady`].
     Clock(Clock),
     /// Messages of the application wait from now on. Told once a minute at most; the session's
@@ -433,21 +433,21 @@ pub enum Unreached {
     /// only when it is written: not again, and not later because of a replay or a missing logon.
     Masked,
     /// The counterparty requested the messages again, but they are older than
-    /// [`SessionSettings::resend_horizon`](crate::SessionSettings::resend_horizon). It may have
+    /// [`ResendSettings::resend_horizon`](crate::ResendSettings::resend_horizon). It may have
     /// received them when they were sent.
     BeyondHorizon {
         /// The setting, in sequence numbers.
         horizon: u64,
     },
     /// The counterparty requested more messages again than
-    /// [`SessionSettings::max_resend_range`](crate::SessionSettings::max_resend_range); the newest
+    /// [`ResendSettings::max_resend_range`](crate::ResendSettings::max_resend_range); the newest
     /// ones are sent.
     BeyondRange {
         /// The setting, in sequence numbers.
         most: u64,
     },
     /// The counterparty requested the messages again, and they were sent again as often as
-    /// [`SessionSettings::max_resends`](crate::SessionSettings::max_resends) allows.
+    /// [`ResendSettings::max_resends`](crate::ResendSettings::max_resends) allows.
     SentBefore {
         /// The setting.
         times: u32,

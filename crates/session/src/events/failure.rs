@@ -30,7 +30,7 @@ use crate::events::rejects::{BusinessReject, SessionReject};
 /// The numbers are SessionRejectReason (373) and BusinessRejectReason (380). Before FIX.4.2 a
 /// Reject is sent instead of a BusinessMessageReject. After a failure of the application the
 /// message is offered again after the next logon, and the session is halted after
-/// [`max_delivery_attempts`](crate::SessionSettings::max_delivery_attempts).
+/// [`max_delivery_attempts`](crate::LimitSettings::max_delivery_attempts).
 ///
 /// In every case what the callback wrote is rolled back. In other callbacks, which answer no
 /// message, each error is the application's failure, and the connection ends with

@@ -42,7 +42,7 @@ impl Session {
                     "a halted session keeps its connection"
                 );
                 if let Some(gap) = logon.missing {
-                    let most = self.fixed.settings.max_resend_requests;
+                    let most = self.fixed.settings.resend.max_resend_requests.get();
                     assert!(gap.asked <= most, "a gap was requested {} times of {most}", gap.asked);
                 }
             }
@@ -78,7 +78,7 @@ impl Session {
         if let Some(resends) = &self.limits.resends {
             resends.check();
         }
-        let (attempts, most) = (stored.attempts, self.fixed.settings.max_delivery_attempts);
+        let (attempts, most) = (stored.attempts, self.fixed.settings.limits.max_delivery_attempts.get());
         assert!(
             attempts < most || halted.is_some(),
             "the application failed {attempts} times of {most}, and the session is not halted"

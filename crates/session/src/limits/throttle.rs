@@ -19,7 +19,7 @@ use crate::values::time::Mono;
 /// CrossOrderCancelReplaceRequest (t), CrossOrderCancelRequest (u), NewOrderMultileg (AB),
 /// MultilegOrderCancelReplace (AC), OrderMassActionRequest (CA) and MassOrder (DJ).
 ///
-/// [`SessionSettings::max_order_rate`](crate::SessionSettings::max_order_rate) limits these.
+/// [`ThrottleSettings::max_order_rate`](crate::ThrottleSettings::max_order_rate) limits these.
 pub const ORDER_MSG_TYPES: [&[u8]; 13] =
     [b"D", b"E", b"F", b"G", b"K", b"q", b"s", b"t", b"u", b"AB", b"AC", b"CA", b"DJ"];
 
@@ -114,8 +114,8 @@ impl FromStr for Rate {
 }
 
 /// What happens to a message of the application that is one more than
-/// [`max_outbound_rate`](crate::SessionSettings::max_outbound_rate) or
-/// [`max_order_rate`](crate::SessionSettings::max_order_rate) allows.
+/// [`max_outbound_rate`](crate::ThrottleSettings::max_outbound_rate) or
+/// [`max_order_rate`](crate::ThrottleSettings::max_order_rate) allows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum OutboundThrottle {
@@ -132,7 +132,7 @@ pub enum OutboundThrottle {
 }
 
 /// What happens to a counterparty that sends more application messages than
-/// [`max_inbound_rate`](crate::SessionSettings::max_inbound_rate) allows.
+/// [`max_inbound_rate`](crate::ThrottleSettings::max_inbound_rate) allows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum InboundThrottle {

@@ -82,7 +82,8 @@ impl Call<'_> {
         {
             connection.hear(now.mono);
             if session.intake.reading.backlog.is_some()
-                && let (Some(sent), Some(threshold)) = (header.sent, session.fixed.settings.max_latency)
+                && let (Some(sent), Some(threshold)) =
+                    (header.sent, session.fixed.settings.timing.max_latency)
             {
                 session.intake.note_sent(sent, now.utc, threshold);
             }
@@ -363,7 +364,8 @@ impl Call<'_> {
 /// Returns what follows a Reject of ours.
 // R-REJECT-20
 fn after_reject<'m>(session: &Session, seq: SeqNum, text: Cow<'m, str>) -> Then<'m> {
-    if !session.fixed.settings.disconnect_on_error && !session.fixed.settings.reset_on_error {
+    if !session.fixed.settings.validation.disconnect_on_error && !session.fixed.settings.reset.reset_on_error
+    {
         return Then::GoOn;
     }
     let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidMessage { seq });
@@ -411,7 +413,7 @@ impl Call<'_> {
         let session = self.session();
         // Sequence numbers from before the reset no longer apply; and a connection that is closed
         // at once has no time for a replay, which our Logout would have to wait for.
-        let ends_replay = session.fixed.settings.reset_on_logout
+        let ends_replay = session.fixed.settings.reset.reset_on_logout
             || session.fixed.behavior.after_logout == AfterLogout::Close;
         // The Logout that waits for the replay serves as the answer. R-LOGOUT-10
         let on_its_way = session.state.phase() == Phase::LogoutSent && !ends_replay;
@@ -480,11 +482,11 @@ impl Call<'_> {
 
     // R-RESET-11
     fn reset_after_logout(&mut self) -> Result<(), SendError> {
-        if self.session().fixed.settings.reset_on_logout { self.reset("ResetOnLogout") } else { Ok(()) }
+        if self.session().fixed.settings.reset.reset_on_logout { self.reset("ResetOnLogout") } else { Ok(()) }
     }
 
     fn notify_reset_after_logout(&mut self) {
-        if self.session().fixed.settings.reset_on_logout {
+        if self.session().fixed.settings.reset.reset_on_logout {
             self.notify_numbers("ResetOnLogout");
         }
     }
@@ -511,7 +513,7 @@ impl Call<'_> {
         }
         let ours = self.connection_mut().and_then(|connection| connection.logon.ours);
         let session = self.session_mut();
-        session.intake.accept_up_to(session.fixed.settings.max_message_size);
+        session.intake.accept_up_to(session.fixed.settings.limits.max_message_size);
         let next_in = session.state.stored.next_in;
         if agreed.reset {
             self.notify_numbers("reset at logon");
@@ -664,7 +666,7 @@ impl Call<'_> {
         }
         let session = self.session();
         let next_in = session.state.stored.next_in;
-        let max_message_size = session.fixed.settings.max_message_size;
+        let max_message_size = session.fixed.settings.limits.max_message_size;
         // R-LOGOUT-13
         if session.intake.reading.leaves_rest {
             return;

@@ -115,7 +115,7 @@ mod tests {
         (
             Timer::Cut,
             |s| {
-                s.fixed.of_test().settings.logout_timeout = Duration::from_secs(4);
+                s.fixed.of_test().settings.timing.logout_timeout = Duration::from_secs(4);
                 s.limits.of_test().replay_due = at(90_000);
                 s.state.stored.next_out = SeqNum(3);
                 s.publish();
@@ -141,7 +141,7 @@ mod tests {
         (
             Timer::Unread,
             |s| {
-                s.fixed.of_test().settings.send_timeout = Duration::from_secs(5);
+                s.fixed.of_test().settings.timing.send_timeout = Duration::from_secs(5);
                 refuse(s, 9, at(1));
             },
             at(5001),
@@ -156,7 +156,7 @@ mod tests {
         (
             Timer::SlowConsumer,
             |s| {
-                s.fixed.of_test().settings.slow_consumer_timeout = Some(Duration::from_secs(4));
+                s.fixed.of_test().settings.limits.slow_consumer_timeout = Some(Duration::from_secs(4));
                 refuse(s, s.outbox.size() * 95 / 100, at(1));
                 s.outbox.pass_watermark(at(1));
             },

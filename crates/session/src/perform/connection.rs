@@ -93,9 +93,9 @@ impl Call<'_> {
         let session = self.session();
         let settings = &session.fixed.settings;
         let is_error = matches!(end, SessionEnd::PeerMisbehaved(_));
-        let why = if settings.reset_on_disconnect && (logged_on || !session.is_acceptor()) {
+        let why = if settings.reset.reset_on_disconnect && (logged_on || !session.is_acceptor()) {
             "ResetOnDisconnect"
-        } else if settings.reset_on_error && is_error && logged_on {
+        } else if settings.reset.reset_on_error && is_error && logged_on {
             "ResetOnError"
         } else {
             return;
@@ -116,8 +116,8 @@ impl Call<'_> {
     /// logon.
     // R-LOGON-3
     fn log_on(&mut self) {
-        let reset = self.session().fixed.settings.reset_on_logon;
-        let heart_bt_int = self.session().fixed.settings.heart_bt_int;
+        let reset = self.session().fixed.settings.reset.reset_on_logon;
+        let heart_bt_int = self.session().fixed.settings.timing.heart_bt_int;
         let next_in = if reset { SeqNum::ONE } else { self.session().state.stored.next_in };
         let mut logon = AdminMessage::Logon(logon::ours(self.session(), heart_bt_int, reset, next_in));
         if !self.complete_logon(&mut logon, reset) {

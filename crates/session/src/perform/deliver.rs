@@ -101,7 +101,7 @@ impl Call<'_> {
                     Outcome::Failed(failure) => failure.to_string(),
                     _ => PANIC.to_owned(),
                 };
-                if !self.session().fixed.settings.reject_message_on_unhandled_exception {
+                if !self.session().fixed.settings.validation.reject_message_on_unhandled_exception {
                     self.application_failed(seq, &why);
                     return false;
                 }
@@ -186,7 +186,8 @@ impl Call<'_> {
         self.rollback();
         let (session, _) = self.begin();
         session.state.stored.attempts += 1;
-        let (attempts, most) = (session.state.stored.attempts, session.fixed.settings.max_delivery_attempts);
+        let (attempts, most) =
+            (session.state.stored.attempts, session.fixed.settings.limits.max_delivery_attempts.get());
         if let Err(error) = self.record_change(RecordKind::Attempt, why) {
             return self.abandon(error);
         }

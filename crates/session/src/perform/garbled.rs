@@ -1,5 +1,5 @@
 //! What is answered to a garbled message in a session that does not ignore them
-//! ([`SessionSettings::reject_garbled_message`]).
+//! ([`ValidationSettings::reject_garbled_message`]).
 //!
 //! Nothing in such a message can be relied on. One is answered only if it ends where BodyLength (9)
 //! says and its header has what every message of this session has. None is recorded, because the
@@ -9,7 +9,6 @@ use fixbolt_codec::{Message, SeqNum};
 
 use crate::events::event::Event;
 use crate::perform::call::Call;
-use crate::settings::SessionSettings;
 use crate::state::session::Session;
 use crate::state::{Phase, ResetStage};
 use crate::values::fix::msg_type;
@@ -33,10 +32,9 @@ impl<'m> GarbledHeader<'m> {
     /// message is not answered.
     // R-FRAME-6
     pub(crate) fn read(session: &Session, bytes: &'m [u8]) -> Option<Self> {
-        let SessionSettings { reject_garbled_message, .. } = &session.fixed.settings;
         let state = &session.state;
         // The sequence numbers before the answer to our reset no longer apply.
-        if !reject_garbled_message
+        if !session.fixed.settings.validation.reject_garbled_message
             || !state.is_open()
             || !matches!(state.phase(), Phase::LoggedOn | Phase::LogoutSent)
             || state.reset_stage() == Some(ResetStage::LogonSent)

@@ -212,7 +212,7 @@ impl Call<'_> {
 
     /// Returns when a connection that is left now has ended, whatever the counterparty does.
     fn leaves_until(&self) -> Mono {
-        self.now.mono + self.session().fixed.settings.logout_timeout
+        self.now.mono + self.session().fixed.settings.timing.logout_timeout
     }
 
     /// Sends a Logout whose answer is awaited. `leaving` is the reason for the end if this is not

@@ -1,5 +1,7 @@
 //! Reading: bytes become messages, and each message is checked and carried out.
 
+use core::num::{NonZeroU32, NonZeroU64};
+
 use fixbolt_codec::{Frame, FrameError, Framed, Index, IndexError, Redacted, is_admin};
 
 use crate::core::Failed;
@@ -173,7 +175,7 @@ impl Call<'_> {
                 self.end_flood(Misbehavior::MessageTooLarge { limit: oversized::LARGEST });
             }
             _ => {
-                let limit = session.fixed.settings.max_message_size;
+                let limit = session.fixed.settings.limits.max_message_size;
                 let error = GarbledError::Frame(FrameError::TooLarge { limit });
                 self.garbled(oversized.head(), error);
             }
@@ -200,7 +202,7 @@ impl Call<'_> {
                         session = self.session_mut();
                     }
                 }
-                let limit = session.fixed.settings.max_session_journal_growth;
+                let limit = session.fixed.settings.limits.max_session_journal_growth.map(NonZeroU64::get);
                 if session.state.phase() == Phase::AwaitingLogon
                     && session.limits.is_growth_over(now.mono, limit)
                 {
@@ -221,7 +223,9 @@ impl Call<'_> {
                 }
             }
             // A right CheckSum costs no look at the settings. R-FRAME-5
-            Err(IndexError::CheckSum { .. }) if !self.session().fixed.settings.validate_checksum => {
+            Err(IndexError::CheckSum { .. })
+                if !self.session().fixed.settings.validation.validate_checksum =>
+            {
                 self.message(framed, is_reordered, false, memory);
             }
             // Some are shorter than any that are right, and their message is not garbled.
@@ -252,14 +256,14 @@ impl Call<'_> {
     fn count_cost(&mut self, counts: bool, before: Added) {
         let now = self.now;
         let session = self.session_mut();
-        let rate = session.fixed.settings.max_session_message_rate;
+        let rate = session.fixed.settings.limits.max_session_message_rate.map(NonZeroU32::get);
         // R-LIMIT-3
         let grew_too_much = session.count_growth(now, before);
         if !session.state.is_open() {
             return;
         }
         let why = if grew_too_much {
-            let limit = session.fixed.settings.max_session_journal_growth.unwrap_or_default();
+            let limit = session.fixed.settings.limits.max_session_journal_growth.map_or(0, NonZeroU64::get);
             Misbehavior::JournalGrowth { limit }
         // R-LIMIT-2
         } else if counts && session.intake.count_session_layer(now.mono, rate) {
@@ -291,7 +295,7 @@ impl Call<'_> {
             let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon(LogonFault::Garbled));
             return self.react(SessionReaction::close(end));
         }
-        let limit = session.fixed.settings.max_garbled_messages;
+        let limit = session.fixed.settings.limits.max_garbled_messages.map(NonZeroU32::get);
         // R-LIMIT-1
         if session.intake.count_garbled(limit) {
             self.end_flood(Misbehavior::Garbled { limit: limit.unwrap_or_default() });

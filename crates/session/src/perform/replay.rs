@@ -18,7 +18,7 @@ use crate::events::error::SendError;
 use crate::events::event::{Event, Unreached};
 use crate::perform::call::Call;
 use crate::send::seal::SendKind;
-use crate::settings::ReplayInterleave;
+use crate::settings::resend::ReplayInterleave;
 use crate::state::Phase;
 use crate::state::backlog::{Replay, Unsent};
 use crate::state::session::Session;
@@ -83,7 +83,7 @@ impl Call<'_> {
             // Half of the outbox is reserved for answers: two sides that both send again must both
             // continue to read. A store that keeps nothing has only a gap fill to send, and nothing
             // could be sent after it later.
-            let most = session.fixed.settings.max_message_size + GROWTH;
+            let most = session.fixed.settings.limits.max_message_size + GROWTH;
             let waits = session.fixed.keeps_messages && !session.outbox.is_empty();
             if waits && session.outbox.room() < session.outbox.size() / 2 + most
                 || self.now.mono < session.resumes_at(replay)
@@ -284,7 +284,7 @@ impl Call<'_> {
                 let now = self.now.mono;
                 let session = self.session_mut();
                 // R-RESEND-10
-                if let Some(rate) = session.fixed.settings.max_replay_rate {
+                if let Some(rate) = session.fixed.settings.resend.max_replay_rate {
                     session.limits.pace_replay(rate, now);
                 }
                 session.state.went_out(seq);
@@ -332,7 +332,7 @@ impl Call<'_> {
     /// whether the replay goes on.
     fn follow(&mut self, replay: Replay, buffer: &mut Vec<u8>) -> bool {
         let session = self.session();
-        let interleave = session.fixed.settings.replay_interleave;
+        let interleave = session.fixed.settings.resend.replay_interleave;
         // A Logout waits, even where everything else has been sent.
         let nothing_waits = interleave == ReplayInterleave::All && session.state.phase() == Phase::LoggedOn;
         let end = if nothing_waits { replay.began } else { session.state.stored.next_out };
@@ -415,7 +415,7 @@ enum Verdict {
 
 /// Decides about a message that was written during the replay.
 fn verdict(session: &Session, replay: Replay, seq: SeqNum, flags: RecordFlags, message: &[u8]) -> Verdict {
-    let interleave = session.fixed.settings.replay_interleave;
+    let interleave = session.fixed.settings.resend.replay_interleave;
     let was_sent = interleave != ReplayInterleave::None
         && seq >= replay.began
         && RawHeader::read(message).msg_type.is_some_and(|msg_type| interleave.sends(msg_type));

@@ -39,7 +39,7 @@ impl Call<'_> {
         if is_busy(session) {
             return Err(ChangeError::MessagesPending);
         }
-        let until = self.now.mono + session.fixed.settings.logon_timeout;
+        let until = self.now.mono + session.fixed.settings.timing.logon_timeout;
         let stage = ResetStage::Testing(self.test_request()?);
         let Some(connection) = self.connection_mut() else { return Err(ChangeError::NotLoggedOn) };
         let test_request = connection.test_requests;
@@ -89,7 +89,7 @@ impl Call<'_> {
             return self.abandon_reset("messages are missing, wait, or are being sent again");
         }
         let mut ours = AdminMessage::Logon(logon::ours(session, connection.heart_bt_int, true, SeqNum::ONE));
-        let until = self.now.mono + session.fixed.settings.logon_timeout;
+        let until = self.now.mono + session.fixed.settings.timing.logon_timeout;
         if !self.complete_logon(&mut ours, true) {
             return;
         }

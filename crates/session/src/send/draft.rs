@@ -83,7 +83,7 @@ impl<'a> Handle<'a> {
     /// Marks the message as a possible duplicate: PossDupFlag (43) is Y, and OrigSendingTime (122)
     /// is `original`, or SendingTime if that is earlier. It gets a sequence number of its own all
     /// the same. `send` refuses it unless
-    /// [`SessionSettings::allow_pos_dup`](crate::SessionSettings::allow_pos_dup) is set.
+    /// [`ResendSettings::allow_pos_dup`](crate::ResendSettings::allow_pos_dup) is set.
     #[must_use]
     pub const fn possible_duplicate(mut self, original: Utc) -> Self {
         self.original = Some(original);
@@ -135,7 +135,7 @@ impl<'a> Handle<'a> {
                 // R-SEND-5
                 Some(SendError::SessionMessage)
             // R-POSSDUP-7
-            } else if original.is_some() && !session.fixed.settings.allow_pos_dup {
+            } else if original.is_some() && !session.fixed.settings.resend.allow_pos_dup {
                 Some(SendError::PossDupNotAllowed)
             } else {
                 session.may_send(cause.is_some()).err()
@@ -228,8 +228,8 @@ fn no_room(fixed: &Fixed, state: &State, tail: usize, alone: bool) -> SendError 
     if !alone && state.phase() != Phase::Disconnected {
         return SendError::BackPressure;
     }
-    let memory = fixed.settings.outbound_buffer_size.saturating_sub(SPARE);
-    let message = state.peer_max_message_size().min(fixed.settings.max_message_size);
+    let memory = fixed.settings.limits.outbound_buffer_size.saturating_sub(SPARE);
+    let message = state.peer_max_message_size().min(fixed.settings.limits.max_message_size);
     SendError::TooLarge { limit: if tail == 0 { message.min(memory) } else { memory } }
 }
 

@@ -10,7 +10,8 @@ use crate::events::event::{Accepted, Ticket, Unreached};
 use crate::send::draft::{Author, Draft, Sender, version_field};
 use crate::send::record::{append, record};
 use crate::send::seal::{SendKind, last_processed, seal};
-use crate::settings::{ReplayInterleave, SessionSettings};
+use crate::settings::SessionSettings;
+use crate::settings::resend::ReplayInterleave;
 use crate::state::Phase;
 use crate::state::backlog::Unsent;
 use crate::state::waiting::WaitingBody;
@@ -82,7 +83,7 @@ impl<'d> BodySink<'d> for Draft<'d> {
         let size = message.len();
         // A message that is sent again has two more fields than the first time.
         let ours = match kind {
-            SendKind::New { .. } => settings.max_message_size,
+            SendKind::New { .. } => settings.limits.max_message_size,
             _ => usize::MAX,
         };
         // R-LOGON-17
@@ -225,7 +226,7 @@ impl Sender<'_> {
         {
             connection.logon.backlog.withheld_from.get_or_insert(seq);
         }
-        if fixed.settings.replay_interleave == ReplayInterleave::All && is_admin {
+        if fixed.settings.resend.replay_interleave == ReplayInterleave::All && is_admin {
             state.logout_waits(seq);
         }
     }

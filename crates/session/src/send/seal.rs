@@ -61,7 +61,8 @@ pub(crate) fn headroom(
 // R-SEND-4
 #[inline]
 pub(crate) fn last_processed(settings: &SessionSettings, state: &State) -> Option<SeqNum> {
-    let is_sent = settings.enable_last_msg_seq_num_processed && settings.id.version() >= Version::Fix42;
+    let is_sent =
+        settings.resend.enable_last_msg_seq_num_processed && settings.id.version() >= Version::Fix42;
     is_sent.then(|| state.stored.next_in.previous())
 }
 

@@ -8,8 +8,9 @@
 use fixbolt_codec::Version;
 use fixbolt_dictionary::ApplicationVersion;
 
+use crate::settings::SessionSettings;
 use crate::settings::dictionaries::SessionDictionary;
-use crate::settings::{SessionSettings, WhileLoggedOff};
+use crate::settings::resend::WhileLoggedOff;
 use crate::values::fix::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::values::time::Utc;
 
@@ -35,75 +36,16 @@ pub struct SettingRange {
 }
 
 impl SettingRange {
-    /// [`SessionSettings::outbound_buffer_size`], in bytes: room for the largest message of the
-    /// session layer, and for some of the application's.
+    /// [`LimitSettings::outbound_buffer_size`](crate::LimitSettings::outbound_buffer_size), in
+    /// bytes: room for the largest message of the session layer, and for some of the application's.
     pub const OUTBOUND_BUFFER_SIZE: Self =
         Self::at_least("OutboundBufferSize", 16 << 10, "the outbox must have at least 16 KiB");
-    /// [`SessionSettings::max_message_size`], in bytes: that of a Logon.
+    /// [`LimitSettings::max_message_size`](crate::LimitSettings::max_message_size), in bytes: that
+    /// of a Logon.
     pub const MAX_MESSAGE_SIZE: Self = Self::at_least(
         "MaxMessageSize",
         MAX_MESSAGE_SIZE_BEFORE_LOGON as u64,
         "MaxMessageSize must be at least 8192",
-    );
-    /// [`SessionSettings::test_request_percent`].
-    pub const TEST_REQUEST_PERCENT: Self = Self::at_least(
-        "TestRequestDelayMultiplier",
-        100,
-        "the wait before a TestRequest must be at least 100 percent of HeartBtInt",
-    );
-    /// [`SessionSettings::heartbeat_timeout_percent`], if there is one.
-    pub const HEARTBEAT_TIMEOUT_PERCENT: Self = Self::at_least(
-        "HeartBeatTimeoutMultiplier",
-        100,
-        "the wait before a silent connection ends must be at least 100 percent of HeartBtInt",
-    );
-    /// [`SessionSettings::resend_request_chunk_size`], if there is one.
-    pub const RESEND_REQUEST_CHUNK_SIZE: Self = Self::at_least(
-        "ResendRequestChunkSize",
-        1,
-        "a ResendRequest must ask for at least 1 message; None asks for all of them",
-    );
-    /// [`SessionSettings::max_resend_requests`].
-    pub const MAX_RESEND_REQUESTS: Self =
-        Self::at_least("MaxResendRequests", 1, "missing messages must be requested at least once");
-    /// [`SessionSettings::max_replay_rate`], if there is one, in messages a second.
-    pub const MAX_REPLAY_RATE: Self = Self::at_least(
-        "MaxReplayRate",
-        1,
-        "at least 1 message a second must be sent again; None sends as many as the counterparty reads",
-    );
-    /// [`SessionSettings::max_resend_range`], if there is one, in sequence numbers.
-    pub const MAX_RESEND_RANGE: Self = Self::at_least(
-        "MaxResendRange",
-        1,
-        "at least 1 message must be sent again for a request; None sends as many as are requested",
-    );
-    /// [`SessionSettings::max_resends`], if there is one.
-    pub const MAX_RESENDS: Self = Self::at_least(
-        "MaxResends",
-        1,
-        "a message must be sent again at least once; None sends it as often as it is requested",
-    );
-    /// [`SessionSettings::outbound_high_watermark`].
-    pub const OUTBOUND_HIGH_WATERMARK: Self = Self {
-        to: 100,
-        ..Self::at_least(
-            "OutboundHighWatermark",
-            1,
-            "the high watermark of the outbox must be 1 to 100 percent of it",
-        )
-    };
-    /// [`SessionSettings::max_delivery_attempts`].
-    pub const MAX_DELIVERY_ATTEMPTS: Self = Self::at_least(
-        "MaxDeliveryAttempts",
-        1,
-        "the number of attempts to process a message must be at least 1",
-    );
-    /// [`SessionSettings::resend_horizon`], if there is one, in messages.
-    pub const RESEND_HORIZON: Self = Self::at_least(
-        "ResendHorizon",
-        1,
-        "the number of messages that are sent again must be at least 1; None sends all of them again",
     );
 
     const fn at_least(key: &'static str, from: u64, reason: &'static str) -> Self {
@@ -137,10 +79,6 @@ pub enum WrongSetting {
     OutOfRange(SettingRange),
     /// The schedule has resets in the session, and the version has no ResetSeqNumFlag.
     NoResetInSession,
-    /// The times that are sent have an odd number of digits.
-    TimestampDigits,
-    /// The low watermark is not below the high one.
-    Watermarks,
     /// A field of the Logon cannot be written.
     UnwritableLogon,
     /// Messages are to be kept while logged off, and the store keeps none.
@@ -163,8 +101,6 @@ impl WrongSetting {
             Self::NothingToCheckBy => "ValidateOutgoingMessage",
             Self::OutOfRange(range) => range.key,
             Self::NoResetInSession => "ResetSeqTime",
-            Self::TimestampDigits => "TimestampPrecision",
-            Self::Watermarks => "OutboundLowWatermark",
             Self::UnwritableLogon => "LogonTag",
             Self::NothingKept => "WhileLoggedOff",
             Self::MaskedHeader | Self::MaskedSubId => "MaskedTags",
@@ -172,11 +108,10 @@ impl WrongSetting {
     }
 
     /// Returns whether no session can be opened with it. Without an engine, which refuses them, a
-    /// session can have the others: it then checks nothing, is not reset while it is logged on, or
-    /// sends times with another number of digits.
+    /// session can have the others: it then checks nothing, or is not reset while it is logged on.
     #[must_use]
     pub const fn prevents_opening(&self) -> bool {
-        !matches!(self, Self::NothingToCheckBy | Self::NoResetInSession | Self::TimestampDigits)
+        !matches!(self, Self::NothingToCheckBy | Self::NoResetInSession)
     }
 
     /// Returns what is wrong, and how to correct it, in the words of [`SessionSettings`].
@@ -201,8 +136,6 @@ impl WrongSetting {
             Self::NoResetInSession => {
                 "the version has no ResetSeqNumFlag, with which a session that is logged on is reset"
             }
-            Self::TimestampDigits => "the times that are sent can have 0, 3, 6, 9 or 12 digits of a second",
-            Self::Watermarks => "the low watermark of the outbox must be below the high one",
             Self::UnwritableLogon => {
                 "the fields of a Logon must not contain SOH (0x01), except RawData, and LogonFields::others must not have fields that the session writes itself"
             }
@@ -228,7 +161,7 @@ impl WrongSetting {
 /// let mut settings = SessionSettings::new(id, Role::Acceptor);
 /// settings.dictionary = SessionDictionary::None;
 /// assert_eq!(wrong_settings(&settings, true).next(), None);
-/// settings.max_message_size = 1024;
+/// settings.limits.max_message_size = 1024;
 /// let wrong = wrong_settings(&settings, true).next();
 /// assert_eq!(wrong, Some(WrongSetting::OutOfRange(SettingRange::MAX_MESSAGE_SIZE)));
 /// # Ok::<(), fixbolt_session::InvalidSessionId>(())
@@ -240,7 +173,6 @@ pub fn wrong_settings(
     let s = settings;
     let not_in =
         |range: SettingRange, value: u64| (!range.contains(value)).then_some(WrongSetting::OutOfRange(range));
-    let if_any_not_in = |range, value: Option<u64>| value.and_then(|value| not_in(range, value));
     let if_so = |wrong, is_wrong: bool| is_wrong.then_some(wrong);
     let resets_in_session =
         s.schedule.as_ref().is_some_and(|schedule| schedule.in_session_resets_at(Utc(0)).is_some());
@@ -248,24 +180,15 @@ pub fn wrong_settings(
     [
         wrong_version(s),
         wrong_dictionary(s),
-        if_so(WrongSetting::NothingToCheckBy, s.outbound_policy.is_some() && !s.dictionary.checks()),
-        not_in(SettingRange::OUTBOUND_BUFFER_SIZE, s.outbound_buffer_size as u64),
-        not_in(SettingRange::MAX_MESSAGE_SIZE, s.max_message_size as u64),
+        if_so(WrongSetting::NothingToCheckBy, s.validation.outgoing.is_some() && !s.dictionary.checks()),
+        not_in(SettingRange::OUTBOUND_BUFFER_SIZE, s.limits.outbound_buffer_size as u64),
+        not_in(SettingRange::MAX_MESSAGE_SIZE, s.limits.max_message_size as u64),
         if_so(WrongSetting::NoResetInSession, resets_in_session && s.id.version() < Version::Fix41),
-        if_so(WrongSetting::TimestampDigits, !matches!(s.timestamp_precision, 0 | 3 | 6 | 9 | 12)),
-        not_in(SettingRange::TEST_REQUEST_PERCENT, s.test_request_percent.into()),
-        if_any_not_in(SettingRange::HEARTBEAT_TIMEOUT_PERCENT, s.heartbeat_timeout_percent.map(u64::from)),
-        if_any_not_in(SettingRange::RESEND_REQUEST_CHUNK_SIZE, s.resend_request_chunk_size),
-        not_in(SettingRange::MAX_RESEND_REQUESTS, s.max_resend_requests.into()),
-        if_any_not_in(SettingRange::MAX_REPLAY_RATE, s.max_replay_rate.map(u64::from)),
-        if_any_not_in(SettingRange::MAX_RESEND_RANGE, s.max_resend_range),
-        if_any_not_in(SettingRange::MAX_RESENDS, s.max_resends.map(u64::from)),
-        not_in(SettingRange::OUTBOUND_HIGH_WATERMARK, s.outbound_high_watermark.into()),
-        if_so(WrongSetting::Watermarks, s.outbound_low_watermark >= s.outbound_high_watermark),
-        not_in(SettingRange::MAX_DELIVERY_ATTEMPTS, s.max_delivery_attempts.into()),
-        if_any_not_in(SettingRange::RESEND_HORIZON, s.resend_horizon),
         if_so(WrongSetting::UnwritableLogon, !s.logon.can_be_written()),
-        if_so(WrongSetting::NothingKept, s.while_logged_off == WhileLoggedOff::Keep && !keeps_messages),
+        if_so(
+            WrongSetting::NothingKept,
+            s.resend.while_logged_off == WhileLoggedOff::Keep && !keeps_messages,
+        ),
         if_so(
             WrongSetting::MaskedHeader,
             !s.masked_tags.iter().all(|tag| SessionSettings::can_be_masked(*tag)),
@@ -316,47 +239,17 @@ mod tests {
 
     #[test]
     fn the_smallest_values_of_numbers_are_right_and_those_below_are_not() {
-        let numbers: [(Change, Change, SettingRange); 12] = [
+        let numbers: [(Change, Change, SettingRange); 2] = [
             (
-                |s| s.outbound_buffer_size = 16384,
-                |s| s.outbound_buffer_size = 16383,
+                |s| s.limits.outbound_buffer_size = 16384,
+                |s| s.limits.outbound_buffer_size = 16383,
                 SettingRange::OUTBOUND_BUFFER_SIZE,
             ),
-            (|s| s.max_message_size = 8192, |s| s.max_message_size = 8191, SettingRange::MAX_MESSAGE_SIZE),
             (
-                |s| s.test_request_percent = 100,
-                |s| s.test_request_percent = 99,
-                SettingRange::TEST_REQUEST_PERCENT,
+                |s| s.limits.max_message_size = 8192,
+                |s| s.limits.max_message_size = 8191,
+                SettingRange::MAX_MESSAGE_SIZE,
             ),
-            (
-                |s| s.heartbeat_timeout_percent = Some(100),
-                |s| s.heartbeat_timeout_percent = Some(99),
-                SettingRange::HEARTBEAT_TIMEOUT_PERCENT,
-            ),
-            (
-                |s| s.resend_request_chunk_size = Some(1),
-                |s| s.resend_request_chunk_size = Some(0),
-                SettingRange::RESEND_REQUEST_CHUNK_SIZE,
-            ),
-            (|s| s.max_resend_requests = 1, |s| s.max_resend_requests = 0, SettingRange::MAX_RESEND_REQUESTS),
-            (|s| s.max_replay_rate = Some(1), |s| s.max_replay_rate = Some(0), SettingRange::MAX_REPLAY_RATE),
-            (
-                |s| s.max_resend_range = Some(1),
-                |s| s.max_resend_range = Some(0),
-                SettingRange::MAX_RESEND_RANGE,
-            ),
-            (|s| s.max_resends = Some(1), |s| s.max_resends = Some(0), SettingRange::MAX_RESENDS),
-            (
-                |s| s.outbound_high_watermark = 100,
-                |s| s.outbound_high_watermark = 101,
-                SettingRange::OUTBOUND_HIGH_WATERMARK,
-            ),
-            (
-                |s| s.max_delivery_attempts = 1,
-                |s| s.max_delivery_attempts = 0,
-                SettingRange::MAX_DELIVERY_ATTEMPTS,
-            ),
-            (|s| s.resend_horizon = Some(1), |s| s.resend_horizon = Some(0), SettingRange::RESEND_HORIZON),
         ];
         for (right, not_right, range) in numbers {
             assert_eq!(wrong("FIX.4.4:A->B", right), [], "{}", range.key);
@@ -366,7 +259,7 @@ mod tests {
 
     #[test]
     fn each_mistake_is_found_alone() {
-        let mistakes: [(&str, Change, WrongSetting); 8] = [
+        let mistakes: [(&str, Change, WrongSetting); 6] = [
             (
                 "FIX.4.4:A->B",
                 |s| s.dictionary = SessionDictionary::Shipped,
@@ -375,11 +268,9 @@ mod tests {
             ("FIXT.1.1:A->B", |_| {}, WrongSetting::NoApplicationVersion),
             (
                 "FIX.4.4:A->B",
-                |s| s.outbound_policy = Some(fixbolt_dictionary::Policy::standard()),
+                |s| s.validation.outgoing = Some(fixbolt_dictionary::Policy::standard()),
                 WrongSetting::NothingToCheckBy,
             ),
-            ("FIX.4.4:A->B", |s| s.timestamp_precision = 4, WrongSetting::TimestampDigits),
-            ("FIX.4.4:A->B", |s| s.outbound_low_watermark = 40, WrongSetting::Watermarks),
             ("FIX.4.4:A->B", |s| s.logon.username = "\x01".to_owned(), WrongSetting::UnwritableLogon),
             ("FIX.4.4:A->B", |s| s.masked_tags.push(34), WrongSetting::MaskedHeader),
             ("FIX.4.4:A/DESK->B", |s| s.masked_tags.push(50), WrongSetting::MaskedSubId),
@@ -387,7 +278,7 @@ mod tests {
         for (id, change, mistake) in mistakes {
             assert_eq!(wrong(id, change), [mistake]);
         }
-        let keeps = settings("FIX.4.4:A->B").with(|s| s.while_logged_off = WhileLoggedOff::Keep);
+        let keeps = settings("FIX.4.4:A->B").with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep);
         assert_eq!(wrong_settings(&keeps, true).next(), None);
         assert_eq!(wrong_settings(&keeps, false).collect::<Vec<_>>(), [WrongSetting::NothingKept]);
     }

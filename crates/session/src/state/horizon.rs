@@ -6,6 +6,8 @@
 //! way already. It stays where it is until the replay has ended, however much NextNumOut grows
 //! meanwhile: each requested sequence number is answered once, by the same rule.
 
+use core::num::NonZeroU64;
+
 use fixbolt_codec::SeqNum;
 
 use crate::events::event::Unreached;
@@ -18,7 +20,7 @@ impl Session {
     /// Returns the last sequence number that the replay does not send again because of the horizon,
     /// and the reason; `None` if there is no horizon.
     pub(crate) fn beyond_horizon(&self, replay: Replay) -> Option<(SeqNum, Unreached)> {
-        let horizon = self.fixed.settings.resend_horizon?;
+        let horizon = self.fixed.settings.resend.resend_horizon?.get();
         let first = SeqNum(replay.live.0.saturating_sub(horizon));
         Some((first.previous(), Unreached::BeyondHorizon { horizon }))
     }
@@ -34,7 +36,8 @@ impl Session {
         let needs_all = self.state.phase() == Phase::LogonSent
             || self.state.replay().is_some()
             || self.state.connection.as_ref().is_some_and(withholds);
-        let horizon = if needs_all { None } else { self.fixed.settings.resend_horizon };
+        let horizon =
+            if needs_all { None } else { self.fixed.settings.resend.resend_horizon.map(NonZeroU64::get) };
         if self.standing.store_is_open && horizon != self.standing.told_horizon {
             self.standing.change().told_horizon = horizon;
             store.set_resend_horizon(self.fixed.key, horizon.unwrap_or(u64::MAX));

@@ -11,7 +11,7 @@ use core::time::Duration;
 use fixbolt_codec::SeqNum;
 
 use crate::events::event::Unreached;
-use crate::settings::ReplayInterleave;
+use crate::settings::resend::ReplayInterleave;
 use crate::state::State;
 use crate::state::backlog::Replay;
 use crate::state::session::Session;
@@ -25,7 +25,7 @@ impl Session {
         let State { stored, .. } = &self.state;
         // Where nothing waits because everything new is sent at once, the counterparty may miss
         // what was sent since the first request.
-        let interleaves = self.fixed.settings.replay_interleave == ReplayInterleave::All;
+        let interleaves = self.fixed.settings.resend.replay_interleave == ReplayInterleave::All;
         let open = self.state.released();
         let waiting = open.filter(|open| !interleaves || open.live < open.began);
         let next_out = stored.next_out;
@@ -48,7 +48,7 @@ impl Session {
     /// Returns the last sequence number that the replay does not send again because more are
     /// requested than are sent at once, and the reason; `None` if there is no such limit.
     pub(crate) fn beyond_range(&self, replay: Replay) -> Option<(SeqNum, Unreached)> {
-        let most = self.fixed.settings.max_resend_range?;
+        let most = self.fixed.settings.resend.max_resend_range?.get();
         Some((SeqNum(replay.end.0.saturating_sub(most)), Unreached::BeyondRange { most }))
     }
 

@@ -4,6 +4,7 @@
 //! session begins and ends each lifetime, and what a rollback restores; it decides nothing about
 //! messages.
 
+use core::num::NonZeroU64;
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -22,7 +23,9 @@ use crate::limits::throttle::{InboundPermits, OutboundPermits};
 use crate::schedule::calendar::Calendar;
 use crate::settings::behavior::{Behavior, WrongBodyLength};
 use crate::settings::dictionaries::Dictionaries;
-use crate::settings::{Role, SessionSettings, WhileLoggedOff};
+use crate::settings::limits::LimitSettings;
+use crate::settings::resend::WhileLoggedOff;
+use crate::settings::{Role, SessionSettings};
 use crate::state::backlog::Unsent;
 use crate::state::guarded::Guarded;
 use crate::state::intake::Intake;
@@ -86,13 +89,7 @@ impl Fixed {
         if !self.is_42_or_later() {
             return Precision::Seconds;
         }
-        match self.settings.timestamp_precision {
-            0 => Precision::Seconds,
-            1..=3 => Precision::Millis,
-            4..=6 => Precision::Micros,
-            7..=9 => Precision::Nanos,
-            _ => Precision::Picos,
-        }
+        self.settings.timing.timestamp_precision
     }
 }
 
@@ -142,37 +139,49 @@ impl Session {
     ) -> Self {
         let behavior = settings.compatibility.behavior();
         let dictionaries = Dictionaries::new(&settings.dictionary, settings.appl_ver_id());
+        let LimitSettings { outbound_buffer_size, outbound_watermarks, .. } = settings.limits;
         let watermarks = Watermarks {
-            high: percent_of(settings.outbound_buffer_size, settings.outbound_high_watermark),
-            low: percent_of(settings.outbound_buffer_size, settings.outbound_low_watermark),
+            high: percent_of(outbound_buffer_size, outbound_watermarks.high()),
+            low: percent_of(outbound_buffer_size, outbound_watermarks.low()),
         };
-        let outbox = Outbox::new(settings.outbound_buffer_size, watermarks);
+        let outbox = Outbox::new(outbound_buffer_size, watermarks);
         let stored = Stored::of(recovered);
         let state = State::new(stored);
         let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark() };
-        let calendar =
-            settings.schedule.clone().map(|schedule| Calendar::new(schedule, settings.clock_jump_hold));
-        let standing = Standing::begin(calendar, settings.while_logged_off == WhileLoggedOff::Keep);
+        let calendar = settings
+            .schedule
+            .clone()
+            .map(|schedule| Calendar::new(schedule, settings.timing.clock_jump_hold));
+        let standing = Standing::begin(calendar, settings.resend.while_logged_off == WhileLoggedOff::Keep);
+        let factor = settings.throttle.max_resent_rate_factor.get();
         let limits = Limits {
             refusals: RefusedLogons::new(),
             growth: Growth::default(),
-            outbound_permits: OutboundPermits::new(settings.max_outbound_rate, settings.max_order_rate),
-            inbound_permits: InboundPermits::new(settings.max_inbound_rate, settings.max_resent_rate_factor),
+            outbound_permits: OutboundPermits::new(
+                settings.throttle.max_outbound_rate,
+                settings.throttle.max_order_rate,
+            ),
+            inbound_permits: InboundPermits::new(settings.throttle.max_inbound_rate, factor),
             session_layer_pace: settings
+                .limits
                 .max_session_message_rate
-                .map(|rate| Pace::new(rate, Duration::from_secs(1), settings.max_resent_rate_factor)),
-            resends: settings.max_resends.map(|most| Resends::new(most, settings.resend_period)),
+                .map(|rate| Pace::new(rate.get(), Duration::from_secs(1), factor)),
+            resends: settings
+                .resend
+                .max_resends
+                .map(|most| Resends::new(most.get(), settings.resend.resend_period)),
             replay_due: Mono(0),
             waits_told: Mono(0),
         };
         let tools = Tools {
             scratch: dictionaries.scratch().map(Box::new),
             outbound: settings
-                .outbound_policy
+                .validation
+                .outgoing
                 .filter(|_| settings.dictionary.checks())
-                .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
+                .map(|policy| OutboundCheck::new(policy, settings.limits.max_message_size)),
             before_send: None,
-            replay_buffer: Vec::with_capacity(settings.max_message_size),
+            replay_buffer: Vec::with_capacity(settings.limits.max_message_size),
             masked: Vec::new(),
             shapes: Shapes::new(),
             second: SecondReader::new(),
@@ -180,7 +189,7 @@ impl Session {
         };
         let intake = Intake {
             reading: Reading::new(recovery(&behavior)),
-            reorder: ReorderBuffer::new(settings.reorder_buffer_size),
+            reorder: ReorderBuffer::new(settings.limits.reorder_buffer_size),
         };
         let secret_tags = SecretTags::new(&settings.masked_tags);
         let fixed = Fixed { key, settings, behavior, envelope, dictionaries, secret_tags, keeps_messages };
@@ -213,9 +222,9 @@ impl Session {
         let settings = &self.fixed.settings;
         let calendar = self.standing.calendar.as_ref();
         let by_schedule = |began| calendar.is_some_and(|calendar| calendar.resets_next(began));
-        settings.reset_on_logon
-            || settings.reset_on_logout
-            || settings.reset_on_disconnect
+        settings.reset.reset_on_logon
+            || settings.reset.reset_on_logout
+            || settings.reset.reset_on_disconnect
             || self.state.stored.began.is_some_and(by_schedule)
     }
 
@@ -234,7 +243,7 @@ impl Session {
         standing.opened_at = recovered.next_in;
         standing.halted = if let Some(reason) = &recovered.damage {
             Some(Halt::StoreDamaged { reason: reason.clone() })
-        } else if recovered.attempts >= self.fixed.settings.max_delivery_attempts {
+        } else if recovered.attempts >= self.fixed.settings.limits.max_delivery_attempts.get() {
             Some(Halt::PoisonMessage { seq: recovered.next_in, attempts: recovered.attempts })
         } else {
             None
@@ -293,7 +302,7 @@ impl Session {
 
     /// Begins a transport connection.
     pub(crate) fn connect(&mut self, now: Now) {
-        let until = now.mono + self.fixed.settings.logon_timeout;
+        let until = now.mono + self.fixed.settings.timing.logon_timeout;
         let phase = if self.is_acceptor() {
             PhaseState::AwaitingLogon { until }
         } else {
@@ -308,9 +317,9 @@ impl Session {
         }
         self.state.versions = None;
         self.intake.change().reading = Reading::new(recovery(&self.fixed.behavior));
-        self.tools.encoding.timing = self.fixed.settings.codec_timing.map(CodecTiming::new);
+        self.tools.encoding.timing = self.fixed.settings.timing.codec_timing.map(CodecTiming::new);
         self.note_read(false);
-        self.state.connection = Some(Connection::begin(now, phase, self.fixed.settings.heart_bt_int));
+        self.state.connection = Some(Connection::begin(now, phase, self.fixed.settings.timing.heart_bt_int));
         self.publish();
     }
 
@@ -402,7 +411,7 @@ impl Session {
             // sent in the next connection. R-LOGOUT-8
             Phase::LogoutSent if answering => Ok(()),
             // R-STORE-4
-            _ if self.fixed.settings.while_logged_off == WhileLoggedOff::Keep => Ok(()),
+            _ if self.fixed.settings.resend.while_logged_off == WhileLoggedOff::Keep => Ok(()),
             _ => Err(SendError::NotLoggedOn),
         }
     }
@@ -412,7 +421,7 @@ impl Session {
     pub(crate) fn largest_reflected_value(&self) -> usize {
         /// The header, trailer and other fields of such an answer.
         const AROUND: usize = 384;
-        let message = self.state.peer_max_message_size().min(self.fixed.settings.max_message_size);
+        let message = self.state.peer_max_message_size().min(self.fixed.settings.limits.max_message_size);
         message.min(self.outbox.size() / 2).saturating_sub(AROUND)
     }
 
@@ -441,7 +450,8 @@ impl Session {
     /// whether it is more than the session allows.
     pub(crate) fn count_growth(&mut self, now: Now, before: Added) -> bool {
         let added = self.state.added.since(before);
-        self.limits.change().growth.add(added, now.mono, self.fixed.settings.max_session_journal_growth)
+        let limit = self.fixed.settings.limits.max_session_journal_growth.map(NonZeroU64::get);
+        self.limits.change().growth.add(added, now.mono, limit)
     }
 
     /// Returns why there may be no logon now, if the schedule allows none.
@@ -517,7 +527,7 @@ impl Session {
     }
 }
 
-fn percent_of(size: usize, percent: u32) -> usize {
+fn percent_of(size: usize, percent: u8) -> usize {
     (size as u64 * u64::from(percent) / 100) as usize
 }
 

@@ -1,6 +1,7 @@
 //! What the throttles of a session do to its messages: which one waits or is refused, until when,
 //! and which one of the counterparty is too many.
 
+use core::num::NonZeroU32;
 use core::time::Duration;
 
 use fixbolt_codec::{MsgType, SeqNum};
@@ -49,7 +50,7 @@ impl Session {
         let Some(throttle) = &mut self.limits.change().outbound_permits else { return Throttled::No };
         let Some(rate) = throttle.limit(kind) else { return Throttled::No };
         let counted = self.state.counted;
-        let waits = self.fixed.settings.outbound_throttle == OutboundThrottle::Wait;
+        let waits = self.fixed.settings.throttle.outbound_throttle == OutboundThrottle::Wait;
         let again_in = if self.state.keeps_back(&self.fixed.settings, msg_type) {
             // It has no permit until its turn: as many as have a permit may wait for theirs.
             if self.state.waiting() < u64::from(rate.messages()) {
@@ -170,7 +171,7 @@ impl Session {
         let connection = self.state.connection.as_ref();
         let end = connection.and_then(|connection| connection.logon.phase.leave()?.end.as_deref());
         let is_error = matches!(end, Some(SessionEnd::PeerMisbehaved(_)));
-        self.resets_next() || self.fixed.settings.reset_on_error && is_error
+        self.resets_next() || self.fixed.settings.reset.reset_on_error && is_error
     }
 
     /// Returns when the message that is processed now can have arrived. Only one of the reorder
@@ -284,10 +285,10 @@ impl Guarded<Limits> {
 
     /// Counts a message that is sent again, of which `rate` may be in a second. A timer that is a
     /// little late does not make the replay slower.
-    pub(crate) fn pace_replay(&mut self, rate: u32, now: Mono) {
+    pub(crate) fn pace_replay(&mut self, rate: NonZeroU32, now: Mono) {
         let due = &mut self.change().replay_due;
         let from = if now - *due > LATE { now } else { *due };
-        *due = from + Duration::from_secs(1) / rate.max(1);
+        *due = from + Duration::from_secs(1) / rate.get();
     }
 }
 

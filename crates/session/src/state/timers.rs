@@ -7,8 +7,8 @@
 use core::time::Duration;
 
 use crate::limits::throttle::Kind;
-use crate::settings::SessionSettings;
 use crate::settings::behavior::HeartbeatWhileTesting;
+use crate::settings::timing::TimingSettings;
 use crate::state::backlog::Replay;
 use crate::state::phase::{Leave, PhaseState};
 use crate::state::reading::BlockedBy;
@@ -165,7 +165,7 @@ impl Session {
     /// Returns when half of the time to leave is over.
     // R-LOGOUT-7, R-LOGOUT-13
     pub(crate) fn half_gone(&self, leave: &Leave) -> Mono {
-        let half = self.fixed.settings.logout_timeout / 2;
+        let half = self.fixed.settings.timing.logout_timeout / 2;
         Mono(0) + (leave.until - Mono(0)).saturating_sub(half)
     }
 
@@ -177,7 +177,7 @@ impl Session {
     }
 
     fn unread_due(&self, _: &Connection) -> Option<Mono> {
-        self.outbox.unread_since().map(|since| since + self.fixed.settings.send_timeout)
+        self.outbox.unread_since().map(|since| since + self.fixed.settings.timing.send_timeout)
     }
 
     fn watermark_due(&self, _: &Connection) -> Option<Mono> {
@@ -185,7 +185,7 @@ impl Session {
     }
 
     fn slow_consumer_due(&self, _: &Connection) -> Option<Mono> {
-        Some(self.outbox.slow_since()? + self.fixed.settings.slow_consumer_timeout?)
+        Some(self.outbox.slow_since()? + self.fixed.settings.limits.slow_consumer_timeout?)
     }
 
     fn oversized_due(&self, _: &Connection) -> Option<Mono> {
@@ -296,7 +296,7 @@ impl Session {
     /// Returns HeartBtInt plus a reasonable transmission time.
     // R-HEARTBEAT-5
     fn test_request_interval(&self, connection: &Connection) -> Duration {
-        heartbeat(connection) * self.fixed.settings.test_request_percent / 100
+        heartbeat(connection) * self.fixed.settings.timing.test_request_delay_multiplier.whole_percent() / 100
     }
 
     /// Returns when the counterparty has been silent for too long: first for a TestRequest, then
@@ -316,7 +316,7 @@ impl Session {
     /// Returns whether a TestRequest would wait for the end of a replay.
     pub(crate) fn holds_test_request(&self, connection: &Connection) -> bool {
         connection.logon.backlog.replay.is_some()
-            && !self.fixed.settings.replay_interleave.sends(msg_type::TEST_REQUEST)
+            && !self.fixed.settings.resend.replay_interleave.sends(msg_type::TEST_REQUEST)
     }
 
     /// Returns how long the answer to a TestRequest may take.
@@ -325,9 +325,11 @@ impl Session {
         if connection.heart_bt_int == 0 {
             return SILENCE_WITHOUT_HEARTBEATS;
         }
-        let SessionSettings { test_request_percent, heartbeat_timeout_percent, .. } = self.fixed.settings;
-        let percent = heartbeat_timeout_percent.map_or(test_request_percent, |timeout| {
-            timeout.saturating_sub(test_request_percent).max(SHORTEST_ANSWER_PERCENT)
+        let TimingSettings { test_request_delay_multiplier, heart_beat_timeout_multiplier, .. } =
+            self.fixed.settings.timing;
+        let test_request = test_request_delay_multiplier.whole_percent();
+        let percent = heart_beat_timeout_multiplier.map_or(test_request, |timeout| {
+            timeout.whole_percent().saturating_sub(test_request).max(SHORTEST_ANSWER_PERCENT)
         });
         heartbeat(connection) * percent / 100
     }

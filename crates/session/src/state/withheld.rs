@@ -40,7 +40,7 @@ impl State {
                 let logon = &connection.logon;
                 if logon.backlog.replay.is_some()
                     && (msg_type.is_admin() || logon.phase() == Phase::LoggedOn)
-                    && settings.replay_interleave.sends(msg_type.as_bytes())
+                    && settings.resend.replay_interleave.sends(msg_type.as_bytes())
                 {
                     return false;
                 }

@@ -111,7 +111,7 @@ pub struct Record<'r> {
     /// MsgSeqNum of the inbound message that caused this record; `None` if none did.
     pub cause: Option<SeqNum>,
     /// Wall clock of the transaction; after a jump of it, the time that counts for the schedule
-    /// ([`SessionSettings::clock_jump_hold`](crate::SessionSettings)).
+    /// ([`TimingSettings::clock_jump_hold`](crate::TimingSettings)).
     pub utc: Utc,
     /// Monotonic clock of the transaction.
     pub mono: Mono,

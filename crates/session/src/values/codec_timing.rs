@@ -11,7 +11,7 @@ use fixbolt_codec::SecondCache;
 use crate::values::time::Mono;
 
 /// A monotonic clock that a session reads before and after it encodes or decodes a message
-/// ([`SessionSettings::codec_timing`](crate::SessionSettings::codec_timing)).
+/// ([`TimingSettings::codec_timing`](crate::TimingSettings::codec_timing)).
 #[derive(Clone, Copy)]
 pub struct CodecClock(fn() -> Mono);
 

@@ -12,7 +12,7 @@ pub enum WaitsFor {
     /// A throttle ([`OutboundThrottle::Wait`](crate::OutboundThrottle::Wait)).
     Throttle,
     /// The wall clock has jumped: the schedule's edges wait until its time counts
-    /// ([`clock_jump_hold`](crate::SessionSettings::clock_jump_hold)).
+    /// ([`clock_jump_hold`](crate::TimingSettings::clock_jump_hold)).
     Clock,
 }
 

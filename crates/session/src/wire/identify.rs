@@ -19,7 +19,7 @@ pub enum Identity {
     Logon(SessionId),
     /// A Logon that names this session, as in [`Identity::Logon`], but with a wrong CheckSum (10):
     /// to be refused unless the session does not check it
-    /// ([`SessionSettings::validate_checksum`](crate::SessionSettings::validate_checksum)).
+    /// ([`ValidationSettings::validate_checksum`](crate::ValidationSettings::validate_checksum)).
     LogonWithWrongCheckSum(SessionId),
     /// Not a Logon, garbled, or without identity: the connection is to be closed without an answer
     /// (test cases 1S-c, 1S-d, 2S).

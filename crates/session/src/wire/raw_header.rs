@@ -50,9 +50,9 @@ impl<'m> RawHeader<'m> {
     /// Returns whether BeginString and, as far as they are checked, the CompIDs are those of a
     /// message to the session with these settings.
     pub(crate) fn is_of(&self, settings: &SessionSettings) -> bool {
-        let SessionSettings { id, check_comp_id, .. } = settings;
+        let id = &settings.id;
         self.begin_string == Some(id.version().begin_string().as_bytes())
-            && (!check_comp_id
+            && (!settings.validation.check_comp_id
                 || self.sender_comp_id == Some(id.target_comp_id().as_bytes())
                     && self.target_comp_id == Some(id.sender_comp_id().as_bytes()))
     }

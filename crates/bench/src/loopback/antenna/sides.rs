@@ -62,13 +62,13 @@ pub(super) struct Setup {
 impl Setup {
     fn settings(&self, role: Role) -> Result<SessionSettings, String> {
         Ok(SessionSettings::new(id(VERSION, PARTIES, 0, role)?, role).with(|s| {
-            s.reset_on_logon = true;
+            s.reset.reset_on_logon = true;
             match self.validation {
-                Validation::Chosen => s.policy = self.configuration.policy(),
-                Validation::Everything => s.policy = Policy::standard(),
+                Validation::Chosen => s.validation.incoming = self.configuration.policy(),
+                Validation::Everything => s.validation.incoming = Policy::standard(),
                 Validation::Nothing => {
                     s.dictionary = SessionDictionary::None;
-                    s.policy = Policy::tolerant();
+                    s.validation.incoming = Policy::tolerant();
                 }
             }
         }))

@@ -122,7 +122,7 @@ impl Parse {
         let id = id(Jlbh::VERSION, Jlbh::PARTIES, 0, Role::Acceptor)?;
         let mut settings = settings(id, Role::Acceptor, keeping);
         settings.dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix42())));
-        let mut sessions = Sessions::new(store, settings.max_message_size)
+        let mut sessions = Sessions::new(store, settings.limits.max_message_size)
             .observed_by(Arc::clone(&log) as Arc<dyn WireObserver>);
         let utc = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let offset = u64::try_from(utc.as_nanos()).unwrap_or(0).saturating_sub(Monotonic.now());

@@ -129,7 +129,7 @@ impl<'t, 'j> Replay<'t, 'j> {
         let comp_ids =
             format!("49={}\u{1}56={}\u{1}", settings.id.target_comp_id(), settings.id.sender_comp_id());
         let store = Recorder::new(start.clone(), committed.clone());
-        let mut sessions = Sessions::new(Box::new(store), settings.max_message_size);
+        let mut sessions = Sessions::new(Box::new(store), settings.limits.max_message_size);
         let (mut app, mut clock) = (Recorded::default(), Clock::default());
         let key = sessions.open(clock.at(first), settings, &mut app)?;
         Ok(Self {
@@ -244,7 +244,10 @@ impl<'t, 'j> Replay<'t, 'j> {
 
     /// Returns when the counterparty was last heard of, if the session sends a TestRequest now.
     pub(super) fn silent_since(&self, now: Now) -> Now {
-        let percent = self.sessions.settings(self.key).map_or(120, |settings| settings.test_request_percent);
+        let percent = self
+            .sessions
+            .settings(self.key)
+            .map_or(120, |settings| settings.timing.test_request_delay_multiplier.whole_percent());
         let silence = self.heart_bt_int * percent / 100;
         let silence = silence.min(now.mono - self.before.mono);
         let earlier = |at: u64| at.saturating_sub(u64::try_from(silence.as_nanos()).unwrap_or_default());
@@ -371,7 +374,7 @@ impl<'t, 'j> Replay<'t, 'j> {
             || !self.comparison.is_done()
             || self.sessions.matrix_state(self.key) != Some(MatrixState::AwaitingResend)
             // Each of them has caused a ResendRequest, which says when it arrived.
-            || self.sessions.settings(self.key).is_none_or(|s| s.send_redundant_resend_requests)
+            || self.sessions.settings(self.key).is_none_or(|s| s.resend.send_redundant_resend_requests)
         {
             return;
         }

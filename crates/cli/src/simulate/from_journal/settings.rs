@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fixbolt::config::{CheckedConfiguration, CompIdsTemplate, Identity, IdentityTemplate, SubIdTemplate};
 use fixbolt_cli::exit::Failure;
-use fixbolt_codec::{Version, byte_sum};
+use fixbolt_codec::{Precision, Version, byte_sum};
 use fixbolt_dictionary::{Action, ApplicationVersion, Check, DictionarySet, Validator, shipped};
 use fixbolt_session::store::{Record, RecordFlags, RecordKind};
 use fixbolt_session::{
@@ -46,7 +46,7 @@ pub(super) fn configured(file: &Path, id: &SessionId) -> Result<Chosen, Failure>
     settings.id = id.clone();
     // What was sent again by then depended on the socket: the recorded answers say what was
     // refused.
-    (settings.max_resend_range, settings.max_resends) = (None, None);
+    (settings.resend.max_resend_range, settings.resend.max_resends) = (None, None);
     if settings.dictionary == SessionDictionary::Shipped {
         settings.dictionary = dictionary(id.version(), settings.default_appl_ver_id);
     }
@@ -94,31 +94,32 @@ pub(super) fn derived(turns: &[Turn<'_>], id: &SessionId) -> Chosen {
     };
     let mut shown = Shown::default();
     let mut settings = SessionSettings::new(id.clone(), role).with(|s| {
-        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
-        s.test_message_indicator = TestMessageIndicator::Any;
-        s.while_logged_off = WhileLoggedOff::Keep;
-        s.allow_pos_dup = true;
+        s.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+        s.validation.test_message_indicator = TestMessageIndicator::Any;
+        s.resend.while_logged_off = WhileLoggedOff::Keep;
+        s.resend.allow_pos_dup = true;
     });
     let by_both = |kind| move |record: &&Record<'_>| record.kind == kind && is_logon(record);
     let (ours, theirs) =
         (records().find(by_both(RecordKind::Outbound)), records().find(by_both(RecordKind::Inbound)));
     if let Some(ours) = ours.map(|record| record.body) {
         let heart_bt_int = number(ours, 108).and_then(|seconds| u32::try_from(seconds).ok());
-        settings.heart_bt_int = heart_bt_int.unwrap_or(settings.heart_bt_int);
+        settings.timing.heart_bt_int = heart_bt_int.unwrap_or(settings.timing.heart_bt_int);
         let theirs = theirs.and_then(|record| value(record.body, 108));
-        settings.heart_bt_int_override = role == Role::Acceptor && theirs != value(ours, 108);
-        shown.add(format!("HeartBtInt={}", settings.heart_bt_int));
+        settings.timing.heart_bt_int_override = role == Role::Acceptor && theirs != value(ours, 108);
+        shown.add(format!("HeartBtInt={}", settings.timing.heart_bt_int));
         if let Some(size) = number(ours, 383).and_then(|size| usize::try_from(size).ok()) {
-            settings.max_message_size = size.clamp(8192, 16 << 20);
-            settings.outbound_buffer_size = settings.outbound_buffer_size.max(4 * settings.max_message_size);
-            shown.add(format!("MaxMessageSize={}", settings.max_message_size));
+            settings.limits.max_message_size = size.clamp(8192, 16 << 20);
+            settings.limits.outbound_buffer_size =
+                settings.limits.outbound_buffer_size.max(4 * settings.limits.max_message_size);
+            shown.add(format!("MaxMessageSize={}", settings.limits.max_message_size));
         }
         if value(ours, 789).is_some() {
-            settings.send_next_expected_msg_seq_num = true;
+            settings.resend.send_next_expected_msg_seq_num = true;
             shown.add("SendNextExpectedMsgSeqNum=Y".to_owned());
         }
         if value(ours, 464) == Some(b"Y") {
-            settings.test_message_indicator = TestMessageIndicator::Test;
+            settings.validation.test_message_indicator = TestMessageIndicator::Test;
         }
     }
     if id.version() == Version::Fixt11 {
@@ -138,8 +139,8 @@ pub(super) fn derived(turns: &[Turn<'_>], id: &SessionId) -> Chosen {
     for record in records() {
         match record.kind {
             RecordKind::Outbound => {
-                if value(record.body, 369).is_some() && !settings.enable_last_msg_seq_num_processed {
-                    settings.enable_last_msg_seq_num_processed = true;
+                if value(record.body, 369).is_some() && !settings.resend.enable_last_msg_seq_num_processed {
+                    settings.resend.enable_last_msg_seq_num_processed = true;
                     shown.add("EnableLastMsgSeqNumProcessed=Y".to_owned());
                 }
             }
@@ -157,10 +158,16 @@ pub(super) fn derived(turns: &[Turn<'_>], id: &SessionId) -> Chosen {
         let fraction = value(record.body, 52)?.split(|byte| *byte == b'.').nth(1);
         u8::try_from(fraction.map_or(0, <[u8]>::len)).ok()
     });
-    if let Some(digits) = digits.filter(|digits| *digits != settings.timestamp_precision)
+    if let Some(digits) = digits.filter(|digits| *digits != settings.timing.timestamp_precision.digits())
         && id.version() >= Version::Fix42
     {
-        settings.timestamp_precision = digits;
+        settings.timing.timestamp_precision = match digits {
+            0 => Precision::Seconds,
+            1..=3 => Precision::Millis,
+            4..=6 => Precision::Micros,
+            7..=9 => Precision::Nanos,
+            _ => Precision::Picos,
+        };
         shown.add(format!("TimestampPrecision={digits}"));
     }
     Chosen { settings, from: format!("default settings, and from the journal: {}", shown.words()) }
@@ -190,8 +197,8 @@ fn is_message(record: &Record<'_>) -> bool {
 fn received(record: &Record<'_>, settings: &mut SessionSettings, shown: &mut Shown) {
     const CHECK_SUM: usize = b"10=000\x01".len();
     let (body, end) = record.body.split_at(record.body.len().saturating_sub(CHECK_SUM));
-    if settings.validate_checksum && end != format!("10={:03}\u{1}", byte_sum(body)).as_bytes() {
-        settings.validate_checksum = false;
+    if settings.validation.validate_checksum && end != format!("10={:03}\u{1}", byte_sum(body)).as_bytes() {
+        settings.validation.validate_checksum = false;
         shown.add("ValidateChecksum=N".to_owned());
     }
     if !record.flags.contains(RecordFlags::DELIVERED) {
@@ -201,10 +208,11 @@ fn received(record: &Record<'_>, settings: &mut SessionSettings, shown: &mut Sho
         let tag = field.split(|byte| *byte == b'=').next()?;
         std::str::from_utf8(tag).ok()?.parse::<u32>().ok()
     });
-    if settings.policy.action(Check::UserDefinedTag) == Action::Reject
+    if settings.validation.incoming.action(Check::UserDefinedTag) == Action::Reject
         && tags.into_iter().any(|tag| tag >= 5000)
     {
-        settings.policy = settings.policy.with(Check::UserDefinedTag, Action::Ignore);
+        settings.validation.incoming =
+            settings.validation.incoming.with(Check::UserDefinedTag, Action::Ignore);
         shown.add("ValidateUserDefinedFields=N".to_owned());
     }
 }
@@ -212,10 +220,10 @@ fn received(record: &Record<'_>, settings: &mut SessionSettings, shown: &mut Sho
 /// A message that waited for others is recorded when it was processed, which may be long after it
 /// was sent.
 fn delayed(record: &Record<'_>, settings: &mut SessionSettings, shown: &mut Shown) {
-    if let (Some(limit), Some(sent)) = (settings.max_latency, time(record.body, 52))
+    if let (Some(limit), Some(sent)) = (settings.timing.max_latency, time(record.body, 52))
         && record.utc.abs_diff(sent) > limit.saturating_sub(Duration::from_secs(1))
     {
-        settings.max_latency = None;
+        settings.timing.max_latency = None;
         shown.add("CheckLatency=N".to_owned());
     }
 }
@@ -223,12 +231,12 @@ fn delayed(record: &Record<'_>, settings: &mut SessionSettings, shown: &mut Show
 /// Takes over what the reason of a reset shows.
 fn reason(body: &[u8], settings: &mut SessionSettings, shown: &mut Shown) {
     let (setting, key) = match body {
-        b"ResetOnLogon" => (&mut settings.reset_on_logon, "ResetOnLogon=Y"),
-        b"ResetOnLogout" => (&mut settings.reset_on_logout, "ResetOnLogout=Y"),
-        b"ResetOnDisconnect" => (&mut settings.reset_on_disconnect, "ResetOnDisconnect=Y"),
-        b"ResetOnError" => (&mut settings.reset_on_error, "ResetOnError=Y"),
+        b"ResetOnLogon" => (&mut settings.reset.reset_on_logon, "ResetOnLogon=Y"),
+        b"ResetOnLogout" => (&mut settings.reset.reset_on_logout, "ResetOnLogout=Y"),
+        b"ResetOnDisconnect" => (&mut settings.reset.reset_on_disconnect, "ResetOnDisconnect=Y"),
+        b"ResetOnError" => (&mut settings.reset.reset_on_error, "ResetOnError=Y"),
         _ if body.ends_with(b"TolerateLowMsgSeqNumAtLogon allows") => {
-            settings.tolerate_low_msg_seq_num_at_logon = TooLowAtLogon::Accepted;
+            settings.reset.tolerate_low_msg_seq_num_at_logon = TooLowAtLogon::Accepted;
             return shown.add("TolerateLowMsgSeqNumAtLogon=always".to_owned());
         }
         _ => return,

@@ -144,13 +144,13 @@ impl Side {
         let mut settings = SessionSettings::new(self.id.clone(), self.role);
         // The messages of FIX.4.4 that the peers send are right in FIX.5.0SP2, too.
         settings.default_appl_ver_id = (self.version == Version::Fixt11).then_some(Version::Fix50Sp2);
-        settings.heart_bt_int = self.heartbeat;
-        settings.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
-        settings.reset_on_logon = reset;
-        settings.logout_timeout = Duration::from_secs(5);
+        settings.timing.heart_bt_int = self.heartbeat;
+        settings.timing.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+        settings.reset.reset_on_logon = reset;
+        settings.timing.logout_timeout = Duration::from_secs(5);
         // An order that is sent while the connection is broken is numbered and stored in the
         // journal: the counterparty requests it.
-        settings.while_logged_off = WhileLoggedOff::Keep;
+        settings.resend.while_logged_off = WhileLoggedOff::Keep;
         for (key, value) in &self.settings {
             change(&mut settings, key, value)?;
         }
@@ -273,16 +273,16 @@ fn change(settings: &mut SessionSettings, key: &str, value: &str) -> Result<(), 
     match (key, value) {
         // Parts of the identity.
         ("SenderSubID" | "SenderLocationID" | "TargetSubID" | "TargetLocationID", _) => {}
-        ("EnableNextExpectedMsgSeqNum", "Y") => settings.send_next_expected_msg_seq_num = true,
+        ("EnableNextExpectedMsgSeqNum", "Y") => settings.resend.send_next_expected_msg_seq_num = true,
         ("Compatibility", "quickfix") => settings.compatibility = Compatibility::QuickFix,
         ("Compatibility", "quickfixj") => settings.compatibility = Compatibility::QuickFixJ,
-        ("ResetOnLogon", "Y") => settings.reset_on_logon = true,
-        ("MaxMessageSize", _) => settings.max_message_size = value.parse().map_err(|e| bad(&e))?,
+        ("ResetOnLogon", "Y") => settings.reset.reset_on_logon = true,
+        ("MaxMessageSize", _) => settings.limits.max_message_size = value.parse().map_err(|e| bad(&e))?,
         ("ResendRequestChunkSize", _) => {
-            settings.resend_request_chunk_size = Some(value.parse().map_err(|e| bad(&e))?);
+            settings.resend.resend_request_chunk_size = Some(value.parse().map_err(|e| bad(&e))?);
         }
-        ("ValidationPolicy", "quickfixj") => settings.policy = Policy::quickfixj(),
-        ("ValidationPolicy", "tolerant") => settings.policy = Policy::tolerant(),
+        ("ValidationPolicy", "quickfixj") => settings.validation.incoming = Policy::quickfixj(),
+        ("ValidationPolicy", "tolerant") => settings.validation.incoming = Policy::tolerant(),
         ("DefaultApplVerID", _) => {
             settings.default_appl_ver_id = Some(value.parse().map_err(|e| bad(&e))?);
         }

@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Hftest, configuration: &Configuration) -> Result<A
         told,
         warnings,
         log,
-        heart_bt_int: session.settings.heart_bt_int,
+        heart_bt_int: session.settings.timing.heart_bt_int,
         peer,
         attempts: 1,
         is_retrying: false,
