@@ -13,11 +13,11 @@ use super::error::{ConfigError, ConfigWarning};
 use super::fixt::{APPLICATION, FixtDraft, TRANSPORT, version_in};
 use super::groups_as_sent::GroupsAsSent;
 use super::reading::SessionReader;
+use super::rows::ROWS;
 use super::session::{ConnectionType, Identity};
 use super::text::Setting;
 use super::values::{HOST, LOCAL_IP, local_ip, no_host, number_after, whole_number};
 use crate::identity_template::IdentityTemplate;
-use crate::initiation::HostSelection;
 use crate::session_check::{self, unspoken};
 
 /// The rows of an initiator's own address.
@@ -25,30 +25,6 @@ const SOURCE_HOST: &str = "SocketConnectSourceHost";
 const SOURCE_PORT: &str = "SocketConnectSourcePort";
 const REQUIRED_IDS: [&str; 3] = ["BeginString", "SenderCompID", "TargetCompID"];
 const SUB_IDS: [&str; 4] = ["SenderSubID", "SenderLocationID", "TargetSubID", "TargetLocationID"];
-
-/// Why keys about slow counterparties have no effect.
-const NEVER_SLOW: &str = "with OutboundHighWatermark=100 no counterparty counts as slow";
-/// Why keys about messages that are sent again have no effect.
-const NOT_SENT_AGAIN: &str = "PersistMessages=N sends no message again";
-
-/// A key that turns on a field which earlier versions do not have.
-pub(super) struct Later {
-    pub(super) key: &'static str,
-    pub(super) since: Version,
-    pub(super) why: &'static str,
-}
-
-const NEXT_EXPECTED: Later = Later {
-    key: "SendNextExpectedMsgSeqNum",
-    since: Version::Fix44,
-    why: "versions before FIX.4.4 have no NextExpectedMsgSeqNum (789)",
-};
-const LAST_PROCESSED: Later = Later {
-    key: "EnableLastMsgSeqNumProcessed",
-    since: Version::Fix42,
-    why: "versions before FIX.4.2 have no LastMsgSeqNumProcessed (369)",
-};
-pub(super) const LATER: [Later; 2] = [NEXT_EXPECTED, LAST_PROCESSED];
 
 /// The keys that say how incoming messages are validated.
 const OF_INCOMING: [&str; 7] = [
@@ -308,51 +284,15 @@ impl<'s> SessionReader<'s> {
         if !self.mistakes.is_empty() {
             return;
         }
-        let Draft { settings, check_latency, persist_messages, host_selection, .. } = &self.draft;
-        let is_slowed =
-            settings.throttle.max_outbound_rate.is_some() || settings.throttle.max_order_rate.is_some();
-        let has_limit = settings.resend.max_resends.is_some() || settings.resend.max_resend_range.is_some();
-        let is_acceptor = self.draft.role == Some(Role::Acceptor);
-        let decides = is_acceptor && settings.timing.heart_bt_int_override;
-        let has_watermark = settings.limits.outbound_watermarks.high() < 100;
-        let since = |first: Version| self.draft.version.is_none_or(|version| version >= first);
-        let pairs = [
-            ("InboundThrottle", settings.throttle.max_inbound_rate.is_some(), "MaxInboundRate sets no limit"),
-            ("OutboundThrottle", is_slowed, "neither MaxOutboundRate nor MaxOrderRate sets a limit"),
-            ("ResendPeriod", settings.resend.max_resends.is_some(), "MaxResends sets no limit"),
-            ("ResendOverLimit", has_limit, "neither MaxResendRange nor MaxResends sets a limit"),
-            ("MaxLatency", *check_latency, "CheckLatency=N checks no times"),
-            (
-                "HeartBtInt",
-                !is_acceptor || decides,
-                "an acceptor answers with the HeartBtInt of the Logon; HeartBtIntOverride=Y makes this one count",
-            ),
-            ("AcceptedHeartBtInt", !decides, "HeartBtIntOverride=Y accepts any HeartBtInt"),
-            ("ClockJumpHold", settings.schedule.is_some(), "the session has no schedule"),
-            ("SlowConsumerTimeout", has_watermark, NEVER_SLOW),
-            ("OutboundLowWatermark", has_watermark, NEVER_SLOW),
-            ("MaxReplayRate", *persist_messages, NOT_SENT_AGAIN),
-            ("ReplayInterleave", *persist_messages, NOT_SENT_AGAIN),
-            (
-                "HostSelectionPolicyPriorityStartOverInterval",
-                *host_selection == HostSelection::Priority,
-                "HostSelectionPolicy=ROUND_ROBIN goes on with the next host",
-            ),
-            (
-                NEXT_EXPECTED.key,
-                !settings.resend.send_next_expected_msg_seq_num || since(NEXT_EXPECTED.since),
-                NEXT_EXPECTED.why,
-            ),
-            (
-                LAST_PROCESSED.key,
-                !settings.resend.enable_last_msg_seq_num_processed || since(LAST_PROCESSED.since),
-                LAST_PROCESSED.why,
-            ),
-        ];
-        for (key, has_partner, why) in pairs {
-            if let (false, Some(setting)) = (has_partner, self.find_own(key)) {
-                warnings.push(setting.without_effect(why));
-            }
+        for row in ROWS {
+            let setting = || self.find_own(row.name);
+            let is_later = |(first, _): &(Version, &str)| {
+                self.draft.version.is_some_and(|version| version < *first)
+                    && setting().is_some_and(|setting| setting.text().eq_ignore_ascii_case("Y"))
+            };
+            let unmet = row.needs.as_ref().filter(|need| !(need.is_met)(&self.draft)).map(|need| need.why);
+            let why = unmet.or(row.since.filter(is_later).map(|(_, why)| why));
+            warnings.extend(why.and_then(|why| Some(setting()?.without_effect(why))));
         }
     }
 

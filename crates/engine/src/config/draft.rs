@@ -1,4 +1,4 @@
-//! A session as its rows have set it so far.
+//! A session, or the engine, as its rows have set it so far.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Encoding, Policy, Source};
 use fixbolt_session::{CompIds, Compatibility, InvalidSessionId, Role, SessionId, SessionSettings};
 
+use super::engine::EngineConfiguration;
 use super::fixt::FixtDraft;
 use super::groups_as_sent::GroupsAsSent;
 use super::schedule_draft::ScheduleDraft;
@@ -21,6 +22,8 @@ use crate::waiting::Waiting;
 /// The target of the rows. Fields that several rows decide together are put into `settings` after
 /// all of them are read.
 pub(super) struct Draft {
+    /// What the rows of the engine set, from `[DEFAULT]` only.
+    pub(super) engine: EngineConfiguration,
     pub(super) settings: SessionSettings,
     pub(super) role: Option<Role>,
     /// BeginString; `None` if it is absent, or any.
@@ -125,6 +128,7 @@ impl Draft {
         let settings = SessionSettings::new(SessionId::new(Version::Fix44, ANY, ANY)?, Role::Acceptor);
         let watermarks = settings.limits.outbound_watermarks;
         Ok(Self {
+            engine: EngineConfiguration::default(),
             max_latency: settings.timing.max_latency.unwrap_or_default(),
             settings,
             role: None,

@@ -248,8 +248,8 @@ fn the_engines_settings_are_in_default_and_nowhere_else() {
         let wrong = if name == "FileLogPath" { "" } else { "many" };
         let error = read(&format!("{name}={wrong}\n")).unwrap_err().to_string();
         let expected = match row.effect {
-            rows::Effect::EngineFlag(_) => "Y or N",
-            rows::Effect::EngineText { form, .. } => form,
+            rows::Effect::Flag(_) => "Y or N",
+            rows::Effect::Text { form, .. } => form,
             _ => "a whole number from ",
         };
         assert!(error.starts_with(&format!("a.cfg:2: {name}={wrong}: {expected}")), "{error}");

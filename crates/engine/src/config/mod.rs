@@ -15,6 +15,7 @@
 //! `${NAME}` is an environment variable, `${file:PATH}` the text of a file, `$$` a dollar sign;
 //! `include=PATH` reads another file. No setting starts a program.
 
+mod applying;
 mod binding;
 mod classifying;
 mod completing;
@@ -62,7 +63,6 @@ use fixbolt_session::{Role, SessionId};
 use crate::session_check;
 use binding::{check_ports, share_a_port};
 use classifying::{check_in_app, classify, may_hold_others, says_more_than_a_session};
-use completing::LATER;
 use dictionaries::Dictionaries;
 use fixt::{APPLICATION, TRANSPORT};
 use reading::SessionReader;
@@ -368,11 +368,10 @@ fn of_no_session(defaults: &Section, sessions: &[CheckedSession]) -> Vec<ConfigW
                 Some("there is no session with DynamicSession=Y")
             }
             _ => {
-                let later = LATER.iter().find(|later| later.key == row.name)?;
+                let (first, why) = row.since?;
                 let is_on = setting.text().eq_ignore_ascii_case("Y");
-                let is_before =
-                    |version: Option<Version>| version.is_some_and(|version| version < later.since);
-                (is_on && versions.clone().all(is_before)).then_some(later.why)
+                let is_before = |version: Option<Version>| version.is_some_and(|version| version < first);
+                (is_on && versions.clone().all(is_before)).then_some(why)
             }
         }
     };

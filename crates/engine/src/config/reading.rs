@@ -11,10 +11,9 @@ use super::draft::{ANY, CompIdsDraft, Draft};
 use super::error::{ConfigError, ConfigWarning, SourceLine};
 use super::fixt;
 use super::port_draft::PortDraft;
-use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Row, Scope};
+use super::rows::{Effect, ROWS, Row, Scope};
 use super::session::{CheckedSession, EffectiveSetting, SessionConfiguration};
 use super::text::{Section, Setting};
-use super::values::{Refusal, flag, whole_number};
 use crate::waiting::WorkerOptions;
 
 /// Reads a session's own section before the defaults.
@@ -170,7 +169,7 @@ impl<'s> SessionReader<'s> {
             }
         }
         for setting in &settings {
-            self.set(row, setting);
+            self.mistakes.extend(row.apply(&mut self.draft, setting));
         }
         let one_key = !row.effect.has_many_keys();
         let words = row.default.starts_with("required") || matches!(row.default, "none" | "any");
@@ -241,55 +240,6 @@ impl<'s> SessionReader<'s> {
             if let Some((_, value, is_default)) = resolved.iter().find(|(key, ..)| *key == setting.key) {
                 (setting.value, setting.is_default) = (value.clone(), *is_default);
             }
-        }
-    }
-
-    fn set(&mut self, row: &Row, setting: &Setting) {
-        let Some(value) = &setting.value else { return };
-        if value.is_empty() {
-            return self.wrong(setting, row.effect.expected());
-        }
-        let draft = &mut self.draft;
-        let result = match &row.effect {
-            Effect::Flag(set) => flag(value).map(|on| set(draft, on)).ok_or(Refusal::Form),
-            Effect::Number { from, to, set, .. } => {
-                whole_number(value, *from, *to).map(|number| set(draft, number)).ok_or(Refusal::Form)
-            }
-            Effect::Word { words, set } => {
-                let word = words.iter().position(|word| word.eq_ignore_ascii_case(value));
-                word.map(|n| set(draft, n)).ok_or(Refusal::Form)
-            }
-            Effect::PerVersion { set, .. } => set(draft, &setting.key, value),
-            Effect::Text { set, .. } | Effect::Numbered { set, .. } => set(draft, value),
-            Effect::Check(direction) => {
-                let word = ACTION_WORDS.iter().position(|word| word.eq_ignore_ascii_case(value));
-                let policy = match direction {
-                    Direction::Incoming => &mut draft.incoming,
-                    Direction::Outgoing => &mut draft.outgoing,
-                };
-                let said = row.check(&setting.key).zip(word);
-                said.map(|(check, n)| *policy = policy.with(check, ACTIONS[n])).ok_or(Refusal::Form)
-            }
-            Effect::Listed { .. }
-            | Effect::Engine { .. }
-            | Effect::EngineFlag(_)
-            | Effect::EngineText { .. } => Ok(()),
-        };
-        match result {
-            Ok(()) => {}
-            Err(Refusal::Form) => {
-                self.wrong(setting, row.effect.expected_in_place_of(&setting.written));
-            }
-            Err(Refusal::Parts(mut parts)) => {
-                // What stands in place of `${...}` is not shown.
-                parts.retain(|part| setting.written.contains(&**part));
-                let expected = row.effect.expected();
-                match &parts[..] {
-                    [] => self.wrong(setting, expected),
-                    _ => self.wrong(setting, format!("{expected}, in place of {},", parts.join(" and "))),
-                }
-            }
-            Err(Refusal::Unavailable(reason)) => self.mistakes.push(setting.unavailable(reason)),
         }
     }
 

@@ -90,9 +90,9 @@ fn base_of(row: &Row) -> String {
 fn lines_of(row: &Row) -> Vec<String> {
     let default = row.default.split(' ').next().unwrap();
     let values: Vec<String> = match &row.effect {
-        Effect::Flag(_) | Effect::EngineFlag(_) => vec![if default == "Y" { "N" } else { "Y" }.to_owned()],
+        Effect::Flag(_) => vec![if default == "Y" { "N" } else { "Y" }.to_owned()],
         // The same for most rows: what is written to a neighbor's field looks like the neighbor.
-        &Effect::Number { from, to, .. } | &Effect::Engine { from, to, .. } => {
+        &Effect::Number { from, to, .. } => {
             let mut numbers = [7, from, to].into_iter().filter(|number| (from..=to).contains(number));
             vec![numbers.find(|number| number.to_string() != default).unwrap().to_string()]
         }

@@ -8,7 +8,7 @@
 use core::num::{NonZeroU32, NonZeroU64};
 use core::time::Duration;
 
-use fixbolt_codec::Precision;
+use fixbolt_codec::{Precision, Version};
 use fixbolt_dictionary::{Action, Check, Policy};
 use fixbolt_session::schedule::ScheduleReset;
 use fixbolt_session::{
@@ -17,7 +17,6 @@ use fixbolt_session::{
 };
 
 use super::draft::Draft;
-use super::engine::EngineConfiguration;
 use super::fixt;
 use super::old_names::old_names_of;
 use super::paths::path_of;
@@ -39,6 +38,18 @@ pub(super) struct Row {
     pub(super) meaning: &'static str,
     /// Whether it is about TLS: a session that has the key has TLS, or says that it has none.
     pub(super) is_of_tls: bool,
+    /// What it needs to have an effect, if not every session has that.
+    pub(super) needs: Option<Need>,
+    /// The first version with the field that it turns on, and what is said in others.
+    pub(super) since: Option<(Version, &'static str)>,
+}
+
+/// What a key needs to have an effect: what other keys say. Without it, the key in a section of its
+/// session is a warning.
+pub(super) struct Need {
+    pub(super) is_met: fn(&Draft) -> bool,
+    /// What is said if it is not.
+    pub(super) why: &'static str,
 }
 
 /// The sessions that a key applies to.
@@ -67,12 +78,6 @@ pub(super) enum Effect {
     Flag(fn(&mut Draft, bool)),
     /// A whole number within a range.
     Number { from: u64, to: u64, unit: &'static str, set: fn(&mut Draft, u64) },
-    /// Y or N, for the engine.
-    EngineFlag(fn(&mut EngineConfiguration, bool)),
-    /// A whole number within a range, for the engine.
-    Engine { from: u64, to: u64, unit: &'static str, set: fn(&mut EngineConfiguration, u64) },
-    /// Text of a given form, for the engine.
-    EngineText { form: &'static str, set: fn(&mut EngineConfiguration, &str) -> Result<(), Refusal> },
     /// One of several words, by its index.
     Word { words: &'static [&'static str], set: fn(&mut Draft, usize) },
     /// Text of a given form.
@@ -107,14 +112,11 @@ impl Effect {
     /// Returns a description of the values.
     pub(super) fn values(&self) -> String {
         match self {
-            Self::Flag(_) | Self::EngineFlag(_) => "Y, N".to_owned(),
+            Self::Flag(_) => "Y, N".to_owned(),
             Self::Number { from, to, unit: "", .. } => format!("{from} to {to}"),
-            Self::Number { from, to, unit, .. } | Self::Engine { from, to, unit, .. } => {
-                format!("{unit}, {from} to {to}")
-            }
+            Self::Number { from, to, unit, .. } => format!("{unit}, {from} to {to}"),
             Self::Word { words, .. } => words.join(", "),
             Self::Text { form, .. }
-            | Self::EngineText { form, .. }
             | Self::Listed { form }
             | Self::Numbered { form, .. }
             | Self::PerVersion { form, .. } => (*form).to_owned(),
@@ -125,13 +127,12 @@ impl Effect {
     /// Returns the text that names what was expected after a wrong value.
     pub(super) fn expected(&self) -> String {
         match self {
-            Self::Flag(_) | Self::EngineFlag(_) => "Y or N".to_owned(),
-            Self::Number { from, to, .. } | Self::Engine { from, to, .. } => {
+            Self::Flag(_) => "Y or N".to_owned(),
+            Self::Number { from, to, .. } => {
                 format!("a whole number from {from} to {to}")
             }
             Self::Word { .. } | Self::Check(_) => format!("one of {}", self.values()),
             Self::Text { form, .. }
-            | Self::EngineText { form, .. }
             | Self::Listed { form }
             | Self::Numbered { form, .. }
             | Self::PerVersion { form, .. } => (*form).to_owned(),
@@ -141,7 +142,7 @@ impl Effect {
     /// Returns the text that names what was expected in place of a value, as it is written. Of a
     /// number with a unit, such as `5s`, only the unit is wrong.
     pub(super) fn expected_in_place_of(&self, written: &str) -> String {
-        if let Self::Number { from, to, unit, .. } | Self::Engine { from, to, unit, .. } = self
+        if let Self::Number { from, to, unit, .. } = self
             && let Some(number) = values::without_unit(written, unit)
             && (*from..=*to).contains(&number)
         {
@@ -216,11 +217,19 @@ const fn row(
     default: &'static str,
     meaning: &'static str,
 ) -> Row {
-    Row { name, aliases: &[], scope, effect, default, meaning, is_of_tls: false }
+    Row { name, aliases: &[], scope, effect, default, meaning, is_of_tls: false, needs: None, since: None }
 }
 
 const fn also(row: Row, aliases: &'static [&'static str]) -> Row {
     Row { aliases, ..row }
+}
+
+const fn needs(is_met: fn(&Draft) -> bool, why: &'static str, row: Row) -> Row {
+    Row { needs: Some(Need { is_met, why }), ..row }
+}
+
+const fn since(version: Version, why: &'static str, row: Row) -> Row {
+    Row { since: Some((version, why)), ..row }
 }
 
 const fn tls_row(
@@ -241,6 +250,11 @@ fn at_least_1(number: u64) -> NonZeroU32 {
 const fn seconds(from: u64, set: fn(&mut Draft, u64)) -> Effect {
     Effect::Number { from, to: DAY, unit: "seconds", set }
 }
+
+/// Why keys about slow counterparties have no effect.
+const NEVER_SLOW: &str = "with OutboundHighWatermark=100 no counterparty counts as slow";
+/// Why keys about messages that are sent again have no effect.
+const NOT_SENT_AGAIN: &str = "PersistMessages=N sends no message again";
 
 use Effect::{Flag, Listed, Number, PerVersion, Text, Word};
 use Scope::{Acceptor, Both, Initiator};
@@ -272,10 +286,12 @@ pub(super) static ROWS: &[Row] = &[
     // Session layer
     row("Compatibility", Both, Word { words: &["standard", "quickfix", "quickfixj"], set: |d, n| d.follow([Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ][n]) },
         "standard", "which engine to follow where their behavior differs (docs/conformance.md)"),
-    row("HeartBtInt", Both, seconds(0, |d, n| d.settings.timing.heart_bt_int = n as u32),
-        "required of an initiator", "the silence after which a Heartbeat is sent; 0 for none. An acceptor uses the initiator's value"),
-    row("AcceptedHeartBtInt", Both, Text { form: "seconds: a range such as 0-3600, or 0,5-3600 for 0 and a range; one value; or any", set: values::accepted_heart_bt_int },
-        "0-3600", "the values of HeartBtInt that the counterparty's Logon may have; 0 means no heartbeats. An initiator always accepts its own HeartBtInt"),
+    needs(|d| d.role != Some(Role::Acceptor) || d.settings.timing.heart_bt_int_override, "an acceptor answers with the HeartBtInt of the Logon; HeartBtIntOverride=Y makes this one count",
+        row("HeartBtInt", Both, seconds(0, |d, n| d.settings.timing.heart_bt_int = n as u32),
+            "required of an initiator", "the silence after which a Heartbeat is sent; 0 for none. An acceptor uses the initiator's value")),
+    needs(|d| !(d.role == Some(Role::Acceptor) && d.settings.timing.heart_bt_int_override), "HeartBtIntOverride=Y accepts any HeartBtInt",
+        row("AcceptedHeartBtInt", Both, Text { form: "seconds: a range such as 0-3600, or 0,5-3600 for 0 and a range; one value; or any", set: values::accepted_heart_bt_int },
+            "0-3600", "the values of HeartBtInt that the counterparty's Logon may have; 0 means no heartbeats. An initiator always accepts its own HeartBtInt")),
     row("HeartBtIntOverride", Acceptor, Flag(|d, on| d.settings.timing.heart_bt_int_override = on),
         "N", "Y uses the HeartBtInt of the configuration whatever the initiator's Logon says, and answers with it; AcceptedHeartBtInt does not apply then"),
     row("TestRequestDelayMultiplier", Both, Text { form: values::MULTIPLIER, set: |d, value| values::multiplier(value).map(|multiplier| d.settings.timing.test_request_delay_multiplier = multiplier) },
@@ -292,20 +308,25 @@ pub(super) static ROWS: &[Row] = &[
         "N", "whether each message that arrives after a gap causes a ResendRequest, and not only the first one"),
     row("MaxResendRequests", Both, Number { from: 1, to: 1_000_000, unit: "requests", set: |d, n| d.settings.resend.max_resend_requests = at_least_1(n) },
         "3", "how often the same missing messages are requested before the session logs out; after that they are requested once in each connection, as long as the first of them is missing"),
-    row("MaxReplayRate", Both, Number { from: 0, to: 100_000_000, unit: "messages a second", set: |d, n| d.settings.resend.max_replay_rate = NonZeroU32::new(n as u32) },
-        "0", "the most messages a second that are sent again when the counterparty requests them; 0 for as many as it reads. New messages that wait for them do not count"),
+    needs(|d| d.persist_messages, NOT_SENT_AGAIN,
+        row("MaxReplayRate", Both, Number { from: 0, to: 100_000_000, unit: "messages a second", set: |d, n| d.settings.resend.max_replay_rate = NonZeroU32::new(n as u32) },
+            "0", "the most messages a second that are sent again when the counterparty requests them; 0 for as many as it reads. New messages that wait for them do not count")),
     row("MaxResendRange", Both, Number { from: 0, to: 1_000_000_000, unit: "messages", set: |d, n| d.settings.resend.max_resend_range = NonZeroU64::new(n) },
         "0", "the most sequence numbers whose messages are sent again for one request of the counterparty; 0 for as many as it requests. Those of the session layer count, too. ResendOverLimit says what happens to a larger request; ResendHorizon limits how old a message may be instead"),
     row("MaxResends", Both, Number { from: 0, to: 1_000_000, unit: "times", set: |d, n| d.settings.resend.max_resends = NonZeroU32::new(n as u32) },
         "0", "how often a message is sent again within a ResendPeriod, over connections; 0 for as often as the counterparty requests it. It counts when it is written, whether or not the counterparty reads it. ResendOverLimit says what happens to a request for a message that has reached the limit"),
-    row("ResendPeriod", Both, seconds(1, |d, n| d.settings.resend.resend_period = Duration::from_secs(n)),
-        "3600", "the time after which all messages count as not sent again, for MaxResends; it begins with the first message that is sent again after the last one"),
-    row("ResendOverLimit", Both, Word { words: &["refuse", "gap-fill"], set: |d, n| d.settings.resend.resend_over_limit = [ResendOverLimit::Refuse, ResendOverLimit::GapFill][n] },
-        "refuse", "what happens to a request for more than MaxResendRange or MaxResends allows: a Reject (373=5) refuses it with a Text that says why, so that the counterparty can request less, or the same later; or the newest messages within the limits are sent, and a gap fill replaces the others, which the counterparty then does not get. For what NextExpectedMsgSeqNum of a Logon requests it is always a gap fill"),
-    row("ReplayInterleave", Both, Word { words: &["none", "heartbeats", "all"], set: |d, n| d.settings.resend.replay_interleave = [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All][n] },
-        "none", "which new messages are sent between those that the counterparty requested, before their turn: none, Heartbeats and TestRequests, or all but a Logout. The counterparty keeps them until their turn, or requests them once more"),
-    row("ClockJumpHold", Both, seconds(0, |d, n| d.settings.timing.clock_jump_hold = Duration::from_secs(n)),
-        "300", "how long the schedule goes on without a wall clock that has jumped by more than two seconds: meanwhile no window begins or ends, and a Logon is accepted or refused as before the jump. 0: the new time counts at once"),
+    needs(|d| d.settings.resend.max_resends.is_some(), "MaxResends sets no limit",
+        row("ResendPeriod", Both, seconds(1, |d, n| d.settings.resend.resend_period = Duration::from_secs(n)),
+            "3600", "the time after which all messages count as not sent again, for MaxResends; it begins with the first message that is sent again after the last one")),
+    needs(|d| d.settings.resend.max_resends.is_some() || d.settings.resend.max_resend_range.is_some(), "neither MaxResendRange nor MaxResends sets a limit",
+        row("ResendOverLimit", Both, Word { words: &["refuse", "gap-fill"], set: |d, n| d.settings.resend.resend_over_limit = [ResendOverLimit::Refuse, ResendOverLimit::GapFill][n] },
+            "refuse", "what happens to a request for more than MaxResendRange or MaxResends allows: a Reject (373=5) refuses it with a Text that says why, so that the counterparty can request less, or the same later; or the newest messages within the limits are sent, and a gap fill replaces the others, which the counterparty then does not get. For what NextExpectedMsgSeqNum of a Logon requests it is always a gap fill")),
+    needs(|d| d.persist_messages, NOT_SENT_AGAIN,
+        row("ReplayInterleave", Both, Word { words: &["none", "heartbeats", "all"], set: |d, n| d.settings.resend.replay_interleave = [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All][n] },
+            "none", "which new messages are sent between those that the counterparty requested, before their turn: none, Heartbeats and TestRequests, or all but a Logout. The counterparty keeps them until their turn, or requests them once more")),
+    needs(|d| d.settings.schedule.is_some(), "the session has no schedule",
+        row("ClockJumpHold", Both, seconds(0, |d, n| d.settings.timing.clock_jump_hold = Duration::from_secs(n)),
+            "300", "how long the schedule goes on without a wall clock that has jumped by more than two seconds: meanwhile no window begins or ends, and a Logon is accepted or refused as before the jump. 0: the new time counts at once")),
     row("LogonTimeout", Both, seconds(1, |d, n| d.settings.timing.logon_timeout = Duration::from_secs(n)),
         "10", "how long to wait for the Logon or its answer; an acceptor waits for the Logon as long as the longest value among its sessions"),
     row("LogoutTimeout", Both, seconds(1, |d, n| d.settings.timing.logout_timeout = Duration::from_secs(n)),
@@ -314,20 +335,24 @@ pub(super) static ROWS: &[Row] = &[
         "30", "how long a counterparty may take to read what was sent to it before it is disconnected"),
     row("OutboundHighWatermark", Both, Number { from: 1, to: 100, unit: "percent", set: |d, n| d.set_high_watermark(n as u8) },
         "40", "the part of OutboundBufferSize above which a counterparty counts as slow and is reported, if its socket accepts no more; 100 for never. Messages that answer none of the counterparty's fill at most half of the buffer"),
-    row("OutboundLowWatermark", Both, Number { from: 0, to: 99, unit: "percent", set: |d, n| d.low_watermark = n as u8 },
-        "20", "the part of OutboundBufferSize up to which a slow counterparty has caught up; less than OutboundHighWatermark, and half of it by default if that is less"),
-    row("SlowConsumerTimeout", Both, seconds(0, |d, n| d.settings.limits.slow_consumer_timeout = (n > 0).then(|| Duration::from_secs(n))),
-        "0", "how long a counterparty may be slow, from OutboundHighWatermark until it is back at OutboundLowWatermark, before it is disconnected; 0 for no limit. What it has not received is sent when it requests it after its next logon. SendTimeout ends the connection of one that does not read what waited when its socket first accepted no more; this one also that of a counterparty that reads all of that, but always more slowly than is written"),
+    needs(|d| d.high_watermark < 100, NEVER_SLOW,
+        row("OutboundLowWatermark", Both, Number { from: 0, to: 99, unit: "percent", set: |d, n| d.low_watermark = n as u8 },
+            "20", "the part of OutboundBufferSize up to which a slow counterparty has caught up; less than OutboundHighWatermark, and half of it by default if that is less")),
+    needs(|d| d.high_watermark < 100, NEVER_SLOW,
+        row("SlowConsumerTimeout", Both, seconds(0, |d, n| d.settings.limits.slow_consumer_timeout = (n > 0).then(|| Duration::from_secs(n))),
+            "0", "how long a counterparty may be slow, from OutboundHighWatermark until it is back at OutboundLowWatermark, before it is disconnected; 0 for no limit. What it has not received is sent when it requests it after its next logon. SendTimeout ends the connection of one that does not read what waited when its socket first accepted no more; this one also that of a counterparty that reads all of that, but always more slowly than is written")),
     row("MaxOutboundRate", Both, Text { form: values::RATE, set: |d, value| values::rate(&mut d.settings.throttle.max_outbound_rate, value) },
         "0", "the most application messages that are sent in a window of a second, or of so many milliseconds: in no window does the socket accept more, wherever it begins, over connections too. 0 for no limit. What is sent again on request, the session layer's messages, and BusinessMessageRejects do not count and do not wait"),
     row("MaxOrderRate", Both, Text { form: values::RATE, set: |d, value| values::rate(&mut d.settings.throttle.max_order_rate, value) },
         "0", "the most messages that enter, replace or cancel orders, in a window as in MaxOutboundRate: MsgType D, E, F, G, K, q, s, t, u, AB, AC, CA and DJ. They count for both limits"),
-    row("OutboundThrottle", Both, Word { words: &["wait", "refuse"], set: |d, n| d.settings.throttle.outbound_throttle = [OutboundThrottle::Wait, OutboundThrottle::Refuse][n] },
-        "wait", "whether a message that is one more than MaxOutboundRate or MaxOrderRate waits without a sequence number, in the journal, or is refused with the time after which it is accepted"),
+    needs(|d| d.settings.throttle.max_outbound_rate.is_some() || d.settings.throttle.max_order_rate.is_some(), "neither MaxOutboundRate nor MaxOrderRate sets a limit",
+        row("OutboundThrottle", Both, Word { words: &["wait", "refuse"], set: |d, n| d.settings.throttle.outbound_throttle = [OutboundThrottle::Wait, OutboundThrottle::Refuse][n] },
+            "wait", "whether a message that is one more than MaxOutboundRate or MaxOrderRate waits without a sequence number, in the journal, or is refused with the time after which it is accepted")),
     row("MaxInboundRate", Both, Text { form: values::RATE, set: |d, value| values::rate(&mut d.settings.throttle.max_inbound_rate, value) },
         "0", "the most application messages of the counterparty that are delivered in a window as in MaxOutboundRate; 0 for no limit. Each other one is answered with a BusinessMessageReject (380=8, or 380=0 if the dictionary has no 8; a Reject before FIX.4.2) and not delivered. What the counterparty sends again on our request does not count (MaxResentRateFactor), and what waited while the session did not read is not counted as sent at once"),
-    row("InboundThrottle", Both, Word { words: &["reject", "disconnect"], set: |d, n| d.settings.throttle.inbound_throttle = [InboundThrottle::Reject, InboundThrottle::Disconnect][n] },
-        "reject", "whether a counterparty that exceeds MaxInboundRate is also logged out"),
+    needs(|d| d.settings.throttle.max_inbound_rate.is_some(), "MaxInboundRate sets no limit",
+        row("InboundThrottle", Both, Word { words: &["reject", "disconnect"], set: |d, n| d.settings.throttle.inbound_throttle = [InboundThrottle::Reject, InboundThrottle::Disconnect][n] },
+            "reject", "whether a counterparty that exceeds MaxInboundRate is also logged out")),
     row("MaxResentRateFactor", Both, Number { from: 1, to: 1000, unit: "times", set: |d, n| d.settings.throttle.max_resent_rate_factor = at_least_1(n) },
         "20", "how many times as fast as its limit a counterparty may send again what we requested: application messages as MaxInboundRate allows new ones, gap fills and Rejects as MaxSessionMessageRate does. What comes faster is not refused, but stays unread until its time, with everything after it"),
     row("MaxGarbledMessages", Both, Number { from: 0, to: 1_000_000, unit: "messages", set: |d, n| d.settings.limits.max_garbled_messages = NonZeroU32::new(n as u32) },
@@ -348,10 +373,12 @@ pub(super) static ROWS: &[Row] = &[
         "N", "sequence numbers begin at 1 after a Logout"),
     row("ResetOnDisconnect", Both, Flag(|d, on| d.settings.reset.reset_on_disconnect = on),
         "N", "sequence numbers begin at 1 after the connection has ended"),
-    also(row("SendNextExpectedMsgSeqNum", Both, Flag(|d, on| d.settings.resend.send_next_expected_msg_seq_num = on),
-        "N", "our Logons have NextExpectedMsgSeqNum (789), since FIX.4.4: if those of the counterparty have it too, each side sends what the other one misses without a ResendRequest. That of a counterparty is followed in any case"), &["EnableNextExpectedMsgSeqNum"]),
-    row("EnableLastMsgSeqNumProcessed", Both, Flag(|d, on| d.settings.resend.enable_last_msg_seq_num_processed = on),
-        "N", "each message that is sent has LastMsgSeqNumProcessed (369), since FIX.4.2. That of a counterparty is not looked at"),
+    since(Version::Fix44, "versions before FIX.4.4 have no NextExpectedMsgSeqNum (789)",
+        also(row("SendNextExpectedMsgSeqNum", Both, Flag(|d, on| d.settings.resend.send_next_expected_msg_seq_num = on),
+            "N", "our Logons have NextExpectedMsgSeqNum (789), since FIX.4.4: if those of the counterparty have it too, each side sends what the other one misses without a ResendRequest. That of a counterparty is followed in any case"), &["EnableNextExpectedMsgSeqNum"])),
+    since(Version::Fix42, "versions before FIX.4.2 have no LastMsgSeqNumProcessed (369)",
+        row("EnableLastMsgSeqNumProcessed", Both, Flag(|d, on| d.settings.resend.enable_last_msg_seq_num_processed = on),
+            "N", "each message that is sent has LastMsgSeqNumProcessed (369), since FIX.4.2. That of a counterparty is not looked at")),
     row("TolerateLowMsgSeqNumAtLogon", Both, Word { words: &["never", "once", "always"], set: |d, n| d.settings.reset.tolerate_low_msg_seq_num_at_logon = [TooLowAtLogon::Refused, TooLowAtLogon::AcceptedOnce, TooLowAtLogon::Accepted][n] },
         "never", "whether a Logon is accepted whose MsgSeqNum is too low, because the counterparty has lost its store; the next number expected is then the one after it, and the journal says so. `once` is granted again after an operator has set or reset sequence numbers, or after a restart"),
     row("TestMessageIndicator", Both, Word { words: &["N", "Y", "any"], set: |d, n| d.settings.validation.test_message_indicator = [TestMessageIndicator::Production, TestMessageIndicator::Test, TestMessageIndicator::Any][n] },
@@ -390,8 +417,9 @@ pub(super) static ROWS: &[Row] = &[
         "Y", "whether a message with PossDupFlag=Y must have OrigSendingTime"),
     row("CheckLatency", Both, Flag(|d, on| d.check_latency = on),
         "Y", "whether SendingTime is compared with the local clock"),
-    row("MaxLatency", Both, seconds(1, |d, n| d.max_latency = Duration::from_secs(n)),
-        "120", "how far SendingTime may be from the local clock"),
+    needs(|d| d.check_latency, "CheckLatency=N checks no times",
+        row("MaxLatency", Both, seconds(1, |d, n| d.max_latency = Duration::from_secs(n)),
+            "120", "how far SendingTime may be from the local clock")),
     row("MillisecondsInTimeStamp", Both, Flag(|d, on| d.settings.timing.timestamp_precision = if on { Precision::Millis } else { Precision::Seconds }),
         "Y", "N sends times in whole seconds, unless TimestampPrecision is given"),
     row("TimestampPrecision", Both, Word { words: &["0", "3", "6", "9", "12", "SECONDS", "MILLIS", "MICROS", "NANOS", "PICOS"], set: |d, n| d.settings.timing.timestamp_precision = PRECISIONS[n % 5] },
@@ -494,8 +522,9 @@ pub(super) static ROWS: &[Row] = &[
         "required of an initiator", "the port of SocketConnectHost; that of a numbered host has its number after the key"),
     row("HostSelectionPolicy", Initiator, Word { words: &["PRIORITY", "ROUND_ROBIN", "ROUNDROBIN"], set: |d, n| d.host_selection = [HostSelection::Priority, HostSelection::RoundRobin, HostSelection::RoundRobin][n] },
         "PRIORITY", "the host that an attempt to log on begins with: the first one, or the one after the host that was used last. The attempt goes on to the next host after any failure before the Logon is answered, even if the Logon is refused"),
-    row("HostSelectionPolicyPriorityStartOverInterval", Initiator, seconds(0, |d, n| d.priority_start_over = Duration::from_secs(n)),
-        "0", "with HostSelectionPolicy=PRIORITY, how long after an attempt that began with the first host one begins with it again; until then they begin with the host that was used last. QuickFIX waits for 120 seconds unless told otherwise"),
+    needs(|d| d.host_selection == HostSelection::Priority, "HostSelectionPolicy=ROUND_ROBIN goes on with the next host",
+        row("HostSelectionPolicyPriorityStartOverInterval", Initiator, seconds(0, |d, n| d.priority_start_over = Duration::from_secs(n)),
+            "0", "with HostSelectionPolicy=PRIORITY, how long after an attempt that began with the first host one begins with it again; until then they begin with the host that was used last. QuickFIX waits for 120 seconds unless told otherwise")),
     also(row("SocketConnectSourceHost", Initiator, Listed { form: values::LOCAL_IP },
         "left to the system", "the local address of the connections; that of a numbered host has its number after the key"), &["SocketLocalHost"]),
     also(row("SocketConnectSourcePort", Initiator, Listed { form: "a whole number from 0 to 65535" },
@@ -600,44 +629,44 @@ pub(super) static ROWS: &[Row] = &[
     row("FileStorePath", Both, Text { form: "a directory", set: |d, value| values::path(&mut d.journal, value) },
         "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),
     // The engine
-    row("Store", Scope::Engine, Effect::EngineText { form: "memory", set: values::store },
+    row("Store", Scope::Engine, Text { form: "memory", set: |d, value| values::store(&mut d.engine, value) },
         "none: FileStorePath", "`memory` says that messages are kept in memory on purpose; a configuration without it and without FileStorePath is a warning"),
-    row("Workers", Scope::Engine, Effect::Engine { from: 1, to: 1024, unit: "threads", set: |e, n| e.workers = Some(n as usize) },
+    row("Workers", Scope::Engine, Number { from: 1, to: 1024, unit: "threads", set: |d, n| d.engine.workers = Some(n as usize) },
         "left to the program", "how many threads the sessions are distributed over, also those that share a port: each session belongs to the thread that had the fewest when it was added"),
-    row("WorkerWaiting", Scope::Engine, Effect::EngineText { form: values::WAITING, set: values::waiting },
+    row("WorkerWaiting", Scope::Engine, Text { form: values::WAITING, set: |d, value| values::waiting(&mut d.engine, value) },
         "blocking", "how these threads wait for messages: blocking sleeps until the system wakes the thread; spinning never sleeps, which notices a message some microseconds earlier and keeps a core busy for each thread; a number is for how long a thread spins after there was last something to do, before it sleeps"),
-    row("WorkerCores", Scope::Engine, Effect::EngineText { form: values::CORES, set: values::cores },
+    row("WorkerCores", Scope::Engine, Text { form: values::CORES, set: |d, value| values::cores(&mut d.engine, value) },
         "left to the system", "the cores that these threads are pinned to: the first thread to the first core named, and so on, one for each. Cores are counted from 0. Linux only"),
-    row("LockMemory", Scope::Engine, Effect::EngineFlag(|e, on| e.lock_memory = on),
+    row("LockMemory", Scope::Engine, Flag(|d, on| d.engine.lock_memory = on),
         "N", "whether the memory of the process is locked, so that the system does not page it out, and made ready before it is needed. Needs CAP_IPC_LOCK or an unlimited RLIMIT_MEMLOCK (`ulimit -l`); if the system refuses, the engine does not start. Linux only (docs/tuning.md)"),
-    row("WarmUp", Scope::Engine, Effect::EngineFlag(|e, on| e.warm_up = on),
+    row("WarmUp", Scope::Engine, Flag(|d, on| d.engine.warm_up = on),
         "N", "whether each session writes an order and takes it back when a connection of it begins, so that its first messages find code, memory and the journal's next page in the caches; it leaves no trace (docs/tuning.md)"),
-    row("WarmUpInterval", Scope::Engine, Effect::Engine { from: 0, to: 60_000, unit: "milliseconds", set: |e, n| e.warm_up_interval = (n > 0).then_some(Duration::from_millis(n)) },
+    row("WarmUpInterval", Scope::Engine, Number { from: 0, to: 60_000, unit: "milliseconds", set: |d, n| d.engine.warm_up_interval = (n > 0).then_some(Duration::from_millis(n)) },
         "0", "how long after its last warm-up each session that is logged on is warmed up again, also without WarmUp=Y; at most 16 sessions of each thread at a time, in turn. 0: only when a connection begins"),
-    row("FileLogPath", Scope::Engine, Effect::EngineText { form: "a directory", set: |e, value| values::path(&mut e.message_log, value) },
+    row("FileLogPath", Scope::Engine, Text { form: "a directory", set: |d, value| values::path(&mut d.engine.message_log, value) },
         "none", "the directory of message logs: text files with a line for each message of a session, such as `FIX.4.4-VENUE-TRADER.messages.log`. A session never waits for them; lines that cannot be written are dropped and counted. Messages are sent again from the journal in FileStorePath only"),
-    row("ContinueInitializationOnError", Scope::Engine, Effect::EngineFlag(|e, on| e.continue_initialization_on_error = on),
+    row("ContinueInitializationOnError", Scope::Engine, Flag(|d, on| d.engine.continue_initialization_on_error = on),
         "N", "whether the sessions without mistakes are started if others have some, or cannot be started; each of those is reported"),
-    row("MaxSessions", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "sessions", set: |e, n| e.max_sessions = n as usize },
+    row("MaxSessions", Scope::Engine, Number { from: 1, to: 1 << 20, unit: "sessions", set: |d, n| d.engine.max_sessions = n as usize },
         "4096", "how many sessions there may be, including those opened by DynamicSession"),
-    row("MaxPendingConnections", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "connections", set: |e, n| e.max_pending_connections = n as usize },
+    row("MaxPendingConnections", Scope::Engine, Number { from: 1, to: 1 << 20, unit: "connections", set: |d, n| d.engine.max_pending_connections = n as usize },
         "256", "how many connections may be open that have not logged on, for each worker; when there are more, one that has sent nothing gives way, or the one that has come least far"),
-    row("MaxConnectionsPerAddress", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "connections", set: |e, n| e.max_connections_per_address = n as usize },
+    row("MaxConnectionsPerAddress", Scope::Engine, Number { from: 1, to: 1 << 20, unit: "connections", set: |d, n| d.engine.max_connections_per_address = n as usize },
         "64", "how many connections from one address (in IPv6, one network of 64 bits) may be open that have not logged on or belong to dynamic sessions, for each worker; when there are more, one that has not logged on gives way"),
-    row("MaxDynamicSessions", Scope::Engine, Effect::Engine { from: 0, to: 1 << 20, unit: "sessions", set: |e, n| e.max_dynamic_sessions = n as usize },
+    row("MaxDynamicSessions", Scope::Engine, Number { from: 0, to: 1 << 20, unit: "sessions", set: |d, n| d.engine.max_dynamic_sessions = n as usize },
         "256", "how many sessions opened by DynamicSession may be logged on or idle; when there are more, the one that has been idle for longest is closed; if none is idle, further counterparties are refused"),
-    row("DynamicSessionIdleTime", Scope::Engine, Effect::Engine { from: 0, to: 30 * DAY, unit: "seconds", set: |e, n| e.dynamic_session_idle_time = Duration::from_secs(n) },
+    row("DynamicSessionIdleTime", Scope::Engine, Number { from: 0, to: 30 * DAY, unit: "seconds", set: |d, n| d.engine.dynamic_session_idle_time = Duration::from_secs(n) },
         "60", "how long a session opened by DynamicSession stays open after its connection has ended; its journal stays and is continued by the next logon. Without FileStorePath it is closed only when MaxDynamicSessions is reached, or if it has ResetOnLogon=Y"),
-    row("OutboundQueueSize", Scope::Engine, Effect::Engine { from: 16 << 10, to: GIB, unit: "bytes", set: |e, n| e.outbound_queue_size = n as usize },
+    row("OutboundQueueSize", Scope::Engine, Number { from: 16 << 10, to: GIB, unit: "bytes", set: |d, n| d.engine.outbound_queue_size = n as usize },
         "1048576", "how much may wait for each session of what other threads send, and as much again for its throttle (`OutboundThrottle=wait`); further messages are refused"),
-    row("OutboundQueueBudget", Scope::Engine, Effect::Engine { from: 64 << 10, to: 16 * GIB, unit: "bytes", set: |e, n| e.outbound_queue_budget = n as usize },
+    row("OutboundQueueBudget", Scope::Engine, Number { from: 64 << 10, to: 16 * GIB, unit: "bytes", set: |d, n| d.engine.outbound_queue_budget = n as usize },
         "33554432", "how much may wait for all sessions together of what other threads send; a message must fit into half of it"),
-    row("JournalQuota", Scope::Engine, Effect::Engine { from: 1 << 20, to: 64 << 40, unit: "bytes", set: |e, n| e.journal_quota = Some(n) },
+    row("JournalQuota", Scope::Engine, Number { from: 1 << 20, to: 64 << 40, unit: "bytes", set: |d, n| d.engine.journal_quota = Some(n) },
         "none", "disk space that the journal of each session may take, with its archive; a session that needs more halts"),
-    row("ArchiveGenerations", Scope::Engine, Effect::Engine { from: 0, to: 1_000_000, unit: "generations", set: |e, n| e.retention.generations = Some(n as u32) },
+    row("ArchiveGenerations", Scope::Engine, Number { from: 0, to: 1_000_000, unit: "generations", set: |d, n| d.engine.retention.generations = Some(n as u32) },
         "all", "how many generations before the current one are kept; older ones are deleted"),
-    row("ArchiveDays", Scope::Engine, Effect::Engine { from: 0, to: 36_500, unit: "days", set: |e, n| e.retention.age = Some(Duration::from_secs(n * DAY)) },
+    row("ArchiveDays", Scope::Engine, Number { from: 0, to: 36_500, unit: "days", set: |d, n| d.engine.retention.age = Some(Duration::from_secs(n * DAY)) },
         "all", "how long the messages in an archive are kept after the last one in the same file was stored; older files are deleted"),
-    row("ArchiveSize", Scope::Engine, Effect::Engine { from: 0, to: 64 << 40, unit: "bytes", set: |e, n| e.retention.bytes = Some(n) },
+    row("ArchiveSize", Scope::Engine, Number { from: 0, to: 64 << 40, unit: "bytes", set: |d, n| d.engine.retention.bytes = Some(n) },
         "no limit", "disk space that the archive of each session may take; above it, its oldest files are deleted"),
 ];
