@@ -63,7 +63,7 @@ mod thread;
 pub use archive::Retention;
 pub use checksum::record as record_checksum;
 pub use directory::DirectoryStore;
-pub use look::try_to_create_in;
+pub use look::{free_bytes, try_to_create_in};
 pub use memory::MemoryStore;
 pub use none::NoStore;
 #[cfg(feature = "inspect")]

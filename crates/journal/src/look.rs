@@ -133,13 +133,25 @@ fn existing(directory: &Path) -> io::Result<&Path> {
     }
 }
 
+/// Returns how many bytes the file system of a directory has free for this process.
+///
+/// # Errors
+/// The system's.
+pub fn free_bytes(directory: &Path) -> io::Result<u64> {
+    room(directory).map(|found| free(&found))
+}
+
+fn free(found: &libc::statvfs) -> u64 {
+    // Some of it may be reserved for root.
+    let blocks = if is_root() { found.f_bfree } else { found.f_bavail };
+    blocks.saturating_mul(found.f_frsize)
+}
+
 /// Fails if a file system has no room for so many bytes, or for another file. One that does not say
 /// has room.
 fn has_room(directory: &Path, bytes: u64) -> io::Result<()> {
     let found = room(directory)?;
-    // Some of it may be reserved for root.
-    let blocks = if is_root() { found.f_bfree } else { found.f_bavail };
-    let free = blocks.saturating_mul(found.f_frsize);
+    let free = free(&found);
     let full = |reason: String| Err(io::Error::other(reason));
     if found.f_blocks > 0 && free < bytes {
         return full(format!("its file system has {free} bytes free, and at least {bytes} are needed"));

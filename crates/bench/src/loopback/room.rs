@@ -1,6 +1,6 @@
 //! Whether there is room for a benchmark: file descriptors, and space for journals.
 
-use rustix::fs::statvfs;
+use fixbolt_journal::free_bytes;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// How many file descriptors a session needs: on both sides its journal's lock and head, a segment,
@@ -40,9 +40,8 @@ pub(super) fn for_files(sessions: usize) -> Result<(), String> {
 pub(super) fn for_journals(messages: u64) -> Result<(), String> {
     let folder = std::env::temp_dir();
     // A folder that is missing is named when it is needed.
-    let Ok(system) = statvfs(&folder) else { return Ok(()) };
-    let (free, needed) =
-        (system.f_bavail.saturating_mul(system.f_frsize), messages.saturating_mul(JOURNALED));
+    let Ok(free) = free_bytes(&folder) else { return Ok(()) };
+    let needed = messages.saturating_mul(JOURNALED);
     if free >= needed {
         return Ok(());
     }
