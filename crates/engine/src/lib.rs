@@ -302,7 +302,8 @@ pub mod store {
 ///         println!("{}:{}: {:?}", path.display(), entry.line.unwrap_or(0), entry.content);
 ///         continue;
 ///     };
-///     let message = Index::new(&mut tags, &mut spans).build(framed)?;
+///     let mut index = Index::new(&mut tags, &mut spans);
+///     let message = index.build(framed)?;
 ///     *counts.entry(message.msg_type().to_vec()).or_insert(0) += 1;
 /// }
 /// assert_eq!(counts, BTreeMap::from([(b"0".to_vec(), 1)]));
