@@ -7,6 +7,37 @@
 //! which only a few values differ, and [`Message::forward`] sends a received one again in another
 //! session.
 //!
+//! ```
+//! use fixbolt_codec::{BodySink, Envelope, Frame, Framer, Index, Key, Memory, MsgType, NewBody};
+//! use fixbolt_codec::{Decimal, SeqNum, Span, Stamp, Tag};
+//!
+//! // Bytes of a stream become a message, and a field of it a value.
+//! let bytes = b"8=FIX.4.4\x019=29\x0135=D\x0111=ord1\x0155=IBM\x0144=298.5\x0110=047\x01";
+//! let Frame::Message(framed) = Framer::new(1024).next(bytes) else { panic!("it is complete") };
+//! let (mut tags, mut spans) = ([0; 64], [Span::default(); 64]);
+//! let mut index = Index::new(&mut tags, &mut spans);
+//! let order = index.build(framed).unwrap();
+//! let price: Decimal = order.required(Tag::new(44)).unwrap();
+//!
+//! // Values become a body, with room before and after it, and the body a message.
+//! let mut memory = [0; 512];
+//! let mut draft = Memory(&mut memory[128..505]).draft(MsgType::new(b"8"));
+//! draft.writer().bytes(Key::new(37), b"1").field(Key::new(6), &price);
+//! let body = draft.send().unwrap();
+//! let (length, sum) = (body.bytes.len(), body.sum);
+//! let envelope = Envelope::new(b"FIX.4.4", b"VENUE", b"TRADER").unwrap();
+//! let stamp = Stamp {
+//!     seq: SeqNum(1),
+//!     sending_time: b"20260105-09:00:00",
+//!     original: None,
+//!     last_processed: None,
+//! };
+//! let report = MsgType::new(b"8");
+//! let whole = envelope.seal(&mut memory, 128..128 + length, report, sum, &stamp).unwrap();
+//! assert!(memory[whole.clone()].starts_with(b"8=FIX.4.4\x019=63\x0135=8\x0149=VENUE\x01"));
+//! assert!(memory[whole].ends_with(b"\x0137=1\x016=298.5\x0110=160\x01"));
+//! ```
+//!
 //! The standard's data types and the types that represent them:
 //!
 //! | FIX | here |

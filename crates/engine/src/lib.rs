@@ -133,13 +133,33 @@ pub use waiting::{Waiting, WorkerOptions};
 pub use fixbolt_codec as codec;
 pub use fixbolt_messages as messages;
 
-/// Sessions and applications: what a user's program implements, receives, and sets.
+/// Sessions and applications: what a program sets, implements and receives.
+///
+/// In the order in which a program meets them:
+///
+/// - [`SessionSettings`] say what a session is ([`SessionId`], [`Role`]), and what it does in
+///   another way than by default. They are passed to the
+///   [`EngineBuilder`](crate::EngineBuilder), or come from a file ([`config`](crate::config)).
+/// - [`Application`] is what the program implements. Each callback gets a [`Turn`], which knows the
+///   session and writes messages: into [`Turn::session`], or into another one.
+/// - A callback returns what it decides ([`Delivery`], [`LogonDecision`], [`Resend`]), or a
+///   [`Failure`], to which `?` converts every error. [`SessionReject`] and [`BusinessReject`] are
+///   answers that the program gives itself.
+/// - [`Event`] tells what has happened to a session, [`SessionEnd`] why its connection ended,
+///   [`Halt`] why it waits for an operator. [`FailedAttempt`] and [`RefusedConnection`] are about
+///   connections that never became one.
+/// - Other threads have a [`SessionHandle`](crate::SessionHandle), which shows the session's
+///   [`SessionState`] and operates it, and a [`Sender`](crate::Sender) with a [`Ticket`] for each
+///   message.
 ///
 /// A venue that asks for a password, tried without sockets:
 ///
 /// ```
-/// use fixbolt::codec::{Message, Tag}; use fixbolt::session::{Application, Delivery, Failure,
-/// LogonDecision, Role, SessionSettings, Turn}; use fixbolt::testing::TestSession;
+/// use fixbolt::codec::{Message, Tag};
+/// use fixbolt::session::{
+///     Application, Delivery, Failure, LogonDecision, Role, SessionSettings, Turn,
+/// };
+/// use fixbolt::testing::TestSession;
 ///
 /// struct Venue;
 ///
@@ -316,6 +336,10 @@ pub mod log {
 }
 
 /// The meaning of messages: dictionaries, shipped or read from files, and validation with a policy.
+///
+/// A [`Source`] is loaded to a [`Dictionary`], with warnings; a [`Validator`] is made of it, which
+/// the [`SessionDictionary`](crate::session::SessionDictionary) of a session's settings takes. What
+/// becomes of a [`Violation`] is decided by the [`Policy`], for each [`Check`].
 ///
 /// A session whose counterparty has a field of its own, and sends values that no dictionary lists:
 ///

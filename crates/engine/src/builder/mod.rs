@@ -28,7 +28,42 @@ use crate::waiting::{Waiting, WorkerOptions};
 /// The largest budget for messages from other threads, in bytes.
 const MAX_OUTBOUND_BUDGET: usize = 16 * 1024 * 1024 * 1024;
 
-/// Builds an engine; [`Engine::builder`] and [`Engine::from_config`] return one.
+/// Builds an engine: [`Engine::builder`] returns one without sessions, [`Engine::from_config`] one
+/// with what a file says.
+///
+/// First come the sessions: [`accept`](Self::accept) those that counterparties connect to,
+/// [`accept_any`](Self::accept_any) those that are made when a counterparty logs on, and
+/// [`connect`](Self::connect) those that connect. Then it is said where their messages are kept
+/// ([`journal`](Self::journal); in memory without it), and, where the defaults do not suit, how
+/// many threads work ([`start_with`](Self::start_with)), how they wait
+/// ([`waiting`](Self::waiting)), and what strangers may take. [`start`](Self::start) checks all of
+/// it: the engine runs, or an error says why it does not.
+///
+/// ```
+/// use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
+/// use fixbolt::{Engine, Initiation};
+///
+/// struct Gateway;
+///
+/// impl Application for Gateway {
+///     fn on_message(
+///         &mut self,
+///         _: fixbolt::codec::Message<'_>,
+///         _: &mut Turn<'_>,
+///     ) -> Result<Delivery, Failure> {
+///         Ok(Delivery::Done)
+///     }
+/// }
+///
+/// let client = SessionSettings::new("FIX.4.4:GATE->CLIENT".parse()?, Role::Acceptor);
+/// let venue = SessionSettings::new("FIX.4.2:GATE->VENUE".parse()?, Role::Initiator);
+/// let engine = Engine::builder()
+///     .accept("127.0.0.1:0".parse()?, client)
+///     .connect(Initiation::new(venue, "localhost", 9))
+///     .start_with(2, |_worker| Gateway)?;
+/// assert_eq!(engine.stop()?.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct EngineBuilder {
     acceptances: Vec<(SocketAddr, Acceptance)>,
     templates: Vec<(SocketAddr, AcceptanceTemplate)>,

@@ -14,6 +14,44 @@
 //!
 //! `${NAME}` is an environment variable, `${file:PATH}` the text of a file, `$$` a dollar sign;
 //! `include=PATH` reads another file. No setting starts a program.
+//!
+//! A program reads a [`Configuration`], shows its warnings, takes its own settings from it, and
+//! builds an engine of it ([`EngineBuilder::from_config`](crate::EngineBuilder::from_config)):
+//!
+//! ```
+//! use fixbolt::EngineBuilder;
+//! use fixbolt::config::Configuration;
+//! # struct Venue(String);
+//! # impl fixbolt::session::Application for Venue {
+//! #     fn on_message(
+//! #         &mut self,
+//! #         _: fixbolt::codec::Message<'_>,
+//! #         _: &mut fixbolt::session::Turn<'_>,
+//! #     ) -> Result<fixbolt::session::Delivery, fixbolt::session::Failure> {
+//! #         Ok(fixbolt::session::Delivery::Done)
+//! #     }
+//! # }
+//!
+//! // A program reads a file instead: Configuration::from_file("venue.cfg")?
+//! let configuration = Configuration::from_text("venue.cfg", "
+//! [APP]
+//! Market=XLON
+//! [DEFAULT]
+//! ConnectionType=acceptor
+//! SocketAcceptPort=0
+//! Store=memory
+//! [SESSION]
+//! BeginString=FIX.4.4
+//! SenderCompID=VENUE
+//! TargetCompID=TRADER
+//! ")?;
+//! assert!(configuration.warnings.is_empty());
+//! let venue = Venue(configuration.application["Market"].clone());
+//! let engine = EngineBuilder::from_config(&configuration)?.start(venue)?;
+//! assert!(engine.session(&"FIX.4.4:VENUE->TRADER".parse()?).is_some());
+//! engine.stop()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod applying;
 mod binding;

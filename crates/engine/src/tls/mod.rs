@@ -9,6 +9,27 @@
 //! minute, and by [`Certificates::reload`](crate::Certificates::reload). Connections
 //! that exist go on as they are. If the new ones cannot be used, the old ones stay, which is tried
 //! again once a minute. A certificate that ends within 30 days is warned of once a day.
+//!
+//! [`Tls`] has all of it: [`Authorities`] that sign the counterparties' certificates, an
+//! [`OwnCertificate`] of [`Pem`] files, whether an acceptor asks for
+//! [`ClientCertificates`], and whose a certificate must be ([`KeyPin`], names). The initiator of a
+//! session whose venue asks for a certificate, and has this one key:
+//!
+//! ```
+//! use fixbolt::Initiation;
+//! use fixbolt::session::{Role, SessionSettings};
+//! use fixbolt::tls::{Authorities, OwnCertificate, Tls};
+//!
+//! let mut tls = Tls::new();
+//! tls.authorities = Authorities::File("venue-ca.pem".into());
+//! tls.certificate = Some(OwnCertificate::new("desk.pem", "desk-key.pem"));
+//! tls.pins = vec!["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".parse()?];
+//!
+//! let settings = SessionSettings::new("FIX.4.4:DESK->VENUE".parse()?, Role::Initiator);
+//! let mut session = Initiation::new(settings, "fix.venue.example", 9443);
+//! session.tls = Some(tls);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(not(feature = "tls"))]
 mod absent;

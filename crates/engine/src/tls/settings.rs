@@ -49,7 +49,7 @@ pub struct Tls {
     /// Whether an initiator checks that name. Without it, any certificate of the authorities will
     /// do: give them no other purpose, or name [`pins`](Self::pins).
     pub check_server_name: bool,
-    /// Whether an initiator says the name in its handshake (SNI). It can be read on the way.
+    /// Whether an initiator sends that name in its handshake, unencrypted (SNI).
     pub send_server_name: bool,
     /// The public keys that the counterparty may have; any if there are none.
     pub pins: Vec<KeyPin>,
@@ -161,7 +161,8 @@ impl Default for Tls {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct OwnCertificate {
-    /// The certificate, and those of the authorities between it and one that counterparties know.
+    /// The certificate, followed by the intermediate ones up to an authority that counterparties
+    /// know.
     pub chain: Pem,
     /// The private key (PKCS#8, PKCS#1 or SEC1), not encrypted; it may be in the same file.
     pub key: Pem,
