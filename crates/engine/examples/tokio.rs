@@ -14,13 +14,12 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// Drives an engine until it is stopped.
-async fn drive<A: Application>(engine: DrivenEngine<A>) -> Result<(), EngineError> {
+async fn drive<A: Application>(engine: DrivenEngine<A>) -> Result<(), Box<dyn std::error::Error>> {
     #[allow(deprecated, reason = "its successor is unsafe; the engine keeps its descriptor open")]
-    let mut engine = AsyncFd::with_interest(engine, Interest::READABLE)
-        .map_err(|error| EngineError::System { doing: "watching the engine", reason: error.to_string() })?;
+    let mut engine = AsyncFd::with_interest(engine, Interest::READABLE)?;
     loop {
         match engine.get_mut().poll() {
-            Err(EngineError::Stopped) => return engine.into_inner().stop().map(drop),
+            Err(EngineError::Stopped) => return Ok(engine.into_inner().stop().map(drop)?),
             polled => polled?,
         }
         let deadline = engine.get_ref().next_deadline();

@@ -18,10 +18,9 @@ impl Certificates {
     /// on. Files that have changed are loaded by themselves within a minute.
     ///
     /// # Errors
-    /// [`EngineError::System`]: what cannot be loaded. The old ones stay in use until it can, which
-    /// is tried again each minute.
+    /// [`EngineError::Certificates`]: what cannot be loaded. The old ones stay in use until it can,
+    /// which is tried again each minute.
     pub fn reload(&self) -> Result<(), EngineError> {
-        let failed = |reason| EngineError::System { doing: "loading certificates", reason };
-        self.0.reload().map_err(failed)
+        self.0.reload().map_err(|reason| EngineError::Certificates { reason })
     }
 }

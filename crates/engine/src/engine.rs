@@ -299,7 +299,7 @@ impl<A> Engine<A> {
     /// The system's, when the signals cannot be watched.
     pub fn stop_on_signals(&self) -> Result<(), EngineError> {
         shutdown_signals::stop_on_signals(self.stopper())
-            .map_err(|reason| EngineError::System { doing: "watching signals", reason: reason.to_string() })
+            .map_err(|error| EngineError::system("watching signals", &error))
     }
 
     /// Stops the engine and returns each worker's application, in the order of the workers.

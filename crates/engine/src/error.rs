@@ -27,13 +27,12 @@ pub enum EngineError {
     Config(ConfigErrors),
     /// There is no session to accept or to connect.
     NoSessions,
-    /// The engine cannot listen on an address: another process has the port, or the address does
-    /// not belong to this machine.
+    /// The engine cannot listen on an address.
     Listen {
         /// The address.
         address: SocketAddr,
-        /// The system's reason.
-        reason: String,
+        /// The reason.
+        error: ListenError,
     },
     /// A session's settings are wrong.
     Settings {
@@ -60,7 +59,14 @@ pub enum EngineError {
     System {
         /// What was being done.
         doing: &'static str,
-        /// The system's reason.
+        /// What kind of error the system returned.
+        kind: io::ErrorKind,
+        /// The system's reason, and what to do about it if that is known.
+        reason: String,
+    },
+    /// Certificates could not be loaded again.
+    Certificates {
+        /// What is wrong with each.
         reason: String,
     },
     /// The engine has stopped.
@@ -86,6 +92,54 @@ pub enum EngineError {
     Panicked,
 }
 
+/// Why an engine cannot listen on an address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ListenError {
+    /// The system refused it: another process has the port ([`io::ErrorKind::AddrInUse`]), the
+    /// address does not belong to this machine ([`io::ErrorKind::AddrNotAvailable`]), or the
+    /// process may not have the port ([`io::ErrorKind::PermissionDenied`]), for example.
+    System {
+        /// What kind of error the system returned.
+        kind: io::ErrorKind,
+        /// The system's reason, and what to do about it if that is known.
+        reason: String,
+    },
+    /// The address includes another one on which this engine listens, or is included in it.
+    Overlaps {
+        /// The other address.
+        other: SocketAddr,
+    },
+    /// TLS or proxies are set for the address, and no session is accepted there.
+    NoSession {
+        /// What is set.
+        of: &'static str,
+    },
+    /// The sessions of the address do not agree on TLS or proxies, or their TLS cannot be used.
+    Sessions {
+        /// What is wrong; begins with the file's name if it is about a file.
+        reason: String,
+    },
+}
+
+impl fmt::Display for ListenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System { reason, .. } | Self::Sessions { reason } => f.write_str(reason),
+            Self::Overlaps { other } => write!(
+                f,
+                "it overlaps with {other}, on which this engine listens, too; name one of the two, or choose another port"
+            ),
+            Self::NoSession { of } => write!(
+                f,
+                "{of} of this address is set, but no session is accepted there; name the address of the sessions"
+            ),
+        }
+    }
+}
+
+impl Error for ListenError {}
+
 impl EngineError {
     /// Returns the error of an address that cannot be bound, with what to do about it.
     pub(crate) fn listen(address: SocketAddr, error: &io::Error) -> Self {
@@ -100,18 +154,30 @@ impl EngineError {
             io::ErrorKind::PermissionDenied => "; choose a port from 1024 on".to_owned(),
             _ => String::new(),
         };
-        Self::Listen { address, reason: format!("{error}{what_to_do}") }
+        let (kind, reason) = (error.kind(), format!("{error}{what_to_do}"));
+        Self::Listen { address, error: ListenError::System { kind, reason } }
+    }
+
+    /// Returns the error of an address whose sessions do not agree, or have TLS that cannot be
+    /// used.
+    pub(crate) const fn listen_for_sessions(address: SocketAddr, reason: String) -> Self {
+        Self::Listen { address, error: ListenError::Sessions { reason } }
+    }
+
+    /// Returns the error of a request that the system refused.
+    pub(crate) fn system(doing: &'static str, error: &io::Error) -> Self {
+        Self::System { doing, kind: error.kind(), reason: error.to_string() }
     }
 
     /// Returns the error of an engine whose memory cannot be locked.
-    pub(crate) const fn lock_memory(reason: String) -> Self {
-        Self::System { doing: "locking the memory (LockMemory)", reason }
+    pub(crate) fn lock_memory(error: &io::Error) -> Self {
+        Self::system("locking the memory (LockMemory)", error)
     }
 
     /// Returns the error of an engine whose message log cannot be started.
     pub(crate) fn message_log(directory: &Path, error: &io::Error) -> Self {
         let reason = format!("{}: {error}", directory.display());
-        Self::System { doing: "starting the message log", reason }
+        Self::System { doing: "starting the message log", kind: error.kind(), reason }
     }
 
     pub(crate) fn open(session: SessionId, error: OpenError) -> Self {
@@ -150,7 +216,7 @@ impl fmt::Display for EngineError {
         match self {
             Self::Config(error) => error.fmt(f),
             Self::NoSessions => f.write_str("there is no session to accept or to connect"),
-            Self::Listen { address, reason } => write!(f, "cannot listen on {address}: {reason}"),
+            Self::Listen { address, error } => write!(f, "cannot listen on {address}: {error}"),
             Self::Settings { session, reason } => write!(f, "session {session}: {reason}"),
             Self::Store { session, error } => {
                 write!(f, "session {session}: its journal cannot be used")?;
@@ -160,7 +226,8 @@ impl fmt::Display for EngineError {
                 write!(f, "environment variable FIXBOLT_SIMD is {name:?}")?;
                 source(f, reason)
             }
-            Self::System { doing, reason } => write!(f, "{doing}: {reason}"),
+            Self::System { doing, reason, .. } => write!(f, "{doing}: {reason}"),
+            Self::Certificates { reason } => write!(f, "loading certificates: {reason}"),
             Self::Stopped => f.write_str("the engine has stopped"),
             Self::Withdrawn => {
                 f.write_str("no worker was free within the time limit; the session will not be opened")

@@ -115,7 +115,7 @@ pub use certificates::Certificates;
 pub use clock::codec_clock;
 pub use driven::DrivenEngine;
 pub use engine::Engine;
-pub use error::EngineError;
+pub use error::{EngineError, ListenError};
 pub use initiation::{HostSelection, Initiation};
 pub use message_log::MessageLog;
 pub use network::{InvalidNetwork, Network};

@@ -8,6 +8,7 @@
 
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, Ordering};
+use std::io;
 
 /// The smallest pages that a system has.
 const PAGE: usize = 4096;
@@ -24,7 +25,7 @@ pub(crate) fn is_locked() -> bool {
 
 /// Locks the memory of the process, unless that was done already; the error says what is missing,
 /// and what to do.
-pub(crate) fn lock() -> Result<(), String> {
+pub(crate) fn lock() -> io::Result<()> {
     if !is_locked() {
         lock_all()?;
         LOCKED.store(true, Ordering::Relaxed);
@@ -37,15 +38,16 @@ const WHAT_TO_DO: &str = "raise the limit (`ulimit -l unlimited`, or LimitMEMLOC
 
 /// Checks whether the process may lock its memory; the error says what is missing, and what to do.
 #[cfg(target_os = "linux")]
-pub(crate) fn may_lock() -> Result<(), String> {
+pub(crate) fn may_lock() -> io::Result<()> {
     if let Some(limit) = fixbolt_journal::lock_limit()
         && !has_no_limit()
     {
         // Any limit counts address space, of which an allocator takes much more than it uses: later
         // allocations would fail, and end the process.
-        return Err(format!(
+        let reason = format!(
             "the process may lock {limit} bytes (RLIMIT_MEMLOCK), and allocations beyond that would fail; {WHAT_TO_DO}"
-        ));
+        );
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
     }
     Ok(())
 }
@@ -61,19 +63,20 @@ fn has_no_limit() -> bool {
 }
 
 #[cfg(target_os = "linux")]
-fn lock_all() -> Result<(), String> {
+fn lock_all() -> io::Result<()> {
     may_lock()?;
-    fixbolt_journal::lock_memory().map_err(|error| format!("mlockall: {error}; {WHAT_TO_DO}"))
+    fixbolt_journal::lock_memory()
+        .map_err(|error| io::Error::new(error.kind(), format!("mlockall: {error}; {WHAT_TO_DO}")))
 }
 
 /// Returns an error: memory can be locked on Linux only.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn may_lock() -> Result<(), String> {
-    Err("memory can be locked on Linux only; leave it out".to_owned())
+pub(crate) fn may_lock() -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "memory can be locked on Linux only; leave it out"))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn lock_all() -> Result<(), String> {
+fn lock_all() -> io::Result<()> {
     may_lock()
 }
 
@@ -119,7 +122,7 @@ mod tests {
             let mut sets = capabilities(None).unwrap();
             sets.effective.remove(CapabilitySet::IPC_LOCK);
             set_capabilities(None, sets).unwrap();
-            lock_all().unwrap_err()
+            lock_all().unwrap_err().to_string()
         };
         let refused = std::thread::scope(|s| s.spawn(unprivileged).join().unwrap());
         assert_eq!(

@@ -13,7 +13,7 @@ use fixbolt_session::{SessionId, SessionKey};
 use socket2::{Domain, SockRef, Socket, Type};
 
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
-use crate::error::EngineError;
+use crate::error::{EngineError, ListenError};
 use crate::network::Network;
 use crate::sync::{Mutex, lock};
 use crate::tls::{
@@ -144,10 +144,7 @@ pub(crate) fn overlap(
     let other = bound.find(|other| {
         other.port() == address.port() && (includes(*other, address) || includes(address, *other))
     })?;
-    let reason = format!(
-        "it overlaps with {other}, on which this engine listens, too; name one of the two, or choose another port"
-    );
-    Some(EngineError::Listen { address, reason })
+    Some(EngineError::Listen { address, error: ListenError::Overlaps { other } })
 }
 
 /// Returns whether the allowed addresses contain this one. An empty list allows any.

@@ -11,7 +11,7 @@ use fixbolt::codec::{
 use fixbolt::config::{ConfigError, ConfigErrors, SourceLine};
 use fixbolt::session::{ChangeError, GarbledError, Halt, InvalidSessionId, OpenError, SendError, SessionId};
 use fixbolt::store::StoreError;
-use fixbolt::{EngineError, OperationError, PostError};
+use fixbolt::{EngineError, ListenError, OperationError, PostError};
 
 fn full() -> StoreError {
     StoreError::Full { place: "disk".to_owned() }
@@ -65,6 +65,11 @@ fn all() -> Vec<Box<dyn Error>> {
         Box::new(EngineError::Store { session: session(), error: full() }),
         Box::new(EngineError::Closing(full())),
         Box::new(EngineError::Tier { name: "abacus".to_owned(), reason: TierError::Unknown }),
+        Box::new(EngineError::Listen {
+            address: "127.0.0.1:9880".parse().unwrap(),
+            error: ListenError::NoSession { of: "TLS" },
+        }),
+        Box::new(ListenError::Overlaps { other: "0.0.0.0:9880".parse().unwrap() }),
         Box::new(EngineError::NoSessions),
         Box::new(EngineError::TimedOut),
     ]

@@ -32,8 +32,8 @@ impl EngineBuilder {
         self.templates.retain(|(address, template)| {
             let (address, is_open) = (*address, is_open(address, template.tls.as_ref()));
             if is_open {
-                let reason = SAYS_NOTHING.to_owned();
-                refused.session(&"any counterparty", EngineError::Listen { address, reason });
+                let error = EngineError::listen_for_sessions(address, SAYS_NOTHING.to_owned());
+                refused.session(&"any counterparty", error);
             }
             !is_open
         });

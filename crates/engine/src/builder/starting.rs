@@ -15,7 +15,7 @@ use crate::acceptance::Acceptance;
 use crate::distribution::Distribution;
 use crate::driven::DrivenEngine;
 use crate::engine::Engine;
-use crate::error::EngineError;
+use crate::error::{EngineError, ListenError};
 use crate::initiation::Initiation;
 use crate::memory;
 use crate::message_log::MessageLog;
@@ -114,7 +114,7 @@ impl EngineBuilder {
             self.check_session_limit()?;
         }
         if self.lock_memory {
-            memory::lock().map_err(EngineError::lock_memory)?;
+            memory::lock().map_err(|error| EngineError::lock_memory(&error))?;
         }
         if let Some(directory) = self.message_log.take() {
             let log = MessageLog::start(&directory)
@@ -215,12 +215,9 @@ impl EngineBuilder {
         let mut named = tls.chain(self.proxies.iter().map(|(at, _)| (at, "proxies")));
         match named.find(|(address, _)| !accepted.contains(address)) {
             None => Ok(()),
-            Some((address, what)) => Err(EngineError::Listen {
-                address: *address,
-                reason: format!(
-                    "{what} of this address is set, but no session is accepted there; name the address of the sessions"
-                ),
-            }),
+            Some((address, of)) => {
+                Err(EngineError::Listen { address: *address, error: ListenError::NoSession { of } })
+            }
         }
     }
 
@@ -323,7 +320,7 @@ impl EngineBuilder {
             let opened = ports.open_at(address, |port| {
                 ports
                     .agree(port, &template.proxies, template.tls.as_ref(), registry.tls())
-                    .map_err(|faults| EngineError::Listen { address, reason: faults.to_string() })?;
+                    .map_err(|faults| EngineError::listen_for_sessions(address, faults.to_string()))?;
                 ports.add_template(port, template);
                 Ok(())
             });
@@ -420,7 +417,7 @@ fn wrong_workers(reason: String) -> EngineError {
 }
 
 fn system(doing: &'static str) -> impl Fn(io::Error) -> EngineError {
-    move |error| EngineError::System { doing, reason: error.to_string() }
+    move |error| EngineError::system(doing, &error)
 }
 
 /// Returns what could be opened; `None` if it is left out.

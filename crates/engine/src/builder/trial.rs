@@ -59,9 +59,9 @@ impl EngineBuilder {
         let mut found: Vec<Obstacle> = refused.into_iter().map(told).collect();
         found.extend(self.check_session_limit().err().map(|error| Obstacle::new(error, "MaxSessions")));
         if self.lock_memory
-            && let Err(reason) = memory::may_lock()
+            && let Err(error) = memory::may_lock()
         {
-            found.push(Obstacle::new(EngineError::lock_memory(reason), "LockMemory"));
+            found.push(Obstacle::new(EngineError::lock_memory(&error), "LockMemory"));
         }
         if let Some(directory) = &self.message_log
             && let Err(error) = try_to_create_in(directory)
@@ -114,7 +114,9 @@ impl EngineBuilder {
             let port = ports.at(address);
             match ports.agree(port, &template.proxies, template.tls.as_ref(), &contexts) {
                 Ok(()) => ports.add_template(port, template),
-                refused => found.extend(each(refused, |reason| EngineError::Listen { address, reason })),
+                refused => {
+                    found.extend(each(refused, |reason| EngineError::listen_for_sessions(address, reason)));
+                }
             }
         }
         for initiation in &self.initiations {

@@ -19,7 +19,7 @@ use crate::builder::trial::{Follows, Obstacle};
 use crate::clock;
 use crate::configured::journals;
 use crate::descriptors::{self, Descriptors, Opened, TooFew};
-use crate::error::EngineError;
+use crate::error::{EngineError, ListenError};
 use crate::ports::try_to_bind;
 use crate::tls::doubts;
 use crate::waiting::{WorkerOptions, too_many};
@@ -81,9 +81,12 @@ impl CheckedConfiguration {
         let whole = format!("{error:#}");
         let is_concerned = concerns(error);
         let concerned = self.sessions.iter().find(|session| is_concerned(session));
-        if let (EngineError::Settings { reason, .. } | EngineError::Listen { reason, .. }, Some(session)) =
-            (error, concerned)
-        {
+        let reason = match error {
+            EngineError::Settings { reason, .. }
+            | EngineError::Listen { error: ListenError::Sessions { reason }, .. } => Some(reason),
+            _ => None,
+        };
+        if let (Some(reason), Some(session)) = (reason, concerned) {
             let names = |setting: &EffectiveSetting| begins_with_file(reason, &setting.value);
             let same = setting_of_tls(session, |setting| Some(&*setting.key) == key && names(setting));
             // Another engine's key may name the file.

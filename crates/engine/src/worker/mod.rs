@@ -216,8 +216,7 @@ impl Worker {
     /// [`EngineError::System`].
     pub(crate) fn listen(&mut self, port: Port, socket: TcpListener) -> Result<(), EngineError> {
         let listens = self.listeners.add(port, socket, self.poll.registry());
-        listens
-            .map_err(|error| EngineError::System { doing: "watching a listener", reason: error.to_string() })
+        listens.map_err(|error| EngineError::system("watching a listener", &error))
     }
 
     /// Opens a session that is accepted at a port.

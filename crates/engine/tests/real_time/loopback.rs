@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::support::*;
 use fixbolt::codec::{BodySink, Key, Memory, Message, MsgType, NewBody};
 use fixbolt::session::{Application, ChangeError, Delivery, Event, Failure, Role, SessionSettings, Turn};
-use fixbolt::{Acceptance, Change, Engine, EngineError, Initiation, OperationError, PostError};
+use fixbolt::{Acceptance, Change, Engine, EngineError, Initiation, ListenError, OperationError, PostError};
 use fixbolt_conformance::store::Late;
 use fixbolt_journal::MemoryStore;
 
@@ -217,7 +217,10 @@ fn a_port_in_use_is_an_error_of_one_line() {
     let address = first.addresses()[0];
     let (app, _) = Recorder::venue();
     let error = Engine::builder().accept(address, acceptor()).start(app).unwrap_err();
-    assert!(matches!(error, EngineError::Listen { .. }));
+    let EngineError::Listen { error: ListenError::System { kind, .. }, .. } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(*kind, std::io::ErrorKind::AddrInUse);
     let line = error.to_string();
     assert!(line.starts_with(&format!("cannot listen on {address}: Address already in use")), "{line}");
     assert!(!line.contains('\n'));
@@ -538,10 +541,7 @@ fn asking_a_stopped_engine_returns_an_error() {
 fn a_session_limit_of_zero_is_an_error_of_one_line() {
     let (app, _) = Recorder::venue();
     let error = Engine::builder().accept(anywhere(), acceptor()).session_limit(0).start(app).unwrap_err();
-    assert!(
-        error.to_string().ends_with("the engine has as many sessions as its limit allows (MaxSessions)"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("the engine has as many sessions as its limit allows (MaxSessions)"), "{error}");
 }
 
 #[test]
