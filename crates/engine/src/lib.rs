@@ -247,9 +247,9 @@ pub mod session {
         Refusal, RefusedConnection, RefusingAnswer, ReplayInterleave, Resend, ResendAnswer, ResendOverLimit,
         ResendRange, ResendSettings, ResetSettings, Resume, Role, Secret, SendError, SessionDictionary,
         SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectCode, SessionSettings, SessionState,
-        SessionWaker, StoredMessage, TestMessageIndicator, ThrottleSettings, Ticket, TimingSettings,
-        TlsFailure, TooLowAtLogon, Turn, Unreached, Utc, ValidationSettings, WaitsFor, WhileLoggedOff,
-        WireMessage, WireObserver,
+        SessionWaker, SettingRange, StoredMessage, TestMessageIndicator, ThrottleSettings, Ticket,
+        TimingSettings, TlsFailure, TooLowAtLogon, Turn, Unreached, Utc, ValidationSettings, WaitsFor,
+        WhileLoggedOff, WireMessage, WireObserver, WrongSetting,
     };
 }
 

@@ -98,8 +98,8 @@ fn reason(wrong: WrongSetting, version: Version) -> Option<String> {
         WrongSetting::DictionaryNotFilledIn => Some(format!(
             "no dictionary of {version} is shipped; name one, or do without by SessionDictionary::None"
         )),
-        WrongSetting::OutOfRange(SettingRange::MAX_MESSAGE_SIZE) => {
-            let SettingRange { key, from, .. } = SettingRange::MAX_MESSAGE_SIZE;
+        WrongSetting::OutOfRange { range: range @ SettingRange::MAX_MESSAGE_SIZE, .. } => {
+            let SettingRange { key, from, .. } = range;
             Some(format!("{key} must be at least {from} bytes"))
         }
         WrongSetting::NoResetInSession => Some(format!(

@@ -33,9 +33,6 @@ pub(crate) struct SessionRegistry {
     queue_size: usize,
 }
 
-/// Why one more session is not opened.
-pub(crate) const AT_THE_LIMIT: &str = "the engine has as many sessions as its limit allows (MaxSessions)";
-
 /// What a session is that a Logon asks for and its port does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Elsewhere {
@@ -95,7 +92,7 @@ impl SessionRegistry {
             return Err(OpenError::AlreadyOpen);
         }
         if sessions.len() >= self.limits.all {
-            return Err(OpenError::Setting(AT_THE_LIMIT));
+            return Err(OpenError::TooManySessions { most: self.limits.all });
         }
         sessions.insert(id.clone(), None);
         Ok(())

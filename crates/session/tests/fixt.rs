@@ -260,7 +260,7 @@ fn settings_whose_versions_do_not_fit_open_no_session() {
     let refused = |change: &dyn Fn(&mut SessionSettings)| {
         let settings = settings(Role::Acceptor).with(|s| change(s));
         match Side::new(vec![]).open(settings) {
-            Err(OpenError::Setting(why)) => why,
+            Err(OpenError::Setting(wrong)) => wrong.reason(),
             other => panic!("{other:?}"),
         }
     };

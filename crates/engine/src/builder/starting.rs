@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 
-use fixbolt_session::{Application, SessionId, SessionSettings, Sessions, WorkerWaker};
+use fixbolt_session::{Application, OpenError, SessionId, SessionSettings, Sessions, WorkerWaker};
 use mio::net::TcpListener;
 use mio::{Poll, Waker};
 
@@ -20,9 +20,9 @@ use crate::initiation::Initiation;
 use crate::memory;
 use crate::message_log::MessageLog;
 use crate::ports::Port;
-use crate::preparation::{self, wrong};
+use crate::preparation;
 use crate::session_check::check_log_name;
-use crate::session_registry::{AT_THE_LIMIT, SessionRegistry};
+use crate::session_registry::SessionRegistry;
 use crate::team::Team;
 use crate::tier::choose_tier;
 use crate::tls::PeerRules;
@@ -185,8 +185,9 @@ impl EngineBuilder {
     /// # Errors
     /// [`EngineError::Settings`] of the first session that is one too many.
     pub(super) fn check_session_limit(&self) -> Result<(), EngineError> {
-        match self.settings().nth(self.limits.sessions.all) {
-            Some(beyond) => Err(wrong(&beyond.id, AT_THE_LIMIT.to_owned())),
+        let most = self.limits.sessions.all;
+        match self.settings().nth(most) {
+            Some(beyond) => Err(EngineError::open(beyond.id.clone(), OpenError::TooManySessions { most })),
             None => Ok(()),
         }
     }

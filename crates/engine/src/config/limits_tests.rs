@@ -60,7 +60,7 @@ fn what_is_wrong_with_a_setting_names_a_key() {
         WrongSetting::MaskedHeader,
         WrongSetting::MaskedSubId,
     ];
-    for wrong in ranges.map(WrongSetting::OutOfRange).into_iter().chain(others) {
+    for wrong in ranges.map(|range| WrongSetting::OutOfRange { range, found: 0 }).into_iter().chain(others) {
         assert_eq!(row_of(wrong.key()).map(|row| row.name), Some(wrong.key()), "{wrong:?}");
     }
 }

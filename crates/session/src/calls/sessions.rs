@@ -4,6 +4,8 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use fixbolt_codec::COMP_ID_LEN;
+
 use crate::api::application::Application;
 use crate::calls::warm_up_times::WarmUp;
 use crate::core::Core;
@@ -177,17 +179,16 @@ impl Sessions {
         }
         let mut wrong = wrong_settings(&settings, self.core.store.keeps_messages());
         if let Some(wrong) = wrong.find(WrongSetting::prevents_opening) {
-            return Err(OpenError::Setting(wrong.reason()));
+            return Err(OpenError::Setting(wrong));
         }
         // Checked before the store opens the session, so that no store has a session that cannot
         // exist here.
         let id = &settings.id;
-        let envelope =
-            id.envelope().ok_or(OpenError::Setting("an ID of the session has more than 64 bytes"))?;
+        let envelope = id.envelope().ok_or(OpenError::IdTooLong { most: COMP_ID_LEN })?;
         self.reader.index.grow(settings.limits.max_message_size / 4);
         self.core.stored.grow(settings.limits.max_message_size / 4);
         let free = self.core.sessions.first_free();
-        let index = u32::try_from(free).map_err(|_| OpenError::Setting("too many sessions"))?;
+        let index = u32::try_from(free).map_err(|_| OpenError::TooManySessions { most: free })?;
         let key = SessionKey::new(self.worker, index, self.opened);
         let recovered = open(&mut *self.core.store, key, id).map_err(OpenError::Store)?;
         self.opened = self.opened.wrapping_add(1);

@@ -4,6 +4,7 @@ use core::error::Error;
 use core::fmt;
 
 use crate::events::end::Halt;
+use crate::settings::check::WrongSetting;
 use crate::store::StoreError;
 
 /// Why a session could not be opened or resumed.
@@ -20,8 +21,19 @@ pub enum OpenError {
     Connected,
     /// The session is halted for another reason, which `resume` does not end.
     Halted(Halt),
-    /// A setting is out of its range.
-    Setting(&'static str),
+    /// A setting is wrong: [`WrongSetting::key`] names it, and [`WrongSetting::OutOfRange`] has its
+    /// least and largest value and the one that was found.
+    Setting(WrongSetting),
+    /// A CompID, SubID or LocationID of the session is too long.
+    IdTooLong {
+        /// The bytes that it may have.
+        most: usize,
+    },
+    /// There are as many sessions as there may be.
+    TooManySessions {
+        /// Their number.
+        most: usize,
+    },
 }
 
 impl fmt::Display for OpenError {
@@ -32,7 +44,11 @@ impl fmt::Display for OpenError {
             Self::NotOpen => f.write_str("the session is not open"),
             Self::Connected => f.write_str("the session has a connection: close it first"),
             Self::Halted(halt) => halt.fmt(f),
-            Self::Setting(what) => f.write_str(what),
+            Self::Setting(wrong) => f.write_str(wrong.reason()),
+            Self::IdTooLong { most } => write!(f, "an ID of the session has more than {most} bytes"),
+            Self::TooManySessions { most } => {
+                write!(f, "the engine has {most} sessions, as many as its limit allows (MaxSessions)")
+            }
         }
     }
 }

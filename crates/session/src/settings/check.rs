@@ -76,7 +76,12 @@ pub enum WrongSetting {
     /// Outbound messages are to be checked without a dictionary.
     NothingToCheckBy,
     /// A number is not in its range.
-    OutOfRange(SettingRange),
+    OutOfRange {
+        /// The setting's key and values.
+        range: SettingRange,
+        /// Its value.
+        found: u64,
+    },
     /// The schedule has resets in the session, and the version has no ResetSeqNumFlag.
     NoResetInSession,
     /// A field of the Logon cannot be written.
@@ -99,7 +104,7 @@ impl WrongSetting {
             Self::OneDictionaryOfFixt => "TransportDataDictionary",
             Self::NoDictionaryOfDefault => "AppDataDictionary",
             Self::NothingToCheckBy => "ValidateOutgoingMessage",
-            Self::OutOfRange(range) => range.key,
+            Self::OutOfRange { range, .. } => range.key,
             Self::NoResetInSession => "ResetSeqTime",
             Self::UnwritableLogon => "LogonTag",
             Self::NothingKept => "WhileLoggedOff",
@@ -132,7 +137,7 @@ impl WrongSetting {
             }
             Self::NoDictionaryOfDefault => "there is no dictionary of the session's DefaultApplVerID",
             Self::NothingToCheckBy => "outgoing messages cannot be validated: there is no dictionary",
-            Self::OutOfRange(range) => range.reason,
+            Self::OutOfRange { range, .. } => range.reason,
             Self::NoResetInSession => {
                 "the version has no ResetSeqNumFlag, with which a session that is logged on is reset"
             }
@@ -163,7 +168,8 @@ impl WrongSetting {
 /// assert_eq!(wrong_settings(&settings, true).next(), None);
 /// settings.limits.max_message_size = 1024;
 /// let wrong = wrong_settings(&settings, true).next();
-/// assert_eq!(wrong, Some(WrongSetting::OutOfRange(SettingRange::MAX_MESSAGE_SIZE)));
+/// let range = SettingRange::MAX_MESSAGE_SIZE;
+/// assert_eq!(wrong, Some(WrongSetting::OutOfRange { range, found: 1024 }));
 /// # Ok::<(), fixbolt_session::InvalidSessionId>(())
 /// ```
 pub fn wrong_settings(
@@ -171,8 +177,9 @@ pub fn wrong_settings(
     keeps_messages: bool,
 ) -> impl Iterator<Item = WrongSetting> + use<> {
     let s = settings;
-    let not_in =
-        |range: SettingRange, value: u64| (!range.contains(value)).then_some(WrongSetting::OutOfRange(range));
+    let not_in = |range: SettingRange, found: u64| {
+        (!range.contains(found)).then_some(WrongSetting::OutOfRange { range, found })
+    };
     let if_so = |wrong, is_wrong: bool| is_wrong.then_some(wrong);
     let resets_in_session =
         s.schedule.as_ref().is_some_and(|schedule| schedule.in_session_resets_at(Utc(0)).is_some());
@@ -253,7 +260,10 @@ mod tests {
         ];
         for (right, not_right, range) in numbers {
             assert_eq!(wrong("FIX.4.4:A->B", right), [], "{}", range.key);
-            assert_eq!(wrong("FIX.4.4:A->B", not_right), [WrongSetting::OutOfRange(range)]);
+            assert_eq!(
+                wrong("FIX.4.4:A->B", not_right),
+                [WrongSetting::OutOfRange { range, found: range.from - 1 }]
+            );
         }
     }
 
