@@ -62,7 +62,8 @@ impl Exported {
         let index = json["index"].as_object().ok_or("no index of items")?;
         let mut exported = Exported::default();
         for id in index.values().filter_map(|item| item["inner"]["use"]["id"].as_u64()) {
-            let path = json["paths"][id.to_string()]["path"].as_array().ok_or("a re-export without a path")?;
+            let path =
+                json["paths"][id.to_string()]["path"].as_array().ok_or("a re-export without a path")?;
             let path: Vec<&str> = path.iter().filter_map(Value::as_str).collect();
             match path[..] {
                 [whole] => _ = exported.crates.insert(whole.to_owned()),
@@ -81,7 +82,8 @@ impl Exported {
     fn can_name(&self, path: &str, public: &BTreeSet<String>) -> bool {
         let parts: Vec<&str> = path.split("::").collect();
         let is_type = |part: &&str| {
-            part.starts_with(|c: char| c.is_ascii_uppercase()) && part.contains(|c: char| c.is_ascii_lowercase())
+            part.starts_with(|c: char| c.is_ascii_uppercase())
+                && part.contains(|c: char| c.is_ascii_lowercase())
         };
         let Some(at) = parts.iter().position(is_type) else { return true };
         let whole = self.crates.contains(parts[0]) && public.contains(&parts[..=at].join("::"));

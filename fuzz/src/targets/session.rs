@@ -7,8 +7,8 @@
 //! receives each sequence number once; memory is bounded; silence ends the connection; and
 //! afterwards a correct logon works.
 
-use std::num::{NonZeroU32, NonZeroU64};
 use std::collections::HashMap;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::{Arc, LazyLock};
 
 use fixbolt_codec::{
@@ -179,8 +179,10 @@ impl World {
         settings.reset.reset_on_logon = random.one_in(4);
         settings.reset.reset_on_logout = random.one_in(8);
         settings.reset.reset_on_disconnect = random.one_in(8);
-        settings.resend.resend_horizon = random.one_in(4).then(|| 1 + random.below(20) as u64).and_then(NonZeroU64::new);
-        settings.resend.resend_request_chunk_size = random.one_in(4).then(|| 1 + random.below(5) as u64).and_then(NonZeroU64::new);
+        settings.resend.resend_horizon =
+            random.one_in(4).then(|| 1 + random.below(20) as u64).and_then(NonZeroU64::new);
+        settings.resend.resend_request_chunk_size =
+            random.one_in(4).then(|| 1 + random.below(5) as u64).and_then(NonZeroU64::new);
         settings.resend.closed_resend_interval = random.one_in(4);
         settings.resend.send_redundant_resend_requests = random.one_in(4);
         settings.resend.send_next_expected_msg_seq_num = random.one_in(4);
@@ -189,9 +191,12 @@ impl World {
             1 => ReplayInterleave::Heartbeats,
             _ => ReplayInterleave::None,
         };
-        settings.resend.max_replay_rate = random.one_in(8).then(|| 1 + random.below(1000) as u32).and_then(NonZeroU32::new);
-        settings.resend.max_resend_range = random.one_in(4).then(|| 1 + random.below(20) as u64).and_then(NonZeroU64::new);
-        settings.resend.max_resends = random.one_in(4).then(|| 1 + random.below(3) as u32).and_then(NonZeroU32::new);
+        settings.resend.max_replay_rate =
+            random.one_in(8).then(|| 1 + random.below(1000) as u32).and_then(NonZeroU32::new);
+        settings.resend.max_resend_range =
+            random.one_in(4).then(|| 1 + random.below(20) as u64).and_then(NonZeroU64::new);
+        settings.resend.max_resends =
+            random.one_in(4).then(|| 1 + random.below(3) as u32).and_then(NonZeroU32::new);
         if random.one_in(2) {
             settings.resend.resend_over_limit = ResendOverLimit::GapFill;
         }

@@ -9,7 +9,7 @@ mod watch;
 use fixbolt::codec::Version;
 use fixbolt::dictionary::Policy;
 use fixbolt::session::{
-    AcceptedHeartBtInt, Compatibility, CompIds, Role, SessionId, SessionSettings, WhileLoggedOff,
+    AcceptedHeartBtInt, CompIds, Compatibility, Role, SessionId, SessionSettings, WhileLoggedOff,
 };
 use fixbolt::store::DirectoryStore;
 use fixbolt::{Engine, Initiation, PostError, Sender};
@@ -263,7 +263,8 @@ impl Side {
 /// say.
 fn comp_ids(comp_id: &str, settings: &[(String, String)], keys: [&str; 2]) -> Result<CompIds, String> {
     let value = |key: &str| settings.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
-    let comp_ids = CompIds::new(comp_id).and_then(|comp_ids| comp_ids.with_ids(value(keys[0]), value(keys[1])));
+    let comp_ids =
+        CompIds::new(comp_id).and_then(|comp_ids| comp_ids.with_ids(value(keys[0]), value(keys[1])));
     comp_ids.map_err(|e| e.to_string())
 }
 
