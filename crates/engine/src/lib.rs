@@ -139,7 +139,7 @@ pub use fixbolt_messages as messages;
 ///
 /// - [`SessionSettings`] say what a session is ([`SessionId`], [`Role`]), and what it does in
 ///   another way than by default. They are passed to the
-///   [`EngineBuilder`](crate::EngineBuilder), or come from a file ([`config`](crate::config)).
+///   [`EngineBuilder`], or come from a file ([`config`]).
 /// - [`Application`] is what the program implements. Each callback gets a [`Turn`], which knows the
 ///   session and writes messages: into [`Turn::session`], or into another one.
 /// - A callback returns what it decides ([`Delivery`], [`LogonDecision`], [`Resend`]), or a
@@ -148,9 +148,29 @@ pub use fixbolt_messages as messages;
 /// - [`Event`] tells what has happened to a session, [`SessionEnd`] why its connection ended,
 ///   [`Halt`] why it waits for an operator. [`FailedAttempt`] and [`RefusedConnection`] are about
 ///   connections that never became one.
-/// - Other threads have a [`SessionHandle`](crate::SessionHandle), which shows the session's
-///   [`SessionState`] and operates it, and a [`Sender`](crate::Sender) with a [`Ticket`] for each
+/// - Other threads have a [`SessionHandle`], which shows the session's
+///   [`SessionState`] and operates it, and a [`Sender`] with a [`Ticket`] for each
 ///   message.
+///
+/// [`Application`]: session::Application
+/// [`BusinessReject`]: session::BusinessReject
+/// [`Delivery`]: session::Delivery
+/// [`Event`]: session::Event
+/// [`FailedAttempt`]: session::FailedAttempt
+/// [`Failure`]: session::Failure
+/// [`Halt`]: session::Halt
+/// [`LogonDecision`]: session::LogonDecision
+/// [`RefusedConnection`]: session::RefusedConnection
+/// [`Resend`]: session::Resend
+/// [`Role`]: session::Role
+/// [`SessionEnd`]: session::SessionEnd
+/// [`SessionId`]: session::SessionId
+/// [`SessionReject`]: session::SessionReject
+/// [`SessionSettings`]: session::SessionSettings
+/// [`SessionState`]: session::SessionState
+/// [`Ticket`]: session::Ticket
+/// [`Turn`]: session::Turn
+/// [`Turn::session`]: session::Turn::session
 ///
 /// A venue that asks for a password, tried without sockets:
 ///
@@ -340,6 +360,13 @@ pub mod log {
 /// A [`Source`] is loaded to a [`Dictionary`], with warnings; a [`Validator`] is made of it, which
 /// the [`SessionDictionary`](crate::session::SessionDictionary) of a session's settings takes. What
 /// becomes of a [`Violation`] is decided by the [`Policy`], for each [`Check`].
+///
+/// [`Check`]: dictionary::Check
+/// [`Dictionary`]: dictionary::Dictionary
+/// [`Policy`]: dictionary::Policy
+/// [`Source`]: dictionary::Source
+/// [`Validator`]: dictionary::Validator
+/// [`Violation`]: dictionary::Violation
 ///
 /// A session whose counterparty has a field of its own, and sends values that no dictionary lists:
 ///

@@ -100,8 +100,8 @@ impl<A: Application> TestSession<A> {
     }
 
     /// Connects, and logs the counterparty on, with new sequence numbers if the session is set to
-    /// [`reset_on_logon`](ResetSettings::reset_on_logon), and over FIXT.1.1 with the session's
-    /// own default version. Returns what the session sends, its Logon first.
+    /// [`reset_on_logon`](fixbolt_session::ResetSettings::reset_on_logon), and over FIXT.1.1 with
+    /// the session's own default version. Returns what the session sends, its Logon first.
     pub fn log_on(&mut self) -> Vec<Sent> {
         let mut sent = self.connect();
         let flag = if self.settings.reset.reset_on_logon { "141=Y|" } else { "" };
