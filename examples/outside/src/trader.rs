@@ -34,7 +34,7 @@ pub fn settings() -> Outcome<SessionSettings> {
     session.validation.incoming = policy();
     // The program ends before a heartbeat is due: it knows which sequence number each message must
     // have.
-    session.heart_bt_int = 3600;
+    session.timing.heart_bt_int = 3600;
     Ok(session)
 }
 
