@@ -71,7 +71,6 @@ impl BodyWriter<'_> {
 
     /// Puts these bytes in the place of others of the body, of which none is the SOH that ends a
     /// field.
-    #[allow(clippy::cast_possible_truncation)] // both are in the body
     fn splice(&mut self, place: Range<usize>, bytes: &[&[u8]]) -> Result<(), EncodeErrorKind> {
         let (start, end) = (self.at() - self.written().len(), self.at());
         let place = start + place.start..start + place.end;
@@ -90,12 +89,12 @@ impl BodyWriter<'_> {
         }
         self.sum = self.sum.wrapping_add(u32::from(added)).wrapping_sub(u32::from(removed));
         let in_header = self.in_header();
-        let header_end = self.header_end() as usize;
         self.set_at(place.start + length + rest);
         if in_header {
             self.extend_header();
-        } else if (place.end..=end).contains(&header_end) {
-            self.set_header_end((header_end - place.len() + length) as u32);
+        } else {
+            // Of a shorter body the end may be where the header fields ended.
+            self.end_header();
         }
         Ok(())
     }

@@ -112,3 +112,14 @@ fn nothing_is_set_in_a_body_that_is_not_finished() {
     assert_eq!(writer.error().map(|error| error.kind), Some(EncodeErrorKind::OpenGroup));
     assert!(!writer.written().windows(4).any(|bytes| bytes == b"148="));
 }
+
+#[test]
+fn no_header_field_follows_a_body_that_ends_where_its_header_did() {
+    let mut memory = [0; 256];
+    let mut writer = BodyWriter::new(MsgType::new(b"B"), &mut memory);
+    writer.bytes(Key::new(57), &[b'x'; 20]).bytes(Key::new(148), b"abcde");
+    writer.set(Key::new(57), &[b'x'; 10], DataFields::STANDARD);
+    assert_eq!(writer.written().len(), "57=|".len() + 20);
+    writer.bytes(Key::new(50), b"desk");
+    assert_eq!(writer.error().map(|error| error.kind), Some(EncodeErrorKind::HeaderAfterBody));
+}

@@ -117,8 +117,14 @@ impl<'b> Outgoing<'_, 'b> {
 
     /// Gives the field that has this key a typed value, as [`Outgoing::set`] does.
     pub fn set_field<T: ToField>(&mut self, key: Key, value: &T) -> &mut Self {
-        let mut bytes = vec![0; T::MAX_LEN];
-        let length = value.write_to(&mut bytes);
+        let (mut short, mut long) = ([0; 128], Vec::new());
+        let bytes = if T::MAX_LEN <= short.len() {
+            &mut short[..]
+        } else {
+            long.resize(T::MAX_LEN, 0);
+            &mut long
+        };
+        let length = value.write_to(bytes);
         self.set(key, &bytes[..length])
     }
 
