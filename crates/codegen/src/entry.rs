@@ -12,7 +12,7 @@ use crate::{line, names};
 
 /// Returns the items of module `groups`.
 pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
-    plan.groups.as_slice().iter().map(|&group| {
+    plan.groups.iter().map(|&group| {
         let mut text = String::new();
         print_group(&mut text, plan, group);
         Item {
@@ -136,7 +136,7 @@ pub(crate) fn print_view_impl(
 ) {
     line!(out, "impl<'m> typed::View<'m> for {of} {{");
     line!(out, "    #[inline] fn fields(&self) -> &typed::Fields<'m> {{ &self.0 }}");
-    if !layout.shadowed.as_slice().is_empty() {
+    if !layout.shadowed.is_empty() {
         let shapes: Vec<String> = layout
             .groups()
             .map(|group| {
@@ -150,12 +150,12 @@ pub(crate) fn print_view_impl(
 }
 
 fn print_shape_expression(plan: &Plan<'_>, id: GroupId) -> String {
-    let list = |tags: &[u32]| tags.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let list = |tags: Vec<u32>| tags.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     format!(
         "typed::GroupShape {{ count: {}, delimiter: {}, members: typed::Tags::new(&[{}]), ending: &[{}] }}",
         plan.dictionary.group(id).count_tag,
         plan.dictionary.delimiter(id),
-        list(plan.tags_within(id)),
-        list(&plan.ending_tags(id)),
+        list(plan.tags_within(id).iter().copied().collect()),
+        list(plan.ending_tags(id)),
     )
 }

@@ -1,10 +1,10 @@
 //! The Rust types of values: which fields have codes, and which other types are read and written.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use fixbolt_codec::{DataFields, Tag};
-use fixbolt_dictionary::{Code, DataType, Definition, Dictionary, FieldDef};
+use fixbolt_dictionary::{Code, CodeSetId, DataType, Definition, Dictionary, FieldDef};
 
 use crate::naming::{Renamed, Taken};
 use crate::{GenerateError, names};
@@ -88,17 +88,15 @@ pub(crate) struct Constant<'d> {
 /// `bool`, whatever its codes are called.
 pub(crate) fn code_sets<'d>(dictionary: &'d Dictionary, renamed: &mut Vec<Renamed>) -> Vec<CodeSet<'d>> {
     let mut sets = Vec::new();
-    let mut users: Vec<Vec<&FieldDef>> = vec![Vec::new(); dictionary.code_sets().len()];
+    let mut users: BTreeMap<CodeSetId, Vec<&FieldDef>> = BTreeMap::new();
     for field in dictionary.fields() {
         if let Some(set) = field.codes.filter(|_| field.kind != DataType::Boolean) {
-            users[set.index()].push(field);
+            users.entry(set).or_default().push(field);
         }
     }
     let mut taken = Taken::default();
-    for (set, fields) in dictionary.code_sets().iter().zip(users) {
-        if fields.is_empty() {
-            continue;
-        }
+    for (id, fields) in users {
+        let set = dictionary.code_set(id);
         let short = set.name.strip_suffix("CodeSet").unwrap_or(&set.name);
         let [name] = taken.take(short, "CodeSet", |name| [names::camel(name)]);
         let first = fields[0];

@@ -56,7 +56,6 @@ mod message;
 mod module;
 mod names;
 mod naming;
-mod ordered_set;
 mod plan;
 mod round_trip;
 mod select;

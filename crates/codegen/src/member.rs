@@ -37,7 +37,7 @@ pub(crate) fn print_keys(out: &mut String, plan: &Plan<'_>, used: &HashSet<&str>
 /// Returns the items of module `components`: for each one a trait with getters and one with
 /// setters.
 pub(crate) fn component_items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
-    plan.components.as_slice().iter().map(|&id| {
+    plan.components.iter().map(|&id| {
         let component = plan.dictionary.component(id);
         let [name, writer] = plan.component_names(id);
         let members = component_members(plan, id);
@@ -73,7 +73,7 @@ pub(crate) fn print_prelude(out: &mut String, plan: &Plan<'_>) {
         out,
         "#[allow(unused_imports)]\npub mod prelude {{\n#[doc(no_inline)] pub use super::typed::View as _;"
     );
-    for &component in plan.components.as_slice() {
+    for &component in &plan.components {
         let [getters, setters] = plan.component_names(component);
         line!(out, "#[doc(no_inline)] pub use super::components::{{{getters} as _, {setters} as _}};");
     }

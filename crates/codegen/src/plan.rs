@@ -1,14 +1,13 @@
 //! Everything that is worked out before printing: names, identical groups, the components of a
 //! message and their positions, tags that occur both in a message and in a group of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use fixbolt_codec::{MsgType, Tag, Version, is_admin};
 use fixbolt_dictionary::{ComponentId, Definition, Dictionary, FieldDef, GroupId, Member, MessageDef};
 
 use crate::kind::{self, CodeSet, Kind};
 use crate::naming::{Naming, Renamed, Taken};
-use crate::ordered_set::OrderedSet;
 use crate::{GenerateError, names};
 
 /// Fields that the session writes; the codec refuses them from anyone else.
@@ -35,15 +34,15 @@ pub(crate) struct Plan<'d> {
     /// Components that are always required where they occur: their required members are required.
     always: HashSet<ComponentId>,
     /// Tags that occur in some place and also in a group of that place.
-    shadowed: OrderedSet<u32>,
+    shadowed: BTreeSet<u32>,
     /// For each printed group the tags that may occur in an entry, including those of its groups.
-    within: HashMap<GroupId, OrderedSet<u32>>,
+    within: HashMap<GroupId, BTreeSet<u32>>,
     /// Length fields of data fields.
     lengths: HashSet<u32>,
     /// Components that are used.
-    pub(crate) components: OrderedSet<ComponentId>,
+    pub(crate) components: BTreeSet<ComponentId>,
     /// Groups that are used, one for each set of identical ones.
-    pub(crate) groups: OrderedSet<GroupId>,
+    pub(crate) groups: BTreeSet<GroupId>,
 }
 
 /// A member with its position, counted from 1, among all members of the message or entry, including
@@ -66,7 +65,7 @@ pub(crate) struct Layout {
     /// Components and the ordinal of their first member.
     pub(crate) components: Vec<(ComponentId, u16)>,
     /// Tags that also occur in a group of this place.
-    pub(crate) shadowed: OrderedSet<u32>,
+    pub(crate) shadowed: BTreeSet<u32>,
 }
 
 impl Layout {
@@ -110,11 +109,11 @@ impl<'d> Plan<'d> {
             code_sets: Vec::new(),
             alike: alike(dictionary),
             always: HashSet::new(),
-            shadowed: OrderedSet::default(),
+            shadowed: BTreeSet::new(),
             within: HashMap::new(),
             lengths: dictionary.fields().iter().filter_map(|field| field.length_tag).collect(),
-            components: OrderedSet::default(),
-            groups: OrderedSet::default(),
+            components: BTreeSet::new(),
+            groups: BTreeSet::new(),
         };
         plan.reach();
         plan.check_messages(&mut errors);
@@ -122,7 +121,7 @@ impl<'d> Plan<'d> {
         if !errors.is_empty() {
             return Err(errors);
         }
-        for group in plan.groups.as_slice().to_vec() {
+        for group in plan.groups.clone() {
             plan.find_tags_within(group);
         }
         plan.name_methods();
@@ -130,7 +129,7 @@ impl<'d> Plan<'d> {
         plan.kinds = kind::kinds(dictionary, &plan.code_sets, &mut errors);
         plan.always = plan.always_present();
         for layout in plan.layouts() {
-            plan.shadowed.extend(layout.shadowed.as_slice().iter().copied());
+            plan.shadowed.extend(layout.shadowed);
         }
         plan.check_groups(&mut errors);
         if errors.is_empty() { Ok(plan) } else { Err(errors) }
@@ -256,7 +255,7 @@ impl<'d> Plan<'d> {
 
     pub(crate) fn layout(&self, members: &[Member], delimiter: Option<u32>) -> Layout {
         let mut layout = Layout::default();
-        let mut walk = Walk { ordinal: 0, seen: OrderedSet::default(), twice: OrderedSet::default() };
+        let mut walk = Walk { ordinal: 0, seen: BTreeSet::new(), twice: BTreeSet::new() };
         self.place(members, true, true, &mut walk, &mut layout);
         for member in &mut layout.all {
             if Some(member.tag) == delimiter && member.group.is_none() {
@@ -266,7 +265,7 @@ impl<'d> Plan<'d> {
                 (member.required, member.ordinal) = (true, 1);
             }
         }
-        let own: OrderedSet<u32> = layout.own.iter().map(|member| member.tag).collect();
+        let own: BTreeSet<u32> = layout.own.iter().map(|member| member.tag).collect();
         layout.own = layout
             .all
             .iter()
@@ -282,8 +281,8 @@ impl<'d> Plan<'d> {
 
     /// Returns all tags that may occur in an entry of a printed group, including those of its
     /// groups.
-    pub(crate) fn tags_within(&self, group: GroupId) -> &[u32] {
-        self.within[&group].as_slice()
+    pub(crate) fn tags_within(&self, group: GroupId) -> &BTreeSet<u32> {
+        &self.within[&group]
     }
 
     /// Members of an entry whose second occurrence is the field of that tag after the group.
@@ -334,7 +333,7 @@ impl<'d> Plan<'d> {
     pub(crate) fn layouts(&self) -> Vec<Layout> {
         let mut layouts: Vec<Layout> =
             self.messages.iter().map(|message| self.message_layout(message)).collect();
-        layouts.extend(self.groups.as_slice().iter().map(|group| self.entry_layout(*group)));
+        layouts.extend(self.groups.iter().map(|group| self.entry_layout(*group)));
         layouts.push(self.layout(self.dictionary.header(), None));
         layouts.push(self.layout(self.dictionary.trailer(), None));
         layouts
@@ -348,14 +347,12 @@ impl<'d> Plan<'d> {
         lists.extend(dictionary.messages().iter().map(|m| (format!("message {}", m.name), &m.members[..])));
         lists.extend(
             self.groups
-                .as_slice()
                 .iter()
                 .map(|g| dictionary.group(*g))
                 .map(|g| (format!("group {}", g.name), &g.members[..])),
         );
         lists.extend(
             self.components
-                .as_slice()
                 .iter()
                 .map(|c| dictionary.component(*c))
                 .map(|c| (format!("component {}", c.name), &c.members[..])),
@@ -367,13 +364,13 @@ impl<'d> Plan<'d> {
         if self.within.contains_key(&group) {
             return;
         }
-        let mut tags = OrderedSet::default();
+        let mut tags = BTreeSet::new();
         for member in self.dictionary.expand(&self.dictionary.group(group).members) {
             tags.insert(member.tag);
             if let Some(nested) = member.group {
                 let nested = self.printed(nested);
                 self.find_tags_within(nested);
-                tags.extend(self.within[&nested].as_slice().iter().copied());
+                tags.extend(&self.within[&nested]);
             }
         }
         self.within.insert(group, tags);
@@ -435,7 +432,7 @@ impl<'d> Plan<'d> {
     }
 
     fn check_groups(&self, errors: &mut Vec<GenerateError>) {
-        for &id in self.groups.as_slice() {
+        for &id in &self.groups {
             let group = self.dictionary.group(id);
             let delimiter = self.dictionary.delimiter(id);
             let layout = self.entry_layout(id);
@@ -475,7 +472,7 @@ impl<'d> Plan<'d> {
             self.methods.insert(field.tag, name);
         }
         let mut stripped = HashMap::new();
-        for group in self.groups.as_slice() {
+        for group in &self.groups {
             let count = self.dictionary.group(*group).count_tag;
             let rest = self.field(count).name.strip_prefix("No");
             let rest = rest.filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
@@ -519,7 +516,7 @@ impl<'d> Plan<'d> {
                     }
                 }
             }
-            for &outer in self.components.as_slice() {
+            for &outer in &self.components {
                 if optional.contains(&outer) {
                     for member in &self.dictionary.component(outer).members {
                         if let Member::Component { component, .. } = member {
@@ -529,8 +526,7 @@ impl<'d> Plan<'d> {
                 }
             }
             if optional.len() == before {
-                let used = self.components.as_slice().iter();
-                return used.filter(|used| !optional.contains(*used)).copied().collect();
+                return self.components.difference(&optional.into_iter().collect()).copied().collect();
             }
         }
     }
@@ -538,8 +534,8 @@ impl<'d> Plan<'d> {
 
 struct Walk {
     ordinal: u16,
-    seen: OrderedSet<u32>,
-    twice: OrderedSet<u32>,
+    seen: BTreeSet<u32>,
+    twice: BTreeSet<u32>,
 }
 
 /// For each group the first one with the same count tag and identical members.

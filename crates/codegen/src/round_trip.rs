@@ -6,10 +6,11 @@
 //! place and the tag, so that the reading side can derive it. Components are printed once, as
 //! functions over their traits; groups once each.
 
+use std::collections::BTreeSet;
+
 use fixbolt_dictionary::{ComponentId, Dictionary, GroupId, MessageDef};
 
 use crate::kind::Kind;
-use crate::ordered_set::OrderedSet;
 use crate::plan::{Layout, Placed, Plan, SESSION_FIELDS};
 use crate::{GenerateError, line, member};
 
@@ -35,10 +36,10 @@ pub fn round_trip(dictionary: &Dictionary) -> Result<String, Vec<GenerateError>>
     }
     line!(out, "];");
     let printer = Printer { plan: &plan, header: !dictionary.header().is_empty() };
-    for &component in plan.components.as_slice() {
+    for &component in &plan.components {
         printer.component(&mut out, component);
     }
-    for &group in plan.groups.as_slice() {
+    for &group in &plan.groups {
         printer.group(&mut out, group);
     }
     if printer.header {
@@ -160,8 +161,7 @@ impl Printer<'_, '_> {
     /// Tells the place what its `Required` contains and which groups are required, including
     /// `delimiter` if that counts one.
     fn requiring(&self, out: &mut String, layout: &Layout, delimiter: Option<&Placed>) {
-        let list =
-            |tags: OrderedSet<u32>| tags.as_slice().iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let list = |tags: BTreeSet<u32>| tags.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let fields = layout.required_fields().map(|placed| placed.tag).collect();
         let groups = layout.required_groups().into_iter().map(|(_, tag)| tag);
         let first = delimiter.filter(|placed| placed.group.is_some()).map(|placed| placed.tag);

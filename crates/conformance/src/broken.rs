@@ -5,11 +5,10 @@
 //! it.
 
 use core::time::Duration;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use fixbolt_session::Utc;
 
-use crate::ordered::Ordered;
 use crate::runner::{Command, Received, Transport, TransportError};
 use crate::script::find;
 use crate::testing::sealed;
@@ -107,7 +106,7 @@ impl Relapse {
 pub struct BrokenCore<T> {
     inner: T,
     defect: Defect,
-    connections: Ordered<u32, Pane>,
+    connections: BTreeMap<u32, Pane>,
 }
 
 /// The state of one connection.
@@ -126,7 +125,7 @@ struct Pane {
 impl<T: Transport> BrokenCore<T> {
     /// Adds a defect to the session that `inner` connects to.
     pub const fn new(inner: T, defect: Defect) -> Self {
-        Self { inner, defect, connections: Ordered::new() }
+        Self { inner, defect, connections: BTreeMap::new() }
     }
 }
 
@@ -137,14 +136,14 @@ impl<T: Transport> Transport for BrokenCore<T> {
     }
 
     fn send(&mut self, connection: u32, bytes: &[u8]) -> Result<(), TransportError> {
-        let pane = self.connections.entry(connection, Pane::default);
+        let pane = self.connections.entry(connection).or_default();
         let bytes = pane.arriving(self.defect, bytes);
         self.inner.send(connection, &bytes)
     }
 
     fn receive(&mut self, connection: u32, wait: Duration) -> Result<Received, TransportError> {
         loop {
-            let pane = self.connections.entry(connection, Pane::default);
+            let pane = self.connections.entry(connection).or_default();
             if let Some(message) = pane.waiting.pop_front() {
                 return Ok(Received::Message(message));
             }

@@ -3,6 +3,7 @@
 //!
 //! It also checks the session core: it panics if a call violates the contract of a store.
 
+use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::panic::panic_any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +14,6 @@ use fixbolt_session::store::{
     StoreError, WaitingMessages,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
-
-use crate::ordered::Ordered;
 
 /// A record that owns its body.
 #[derive(Clone, Debug)]
@@ -61,7 +60,7 @@ pub struct Platter {
     /// Every record, in order.
     pub log: Vec<Kept>,
     /// The index in `log` of the original message with a sequence number.
-    sent: Ordered<(u32, u32, u64), usize>,
+    sent: BTreeMap<(u32, u32, u64), usize>,
     /// The length of `log` when the open turn began.
     turn: Option<usize>,
     before: Vec<Recovered>,
@@ -231,7 +230,7 @@ impl Platter {
     /// by `wanted`.
     pub fn durably_sent(&self, session: u32, seq: u64, wanted: impl Fn(&Kept) -> bool) -> Option<&Kept> {
         let generations = (0..=self.numbers[session as usize].generation.0).rev();
-        let mut sent = generations.filter_map(|n| Some(&self.log[*self.sent.get((session, n, seq))?]));
+        let mut sent = generations.filter_map(|n| Some(&self.log[*self.sent.get(&(session, n, seq))?]));
         sent.find(|kept| (kept.position <= self.durable || !self.late) && wanted(kept))
     }
 
@@ -477,9 +476,8 @@ impl Store for Disk {
             self.horizons[session.index()],
             numbers.next_out,
         );
-        let key = |seq| (session.index() as u32, generation.0, seq);
-        let found = platter.sent.first_from(key(from)).filter(|(found, _)| *found <= key(to));
-        let Some((_, n)) = found else { return Ok(None) };
+        let keys = (session.index() as u32, generation.0, from)..=(session.index() as u32, generation.0, to);
+        let Some((_, n)) = platter.sent.range(keys).next() else { return Ok(None) };
         let kept = platter.log[*n].clone();
         drop(platter);
         self.lent.clone_from(&kept.body);

@@ -13,7 +13,6 @@ mod compare;
 mod echo;
 mod edition;
 mod initiator;
-mod ordered;
 mod runner;
 mod script;
 mod suite;

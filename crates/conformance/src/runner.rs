@@ -5,12 +5,12 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fixbolt_session::{SessionId, Utc};
 
 use crate::compare::{Mismatch, Order, compare, readable};
-use crate::ordered::Ordered;
 use crate::script::{Action, Line, Script, Step, find};
 
 /// The connection to the session under test. Scripts identify connections by numbers.
@@ -105,7 +105,7 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// # Errors
 /// Returns a [`Failure`] with the line that failed.
 pub fn run(script: &Script, transport: &mut dyn Transport, order: Order) -> Result<(), Failure> {
-    let mut run = Run { transport, order, heart_bt_int: Ordered::new(), test_req_id: Ordered::new() };
+    let mut run = Run { transport, order, heart_bt_int: BTreeMap::new(), test_req_id: BTreeMap::new() };
     let mut open = Vec::new();
     let mut outcome = Ok(());
     for step in &script.steps {
@@ -131,9 +131,9 @@ struct Run<'t> {
     order: Order,
     /// HeartBtInt of the Logon sent on each connection: an `E` line waits three times this if that
     /// is longer.
-    heart_bt_int: Ordered<u32, Duration>,
+    heart_bt_int: BTreeMap<u32, Duration>,
     /// The last TestReqID (112) received on each connection.
-    test_req_id: Ordered<u32, Vec<u8>>,
+    test_req_id: BTreeMap<u32, Vec<u8>>,
 }
 
 impl Run<'_> {
@@ -143,7 +143,7 @@ impl Run<'_> {
             Action::Connect => self.transport.connect(connection)?,
             Action::Disconnect => self.transport.close(connection)?,
             Action::Send(line) => {
-                let remembered = self.test_req_id.get(connection).map(Vec::as_slice);
+                let remembered = self.test_req_id.get(&connection).map(Vec::as_slice);
                 let bytes = line.to_send(self.transport.utc(), remembered);
                 if field(&bytes, b"35") == Some(b"A")
                     && let Some(seconds) = field(&bytes, b"108").and_then(number)
@@ -200,7 +200,7 @@ impl Run<'_> {
 
     fn patience(&self, connection: u32) -> Duration {
         self.heart_bt_int
-            .get(connection)
+            .get(&connection)
             .map_or(PATIENCE, |interval| PATIENCE.max(interval.saturating_mul(3)))
     }
 }

@@ -1,20 +1,20 @@
 //! Runs scripts over TCP in real time, so that any engine that listens or connects can be examined.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt_session::Utc;
 
-use crate::ordered::Ordered;
 use crate::runner::{Command, Received, Transport, TransportError, take_message};
 
 /// A [`Transport`] to a listening port, or from one to which the session under test connects.
 #[derive(Debug)]
 pub struct Tcp {
     way: Way,
-    open: Ordered<u32, Open>,
+    open: BTreeMap<u32, Open>,
 }
 
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Tcp {
     /// Creates a transport to `address`, without connecting.
     #[must_use]
     pub const fn new(address: SocketAddr) -> Self {
-        Self { way: Way::To(address), open: Ordered::new() }
+        Self { way: Way::To(address), open: BTreeMap::new() }
     }
 
     /// Listens on a port of this machine that nobody else uses, for sessions that connect to it.
@@ -46,11 +46,11 @@ impl Tcp {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        Ok((Self { way: Way::From(listener), open: Ordered::new() }, address))
+        Ok((Self { way: Way::From(listener), open: BTreeMap::new() }, address))
     }
 
     fn opened(&mut self, connection: u32) -> Result<&mut Open, TransportError> {
-        self.open.get_mut(connection).ok_or(TransportError::NotConnected(connection))
+        self.open.get_mut(&connection).ok_or(TransportError::NotConnected(connection))
     }
 }
 
@@ -127,7 +127,7 @@ impl Transport for Tcp {
     }
 
     fn close(&mut self, connection: u32) -> Result<(), TransportError> {
-        self.open.remove(connection).map(drop).ok_or(TransportError::NotConnected(connection))
+        self.open.remove(&connection).map(drop).ok_or(TransportError::NotConnected(connection))
     }
 
     fn utc(&self) -> Utc {

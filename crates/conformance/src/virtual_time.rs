@@ -6,6 +6,7 @@
 //! that the core wants closed.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use fixbolt_codec::SeqNum;
@@ -16,7 +17,6 @@ use fixbolt_session::{
 };
 
 use crate::compare::Order;
-use crate::ordered::Ordered;
 use crate::runner::{Command, Received, Transport, TransportError, take_message};
 use crate::script::ScriptError;
 use crate::suite::{Report, run_folder};
@@ -29,7 +29,7 @@ pub struct VirtualTime {
     sessions: Sessions,
     app: Box<dyn Application>,
     logon_timeout: Duration,
-    connections: Ordered<u32, Connection>,
+    connections: BTreeMap<u32, Connection>,
 }
 
 /// A connection from the counterparty's side.
@@ -81,11 +81,11 @@ impl VirtualTime {
         }
         let logon_timeout =
             settings.iter().map(|s| s.timing.logon_timeout).max().unwrap_or(Duration::from_secs(10));
-        Ok(Self { initiator, now: BEGIN, sessions, app, logon_timeout, connections: Ordered::new() })
+        Ok(Self { initiator, now: BEGIN, sessions, app, logon_timeout, connections: BTreeMap::new() })
     }
 
     fn connection(&mut self, connection: u32) -> Result<&mut Connection, TransportError> {
-        self.connections.get_mut(connection).ok_or(TransportError::NotConnected(connection))
+        self.connections.get_mut(&connection).ok_or(TransportError::NotConnected(connection))
     }
 
     /// Runs every connection until nothing more happens at this point in time.
@@ -262,7 +262,7 @@ impl Transport for VirtualTime {
     }
 
     fn close(&mut self, connection: u32) -> Result<(), TransportError> {
-        let open = self.connections.remove(connection).ok_or(TransportError::NotConnected(connection))?;
+        let open = self.connections.remove(&connection).ok_or(TransportError::NotConnected(connection))?;
         if let Of::Session(key) = open.of {
             self.sessions.disconnected(self.now, key, &mut *self.app);
         }

@@ -1,7 +1,7 @@
 //! The application of the sessions that are tried: it answers orders, in several sessions at once
 //! if there are several, fails when it is told to, and notes what it hears.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
 use fixbolt_session::{
@@ -12,7 +12,6 @@ use fixbolt_session::{
 use super::dialect::{Dialect, Kind};
 use super::random::Random;
 use super::text::digits;
-use crate::ordered::Ordered;
 
 /// What the application heard. Numbers and texts that the judge does not need are for the reader of
 /// a trace.
@@ -67,7 +66,7 @@ pub(super) struct Known {
     done: BTreeSet<u64>,
     /// Orders on which it has returned, and the sessions in which it has answered: what the turn
     /// is to have written if it counts.
-    pub(super) answered: Ordered<u64, Vec<usize>>,
+    pub(super) answered: BTreeMap<u64, Vec<usize>>,
     /// NewSeqNo of a SequenceReset that has overtaken messages, with the highest ID of the old
     /// ones.
     pub(super) overtaken: Vec<(u64, u64)>,
@@ -121,7 +120,7 @@ impl App {
             dialect,
             heard: Vec::new(),
             done: BTreeSet::new(),
-            answered: Ordered::new(),
+            answered: BTreeMap::new(),
             overtaken: Vec::new(),
             overtaken_now: None,
             has_failed: false,
@@ -213,7 +212,7 @@ impl Application for App {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let place = turn.key().index();
         let id = message.get(Tag::new(11)).and_then(digits).unwrap_or(0);
-        self.known[place].answered.remove(id);
+        self.known[place].answered.remove(&id);
         if let Some(delivery) = self.fail(place, 40)? {
             return Ok(delivery);
         }

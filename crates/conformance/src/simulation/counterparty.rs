@@ -6,7 +6,7 @@
 mod attacking;
 mod receiving;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Write as _;
 
 use fixbolt_codec::Version;
@@ -18,7 +18,6 @@ use super::dialect::{Dialect, Kind};
 use super::habits::{Habits, Interleave, LogoutAnswer};
 use super::random::Random;
 use super::text::{self, Header, SECOND, Text};
-use crate::ordered::Ordered;
 
 /// The two clocks of a moment: nanoseconds since the world began, and since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -114,7 +113,7 @@ pub(super) struct Counterparty {
     /// Counts the resets of both numbers in which it has followed the session's Logon.
     pub(super) followed: u32,
     sent: Vec<Option<Sent>>,
-    kept: Ordered<u64, Text>,
+    kept: BTreeMap<u64, Text>,
     asked: Option<Asked>,
     /// The most numbers that it asks for at once, since a larger request was refused.
     part: Option<u64>,
@@ -200,7 +199,7 @@ impl Counterparty {
             own_resets: 0,
             followed: 0,
             sent: Vec::new(),
-            kept: Ordered::new(),
+            kept: BTreeMap::new(),
             asked: None,
             part: None,
             logout_waits: None,
@@ -586,7 +585,7 @@ impl Counterparty {
             }
         }
         let waits = self.asked.is_some_and(|asked| now.mono < asked.at + self.habits.patience);
-        if let Some((first, _)) = self.kept.first()
+        if let Some((first, _)) = self.kept.first_key_value()
             && !waits
         {
             let end = first - 1;

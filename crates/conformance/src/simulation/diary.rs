@@ -1,6 +1,6 @@
 //! What the world has done, as far as an outcome may have its cause in it.
 
-use crate::ordered::Ordered;
+use std::collections::BTreeMap;
 
 /// Why a session is to leave, and when it was told.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ pub(super) struct Diary {
     pub(super) now: InConnection,
     /// How often each number of the counterparty was lost, in its series: with the message, with a
     /// gap fill, or with the ResendRequest that asked for it.
-    lost: Ordered<u64, u32>,
+    lost: BTreeMap<u64, u32>,
     /// How often the number was lost that was lost most often in the series before.
     lost_before: u32,
     /// Runs of lost messages in the direction to the session.
@@ -96,7 +96,7 @@ impl Diary {
         // What is lost of a jump is one message.
         let from = if from == 0 { to.saturating_sub(1) } else { from };
         for seq in from..to.min(from + 10_000) {
-            *self.lost.entry(seq, || 0) += 1;
+            *self.lost.entry(seq).or_default() += 1;
         }
     }
 
@@ -125,7 +125,7 @@ impl Diary {
 
     /// Returns whether a message with this number was lost at least once.
     pub(super) fn was_lost(&self, seq: u64) -> bool {
-        self.lost.get(seq).is_some()
+        self.lost.contains_key(&seq)
     }
 }
 
@@ -133,7 +133,7 @@ impl Diary {
 #[derive(Debug, Default)]
 pub(super) struct Arrived {
     pub(super) next: u64,
-    ahead: Ordered<u64, u64>,
+    ahead: BTreeMap<u64, u64>,
 }
 
 impl Arrived {
@@ -144,7 +144,7 @@ impl Arrived {
 
     pub(super) fn add(&mut self, (from, to): (u64, u64)) {
         if from > self.next {
-            let end = self.ahead.entry(from, || 0);
+            let end = self.ahead.entry(from).or_default();
             *end = (*end).max(to);
             return;
         }

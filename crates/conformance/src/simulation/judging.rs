@@ -1,6 +1,7 @@
 //! Judges what happens in a world: every outcome has its cause in what the world did.
 
 use core::num::NonZeroU64;
+use std::collections::BTreeMap;
 
 use fixbolt_session::{
     MatrixState, Misbehavior, OutboundThrottle, Phase, Read, ResendOverLimit, SessionEnd, Unreached,
@@ -11,7 +12,6 @@ use super::faults::Faults;
 use super::habits::{LogoutAnswer, MILLI};
 use super::text::{self, SECOND, Text};
 use super::world::{Stop, World};
-use crate::ordered::Ordered;
 use fixbolt_session::ReplayInterleave;
 use fixbolt_session::store::RecordKind;
 
@@ -501,7 +501,7 @@ impl World {
         };
         let number = (kept.generation.0, seq);
         drop(platter);
-        let before = self.link.wire.entry(number, || bytes.to_vec());
+        let before = self.link.wire.entry(number).or_insert_with(|| bytes.to_vec());
         if before != bytes {
             return fail(format!(
                 "generation and number {number:?} have two bodies, the first {}",
@@ -535,7 +535,7 @@ impl World {
         if slow || store || pauses || throttles || self.link.diary.now.stalled {
             return Ok(());
         }
-        let times = self.link.again_at.entry(number, Vec::new);
+        let times = self.link.again_at.entry(number).or_default();
         times.push(self.mono);
         let period = self.link.settings.resend.resend_period.as_nanos() as u64;
         let first = times.iter().rev().nth(2 * most.get() as usize);
@@ -655,23 +655,23 @@ impl World {
         let orders = platter.application(self.link.stored(), RecordKind::Inbound, |body| {
             id_of(body).filter(|_| text::value_in(body, 35) == Some(b"D"))
         });
-        let mut stored: Ordered<u64, Vec<usize>> = Ordered::new();
+        let mut stored: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for other in 0..self.sessions_there() {
             let written = platter.written(other as u32, id_of);
             for (origin, order) in written.into_iter().filter_map(order_of) {
                 if origin == place {
-                    stored.entry(order, Vec::new).push(other);
+                    stored.entry(order).or_default().push(other);
                 }
             }
         }
         drop(platter);
-        let mut counts: Ordered<u64, u32> = Ordered::new();
+        let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
         for (.., order) in orders {
-            *counts.entry(order, || 0) += 1;
+            *counts.entry(order).or_default() += 1;
         }
         for (order, count) in counts {
-            let mut wanted = self.app.of(place).answered.get(order).cloned().unwrap_or_default();
-            let there = stored.remove(order).unwrap_or_default();
+            let mut wanted = self.app.of(place).answered.get(&order).cloned().unwrap_or_default();
+            let there = stored.remove(&order).unwrap_or_default();
             // Whether there is a cause for an order that was processed twice is judged elsewhere.
             if count > 1 {
                 continue;

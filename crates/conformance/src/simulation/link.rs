@@ -1,9 +1,8 @@
 //! One session of ours in a world, with its counterparty and the network between them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::broken::Relapse;
-use crate::ordered::Ordered;
 use fixbolt_session::{Compatibility, Next, Role, SessionKey, SessionSettings};
 
 use super::counterparty::Counterparty;
@@ -58,10 +57,10 @@ pub(super) struct Link {
     pub(super) peer_series: u32,
     pub(super) must_reset_peer: bool,
     /// The bodies that were on the wire, by generation and number.
-    pub(super) wire: Ordered<(u32, u64), Vec<u8>>,
+    pub(super) wire: BTreeMap<(u32, u64), Vec<u8>>,
     pub(super) written_at: Vec<(u64, bool)>,
     /// When messages were sent again, by generation and number, since the process began.
-    pub(super) again_at: Ordered<(u32, u64), Vec<u64>>,
+    pub(super) again_at: BTreeMap<(u32, u64), Vec<u64>>,
     /// Since when messages can have arrived that nothing has held back and that were delivered.
     pub(super) delivered_at: Vec<u64>,
     /// When bytes of the counterparty were read last, and the time before that.
@@ -143,9 +142,9 @@ impl Link {
             peer_resets: 0,
             peer_series: 0,
             must_reset_peer: false,
-            wire: Ordered::new(),
+            wire: BTreeMap::new(),
             written_at: Vec::new(),
-            again_at: Ordered::new(),
+            again_at: BTreeMap::new(),
             delivered_at: Vec::new(),
             read_at: 0,
             replaying_at: 0,

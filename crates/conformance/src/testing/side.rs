@@ -1,6 +1,7 @@
 //! The sessions of one worker, driven by a test.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
@@ -15,7 +16,6 @@ use fixbolt_session::{
 use super::desk::Desk;
 use super::text::{kinds, message, messages};
 use super::told::Told;
-use crate::ordered::Ordered;
 
 /// When a test begins that names no other time: 2026-01-05 09:00:00 UTC.
 pub const BEGIN: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
@@ -42,7 +42,7 @@ pub struct Side<A = Desk> {
     keys: Vec<SessionKey>,
     ids: Vec<SessionId>,
     /// What each session asks for.
-    nexts: Ordered<SessionKey, Next>,
+    nexts: BTreeMap<SessionKey, Next>,
     /// The sessions that have asked for something since the test last looked.
     polled: Vec<SessionKey>,
 }
@@ -100,7 +100,7 @@ impl<A: Application> Side<A> {
             sessions,
             keys: Vec::new(),
             ids: Vec::new(),
-            nexts: Ordered::new(),
+            nexts: BTreeMap::new(),
             polled: Vec::new(),
         };
         for settings in all {
@@ -126,7 +126,7 @@ impl<A: Application> Side<A> {
     /// # Errors
     /// Returns an [`OpenError`].
     pub fn close(&mut self, n: usize) -> Result<(), OpenError> {
-        self.nexts.remove(self.keys[n]);
+        self.nexts.remove(&self.keys[n]);
         self.sessions.close(self.keys[n])
     }
 
@@ -264,7 +264,7 @@ impl<A: Application> Side<A> {
     /// Returns what session `n` asks for.
     #[must_use]
     pub fn next(&self, n: usize) -> Next {
-        self.nexts.get(self.keys[n]).copied().unwrap_or_default()
+        self.nexts.get(&self.keys[n]).copied().unwrap_or_default()
     }
 
     /// Returns whether session `n` is sending messages again.

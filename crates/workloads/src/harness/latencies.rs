@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::buckets::Buckets;
+use hdrhistogram::Histogram;
 
 /// Durations from 1 ns to an hour, to three digits. Longer ones count as an hour.
 ///
@@ -11,7 +11,7 @@ use super::buckets::Buckets;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "Vec<(u64, u64)>", into = "Vec<(u64, u64)>"))]
 pub struct Latencies {
-    buckets: Buckets,
+    histogram: Histogram<u64>,
 }
 
 /// The longest duration that is told apart from longer ones, in nanoseconds.
@@ -44,7 +44,7 @@ pub fn carried_by(percentile: f64, count: u64) -> bool {
 
 impl Default for Latencies {
     fn default() -> Self {
-        Self { buckets: Buckets::up_to(LONGEST) }
+        Self { histogram: Histogram::new_with_bounds(1, LONGEST, 3).expect("the bounds are in order") }
     }
 }
 
@@ -70,23 +70,23 @@ impl Latencies {
 
     /// Adds a duration in nanoseconds. 0 counts as 1.
     pub fn add_ns(&mut self, ns: u64) {
-        self.add_many(ns, 1);
+        self.histogram.saturating_record(ns.max(1));
     }
 
     /// Adds `count` durations of `ns` nanoseconds each.
     pub fn add_many(&mut self, ns: u64, count: u64) {
-        self.buckets.add(ns.max(1), count);
+        self.histogram.saturating_record_n(ns.max(1), count);
     }
 
     /// Adds all durations of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.buckets.merge(&other.buckets);
+        self.histogram.add(&other.histogram).expect("both have the same bounds");
     }
 
     /// Returns the number of durations.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.buckets.count()
+        self.histogram.len()
     }
 
     /// Returns the value that `percentile` per cent do not exceed; 100 returns the maximum.
@@ -98,24 +98,25 @@ impl Latencies {
     /// Returns the value in nanoseconds that `percentile` per cent do not exceed; 0 if there are no
     /// durations.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the count")]
     pub fn ns_at(&self, percentile: f64) -> u64 {
+        if self.count() == 0 {
+            return 0;
+        }
         // 99.9 % of 2,000 is computed as slightly more than 1,998, which must not become 1,999.
         let quantile = if percentile >= 100.0 { 1.0 } else { (percentile / 100.0 - 1e-12).max(0.0) };
-        self.buckets.at_rank((quantile * self.count() as f64).ceil().max(1.0) as u64)
+        self.histogram.value_at_quantile(quantile)
     }
 
     /// Returns the shortest duration in nanoseconds; 0 if there are none.
     #[must_use]
     pub fn min_ns(&self) -> u64 {
-        self.buckets.iter().next().map_or(0, |first| first.least)
+        if self.count() == 0 { 0 } else { self.histogram.min() }
     }
 
     /// Returns the mean in nanoseconds; 0 if there are no durations.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
-        self.buckets.mean()
+        self.histogram.mean()
     }
 
     /// Returns the percentiles of the published tables.
@@ -132,7 +133,8 @@ impl Latencies {
     /// make an equal one.
     #[must_use]
     pub fn buckets(&self) -> Vec<(u64, u64)> {
-        self.buckets.iter().map(|bucket| (bucket.most, bucket.count)).collect()
+        let recorded = self.histogram.iter_recorded();
+        recorded.map(|value| (value.value_iterated_to(), value.count_at_value())).collect()
     }
 }
 

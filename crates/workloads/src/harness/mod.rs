@@ -39,7 +39,6 @@
 //! ```
 
 mod alternate;
-mod buckets;
 mod clock;
 mod control;
 mod driver;

@@ -235,7 +235,7 @@ impl Counterparty {
         {
             // It is coming.
             (asked.begin, asked.at) = (self.next_in, now.mono);
-            if let (true, Some((first, _))) = (asked.to < self.next_in, self.kept.first()) {
+            if let (true, Some((first, _))) = (asked.to < self.next_in, self.kept.first_key_value()) {
                 let end = first - 1;
                 self.ask(now, end);
             }
