@@ -48,7 +48,8 @@ pub enum Content<'r> {
         error: FrameError,
     },
     /// What a log says of an event: a line `<time, session, event> (text)` of QuickFIX/J, or the
-    /// text of a journal's record that is no message, such as a reset of the sequence numbers.
+    /// text of a journal's record that is no message, such as a reset of the sequence numbers. It
+    /// may contain secrets.
     Event(&'r [u8]),
     /// Other bytes of a log: a line, or up to 16 MiB of a longer one; or what is before a message,
     /// if it is longer than 64 KiB. It may contain secrets.

@@ -113,6 +113,9 @@ impl<R: Read> Log<R> {
     }
 
     fn has_to_read(&mut self) -> bool {
+        if !self.is_text {
+            return true;
+        }
         if self.next.is_some() {
             return false;
         }

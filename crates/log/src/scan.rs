@@ -10,12 +10,14 @@
 //! It does not check messages, and it does not skip anything that has content.
 
 mod announced;
+mod extent;
 mod search;
 mod separator;
 #[cfg(test)]
 mod tests;
 
 use announced::{Announced, CheckSum, announced_body, check_sum_after, check_sum_at};
+use extent::{Extent, is_tail};
 use search::Search;
 pub(crate) use separator::Separator;
 use separator::{MOST_DIGITS, Separation};
@@ -86,12 +88,6 @@ pub(crate) struct Scanner {
     start_after_line: Search,
     /// For each separator: the CheckSum, and the next message.
     ends: [(Search, Search); Separator::ALL.len()],
-}
-
-/// Where a message ends.
-enum Extent {
-    Length(usize),
-    More,
 }
 
 /// A message that begins and whose end is looked for.
@@ -367,11 +363,4 @@ impl Beginning<'_> {
         let carriage_return = ends_line && self.bytes[..end].ends_with(b"\r");
         Extent::Length(end - usize::from(carriage_return))
     }
-}
-
-/// Returns whether the rest of a line has no content: it is blank, or the closing characters that a
-/// log writes after a message.
-fn is_tail(line: &[u8], after_message: bool) -> bool {
-    let closing: &[u8] = if after_message { b")\"'},;]>|^\x01" } else { b"" };
-    line.iter().all(|byte| byte.is_ascii_whitespace() || closing.contains(byte))
 }

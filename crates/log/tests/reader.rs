@@ -184,6 +184,17 @@ fn a_log_can_be_followed_and_an_error_of_its_input_loses_nothing() {
 }
 
 #[test]
+fn an_error_before_the_form_of_a_log_is_known_loses_nothing() {
+    let arriving: Vec<&[u8]> = vec![b"x\n", b"error", b"8=FIX.4.2|9=5|35=0|10=161|\n"];
+    let mut reader = Reader::new(Slowly(arriving));
+    assert!(reader.next().is_err());
+    assert!(reader.has_to_read(), "two bytes do not say whether it is text");
+    assert_eq!(shown(&reader.next().unwrap().unwrap()), "1:0 text x");
+    assert_eq!(shown(&reader.next().unwrap().unwrap()), "2:2 message 8=FIX.4.2|9=5|35=0|10=161|");
+    assert!(reader.next().unwrap().is_none());
+}
+
+#[test]
 fn a_value_that_may_begin_a_field_may_be_a_secret_if_the_separator_may_be_text() {
     // The checksum is wrong, so it does not show which spaces are separators.
     let log = "8=FIX.4.2 9=40 35=A 554 =hunter2 10=000 \n";

@@ -1,6 +1,7 @@
 //! What the BodyLength (9) of a message says about its end, and whether CheckSum is there.
 
-use super::{Extent, Separator, is_tail};
+use super::extent::{Extent, is_tail};
+use super::separator::Separator;
 
 /// What the BodyLength (9) of a message announces.
 pub(super) enum Announced {
