@@ -115,7 +115,8 @@ pub(crate) fn is_of_the_kernel(directory: &Path) -> io::Result<bool> {
         answered(unsafe { libc::statfs(path.as_ptr(), found.as_mut_ptr()) })?;
         // SAFETY: the call has written it.
         let kind = unsafe { found.assume_init() }.f_type;
-        Ok([libc::PROC_SUPER_MAGIC, libc::SYSFS_MAGIC].contains(&kind))
+        // The types differ between C libraries.
+        Ok([libc::PROC_SUPER_MAGIC, libc::SYSFS_MAGIC].into_iter().any(|magic| kind == magic as _))
     }
     #[cfg(not(target_os = "linux"))]
     {

@@ -97,10 +97,10 @@ pub(super) fn dates(dates: &mut Vec<Date>, value: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Reads `YYYY-MM-DD`.
+/// Reads `YYYY-MM-DD`, of the years from 1970 on.
 fn date(text: &str) -> Option<Date> {
     let is_form = text.len() == 10 && text.match_indices('-').map(|(at, _)| at).eq([4, 7]);
-    text.replace('-', "").parse().ok().filter(|_| is_form)
+    text.replace('-', "").parse().ok().filter(|date: &Date| is_form && date.year() >= 1970)
 }
 
 pub(super) fn closes(closes: &mut Vec<(Date, TimeOfDay)>, value: &str) -> Result<(), Refusal> {

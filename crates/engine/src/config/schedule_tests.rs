@@ -171,6 +171,14 @@ fn keys_that_contradict_each_other_or_lack_one_stop_the_start() {
             "Holidays=2026-02-30: dates in the form YYYY-MM-DD separated by commas expected",
         ),
         (
+            "Holidays=1969-12-31\nStartTime=08:00:00\nEndTime=17:00:00",
+            "Holidays=1969-12-31: dates in the form YYYY-MM-DD separated by commas expected",
+        ),
+        (
+            "Holidays=+026-01-01\nStartTime=08:00:00\nEndTime=17:00:00",
+            "Holidays=+026-01-01: dates in the form YYYY-MM-DD separated by commas expected",
+        ),
+        (
             "StartDay=m\nEndDay=fri\nStartTime=08:00:00\nEndTime=17:00:00",
             "StartDay=m: a weekday, such as Monday or mon expected",
         ),
