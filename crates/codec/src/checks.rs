@@ -234,9 +234,9 @@ impl<'b> WrittenFields<'b> {
         Self { bytes, at: 0, before: None, data_fields: DataFields::STANDARD, dialect_data }
     }
 
-    /// Reads fields whose pairs are known.
-    pub(crate) const fn with(bytes: &'b [u8], data_fields: &'b DataFields) -> Self {
-        Self { bytes, at: 0, before: None, data_fields, dialect_data: false }
+    /// Reads fields of which more pairs are known than those of the standard.
+    pub(crate) const fn with(bytes: &'b [u8], data_fields: &'b DataFields, dialect_data: bool) -> Self {
+        Self { bytes, at: 0, before: None, data_fields, dialect_data }
     }
 
     /// Returns where the data field with this tag and beginning of its value ends, or `None` if it

@@ -16,7 +16,8 @@ impl BodyWriter<'_> {
     /// data fields.
     #[must_use]
     pub fn written_value(&self, tag: Tag, data_fields: &DataFields) -> Option<&[u8]> {
-        let value = WrittenFields::with(self.written(), data_fields).find(|(n, _)| *n == tag.number())?.1;
+        let mut fields = WrittenFields::with(self.written(), data_fields, self.dialect_data);
+        let value = fields.find(|(n, _)| *n == tag.number())?.1;
         Some(&self.written()[value])
     }
 
@@ -36,6 +37,13 @@ impl BodyWriter<'_> {
         }
     }
 
+    /// Has each field that is written from here on compared with all that are in the body: also
+    /// with those that were copied into it, which are not checked otherwise.
+    pub const fn compare_with_all(&mut self) {
+        self.scope.seen = [u8::MAX; 64];
+        self.unchecked = true;
+    }
+
     fn try_set(&mut self, key: &Key, value: &[u8], data_fields: &DataFields) -> Result<(), EncodeErrorKind> {
         let tag = key.tag.number();
         if key.owner == Owner::Session {
@@ -50,7 +58,7 @@ impl BodyWriter<'_> {
         if value.contains(&SOH) {
             return Err(EncodeErrorKind::Soh);
         }
-        let fields = || WrittenFields::with(self.written(), data_fields);
+        let fields = || WrittenFields::with(self.written(), data_fields, self.dialect_data);
         let mut same = fields().filter(|(n, _)| *n == tag).map(|(_, value)| value);
         if let Some(before) = same.next() {
             if same.next().is_some() {

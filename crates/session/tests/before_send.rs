@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt_codec::{
-    BodySink as _, DataKey, EncodeError, EncodeErrorKind, Framed, Index, Key, MsgType, NewBody as _, SeqNum,
-    Span, Tag,
+    Body, BodySink as _, DataKey, EncodeError, EncodeErrorKind, Framed, Index, Key, MsgType, NewBody as _,
+    SeqNum, Span, Tag, byte_sum,
 };
 use fixbolt_conformance::testing::{App, Capture, Side, settings};
 use fixbolt_session::{Accepted, Delivery, Outgoing, Role, SendError, SessionEnd, SessionSettings, Turn};
@@ -170,7 +170,7 @@ fn the_session_layers_messages_are_seen_and_what_they_have_is_not_changed() {
     let error = EncodeError::new(Tag::new(112), EncodeErrorKind::Duplicate);
     let end = side.disconnect(0);
     assert_eq!(end, Some(SessionEnd::Unanswerable(Box::new(SendError::Encode(error)))));
-    assert_eq!(*seen.lock().unwrap(), ["0", "0", "0"]);
+    assert_eq!(*seen.lock().unwrap(), ["0", "0"]);
 }
 
 #[test]
@@ -216,4 +216,94 @@ fn answers_of_a_callback_are_seen_and_a_rehearsal_is_not() {
     side.app.message = Box::new(|_, turn| Ok(order(turn, "x").map(|_| Delivery::Done)?));
     side.say(0, "35=D|34=2|11=a|");
     assert_eq!(count.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_body_that_does_not_fit_is_refused_for_that_and_is_not_seen() {
+    let mut side = logged_on(|message| message.get(Tag::new(11)).map(drop).ok_or("nothing in it"));
+    let body = [&b"11=big\x0158="[..], &[b'x'; 1_000_000], b"\x01"].concat();
+    let refused = side.act(0, |turn| {
+        let mut draft = turn.session().draft(MsgType::new(b"D"));
+        let msg_type = MsgType::new(b"D");
+        draft.writer().raw().body(&Body { msg_type, bytes: &body, sum: byte_sum(&body) });
+        draft.send()
+    });
+    assert!(matches!(refused, Err(SendError::TooLarge { .. } | SendError::BackPressure)), "{refused:?}");
+}
+
+#[test]
+fn what_a_full_message_of_the_session_layer_has_is_not_replaced_by_sending_it_in_brief() {
+    let mut side = logged_on(|message| {
+        message.set(Key::new(58), b"desk");
+        Ok(())
+    });
+    // A Reject, which has a Text.
+    side.tell(0, "35=D|34=2|=x|");
+    let error = EncodeError::new(Tag::new(58), EncodeErrorKind::Duplicate);
+    let end = side.disconnect(0);
+    assert_eq!(end, Some(SessionEnd::Unanswerable(Box::new(SendError::Encode(error)))));
+}
+
+#[test]
+fn a_field_of_a_body_that_was_copied_is_not_written_a_second_time() {
+    let mut side = logged_on(|message| {
+        message.writer().bytes(Key::new(11), b"again");
+        Ok(())
+    });
+    let refused = side.act(0, |turn| {
+        let mut draft = turn.session().draft(MsgType::new(b"D"));
+        let (msg_type, bytes) = (MsgType::new(b"D"), b"11=a\x01");
+        draft.writer().raw().body(&Body { msg_type, bytes, sum: byte_sum(bytes) });
+        draft.send()
+    });
+    let error = EncodeError::new(Tag::new(11), EncodeErrorKind::Duplicate);
+    assert_eq!(refused, Err(SendError::Encode(error)));
+}
+
+#[test]
+fn nothing_is_set_within_data_of_a_dialect_that_no_dictionary_has() {
+    let mut side = logged_on(|message| {
+        message.set(Key::new(58), b"longer");
+        Ok(())
+    });
+    side.act(0, |turn| {
+        let mut draft = turn.session().draft(MsgType::new(b"B"));
+        draft.writer().data(DataKey::of_dialect(20_001, 20_002), b"a\x0158=b").bytes(Key::new(148), b"h");
+        draft.send()
+    })
+    .unwrap();
+    let bytes = String::from_utf8(side.write(0, usize::MAX)).unwrap().replace('\x01', "|");
+    assert!(bytes.contains("|20001=6|20002=a|58=b|148=h|58=longer|10="), "{bytes}");
+}
+
+#[test]
+fn what_the_session_says_of_itself_is_not_added() {
+    // LastMsgSeqNumProcessed, if the session sends it.
+    let mut side = with(
+        |s| s.resend.enable_last_msg_seq_num_processed = true,
+        |message| {
+            message.set(Key::new(369), b"5");
+            Ok(())
+        },
+    );
+    let error = EncodeError::new(Tag::new(369), EncodeErrorKind::SessionField);
+    assert_eq!(side.act(0, |turn| order(turn, "a")), Err(SendError::Encode(error)));
+    // ResetSeqNumFlag of a Logon, with which nothing would be reset here.
+    for by_writer in [false, true] {
+        let settings = settings("A", Role::Initiator);
+        let mut side = Side::with_app(App::default(), vec![settings]).before_send(
+            move |message: &mut Outgoing<'_, '_>| {
+                if by_writer {
+                    message.writer().bytes(Key::new(141), b"Y");
+                } else {
+                    message.set(Key::new(141), b"Y");
+                }
+                Ok(())
+            },
+        );
+        side.connect(0);
+        let end = side.disconnect(0);
+        let error = EncodeError::new(Tag::new(141), EncodeErrorKind::SessionField);
+        assert_eq!(end, Some(SessionEnd::Unanswerable(Box::new(SendError::Encode(error)))));
+    }
 }

@@ -4,7 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted, SeqNum, Version};
+use fixbolt_codec::{
+    BodySink, BodyWriter, DataFields, EncodeError, EncodeErrorKind, Message, MsgType, Redacted, SeqNum,
+    Version,
+};
 use fixbolt_dictionary::Direction;
 
 use crate::api::application::{Application, Delivery};
@@ -348,11 +351,14 @@ impl<'c> Call<'c> {
         inbound: Option<&Message<'_>>,
         admin: &AdminMessage<'_>,
     ) -> Result<SeqNum, SendError> {
-        let seq = match self.write(kind, route(admin, inbound), admin, Extent::Full) {
+        let written = self.write(kind, route(admin, inbound), admin, Extent::Full);
+        let seq = match written {
+            // Only what sees messages before they are sent can want a field twice.
+            Err(SendError::Encode(EncodeError { kind: EncodeErrorKind::Duplicate, .. })) => written,
             Err(SendError::TooLarge { .. } | SendError::Encode(_)) => {
                 self.write(kind, None, admin, Extent::Brief)
             }
-            written => written,
+            _ => written,
         }?;
         if matches!(admin, AdminMessage::Logon(_))
             && let Some(connection) = self.connection_mut()

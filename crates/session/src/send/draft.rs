@@ -336,8 +336,10 @@ impl Draft<'_> {
     #[inline]
     fn show(&mut self) -> Option<SendError> {
         let hook = self.sender.tools.before_send.as_deref()?;
-        // One that has waited was shown before it waited.
-        if self.author == Author::Waited || !matches!(self.kind, SendKind::New { .. }) {
+        // One that has waited was shown before it waited. What is wrong with the body, such as that
+        // it does not fit, is said without the hook, which would see a part of it.
+        let is_new = self.author != Author::Waited && matches!(self.kind, SendKind::New { .. });
+        if !is_new || self.writer.finish().is_err() {
             return None;
         }
         self.has_no_secrets = false;

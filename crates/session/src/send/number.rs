@@ -9,7 +9,7 @@ use crate::events::error::SendError;
 use crate::events::event::{Accepted, Ticket, Unreached};
 use crate::send::draft::{Author, Draft, Sender, version_field};
 use crate::send::record::{append, record};
-use crate::send::seal::{SendKind, last_processed, seal};
+use crate::send::seal::{SendKind, last_processed, seal, sends_last_processed};
 use crate::settings::SessionSettings;
 use crate::settings::resend::ReplayInterleave;
 use crate::state::Phase;
@@ -43,8 +43,8 @@ impl<'d> BodySink<'d> for Draft<'d> {
         let Sender { now, fixed, ref mut state, ref mut cursor, ref mut tools, .. } = self.sender;
         let settings = &fixed.settings;
         let Body { msg_type, mut sum, .. } = writer.finish()?;
-        if fixed.envelope.has_sub_ids() {
-            refuse_sub_ids(settings, writer)?;
+        if fixed.envelope.has_sub_ids() || sends_last_processed(settings) {
+            refuse_what_the_header_has(settings, writer)?;
         }
         let is_admin = msg_type.is_admin();
         let mut may_have_secrets = !self.has_no_secrets && fixed.secret_tags.may_be_written(writer);
@@ -244,11 +244,15 @@ fn put_version(settings: &SessionSettings, memory: &mut [u8], mut at: usize, sum
     at
 }
 
-/// Refuses a SubID or LocationID in a body if the session's identity has it: the message would have
-/// it twice.
+/// Refuses a SubID or LocationID in a body if the session's identity has it, and
+/// LastMsgSeqNumProcessed (369) if the session sends it: the message would have it twice.
 // R-SEND-5
-fn refuse_sub_ids(settings: &SessionSettings, writer: &BodyWriter<'_>) -> Result<(), EncodeError> {
-    let mut written = settings.id.written_sub_ids().into_iter().flatten();
+fn refuse_what_the_header_has(
+    settings: &SessionSettings,
+    writer: &BodyWriter<'_>,
+) -> Result<(), EncodeError> {
+    let processed = sends_last_processed(settings).then_some(tag::LAST_MSG_SEQ_NUM_PROCESSED);
+    let mut written = settings.id.written_sub_ids().into_iter().flatten().chain(processed);
     match written.find(|tag| writer.header_fields().any(|field| field == *tag)) {
         Some(tag) => Err(EncodeError::new(tag, EncodeErrorKind::SessionField)),
         None => Ok(()),

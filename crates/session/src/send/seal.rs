@@ -61,9 +61,13 @@ pub(crate) fn headroom(
 // R-SEND-4
 #[inline]
 pub(crate) fn last_processed(settings: &SessionSettings, state: &State) -> Option<SeqNum> {
-    let is_sent =
-        settings.resend.enable_last_msg_seq_num_processed && settings.id.version() >= Version::Fix42;
-    is_sent.then(|| state.stored.next_in.previous())
+    sends_last_processed(settings).then(|| state.stored.next_in.previous())
+}
+
+/// Returns whether the session sends LastMsgSeqNumProcessed (369).
+#[inline]
+pub(super) fn sends_last_processed(settings: &SessionSettings) -> bool {
+    settings.resend.enable_last_msg_seq_num_processed && settings.id.version() >= Version::Fix42
 }
 
 /// Seals a body so that the message begins exactly at `tail`, where the previous one ended. The

@@ -35,20 +35,25 @@ pub struct LogonFields {
     pub others: Vec<(u32, Secret)>,
 }
 
+/// EncryptMethod, HeartBtInt, ResetSeqNumFlag, MaxMessageSize, TestMessageIndicator,
+/// NextExpectedMsgSeqNum and DefaultApplVerID: what a Logon says of how the session behaves.
+pub(crate) const NEGOTIATED: [u32; 7] = [98, 108, 141, 383, 464, 789, 1137];
+
 impl LogonFields {
     /// Returns whether a tag may be one of [`others`](Self::others): not one of the fields that the
     /// session writes itself or that have a field of their own here, or of their lengths, and no
     /// header field: SubIDs and LocationIDs are part of the session's identity.
     #[must_use]
     pub fn can_have(tag: u32) -> bool {
-        const SETTINGS: [u32; 12] = [95, 96, 98, 108, 141, 383, 464, 553, 554, 789, 925, 1137];
+        const SETTINGS: [u32; 5] = [95, 96, 553, 554, 925];
         let follows = |tag| {
             let mut memory = [0; 64];
             let mut logon = BodyWriter::new(MsgType::new(msg_type::LOGON), &mut memory);
             logon.bytes(key::ENCRYPT_METHOD, b"0").bytes(Key::of(tag), b"0");
             logon.finish().is_ok()
         };
-        !SETTINGS.contains(&tag) && !WRITTEN_ANEW.contains(&tag) && Tag::try_new(tag).is_some_and(follows)
+        let is_of_settings = SETTINGS.contains(&tag) || NEGOTIATED.contains(&tag);
+        !is_of_settings && !WRITTEN_ANEW.contains(&tag) && Tag::try_new(tag).is_some_and(follows)
     }
 
     /// Whether no value ends its field early, and no field is one that the session writes itself.

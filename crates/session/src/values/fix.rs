@@ -36,6 +36,7 @@ pub(crate) mod tag {
     pub(crate) const MAX_MESSAGE_SIZE: Tag = Tag::new(383);
     pub(crate) const TEST_MESSAGE_INDICATOR: Tag = Tag::new(464);
     pub(crate) const NEXT_EXPECTED_MSG_SEQ_NUM: Tag = Tag::new(789);
+    pub(crate) const LAST_MSG_SEQ_NUM_PROCESSED: Tag = Tag::new(369);
     pub(crate) const APPL_VER_ID: Tag = Tag::new(1128);
     pub(crate) const DEFAULT_APPL_VER_ID: Tag = Tag::new(1137);
     pub(crate) const SESSION_STATUS: Tag = Tag::new(1409);

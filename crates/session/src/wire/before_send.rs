@@ -3,10 +3,12 @@
 use core::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fixbolt_codec::{BodyWriter, DataFields, EncodeErrorKind, Key, MsgType, Tag, ToField};
+use fixbolt_codec::{BodyWriter, DataFields, EncodeError, EncodeErrorKind, Key, MsgType, Tag, ToField};
 
 use crate::events::error::SendError;
 use crate::settings::SessionSettings;
+use crate::settings::logon_fields::NEGOTIATED;
+use crate::values::fix::msg_type;
 use crate::values::id::SessionId;
 
 /// Sees each new message of a worker's sessions before it gets its sequence number, and may add
@@ -18,6 +20,9 @@ use crate::values::id::SessionId;
 /// Engines with several workers call it from several threads. Messages that other threads post come
 /// here when the worker writes them, and one that waits for a throttle before it waits. A message
 /// that is sent again does not come here again, nor does the gap fill in place of one.
+///
+/// A message for which there was no room is seen again when it is tried again, and what the hook
+/// keeps for itself is not undone.
 ///
 /// A closure is one, too:
 ///
@@ -130,6 +135,7 @@ impl<'b> Outgoing<'_, 'b> {
 
     /// Returns the body's writer, to add groups and data fields at its end.
     pub const fn writer(&mut self) -> &mut BodyWriter<'b> {
+        self.writer.compare_with_all();
         self.writer
     }
 }
@@ -154,8 +160,20 @@ pub(crate) fn show(
     let data_fields = settings.dictionary.data_fields();
     let msg_type = writer.msg_type();
     let mut outgoing = Outgoing { writer, msg_type, id: &settings.id, data_fields, is_admin };
+    // What a Logon says of the session is what the session does.
+    let is_logon = msg_type.as_bytes() == msg_type::LOGON;
+    let negotiated = NEGOTIATED.map(Tag::new);
+    let had = is_logon.then(|| negotiated.map(|tag| outgoing.get(tag).is_some()));
     match catch_unwind(AssertUnwindSafe(|| hook.before_send(&mut outgoing))) {
-        Ok(shown) => shown.map_err(SendError::Application),
-        Err(_) => Err(SendError::Application("what sees messages before they are sent panicked")),
+        Ok(shown) => shown.map_err(SendError::Application)?,
+        Err(_) => return Err(SendError::Application("what sees messages before they are sent panicked")),
+    }
+    let added = had.and_then(|had| {
+        let mut all = negotiated.into_iter().zip(had);
+        all.find(|(tag, had)| !had && outgoing.get(*tag).is_some())
+    });
+    match added {
+        Some((tag, _)) => Err(EncodeError::new(tag, EncodeErrorKind::SessionField).into()),
+        None => Ok(()),
     }
 }
