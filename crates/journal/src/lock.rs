@@ -24,6 +24,8 @@ use crate::identity::JournalId;
 #[derive(Debug)]
 pub(crate) struct Lock {
     directory: File,
+    /// The process that took it.
+    process: u32,
     path: PathBuf,
     pub(crate) note: Note,
 }
@@ -74,12 +76,24 @@ impl Lock {
         if note.journal.is_some() || !is_new {
             note.place(backend)?;
         }
-        Ok(Self { directory, path: path.to_owned(), note })
+        Ok(Self { directory, process: std::process::id(), path: path.to_owned(), note })
     }
 
     /// Returns a value that watches the locked directory. The lock itself stays with `self`.
     pub(crate) fn watch(&self) -> io::Result<DirectoryWatch> {
         DirectoryWatch::of(&self.path, &self.directory)
+    }
+}
+
+/// Unlocks, and does not only close the directory: a process that another thread has just forked
+/// has it open until it begins its program, and the lock would be held as long. A process that was
+/// forked and goes on with a copy of this value leaves the lock to the one that took it.
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            // On an error, closing is what is left.
+            let _ = self.directory.unlock();
+        }
     }
 }
 
@@ -249,6 +263,23 @@ mod tests {
         std::fs::create_dir(dir.path()).unwrap();
         assert!(fourth.watch().unwrap().in_place().is_err());
         std::fs::remove_dir_all(away).unwrap();
+    }
+
+    #[test]
+    fn a_released_lock_is_free_although_a_process_that_was_just_forked_has_the_directory_open() {
+        let dir = TempDir::new("lock-forked");
+        let take = || Lock::take(&System, dir.path());
+        let first = take().unwrap();
+        let of_child = first.directory.try_clone().unwrap();
+        drop(first);
+        let mut second = take().unwrap();
+        // The copy that the other process has is no lock of its own.
+        second.process += 1;
+        let kept = second.directory.try_clone().unwrap();
+        drop(second);
+        assert!(matches!(take(), Err(StoreError::Locked { .. })));
+        drop((of_child, kept));
+        assert!(take().is_ok());
     }
 
     #[test]
