@@ -20,7 +20,6 @@ use crate::key::{Key, Owner};
 use crate::msg_type::MsgType;
 use crate::number::Tag;
 use crate::open_group::Nesting;
-use crate::raw_body::RawBody;
 use crate::redacted::RedactedBody;
 use crate::short_value::{Eight, Sixteen, copy_long};
 use crate::soh::SOH;
@@ -128,16 +127,10 @@ impl<'b> BodyWriter<'b> {
         Self::within(msg_type, memory, 0, limit)
     }
 
-    /// Creates a writer over the part of `memory` from `start` to `limit`. The bytes around it are
-    /// reserved for the header and CheckSum; [`BodyWriter::into_memory`] returns all of them.
-    ///
-    /// # Panics
-    /// Panics if `start` is greater than `limit`, `limit` is greater than the length of `memory`,
-    /// or the body would begin after 4 GiB.
-    #[must_use]
+    /// Creates a writer over the part of `memory` from `start` to `limit`.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // see `ends`
-    pub const fn within(msg_type: MsgType, memory: &'b mut [u8], start: usize, limit: usize) -> Self {
+    pub(crate) const fn within(msg_type: MsgType, memory: &'b mut [u8], start: usize, limit: usize) -> Self {
         assert!(start <= limit && limit <= memory.len(), "a body lies within its memory");
         let (limit, kept) = ends(memory.len(), limit);
         assert!(start <= limit as usize, "a body begins within the first 4 GiB of its memory");
@@ -161,13 +154,8 @@ impl<'b> BodyWriter<'b> {
     }
 
     /// Returns the borrowed memory and the position of the finished body in it.
-    ///
-    /// # Errors
-    /// Returns the first mistake. It is also one if the last field is a length field, or if a group
-    /// was not ended. The memory is then lost for the time it was borrowed for, since a group that
-    /// was not ended could be ended in another body there.
     #[inline]
-    pub fn into_memory(self) -> Result<(&'b mut [u8], Range<usize>), EncodeError> {
+    pub(crate) fn into_memory(self) -> Result<(&'b mut [u8], Range<usize>), EncodeError> {
         self.is_finished()?;
         let body = self.start as usize..self.at();
         Ok((self.memory, body))
@@ -228,12 +216,6 @@ impl<'b> BodyWriter<'b> {
     pub fn data(&mut self, key: DataKey, value: &[u8]) -> &mut Self {
         self.length_and_data(&key.length(), &key.data(), value);
         self
-    }
-
-    /// Returns a writer of fields that are not checked.
-    #[inline]
-    pub const fn raw(&mut self) -> RawBody<'_, 'b> {
-        RawBody::new(self)
     }
 
     /// Returns the finished body.

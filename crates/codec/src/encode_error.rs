@@ -32,9 +32,26 @@ pub enum EncodeErrorKind {
     Soh,
     /// The tag is in the message already.
     Duplicate,
-    /// A member of a repeating group is out of order, is before the first entry, or follows the
-    /// group, where it would be read as a member of the last entry.
-    GroupOrder,
+    /// A member of a repeating group follows one that it must stand before in the entry. The order
+    /// of the members is part of the standard: the counterparty could not tell where an entry ends.
+    GroupOrder {
+        /// The member before which it must stand: the first one in the entry that is after it in
+        /// the group's order.
+        before: Tag,
+        /// The count field of the group.
+        group: Tag,
+    },
+    /// An entry of a repeating group does not begin with this field, the first one of the group, by
+    /// which the counterparty tells entries apart.
+    EntryStart {
+        /// The count field of the group.
+        group: Tag,
+    },
+    /// A field that groups have, too, follows a group, where it could be read as a member of the
+    /// last entry. It is written before the group.
+    AfterGroup,
+    /// Fields are between the count field of a repeating group and its first entry.
+    BeforeEntry,
     /// An entry of a repeating group has no fields, so that the counterparty would count one less.
     EmptyEntry,
     /// A repeating group was begun and not ended.
@@ -67,10 +84,23 @@ pub enum EncodeErrorKind {
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.kind {
+            EncodeErrorKind::GroupOrder { before, group } => {
+                return write!(
+                    f,
+                    "field {} must stand before field {before} in an entry of group {group}",
+                    self.tag
+                );
+            }
+            EncodeErrorKind::EntryStart { group } => {
+                return write!(f, "field {} must be the first one in each entry of group {group}", self.tag);
+            }
+            EncodeErrorKind::AfterGroup => {
+                "must stand before the groups, after which it could be read as a member of their last entry"
+            }
+            EncodeErrorKind::BeforeEntry => "counts a repeating group that has fields before its first entry",
             EncodeErrorKind::Empty => "has an empty value",
             EncodeErrorKind::Soh => "contains SOH",
             EncodeErrorKind::Duplicate => "is in the message twice",
-            EncodeErrorKind::GroupOrder => "breaks the order of a repeating group that it is a member of",
             EncodeErrorKind::EmptyEntry => "counts an entry that has no fields",
             EncodeErrorKind::OpenGroup => "begins a repeating group that was not ended",
             EncodeErrorKind::SessionField => "can only be written by the session",

@@ -80,6 +80,14 @@ impl Key {
     }
 }
 
+/// A constant of a generated version, such as `fix44::tags::PRICE`, reads a field, too.
+impl From<Key> for Tag {
+    #[inline]
+    fn from(key: Key) -> Self {
+        key.tag
+    }
+}
+
 /// Header and trailer fields that the session writes itself.
 pub(crate) const fn is_session_field(tag: u32) -> bool {
     matches!(tag, 8 | 9 | 10 | 34 | 35 | 43 | 49 | 52 | 56 | 122)

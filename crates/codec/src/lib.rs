@@ -86,6 +86,8 @@ mod msg_type;
 mod number;
 mod open_group;
 mod place;
+#[doc(hidden)]
+pub mod plumbing;
 mod raw_body;
 mod redacted;
 mod scan;
@@ -97,6 +99,7 @@ mod short_value;
 #[allow(unsafe_code)]
 mod simd;
 mod soh;
+mod sorting;
 mod tag_set;
 mod template;
 mod tier;
@@ -121,11 +124,9 @@ pub use msg_type::{MsgType, is_admin};
 pub use number::{SeqNum, Tag};
 pub use open_group::OpenGroup;
 pub use place::{Place, Section};
-pub use raw_body::RawBody;
 pub use redacted::{Redacted, is_secret};
 pub use scope::{Entries, Scope};
 pub use secrets::{SecretRanges, Secrets};
-pub use tag_set::TagSet;
 pub use template::{Hole, Holes, Template};
 pub use tier::{Tier, TierError};
 pub use types::{

@@ -253,7 +253,8 @@ impl<'m> Message<'m> {
     /// groups are not the message's own and are skipped.
     #[must_use]
     #[inline]
-    pub fn position(&self, tag: Tag) -> Option<usize> {
+    pub fn position(&self, tag: impl Into<Tag>) -> Option<usize> {
+        let tag = tag.into();
         let at = look_up::find(self.tags, tag.number())?;
         let is_own = self.places.get(at).is_none_or(|place| place.belongs_at(Depth::new(0)));
         if is_own { Some(at) } else { self.position_outside_groups(tag) }
@@ -265,8 +266,22 @@ impl<'m> Message<'m> {
     }
 
     /// Returns the value of the first field with this tag, as [`Message::position`] finds it.
+    ///
+    /// ```
+    /// use fixbolt_codec::Message;
+    ///
+    /// /// The desk, which the dialect of a venue has in field 5001.
+    /// fn desk(order: Message<'_>) -> Option<&[u8]> {
+    ///     order.get(5001)
+    /// }
+    /// ```
     #[must_use]
-    pub fn get(&self, tag: Tag) -> Option<&'m [u8]> {
+    #[inline]
+    pub fn get(&self, tag: impl Into<Tag>) -> Option<&'m [u8]> {
+        self.value_of(tag.into())
+    }
+
+    fn value_of(&self, tag: Tag) -> Option<&'m [u8]> {
         self.position(tag).map(|position| self.value(position))
     }
 
@@ -277,10 +292,10 @@ impl<'m> Message<'m> {
     /// if the value of the first one is not a `T`.
     ///
     /// ```
-    /// use fixbolt_codec::{Decimal, FieldError, FieldErrorKind, Message, Tag};
+    /// use fixbolt_codec::{Decimal, FieldError, FieldErrorKind, Message};
     ///
     /// fn price(order: Message<'_>) -> Result<Decimal, FieldError> {
-    ///     order.required(Tag::new(44))
+    ///     order.required(44)
     /// }
     /// # use fixbolt_codec::{Frame, Framer, Index, Span};
     /// # let (mut tags, mut spans) = ([0; 8], [Span::default(); 8]);
@@ -291,11 +306,12 @@ impl<'m> Message<'m> {
     ///
     /// let error = price(order).unwrap_err();
     /// assert_eq!((error.tag.number(), error.kind), (44, FieldErrorKind::Missing));
-    /// let text: Option<&[u8]> = order.optional(Tag::new(58))?;
+    /// let text: Option<&[u8]> = order.optional(58)?;
     /// assert_eq!(text, None);
     /// # Ok::<(), FieldError>(())
     /// ```
-    pub fn required<T: FromField<'m>>(&self, tag: Tag) -> Result<T, FieldError> {
+    pub fn required<T: FromField<'m>>(&self, tag: impl Into<Tag>) -> Result<T, FieldError> {
+        let tag = tag.into();
         self.optional(tag)?.ok_or(FieldError::missing(tag))
     }
 
@@ -303,7 +319,8 @@ impl<'m> Message<'m> {
     ///
     /// # Errors
     /// Returns [`FieldErrorKind::Value`] if its value is not a `T`.
-    pub fn optional<T: FromField<'m>>(&self, tag: Tag) -> Result<Option<T>, FieldError> {
+    pub fn optional<T: FromField<'m>>(&self, tag: impl Into<Tag>) -> Result<Option<T>, FieldError> {
+        let tag = tag.into();
         let value = self.get(tag).map(T::from_field).transpose();
         value.map_err(|error| FieldError::new(tag, FieldErrorKind::Value(error)))
     }

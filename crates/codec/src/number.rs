@@ -40,6 +40,18 @@ impl Tag {
     }
 }
 
+/// For tags that are written as numbers: `message.get(5001)`. [`Tag::try_new`] is for numbers that
+/// come from elsewhere.
+///
+/// # Panics
+/// Panics as [`Tag::new`] does.
+impl From<u32> for Tag {
+    #[inline]
+    fn from(number: u32) -> Self {
+        Self::new(number)
+    }
+}
+
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

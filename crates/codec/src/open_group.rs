@@ -139,9 +139,7 @@ impl<'b> BodyWriter<'b> {
     }
 
     /// Does what [`BodyWriter::end_group`] does, for a group that is not used again.
-    // Public for the typed writers, which would move the group out of their state to end it.
-    #[doc(hidden)]
-    pub fn end_group_in_place(&mut self, group: &OpenGroup<'b>) {
+    pub(crate) fn end_group_in_place(&mut self, group: &OpenGroup<'b>) {
         self.end_entry(group);
         // Of a body that is refused nobody reads the count.
         if self.error().is_none() {
@@ -196,7 +194,7 @@ impl<'b> BodyWriter<'b> {
         }
         if group.entries == 0 {
             if self.position() != group.first_entry {
-                self.refuse(count_tag, EncodeErrorKind::GroupOrder);
+                self.refuse(count_tag, EncodeErrorKind::BeforeEntry);
             }
         } else if self.position() == self.scope.start {
             self.refuse(count_tag, EncodeErrorKind::EmptyEntry);

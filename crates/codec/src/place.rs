@@ -20,14 +20,7 @@ pub enum Section {
 
 /// A field's tag and its place in the structure of its message, as a dictionary defines it.
 ///
-/// ```
-/// use fixbolt_codec::{Place, Section};
-///
-/// // PartyID, the first field of an entry of NoPartyIDs (453).
-/// let party_id = Place::new(448, Section::Body, 1).beginning_entry();
-/// assert_eq!((party_id.tag(), party_id.section(), party_id.depth()), (448, Section::Body, 1));
-/// assert!(party_id.begins_entry() && party_id.is_defined() && !party_id.counts_group());
-/// ```
+/// A message that an engine delivers has them ([`Message::places`](crate::Message::places)).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Place(u64);
 
@@ -45,9 +38,8 @@ impl Place {
     /// Returns the place of a field with this tag (0 if it has none) in this section, inside
     /// `depth` groups. A field that counts a group is outside that group. More than 255 groups
     /// count as 255.
-    #[must_use]
     #[inline]
-    pub const fn new(tag: u32, section: Section, depth: usize) -> Self {
+    pub(crate) const fn new(tag: u32, section: Section, depth: usize) -> Self {
         let depth = if depth < 255 { depth as u64 } else { 255 };
         Self(tag as u64 | depth << DEPTH_SHIFT | (section as u64) << SECTION_SHIFT)
     }
@@ -60,31 +52,27 @@ impl Place {
     }
 
     /// Returns the place of a field that begins an entry of its innermost group.
-    #[must_use]
     #[inline]
-    pub const fn beginning_entry(self) -> Self {
+    pub(crate) const fn beginning_entry(self) -> Self {
         Self(self.0 | BEGINS_ENTRY)
     }
 
     /// Returns the place of a field that counts the entries of a group after it.
-    #[must_use]
     #[inline]
-    pub const fn counting_group(self) -> Self {
+    pub(crate) const fn counting_group(self) -> Self {
         Self(self.0 | COUNTS_GROUP)
     }
 
     /// Returns the place of a field that the dictionary does not define here: it has none of its
     /// own, and section and depth are those of the fields around it.
-    #[must_use]
     #[inline]
-    pub const fn undefined(self) -> Self {
+    pub(crate) const fn undefined(self) -> Self {
         Self(self.0 | UNDEFINED)
     }
 
     /// Returns the place of a field whose tag occurs before it in the same scope.
-    #[must_use]
     #[inline]
-    pub const fn repeated(self) -> Self {
+    pub(crate) const fn repeated(self) -> Self {
         Self(self.0 | REPEATED)
     }
 

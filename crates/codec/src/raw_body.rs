@@ -16,7 +16,9 @@ use crate::short_value::copy_long;
 /// rest: an empty value is not valid in FIX, and one with SOH is read as several fields.
 ///
 /// ```
+/// use fixbolt_codec::plumbing::BodyPlumbing as _;
 /// use fixbolt_codec::{BodyWriter, Key, MsgType};
+///
 /// let mut memory = [0; 64];
 /// let mut copy = BodyWriter::new(MsgType::new(b"B"), &mut memory);
 /// copy.raw().field(Key::new(20001), b"3").field(Key::new(20002), b"a\x01b");

@@ -137,7 +137,8 @@ impl<'m> Scope<'m> {
 
     /// Returns the value of the first field with this tag that belongs to the scope.
     #[must_use]
-    pub fn get(&self, tag: Tag) -> Option<&'m [u8]> {
+    pub fn get(&self, tag: impl Into<Tag>) -> Option<&'m [u8]> {
+        let tag: Tag = tag.into();
         self.position(tag.number()).map(|at| self.message.value(at))
     }
 
@@ -146,7 +147,8 @@ impl<'m> Scope<'m> {
     /// or no such field counts a group.
     ///
     /// ```
-    /// use fixbolt_codec::{Frame, Framer, Index, Place, Section, Span, Tag};
+    /// use fixbolt_codec::plumbing::PlacePlumbing as _;
+    /// use fixbolt_codec::{Frame, Framer, Index, Place, Section, Span};
     ///
     /// let bytes = b"8=FIX.4.4\x019=28\x0135=D\x01453=2\x01448=A\x01448=B\x0158=x\x0110=090\x01";
     /// let Frame::Message(framed) = Framer::new(256).next(bytes) else { panic!("it is whole") };
@@ -165,13 +167,14 @@ impl<'m> Scope<'m> {
     /// ];
     /// let message = message.with_places(&places);
     ///
-    /// let parties = message.scope().group(Tag::new(453)).expect("453 counts a group");
-    /// let ids: Vec<_> = parties.map(|party| party.get(Tag::new(448)).unwrap()).collect();
+    /// let parties = message.scope().group(453).expect("453 counts a group");
+    /// let ids: Vec<_> = parties.map(|party| party.get(448).unwrap()).collect();
     /// assert_eq!(ids, [b"A", b"B"]);
-    /// assert_eq!(message.get(Tag::new(448)), None);
+    /// assert_eq!(message.get(448), None);
     /// ```
     #[must_use]
-    pub fn group(&self, count: Tag) -> Option<Entries<'m>> {
+    pub fn group(&self, count: impl Into<Tag>) -> Option<Entries<'m>> {
+        let count: Tag = count.into();
         self.group_at(self.position(count.number())?)
     }
 

@@ -14,21 +14,15 @@ use crate::soh::SOH;
 impl BodyWriter<'_> {
     /// Returns the value of the first field with this tag that is written, in a body with these
     /// data fields.
-    #[must_use]
-    pub fn written_value(&self, tag: Tag, data_fields: &DataFields) -> Option<&[u8]> {
+    pub(crate) fn written_value(&self, tag: Tag, data_fields: &DataFields) -> Option<&[u8]> {
         let mut fields = WrittenFields::with(self.written(), data_fields, self.dialect_data);
         let value = fields.find(|(n, _)| *n == tag.number())?.1;
         Some(&self.written()[value])
     }
 
-    /// Gives the field that has this key this value, in a body with these data fields. If there is
-    /// none, it is added: a field of the header after those of the header, any other at the end.
-    ///
-    /// What is refused is recorded as any mistake is: besides what [`BodyWriter::bytes`] refuses, a
-    /// field that the body has twice, as in entries of a group ([`EncodeErrorKind::Duplicate`]),
-    /// and a length field or data field, of which one does not go without the other
-    /// ([`EncodeErrorKind::DataLength`]).
-    pub fn set(&mut self, key: Key, value: &[u8], data_fields: &DataFields) {
+    /// Gives the field that has this key this value, in a body with these data fields, or adds it:
+    /// a field of the header after those of the header, any other at the end.
+    pub(crate) fn set(&mut self, key: Key, value: &[u8], data_fields: &DataFields) {
         if let Err(error) = self.finish() {
             return self.refuse(error.tag, error.kind);
         }
@@ -39,7 +33,7 @@ impl BodyWriter<'_> {
 
     /// Has each field that is written from here on compared with all that are in the body: also
     /// with those that were copied into it, which are not checked otherwise.
-    pub const fn compare_with_all(&mut self) {
+    pub(crate) const fn compare_with_all(&mut self) {
         self.scope.seen = [u8::MAX; 64];
         self.unchecked = true;
     }

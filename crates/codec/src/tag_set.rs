@@ -3,7 +3,7 @@
 use crate::body_writer::BodyWriter;
 use crate::number::Tag;
 
-/// A set of tags, for [`BodyWriter::may_contain`]. Tags below 512 are told apart from each other,
+/// A set of tags, for [`BodyPlumbing::may_contain`](crate::plumbing::BodyPlumbing::may_contain). Tags below 512 are told apart from each other,
 /// those above not always.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TagSet(pub(crate) [u8; 64]);
@@ -46,23 +46,8 @@ impl FromIterator<Tag> for TagSet {
 }
 
 impl BodyWriter<'_> {
-    /// Returns `false` if the body certainly has no field with one of these tags, in its groups
-    /// either. It searches nothing, so `true` may be wrong: other tags share the answer, and it is
-    /// the only one after [`BodyWriter::raw`].
-    ///
-    /// ```
-    /// use fixbolt_codec::{BodyWriter, Key, MsgType, Tag, TagSet};
-    ///
-    /// let passwords: TagSet = [554, 925].map(Tag::new).into_iter().collect();
-    /// let mut memory = [0; 64];
-    /// let mut request = BodyWriter::new(MsgType::new(b"BE"), &mut memory);
-    /// request.bytes(Key::new(553), b"desk");
-    /// assert!(!request.may_contain(&passwords));
-    /// request.bytes(Key::new(554), b"battery");
-    /// assert!(request.may_contain(&passwords));
-    /// ```
-    #[must_use]
-    pub fn may_contain(&self, tags: &TagSet) -> bool {
+    /// Returns `false` if the body certainly has no field with one of these tags.
+    pub(crate) fn may_contain(&self, tags: &TagSet) -> bool {
         let common =
             self.written.0.iter().zip(tags.0).fold(0, |common, (byte, wanted)| common | byte & wanted);
         // A value that was not checked may hold any field.

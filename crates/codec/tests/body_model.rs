@@ -1,6 +1,7 @@
 //! The body writer against a naive one: random fields, data and groups, right and wrong ones, in
 //! memory of any size, have the same bytes, or the same first mistake.
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{
     BodyWriter, DataKey, Decimal, EncodeErrorKind as Kind, Key, MsgType, OpenGroup, byte_sum,
 };
@@ -239,7 +240,7 @@ impl Model {
         }
         match self.groups.last() {
             Some(group) if group.entries == 0 && self.bytes.len() != group.first_entry => {
-                Err((group.count, Kind::GroupOrder))
+                Err((group.count, Kind::BeforeEntry))
             }
             Some(group) if group.entries > 0 && self.bytes.len() == group.entry => {
                 Err((group.count, Kind::EmptyEntry))

@@ -1,5 +1,6 @@
 //! The body writer: what it writes, and what it refuses.
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{
     Body, BodyWriter, Char, DataKey, Decimal, EncodeErrorKind, Key, MsgType, OpenGroup, Precision, Tag,
     ToField, UtcTimestamp, WideDecimal, byte_sum,
@@ -581,7 +582,7 @@ fn every_entry_of_a_group_has_a_field_and_every_field_after_the_count_is_in_an_e
             }
             w.end_group(group);
         });
-        assert_eq!(between, Some((453, EncodeErrorKind::GroupOrder)));
+        assert_eq!(between, Some((453, EncodeErrorKind::BeforeEntry)));
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod support;
 
+use fixbolt_codec::plumbing::{BodyPlumbing as _, PlacePlumbing as _};
 use fixbolt_codec::{
     Body, BodyWriter, DataFields, DataKey, EncodeError, EncodeErrorKind, Envelope, Frame, Framed, Framer,
     Index, Key, Memory, Message, Place, Section, SeqNum, Span, Stamp, Tag, Tier, byte_sum,

@@ -1,5 +1,6 @@
 //! Setting fields of a body that is written, against a model that writes it anew.
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{Body, BodyWriter, DataFields, DataKey, EncodeErrorKind, Key, MsgType, Tag, byte_sum};
 
 /// A generator of numbers (xorshift).

@@ -1,8 +1,9 @@
 //! Templates: what they write is what the ordinary writer writes, and what they refuse.
 
+use fixbolt_codec::plumbing::{BodyPlumbing as _, TagSet};
 use fixbolt_codec::{
     Body, BodySink, BodyWriter, DataKey, Decimal, EncodeError, EncodeErrorKind, Hole, Holes, Key, Memory,
-    MsgType, NewBody, Precision, Tag, TagSet, Template, ToField, UtcTimestamp, byte_sum,
+    MsgType, NewBody, Precision, Tag, Template, ToField, UtcTimestamp, byte_sum,
 };
 
 use EncodeErrorKind::{DataLength, Duplicate, Empty, HoleWidth, Missing, NoRoom, Soh};

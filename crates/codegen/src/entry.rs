@@ -44,7 +44,6 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     let [name, module] = plan.group_names(id);
     let shown = names::in_a_line(&group.name);
     let count = names::in_a_line(&plan.field(group.count_tag).name);
-    let delimiter = plan.dictionary.delimiter(id);
 
     line!(out, "/// An entry of {shown} in {count} ({}).", group.count_tag);
     line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
@@ -60,7 +59,7 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     );
     line!(
         out,
-        "    #[inline] pub fn get(&self, tag: codec::Tag) -> ::core::option::Option<&'m [u8]> {{ self.0.get(tag) }}"
+        "    #[inline] pub fn get(&self, tag: impl ::core::convert::Into<codec::Tag>) -> ::core::option::Option<&'m [u8]> {{ self.0.get(tag) }}"
     );
     member::print_getters(out, plan, &layout, "");
     line!(out, "}}");
@@ -76,9 +75,9 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
         Some(true) => "Required<'v>",
     };
     let (lives, anonymous, returned) = if borrowing == Some(true) {
-        ("<'e, 'b, 'v>", "<'_, 'b, '_>", "<'_, 'b, 'v>")
+        ("'e, 'b, 'v", "'_, 'b, '_", "'_, 'b, 'v")
     } else {
-        ("<'e, 'b>", "<'_, 'b>", "<'_, 'b>")
+        ("'e, 'b", "'_, 'b", "'_, 'b")
     };
     if borrowing.is_some() {
         let generics = if borrowing == Some(true) { "<'v>" } else { "" };
@@ -91,7 +90,7 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
             "    #[inline] fn put(&self, n: usize, to: &mut codec::BodyWriter<'_>) {{\n        match n {{"
         );
         for (n, placed) in fields.iter().enumerate() {
-            let key = format!("super::super::keys::{}", plan.key_name(placed.tag));
+            let key = format!("super::super::tags::{}", plan.key_name(placed.tag));
             let value = format!("self.{}", plan.method(placed.tag));
             let put = member::put(plan.kind(placed.tag), "to", &key, &value);
             let pattern = if n + 1 == fields.len() { "_".to_string() } else { n.to_string() };
@@ -101,8 +100,20 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     }
     line!(out, "/// Writes the entries of {shown}.");
     line!(out, "#[derive(Debug)]\n#[must_use = \"a group has entries\"]");
-    line!(out, "pub struct Entries<'g, 'b>(#[doc(hidden)] pub typed::GroupWriter<'g, 'b>);");
-    line!(out, "impl<'b> Entries<'_, 'b> {{");
+    line!(
+        out,
+        "pub struct Entries<'g, 'b, O = typed::AsWritten>(#[doc(hidden)] pub typed::GroupWriter<'g, 'b, O>);"
+    );
+    line!(out, "impl<'g, 'b> Entries<'g, 'b> {{");
+    line!(
+        out,
+        "    /// Returns a writer whose entries take their members in any order, and are sorted as they end."
+    );
+    line!(
+        out,
+        "    #[inline] pub fn unordered(self) -> Entries<'g, 'b, typed::Sorted> {{ Entries(self.0.unordered()) }}\n}}"
+    );
+    line!(out, "impl<'b, O: typed::Order> Entries<'_, 'b, O> {{");
     let (generic, argument, value) = match borrowing {
         None => ("", String::new(), "typed::NothingRequired"),
         Some(true) => ("<'v>", format!(", required: {required}"), "required"),
@@ -111,18 +122,22 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     line!(out, "    /// Begins the next entry.");
     line!(
         out,
-        "    #[inline] pub fn entry{generic}(&mut self{argument}) -> Writer{returned} {{ Writer(self.0.entry({value}, {delimiter}, &[{}])) }}\n}}",
+        "    #[inline] pub fn entry{generic}(&mut self{argument}) -> Writer<{returned}, O> {{ Writer(self.0.entry({value}, &[{}], &[{}])) }}\n}}",
+        layout.order().map(|tag| tag.to_string()).collect::<Vec<_>>().join(", "),
         member::required_groups(&layout)
     );
     line!(out, "/// Writes an entry, in the order of the group's members.");
-    line!(out, "#[derive(Debug)]\npub struct Writer{lives}(typed::EntryWriter<'e, 'b, {required}>);");
-    let writer = format!("Writer{anonymous}");
-    member::print_put(out, &writer);
-    line!(out, "impl<'b> Writer{anonymous} {{");
+    line!(
+        out,
+        "#[derive(Debug)]\npub struct Writer<{lives}, O: typed::Order = typed::AsWritten>(typed::EntryWriter<'e, 'b, {required}, O>);"
+    );
+    let (generics, writer) = ("impl<'b, O: typed::Order>", format!("Writer<{anonymous}, O>"));
+    member::print_put(out, generics, &writer);
+    line!(out, "{generics} {writer} {{");
     member::print_setters(out, plan, &layout, ROOT);
     line!(out, "    /// Returns the writer of the body, for fields that the dictionary does not know.");
     line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}\n}}");
-    member::print_component_impls(out, plan, &layout, "impl<'b>", true, &writer);
+    member::print_component_impls(out, plan, &layout, generics, true, &writer);
     line!(out, "}}");
 }
 

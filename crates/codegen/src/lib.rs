@@ -257,13 +257,19 @@ pub fn generate_together(
         sorted.print(out, ItemModule::Fields);
         alias::print_code_sets(out, &plan);
         line!(out, "}}");
-        member::print_keys(out, &plan, &sorted.words_behind("keys::"));
+        line!(
+            out,
+            "/// The tag of each field: it is read with it (`get`), and written (`bytes` and `field` of a `BodyWriter`).\npub mod tags {{"
+        );
+        line!(out, "#[allow(unused_imports)] use super::codec::Key;");
+        sorted.print(out, ItemModule::Tags);
+        line!(out, "}}");
         line!(
             out,
             "/// Members that several messages and groups share: one trait of getters and one of setters per component."
         );
         line!(out, "pub mod components {{");
-        line!(out, "#[allow(unused_imports)] use super::{{codec, fields, groups, keys, typed}};");
+        line!(out, "#[allow(unused_imports)] use super::{{codec, fields, groups, tags, typed}};");
         sorted.print(out, ItemModule::Components);
         line!(out, "}}");
         member::print_prelude(out, &plan);
@@ -285,6 +291,7 @@ pub fn generate_together(
 /// Returns everything of a version that another one may have as well.
 fn items(plan: &Plan<'_>) -> Vec<Item> {
     let mut items: Vec<Item> = codes::items(plan).collect();
+    items.extend(member::tag_items(plan));
     items.extend(member::component_items(plan));
     items.extend(entry::items(plan));
     items.extend(message::header_items(plan));

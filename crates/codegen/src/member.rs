@@ -1,8 +1,6 @@
 //! Prints members: getters, setters, fields of a `Required` struct, and the components that share
 //! them.
 
-use std::collections::HashSet;
-
 use fixbolt_dictionary::{ComponentId, Member};
 
 use crate::kind::{Holds, Kind};
@@ -22,16 +20,19 @@ pub(crate) struct Site<'s> {
     pub(crate) root: &'s str,
 }
 
-/// Prints module `keys`: each tag that is written, as a constant.
-pub(crate) fn print_keys(out: &mut String, plan: &Plan<'_>, used: &HashSet<&str>) {
-    line!(out, "mod keys {{\nuse super::codec::Key;");
-    for field in plan.dictionary.fields() {
-        let name = plan.key_name(field.tag);
-        if used.contains(name.as_str()) {
-            line!(out, "pub(super) const {name}: Key = Key::new({});", field.tag);
+/// Returns the items of module `tags`: the tag of each field, as a constant.
+pub(crate) fn tag_items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
+    plan.dictionary.fields().iter().map(|field| {
+        let (name, tag) = (plan.key_name(field.tag), field.tag);
+        let shown = names::in_a_line(&field.name);
+        Item {
+            place: ItemModule::Tags,
+            document: format!("/// {shown} ({tag}).\n"),
+            text: format!("pub const {name}: Key = Key::new({tag});\n"),
+            names: vec![name],
+            meaning: String::new(),
         }
-    }
-    line!(out, "}}");
+    })
 }
 
 /// Returns the items of module `components`: for each one a trait with getters and one with
@@ -203,8 +204,8 @@ pub(crate) fn print_setters(out: &mut String, plan: &Plan<'_>, layout: &Layout, 
 }
 
 /// Prints `Put` for a writer around one of the library.
-pub(crate) fn print_put(out: &mut String, of: &str) {
-    line!(out, "impl<'b> typed::Put<'b> for {of} {{");
+pub(crate) fn print_put(out: &mut String, generics: &str, of: &str) {
+    line!(out, "{generics} typed::Put<'b> for {of} {{");
     for place in ["at", "outside"] {
         line!(
             out,
@@ -261,7 +262,7 @@ fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, site: &Site<
     let Site { visibility, root, .. } = site;
     let tag = member.tag;
     let ordinal = (site.ordinal)(member.ordinal);
-    let key = format!("{root}keys::{}", plan.key_name(tag));
+    let key = format!("{root}tags::{}", plan.key_name(tag));
     if let Some(group) = member.group {
         let name = names::in_a_line(&plan.dictionary.group(group).name);
         let entries = format!("{root}groups::{}::Entries", plan.group_names(group)[1]);

@@ -101,7 +101,7 @@ fn print_part(plan: &Plan<'_>, name: &str, layout: &Layout) -> String {
     );
     line!(
         out,
-        "    #[inline] pub fn get(&self, tag: codec::Tag) -> ::core::option::Option<&'m [u8]> {{ self.0.get(tag) }}"
+        "    #[inline] pub fn get(&self, tag: impl ::core::convert::Into<codec::Tag>) -> ::core::option::Option<&'m [u8]> {{ self.0.get(tag) }}"
     );
     member::print_getters(out, plan, layout, "");
     line!(out, "}}");
@@ -115,7 +115,7 @@ fn print_header_writer(plan: &Plan<'_>) -> String {
     let layout = plan.layout(&plan.application_header(), None);
     line!(out, "/// Writes the header fields that belong to the application; see [`with_header`].");
     line!(out, "#[derive(Debug)]\npub struct HeaderWriter<'h, 'b>(typed::MessageWriter<'h, 'b>);");
-    member::print_put(out, "HeaderWriter<'_, 'b>");
+    member::print_put(out, "impl<'b>", "HeaderWriter<'_, 'b>");
     line!(out, "impl<'b> HeaderWriter<'_, 'b> {{");
     member::print_setters(out, plan, &layout, "");
     line!(out, "}}");
@@ -182,7 +182,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     );
     line!(
         out,
-        "    #[inline] pub fn get(&self, tag: codec::Tag) -> ::core::option::Option<&'m [u8]> {{ self.0.get(tag) }}"
+        "    #[inline] pub fn get(&self, tag: impl ::core::convert::Into<codec::Tag>) -> ::core::option::Option<&'m [u8]> {{ self.0.get(tag) }}"
     );
     if plan.has_header() {
         line!(
@@ -209,7 +209,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     };
     line!(out, "/// Writes the optional fields, in any order{but}.");
     line!(out, "#[derive(Debug)]\npub struct Writer<'w, 'b>(typed::MessageWriter<'w, 'b>);");
-    member::print_put(out, "Writer<'_, 'b>");
+    member::print_put(out, "impl<'b>", "Writer<'_, 'b>");
     line!(out, "impl<'w, 'b> Writer<'w, 'b> {{");
     let argument = match borrowing {
         None => "",
@@ -224,7 +224,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     if borrowing.is_some() {
         line!(out, "        let body = writer.body();");
         for placed in layout.required_fields().filter(|placed| !plan.is_length(placed.tag)) {
-            let key = format!("super::keys::{}", plan.key_name(placed.tag));
+            let key = format!("super::tags::{}", plan.key_name(placed.tag));
             let value = format!("required.{}", plan.method(placed.tag));
             let put = member::put(plan.kind(placed.tag), "body", &key, &value);
             line!(out, "        {put};");

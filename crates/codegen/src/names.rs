@@ -118,9 +118,9 @@ const OWN_MODULES: [&str; 10] = [
     "dispatch",
     "fields",
     "groups",
-    "keys",
     "other",
     "prelude",
+    "tags",
     "typed",
     "with_header",
 ];
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(constant("3DInternet"), "_3D_INTERNET");
         assert_eq!(view("AnyMessage"), "AnyMessage_");
         assert_eq!(submodule("Fields"), "fields_");
-        assert_eq!(submodule("Keys"), "keys_");
+        assert_eq!(submodule("Tags"), "tags_");
         assert_eq!(value_suffix("1/32"), "12F32");
         assert_eq!(module("FIX.4.4-Paint"), "fix_4_4_paint");
         assert_eq!(module("2venue"), "_2venue");

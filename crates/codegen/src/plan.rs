@@ -74,6 +74,13 @@ impl Layout {
         self.all.iter().filter_map(|member| member.group)
     }
 
+    /// The tags of all members in the order in which they stand.
+    pub(crate) fn order(&self) -> impl Iterator<Item = u32> {
+        let mut members: Vec<&Placed> = self.all.iter().collect();
+        members.sort_by_key(|member| member.ordinal);
+        members.into_iter().map(|member| member.tag)
+    }
+
     /// Ordinal and count tag of the required groups.
     pub(crate) fn required_groups(&self) -> Vec<(u16, u32)> {
         let required = self.all.iter().filter(|member| member.required && member.group.is_some());

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 pub(crate) enum ItemModule {
     Root,
     Fields,
+    Tags,
     Components,
     Groups,
 }
@@ -23,6 +24,7 @@ impl ItemModule {
         match self {
             ItemModule::Root => "",
             ItemModule::Fields => "fields",
+            ItemModule::Tags => "tags",
             ItemModule::Components => "components",
             ItemModule::Groups => "groups",
         }
@@ -177,11 +179,6 @@ impl Sorted {
             out.push_str(&item.document);
             out.push_str(&item.text);
         }
-    }
-
-    /// Returns whether one of the printed items contains the word.
-    pub(crate) fn words_behind(&self, prefix: &str) -> std::collections::HashSet<&str> {
-        self.printed.iter().flat_map(|item| words_behind(&item.text, prefix)).collect()
     }
 }
 

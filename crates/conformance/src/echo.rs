@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
 use fixbolt_session::store::SessionKey;
 use fixbolt_session::{Application, Delivery, Event, Failure, LogonDecision, Turn};

@@ -11,7 +11,6 @@
 mod desk;
 
 use fixbolt::Engine;
-use fixbolt::codec::{MsgType, Place, Section};
 use fixbolt::prelude::*;
 
 /// Passes each message on to the session on the other side.
@@ -28,15 +27,8 @@ impl Application for Router {
             let reason = BusinessRejectCode::DELIVER_TO_FIRM_NOT_AVAILABLE_AT_THIS_TIME;
             return Ok(Delivery::BusinessReject(BusinessReject::new(reason)));
         };
-        let mut copy = other.draft(MsgType::new(message.msg_type()));
-        // The fields of the body, groups and all, as they came; the header is the other session's.
-        let places: &[Place] = message.places().unwrap_or_default();
-        for (field, place) in message.fields().zip(places) {
-            if let (Some(tag), Section::Body) = (field.tag, place.section()) {
-                copy.writer().raw().field(Key::of(tag), field.value);
-            }
-        }
-        copy.send()?;
+        // The body as it came, groups and all; the header is the other session's.
+        message.forward(other, &[], |_| ())?;
         Ok(Delivery::Done)
     }
 }

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use fixbolt_codec::TagSet;
+use fixbolt_codec::plumbing::TagSet;
 use fixbolt_session::{CodecClock, SessionId, SessionKey, StatusCell, Ticket};
 
 use crate::pages::Pages;

@@ -6,6 +6,7 @@ use core::time::Duration;
 use std::sync::Arc;
 use std::time::Instant;
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{Body, BodySink, BodyWriter, EncodeError, MsgType, NewBody};
 use fixbolt_session::{Mono, SessionId, Ticket};
 

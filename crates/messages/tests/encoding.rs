@@ -1,6 +1,7 @@
 //! Encoded fields are read as MessageEncoding in the header says, and written so that they can be
 //! read back.
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{
     BodyWriter, DataKey, EncodeErrorKind, Envelope, Frame, Framer, Index, Key, Message, MsgType, SeqNum,
     Span, Stamp, Tag,

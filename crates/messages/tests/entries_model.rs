@@ -1,11 +1,13 @@
 //! The typed writers of groups against a naive one: random legs, with their members in any order
 //! and groups within them, in memory of any size, have the same bytes, or the same first mistake.
+//! So do legs of which the writer sorts the members.
 
-use fixbolt_messages::codec::{EncodeErrorKind as Kind, Memory};
+use fixbolt_messages::codec::{EncodeErrorKind as Kind, Memory, Tag};
 use fixbolt_messages::fix44::QuoteStatusRequest;
 use fixbolt_messages::fix44::fields::SecurityIDSource;
 use fixbolt_messages::fix44::groups::{instrmt_leg_grp, leg_sec_alt_id_grp};
 use fixbolt_messages::fix44::prelude::*;
+use fixbolt_messages::typed::Order;
 
 /// A member of a leg after LegSymbol (600).
 #[derive(Clone, Debug)]
@@ -16,6 +18,19 @@ enum Member {
     AltIds(Vec<(String, bool)>),
     Product(i64),
     CfiCode(String),
+}
+
+impl Member {
+    /// Its place among the members, and its tag.
+    fn place(&self) -> (u32, u32) {
+        match self {
+            Self::Suffix(_) => (2, 601),
+            Self::Id(_) => (3, 602),
+            Self::AltIds(_) => (5, 604),
+            Self::Product(_) => (6, 607),
+            Self::CfiCode(_) => (7, 608),
+        }
+    }
 }
 
 type Refused = (u32, Kind);
@@ -58,6 +73,8 @@ fn leg(random: &mut fastrand::Rng) -> (String, Vec<Member>) {
 struct Model {
     bytes: String,
     room: usize,
+    /// Whether the members of legs may have any order, and are sorted.
+    sorts: bool,
 }
 
 impl Model {
@@ -98,21 +115,19 @@ impl Model {
     }
 
     fn leg(&mut self, (symbol, members): &(String, Vec<Member>)) -> Result<(), Refused> {
-        self.field(600, symbol)?;
-        let (mut last, mut has): (u32, Vec<u32>) = (0, Vec::new());
+        let start = self.bytes.len();
+        if !self.sorts {
+            self.field(600, symbol)?;
+        }
+        // Place, tag and bytes of each member that has left some.
+        let mut written: Vec<(u32, u32, String)> = Vec::new();
         for member in members {
-            let (place, tag) = match member {
-                Member::Suffix(_) => (2, 601),
-                Member::Id(_) => (3, 602),
-                Member::AltIds(_) => (5, 604),
-                Member::Product(_) => (6, 607),
-                Member::CfiCode(_) => (7, 608),
-            };
-            if place < last {
-                return Err((tag, Kind::GroupOrder));
+            let (place, tag) = member.place();
+            if let Some((_, later, _)) = written.iter().find(|(other, ..)| !self.sorts && *other > place) {
+                let (before, group) = (Tag::new(*later), Tag::new(555));
+                return Err((tag, Kind::GroupOrder { before, group }));
             }
-            last = place;
-            if has.contains(&tag) {
+            if written.iter().any(|(_, other, _)| *other == tag) {
                 return Err((tag, Kind::Duplicate));
             }
             let before = self.bytes.len();
@@ -125,40 +140,54 @@ impl Model {
                 })?,
             }
             if self.bytes.len() > before {
-                has.push(tag);
+                written.push((place, tag, self.bytes[before..].to_owned()));
             }
+        }
+        if self.sorts {
+            self.field(600, symbol)?;
+            let first = format!("600={symbol}\x01");
+            self.bytes.truncate(start);
+            self.bytes += &first;
+            written.sort_by_key(|(place, ..)| *place);
+            written.iter().for_each(|(.., bytes)| self.bytes += bytes);
         }
         Ok(())
     }
 }
 
-fn written(legs: &[(String, Vec<Member>)], room: usize) -> Result<String, Refused> {
-    let mut memory = vec![0; room];
-    let sent = QuoteStatusRequest::send(Memory(&mut memory), |request| {
-        request.symbol("IBM");
-        let mut group = request.legs();
-        for (symbol, members) in legs {
-            let mut leg = group.entry(instrmt_leg_grp::Required { leg_symbol: symbol.as_bytes() });
-            for member in members {
-                match member {
-                    Member::Suffix(text) => _ = leg.leg_symbol_sfx(text),
-                    Member::Id(text) => _ = leg.leg_security_id(text),
-                    Member::Product(number) => _ = leg.leg_product(*number),
-                    Member::CfiCode(text) => _ = leg.leg_cfi_code(text),
-                    Member::AltIds(ids) => {
-                        let mut group = leg.leg_security_alt_id();
-                        for (id, source) in ids {
-                            let required =
-                                leg_sec_alt_id_grp::Required { leg_security_alt_id: id.as_bytes() };
-                            let mut entry = group.entry(required);
-                            if *source {
-                                let source = SecurityIDSource::from_value(b"4");
-                                entry.leg_security_alt_id_source(source);
-                            }
+/// Writes legs, whose members are sorted or not.
+fn write_legs<O: Order>(mut group: instrmt_leg_grp::Entries<'_, '_, O>, legs: &[(String, Vec<Member>)]) {
+    for (symbol, members) in legs {
+        let mut leg = group.entry(instrmt_leg_grp::Required { leg_symbol: symbol.as_bytes() });
+        for member in members {
+            match member {
+                Member::Suffix(text) => _ = leg.leg_symbol_sfx(text),
+                Member::Id(text) => _ = leg.leg_security_id(text),
+                Member::Product(number) => _ = leg.leg_product(*number),
+                Member::CfiCode(text) => _ = leg.leg_cfi_code(text),
+                Member::AltIds(ids) => {
+                    let mut group = leg.leg_security_alt_id();
+                    for (id, source) in ids {
+                        let required = leg_sec_alt_id_grp::Required { leg_security_alt_id: id.as_bytes() };
+                        let mut entry = group.entry(required);
+                        if *source {
+                            let source = SecurityIDSource::from_value(b"4");
+                            entry.leg_security_alt_id_source(source);
                         }
                     }
                 }
             }
+        }
+    }
+}
+
+fn written(legs: &[(String, Vec<Member>)], room: usize, sorts: bool) -> Result<String, Refused> {
+    let mut memory = vec![0; room];
+    let sent = QuoteStatusRequest::send(Memory(&mut memory), |request| {
+        request.symbol("IBM");
+        match sorts {
+            true => write_legs(request.legs().unordered(), legs),
+            false => write_legs(request.legs(), legs),
         }
         request.quote_status_req_id("after");
     });
@@ -169,23 +198,24 @@ fn written(legs: &[(String, Vec<Member>)], room: usize) -> Result<String, Refuse
 #[test]
 fn random_entries_are_those_of_a_naive_writer_or_have_its_first_mistake() {
     let mut random = fastrand::Rng::with_seed(43);
-    let (mut right, mut kinds) = (0, std::collections::BTreeSet::new());
-    for n in 0..10_000 {
+    let (mut right, mut kinds) = ([0, 0], std::collections::HashSet::new());
+    for n in 0..20_000 {
+        let sorts = n % 2 == 1;
         let legs: Vec<_> =
             (0..random.choice([0, 1, 2, 3, 10]).unwrap_or(0)).map(|_| leg(&mut random)).collect();
         let room = if random.bool() { random.usize(..400) } else { 8_000 };
-        let mut model = Model { bytes: String::new(), room };
+        let mut model = Model { bytes: String::new(), room, sorts };
         let expected = model
             .field(55, "IBM")
             .and_then(|()| model.group(555, &legs, Model::leg))
             .and_then(|()| model.field(649, "after"))
             .map(|()| model.bytes);
-        assert_eq!(written(&legs, room), expected, "{n}: {room} bytes for {legs:?}");
+        assert_eq!(written(&legs, room, sorts), expected, "{n}: {room} bytes for {legs:?}");
         match expected {
-            Ok(_) => right += 1,
-            Err((_, kind)) => _ = kinds.insert(format!("{kind:?}")),
+            Ok(_) => right[usize::from(sorts)] += 1,
+            Err((_, kind)) => _ = kinds.insert(std::mem::discriminant(&kind)),
         }
     }
-    assert!(right > 2_000, "{right} messages are right");
+    assert!(right.iter().all(|right| *right > 2_000), "{right:?} messages are right");
     assert_eq!(kinds.len(), 4, "{kinds:?}");
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use fixbolt_messages::codec::{EncodeError, EncodeErrorKind, Key, Memory, MsgType, Tag};
+use fixbolt_messages::codec::{BodyWriter, EncodeError, EncodeErrorKind, Key, Memory, MsgType, Tag};
 use fixbolt_messages::fix44::fields::{MDEntryType, SecurityIDSource, Side, SubscriptionRequestType};
 use fixbolt_messages::fix44::groups::{
     instrmt_leg_grp, instrmt_md_req_grp, leg_sec_alt_id_grp, list_ord_grp, md_req_grp, quot_entry_grp,
@@ -15,7 +15,7 @@ use fixbolt_messages::fix44::{
 };
 use fixbolt_messages::fix50sp2::fields::StreamAsgnReqType;
 use fixbolt_messages::fix50sp2::{self, StreamAssignmentRequest, stream_assignment_request};
-use fixbolt_messages::typed::{FieldError, FieldErrorKind};
+use fixbolt_messages::typed::{FieldError, FieldErrorKind, Sorted};
 
 use support::{received, shown, text, written};
 
@@ -133,8 +133,10 @@ fn leg_error(write: impl FnOnce(&mut instrmt_leg_grp::Writer<'_, '_, '_>)) -> Op
 
 #[test]
 fn a_component_inside_an_entry_keeps_the_groups_order() {
+    let before =
+        |before, group| EncodeErrorKind::GroupOrder { before: Tag::new(before), group: Tag::new(group) };
     let wrong = leg_error(|leg| _ = leg.leg_cfi_code("x").leg_symbol_sfx("WI"));
-    assert_eq!(wrong, Some((601, EncodeErrorKind::GroupOrder)));
+    assert_eq!(wrong, Some((601, before(608, 555))));
     assert_eq!(leg_error(|leg| _ = leg.leg_symbol_sfx("WI").leg_cfi_code("x")), None);
 }
 
@@ -359,7 +361,7 @@ fn a_field_that_the_dictionary_does_not_know_cannot_begin_an_entry() {
     };
     assert_eq!(sent(true), Ok("1497=R|1498=1|1499=1|453=1|448=P|9001=x|".to_string()));
     // The entry would begin with 9001, and the counterparty would not find it.
-    assert_eq!(sent(false), Err((453, EncodeErrorKind::GroupOrder)));
+    assert_eq!(sent(false), Err((453, EncodeErrorKind::EntryStart { group: Tag::new(1499) })));
 }
 
 #[test]
@@ -389,4 +391,77 @@ fn a_view_is_shown_as_the_text_of_its_fields_without_secrets() {
         assert_eq!(format!("{first:?}"), "Parties(448=A|447=D|)");
         assert_eq!(format!("{parties:?}"), "Group { left: 1, fields: 448=B|447=D| }");
     });
+}
+
+#[test]
+fn an_unordered_entry_is_sorted_with_the_groups_in_it_and_what_the_dictionary_does_not_know_is_last() {
+    let body = |write: &dyn Fn(&mut instrmt_leg_grp::Entries<'_, '_, Sorted>)| {
+        let mut memory = [0; 512];
+        let sent = QuoteStatusRequest::send(Memory(&mut memory), |request| {
+            write(&mut request.legs().unordered());
+            request.symbol("IBM");
+        });
+        sent.map(|body| shown(&body)).map_err(kind_of)
+    };
+    let sorted = body(&|legs| {
+        let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol: b"A" });
+        leg.leg_cfi_code("OCAXXX");
+        leg.body().bytes(Key::new(9001), b"x");
+        // A group without entries leaves nothing.
+        _ = leg.leg_security_alt_id();
+        leg.body().bytes(Key::new(9002), b"y");
+        leg.leg_symbol_sfx("WI");
+        drop(leg);
+        let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol: b"B" });
+        leg.leg_product(3);
+        let mut ids = leg.leg_security_alt_id();
+        for id in [b"1", b"2"] {
+            ids.entry(leg_sec_alt_id_grp::Required { leg_security_alt_id: id });
+        }
+        leg.leg_security_id("C");
+    });
+    let expected = "555=2|600=A|601=WI|608=OCAXXX|9001=x|9002=y|600=B|602=C|604=2|605=1|605=2|607=3|55=IBM|";
+    assert_eq!(sorted, Ok(expected.to_string()));
+    let twice = body(&|legs| {
+        let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol: b"A" });
+        leg.leg_cfi_code("x").leg_symbol_sfx("WI").leg_cfi_code("y");
+    });
+    assert_eq!(twice, Err((608, EncodeErrorKind::Duplicate)));
+    let many = body(&|legs| {
+        let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol: b"A" });
+        for _ in 0..160 {
+            _ = leg.leg_security_alt_id();
+            leg.body();
+        }
+    });
+    assert_eq!(many, Err((555, EncodeErrorKind::NoRoom)));
+    let elsewhere = body(&|legs| {
+        let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol: b"A" });
+        leg.leg_cfi_code("x");
+        *leg.body() = BodyWriter::new(MsgType::new(b"a"), Vec::leak(vec![0; 300]));
+        leg.leg_symbol_sfx("WI");
+    });
+    assert!(elsewhere.is_err(), "{elsewhere:?}");
+}
+
+#[test]
+fn an_unordered_entry_needs_its_first_field() {
+    let sent = |has_parties: bool| {
+        let mut memory = [0; 512];
+        let required = stream_assignment_request::Required {
+            stream_asgn_req_id: b"R",
+            stream_asgn_req_type: StreamAsgnReqType::STREAM_ASSIGNMENT_FOR_NEW_CUSTOMER,
+        };
+        let sent = StreamAssignmentRequest::send(Memory(&mut memory), required, |request| {
+            let mut entries = request.asgn_reqs().unordered();
+            let mut entry = entries.entry();
+            entry.body().bytes(Key::new(9001), b"x");
+            if has_parties {
+                entry.party_ids().entry(fix50sp2::groups::parties::Required { party_id: b"P" });
+            }
+        });
+        sent.map(|body| shown(&body)).map_err(kind_of)
+    };
+    assert_eq!(sent(true), Ok("1497=R|1498=1|1499=1|453=1|448=P|9001=x|".to_string()));
+    assert_eq!(sent(false), Err((453, EncodeErrorKind::EntryStart { group: Tag::new(1499) })));
 }

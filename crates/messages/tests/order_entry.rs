@@ -13,7 +13,7 @@ use fixbolt_messages::fix44::fields::{
 };
 use fixbolt_messages::fix44::groups::{parties, pre_alloc_grp, ptys_sub_grp};
 use fixbolt_messages::fix44::prelude::*;
-use fixbolt_messages::fix44::{ExecutionReport, NewOrderSingle, execution_report, new_order_single};
+use fixbolt_messages::fix44::{ExecutionReport, NewOrderSingle, execution_report, new_order_single, tags};
 use fixbolt_messages::typed::{FieldError, FieldErrorKind, WrongMessage};
 
 use support::{shown, text, written};
@@ -254,7 +254,10 @@ fn a_member_out_of_its_groups_order_is_refused() {
         let mut party = parties.entry(parties::Required { party_id: b"A" });
         party.party_role(PartyRole::EXECUTING_FIRM).party_id_source(PartyIDSource::BIC);
     });
-    assert_eq!(wrong, Some((447, EncodeErrorKind::GroupOrder)));
+    let before_role = EncodeErrorKind::GroupOrder { before: tags::PARTY_ROLE.tag(), group: Tag::new(453) };
+    assert_eq!(wrong, Some((447, before_role)));
+    let told = EncodeError::new(Tag::new(447), before_role).to_string();
+    assert_eq!(told, "field 447 must stand before field 452 in an entry of group 453");
     let twice = error_of(|order| {
         let mut parties = order.party_ids();
         let mut party = parties.entry(parties::Required { party_id: b"A" });

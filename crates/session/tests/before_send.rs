@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{
     Body, BodySink as _, DataKey, EncodeError, EncodeErrorKind, Framed, Index, Key, MsgType, NewBody as _,
     SeqNum, Span, Tag, byte_sum,

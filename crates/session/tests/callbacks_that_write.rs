@@ -4,6 +4,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, MsgType, NewBody, SeqNum, Tag};
 use fixbolt_conformance::testing::{App, Side, kinds, order, settings, settings_of};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::OnceLock;
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{Body, BodySink, DataKey, Key, MsgType, NewBody, Tag, Version, byte_sum};
 use fixbolt_conformance::testing::{Side, kinds};
 use fixbolt_dictionary::{

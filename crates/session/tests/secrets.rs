@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, LazyLock, Mutex};
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{
     BodySink, BodyWriter, DataKey, Frame, Framer, Index, Key, MsgType, NewBody, Redacted, Secrets, SeqNum,
     Span, byte_sum, is_secret,

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{
     BodySink, BodyWriter, EncodeError, EncodeErrorKind, Envelope, Frame, Framer, Index, Message, MsgType,
     NewBody, Precision, SecondCache, SeqNum, Stamp, Tag,

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::ops::{ControlFlow, Range};
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{Index, Key, Message, MsgType, Precision, SeqNum, Span};
 use fixbolt_dictionary::{Policy, RefTag, Validator, fix44};
 use fixbolt_workloads::wire::{Encoder, read};

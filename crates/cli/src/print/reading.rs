@@ -7,6 +7,7 @@
 use std::ops::{ControlFlow, Range};
 
 use fixbolt_cli::output::shown;
+use fixbolt_codec::plumbing::PlacePlumbing as _;
 use fixbolt_codec::{
     DataFields, Fault, FaultKind, Framed, Index, IndexError, Message, Place, Secrets, Section, Span, Version,
     is_secret,

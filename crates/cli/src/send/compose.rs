@@ -7,6 +7,7 @@
 
 use std::ops::ControlFlow;
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{Index, Key, MsgType, Precision, SeqNum, Span, Tag, UtcTimestamp};
 use fixbolt_dictionary::{
     Action, Check, DataType, Dictionary, FieldDef, FlatMember, Member, Policy, RefTag, Validator, Version,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{Body, BodySink, Frame, Framer, Message, MsgType, NewBody, Tag, Version, byte_sum};
 use fixbolt_conformance::testing::Side;
 use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Validator, shipped};

@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 
+use fixbolt_codec::plumbing::PlacePlumbing as _;
 use fixbolt_codec::{DataFields, FaultKind, FromField, Message, NumInGroup, Place, Section};
 
 use super::entry_order::{EntryOrder, ExpectedOrder};

@@ -142,7 +142,8 @@ fn send_from(
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use fixbolt_codec::{MsgType, TagSet};
+    use fixbolt_codec::MsgType;
+    use fixbolt_codec::plumbing::TagSet;
     use fixbolt_session::{SessionId, StatusCell};
 
     use super::*;

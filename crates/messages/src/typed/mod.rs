@@ -17,6 +17,6 @@ pub use fixbolt_codec::{FieldError, FieldErrorKind, WrongMessage, WrongVersion};
 pub use group::{Group, GroupShape, Tags};
 pub use view::{Entry, Fields, Outside, View, check_version};
 pub use write::{
-    EntryWriter, GroupWriter, MessageWriter, NothingRequired, Outcome, Put, Required, WithHeader, put_codes,
-    send,
+    AsWritten, EntryWriter, GroupWriter, MessageWriter, NothingRequired, Order, Outcome, Put, Required,
+    Sorted, WithHeader, put_codes, send,
 };

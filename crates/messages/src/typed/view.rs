@@ -147,7 +147,7 @@ impl<'m> Fields<'m> {
 
     /// Returns the value of the first field with this tag.
     #[must_use]
-    pub fn get(&self, tag: Tag) -> Option<&'m [u8]> {
+    pub fn get(&self, tag: impl Into<Tag>) -> Option<&'m [u8]> {
         self.scope.get(tag)
     }
 

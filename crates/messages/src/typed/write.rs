@@ -3,6 +3,10 @@
 //! A mistake does not stop the writing. It is recorded, and the message is refused because of the
 //! first one.
 
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+use fixbolt_codec::plumbing::{BodyPlumbing as _, Members};
 use fixbolt_codec::{BodySink, BodyWriter, EncodeErrorKind, Key, MsgType, NewBody, OpenGroup, Tag};
 
 use super::code::Code;
@@ -135,7 +139,7 @@ impl<'b> Put<'b> for MessageWriter<'_, 'b> {
     fn outside(&mut self, _: u16, key: Key) -> &mut BodyWriter<'b> {
         self.groups.end(self.body);
         if self.groups.any {
-            self.body.refuse(key.tag(), EncodeErrorKind::GroupOrder);
+            self.body.refuse(key.tag(), EncodeErrorKind::AfterGroup);
         }
         self.body
     }
@@ -200,7 +204,7 @@ impl<'b> Groups<'b> {
     ) -> GroupWriter<'g, 'b> {
         let group = body.group(count);
         let open = Open { ordinal, entries: Entries::None, group };
-        GroupWriter { body, open: self.open.insert(open) }
+        GroupWriter { body, open: self.open.insert(open), order: PhantomData }
     }
 
     /// Ends the open group, if there is one. Returns its ordinal if it has no entries.
@@ -248,27 +252,64 @@ impl Open<'_> {
 /// ends itself; then its entries are counted.
 #[derive(Debug)]
 #[must_use = "a group has entries"]
-pub struct GroupWriter<'g, 'b> {
+pub struct GroupWriter<'g, 'b, O = AsWritten> {
     body: &'g mut BodyWriter<'b>,
     open: &'g mut Open<'b>,
+    order: PhantomData<O>,
 }
 
-impl<'b> GroupWriter<'_, 'b> {
+impl<'g, 'b> GroupWriter<'g, 'b> {
+    /// Returns a writer whose entries are sorted.
+    #[inline]
+    pub const fn unordered(self) -> GroupWriter<'g, 'b, Sorted> {
+        GroupWriter { body: self.body, open: self.open, order: PhantomData }
+    }
+}
+
+impl<'b, O: Order> GroupWriter<'_, 'b, O> {
     /// Begins the next entry with its required members: fields, and groups by ordinal and count
-    /// tag. `delimiter` is the tag of its first field.
+    /// tag. `members` are the tags of all members in their order.
     #[inline]
     pub fn entry<R: Required>(
         &mut self,
         required: R,
-        delimiter: u32,
+        members: &'static [u32],
         groups: &'static [(u16, u32)],
-    ) -> EntryWriter<'_, 'b, R> {
+    ) -> EntryWriter<'_, 'b, R, O> {
         self.open.refuse_unended(self.body);
         self.body.entry(&mut self.open.group);
         self.open.entries = Entries::Begun;
         let entries = &mut self.open.entries;
-        let groups = Groups::new(groups);
-        EntryWriter { body: self.body, entries, required, delimiter, put: 0, first: 0, last: 0, groups }
+        let (groups, order) = (Groups::new(groups), O::default());
+        EntryWriter { body: self.body, entries, required, members, put: 0, first: 0, last: 0, groups, order }
+    }
+}
+
+/// The order in which the members of an entry are written.
+pub trait Order: Default + Debug {
+    /// Where the members begin, if they are sorted.
+    fn members(&mut self) -> Option<&mut Members>;
+}
+
+/// The members of an entry are written in their order, and refused in any other.
+#[derive(Debug, Default)]
+pub struct AsWritten;
+
+impl Order for AsWritten {
+    #[inline]
+    fn members(&mut self) -> Option<&mut Members> {
+        None
+    }
+}
+
+/// The members of an entry are written in any order, and sorted when it ends.
+#[derive(Debug, Default)]
+pub struct Sorted(Members);
+
+impl Order for Sorted {
+    #[inline]
+    fn members(&mut self) -> Option<&mut Members> {
+        Some(&mut self.0)
     }
 }
 
@@ -291,13 +332,14 @@ impl Required for NothingRequired {
     fn put(&self, _: usize, _: &mut BodyWriter<'_>) {}
 }
 
-/// Writes an entry in the order of its group. The entry ends when this is dropped.
+/// Writes an entry of a group. The entry ends when this is dropped.
 #[derive(Debug)]
-pub struct EntryWriter<'e, 'b, R: Required> {
+pub struct EntryWriter<'e, 'b, R: Required, O: Order = AsWritten> {
     body: &'e mut BodyWriter<'b>,
     entries: &'e mut Entries,
     required: R,
-    delimiter: u32,
+    /// The tags of all members in their order.
+    members: &'static [u32],
     /// Number of required fields written so far.
     put: usize,
     /// Ordinal of the first optional member that was written; 0 before.
@@ -305,9 +347,10 @@ pub struct EntryWriter<'e, 'b, R: Required> {
     /// Ordinal of the last member that was written.
     last: u16,
     groups: Groups<'b>,
+    order: O,
 }
 
-impl<'b, R: Required> Put<'b> for EntryWriter<'_, 'b, R> {
+impl<'b, R: Required, O: Order> Put<'b> for EntryWriter<'_, 'b, R, O> {
     #[inline]
     fn at(&mut self, ordinal: u16, key: Key) -> &mut BodyWriter<'b> {
         self.move_to(ordinal, key.tag());
@@ -328,22 +371,30 @@ impl<'b, R: Required> Put<'b> for EntryWriter<'_, 'b, R> {
     }
 }
 
-impl<'b, R: Required> EntryWriter<'_, 'b, R> {
+impl<'b, R: Required, O: Order> EntryWriter<'_, 'b, R, O> {
     /// Returns the body, positioned after the entry's first field. If that is the count of a group,
-    /// the group is written before.
+    /// the group is written before. What is written into an entry that is sorted comes to stand
+    /// after its members.
     #[inline]
     pub fn body(&mut self) -> &mut BodyWriter<'b> {
         self.end_group();
+        if let Some(members) = self.order.members() {
+            self.body.begin_member(u16::MAX, members);
+            return self.body;
+        }
         self.put_required_before(2);
-        self.check_first();
+        self.check_first(self.first);
         self.body
     }
 
     #[inline]
     fn move_to(&mut self, ordinal: u16, tag: Tag) {
         self.end_group();
+        if let Some(members) = self.order.members() {
+            return self.body.begin_member(ordinal, members);
+        }
         if ordinal < self.last {
-            self.body.refuse(tag, EncodeErrorKind::GroupOrder);
+            self.refuse_late(tag);
         }
         self.put_required_before(ordinal);
         if self.first == 0 {
@@ -360,12 +411,29 @@ impl<'b, R: Required> EntryWriter<'_, 'b, R> {
         }
     }
 
-    /// Refuses an entry that does not begin with its first field.
-    #[inline]
-    fn check_first(&mut self) {
-        if R::FIELDS.first() != Some(&1) && self.first != 1 {
-            self.body.refuse(Tag::new(self.delimiter), EncodeErrorKind::GroupOrder);
+    /// Refuses a member that stands after one that it must stand before.
+    #[cold]
+    fn refuse_late(&mut self, tag: Tag) {
+        let group = self.body.innermost_group().unwrap_or(tag);
+        // Of a group without entries nothing stands in the entry.
+        if let Some(before) = self.body.first_member_after(tag, self.members) {
+            self.body.refuse(tag, EncodeErrorKind::GroupOrder { before, group });
         }
+    }
+
+    /// Refuses an entry that does not begin with its first field, but with that of this ordinal.
+    #[inline]
+    fn check_first(&mut self, first: u16) {
+        if R::FIELDS.first() != Some(&1) && first != 1 {
+            self.refuse_start();
+        }
+    }
+
+    #[cold]
+    fn refuse_start(&mut self) {
+        let delimiter = self.members.first().copied().and_then(Tag::try_new).unwrap_or(Tag::new(35));
+        let group = self.body.innermost_group().unwrap_or(delimiter);
+        self.body.refuse(delimiter, EncodeErrorKind::EntryStart { group });
     }
 
     #[inline]
@@ -373,18 +441,25 @@ impl<'b, R: Required> EntryWriter<'_, 'b, R> {
         while let Some(next) = R::FIELDS.get(self.put)
             && *next < ordinal
         {
+            if let Some(members) = self.order.members() {
+                self.body.begin_member(*next, members);
+            }
             self.required.put(self.put, self.body);
             self.put += 1;
         }
     }
 }
 
-impl<R: Required> Drop for EntryWriter<'_, '_, R> {
+impl<R: Required, O: Order> Drop for EntryWriter<'_, '_, R, O> {
     #[inline]
     fn drop(&mut self) {
         self.end_group();
         self.put_required_before(u16::MAX);
-        self.check_first();
+        let first = match self.order.members() {
+            Some(members) => self.body.sort_members(members).unwrap_or(0),
+            None => self.first,
+        };
+        self.check_first(first);
         self.groups.check(self.body);
         *self.entries = Entries::Ended;
     }

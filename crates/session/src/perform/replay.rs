@@ -8,6 +8,7 @@
 
 use core::ops::RangeInclusive;
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
 use fixbolt_dictionary::Direction;
 

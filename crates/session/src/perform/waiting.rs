@@ -2,6 +2,7 @@
 
 use core::ops::ControlFlow;
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{Body, BodySink, NewBody};
 
 use crate::decide::reaction::SessionReaction;

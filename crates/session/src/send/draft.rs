@@ -1,5 +1,6 @@
 //! Writing one message of one session, straight into its outbox.
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{
     BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, Message, MsgType, NewBody, SeqNum, Tag, Version,
 };

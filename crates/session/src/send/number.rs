@@ -1,6 +1,7 @@
 //! How a finished body becomes a message of its session that has a sequence number, is stored, and
 //! is queued.
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{
     Body, BodySink, BodyWriter, EncodeError, EncodeErrorKind, SecondCache, SeqNum, Stamp, byte_sum,
 };

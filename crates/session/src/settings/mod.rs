@@ -15,7 +15,8 @@ pub(crate) mod validation;
 
 use std::sync::Arc;
 
-use fixbolt_codec::{Tag, TagSet, Version};
+use fixbolt_codec::plumbing::TagSet;
+use fixbolt_codec::{Tag, Version};
 
 use crate::schedule::Schedule;
 use crate::settings::behavior::Compatibility;

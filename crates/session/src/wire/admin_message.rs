@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{Body, BodyWriter, FromField, Message, MsgType, Redacted, SeqNum, Tag, ToField, Version};
 use fixbolt_dictionary::{EntryOrder, RefTag, SessionRejectCode};
 

@@ -3,6 +3,7 @@
 use core::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{BodyWriter, DataFields, EncodeError, EncodeErrorKind, Key, MsgType, Tag, ToField};
 
 use crate::events::error::SendError;
@@ -99,8 +100,8 @@ impl<'b> Outgoing<'_, 'b> {
 
     /// Returns the value of the first field with this tag.
     #[must_use]
-    pub fn get(&self, tag: Tag) -> Option<&[u8]> {
-        self.writer.written_value(tag, self.data_fields)
+    pub fn get(&self, tag: impl Into<Tag>) -> Option<&[u8]> {
+        self.writer.written_value(tag.into(), self.data_fields)
     }
 
     /// Gives the field that has this key this value, or adds one: a header field in the header, any
@@ -112,7 +113,7 @@ impl<'b> Outgoing<'_, 'b> {
     /// ([`Outgoing::writer`] adds both). In a message of the session layer, fields are added and
     /// not changed ([`EncodeErrorKind::Duplicate`](fixbolt_codec::EncodeErrorKind::Duplicate)).
     pub fn set(&mut self, key: Key, value: &[u8]) -> &mut Self {
-        if self.is_admin && self.get(key.tag()).is_some() {
+        if self.is_admin && self.get(key).is_some() {
             self.writer.refuse(key.tag(), EncodeErrorKind::Duplicate);
         } else {
             self.writer.set(key, value, self.data_fields);
@@ -134,7 +135,7 @@ impl<'b> Outgoing<'_, 'b> {
     }
 
     /// Returns the body's writer, to add groups and data fields at its end.
-    pub const fn writer(&mut self) -> &mut BodyWriter<'b> {
+    pub fn writer(&mut self) -> &mut BodyWriter<'b> {
         self.writer.compare_with_all();
         self.writer
     }

@@ -1,7 +1,8 @@
 //! Masks passwords and other secrets before anything is stored or shown. A message that is stored
 //! with masked secrets is never sent again.
 
-use fixbolt_codec::{BodyWriter, Message, SecretRanges, Secrets, Tag, TagSet, byte_sum};
+use fixbolt_codec::plumbing::{BodyPlumbing as _, TagSet};
+use fixbolt_codec::{BodyWriter, Message, SecretRanges, Secrets, Tag, byte_sum};
 
 use crate::settings::SessionSettings;
 use crate::values::fix::SOH;

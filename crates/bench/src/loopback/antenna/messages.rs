@@ -1,6 +1,7 @@
 //! NOS-FA and ER-FA, FIX.4.2.
 
 use fixbolt::{PostError, Sender};
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{
     BodySink as _, BodyWriter, Char, Decimal, FieldError, Key, Message, NewBody as _, SeqNum, Tag,
     UtcTimestamp, Version,

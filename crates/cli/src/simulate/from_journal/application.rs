@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{
     Body, BodySink, BodyWriter, Key, Message, MsgType, NewBody, SeqNum, Tag, Version, byte_sum,
 };

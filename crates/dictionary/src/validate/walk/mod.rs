@@ -11,6 +11,7 @@ mod plain;
 
 use std::fmt;
 
+use fixbolt_codec::plumbing::PlacePlumbing as _;
 use fixbolt_codec::{FaultKind, FromField, Message, NumInGroup, Place, Section};
 
 use crate::model::sort_positions;

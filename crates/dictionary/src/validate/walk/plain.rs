@@ -3,6 +3,7 @@
 //! takes for itself: nothing is judged here.
 
 use fixbolt_codec::Place;
+use fixbolt_codec::plumbing::PlacePlumbing as _;
 
 use super::Walk;
 use crate::validate::steps::note_of;

@@ -1,5 +1,6 @@
 //! Sends what other threads have posted, and says what has become of it.
 
+use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{BodySink, NewBody};
 use fixbolt_session::{Accepted, Application, Event, SendError, SessionKey, Ticket};
 

@@ -246,7 +246,7 @@ fn a_field_that_a_group_may_have_as_well_is_refused_after_the_group() {
         sent.err().map(|error| error.kind)
     };
     assert_eq!(error(1, false), None);
-    assert_eq!(error(1, true), Some(EncodeErrorKind::GroupOrder));
+    assert_eq!(error(1, true), Some(EncodeErrorKind::AfterGroup));
     // A group without entries is not there.
     assert_eq!(error(0, true), None);
 }
