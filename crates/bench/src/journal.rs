@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore, record_checksum};
+use fixbolt_session::runtime::{mono, session_key};
 use fixbolt_session::store::{
     ConnectionNumber, Generation, Record, RecordFlags, RecordKind, SessionKey, Store, StoreError,
 };
-use fixbolt_session::{Mono, SessionId, Utc};
+use fixbolt_session::{SessionId, Utc};
 use fixbolt_workloads::clock::timed;
 use fixbolt_workloads::harness::{Contest, Control, alternate};
 use fixbolt_workloads::memory::resident;
@@ -78,7 +79,7 @@ const SLICE: u64 = 1_000;
 const TURN: u64 = 64;
 
 fn key(n: u32) -> SessionKey {
-    SessionKey::new(0, n, n)
+    session_key(0, n, n)
 }
 
 fn session(n: u32) -> Result<SessionId, String> {
@@ -121,7 +122,7 @@ impl Writer {
                     connection: ConnectionNumber(1),
                     cause: None,
                     utc: Utc(self.seq),
-                    mono: Mono(self.seq),
+                    mono: mono(self.seq),
                     body: &self.bodies[self.seq as usize % 64],
                 };
                 store.append(key(0), &record)?;

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use command::{directory, message, run};
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::DirectoryStore;
-use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, SessionKey, Store};
-use fixbolt_session::{Mono, SessionId, Utc};
+use fixbolt_session::runtime::{mono, session_key};
+use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, Store};
+use fixbolt_session::{SessionId, Utc};
 
 /// Creates a journal of `count` outbound orders.
 fn journal(name: &str, count: u64) -> PathBuf {
     let base = directory(name);
     let mut store = DirectoryStore::new(&base);
-    let key = SessionKey::new(0, 0, 0);
+    let key = session_key(0, 0, 0);
     store.open(key, &SessionId::new(Version::Fix42, "VENUE", "TRADER").unwrap()).unwrap();
     for seq in 1..=count {
         let body = message(
@@ -32,7 +33,7 @@ fn journal(name: &str, count: u64) -> PathBuf {
             connection: ConnectionNumber(1),
             cause: None,
             utc: Utc(1_795_251_600_000_000_000 + seq),
-            mono: Mono(seq),
+            mono: mono(seq),
             body: body.as_bytes(),
         };
         store.append(key, &record).unwrap();
@@ -236,7 +237,7 @@ fn numbers_are_changed_in_no_journal_that_is_damaged_copied_in_use_or_one_of_sev
 
     let mut store = DirectoryStore::new(&base);
     let id = |target| SessionId::new(Version::Fix42, "VENUE", target).unwrap();
-    store.open(SessionKey::new(0, 0, 0), &id("TRADER")).unwrap();
+    store.open(session_key(0, 0, 0), &id("TRADER")).unwrap();
     let holder = format!("in use by process {} on ", std::process::id());
     refused(&base, &[&holder]);
     drop(store);
@@ -248,7 +249,7 @@ fn numbers_are_changed_in_no_journal_that_is_damaged_copied_in_use_or_one_of_sev
     assert_eq!(state(&run(&["journal", "stat", base.to_str().unwrap()]).out), state(&before));
 
     let mut store = DirectoryStore::new(&base);
-    let other = SessionKey::new(0, 1, 1);
+    let other = session_key(0, 1, 1);
     store.open(other, &id("OTHER")).unwrap();
     store.close(other).unwrap();
     refused(&base, &["holds 2 sessions: name one"]);

@@ -14,7 +14,8 @@ use command::{Ended, Server, directory, run};
 use fixbolt::config::Configuration;
 use fixbolt_codec::{Precision, SeqNum, Version};
 use fixbolt_journal::{DirectoryStore, JournalReader};
-use fixbolt_session::store::{Record, RecordKind, SessionKey, Store};
+use fixbolt_session::runtime::session_key;
+use fixbolt_session::store::{Record, RecordKind, Store};
 use fixbolt_session::{Role, SessionSettings};
 use market::{ACCEPTOR, INITIATOR, Market, settings};
 
@@ -179,7 +180,7 @@ fn copy(base: &Path, name: &str, mut change: impl FnMut(usize, &Record<'_>) -> V
     let reader = JournalReader::open(base).unwrap();
     let journal = &reader.sessions()[0];
     let mut store = DirectoryStore::new(&to);
-    let key = SessionKey::new(0, 0, 0);
+    let key = session_key(0, 0, 0);
     store.open(key, journal.session().unwrap()).unwrap();
     let (mut turn, mut sent) = (None, 0);
     for at in journal.records() {

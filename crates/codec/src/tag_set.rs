@@ -3,8 +3,8 @@
 use crate::body_writer::BodyWriter;
 use crate::number::Tag;
 
-/// A set of tags, for [`BodyPlumbing::may_contain`](crate::plumbing::BodyPlumbing::may_contain). Tags below 512 are told apart from each other,
-/// those above not always.
+/// A set of tags, for [`BodyPlumbing::may_contain`](crate::plumbing::BodyPlumbing::may_contain).
+/// Tags below 512 are told apart from each other, those above not always.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TagSet(pub(crate) [u8; 64]);
 

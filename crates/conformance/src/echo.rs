@@ -133,8 +133,9 @@ fn is_header_or_trailer(tag: Tag) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fixbolt_session::runtime::session_key;
 
-    const KEY: SessionKey = SessionKey::new(0, 1, 1);
+    const KEY: SessionKey = session_key(0, 1, 1);
 
     #[test]
     fn the_newest_ids_of_each_session_are_remembered_in_bounded_memory() {
@@ -142,7 +143,7 @@ mod tests {
         for n in 0..3 * REMEMBERED {
             seen.add(KEY, &[&[b'x'; 60_000][..], n.to_string().as_bytes()].concat());
         }
-        seen.add(SessionKey::new(0, 0, 0), b"a");
+        seen.add(session_key(0, 0, 0), b"a");
         let id = |n: usize| [&[b'x'; 60_000][..], n.to_string().as_bytes()].concat();
         assert!(seen.has(KEY, &id(3 * REMEMBERED - 1)) && seen.has(KEY, &id(2 * REMEMBERED)));
         assert!(!seen.has(KEY, &id(2 * REMEMBERED - 1)) && !seen.has(KEY, b"a"));
@@ -157,7 +158,7 @@ mod tests {
         seen.forget(KEY);
         assert!(!seen.has(KEY, b"a"));
         seen.add(KEY, b"a");
-        let next = SessionKey::new(0, 1, 2);
+        let next = session_key(0, 1, 2);
         assert!(!seen.has(next, b"a"));
         seen.add(next, b"b");
         assert!(seen.has(next, b"b") && !seen.has(KEY, b"a"));

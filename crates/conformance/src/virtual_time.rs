@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fixbolt_codec::SeqNum;
+use fixbolt_session::runtime::mono;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
     Application, Identity, Mono, Next, Now, OpenError, Read, Role, SessionId, SessionKey, SessionSettings,
@@ -57,7 +58,7 @@ enum Of {
 
 /// 2026-01-05T09:00:00.25Z. The fraction makes `<TIME>`, in whole seconds, differ from our own
 /// times.
-const BEGIN: Now = Now { mono: Mono(5_000_000_000), utc: Utc(1_767_603_600_250_000_000) };
+const BEGIN: Now = Now { mono: mono(5_000_000_000), utc: Utc(1_767_603_600_250_000_000) };
 /// The number of rounds without progress after which the session counts as stuck.
 const ROUNDS: usize = 100_000;
 

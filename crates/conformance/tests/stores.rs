@@ -3,13 +3,14 @@
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_conformance::store::Late;
 use fixbolt_journal::MemoryStore;
+use fixbolt_session::runtime::{mono, session_key};
 use fixbolt_session::store::{ConnectionNumber, Position, Record, RecordFlags, RecordKind, Store};
-use fixbolt_session::{Mono, SessionId, SessionKey, Utc};
+use fixbolt_session::{SessionId, Utc};
 
 #[test]
 fn a_late_store_acknowledges_a_commit_three_turns_later() {
     let mut store = Late::around(MemoryStore::new());
-    let key = SessionKey::new(0, 0, 0);
+    let key = session_key(0, 0, 0);
     store.open(key, &SessionId::new(Version::Fix44, "VENUE", "TRADER").unwrap()).unwrap();
     let mut committed = Vec::new();
     for n in 1..=10 {
@@ -21,7 +22,7 @@ fn a_late_store_acknowledges_a_commit_three_turns_later() {
             connection: ConnectionNumber(1),
             cause: None,
             utc: Utc(n),
-            mono: Mono(n),
+            mono: mono(n),
             body: b"x",
         };
         store.begin();

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 #[cfg(target_os = "linux")]
 use fixbolt_journal::since_boot;
-use fixbolt_session::{CodecClock, Mono, Now, Utc};
+use fixbolt_session::{CodecClock, Mono, Now, Utc, runtime};
 
 /// Returns the time of both clocks.
 pub(crate) fn now() -> Now {
@@ -19,7 +19,7 @@ pub(crate) fn now() -> Now {
 fn mono() -> Mono {
     static ORIGIN: OnceLock<u64> = OnceLock::new();
     let now = since_boot();
-    Mono(now.saturating_sub(*ORIGIN.get_or_init(|| now)))
+    runtime::mono(now.saturating_sub(*ORIGIN.get_or_init(|| now)))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use fixbolt_codec::plumbing::TagSet;
+use fixbolt_session::runtime::posted;
 use fixbolt_session::{CodecClock, SessionId, SessionKey, StatusCell, Ticket};
 
 use crate::pages::Pages;
@@ -103,7 +104,7 @@ impl OutboundQueue {
         // Whichever of this swap and the worker's comes later sees what the other thread did before
         // its own swap.
         let must_announce = !self.announced.swap(true, Ordering::AcqRel);
-        Ok(Pushed { ticket: Ticket::Posted(ticket), must_announce })
+        Ok(Pushed { ticket: posted(ticket), must_announce })
     }
 
     /// Copies the next body into `body`, for the worker.
@@ -137,7 +138,7 @@ impl OutboundQueue {
         while !self.ring.is_empty() {
             match self.ring.peek(body) {
                 Some(record) => {
-                    refuse(Ticket::Posted(record.number));
+                    refuse(posted(record.number));
                     self.ring.consume(record);
                 }
                 // Another thread is writing a message.
@@ -170,6 +171,8 @@ impl OutboundQueue {
 mod loom_tests {
     use fixbolt_codec::{Body, MsgType};
 
+    use fixbolt_session::runtime::session_key;
+
     use super::*;
 
     #[test]
@@ -178,7 +181,7 @@ mod loom_tests {
             let id: SessionId = "FIX.4.4:US->THEM".parse().unwrap();
             let status = Arc::new(StatusCell::default());
             let pages = Arc::new(Pages::with_shift(4, 3));
-            let (key, secrets) = (SessionKey::new(0, 0, 0), TagSet::from_iter([]));
+            let (key, secrets) = (session_key(0, 0, 0), TagSet::from_iter([]));
             let queue = OutboundQueue::new(id, key, status, 8, 8, Arc::clone(&pages), secrets);
             let queue = Arc::new(queue);
             let body = Body { msg_type: MsgType::new(b"D"), bytes: b"", sum: 0 };

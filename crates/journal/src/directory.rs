@@ -31,10 +31,11 @@ use crate::thread::StoreThreads;
 ///
 /// ```
 /// use fixbolt_journal::DirectoryStore;
-/// use fixbolt_session::store::{SessionKey, Store};
+/// use fixbolt_session::runtime::session_key;
+/// use fixbolt_session::store::Store;
 /// let base = std::env::temp_dir().join(format!("fixbolt-doc-{}", std::process::id()));
 /// let mut store = DirectoryStore::new(&base);
-/// let key = SessionKey::new(0, 0, 0);
+/// let key = session_key(0, 0, 0);
 /// let recovered = store.open(key, &"FIX.4.4:VENUE->TRADER".parse().unwrap()).unwrap();
 /// assert_eq!(recovered.next_out.0, 1);
 /// store.close(key).unwrap();

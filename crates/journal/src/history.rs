@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use fixbolt_session::runtime::mono;
 use fixbolt_session::store::{Generation, StoreError};
-use fixbolt_session::{Clock, ClockWatch, Mono, Now, Utc};
+use fixbolt_session::{Clock, ClockWatch, Now, Utc};
 
 use crate::archive::{self, Retention};
 use crate::backend::Backend;
@@ -141,7 +142,7 @@ impl History {
         }
         self.next_expiry = now + EXPIRY;
         let passed = u64::try_from((now - self.began).as_nanos()).unwrap_or(u64::MAX);
-        if !matches!(self.clock.look(Now { mono: Mono(passed), utc }), Clock::Held { .. }) {
+        if !matches!(self.clock.look(Now { mono: mono(passed), utc }), Clock::Held { .. }) {
             let first = lock(&shared.head).head.first();
             let generation = Generation(shared.generation.load(Ordering::Acquire));
             let retention = shared.limits.retention;

@@ -3,6 +3,7 @@
 //! Pure functions over byte slices. This module opens no file and decides nothing about damage.
 
 use fixbolt_codec::SeqNum;
+use fixbolt_session::runtime::mono;
 use fixbolt_session::store::{ConnectionNumber, Generation, Record, RecordFlags, RecordKind};
 use fixbolt_session::{CompIds, Mono, SessionId, Utc};
 
@@ -155,7 +156,7 @@ impl Header {
             self.next_in.0,
             self.cause.unwrap_or(SeqNum::ZERO).0,
             self.utc.0,
-            self.mono.0,
+            self.mono.nanos(),
             self.turn,
             self.next_out.0,
         ];
@@ -193,7 +194,7 @@ impl Header {
             next_in: SeqNum(u64_at(h, 32)),
             cause: Some(SeqNum(u64_at(h, 40))).filter(|n| *n != SeqNum::ZERO),
             utc: Utc(u64_at(h, 48)),
-            mono: Mono(u64_at(h, 56)),
+            mono: mono(u64_at(h, 56)),
             turn: u64_at(h, 64),
             next_out: SeqNum(u64_at(h, 72)),
         })
@@ -382,7 +383,7 @@ mod tests {
             next_in: SeqNum(6),
             cause: Some(SeqNum(7)),
             utc: Utc(8),
-            mono: Mono(9),
+            mono: mono(9),
             turn: 10,
             next_out: SeqNum(11),
         }
@@ -427,7 +428,7 @@ mod tests {
             next_in: SeqNum::ZERO,
             cause: None,
             utc: Utc(0),
-            mono: Mono(0),
+            mono: mono(0),
             turn: 0,
             next_out: SeqNum::ZERO,
         };
@@ -444,7 +445,7 @@ mod tests {
             ("next_in", Header { next_in: all, ..zero }),
             ("cause", Header { cause: Some(all), ..zero }),
             ("utc", Header { utc: Utc(u64::MAX), ..zero }),
-            ("mono", Header { mono: Mono(u64::MAX), ..zero }),
+            ("mono", Header { mono: mono(u64::MAX), ..zero }),
             ("turn", Header { turn: u64::MAX, ..zero }),
             ("next_out", Header { next_out: all, ..zero }),
         ] {

@@ -198,7 +198,8 @@ pub fn try_to_create_in(directory: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use fixbolt_session::store::{SessionKey, Store};
+    use fixbolt_session::runtime::session_key;
+    use fixbolt_session::store::Store;
 
     use super::*;
     use crate::testing::TempDir;
@@ -215,7 +216,7 @@ mod tests {
         assert_eq!(store.look(&session()), Ok(()));
         assert!(!scratch.path().join("a").exists());
         let mut open = DirectoryStore::new(&base);
-        let key = SessionKey::new(0, 0, 0);
+        let key = session_key(0, 0, 0);
         open.open(key, &session()).unwrap();
         let Err(StoreError::Locked { holder, .. }) = store.look(&session()) else { panic!("not held") };
         assert!(holder.starts_with(&format!("process {} on ", std::process::id())), "{holder}");
@@ -253,7 +254,7 @@ mod tests {
         let scratch = TempDir::new("look-damaged");
         let base = scratch.path().join("base");
         let mut open = DirectoryStore::new(&base);
-        let key = SessionKey::new(0, 0, 0);
+        let key = session_key(0, 0, 0);
         open.open(key, &session()).unwrap();
         open.close(key).unwrap();
         let directory = base.join(session().file_name());
@@ -332,7 +333,7 @@ mod tests {
         let scratch = TempDir::new("look-forbidden");
         let base = scratch.path().join("base");
         let mut open = DirectoryStore::new(&base);
-        let key = SessionKey::new(0, 0, 0);
+        let key = session_key(0, 0, 0);
         open.open(key, &session()).unwrap();
         open.close(key).unwrap();
         let directory = base.join(session().file_name());

@@ -24,9 +24,10 @@ use crate::ledger::{Ledger, is_original};
 ///
 /// ```
 /// use fixbolt_journal::MemoryStore;
-/// use fixbolt_session::store::{SessionKey, Store};
+/// use fixbolt_session::runtime::session_key;
+/// use fixbolt_session::store::Store;
 /// let mut store = MemoryStore::with_limit(1 << 20);
-/// let key = SessionKey::new(0, 0, 0);
+/// let key = session_key(0, 0, 0);
 /// let recovered = store.open(key, &"FIX.4.4:VENUE->TRADER".parse()?)?;
 /// assert_eq!(recovered.next_out.0, 1);
 /// assert!(store.keeps_messages());

@@ -14,9 +14,10 @@ use crate::ledger::Ledger;
 ///
 /// ```
 /// use fixbolt_journal::NoStore;
-/// use fixbolt_session::store::{SessionKey, Store};
+/// use fixbolt_session::runtime::session_key;
+/// use fixbolt_session::store::Store;
 /// let mut store = NoStore::new();
-/// let key = SessionKey::new(0, 0, 0);
+/// let key = session_key(0, 0, 0);
 /// let recovered = store.open(key, &"FIX.4.4:VENUE->TRADER".parse()?)?;
 /// assert_eq!(recovered.next_out.0, 1);
 /// // A ResendRequest is answered with a gap fill.

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Record, RecordFlags, RecordKind, Recovered, SessionKey, StoreError};
+use fixbolt_session::runtime::session_key;
+use fixbolt_session::store::{Record, RecordFlags, RecordKind, Recovered, StoreError};
 use fixbolt_session::{Mono, SessionId};
 
 use crate::backend::Backend;
@@ -39,7 +40,7 @@ pub(crate) fn record(
     let opening = Opening {
         directory: directory.to_owned(),
         session,
-        key: SessionKey::new(0, 0, 0),
+        key: session_key(0, 0, 0),
         backend: Arc::clone(backend),
         base: Arc::new(Base::new(Arc::clone(backend), base)),
         limits: Limits::DEFAULT,

@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use fixbolt_codec::{SeqNum, Version};
+use fixbolt_session::runtime::{mono, session_key};
 use fixbolt_session::store::{
     ConnectionNumber, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
 };
-use fixbolt_session::{CompIds, Mono, SessionId, SessionKey, Utc};
+use fixbolt_session::{CompIds, SessionId, SessionKey, Utc};
 
 use crate::backend::{Backend, System};
 use crate::head::HeadFound;
@@ -18,7 +19,7 @@ use crate::mapping::Mapping;
 
 /// Returns the key of the session that is opened as number `n`.
 pub(crate) fn key(n: u32) -> SessionKey {
-    SessionKey::new(0, n, n)
+    session_key(0, n, n)
 }
 
 pub(crate) fn session(target: &str) -> SessionId {
@@ -54,7 +55,7 @@ fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
         connection: ConnectionNumber(1),
         cause: None,
         utc: Utc(seq.saturating_add(1_000_000)),
-        mono: Mono(seq),
+        mono: mono(seq),
         body,
     }
 }

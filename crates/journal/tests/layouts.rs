@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::{DirectoryStore, JournalReader, inspect};
+use fixbolt_session::runtime::{mono, session_key};
 use fixbolt_session::store::{
-    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
-    WaitingMessages,
+    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, Store, WaitingMessages,
 };
-use fixbolt_session::{Mono, SessionId, Utc};
+use fixbolt_session::{SessionId, Utc};
 
 /// The layout that this code writes.
 const LAYOUT: u32 = 2;
@@ -35,7 +35,7 @@ fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
         connection: ConnectionNumber(2),
         cause: (kind == RecordKind::Outbound).then_some(SeqNum(next_in - 1)),
         utc: Utc(1_795_297_199_000_000_000 + seq),
-        mono: Mono(1_000 + seq),
+        mono: mono(1_000 + seq),
         body,
     }
 }
@@ -60,7 +60,7 @@ fn turns() -> Vec<Vec<Record<'static>>> {
 fn write_fixture() {
     let base = std::env::temp_dir().join(format!("fixbolt-journal-fixture-{}", std::process::id()));
     let mut store = DirectoryStore::new(&base).with_segments(4096, 4096);
-    let key = SessionKey::new(0, 0, 0);
+    let key = session_key(0, 0, 0);
     store.open(key, &session()).unwrap();
     for turn in turns() {
         store.begin();
@@ -136,7 +136,7 @@ fn a_journal_of_layout_2_is_a_copy_until_it_is_adopted_and_then_read_and_continu
     }
     let base = unpack(2);
     let mut store = DirectoryStore::new(&base);
-    let refused = store.open(SessionKey::new(0, 0, 0), &session()).unwrap().damage.unwrap();
+    let refused = store.open(session_key(0, 0, 0), &session()).unwrap().damage.unwrap();
     assert!(refused.contains("this is a copy of journal") && refused.contains("journal adopt"), "{refused}");
     drop(store);
     let adopted = inspect::adopt(&base, true).unwrap().remove(0);
@@ -158,7 +158,7 @@ fn is_read_and_continued(base: &Path) {
     assert_eq!(read(base), expected);
 
     let mut store = DirectoryStore::new(base);
-    let key = SessionKey::new(0, 0, 0);
+    let key = session_key(0, 0, 0);
     let recovered = store.open(key, &session()).unwrap();
     let since = Some(record(RecordKind::Reset, 1, 1, b"").utc);
     assert_eq!(

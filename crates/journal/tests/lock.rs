@@ -6,9 +6,10 @@ use std::process::{Command, Stdio};
 use fixbolt_codec::Version;
 use fixbolt_journal::DirectoryStore;
 use fixbolt_session::SessionId;
+use fixbolt_session::runtime::session_key;
 use fixbolt_session::store::{SessionKey, Store, StoreError};
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+const KEY: SessionKey = session_key(0, 0, 0);
 const CHILD: &str = "FIXBOLT_JOURNAL_LOCK_TEST";
 
 fn session() -> SessionId {

@@ -3,8 +3,9 @@
 
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::MemoryStore;
+use fixbolt_session::runtime::{mono, session_key};
 use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, Store};
-use fixbolt_session::{Mono, SessionId, SessionKey, Utc};
+use fixbolt_session::{SessionId, Utc};
 
 /// Returns the bytes of memory that this process uses.
 fn resident() -> usize {
@@ -20,7 +21,7 @@ fn sessions_that_come_and_go_use_no_more_memory_than_what_is_written_to_them() {
     let before = resident();
     for round in 0..4 {
         for n in 0..16 {
-            let key = SessionKey::new(0, n, n);
+            let key = session_key(0, n, n);
             if round > 0 {
                 store.close(key).unwrap();
             }
@@ -35,7 +36,7 @@ fn sessions_that_come_and_go_use_no_more_memory_than_what_is_written_to_them() {
                 connection: ConnectionNumber(1),
                 cause: None,
                 utc: Utc(1),
-                mono: Mono(1),
+                mono: mono(1),
                 body: b"a message",
             };
             store.append(key, &record).unwrap();

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::DirectoryStore;
+use fixbolt_session::runtime::{mono, session_key};
 use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, Store};
-use fixbolt_session::{Mono, SessionId, SessionKey, Utc};
+use fixbolt_session::{SessionId, Utc};
 
 /// A folder that is removed with the value.
 struct Folder(PathBuf);
@@ -73,7 +74,7 @@ const RECORD: Record<'_> = Record {
     connection: ConnectionNumber(1),
     cause: None,
     utc: Utc(1),
-    mono: Mono(1),
+    mono: mono(1),
     body: b"a record",
 };
 
@@ -81,7 +82,7 @@ fn opened(folder: &Folder, store: u32) -> DirectoryStore {
     let mut store_of = DirectoryStore::new(folder.0.join(store.to_string()));
     for n in 0..10 {
         let id = SessionId::new(Version::Fix44, "VENUE", &format!("N{n}")).unwrap();
-        store_of.open(SessionKey::new(store as u16, n, n), &id).unwrap();
+        store_of.open(session_key(store as u16, n, n), &id).unwrap();
     }
     store_of
 }
@@ -91,7 +92,7 @@ fn all_stores_of_a_process_share_the_thread_that_creates_and_closes_journals_whi
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Folder::new("files");
     let id = |store: u16| SessionId::new(Version::Fix44, "VENUE", &format!("DYNAMIC{store}")).unwrap();
-    let key = |store: u16| SessionKey::new(store, 0, 0);
+    let key = |store: u16| session_key(store, 0, 0);
     let opened = |store: u16| {
         let mut store_of = DirectoryStore::new(folder.0.join(store.to_string()));
         store_of.open_lazily(key(store), &id(store)).unwrap();

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use fixbolt_codec::{FrameError, SeqNum, Version};
 use fixbolt_journal::DirectoryStore;
 use fixbolt_log::{Content, Entry, Form, ReadError, Reader, Time};
-use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, SessionKey, Store};
-use fixbolt_session::{Direction, Mono, SessionId, Utc};
+use fixbolt_session::runtime::{mono, session_key};
+use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, Store};
+use fixbolt_session::{Direction, SessionId, Utc};
 
 const HEARTBEAT: &str = "8=FIX.4.2\u{1}9=5\u{1}35=0\u{1}10=161\u{1}";
 /// Everything that is read as SOH.
@@ -230,7 +231,7 @@ fn journals(name: &str) -> PathBuf {
     let base = folder(name);
     let mut store = DirectoryStore::new(&base).with_segments(4096, 4096);
     for (n, target) in [(0, "A"), (1, "B")] {
-        let key = SessionKey::new(0, n, 0);
+        let key = session_key(0, n, 0);
         store.open(key, &session(target)).unwrap();
         let record = |kind, seq, next_in, body| Record {
             kind,
@@ -240,7 +241,7 @@ fn journals(name: &str) -> PathBuf {
             connection: ConnectionNumber(1),
             cause: None,
             utc: Utc(1_795_297_199_000_000_000 + seq),
-            mono: Mono(seq),
+            mono: mono(seq),
             body,
         };
         for turn in [

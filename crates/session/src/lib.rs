@@ -25,6 +25,7 @@ mod state;
 mod values;
 mod wire;
 
+pub mod runtime;
 pub mod schedule;
 pub mod store;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_conformance::testing::{Mood, Side, kinds, settings_of};
+use fixbolt_session::runtime::mono;
 use fixbolt_session::schedule::{Edge, Schedule, ScheduleReset, TimeOfDay, Weekdays, Window, Zone};
 use fixbolt_session::{Role, SessionEnd, SessionSettings};
 
@@ -101,7 +102,7 @@ fn an_order_after_the_edge_does_not_count_as_an_error_of_the_counterparty() {
 #[test]
 fn an_order_that_was_put_off_until_the_edge_is_answered_before_our_logout() {
     let mut side = before_the_edge("FIX.4.4:US->PEER", ScheduleReset::AtStart);
-    side.now.mono.0 -= SECOND / 2;
+    side.now.mono = mono(side.now.mono.nanos() - SECOND / 2);
     side.now.utc.0 -= SECOND / 2;
     side.app.mood = Mood::NotNow;
     let bytes = side.wire(0, "35=D|34=3|11=early|");

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_session::runtime::mono;
 use fixbolt_session::{
-    CodecClock, CodecOperation, CodecTime, Mono, Role, SessionSettings, WireMessage, WireObserver,
+    CodecClock, CodecOperation, CodecTime, Role, SessionSettings, WireMessage, WireObserver,
 };
 
 thread_local! {
@@ -17,7 +18,7 @@ thread_local! {
 /// Each reading is a nanosecond later.
 const CLOCK: CodecClock = CodecClock::new(|| {
     TIME.set(TIME.get() + 1);
-    Mono(TIME.get())
+    mono(TIME.get())
 });
 
 fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {

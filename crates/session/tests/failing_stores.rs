@@ -9,13 +9,14 @@ use fixbolt_codec::SeqNum;
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
+use fixbolt_session::runtime::session_key;
 use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt_session::{
     ChangeError, Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, Unreached,
     WhileLoggedOff,
 };
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+const KEY: SessionKey = session_key(0, 0, 0);
 
 fn over(store: Box<dyn Store>, change: fn(&mut SessionSettings)) -> Side {
     let mut settings = settings("PEER", Role::Acceptor);
@@ -192,9 +193,9 @@ fn a_store_that_begins_anew_finds_no_message_of_an_earlier_connection_after_a_ga
     assert_eq!(side.app.got, ["two", "three"]);
 }
 
-const A: SessionKey = SessionKey::new(0, 0, 0);
+const A: SessionKey = session_key(0, 0, 0);
 
-const B: SessionKey = SessionKey::new(0, 1, 1);
+const B: SessionKey = session_key(0, 1, 1);
 
 /// What a [`Faulty`] store is to do.
 #[derive(Default)]

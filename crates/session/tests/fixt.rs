@@ -10,9 +10,10 @@ use fixbolt_dictionary::{
     Action, ApplicationVersion, Check, DictionarySet, Policy, SessionRejectCode, Validator, fix_latest,
     fix44, fix50, fix50sp1, fix50sp2, fixt11,
 };
+use fixbolt_session::runtime::posted;
 use fixbolt_session::{
     Compatibility, FixtDictionaries, LogonFault, Misbehavior, OpenError, Phase, Role, SendError,
-    SessionDictionary, SessionEnd, SessionId, SessionSettings, Ticket,
+    SessionDictionary, SessionEnd, SessionId, SessionSettings,
 };
 
 /// FIX.5.0SP2, FIX.5.0SP1 and FIX.4.4 over FIXT.1.1.
@@ -309,7 +310,7 @@ fn a_body_that_names_its_version_has_it_once_where_the_session_would_name_it_too
         let bytes = fields.replace('|', "\x01").into_bytes();
         // As a copy, and field by field.
         side.act(0, |turn| {
-            let mut draft = turn.session().posted_as(Ticket::Posted(1), true).draft(order);
+            let mut draft = turn.session().posted_as(posted(1), true).draft(order);
             let body = Body { msg_type: order, bytes: &bytes, sum: byte_sum(&bytes) };
             draft.writer().raw().body(&body);
             draft.send()

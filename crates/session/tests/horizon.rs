@@ -8,10 +8,11 @@ use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore};
+use fixbolt_session::runtime::session_key;
 use fixbolt_session::store::{Record, Store, StoreError};
 use fixbolt_session::{Event, Role, SessionKey, SessionSettings, Unreached, WhileLoggedOff};
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+const KEY: SessionKey = session_key(0, 0, 0);
 
 fn over(store: Box<dyn Store>, horizon: u64, change: fn(&mut SessionSettings)) -> Side {
     let settings = settings("PEER", Role::Acceptor).with(|s| {

@@ -249,7 +249,7 @@ fn in_no_window_are_more_delivered_and_nothing_below_the_limit_is_rejected() {
         let window = window * 1_000_000;
         for n in 2..400 {
             side.pass(Duration::from_micros(below(8) * 250));
-            let now = side.now.mono.0;
+            let now = side.now.mono.nanos();
             let answer = kinds(&side.say(0, &format!("35=D|34={n}|11=o{n}|")));
             let within = delivered.iter().filter(|at| now - **at < window).count();
             assert_eq!(answer == "8", within < most, "{answer}: {within} of {most}");

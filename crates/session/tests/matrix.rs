@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use fixbolt_conformance::testing::{Side, kinds, settings};
+use fixbolt_session::runtime::session_key;
 use fixbolt_session::{MatrixState, Role, SessionKey, SessionState};
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+const KEY: SessionKey = session_key(0, 0, 0);
 
 fn state(side: &Side) -> MatrixState {
     side.sessions().matrix_state(KEY).unwrap()
@@ -30,7 +31,7 @@ fn a_session_is_in_every_state_of_the_matrix_that_is_shown() {
         reached.insert(expected);
     };
     let mut side = Side::new(vec![settings("PEER", Role::Acceptor)]);
-    assert_eq!(side.sessions().matrix_state(SessionKey::new(0, 1, 1)), None);
+    assert_eq!(side.sessions().matrix_state(session_key(0, 1, 1)), None);
     expect(&side, MatrixState::NotConnectedToday);
     side.connect(0);
     expect(&side, MatrixState::Connected);

@@ -7,12 +7,13 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::testing::{Mood, Side, settings};
 use fixbolt_dictionary::{Action, Check, Policy, RefTag, SessionRejectCode, Validator, fix44};
+use fixbolt_session::runtime::{session_key, waiting};
 use fixbolt_session::{
     Accepted, Application, Delivery, Event, Failure, Role, SendError, SessionDictionary, SessionKey,
-    SessionSettings, Ticket, Turn, WhileLoggedOff,
+    SessionSettings, Turn, WhileLoggedOff,
 };
 
-const A: SessionKey = SessionKey::new(0, 0, 0);
+const A: SessionKey = session_key(0, 0, 0);
 
 /// A session that is logged on; NextNumOut is 2.
 fn side(outbound_policy: Option<Policy>) -> Side<Listener> {
@@ -48,7 +49,7 @@ fn a_message_that_waits_for_a_throttle_is_refused_at_once_and_warned_of_under_it
     let mut side = changed(Some(policy), throttled).handed_to(Listener::default());
     side.act(0, |turn| send(turn, Some(b"a"), b"0")).unwrap();
     let waits = side.act(0, |turn| send(turn, Some(b"b"), b"~"));
-    assert_eq!(waits, Ok(Accepted::Waits(Ticket::Waiting(1))));
+    assert_eq!(waits, Ok(Accepted::Waits(waiting(1))));
     let (check, reason) = (Check::RequiredField, SessionRejectCode::REQUIRED_TAG_MISSING);
     let refused = side.act(0, |turn| send(turn, None, b"0"));
     assert_eq!(refused, Err(SendError::Invalid { check, reason, tag: 262, order: None }));

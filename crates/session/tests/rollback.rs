@@ -8,14 +8,15 @@ use fixbolt_codec::SeqNum;
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{App, BEGIN, Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
+use fixbolt_session::runtime::session_key;
 use fixbolt_session::store::{Position, Record, RecordKind, Store, StoreError};
 use fixbolt_session::{
     Delivery, Halt, Phase, Role, SendError, SessionEnd, SessionKey, SessionReject, SessionRejectCode,
     SessionSettings, TooLowAtLogon,
 };
 
-const A: SessionKey = SessionKey::new(0, 0, 0);
-const B: SessionKey = SessionKey::new(0, 1, 1);
+const A: SessionKey = session_key(0, 0, 0);
+const B: SessionKey = session_key(0, 1, 1);
 
 /// Counts the records of a store, and refuses those of one session when told to.
 struct Refusing {

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Version};
 use fixbolt_conformance::testing::Side;
 use fixbolt_journal::{DirectoryStore, JournalReader, MemoryStore};
+use fixbolt_session::runtime::mono;
 use fixbolt_session::schedule::{Edge, Schedule, ScheduleReset, TimeOfDay, Weekdays, Window, Zone};
 use fixbolt_session::store::{RecordKind, Store};
 use fixbolt_session::{
-    Application, Compatibility, Delivery, Direction, Event, Failure, Mono, Now, Phase, Resume, Role,
+    Application, Compatibility, Delivery, Direction, Event, Failure, Now, Phase, Resume, Role,
     SessionDictionary, SessionEnd, SessionId, SessionSettings, Turn, Utc, WaitsFor, WhileLoggedOff,
 };
 
@@ -134,7 +135,7 @@ impl Pair {
     }
 
     fn with(at: Utc, traders: Option<Schedule>, change: impl FnOnce(&mut SessionSettings)) -> Self {
-        let now = Now { mono: Mono(SECOND), utc: at };
+        let now = Now { mono: mono(SECOND), utc: at };
         let of_venue = settings("VENUE", "TRADER", Role::Acceptor, traders.clone()).with(change);
         let of_trader = settings("TRADER", "VENUE", Role::Initiator, traders);
         Self {
@@ -358,14 +359,14 @@ fn outside_the_window_an_initiator_does_not_connect_and_an_acceptor_refuses_the_
         let told = "Logon attempt not within session time";
         assert_eq!(pair.trader.log().iter().any(|line| line.contains(told)), answered, "{compatibility:?}");
     }
-    let now = Now { mono: Mono(SECOND), utc: on(0, 18) };
+    let now = Now { mono: mono(SECOND), utc: on(0, 18) };
     let of_trader = settings("TRADER", "VENUE", Role::Initiator, Some(daily(8, 17)));
     let mut trader = End::open(now, of_trader, Box::new(MemoryStore::new()));
     assert!(!trader.0.can_connect(0));
     assert_eq!(trader.0.sessions().waits_for_schedule(now, trader.0.key(0)), Some(Some(on(1, 8))));
     trader.0.connect(0);
     assert_eq!(trader.phase(), Phase::Disconnected);
-    let morning = Now { mono: Mono((14 * HOUR + 1) * SECOND), utc: on(1, 8) };
+    let morning = Now { mono: mono((14 * HOUR + 1) * SECOND), utc: on(1, 8) };
     assert_eq!(trader.0.sessions().waits_for_schedule(morning, trader.0.key(0)), None);
 }
 
@@ -444,7 +445,7 @@ fn an_edge_that_comes_while_the_clock_is_wrong_passes_once_it_is_right_again() {
 fn numbers_that_begin_while_the_clock_is_wrong_are_reset_at_the_next_edge_after_a_restart() {
     let directory = Directory::new("wrong-clock");
     let mut venue = directory.start(on(0, 9), daily(0, 0));
-    venue.send(Now { mono: Mono(60 * SECOND), utc: on(1, 12) });
+    venue.send(Now { mono: mono(60 * SECOND), utc: on(1, 12) });
     assert_eq!(venue.numbers(), (1, 2));
     venue.0.close_all().unwrap();
     let venue = directory.start(on(1, 9), daily(0, 0));
@@ -478,10 +479,10 @@ fn an_operator_confirms_a_clock_that_was_put() {
 fn a_counterparty_that_does_not_answer_the_logout_delays_the_reset_by_the_time_for_its_answer() {
     let mut pair = Pair::with(on(0, 16), None, |s| s.schedule = Some(Arc::new(daily(8, 17))));
     pair.connect();
-    let now = Now { mono: Mono(3601 * SECOND), utc: on(0, 17) };
+    let now = Now { mono: mono(3601 * SECOND), utc: on(0, 17) };
     pair.venue.at(now).wake(0, &[]);
     assert_eq!(pair.venue.phase(), Phase::LogoutSent);
-    let later = Now { mono: Mono(3604 * SECOND), utc: utc(on(0, 17).0 / SECOND + 3) };
+    let later = Now { mono: mono(3604 * SECOND), utc: utc(on(0, 17).0 / SECOND + 3) };
     pair.venue.at(later).wake(0, &[]);
     assert!(pair.venue.0.next(0).close);
     let end = pair.venue.at(later).disconnect(0);
@@ -494,7 +495,7 @@ fn messages_kept_after_the_edge_belong_to_the_new_window() {
         settings("VENUE", "TRADER", Role::Acceptor, Some(schedule))
             .with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep)
     };
-    let now = |at: Utc| Now { mono: Mono(at.0 - on(0, 0).0), utc: at };
+    let now = |at: Utc| Now { mono: mono(at.0 - on(0, 0).0), utc: at };
     let mut venue = End::open(now(on(0, 9)), of(daily(8, 17)), Box::new(MemoryStore::new()));
     venue.send(now(on(0, 10)));
     assert_eq!(venue.numbers(), (1, 2));
@@ -520,7 +521,7 @@ impl Directory {
     fn start(&self, at: Utc, schedule: Schedule) -> End {
         let of_venue = settings("VENUE", "TRADER", Role::Acceptor, Some(schedule))
             .with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep);
-        End::open(Now { mono: Mono(SECOND), utc: at }, of_venue, Box::new(DirectoryStore::new(&self.0)))
+        End::open(Now { mono: mono(SECOND), utc: at }, of_venue, Box::new(DirectoryStore::new(&self.0)))
     }
 }
 
@@ -534,7 +535,7 @@ impl Drop for Directory {
 #[test]
 fn a_journal_from_an_earlier_window_is_reset_once_when_it_is_opened_and_says_why() {
     let directory = Directory::new("downtime");
-    let now = |at: Utc| Now { mono: Mono(2 * SECOND), utc: at };
+    let now = |at: Utc| Now { mono: mono(2 * SECOND), utc: at };
     let mut venue = directory.start(on(0, 9), daily(8, 17));
     venue.send(now(on(0, 10)));
     venue.0.close_all().unwrap();
@@ -572,13 +573,13 @@ fn a_journal_that_was_reset_at_the_end_of_a_window_is_not_reset_again_in_the_nex
     let directory = Directory::new("at-end");
     let schedule = || daily(8, 17).with_reset(ScheduleReset::AtEnd);
     let mut venue = directory.start(on(0, 9), schedule());
-    venue.send(Now { mono: Mono((HOUR + 1) * SECOND), utc: on(0, 10) });
-    venue.wake(Now { mono: Mono((8 * HOUR + 1) * SECOND), utc: on(0, 17) });
+    venue.send(Now { mono: mono((HOUR + 1) * SECOND), utc: on(0, 10) });
+    venue.wake(Now { mono: mono((8 * HOUR + 1) * SECOND), utc: on(0, 17) });
     assert_eq!((venue.numbers(), venue.resets()), ((1, 1), 1));
     venue.0.close_all().unwrap();
     let mut venue = directory.start(on(1, 12), schedule());
     assert_eq!(venue.resets(), 0);
-    venue.send(Now { mono: Mono(2 * SECOND), utc: on(1, 12) });
+    venue.send(Now { mono: mono(2 * SECOND), utc: on(1, 12) });
     venue.0.close_all().unwrap();
     let venue = directory.start(on(1, 13), schedule());
     assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 0));
@@ -627,10 +628,10 @@ fn two_sides_with_the_same_reset_time_reset_once_also_if_their_clocks_differ() {
 fn numbers_that_begin_with_an_operators_record_are_reset_once_at_the_next_edge() {
     let directory = Directory::new("operator");
     let mut venue = directory.start(on(0, 9), daily(8, 17));
-    let now = Now { mono: Mono(2 * SECOND), utc: on(0, 21) };
+    let now = Now { mono: mono(2 * SECOND), utc: on(0, 21) };
     venue.at(now).set_numbers(0, (Some(SeqNum::ONE), None), "agreed").unwrap();
     // In the next window.
-    let now = Now { mono: Mono(24 * HOUR * SECOND), utc: on(1, 9) };
+    let now = Now { mono: mono(24 * HOUR * SECOND), utc: on(1, 9) };
     venue.wake(now);
     assert_eq!(venue.resets(), 1);
     venue.send(now);
@@ -746,7 +747,7 @@ fn a_message_that_waits_in_a_disabled_session_whose_window_goes_on_is_sent_once_
 fn a_session_that_is_removed_before_edges_and_added_after_them_shows_its_messages_and_resets_once() {
     for disables in [false, true] {
         let directory = Directory::new(if disables { "disabled" } else { "removed" });
-        let now = |at: Utc| Now { mono: Mono(at.0 - on(0, 0).0), utc: at };
+        let now = |at: Utc| Now { mono: mono(at.0 - on(0, 0).0), utc: at };
         let of_venue = || {
             settings("VENUE", "TRADER", Role::Acceptor, Some(daily(8, 17)))
                 .with(|s| s.resend.while_logged_off = WhileLoggedOff::Keep)

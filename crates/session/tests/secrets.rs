@@ -13,9 +13,10 @@ use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{App, BEGIN, Capture, Side, kinds, order, settings};
 use fixbolt_dictionary::{Action, Check, Policy, Source, Validator, fix44};
 use fixbolt_journal::MemoryStore;
+use fixbolt_session::runtime::posted;
 use fixbolt_session::store::{Record, RecordFlags, Store, StoreError};
 use fixbolt_session::{
-    Delivery, Event, OpenError, Role, SessionDictionary, SessionKey, SessionSettings, Ticket, WhileLoggedOff,
+    Delivery, Event, OpenError, Role, SessionDictionary, SessionKey, SessionSettings, WhileLoggedOff,
 };
 
 static VALIDATOR: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new(fix44())));
@@ -189,7 +190,7 @@ fn a_posted_body_is_searched_for_secrets_unless_it_is_known_to_have_none() {
         let mut watched = Watched::logged_on(|settings| settings.masked_tags = vec![554, 925, 115]);
         let side = &mut watched.side;
         let written = side.act(0, |turn| {
-            let handle = turn.session().posted_as(Ticket::Posted(1), may_have_secrets).with_header(header);
+            let handle = turn.session().posted_as(posted(1), may_have_secrets).with_header(header);
             let mut draft = handle.draft(body.msg_type);
             draft.writer().raw().body(&body);
             draft.send()

@@ -2,9 +2,10 @@
 
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_conformance::testing::{Side, settings};
+use fixbolt_session::runtime::session_key;
 use fixbolt_session::{OpenError, Phase, Role, SendError, SessionId, SessionKey, SessionSettings};
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+const KEY: SessionKey = session_key(0, 0, 0);
 
 fn logged_on(change: fn(&mut SessionSettings)) -> Side {
     Side::new(vec![settings("PEER", Role::Acceptor).with(change)]).logged_on()

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::testing::{Side, kinds, report, settings};
+use fixbolt_session::runtime::{mono, session_key};
 use fixbolt_session::{
     Accepted, Mono, OutboundThrottle, Phase, Rate, Read, ReplayInterleave, Role, SendError, SessionEnd,
     SessionKey, SessionSettings, WhileLoggedOff,
 };
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+const KEY: SessionKey = session_key(0, 0, 0);
 
 fn rate(text: &str) -> Option<Rate> {
     Some(text.parse().unwrap())
@@ -88,7 +89,7 @@ fn a_message_that_the_socket_has_not_accepted_keeps_its_place() {
     // All but the last byte: the last message is not there.
     let queued = side.writable(0).len();
     side.written(0, queued - 1);
-    assert_eq!(side.next(0).deadline, Some(Mono(0)), "there is something to wake for");
+    assert_eq!(side.next(0).deadline, Some(mono(0)), "there is something to wake for");
     side.pass(millis(100));
     assert_eq!(fill(&mut side), 1);
 }
@@ -157,7 +158,7 @@ fn a_message_whose_answer_has_to_wait_is_offered_again_if_the_throttle_refuses()
                 break;
             }
             // Once after a write it can go on, as there may be room.
-            if side.next(0).deadline == Some(Mono(0)) {
+            if side.next(0).deadline == Some(mono(0)) {
                 let used = side.wake(0, &bytes);
                 bytes.drain(..used);
             }
@@ -182,7 +183,7 @@ fn what_is_written_to_another_session_waits_for_that_sessions_window() {
         settings("COPY", Role::Acceptor).with(|s| s.throttle.max_outbound_rate = rate("1/100")),
     ];
     let mut side = Side::new(all);
-    let copy = SessionKey::new(0, 1, 1);
+    let copy = session_key(0, 1, 1);
     side.log_on(0, 1, "");
     side.log_on(1, 1, "");
     side.app.copies_to = Some(copy);
@@ -494,7 +495,7 @@ fn an_answer_of_two_messages_for_which_one_permit_is_free_is_not_asked_for_witho
     {
         let mut side = refusing(|s| s.throttle.max_outbound_rate = rate("2/10000"));
         // Each message is answered with two.
-        side.app.copies_to = Some(SessionKey::new(0, 0, 0));
+        side.app.copies_to = Some(session_key(0, 0, 0));
         send(&mut side, b"8").unwrap();
         assert_eq!(kinds(&side.take(0)), "8");
         let order = side.wire(0, "35=D|34=2|11=a|");
@@ -520,7 +521,7 @@ fn a_session_that_is_closing_is_not_asked_for_room_without_end() {
         }),
     ];
     let mut side = Side::new(all).logged_on();
-    side.app.copies_to = Some(SessionKey::new(0, 1, 1));
+    side.app.copies_to = Some(session_key(0, 1, 1));
     side.send(1, "a", 10).unwrap();
     side.take(1);
     let refused = Err(SendError::Throttled { again_in: Duration::from_millis(100) });

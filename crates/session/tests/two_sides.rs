@@ -8,13 +8,14 @@ use fixbolt_codec::{
 };
 use fixbolt_conformance::testing::{Side, message, settings_of};
 use fixbolt_journal::MemoryStore;
+use fixbolt_session::runtime::mono;
 use fixbolt_session::{
     Accepted, Application, Delivery, Direction, Event, Failure, Halt, Handle, Mono, Now, Phase, Read, Role,
     SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectCode,
     SessionSettings, Turn, Utc,
 };
 
-const NOW: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_795_000_000_000_000_000) };
+const NOW: Now = Now { mono: mono(1_000_000_000), utc: Utc(1_795_000_000_000_000_000) };
 
 /// The application of a side: what it does with an order, and what it has seen.
 #[derive(Default)]

@@ -11,6 +11,7 @@ use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::store::{Intercept, Intercepted, Refusing};
 use fixbolt_conformance::testing::{App, BEGIN, Scratch, Side, kinds, settings, value};
 use fixbolt_journal::MemoryStore;
+use fixbolt_session::runtime::{mono, waiting};
 use fixbolt_session::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
 use fixbolt_session::store::{RecordKind, Recovered, Store, StoreError, WaitingMessages};
 use fixbolt_session::{
@@ -104,7 +105,7 @@ fn ids(messages: &[String]) -> String {
 }
 
 const fn waits(number: u64) -> Ticket {
-    Ticket::Waiting(number)
+    waiting(number)
 }
 
 // R-LIMIT-8
@@ -416,7 +417,7 @@ fn what_waits_in_a_session_that_is_disabled_or_removed_over_an_edge_is_told_at_t
         if removed {
             side.close(0).unwrap();
         }
-        side.now.mono.0 += DAY;
+        side.now.mono = mono(side.now.mono.nanos() + DAY);
         side.now.utc.0 += DAY;
         if removed {
             side.open(settings()).unwrap();

@@ -7,10 +7,11 @@ use std::time::Duration;
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
+use fixbolt_session::runtime::{mono, session_key};
 use fixbolt_session::store::{Record, SessionKey, Store, StoreError};
-use fixbolt_session::{CodecClock, Mono, Rate, Role, SessionSettings, WireMessage, WireObserver};
+use fixbolt_session::{CodecClock, Rate, Role, SessionSettings, WireMessage, WireObserver};
 
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+const KEY: SessionKey = session_key(0, 0, 0);
 
 /// Counts the records of rehearsals, and refuses those after the first `room` records.
 struct Counting {
@@ -48,7 +49,7 @@ fn exchange(warms_up: bool, rehearsals: &Arc<AtomicUsize>) -> Vec<String> {
     let counting = Counting { rehearsals: Arc::clone(rehearsals), room: usize::MAX };
     let store = Intercepted::new(MemoryStore::new(), counting);
     let shown = Arc::new(Shown::default());
-    let clock = CodecClock::new(|| Mono(0));
+    let clock = CodecClock::new(|| mono(0));
     let mut side = Side::on_store(Box::new(store), acceptor(|s| s.timing.codec_timing = Some(clock)));
     if warms_up {
         side = side.warmed_up(None);

@@ -14,10 +14,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::{DirectoryStore, inspect};
+use fixbolt_session::runtime::{mono, session_key};
 use fixbolt_session::store::{
     ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, StoreError,
 };
-use fixbolt_session::{Mono, SessionId, Utc};
+use fixbolt_session::{SessionId, Utc};
 
 use super::choices::Choices;
 use crate::random::Random;
@@ -34,7 +35,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 }
 
 /// The only session of a store.
-const KEY: SessionKey = SessionKey::new(0, 0, 0);
+const KEY: SessionKey = session_key(0, 0, 0);
 
 #[derive(Default)]
 
@@ -215,7 +216,7 @@ fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
         connection: ConnectionNumber(1),
         cause: None,
         utc: Utc(1_000_000 + seq),
-        mono: Mono(seq),
+        mono: mono(seq),
         body,
     }
 }

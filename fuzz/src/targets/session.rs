@@ -7,6 +7,7 @@
 //! receives each sequence number once; memory is bounded; silence ends the connection; and
 //! afterwards a correct logon works.
 
+use std::time::Duration;
 use std::collections::HashMap;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::{Arc, LazyLock};
@@ -19,9 +20,10 @@ use fixbolt_conformance::store::Late;
 use fixbolt_conformance::testing::message;
 use fixbolt_dictionary::{Validator, fix42, fix44};
 use fixbolt_journal::MemoryStore;
+use fixbolt_session::runtime::mono;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    AcceptedHeartBtInt, Application, Delivery, Event, Failure, MatrixState, Mono, Next, Now, Phase, Read,
+    AcceptedHeartBtInt, Application, Delivery, Event, Failure, MatrixState, Next, Now, Phase, Read,
     ReplayInterleave, Resend, ResendAnswer, ResendOverLimit, ResendRange, Role, SendError, SessionDictionary,
     SessionId, SessionKey, SessionReject, SessionRejectCode, SessionSettings, Sessions, Socket, Turn, Utc,
 };
@@ -212,7 +214,7 @@ impl World {
             .expect("a time")
             .to_unix_nanos()
             .expect("in range");
-        let now = Now { mono: Mono(1_000_000_000_000), utc: Utc(utc) };
+        let now = Now { mono: mono(1_000_000_000_000), utc: Utc(utc) };
         let mut app =
             Echo { mood: Mood::of(random), random: random.clone(), done: 0, delivered: 0, violation: None };
         let interleaves = settings.resend.replay_interleave != ReplayInterleave::None;
@@ -291,7 +293,7 @@ impl World {
 
     /// Advances the clock by this many milliseconds.
     fn pass(&mut self, milliseconds: u64) {
-        self.now.mono.0 += milliseconds * 1_000_000;
+        self.now.mono = self.now.mono + Duration::from_millis(milliseconds);
         self.now.utc.0 += milliseconds * 1_000_000;
         let consumed = self.sessions.wake(self.now, self.key, &self.buffer, &mut self.app);
         self.consumed(consumed);
@@ -328,9 +330,9 @@ impl World {
                 assert!(endless, "no deadline, in phase {:?}", self.sessions.phase(self.key));
                 return;
             };
-            let step = deadline.0.saturating_sub(self.now.mono.0);
-            self.now.mono.0 += step;
-            self.now.utc.0 = self.now.utc.0.saturating_add(step);
+            let step = deadline - self.now.mono;
+            self.now.mono = self.now.mono + step;
+            self.now.utc = self.now.utc + step;
             self.pass(0);
             let mut calls = 0;
             while let Some(next) = self.next().deadline

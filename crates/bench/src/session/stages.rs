@@ -8,6 +8,7 @@ use std::time::Duration;
 use fixbolt_codec::{Frame, Framer, Index, Message, SeqNum, Span, Tier};
 use fixbolt_dictionary::{Policy, Scratch, Validator, fix44};
 use fixbolt_journal::DirectoryStore;
+use fixbolt_session::runtime::session_key;
 use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, SessionKey, Store};
 use fixbolt_session::{Now, SessionId};
 use fixbolt_workloads::wire::{Encoder, read};
@@ -96,7 +97,7 @@ impl Tools {
     fn new() -> Result<Self, String> {
         let (trader, venue) = Nos222::PARTIES;
         let folder = Folder::new()?;
-        let (mut store, key) = (DirectoryStore::new(&folder.0), SessionKey::new(0, 0, 0));
+        let (mut store, key) = (DirectoryStore::new(&folder.0), session_key(0, 0, 0));
         let id = SessionId::new(Nos222::VERSION, venue, trader).map_err(|error| error.to_string())?;
         store.open(key, &id).map_err(|error| error.to_string())?;
         let begin_string = Nos222::VERSION.begin_string().as_bytes();

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use fixbolt_codec::{BodyWriter, Key, MsgType, SeqNum};
-use fixbolt_session::{Mono, Now, Utc};
+use fixbolt_session::runtime::mono;
+use fixbolt_session::{Now, Utc};
 use fixbolt_workloads::orders::NEW_ORDER_SINGLE;
 use fixbolt_workloads::wire::Encoder;
 
@@ -94,7 +95,7 @@ impl Trader {
 /// Returns the clocks at a time since the Logon.
 pub(super) fn at(since: Duration) -> Now {
     let nanos = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
-    Now { mono: Mono(nanos), utc: Utc(MORNING.saturating_add(nanos)) }
+    Now { mono: mono(nanos), utc: Utc(MORNING.saturating_add(nanos)) }
 }
 
 /// Returns the Logon.

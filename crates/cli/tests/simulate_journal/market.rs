@@ -9,6 +9,7 @@ use fixbolt_codec::{Body, BodySink, Frame, Framer, Message, MsgType, NewBody, Ta
 use fixbolt_conformance::testing::Side;
 use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Validator, shipped};
 use fixbolt_journal::DirectoryStore;
+use fixbolt_session::runtime::mono;
 use fixbolt_session::{
     Accepted, Application, BusinessReject, BusinessRejectCode, Delivery, Event, Failure, FixtDictionaries,
     Mono, Now, Phase, Role, SendError, SessionDictionary, SessionId, SessionReject, SessionRejectCode,
@@ -100,7 +101,7 @@ pub(crate) const ACCEPTOR: usize = 1;
 
 impl Market {
     pub(crate) fn new(name: &str, version: Version, change: impl Fn(&mut SessionSettings)) -> Self {
-        let now = Now { mono: Mono(3_000_000_000), utc: Utc(1_795_251_600_000_000_000) };
+        let now = Now { mono: mono(3_000_000_000), utc: Utc(1_795_251_600_000_000_000) };
         let end = |us: &str, them: &str, role| {
             let base = directory(&format!("simulate-{name}-{us}"));
             let desk = Desk { version, greets: role == Role::Acceptor, failures: 0 };

@@ -1,6 +1,7 @@
 //! The wall clock of the sessions' machine, which jumps and is right again.
 
-use fixbolt_session::{Mono, Now, Utc};
+use fixbolt_session::runtime::mono;
+use fixbolt_session::{Now, Utc};
 
 use super::text::SECOND;
 use super::world::{NEVER, World};
@@ -9,7 +10,7 @@ impl World {
     /// The clocks of the session's machine.
     pub(super) fn now(&self) -> Now {
         let utc = (self.beginning + self.mono).saturating_add_signed(self.clock);
-        Now { mono: Mono(self.mono), utc: Utc(utc) }
+        Now { mono: mono(self.mono), utc: Utc(utc) }
     }
 
     pub(super) fn right_the_clock(&mut self) {

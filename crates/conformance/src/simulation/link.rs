@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::broken::Relapse;
+use fixbolt_session::runtime::session_key;
 use fixbolt_session::{Compatibility, Next, Role, SessionKey, SessionSettings};
 
 use super::counterparty::Counterparty;
@@ -114,7 +115,7 @@ impl Link {
             dialect,
             plan,
             settings,
-            key: SessionKey::new(0, 0, 0),
+            key: session_key(0, 0, 0),
             next: Next::default(),
             peer,
             to_us: Pipe::default(),

@@ -4,7 +4,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use fixbolt_session::{MatrixState, Mono, Next, OpenError, Phase, Read, Role, Sessions, Socket};
+use fixbolt_session::runtime::mono;
+use fixbolt_session::{MatrixState, Next, OpenError, Phase, Read, Role, Sessions, Socket};
 
 use super::app::{self, App};
 use super::counterparty::Moment;
@@ -337,7 +338,7 @@ impl World {
         if self.sessions.is_none() {
             return next;
         }
-        next = next.min(link.next.deadline.map_or(NEVER, |at| at.0));
+        next = next.min(link.next.deadline.map_or(NEVER, |at| at.nanos()));
         if link.next.read == Read::Nothing {
             next = next.min(link.end_at.saturating_add(END_UNSEEN));
         } else if link.to_us.is_empty() {
@@ -580,7 +581,7 @@ impl World {
         self.wake_the_ready();
         self.each_one(|w| {
             w.poll();
-            if w.link.next.deadline.is_some_and(|at| at.0 <= w.mono) {
+            if w.link.next.deadline.is_some_and(|at| at.nanos() <= w.mono) {
                 w.wake();
             }
         });
@@ -609,7 +610,7 @@ impl World {
         self.poll();
         let mut any = false;
         self.each_one(|w| {
-            if w.sessions.is_some() && w.link.next.deadline == Some(Mono(0)) {
+            if w.sessions.is_some() && w.link.next.deadline == Some(mono(0)) {
                 w.wake();
                 any = true;
             }
@@ -663,7 +664,7 @@ impl World {
         }
         self.poll();
         let Next { read, deadline, .. } = self.link.next;
-        if taken > 0 && (read == Read::Nothing || deadline == Some(Mono(0))) {
+        if taken > 0 && (read == Read::Nothing || deadline == Some(mono(0))) {
             self.wake();
             self.poll();
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_journal::MemoryStore;
+use fixbolt_session::runtime::mono;
 use fixbolt_session::store::{Store, StoreError};
 use fixbolt_session::{
     Accepted, Application, BeforeSend, ChangeError, Event, Halt, MAX_MESSAGE_SIZE_BEFORE_LOGON, MatrixState,
@@ -18,7 +19,7 @@ use super::text::{kinds, message, messages};
 use super::told::Told;
 
 /// When a test begins that names no other time: 2026-01-05 09:00:00 UTC.
-pub const BEGIN: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
+pub const BEGIN: Now = Now { mono: mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
 /// The size of messages for which there is room from the beginning, if a session accepts such
 /// messages. One that accepts larger ones makes room for them.
 const ROOM: usize = 64 * 1024;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use fixbolt_conformance::simulation::Random;
 use fixbolt_session::Mono;
+use fixbolt_session::runtime::mono;
 
 /// Bytes in flight in one direction.
 #[derive(Default)]
@@ -50,7 +51,7 @@ impl Pipe {
             let (piece, behind) = rest.split_at((random.within(1, most) as usize).min(rest.len()));
             rest = behind;
             let delay = Duration::from_micros(random.within(10, 20_000));
-            let last = self.pieces.back().map_or(Mono(0), |(at, _)| *at);
+            let last = self.pieces.back().map_or(mono(0), |(at, _)| *at);
             self.pieces.push_back(((now + delay).max(last), piece.to_vec()));
             self.bytes += piece.len();
         }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
+use fixbolt_session::runtime::session_key;
 use fixbolt_session::{
     Accepted, Application, Delivery, Event, Failure, Halt, Handle, LogonDecision, Now, Resend, SendError,
     SessionKey, SessionSettings, Sessions, Turn, Unreached,
@@ -14,7 +15,7 @@ use fixbolt_conformance::simulation::Random;
 /// Returns the key of session `n` of a process: sessions are always opened in the same order and
 /// never closed.
 pub(crate) fn key_of(n: u32) -> SessionKey {
-    SessionKey::new(0, n, n)
+    session_key(0, n, n)
 }
 
 pub(crate) struct Process {

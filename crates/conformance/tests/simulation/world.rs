@@ -5,6 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, Span, Tag, Version};
+use fixbolt_session::runtime::mono;
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
     AcceptedHeartBtInt, Compatibility, MatrixState, Mono, Now, OutboundThrottle, OutboundWatermarks, Phase,
@@ -128,12 +129,12 @@ impl World {
         let links = vec![Link::new((TRADER, 0), (VENUE, 0)), Link::new((COPY, 0), (VENUE, 1))];
         Self {
             random,
-            now: Mono(1_000_000_000),
+            now: mono(1_000_000_000),
             at_once: 0,
             processes,
             links,
             restart_at: vec![None; 3],
-            next_action: Mono(1_000_000_000),
+            next_action: mono(1_000_000_000),
             wild: true,
             busy,
             resets,
@@ -177,7 +178,7 @@ impl World {
     }
 
     fn now_of(&self, process: usize) -> Now {
-        let utc = EPOCH.saturating_add(self.now.0).saturating_add_signed(self.processes[process].skew);
+        let utc = EPOCH.saturating_add(self.now.nanos()).saturating_add_signed(self.processes[process].skew);
         Now { mono: self.now, utc: Utc(utc) }
     }
 
@@ -426,7 +427,7 @@ impl World {
                 return;
             }
             let utc = self.processes[process].skew;
-            let now = Now { mono: self.now, utc: Utc((EPOCH + self.now.0).saturating_add_signed(utc)) };
+            let now = Now { mono: self.now, utc: Utc((EPOCH + self.now.nanos()).saturating_add_signed(utc)) };
             let Process { sessions: Some(sessions), app, .. } = &mut self.processes[process] else { return };
             if sessions.next(key).read == Read::Nothing {
                 return;
@@ -448,7 +449,7 @@ impl World {
         let end = &mut self.links[n].ends[side];
         let (process, key) = (end.process, key_of(end.session));
         let skew = self.processes[process].skew;
-        let now = Now { mono: self.now, utc: Utc((EPOCH + self.now.0).saturating_add_signed(skew)) };
+        let now = Now { mono: self.now, utc: Utc((EPOCH + self.now.nanos()).saturating_add_signed(skew)) };
         let Process { sessions: Some(sessions), app, .. } = &mut self.processes[process] else { return };
         if end.attached && sessions.next(key).deadline.is_some_and(|at| at <= self.now) {
             let used = sessions.wake(now, key, &end.inbox, app);
@@ -480,7 +481,7 @@ impl World {
         let now = self.now;
         let end = &mut self.links[n].ends[side];
         let (process, key) = (end.process, key_of(end.session));
-        let utc = Utc((EPOCH + now.0).saturating_add_signed(self.processes[process].skew));
+        let utc = Utc((EPOCH + now.nanos()).saturating_add_signed(self.processes[process].skew));
         let Process { sessions: Some(sessions), app, disk, settings, .. } = &mut self.processes[process]
         else {
             return false;
@@ -510,7 +511,7 @@ impl World {
                 self.counts.garbled += u64::from(end.out.push(now, &bytes, self.wild, &mut self.random));
             }
             sessions.wrote(Now { mono: now, utc }, key, taken, Socket::Full);
-            if sessions.next(key).read == Read::Nothing || sessions.next(key).deadline == Some(Mono(0)) {
+            if sessions.next(key).read == Read::Nothing || sessions.next(key).deadline == Some(mono(0)) {
                 let used = sessions.wake(Now { mono: now, utc }, key, &end.inbox, app);
                 end.inbox.drain(..used);
             }

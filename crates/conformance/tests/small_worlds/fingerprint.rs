@@ -44,13 +44,13 @@ fn core(world: &World<'_>, side: usize, text: &mut Vec<u8>) {
     let snapshot = sessions.snapshot(KEY);
     let mut lines = snapshot.lines();
     let [state, cursor, reorder] = [(); 3].map(|()| lines.next().unwrap_or_default());
-    relative(state, world.now.mono.0, text);
+    relative(state, world.now.mono.nanos(), text);
     let position = disk.platter().position();
     outbox(cursor, position, text);
     if !reorder.contains("entries: []") {
-        relative(reorder, world.now.mono.0, text);
+        relative(reorder, world.now.mono.nanos(), text);
     }
-    let deadline = sessions.next(KEY).deadline.map(|at| at.0.wrapping_sub(world.now.mono.0));
+    let deadline = sessions.next(KEY).deadline.map(|at| at.nanos().wrapping_sub(world.now.mono.nanos()));
     let flags = [
         *attached,
         sessions.next(KEY).close,
@@ -71,7 +71,7 @@ fn relative(mut rest: &str, now: u64, text: &mut Vec<u8>) {
         text.extend_from_slice(name.as_bytes());
         let digits = inside.bytes().take_while(u8::is_ascii_digit).count();
         let number = bytes::number(&inside.as_bytes()[..digits]);
-        if name.ends_with("Mono(") {
+        if name.ends_with("mono(") {
             text.extend(number.wrapping_sub(now).to_le_bytes());
         } else if !name.ends_with("Utc(") && !name.ends_with("ConnectionNumber(") {
             text.extend_from_slice(&inside.as_bytes()[..digits]);

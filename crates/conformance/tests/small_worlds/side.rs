@@ -2,6 +2,7 @@
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody};
 use fixbolt_conformance::disk::Disk;
+use fixbolt_session::runtime::session_key;
 use fixbolt_session::{
     Application, Delivery, Event, Failure, Handle, Now, SendError, SessionEnd, SessionKey, Sessions, Turn,
     Unreached,
@@ -12,7 +13,7 @@ use crate::planted;
 use crate::setup::Setup;
 
 /// The session of each process: it is the only one, and is never closed.
-pub(crate) const KEY: SessionKey = SessionKey::new(0, 0, 0);
+pub(crate) const KEY: SessionKey = session_key(0, 0, 0);
 
 /// A process that is never seen dead: it starts again as soon as it has died, because nothing that
 /// happens in between could depend on it.

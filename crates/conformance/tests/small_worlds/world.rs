@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::{Mono, Now, Phase, Read, Socket, Utc};
+use fixbolt_session::runtime::mono;
+use fixbolt_session::{Now, Phase, Read, Socket, Utc};
 
 use crate::bytes;
 use crate::event::{Event, Plain, name};
@@ -65,7 +66,7 @@ pub(crate) struct Causes {
 
 impl<'s> World<'s> {
     pub(crate) fn new(setup: &'s Setup) -> Self {
-        let now = Now { mono: Mono(1_000_000_000), utc: Utc(EPOCH) };
+        let now = Now { mono: mono(1_000_000_000), utc: Utc(EPOCH) };
         Self {
             setup,
             now,
@@ -306,7 +307,7 @@ impl<'s> World<'s> {
             while sessions.poll().is_some() {}
             if *attached
                 && (sessions.next(KEY).read == Read::Again
-                    || (wrote && sessions.next(KEY).deadline == Some(Mono(0))))
+                    || (wrote && sessions.next(KEY).deadline == Some(mono(0))))
             {
                 let used = sessions.wake(self.now, KEY, inbox, app);
                 inbox.drain(..used);
@@ -397,6 +398,6 @@ impl<'s> World<'s> {
 
     /// Returns the time since the world began.
     pub(crate) fn age(&self) -> Duration {
-        self.now.mono - Mono(0)
+        self.now.mono - mono(0)
     }
 }

@@ -59,6 +59,7 @@ mod pair;
 mod sent;
 mod session;
 
+pub use fixbolt_session::runtime::session_key;
 pub use pair::Pair;
 pub use sent::Sent;
 pub use session::TestSession;

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use fixbolt_codec::{Precision, SeqNum, UtcTimestamp, Version, byte_sum};
 use fixbolt_journal::MemoryStore;
+use fixbolt_session::runtime::mono;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
     Application, BeforeSend, Halt, MatrixState, Mono, Next, Now, OpenError, Phase, Read, SendError,
@@ -17,7 +18,7 @@ use crate::preparation;
 use crate::session_check;
 
 /// The start of a test's clock: 2026-01-05 09:00:00 UTC.
-const BEGIN: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
+const BEGIN: Now = Now { mono: mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
 
 /// A session and its application, in virtual time. The test writes the counterparty's messages.
 ///

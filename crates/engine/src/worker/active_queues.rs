@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use fixbolt_codec::Body;
+use fixbolt_session::runtime::posted;
 use fixbolt_session::{SessionKey, Ticket};
 
 use crate::outbound_queue::OutboundQueue;
@@ -128,7 +129,7 @@ fn send_from(
         }
         let body = Body { msg_type: record.msg_type, bytes, sum: record.sum };
         let body = PostedBody { body, may_have_secrets: record.may_have_secrets };
-        if send(queue.session, Ticket::Posted(record.number), &body) == SendOutcome::BackPressure {
+        if send(queue.session, posted(record.number), &body) == SendOutcome::BackPressure {
             break QueueState::Stalled;
         }
         taken += record.size();
@@ -144,6 +145,7 @@ fn send_from(
 mod tests {
     use fixbolt_codec::MsgType;
     use fixbolt_codec::plumbing::TagSet;
+    use fixbolt_session::runtime::session_key;
     use fixbolt_session::{SessionId, StatusCell};
 
     use super::*;
@@ -153,7 +155,7 @@ mod tests {
     #[test]
     fn a_queue_that_would_be_announced_a_second_time_is_noticed() {
         let id: SessionId = "FIX.4.4:US->THEM".parse().unwrap();
-        let (key, status) = (SessionKey::new(0, 0, 0), Arc::new(StatusCell::default()));
+        let (key, status) = (session_key(0, 0, 0), Arc::new(StatusCell::default()));
         let pages = Arc::new(Pages::with_shift(4, 10));
         let secrets = TagSet::from_iter([]);
         let queue = Arc::new(OutboundQueue::new(id, key, status, 8, 8, pages, secrets));

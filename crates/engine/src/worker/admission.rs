@@ -18,6 +18,7 @@ use core::time::Duration;
 use std::collections::HashMap;
 
 use fixbolt_session::Mono;
+use fixbolt_session::runtime::mono;
 
 use crate::descriptors::Descriptors;
 use crate::limits::ConnectionLimits;
@@ -171,9 +172,9 @@ impl Admission {
             pending: 0,
             keeping: 0,
             arrived: 0,
-            now: Mono(0),
+            now: mono(0),
             short: false,
-            short_until: Mono(0),
+            short_until: mono(0),
         }
     }
 
@@ -439,7 +440,7 @@ impl Admission {
 mod tests {
     use super::*;
 
-    const NOW: Mono = Mono(10_000_000_000);
+    const NOW: Mono = mono(10_000_000_000);
 
     fn ip(n: u8) -> IpAddr {
         IpAddr::from([192, 0, 2, n])
@@ -451,11 +452,11 @@ mod tests {
 
     /// Lets a connection arrive; returns the slot of the one that had to give way.
     fn arrive(admission: &mut Admission, slot: usize, from: u8) -> Option<usize> {
-        let gives_way = admission.gives_way(ip(from), Mono(0));
+        let gives_way = admission.gives_way(ip(from), mono(0));
         if let Some(slot) = gives_way {
             admission.leave(slot);
         }
-        admission.arrive(slot, ip(from), Mono(0));
+        admission.arrive(slot, ip(from), mono(0));
         gives_way
     }
 
@@ -478,7 +479,7 @@ mod tests {
             for slot in 0..3 {
                 assert_eq!(arrive(&mut admission, slot, 1), None);
             }
-            admission.greet(1, Mono(0));
+            admission.greet(1, mono(0));
             admission.identify(2, true);
             assert!(admission.knows(2) && !admission.knows(3));
             admission.check();
@@ -657,7 +658,7 @@ mod tests {
         // One of the flood's address, and one of another.
         for (slot, from) in [(0, 1), (1, 2)] {
             arrive(&mut admission, slot, from);
-            admission.greet(slot, Mono(0));
+            admission.greet(slot, mono(0));
         }
         for slot in 2..200 {
             let from = if slot % 2 == 0 { 1 } else { 3 + (slot % 100) as u8 };
@@ -666,13 +667,13 @@ mod tests {
             assert!(gone.is_none_or(|gone| gone > 1), "{slot}: {gone:?}");
         }
         assert_eq!(KEEPS.as_secs(), 2, "docs/security.md says two seconds");
-        admission.trust(1, Mono(0) + KEEPS / 2);
+        admission.trust(1, mono(0) + KEEPS / 2);
         assert_eq!(admission.keeping, 2);
         // The first one has not gone on; the second one still keeps its place.
-        admission.look_at_time(Mono(0) + KEEPS);
+        admission.look_at_time(mono(0) + KEEPS);
         assert_eq!(admission.keeping, 1);
-        assert_eq!(admission.gives_way(ip(1), Mono(0) + KEEPS), Some(0));
-        admission.look_at_time(Mono(0) + KEEPS / 2 + KEEPS);
+        assert_eq!(admission.gives_way(ip(1), mono(0) + KEEPS), Some(0));
+        admission.look_at_time(mono(0) + KEEPS / 2 + KEEPS);
         assert_eq!(admission.keeping, 0);
     }
 
@@ -681,24 +682,24 @@ mod tests {
         let mut admission = admission(8, 4);
         for slot in 0..4 {
             arrive(&mut admission, slot, 1);
-            admission.greet(slot, Mono(0));
+            admission.greet(slot, mono(0));
         }
         assert_eq!(admission.keeping, 2, "half of its four");
         // The address's own first ones keep theirs no longer, and are the first to give way.
         assert_eq!(arrive(&mut admission, 4, 1), Some(0));
         for slot in 5..9 {
             arrive(&mut admission, slot, slot as u8);
-            admission.greet(slot, Mono(0));
+            admission.greet(slot, mono(0));
         }
         assert_eq!((admission.keeping, admission.pending), (4, 8));
         // The address with two had to give one up, and then the oldest one its own.
         assert_eq!(admission.origins.counts(Origin::from(ip(1))).keeping, 0);
         let keeps = |admission: &Admission, slot: usize| admission.places[slot].unwrap().stage.keeps_place();
         // Whoever is done is the last to give it up.
-        admission.trust(6, Mono(0));
+        admission.trust(6, mono(0));
         for slot in 10..20 {
             arrive(&mut admission, slot, slot as u8);
-            admission.greet(slot, Mono(0));
+            admission.greet(slot, mono(0));
         }
         assert!(keeps(&admission, 6));
         for slot in 0..20 {
@@ -712,7 +713,7 @@ mod tests {
     fn where_there_is_one_place_a_handshake_keeps_nobody_from_it() {
         let mut admission = admission(1, 5);
         arrive(&mut admission, 0, 1);
-        admission.greet(0, Mono(0));
+        admission.greet(0, mono(0));
         assert_eq!(arrive(&mut admission, 1, 2), Some(0));
     }
 
@@ -730,7 +731,7 @@ mod tests {
         assert_eq!(arrive(&mut admission, 10, 1), Some(2));
         assert_eq!(arrive(&mut admission, 11, 1), Some(8));
         admission.talk(10);
-        assert_eq!(admission.gives_way(ip(1), Mono(0) + GRACE[0]), Some(9));
+        assert_eq!(admission.gives_way(ip(1), mono(0) + GRACE[0]), Some(9));
     }
 
     #[test]
@@ -738,11 +739,11 @@ mod tests {
         let mut admission = admission(16, 16);
         for (slot, from) in [(0, 100), (1, 101), (2, 1), (3, 1)] {
             arrive(&mut admission, slot, from);
-            admission.greet(slot, Mono(0));
+            admission.greet(slot, mono(0));
         }
         for slot in 4..10 {
             arrive(&mut admission, slot, slot as u8);
-            admission.greet(slot, Mono(0));
+            admission.greet(slot, mono(0));
         }
         // Half of the places are full: the oldest two have given theirs up.
         let keep = |slot: usize| admission.places[slot].is_some_and(|place| place.stage.keeps_place());

@@ -271,6 +271,7 @@ impl Connections {
 
 #[cfg(test)]
 mod tests {
+    use fixbolt_session::runtime::{mono, session_key};
     use std::io::{Read, Write};
     use std::net::TcpListener;
 
@@ -290,7 +291,7 @@ mod tests {
         let stream = std::net::TcpStream::connect(address).unwrap();
         let (peer, _) = listener.accept().unwrap();
         stream.set_nonblocking(true).unwrap();
-        let stage = Stage::Pending { port: Port::default(), until: Mono(0) };
+        let stage = Stage::Pending { port: Port::default(), until: mono(0) };
         (Connection::new(TcpStream::from_std(stream), address, stage), peer)
     }
 
@@ -302,7 +303,7 @@ mod tests {
         (|it| it.close(0), "the connections in slots [0] are closed, and were not removed"),
         (Connections::begin_round, "the connections in slots [0] were to be served"),
         (|it| it.free = vec![2; 4], "4 slots are free of 3"),
-        (|it| it.admission.arrive(2, [127, 0, 0, 1].into(), Mono(0)), "slot 2 is free, and has a place"),
+        (|it| it.admission.arrive(2, [127, 0, 0, 1].into(), mono(0)), "slot 2 is free, and has a place"),
         (|it| it.get_mut(1).unwrap().stage = Stage::Closed, "slot 1 has a closed connection"),
         (|it| it.admission.leave(0), "slot 0 is pending, and has no place"),
         (|it| it.free.push(2), "a slot is free twice: [2, 2]"),
@@ -319,10 +320,10 @@ mod tests {
             let mut connections = Connections::new(LIMITS);
             let peers = [0, 1, 2].map(|slot| {
                 let (connection, peer) = pair();
-                assert_eq!(connections.insert(Mono(0), connection, poll.registry()), Some(slot));
+                assert_eq!(connections.insert(mono(0), connection, poll.registry()), Some(slot));
                 peer
             });
-            connections.assign(1, SessionKey::new(0, 0, 0), false, 8192);
+            connections.assign(1, session_key(0, 0, 0), false, 8192);
             connections.mark_ready(0);
             connections.close(2);
             connections.remove_closed(poll.registry());
@@ -339,16 +340,16 @@ mod tests {
         let poll = Poll::new().unwrap();
         let mut connections = Connections::new(LIMITS);
         let (first, _peer) = pair();
-        assert_eq!(connections.insert(Mono(0), first, poll.registry()), Some(0));
+        assert_eq!(connections.insert(mono(0), first, poll.registry()), Some(0));
         connections.mark_ready(0);
         connections.close(0);
         connections.close(0);
         let (second, _peer) = pair();
-        assert_eq!(connections.insert(Mono(0), second, poll.registry()), Some(1));
+        assert_eq!(connections.insert(mono(0), second, poll.registry()), Some(1));
         connections.remove_closed(poll.registry());
         assert!(!connections.has_ready(), "a mark of the closed connection is left");
         let (third, _peer) = pair();
-        assert_eq!(connections.insert(Mono(0), third, poll.registry()), Some(0));
+        assert_eq!(connections.insert(mono(0), third, poll.registry()), Some(0));
     }
 
     #[test]
@@ -356,7 +357,7 @@ mod tests {
         let (first, second) = (Poll::new().unwrap(), Poll::new().unwrap());
         let (mut giving, mut taking) = (Connections::new(LIMITS), Connections::new(LIMITS));
         let (connection, _peer) = pair();
-        let slot = giving.insert(Mono(0), connection, first.registry()).unwrap();
+        let slot = giving.insert(mono(0), connection, first.registry()).unwrap();
         giving.mark_ready(slot);
         let connection = giving.take(slot, first.registry()).unwrap();
         assert!(giving.take(slot, first.registry()).is_none());
@@ -364,7 +365,7 @@ mod tests {
         giving.remove_closed(first.registry());
         assert!(giving.is_empty() && !giving.has_ready());
         assert_eq!(giving.count(), 0);
-        assert_eq!(taking.insert(Mono(0), connection, second.registry()), Some(0));
+        assert_eq!(taking.insert(mono(0), connection, second.registry()), Some(0));
     }
 
     #[test]
@@ -380,9 +381,9 @@ mod tests {
         {
         }
         assert!(connection.transport.socket_mut().write(b"x").is_err());
-        let slot = connections.insert(Mono(0), connection, poll.registry()).unwrap();
-        connections.assign(slot, SessionKey::new(0, 0, 0), false, 8192);
-        connections.begin_draining(slot, Mono(1));
+        let slot = connections.insert(mono(0), connection, poll.registry()).unwrap();
+        connections.assign(slot, session_key(0, 0, 0), false, 8192);
+        connections.begin_draining(slot, mono(1));
         connections.remove_closed(poll.registry());
         assert!(connections.is_empty());
     }
@@ -393,14 +394,14 @@ mod tests {
         let mut connections = Connections::new(ConnectionLimits { pending: 2, per_address: 9 });
         let (greeting, _peer) = pair();
         let (talking, _other) = pair();
-        connections.insert(Mono(0), greeting, poll.registry()).unwrap();
-        connections.insert(Mono(0), talking, poll.registry()).unwrap();
-        connections.admission.greet(0, Mono(0));
+        connections.insert(mono(0), greeting, poll.registry()).unwrap();
+        connections.insert(mono(0), talking, poll.registry()).unwrap();
+        connections.admission.greet(0, mono(0));
         connections.admission.talk(1);
         let stranger = "192.0.2.1".parse().unwrap();
-        assert_eq!(connections.admission.gives_way(stranger, Mono(0)), Some(1));
-        connections.begin_draining(0, Mono(1));
-        assert_eq!(connections.admission.gives_way(stranger, Mono(0)), Some(0));
+        assert_eq!(connections.admission.gives_way(stranger, mono(0)), Some(1));
+        connections.begin_draining(0, mono(1));
+        assert_eq!(connections.admission.gives_way(stranger, mono(0)), Some(0));
     }
 
     #[test]
@@ -410,10 +411,10 @@ mod tests {
         let (mut passed_on, _peer) = pair();
         passed_on.has_logon = true;
         let (silent, _other) = pair();
-        connections.insert(Mono(0), passed_on, poll.registry()).unwrap();
-        connections.insert(Mono(0), silent, poll.registry()).unwrap();
+        connections.insert(mono(0), passed_on, poll.registry()).unwrap();
+        connections.insert(mono(0), silent, poll.registry()).unwrap();
         let stranger = "192.0.2.1".parse().unwrap();
-        assert_eq!(connections.admission.gives_way(stranger, Mono(0)), Some(1));
+        assert_eq!(connections.admission.gives_way(stranger, mono(0)), Some(1));
     }
 
     #[cfg(feature = "tls")]
@@ -425,11 +426,11 @@ mod tests {
         passed_on.transport.encrypt(crate::tls::shaken());
         passed_on.has_logon = true;
         let (talking, _other) = pair();
-        connections.insert(Mono(0), passed_on, poll.registry()).unwrap();
-        connections.insert(Mono(0), talking, poll.registry()).unwrap();
+        connections.insert(mono(0), passed_on, poll.registry()).unwrap();
+        connections.insert(mono(0), talking, poll.registry()).unwrap();
         connections.admission.talk(1);
         let stranger = "192.0.2.1".parse().unwrap();
-        assert_eq!(connections.admission.gives_way(stranger, Mono(0)), Some(1));
+        assert_eq!(connections.admission.gives_way(stranger, mono(0)), Some(1));
     }
 
     #[test]
@@ -438,12 +439,12 @@ mod tests {
         let mut connections = Connections::new(LIMITS);
         for short in [false, true] {
             let (connection, _peer) = pair();
-            let slot = connections.insert(Mono(0), connection, poll.registry()).unwrap();
-            connections.assign(slot, SessionKey::new(0, 0, 0), false, 8192);
+            let slot = connections.insert(mono(0), connection, poll.registry()).unwrap();
+            connections.assign(slot, session_key(0, 0, 0), false, 8192);
             if short {
-                connections.admission.refused(Mono(0));
+                connections.admission.refused(mono(0));
             }
-            connections.begin_draining(slot, Mono(1));
+            connections.begin_draining(slot, mono(1));
             connections.remove_closed(poll.registry());
             assert_eq!(connections.get(slot).is_none(), short);
         }

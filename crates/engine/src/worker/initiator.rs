@@ -372,13 +372,14 @@ impl Initiator {
 
 #[cfg(test)]
 mod tests {
+    use fixbolt_session::runtime::{mono, session_key};
     use fixbolt_session::{Misbehavior, Role, SessionEnd, SessionSettings};
 
     use super::*;
     use crate::config::{Configuration, ConnectionType};
     use crate::worker::failed_attempt::of_connecting;
 
-    const NOW: Mono = Mono(1_000_000_000);
+    const NOW: Mono = mono(1_000_000_000);
     /// 2026-11-23T14:02:35Z.
     const CLOCKS: Now = Now { mono: NOW, utc: Utc(1_795_442_555_000_000_000) };
     const INTERVAL: Duration = Duration::from_secs(30);
@@ -394,7 +395,7 @@ mod tests {
         initiation.host_selection = selection;
         (initiation.reconnect_interval, initiation.max_reconnect_interval) = (INTERVAL, LONGEST);
         initiation.connect_timeout = TIMEOUT;
-        Initiator::new(SessionKey::new(0, 0, 0), initiation, NOW)
+        Initiator::new(session_key(0, 0, 0), initiation, NOW)
     }
 
     fn initiator(hosts: &[&str]) -> Initiator {

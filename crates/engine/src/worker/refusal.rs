@@ -10,6 +10,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::collections::{HashMap, VecDeque};
 
+use fixbolt_session::runtime::mono;
 use fixbolt_session::{Mono, Refusal, RefusedConnection, SessionId, TlsFailure};
 
 use crate::origin::Origin;
@@ -38,7 +39,7 @@ pub(crate) struct Refusals {
 impl Refusals {
     pub(crate) fn new() -> Self {
         let (reports, of_address) = (VecDeque::new(), HashMap::new());
-        Self { reports, since: Mono(0), count: 0, of_address, unreported: 0 }
+        Self { reports, since: mono(0), count: 0, of_address, unreported: 0 }
     }
 
     /// Tells why a connection was closed whose Logon, if it has sent one, asked for a session.
@@ -111,7 +112,7 @@ mod tests {
     /// Has connections from this address closed, and returns what is reported of them.
     fn closed(refusals: &mut Refusals, address: &str, count: u32, now: u64) -> Vec<RefusedConnection> {
         let address = format!("{address}:1").parse().unwrap();
-        (0..count).for_each(|_| refusals.tell(address, None, Refusal::NoSuchSession, Mono(now)));
+        (0..count).for_each(|_| refusals.tell(address, None, Refusal::NoSuchSession, mono(now)));
         core::iter::from_fn(|| refusals.next()).collect()
     }
 

@@ -37,9 +37,10 @@ impl TimeShare {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fixbolt_session::runtime::mono;
 
     const fn at(millis: u64) -> Mono {
-        Mono(1_000_000_000_000 + millis * 1_000_000)
+        mono(1_000_000_000_000 + millis * 1_000_000)
     }
 
     #[test]

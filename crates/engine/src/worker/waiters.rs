@@ -85,21 +85,22 @@ impl Waiters {
 mod tests {
 
     use super::*;
+    use fixbolt_session::runtime::{mono, session_key};
 
     #[test]
     fn operators_whose_time_has_passed_are_told_so_and_forgotten() {
         let mut waiters = Waiters::default();
         let mut wait = |now| {
             let (answer, answered) = oneshot::channel();
-            let session = SessionKey::new(0, 0, 0);
+            let session = session_key(0, 0, 0);
             let waiter = Waiter { session, awaits: Awaits::End, until: now, answer };
             waiters.add(now, Duration::from_secs(1), waiter);
             answered
         };
-        let first = wait(Mono(0));
-        let second = wait(Mono(999_999_999));
+        let first = wait(mono(0));
+        let second = wait(mono(999_999_999));
         assert!(first.try_recv().is_err());
-        let _third = wait(Mono(1_000_000_000));
+        let _third = wait(mono(1_000_000_000));
         assert_eq!(first.try_recv(), Ok(Err(OperationError::TimedOut)));
         assert!(second.try_recv().is_err());
         assert_eq!(waiters.0.len(), 2);

@@ -1,5 +1,6 @@
 //! An operator's calls to the sessions of a running engine, through their handles.
 
+use fixbolt_session::runtime::session_key;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
@@ -10,7 +11,7 @@ use crate::support::*;
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
 use fixbolt::session::{
     Application, ChangeError, Delivery, Event, Failure, Halt, OpenError, Role, SendError, SessionEnd,
-    SessionId, SessionKey, SessionState, Turn,
+    SessionId, SessionState, Turn,
 };
 use fixbolt::store::{DirectoryStore, RecordKind, Store};
 use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle};
@@ -48,7 +49,7 @@ fn report(sender: &mut Sender) -> Result<u64, PostError> {
 /// Returns the changes recorded in a session's journal: kind, text, NextNumIn.
 fn changes(base: &std::path::Path, session: &SessionId) -> Vec<(RecordKind, String, u64)> {
     let mut store = DirectoryStore::new(base.to_owned());
-    let key = SessionKey::new(0, 0, 0);
+    let key = session_key(0, 0, 0);
     store.open(key, session).unwrap();
     let mut found = Vec::new();
     store

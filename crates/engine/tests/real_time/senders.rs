@@ -1,15 +1,14 @@
 //! Sending from threads other than the session's: order, back-pressure, refusals returned to the
 //! caller, memory.
 
+use fixbolt_session::runtime::{mono, posted};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::support::*;
 use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody};
-use fixbolt::session::{
-    CodecClock, Mono, Role, SendError, SessionKey, SessionSettings, Ticket, WhileLoggedOff,
-};
+use fixbolt::session::{CodecClock, Mono, Role, SendError, SessionKey, SessionSettings, WhileLoggedOff};
 use fixbolt::store::{MemoryStore, Record, Store, StoreError};
 use fixbolt::{Engine, EngineBuilder, PostError, Sender};
 use fixbolt_conformance::store::{Intercept, Intercepted};
@@ -59,7 +58,7 @@ fn held_venue(builder: EngineBuilder) -> (Engine<Recorder>, Log, Arc<Steering>, 
 fn fill(sender: &mut Sender) -> u64 {
     for n in 1.. {
         match report(&mut *sender, "fill", 4000) {
-            Ok(ticket) => assert_eq!(ticket, Ticket::Posted(n)),
+            Ok(ticket) => assert_eq!(ticket, posted(n)),
             Err(error) => {
                 assert_eq!(error, PostError::Full);
                 return n - 1;
@@ -81,7 +80,7 @@ fn two_threads_send_at_once_and_each_keeps_its_order() {
         for name in ["a", "b"] {
             let mut sender = sender.clone();
             scope.spawn(move || {
-                let mut last = Ticket::Posted(0);
+                let mut last = posted(0);
                 for n in 0..EACH {
                     let ticket = report(sender.within(LONG), &format!("{name}{n}"), 0).unwrap();
                     assert!(ticket > last, "tickets increase");
@@ -126,7 +125,7 @@ fn a_full_queue_is_an_error_and_a_sender_with_a_timeout_waits_for_room() {
         std::thread::spawn(move || report(sender.within(LONG), "waited", 4000))
     };
     steering.holds.store(false, Ordering::SeqCst);
-    assert_eq!(waiting.join().unwrap(), Ok(Ticket::Posted(accepted + 1)));
+    assert_eq!(waiting.join().unwrap(), Ok(posted(accepted + 1)));
     for _ in 0..accepted {
         assert!(peer.receive().contains("|11=fill|"));
     }
@@ -207,7 +206,7 @@ fn sending_to_a_session_that_is_not_logged_on_returns_an_error() {
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
     // A thread that learns of the logon before the worker's next cycle may send, too.
-    assert_eq!(report(&mut sender, "right", 0), Ok(Ticket::Posted(1)));
+    assert_eq!(report(&mut sender, "right", 0), Ok(posted(1)));
     assert!(peer.receive().contains("|11=right|"));
     peer.send("5", "");
     assert!(peer.receive().contains("|35=5|"));
@@ -215,7 +214,7 @@ fn sending_to_a_session_that_is_not_logged_on_returns_an_error() {
     log.ended();
     assert_eq!(report(&mut sender, "late", 0), Err(PostError::NotLoggedOn));
     // A session that keeps messages while logged off accepts it.
-    assert_eq!(report(&mut venue.session(&kept).unwrap().sender(), "kept", 0), Ok(Ticket::Posted(1)));
+    assert_eq!(report(&mut venue.session(&kept).unwrap().sender(), "kept", 0), Ok(posted(1)));
     assert_eq!(log.wait(|seen| matches!(seen, Seen::Sent(..))), Seen::Sent(1, 1));
     venue.stop().unwrap();
 }
@@ -241,7 +240,7 @@ fn an_accepted_message_that_cannot_be_sent_any_more_is_reported_with_its_ticket(
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     // More than the outbox can hold.
     for n in 1..=20 {
-        assert_eq!(report(&mut sender, "fill", 4000), Ok(Ticket::Posted(n)));
+        assert_eq!(report(&mut sender, "fill", 4000), Ok(posted(n)));
     }
     log.wait(|seen| matches!(seen, Seen::Sent(1, _)));
     drop(peer);
@@ -260,7 +259,7 @@ fn accepted_messages_that_were_not_sent_are_reported_when_the_engine_stops() {
     let (venue, log, _steering, _peer) = held_venue(Engine::builder());
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     for n in 1..=20 {
-        assert_eq!(report(&mut sender, "fill", 4000), Ok(Ticket::Posted(n)));
+        assert_eq!(report(&mut sender, "fill", 4000), Ok(posted(n)));
     }
     venue.stop().unwrap();
     let (first, _) = not_sent(&log);
@@ -304,8 +303,8 @@ fn a_finished_body_is_sent_unchanged() {
     let body = report(Memory(&mut memory), "finished", 0).unwrap();
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     assert_eq!(sender.session_id(), &acceptor().id);
-    assert_eq!(sender.try_send(&body), Ok(Ticket::Posted(1)));
-    assert_eq!(sender.within(LONG).send(&body), Ok(Ticket::Posted(2)));
+    assert_eq!(sender.try_send(&body), Ok(posted(1)));
+    assert_eq!(sender.within(LONG).send(&body), Ok(posted(2)));
     for _ in 0..2 {
         assert!(peer.receive().contains("|11=finished|"));
     }
@@ -365,7 +364,7 @@ fn the_time_in_which_other_threads_write_bodies_is_part_of_encoding() {
     /// Each reading is a second later.
     fn clock() -> Mono {
         static TIME: AtomicU64 = AtomicU64::new(0);
-        Mono(1_000_000_000 * TIME.fetch_add(1, Ordering::SeqCst))
+        mono(1_000_000_000 * TIME.fetch_add(1, Ordering::SeqCst))
     }
     let mut settings = acceptor();
     settings.timing.codec_timing = Some(CodecClock::new(clock));

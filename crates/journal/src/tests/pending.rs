@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::WorkerWaker;
+use fixbolt_session::runtime::session_key;
 use fixbolt_session::store::{Position, Recovered, StoreError};
 
 use super::*;
@@ -38,8 +39,8 @@ impl WorkerWaker for Bell {
     }
 }
 
-const A: SessionKey = SessionKey::new(0, 0, 0);
-const LIVE: SessionKey = SessionKey::new(0, 1, 1);
+const A: SessionKey = session_key(0, 0, 0);
+const LIVE: SessionKey = session_key(0, 1, 1);
 
 /// Returns a store behind a gate, with session A open lazily and session LIVE open.
 fn gated(dir: &TempDir, gate: &Arc<Gate>) -> (DirectoryStore, Arc<Bell>) {

@@ -22,10 +22,12 @@ pub enum Ticket {
     /// Another thread has posted it. Counted from 1 in each session, anew in each process. Of one
     /// that waits for a throttle when the process ends or the session is removed, a later one tells
     /// as [`Ticket::Waiting`].
+    #[non_exhaustive]
     Posted(u64),
     /// It waits for a throttle
     /// ([`OutboundThrottle::Wait`](crate::OutboundThrottle::Wait)). Counted from 1 over the life of
     /// the session's store.
+    #[non_exhaustive]
     Waiting(u64),
 }
 

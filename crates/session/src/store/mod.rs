@@ -287,12 +287,12 @@ impl core::error::Error for StoreError {}
 /// ```
 /// use fixbolt_codec::SeqNum;
 /// use fixbolt_journal::MemoryStore;
-/// use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind};
-/// use fixbolt_session::store::{SessionKey, Store};
-/// use fixbolt_session::{Mono, Utc};
+/// use fixbolt_session::Utc;
+/// use fixbolt_session::runtime::{mono, session_key};
+/// use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, Store};
 ///
 /// let mut store = MemoryStore::new();
-/// let (key, id) = (SessionKey::new(0, 0, 0), "FIX.4.4:VENUE->TRADER".parse()?);
+/// let (key, id) = (session_key(0, 0, 0), "FIX.4.4:VENUE->TRADER".parse()?);
 /// store.open(key, &id)?;
 /// store.begin();
 /// store.append(
@@ -305,7 +305,7 @@ impl core::error::Error for StoreError {}
 ///         connection: ConnectionNumber(1),
 ///         cause: None,
 ///         utc: Utc(0),
-///         mono: Mono(0),
+///         mono: mono(0),
 ///         body: b"8=FIX.4.4\x01...",
 ///     },
 /// )?;
@@ -314,7 +314,7 @@ impl core::error::Error for StoreError {}
 /// assert!(store.durable(key) >= position);
 /// // The next session under this identity continues the sequence numbers.
 /// store.close(key)?;
-/// assert_eq!(store.open(SessionKey::new(0, 1, 0), &id)?.next_out, SeqNum(2));
+/// assert_eq!(store.open(session_key(0, 1, 0), &id)?.next_out, SeqNum(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Store: Send {

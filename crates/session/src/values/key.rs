@@ -14,12 +14,8 @@ pub struct SessionKey {
 }
 
 impl SessionKey {
-    /// Creates the key of the session that `worker` opened as number `serial` (counted from 0) and
-    /// keeps at `index`.
-    ///
-    /// [`Sessions`](crate::Sessions) makes the keys; this function is for tests of stores.
-    #[must_use]
-    pub const fn new(worker: u16, index: u32, serial: u32) -> Self {
+    /// Creates the key of the session that `worker` opened as number `serial` and keeps at `index`.
+    pub(crate) const fn new(worker: u16, index: u32, serial: u32) -> Self {
         Self { worker, index, serial }
     }
 

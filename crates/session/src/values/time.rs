@@ -10,7 +10,7 @@ use core::time::Duration;
 
 /// A point in time of a monotonic clock, in nanoseconds since an origin that only the caller knows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Mono(pub u64);
+pub struct Mono(pub(crate) u64);
 
 /// A point in time in UTC, in nanoseconds since 1970-01-01T00:00:00Z (leap seconds not counted).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -23,6 +23,14 @@ pub struct Now {
     pub mono: Mono,
     /// The clock for SendingTime (52) and schedules.
     pub utc: Utc,
+}
+
+impl Mono {
+    /// Returns the nanoseconds since the clock's origin.
+    #[must_use]
+    pub const fn nanos(self) -> u64 {
+        self.0
+    }
 }
 
 impl Add<Duration> for Mono {

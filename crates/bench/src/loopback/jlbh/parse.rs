@@ -12,9 +12,10 @@ use fixbolt_dictionary::{Validator, fix42};
 use fixbolt_journal::DirectoryStore;
 use fixbolt_messages::fix42::NewOrderSingle;
 use fixbolt_messages::fix42::fields::{HandlInst, OrdType, Side, TimeInForce};
+use fixbolt_session::runtime::mono;
 use fixbolt_session::{
-    Application, Delivery, Failure, Mono, Now, Role, SessionDictionary, SessionKey, Sessions, Socket, Turn,
-    Utc, WireObserver,
+    Application, Delivery, Failure, Now, Role, SessionDictionary, SessionKey, Sessions, Socket, Turn, Utc,
+    WireObserver,
 };
 use fixbolt_workloads::harness::{Clock as _, Monotonic, Piece, Recorder, Task};
 use fixbolt_workloads::wire::Encoder;
@@ -188,8 +189,8 @@ impl Parse {
     }
 }
 
-fn at(mono: u64, offset: u64) -> Now {
-    Now { mono: Mono(mono), utc: Utc(mono + offset) }
+fn at(nanos: u64, offset: u64) -> Now {
+    Now { mono: mono(nanos), utc: Utc(nanos + offset) }
 }
 
 impl Task for Parse {

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use fixbolt_codec::{Precision, SeqNum, UtcTimestamp};
+use fixbolt_session::runtime::mono;
 use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, Recovered};
 use fixbolt_session::{
     MatrixState, Mono, Next, Now, OpenError, Read, SessionKey, SessionSettings, Sessions, Socket, Utc,
@@ -70,11 +71,12 @@ impl Clock {
     fn at(&mut self, record: &Record<'_>) -> Now {
         if record.mono < self.recorded {
             let passed = record.utc.0.saturating_sub(self.now.utc.0);
-            self.offset = i128::from(self.now.mono.0) + i128::from(passed) - i128::from(record.mono.0);
+            self.offset =
+                i128::from(self.now.mono.nanos()) + i128::from(passed) - i128::from(record.mono.nanos());
         }
         self.recorded = record.mono;
-        let mono = u64::try_from(i128::from(record.mono.0) + self.offset).unwrap_or(u64::MAX);
-        self.now = Now { mono: Mono(mono), utc: record.utc };
+        let nanos = u64::try_from(i128::from(record.mono.nanos()) + self.offset).unwrap_or(u64::MAX);
+        self.now = Now { mono: mono(nanos), utc: record.utc };
         self.now
     }
 
@@ -251,7 +253,7 @@ impl<'t, 'j> Replay<'t, 'j> {
         let silence = self.heart_bt_int * percent / 100;
         let silence = silence.min(now.mono - self.before.mono);
         let earlier = |at: u64| at.saturating_sub(u64::try_from(silence.as_nanos()).unwrap_or_default());
-        Now { mono: Mono(earlier(now.mono.0)), utc: Utc(earlier(now.utc.0)) }
+        Now { mono: mono(earlier(now.mono.nanos())), utc: Utc(earlier(now.utc.0)) }
     }
 
     fn begin_connection(&mut self, at: usize, now: Now) {

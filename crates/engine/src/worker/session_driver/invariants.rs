@@ -84,9 +84,10 @@ mod tests {
 
     use fixbolt_codec::Message;
     use fixbolt_journal::MemoryStore;
+    use fixbolt_session::runtime::{mono, session_key};
     use fixbolt_session::{
-        Application, Delivery, Failure, Mono, Now, Role, SessionDictionary, SessionEnd, SessionSettings,
-        Sessions, Turn, Utc,
+        Application, Delivery, Failure, Now, Role, SessionDictionary, SessionEnd, SessionSettings, Sessions,
+        Turn, Utc,
     };
     use mio::net::TcpStream;
     use mio::{Poll, Token, Waker};
@@ -124,7 +125,7 @@ mod tests {
         fn new() -> Self {
             let poll = Poll::new().unwrap();
             let waker = Waker::new(poll.registry(), Token(usize::MAX)).unwrap();
-            let (limits, now) = (Limits::default(), Now { mono: Mono(1), utc: Utc(1) });
+            let (limits, now) = (Limits::default(), Now { mono: mono(1), utc: Utc(1) });
             let registry = Arc::new(SessionRegistry::new(limits.sessions, 1 << 16, 1 << 20));
             let signal = Arc::new(WorkerSignal::new(waker, 4));
             let sessions = Sessions::new(Box::new(MemoryStore::new()), 8192);
@@ -143,7 +144,7 @@ mod tests {
             let peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let (stream, address) = listener.accept().unwrap();
             stream.set_nonblocking(true).unwrap();
-            let stage = Stage::Pending { port: Port::default(), until: Mono(2) };
+            let stage = Stage::Pending { port: Port::default(), until: mono(2) };
             let connection = Connection::new(TcpStream::from_std(stream), address, stage);
             let slot = driver.connections.insert(now.mono, connection, poll.registry()).unwrap();
             driver.attach(slot, keys[0], &mut cycle, &mut Quiet);
@@ -171,7 +172,7 @@ mod tests {
         (|it| it.driver.connections.close(0), "the connections in slots [0] are closed"),
         (|it| it.driver.table[it.keys[0]].connection = None, "whose slot is None"),
         (
-            |it| it.driver.connections.get_mut(0).unwrap().stage = Stage::Session(SessionKey::new(0, 7, 7)),
+            |it| it.driver.connections.get_mut(0).unwrap().stage = Stage::Session(session_key(0, 7, 7)),
             "whose slot is None",
         ),
         (
@@ -189,7 +190,7 @@ mod tests {
         (
             |it| {
                 let dynamic = it.driver.table[it.keys[0]].dynamic().unwrap();
-                dynamic.idle_since = Some(Mono(1));
+                dynamic.idle_since = Some(mono(1));
             },
             "FIX.4.4:US->A is idle, and has a connection",
         ),
@@ -221,18 +222,18 @@ mod tests {
         let entry =
             SessionEntry::new(&settings, Side::Initiator { initiator: 0 }, SocketOptions::default(), None);
         let Scene { driver, cycle, _others: others, .. } = &mut scene;
-        cycle.begin(Now { mono: Mono(SECOND), utc: Utc(BEFORE) });
+        cycle.begin(Now { mono: mono(SECOND), utc: Utc(BEFORE) });
         let key = driver.open(settings, entry, cycle, &mut Quiet).unwrap();
         assert!(driver.can_connect(key));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let address = stream.peer_addr().unwrap();
         stream.set_nonblocking(true).unwrap();
-        let stage = Stage::Connecting { initiator: 0, until: Mono(20 * SECOND) };
+        let stage = Stage::Connecting { initiator: 0, until: mono(20 * SECOND) };
         let connection = Connection::new(TcpStream::from_std(stream), address, stage);
-        let slot = driver.connections.insert(Mono(SECOND), connection, others.0.registry()).unwrap();
+        let slot = driver.connections.insert(mono(SECOND), connection, others.0.registry()).unwrap();
         // The connection is established in the cycle that begins as the window ends.
-        cycle.begin(Now { mono: Mono(2 * SECOND), utc: Utc(BEFORE + SECOND) });
+        cycle.begin(Now { mono: mono(2 * SECOND), utc: Utc(BEFORE + SECOND) });
         assert!(driver.can_connect(key), "by the last look, at which the worker decides");
         driver.attach(slot, key, cycle, &mut Quiet);
         assert_eq!(driver.peer_of(key), None);
