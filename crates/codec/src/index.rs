@@ -64,13 +64,13 @@ impl Span {
 /// for every counterparty that keeps to the syntax.
 ///
 /// ```
-/// use fixbolt_codec::{Frame, Framer, Index, Span, Tag};
+/// use fixbolt_codec::{Frame, Framer, Index, Span};
 /// let bytes = b"8=FIX.4.2\x019=12\x0135=D\x0155=IBM\x0110=099\x01";
 /// let Frame::Message(framed) = Framer::new(1024).next(bytes) else { panic!() };
 /// let (mut tags, mut spans) = ([0; 16], [Span::default(); 16]);
 /// let mut index = Index::new(&mut tags, &mut spans);
 /// let message = index.build(framed).unwrap();
-/// assert_eq!(message.get(Tag::new(55)), Some(&b"IBM"[..]));
+/// assert_eq!(message.get(55), Some(&b"IBM"[..]));
 /// ```
 #[derive(Debug)]
 pub struct Index<'s> {

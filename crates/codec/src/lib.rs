@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use fixbolt_codec::{BodySink, Envelope, Frame, Framer, Index, Key, Memory, MsgType, NewBody};
-//! use fixbolt_codec::{Decimal, SeqNum, Span, Stamp, Tag};
+//! use fixbolt_codec::{Decimal, SeqNum, Span, Stamp};
 //!
 //! // Bytes of a stream become a message, and a field of it a value.
 //! let bytes = b"8=FIX.4.4\x019=29\x0135=D\x0111=ord1\x0155=IBM\x0144=298.5\x0110=047\x01";
@@ -17,7 +17,7 @@
 //! let (mut tags, mut spans) = ([0; 64], [Span::default(); 64]);
 //! let mut index = Index::new(&mut tags, &mut spans);
 //! let order = index.build(framed).unwrap();
-//! let price: Decimal = order.required(Tag::new(44)).unwrap();
+//! let price: Decimal = order.required(44).unwrap();
 //!
 //! // Values become a body, with room before and after it, and the body a message.
 //! let mut memory = [0; 512];

@@ -9,7 +9,7 @@
 //! cargo run -p fixbolt --example signed_logon
 //! ```
 
-use fixbolt::codec::{BodyWriter, DataKey, Key, Message, Precision, Tag, UtcTimestamp};
+use fixbolt::codec::{BodyWriter, DataKey, Key, Message, Precision, UtcTimestamp};
 use fixbolt::session::{
     Application, Delivery, Failure, LogonDecision, Phase, Role, Secret, SessionSettings, Turn,
 };
@@ -48,7 +48,7 @@ struct Venue {
 
 impl Application for Venue {
     fn on_logon(&mut self, logon: Message<'_>, _: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
-        let get = |tag| logon.get(Tag::new(tag)).unwrap_or_default();
+        let get = |tag: u32| logon.get(tag).unwrap_or_default();
         let expected = sign(&self.secret, &[34, 49, 52, 56, 553].map(get));
         Ok(match is_equal(expected.as_bytes(), get(96)) {
             true => LogonDecision::Accept,

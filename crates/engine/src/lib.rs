@@ -175,7 +175,7 @@ pub use fixbolt_messages as messages;
 /// A venue that asks for a password, tried without sockets:
 ///
 /// ```
-/// use fixbolt::codec::{Message, Tag};
+/// use fixbolt::codec::Message;
 /// use fixbolt::session::{
 ///     Application, Delivery, Failure, LogonDecision, Role, SessionSettings, Turn,
 /// };
@@ -185,7 +185,7 @@ pub use fixbolt_messages as messages;
 ///
 /// impl Application for Venue {
 ///     fn on_logon(&mut self, logon: Message<'_>, _: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
-///         Ok(match logon.get(Tag::new(554)) {
+///         Ok(match logon.get(554) {
 ///             Some(b"correct horse") => LogonDecision::Accept,
 ///             _ => LogonDecision::refuse("wrong password"),
 ///         })

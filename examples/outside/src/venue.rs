@@ -37,7 +37,7 @@ pub fn policy() -> Policy {
 
 impl Application for Venue {
     fn on_logon(&mut self, logon: Message<'_>, _: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
-        let credentials = (logon.get(Tag::new(553)), logon.get(Tag::new(554)));
+        let credentials = (logon.get(553), logon.get(554));
         Ok(match credentials {
             (Some(USERNAME), Some(PASSWORD)) => LogonDecision::Accept,
             _ => LogonDecision::refuse("unknown user or wrong password"),

@@ -325,7 +325,7 @@ impl EngineBuilder {
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
     ///
-    /// use fixbolt::codec::{Key, Tag};
+    /// use fixbolt::codec::Key;
     /// use fixbolt::session::Outgoing;
     ///
     /// let orders = AtomicU64::new(0);
@@ -333,7 +333,7 @@ impl EngineBuilder {
     ///     if message.msg_type() != b"D" {
     ///         return Ok(());
     ///     }
-    ///     if message.get(Tag::new(1)).is_none() {
+    ///     if message.get(1).is_none() {
     ///         message.set(Key::new(1), b"DESK7");
     ///     }
     ///     let count = orders.fetch_add(1, Ordering::Relaxed);

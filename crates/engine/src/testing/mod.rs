@@ -12,7 +12,7 @@
 //! A venue that fills orders; the test is the trader:
 //!
 //! ```
-//! use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
+//! use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
 //! use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
 //! use fixbolt::testing::TestSession;
 //!
@@ -24,8 +24,8 @@
 //!         order: Message<'_>,
 //!         turn: &mut Turn<'_>,
 //!     ) -> Result<Delivery, Failure> {
-//!         let id: &[u8] = order.required(Tag::new(11))?;
-//!         let symbol: &[u8] = order.required(Tag::new(55))?;
+//!         let id: &[u8] = order.required(11)?;
+//!         let symbol: &[u8] = order.required(55)?;
 //!         let mut report = turn.session().draft(MsgType::new(b"8"));
 //!         report.writer().bytes(Key::new(11), id).bytes(Key::new(39), b"2");
 //!         report.writer().bytes(Key::new(55), symbol);

@@ -23,7 +23,7 @@ use crate::events::rejects::{BusinessReject, SessionReject};
 /// A venue that lets one desk log on, and counts its orders:
 ///
 /// ```
-/// use fixbolt_codec::{Message, Tag};
+/// use fixbolt_codec::Message;
 /// use fixbolt_session::{Application, Delivery, Event, Failure, LogonDecision, Turn};
 ///
 /// #[derive(Default)]
@@ -37,7 +37,7 @@ use crate::events::rejects::{BusinessReject, SessionReject};
 ///         logon: Message<'_>,
 ///         _: &mut Turn<'_>,
 ///     ) -> Result<LogonDecision, Failure> {
-///         let (name, password) = (logon.get(Tag::new(553)), logon.get(Tag::new(554)));
+///         let (name, password) = (logon.get(553), logon.get(554));
 ///         Ok(match (name, password) {
 ///             (Some(b"desk"), Some(b"correct horse")) => LogonDecision::Accept,
 ///             _ => LogonDecision::refuse("unknown user or wrong password"),
@@ -53,7 +53,7 @@ use crate::events::rejects::{BusinessReject, SessionReject};
 ///             return Ok(Delivery::UNSUPPORTED);
 ///         }
 ///         // A missing ClOrdID (11) becomes a reject that names it.
-///         let id: &[u8] = message.required(Tag::new(11))?;
+///         let id: &[u8] = message.required(11)?;
 ///         self.orders += u64::from(!id.is_empty());
 ///         Ok(Delivery::Done)
 ///     }

@@ -28,15 +28,15 @@ use crate::values::id::SessionId;
 /// A closure is one, too:
 ///
 /// ```
-/// use fixbolt_codec::{Key, Tag};
+/// use fixbolt_codec::Key;
 /// use fixbolt_session::{BeforeSend, Outgoing};
 ///
 /// fn with_account() -> impl BeforeSend {
 ///     |message: &mut Outgoing<'_, '_>| {
-///         if message.msg_type() == b"D" && message.get(Tag::new(1)).is_none() {
+///         if message.msg_type() == b"D" && message.get(1).is_none() {
 ///             message.set(Key::new(1), b"DESK7");
 ///         }
-///         if message.get(Tag::new(55)) == Some(b"HALTED") {
+///         if message.get(55) == Some(b"HALTED") {
 ///             return Err("no orders in this security");
 ///         }
 ///         Ok(())
