@@ -123,12 +123,13 @@ impl Summary {
             });
             match &session.connection {
                 ConnectionType::Acceptor { listen, .. } => {
-                    summary.listening.insert(std::net::SocketAddr::from(*listen).to_string());
+                    summary.listening.insert(listen.to_string());
                     summary.is_local |= effective
                         .iter()
                         .any(|setting| setting.key == "SocketAcceptHost" && setting.place.is_none());
                 }
-                ConnectionType::Initiator { hosts, .. } => {
+                ConnectionType::Initiator(initiation) => {
+                    let hosts = &initiation.hosts;
                     summary.connecting.extend(hosts.iter().map(|(host, port)| format!("{host}:{port}")));
                 }
                 _ => {}

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
-use fixbolt::config::{CheckedConfiguration, Identity};
+use fixbolt::config::{CheckedConfiguration, ConnectionType, SessionConfiguration};
 use fixbolt::tls::Tls;
 use fixbolt::{Acceptance, Certificates, Engine, EngineBuilder, EngineError};
 use fixbolt_cli::exit::{Answer, Failure};
@@ -191,10 +191,10 @@ fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Serv
     for warning in &configuration.warnings {
         log::write(&Line::new(Severity::Warning, "configuration", warning.to_string()));
     }
-    let is_initiator = |session: &fixbolt::config::SessionConfiguration| {
-        matches!(session.connection, fixbolt::config::ConnectionType::Initiator { .. })
-    };
-    let initiators: Vec<_> = configuration.sessions.extract_if(.., |session| is_initiator(session)).collect();
+    let initiators: Vec<_> = configuration
+        .sessions
+        .extract_if(.., |session| matches!(session.connection, ConnectionType::Initiator(_)))
+        .collect();
     for session in &initiators {
         let has_others = !configuration.sessions.is_empty();
         let others = if has_others && !keep_going { "--keep-going serves the others; " } else { "" };
@@ -208,19 +208,16 @@ fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Serv
         }
         log::write(&Line::new(Severity::Error, "not_served", format!("not served: {line}")));
     }
-    let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
-    let fixed = configuration.sessions.iter().filter_map(|session| match &session.identity {
-        Identity::Fixed(id) => Some(id.clone()),
-        _ => None,
-    });
-    let sessions: Vec<_> = fixed.collect();
+    let builder = EngineBuilder::from_config(&configuration);
+    let sessions: Vec<_> =
+        configuration.sessions.iter().filter_map(SessionConfiguration::id).cloned().collect();
     Ok(Served {
         builder: builder.keep_going(keep_going),
         workers: configuration.engine.workers.unwrap_or(1),
         any_others: sessions.len() < configuration.sessions.len(),
         sessions,
         journal: configuration.sessions.first().and_then(|session| session.journal.clone()),
-        has_tls: configuration.sessions.iter().any(|session| session.tls.is_some()),
+        has_tls: configuration.sessions.iter().any(|session| session.tls().is_some()),
     })
 }
 

@@ -34,7 +34,7 @@ fn configuration(version: Version, role: Role, more: &str) -> (String, SessionSe
     );
     let read = Configuration::from_text("test", &text).unwrap();
     let own = settings(version, us, them, role);
-    (text, read.sessions[0].settings.clone().with(|s| s.dictionary = own.dictionary))
+    (text, read.sessions[0].settings().clone().with(|s| s.dictionary = own.dictionary))
 }
 
 /// Records a day with all that happens in a session. Returns the directories of both journals.

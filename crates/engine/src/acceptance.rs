@@ -12,7 +12,7 @@ use crate::sync::{Mutex, lock};
 use crate::tls::{PeerCertificate, PeerRules, Tls};
 
 /// A session that counterparties connect to.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Acceptance {
     /// The session; its role is [`Role::Acceptor`](fixbolt_session::Role::Acceptor).
@@ -62,10 +62,11 @@ type Settings = Box<dyn FnMut(&SessionId) -> Option<Acceptance> + Send>;
 
 impl AcceptanceTemplate {
     pub(crate) fn new(
-        (identity, allowed): (IdentityTemplate, Vec<IpAddr>),
+        identity: IdentityTemplate,
         settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        Self { identity, allowed, tls: None, proxies: Vec::new(), settings: Mutex::new(Box::new(settings)) }
+        let (allowed, proxies) = (Vec::new(), Vec::new());
+        Self { identity, allowed, tls: None, proxies, settings: Mutex::new(Box::new(settings)) }
     }
 
     /// Returns the options of the session with this identity; `None` refuses it.

@@ -1,18 +1,13 @@
 //! An engine from a configuration file: the builder's calls, made from the file's settings.
 
-use core::net::SocketAddr;
 use std::path::Path;
 
 use fixbolt_journal::{DirectoryStore, NoStore};
 
-use crate::acceptance::Acceptance;
 use crate::builder::EngineBuilder;
-use crate::config::{
-    ConfigError, Configuration, ConnectionType, EngineConfiguration, Identity, SessionConfiguration,
-};
+use crate::config::{Configuration, ConnectionType, EngineConfiguration, SessionConfiguration};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::initiation::Initiation;
 
 impl Engine<()> {
     /// Returns the builder that the configuration file at `path` describes, and logs each of its
@@ -45,7 +40,7 @@ impl Engine<()> {
         for warning in &configuration.warnings {
             tracing::warn!("{warning}");
         }
-        EngineBuilder::from_config(&configuration)
+        Ok(EngineBuilder::from_config(&configuration))
     }
 }
 
@@ -74,14 +69,11 @@ impl EngineBuilder {
     ///     eprintln!("{warning}");
     /// }
     /// let workers = configuration.engine.workers.unwrap_or(1);
-    /// let engine = EngineBuilder::from_config(&configuration)?.start_with(workers, |_| Venue)?;
+    /// let engine = EngineBuilder::from_config(&configuration).start_with(workers, |_| Venue)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`EngineError::Config`] if its sessions were changed to something that no file can express:
-    /// a dynamic session that connects.
-    pub fn from_config(configuration: &Configuration) -> Result<Self, EngineError> {
+    #[must_use]
+    pub fn from_config(configuration: &Configuration) -> Self {
         let sessions = &configuration.sessions;
         let mut builder = match sessions.first() {
             // All sessions of an engine are kept in one place.
@@ -120,10 +112,24 @@ impl EngineBuilder {
             sessions.iter().filter(|session| matches!(session.connection, ConnectionType::Acceptor { .. }));
         // Only the Logon shows which session a connection is for: until then the most patient
         // session decides.
-        if let Some(longest) = acceptors.map(|session| session.settings.timing.logon_timeout).max() {
+        if let Some(longest) = acceptors.map(|session| session.settings().timing.logon_timeout).max() {
             builder = builder.pending_time(longest);
         }
-        sessions.iter().try_fold(builder, add)
+        for session in sessions {
+            if let Some(worker) = session.dedicated {
+                builder = builder.dedicated(session.settings().id.clone(), worker);
+            }
+            builder = match session.connection.clone() {
+                ConnectionType::Acceptor { listen, dynamic_session: None, acceptance } => {
+                    builder.accept(listen, acceptance)
+                }
+                ConnectionType::Acceptor { listen, dynamic_session: Some(identity), acceptance } => {
+                    builder.accept_any_from(listen, identity, acceptance)
+                }
+                ConnectionType::Initiator(initiation) => builder.connect(initiation),
+            };
+        }
+        builder
     }
 }
 
@@ -136,57 +142,6 @@ pub(crate) fn journals(base: &Path, engine: &EngineConfiguration) -> DirectorySt
     }
 }
 
-fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineBuilder, EngineError> {
-    let SessionConfiguration { settings, socket, dedicated, tls, .. } = session.clone();
-    let builder = match dedicated {
-        Some(worker) => builder.dedicated(settings.id.clone(), worker),
-        None => builder,
-    };
-    match (&session.identity, session.connection.clone()) {
-        (
-            Identity::Fixed(_),
-            ConnectionType::Initiator {
-                hosts,
-                local_addresses,
-                host_selection,
-                priority_start_over,
-                reconnect_interval,
-                max_reconnect_interval,
-                connect_timeout,
-            },
-        ) => Ok(builder.connect(Initiation {
-            settings,
-            hosts,
-            local_addresses,
-            host_selection,
-            priority_start_over,
-            reconnect_interval,
-            max_reconnect_interval,
-            connect_timeout,
-            socket,
-            tls,
-        })),
-        (Identity::Fixed(_), ConnectionType::Acceptor { listen, allowed, proxies }) => {
-            let acceptance = Acceptance { settings, allowed, socket, tls, proxies };
-            Ok(builder.accept(SocketAddr::from(listen), acceptance))
-        }
-        (Identity::Dynamic(identity), ConnectionType::Acceptor { listen, allowed, proxies }) => {
-            let known = (identity.clone(), allowed.clone());
-            let of_address = (tls.clone(), proxies);
-            Ok(builder.accept_any_from(SocketAddr::from(listen), known, of_address, move |id| {
-                let mut acceptance = Acceptance::from(settings.clone().with(|s| s.id = id.clone()));
-                (acceptance.allowed, acceptance.socket, acceptance.tls) =
-                    (allowed.clone(), socket, tls.clone());
-                Some(acceptance)
-            }))
-        }
-        (Identity::Dynamic(_), ConnectionType::Initiator { .. }) => {
-            let reason = "only an acceptor takes any session".to_owned();
-            Err(ConfigError::Contradiction { place: session.place.clone(), reason }.into())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,7 +151,7 @@ mod tests {
         let text = "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=A\n\
              LogonTimeout=3\n[SESSION]\nTargetCompID=B\nLogonTimeout=45\n[SESSION]\nTargetCompID=C\n";
         let configuration = Configuration::from_text("a.cfg", text).unwrap();
-        let builder = format!("{:?}", EngineBuilder::from_config(&configuration).unwrap());
+        let builder = format!("{:?}", EngineBuilder::from_config(&configuration));
         assert!(builder.contains("pending_time: 45s"), "{builder}");
     }
 
@@ -207,7 +162,7 @@ mod tests {
              OutboundQueueBudget=80000\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\n\
              SenderCompID=A\n[SESSION]\nTargetCompID=B\n";
         let configuration = Configuration::from_text("a.cfg", text).unwrap();
-        let builder = format!("{:?}", EngineBuilder::from_config(&configuration).unwrap());
+        let builder = format!("{:?}", EngineBuilder::from_config(&configuration));
         for limit in [
             "pending: 6, per_address: 7",
             "dynamic_idle_time: 9s",

@@ -14,7 +14,7 @@ use crate::tls::Tls;
 /// Logon: it goes on when a connection is refused or closed, when the Logon is refused by either
 /// side, and when no answer comes in time. After the last host, and after the connection of a
 /// session that was logged on has ended, it waits.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Initiation {
     /// The session; its role is [`Role::Initiator`](fixbolt_session::Role::Initiator).
@@ -60,9 +60,6 @@ pub enum HostSelection {
 }
 
 impl Initiation {
-    /// The longest wait between attempts, unless told otherwise.
-    pub(crate) const MAX_RECONNECT_INTERVAL: Duration = Duration::from_secs(120);
-
     /// Creates a session that connects to `host` (a name or an address), waits up to 30 s between
     /// attempts, then up to 120 s, and allows 10 s for each connection to be made.
     #[must_use]
@@ -74,7 +71,7 @@ impl Initiation {
             host_selection: HostSelection::Priority,
             priority_start_over: Duration::ZERO,
             reconnect_interval: Duration::from_secs(30),
-            max_reconnect_interval: Self::MAX_RECONNECT_INTERVAL,
+            max_reconnect_interval: Duration::from_secs(120),
             connect_timeout: Duration::from_secs(10),
             socket: SocketOptions::default(),
             tls: None,

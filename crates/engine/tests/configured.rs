@@ -45,7 +45,7 @@ fn a_venue_and_a_trader_from_files_trade_with_validation_and_journals() {
     );
     let configuration = Configuration::from_text("trader.cfg", &trader).unwrap();
     let (app, trader_log) = Recorder::trader();
-    let trader = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+    let trader = EngineBuilder::from_config(&configuration).start(app).unwrap();
     trader_log.logged_on();
     venue_log.logged_on();
     trader.stop().unwrap();
@@ -88,11 +88,11 @@ fn a_port_that_is_taken_and_a_file_that_is_not_there_are_errors_of_one_line() {
     let text = VENUE.replace("FileStorePath=${file:where}\n", "");
     let configuration = Configuration::from_text("venue.cfg", &text).unwrap();
     let (app, _) = Recorder::venue();
-    let venue = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+    let venue = EngineBuilder::from_config(&configuration).start(app).unwrap();
     let taken = text.replace("Port=0", &format!("Port={}", venue.addresses()[0].port()));
     let configuration = Configuration::from_text("venue.cfg", &taken).unwrap();
     let (app, _) = Recorder::venue();
-    let error = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap_err();
+    let error = EngineBuilder::from_config(&configuration).start(app).unwrap_err();
     assert!(matches!(error, EngineError::Listen { .. }), "{error}");
     let absent = scratch.0.join("absent.cfg");
     let error = Configuration::from_file(&absent).unwrap_err().to_string();
@@ -114,7 +114,7 @@ fn comp_ids_with_the_signs_that_an_identitys_text_has_keep_their_journals() {
     for (run, number) in [(1, 2), (2, 5)] {
         let configuration = Configuration::from_text("venue.cfg", &venue).unwrap();
         let (app, venue_log) = Recorder::venue();
-        let venue = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+        let venue = EngineBuilder::from_config(&configuration).start(app).unwrap();
         let trader = format!(
             "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=A->B\nTargetCompID=VENUE:1\n\
              HeartBtInt=30\nSocketConnectHost=127.0.0.1\nSocketConnectPort={}\nFileStorePath={}\n\
@@ -124,7 +124,7 @@ fn comp_ids_with_the_signs_that_an_identitys_text_has_keep_their_journals() {
         );
         let configuration = Configuration::from_text("trader.cfg", &trader).unwrap();
         let (app, trader_log) = Recorder::trader();
-        let trader = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+        let trader = EngineBuilder::from_config(&configuration).start(app).unwrap();
         trader_log.logged_on();
         venue_log.logged_on();
         let mut sender = trader.session(&id).unwrap().sender();
@@ -145,7 +145,7 @@ fn an_engine_starts_with_the_workers_of_its_file_and_with_no_other_number() {
     let text = "[DEFAULT]\nWorkers=2\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\n\
                 SenderCompID=VENUE\n[SESSION]\nTargetCompID=TRADER\n";
     let configuration = Configuration::from_text("venue.cfg", text).unwrap();
-    let builder = || EngineBuilder::from_config(&configuration).unwrap();
+    let builder = || EngineBuilder::from_config(&configuration);
     for error in [builder().start(Recorder::venue().0), builder().start_with(3, |_| Recorder::venue().0)] {
         let error = error.map(|_| ()).unwrap_err().to_string();
         assert!(

@@ -32,7 +32,7 @@ fn a_configurations_message_log_has_each_message_and_an_observer_sees_them_too()
     assert!(configuration.warnings.is_empty(), "{:?}", configuration.warnings);
     let counter = Arc::new(Counter::default());
     let (app, _log) = Recorder::venue();
-    let builder = EngineBuilder::from_config(&configuration).unwrap();
+    let builder = EngineBuilder::from_config(&configuration);
     let venue = builder.observe(Arc::clone(&counter) as _).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();

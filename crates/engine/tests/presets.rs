@@ -72,7 +72,7 @@ fn every_preset_is_on_the_page_and_begins_with_what_it_is_for() {
 
 #[test]
 fn with_enhanced_resend_each_message_has_369_and_a_gap_is_requested_in_closed_pieces() {
-    let settings = session("enhanced-resend", &INITIATOR.replace("HeartBtInt=60\n", "")).settings;
+    let settings = session("enhanced-resend", &INITIATOR.replace("HeartBtInt=60\n", "")).settings().clone();
     let mut trader = TestSession::new(settings, Quiet).unwrap();
     let logon = trader.connect().remove(0);
     assert_eq!((logon.get(369), logon.get(108), logon.get(141)), (Some("0"), Some("60"), None));
@@ -97,7 +97,7 @@ fn a_signed_logon_is_accepted_and_one_with_another_key_is_not() {
 
 #[test]
 fn a_trading_week_begins_with_new_sequence_numbers_and_ends_with_a_logout() {
-    let settings = session("weekly-reset", INITIATOR).settings;
+    let settings = session("weekly-reset", INITIATOR).settings().clone();
     let schedule = settings.schedule.clone().unwrap();
     // The clock of a test begins on Monday, 2026-01-05, at 9:00. Chicago is six hours behind.
     let hour = 3_600_000_000_000;
@@ -125,7 +125,7 @@ fn a_trading_week_begins_with_new_sequence_numbers_and_ends_with_a_logout() {
 
 #[test]
 fn a_session_that_never_closes_resets_each_day_on_the_same_connection() {
-    let settings = session("daily-reset-in-session", INITIATOR).settings;
+    let settings = session("daily-reset-in-session", INITIATOR).settings().clone();
     let other = counterparty(&settings);
     let mut pair = Pair::new((settings, Quiet), (other, Quiet)).unwrap();
     pair.connect();
@@ -139,7 +139,7 @@ fn a_session_that_never_closes_resets_each_day_on_the_same_connection() {
 
 #[test]
 fn below_the_floor_a_logon_is_refused_with_the_accepted_values() {
-    let settings = session("heartbeat-floor", ACCEPTOR).settings;
+    let settings = session("heartbeat-floor", ACCEPTOR).settings().clone();
     for (seconds, is_accepted) in [(0, false), (9, false), (10, true), (60, true), (61, false)] {
         let mut venue = TestSession::new(settings.clone(), Quiet).unwrap();
         venue.connect();
@@ -151,7 +151,7 @@ fn below_the_floor_a_logon_is_refused_with_the_accepted_values() {
 
 #[test]
 fn a_venue_with_a_heart_bt_int_of_its_own_answers_with_it_and_the_initiator_follows() {
-    let venue = session("heartbeat-own", ACCEPTOR).settings;
+    let venue = session("heartbeat-own", ACCEPTOR).settings().clone();
     let trader = counterparty(&venue).with(|s| s.timing.heart_bt_int = 5);
     let mut pair = Pair::new((trader, Quiet), (venue, Quiet)).unwrap();
     pair.connect();
@@ -172,7 +172,7 @@ fn a_password_in_raw_data_comes_from_its_file_and_is_shown_nowhere() {
     std::fs::write(&main, format!("[SESSION]\ninclude=raw-data-password.cfg\n{INITIATOR}")).unwrap();
     let session = Configuration::from_file(&main).unwrap().sessions.remove(0);
     assert!(!format!("{session:?}").contains("horse"));
-    let mut trader = TestSession::new(session.settings, Quiet).unwrap();
+    let mut trader = TestSession::new(session.settings().clone(), Quiet).unwrap();
     for _ in 0..2 {
         let logon = trader.connect().remove(0);
         let fields = [95, 96, 141, 34].map(|tag| logon.get(tag).unwrap_or_default().to_owned());

@@ -43,7 +43,7 @@ fn three_sessions_of_one_port_have_their_own_journals_and_continue_after_a_resta
     for run in [0, 1_u64] {
         let (app, venue_log) = Recorder::venue();
         let configuration = Configuration::from_text("venue.cfg", &venue_text).unwrap();
-        let venue = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+        let venue = EngineBuilder::from_config(&configuration).start(app).unwrap();
         let trader_text = format!(
             "[DEFAULT]\nSocketConnectHost=127.0.0.1\nSocketConnectPort={}\nHeartBtInt=30\nBeginString=FIX.4.4\n\
              SenderCompID=TRADER\nTargetCompID=VENUE\nUseDataDictionary=N\nFileStorePath={}\n\
@@ -53,7 +53,7 @@ fn three_sessions_of_one_port_have_their_own_journals_and_continue_after_a_resta
         );
         let (app, trader_log) = Recorder::trader();
         let configuration = Configuration::from_text("trader.cfg", &trader_text).unwrap();
-        let trader = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+        let trader = EngineBuilder::from_config(&configuration).start(app).unwrap();
         for _ in 0..3 {
             trader_log.logged_on();
             venue_log.logged_on();
@@ -191,7 +191,7 @@ fn a_template_takes_sub_ids_only_if_it_asks_for_them() {
 fn two_dynamic_sessions_that_differ_in_a_sub_id_are_connected_at_once() {
     let text = "[SESSION]\nSocketAcceptPort=0\nDynamicSession=Y\nSenderCompID=VENUE\nTargetSubID=*\nSenderSubID=FX\nUseDataDictionary=N\n";
     let configuration = Configuration::from_text("venue.cfg", text).unwrap();
-    let venue = EngineBuilder::from_config(&configuration).unwrap().start(Recorder::venue().0).unwrap();
+    let venue = EngineBuilder::from_config(&configuration).start(Recorder::venue().0).unwrap();
     // The one without a SubID first: it takes no Logon of the others.
     let peers = ["57=FX|", "50=A|57=FX|", "50=B|57=FX|142=NY|"].map(|ids| log_on(&venue, ids, 1).unwrap());
     for ((_, answer), ids) in peers.iter().zip(["|50=FX|52=", "|50=FX|57=A|52=", "|50=FX|57=B|52="]) {
@@ -210,7 +210,7 @@ fn a_logon_is_for_the_first_template_that_takes_it_whatever_sessions_are_open() 
          DynamicSession=Y\nTargetCompID=TRADER\n[SESSION]\nTargetSubID=DESK\n[SESSION]\n";
     let (app, _log) = Recorder::venue();
     let configuration = Configuration::from_text("venue.cfg", text).unwrap();
-    let venue = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+    let venue = EngineBuilder::from_config(&configuration).start(app).unwrap();
     // The second template does not look at SubIDs.
     let (_other, answer) = log_on(&venue, "50=OTHER|", 1).unwrap();
     assert!(!answer.contains("|57="), "{answer}");
@@ -243,7 +243,7 @@ fn no_id_of_a_logon_opens_a_journal_outside_the_directory_or_stops_the_venue() {
     );
     let (app, _log) = Recorder::venue();
     let configuration = Configuration::from_text("venue.cfg", &text).unwrap();
-    let venue = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+    let venue = EngineBuilder::from_config(&configuration).start(app).unwrap();
     assert!(log_on(&venue, "", 1).is_some());
     let slashes = "/".repeat(64);
     for (ids, journal) in [

@@ -3,7 +3,7 @@
 //! after it, and with keys in another case. What asks for TLS, in whatever words, is not accepted
 //! for plain connections.
 
-use fixbolt::config::{CheckedConfiguration, Configuration, ConnectionType, Identity};
+use fixbolt::config::{CheckedConfiguration, Configuration, ConnectionType};
 
 const VENUE: &str = "# a venue
 [DEFAULT]
@@ -117,7 +117,7 @@ pub(super) fn run(data: &[u8]) {
         }
         Ok(configuration) => {
             complete(configuration, lines);
-            let plain = configuration.sessions.iter().any(|session| session.tls.is_none());
+            let plain = configuration.sessions.iter().any(|session| session.tls().is_none());
             assert!(!plain || !asks_for_tls(&text), "plain connections, although TLS is asked for");
         }
     }
@@ -180,12 +180,12 @@ fn complete(configuration: &Configuration, lines: u32) {
     let mut fixed = Vec::new();
     for session in &configuration.sessions {
         assert!(session.place.line >= 1 && session.place.line <= lines);
-        if let ConnectionType::Initiator { hosts, .. } = &session.connection {
+        if let ConnectionType::Initiator(initiation) = &session.connection {
+            let hosts = &initiation.hosts;
             assert!(!hosts.is_empty(), "an initiator without a host");
             assert!(hosts.iter().all(|(host, port)| !host.is_empty() && *port > 0), "{hosts:?}");
-            assert!(matches!(session.identity, Identity::Fixed(_)), "an initiator without an identity");
         }
-        if let Identity::Fixed(id) = &session.identity {
+        if let Some(id) = session.id() {
             assert!(!fixed.contains(&id), "{id:?} twice");
             fixed.push(id);
         }

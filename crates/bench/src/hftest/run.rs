@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fixbolt::config::{Configuration, Identity};
+use fixbolt::config::{Configuration, SessionConfiguration};
 use fixbolt::session::SessionId;
 use fixbolt_workloads::harness::Control;
 use fixbolt_workloads::memory::resident;
@@ -101,10 +101,8 @@ fn times(client: &Receiver<Told>, server: &Receiver<Told>) -> Vec<Timed> {
 
 /// Returns the identity of the configuration's session.
 fn session(configuration: &Configuration) -> Result<SessionId, String> {
-    match configuration.sessions.first().map(|session| &session.identity) {
-        Some(Identity::Fixed(id)) => Ok(id.clone()),
-        _ => Err("the session's CompIDs must be given".to_owned()),
-    }
+    let id = configuration.sessions.first().and_then(SessionConfiguration::id);
+    id.cloned().ok_or_else(|| "the session's CompIDs must be given".to_owned())
 }
 
 /// Returns the seconds since 1970.

@@ -35,7 +35,7 @@ pub fn configuration(file: Option<&Path>, text: &str, connects: bool) -> Result<
             configuration.sessions.len()
         ));
     };
-    if matches!(session.connection, ConnectionType::Initiator { .. }) != connects {
+    if matches!(session.connection, ConnectionType::Initiator(_)) != connects {
         let needed = if connects { "initiator" } else { "acceptor" };
         return Err(format!("{place}: the session must have ConnectionType={needed}"));
     }
@@ -46,11 +46,10 @@ pub fn configuration(file: Option<&Path>, text: &str, connects: bool) -> Result<
 #[must_use]
 pub fn address(configuration: &Configuration) -> String {
     match configuration.sessions.first().map(|session| &session.connection) {
-        Some(ConnectionType::Acceptor { listen: (ip, port), .. }) => {
-            SocketAddr::from((*ip, *port)).to_string()
-        }
-        Some(ConnectionType::Initiator { hosts, .. }) => {
-            let hosts: Vec<String> = hosts.iter().map(|(host, port)| format!("{host}:{port}")).collect();
+        Some(ConnectionType::Acceptor { listen, .. }) => listen.to_string(),
+        Some(ConnectionType::Initiator(initiation)) => {
+            let hosts: Vec<String> =
+                initiation.hosts.iter().map(|(host, port)| format!("{host}:{port}")).collect();
             hosts.join(", ")
         }
         _ => String::new(),
@@ -68,11 +67,11 @@ pub fn set_address(configuration: &mut Configuration, host: &str, port: u16) -> 
                 let ip: IpAddr = host
                     .parse()
                     .map_err(|_| format!("{host} is not an IP address, which a server needs to listen"))?;
-                *listen = (ip, port);
+                *listen = SocketAddr::new(ip, port);
             }
-            ConnectionType::Initiator { hosts, local_addresses, .. } => {
-                *hosts = vec![(host.to_owned(), port)];
-                local_addresses.truncate(1);
+            ConnectionType::Initiator(initiation) => {
+                initiation.hosts = vec![(host.to_owned(), port)];
+                initiation.local_addresses.truncate(1);
             }
             _ => {}
         }
@@ -89,7 +88,7 @@ pub fn start_server(
     seed: u64,
     told: Sender<Told>,
 ) -> Result<Engine<Server>, String> {
-    let builder = EngineBuilder::from_config(configuration).map_err(|error| format!("{error:#}"))?;
+    let builder = EngineBuilder::from_config(configuration);
     builder.start_with(1, |_| Server::new(seed, told.clone())).map_err(|error| format!("{error:#}"))
 }
 
@@ -102,7 +101,7 @@ pub fn start_client(
     progress: &Arc<Progress>,
     told: Sender<Told>,
 ) -> Result<Engine<Client>, String> {
-    let builder = EngineBuilder::from_config(configuration).map_err(|error| format!("{error:#}"))?;
+    let builder = EngineBuilder::from_config(configuration);
     builder
         .start_with(1, |_| Client::new(Arc::clone(progress), told.clone()))
         .map_err(|error| format!("{error:#}"))

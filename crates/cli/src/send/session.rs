@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixbolt::config::{Configuration, ConnectionType, GroupsAsSent, Identity, SessionConfiguration};
+use fixbolt::config::{Configuration, ConnectionType, GroupsAsSent, SessionConfiguration};
 use fixbolt::{Engine, EngineBuilder, Initiation};
 use fixbolt_cli::address::host_and_port;
 use fixbolt_cli::exit::{Failure, reason};
@@ -22,7 +22,6 @@ use crate::check_config::refused;
 use crate::dictionary::failure;
 use crate::fixt;
 use crate::print::policy;
-use crate::serve::cannot_start;
 use crate::tls;
 
 /// The session to use, ready to start.
@@ -136,24 +135,20 @@ fn store(journal: Option<&Path>, max_message_size: usize) -> Box<dyn Store> {
 const ONE_CONNECTION: Duration = Duration::from_secs(86_400);
 
 fn is_initiator(session: &SessionConfiguration) -> bool {
-    matches!(session.connection, ConnectionType::Initiator { .. })
+    matches!(session.connection, ConnectionType::Initiator(_))
 }
 
 /// Returns whether messages of this version are sent in a session. Over FIXT.1.1 it is the one that
 /// messages have unless they name another.
 fn is_of_version(session: &SessionConfiguration, version: Version) -> bool {
     if version.is_application() {
-        return session.settings.default_appl_ver_id == Some(version);
+        return session.settings().default_appl_ver_id == Some(version);
     }
-    matches!(&session.identity, Identity::Fixed(id) if id.version() == version)
+    session.settings().id.version() == version
 }
 
 fn ids(sessions: &[SessionConfiguration]) -> Vec<SessionId> {
-    let fixed = sessions.iter().filter_map(|session| match &session.identity {
-        Identity::Fixed(id) => Some(id.clone()),
-        _ => None,
-    });
-    fixed.collect()
+    sessions.iter().map(|session| session.settings().id.clone()).collect()
 }
 
 /// Returns why these sessions, out of all initiators of a file, are not the one to use, and how to
@@ -204,10 +199,9 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         note!("warning: {warning}");
     }
     let fits = |session: &SessionConfiguration, is: fn(&CompIds, &CompIds) -> bool| {
-        let Identity::Fixed(id) = &session.identity else { return false };
+        let id = &session.settings().id;
         let sides = [(&arguments.sender, id.sender()), (&arguments.target, id.target())];
-        is_initiator(session)
-            && arguments.version.is_none_or(|version| is_of_version(session, version))
+        arguments.version.is_none_or(|version| is_of_version(session, version))
             && arguments.qualifier.as_ref().is_none_or(|qualifier| qualifier == id.qualifier())
             && sides.into_iter().all(|(wanted, side)| wanted.as_ref().is_none_or(|wanted| is(wanted, side)))
     };
@@ -225,27 +219,27 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         let wrong = not_one(&configuration.sessions, &initiators);
         return Err(Failure::usage(format!("{place}: {wrong}")));
     };
-    let Identity::Fixed(id) = session.identity.clone() else {
-        return Err(Failure::usage(format!("{place}: the session has no identity")));
-    };
     let mut peer = String::new();
-    if let ConnectionType::Initiator { reconnect_interval, hosts, .. } = &mut session.connection {
-        *reconnect_interval = ONE_CONNECTION;
-        let hosts: Vec<String> = hosts.iter().map(|(host, port)| format!("{host}:{port}")).collect();
+    if let ConnectionType::Initiator(initiation) = &mut session.connection {
+        initiation.reconnect_interval = ONE_CONNECTION;
+        let hosts: Vec<String> =
+            initiation.hosts.iter().map(|(host, port)| format!("{host}:{port}")).collect();
         peer = hosts.join(", ");
     }
-    let max_message_size = session.settings.limits.max_message_size;
-    let logon_timeout = session.settings.timing.logon_timeout;
+    let settings = session.settings();
+    let id = settings.id.clone();
+    let max_message_size = settings.limits.max_message_size;
+    let logon_timeout = settings.timing.logon_timeout;
     let journal = session.journal.clone();
-    let schedule = session.settings.schedule.clone();
+    let schedule = settings.schedule.clone();
     let store = store(journal.as_deref(), max_message_size);
     let source = session.data_dictionary.clone();
     let is_own_dictionary = source.is_some();
     let groups_as_sent = session.groups_as_sent.clone();
-    let default = session.settings.default_appl_ver_id;
-    let policy = match session.settings.dictionary {
+    let default = settings.default_appl_ver_id;
+    let policy = match settings.dictionary {
         SessionDictionary::None => Policy::ignoring(),
-        _ => session.settings.validation.incoming,
+        _ => settings.validation.incoming,
     };
     let dictionary = match source {
         Some(source) => source.load().map_err(|error| failure(file, &error))?.dictionary,
@@ -253,7 +247,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     };
     // One session needs one worker.
     configuration.engine.workers = None;
-    let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
+    let builder = EngineBuilder::from_config(&configuration);
     Ok(Session {
         id,
         builder,

@@ -6,7 +6,7 @@ mod starting;
 pub(crate) mod trial;
 
 use core::fmt;
-use core::net::{IpAddr, SocketAddr};
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -175,11 +175,12 @@ impl EngineBuilder {
     /// [`OperationError::NoSession`]: crate::OperationError::NoSession
     #[must_use]
     pub fn accept_any(
-        self,
+        mut self,
         address: SocketAddr,
         settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        self.accept_any_from(address, (IdentityTemplate::default(), Vec::new()), (None, Vec::new()), settings)
+        self.templates.push((address, template(IdentityTemplate::default(), settings)));
+        self
     }
 
     /// Listens on `address` for any counterparty, with the SubIDs and LocationIDs of the Logon (50,
@@ -191,39 +192,30 @@ impl EngineBuilder {
     /// counterparty can begin is only limited as for [`EngineBuilder::accept_any`].
     #[must_use]
     pub fn accept_any_with_sub_ids(
-        self,
+        mut self,
         address: SocketAddr,
         settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        self.accept_any_from(
-            address,
-            (IdentityTemplate::with_sub_ids(), Vec::new()),
-            (None, Vec::new()),
-            settings,
-        )
+        self.templates.push((address, template(IdentityTemplate::with_sub_ids(), settings)));
+        self
     }
 
-    /// Listens on `address` for Logons with these identities, from these addresses, which are all
-    /// that `settings` admits; an empty list says nothing about them. Others are closed before
-    /// their Logon is read. `tls` and `proxies` are those of the address, unless
-    /// [`EngineBuilder::tls`] and [`EngineBuilder::proxies`] say them.
+    /// Listens on `address` for Logons with these identities. Each identity gets a session like
+    /// `session`, whose TLS and proxies are those of the address; connections that it does not
+    /// allow are closed before their Logon is read.
     pub(crate) fn accept_any_from(
         mut self,
         address: SocketAddr,
-        (identity, allowed): (IdentityTemplate, Vec<IpAddr>),
-        (tls, proxies): (Option<Tls>, Vec<Network>),
-        mut settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
+        identity: IdentityTemplate,
+        session: Acceptance,
     ) -> Self {
-        let checked = move |id: &SessionId| {
-            let mut acceptance = settings(id)?;
-            let checked = preparation::prepare_acceptance(&mut acceptance);
-            checked
-                .map_err(|error| tracing::warn!(error = %format_args!("{error:#}"), "a Logon was refused"))
-                .ok()
-                .map(|()| acceptance)
-        };
-        let mut template = AcceptanceTemplate::new((identity, allowed), checked);
-        (template.tls, template.proxies) = (tls, proxies);
+        let Acceptance { allowed, tls, proxies, .. } = session.clone();
+        let mut template = template(identity, move |id| {
+            let mut session = session.clone();
+            session.settings.id = id.clone();
+            Some(session)
+        });
+        (template.allowed, template.tls, template.proxies) = (allowed, tls, proxies);
         self.templates.push((address, template));
         self
     }
@@ -582,6 +574,21 @@ impl EngineBuilder {
         self.dedicated.push((session, worker));
         self
     }
+}
+
+/// Returns the template of sessions that `settings` returns, and that are checked.
+fn template(
+    identity: IdentityTemplate,
+    mut settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
+) -> AcceptanceTemplate {
+    AcceptanceTemplate::new(identity, move |id| {
+        let mut acceptance = settings(id)?;
+        let checked = preparation::prepare_acceptance(&mut acceptance);
+        checked
+            .map_err(|error| tracing::warn!(error = %format_args!("{error:#}"), "a Logon was refused"))
+            .ok()
+            .map(|()| acceptance)
+    })
 }
 
 /// Where messages are kept.

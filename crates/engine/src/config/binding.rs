@@ -18,12 +18,10 @@ use crate::tls::{SAYS_NOTHING, Tls};
 
 /// Returns whether both sessions are acceptors' of the same address.
 pub(super) fn share_a_port(this: &SessionConfiguration, other: &SessionConfiguration) -> bool {
-    match (&this.connection, &other.connection) {
-        (ConnectionType::Acceptor { listen, .. }, ConnectionType::Acceptor { listen: other_listen, .. }) => {
-            listen == other_listen
-        }
-        _ => false,
-    }
+    matches!((&this.connection, &other.connection), (
+        ConnectionType::Acceptor { listen, .. },
+        ConnectionType::Acceptor { listen: other, .. },
+    ) if listen == other)
 }
 
 /// Checks that the sessions of a port have the same TLS, and that none is open to the certificates
@@ -89,8 +87,8 @@ fn is_open<'d>(
     this: &SessionConfiguration,
     mut drafts: impl Iterator<Item = &'d PortDraft>,
 ) -> Option<String> {
-    let ConnectionType::Acceptor { listen, .. } = &this.connection else { return None };
-    if !this.tls.as_ref().is_some_and(Tls::says_nothing_of_peer) {
+    let ConnectionType::Acceptor { listen, acceptance, .. } = &this.connection else { return None };
+    if !acceptance.tls.as_ref().is_some_and(Tls::says_nothing_of_peer) {
         return None;
     }
     let template = drafts.find(|draft| {
@@ -118,7 +116,7 @@ impl SessionReader<'_> {
         let binds = self.draft.tls.tls.binds_by_comp_id() || is_doubtful(&["TLSPeerNames"]);
         Some(PortDraft {
             place: self.own.place.clone(),
-            listen: self.draft.port.filter(|_| is_known).map(|port| (self.draft.address, port)),
+            listen: self.draft.listen().filter(|_| is_known),
             tls,
             may_bind_by_comp_id: is_template && binds,
         })

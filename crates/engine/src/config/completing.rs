@@ -14,10 +14,9 @@ use super::fixt::{APPLICATION, FixtDraft, TRANSPORT, version_in};
 use super::groups_as_sent::GroupsAsSent;
 use super::reading::SessionReader;
 use super::rows::ROWS;
-use super::session::{ConnectionType, Identity};
 use super::text::Setting;
 use super::values::{HOST, LOCAL_IP, local_ip, no_host, number_after, whole_number};
-use crate::identity_template::IdentityTemplate;
+use crate::initiation::Initiation;
 use crate::session_check::{self, unspoken};
 
 /// The rows of an initiator's own address.
@@ -66,7 +65,8 @@ impl<'s> SessionReader<'s> {
         self.missing("ConnectionType (acceptor or initiator)");
     }
 
-    pub(super) fn identity(&mut self, warnings: &mut Vec<ConfigWarning>) -> Option<Identity> {
+    /// Checks the session's identity, and completes the settings with it.
+    pub(super) fn identity(&mut self, warnings: &mut Vec<ConfigWarning>) {
         let acceptor = self.draft.role == Some(Role::Acceptor);
         if let (true, Some(setting)) = (acceptor, self.find("SessionQualifier")) {
             self.draft.qualifier = None;
@@ -89,62 +89,48 @@ impl<'s> SessionReader<'s> {
             }
         }
         let draft = &mut self.draft;
-        draft.settings.role = draft.role?;
+        let Some(role) = draft.role else { return };
+        draft.settings.role = role;
         let is_known = draft.version.map_or(dynamic, |version| unspoken(version).is_none())
             && (dynamic || draft.sender.comp_id.is_some() && draft.target.comp_id.is_some());
         let id = draft.id(if dynamic { ANY } else { "" });
         match id {
-            Ok(id) => {
-                draft.settings.id = id.clone();
-                Some(if dynamic {
-                    let (sender, target) = (draft.sender.template(), draft.target.template());
-                    Identity::Dynamic(IdentityTemplate { version: draft.version, sender, target })
-                } else {
-                    Identity::Fixed(id)
-                })
-            }
+            Ok(id) => draft.settings.id = id,
             // What is missing, and a version without sessions, is reported already.
-            Err(_) if !is_known => None,
+            Err(_) if !is_known => {}
             Err(error) => {
                 let setting = SUB_IDS.into_iter().chain(["BeginString"]).find_map(|name| self.find(name));
                 let place = setting.map_or(&self.own.place, |setting| &setting.place).clone();
                 self.mistakes.push(ConfigError::Contradiction { place, reason: error.to_string() });
-                None
             }
         }
     }
 
-    pub(super) fn connection(&mut self) -> Option<ConnectionType> {
-        match self.draft.role? {
-            Role::Acceptor => {
+    /// Checks what a connection needs, and finds the hosts of an initiator.
+    pub(super) fn check_connection(&mut self) {
+        match self.draft.role {
+            None => {}
+            Some(Role::Acceptor) => {
                 self.required("SocketAcceptPort", "SocketAcceptPort", true);
                 let decides = self.draft.settings.timing.heart_bt_int_override;
                 self.required("HeartBtInt", "HeartBtInt, which HeartBtIntOverride=Y makes its own", decides);
-                let listen = (self.draft.address, self.draft.port?);
-                let (allowed, proxies) = (self.draft.allowed.clone(), self.draft.proxies.clone());
-                Some(ConnectionType::Acceptor { listen, allowed, proxies })
             }
-            Role::Initiator => {
+            Some(Role::Initiator) => {
                 self.required("HeartBtInt", "HeartBtInt (seconds), which an initiator decides", true);
-                let reconnect_interval = self.draft.reconnect_interval;
-                let longest = self.draft.max_reconnect_interval;
-                if let (Some(longest), Some(setting)) = (longest, self.find("MaxReconnectInterval"))
-                    && longest < reconnect_interval
+                let Initiation { reconnect_interval, max_reconnect_interval, .. } = self.draft.initiation;
+                if let Some(setting) = self.find("MaxReconnectInterval")
+                    && max_reconnect_interval < reconnect_interval
                 {
                     let shortest = reconnect_interval.as_secs();
                     let what = format!("MaxReconnectInterval is shorter than ReconnectInterval ({shortest})");
                     self.contradicts(setting, &what);
                 }
-                let hosts = self.hosts()?;
-                Some(ConnectionType::Initiator {
-                    local_addresses: self.local_addresses(hosts.len())?,
-                    hosts,
-                    host_selection: self.draft.host_selection,
-                    priority_start_over: self.draft.priority_start_over,
-                    reconnect_interval,
-                    max_reconnect_interval: self.draft.max_reconnect_interval(),
-                    connect_timeout: self.draft.connect_timeout,
-                })
+                if let Some(hosts) = self.hosts()
+                    && let Some(local_addresses) = self.local_addresses(hosts.len())
+                {
+                    let initiation = &mut self.draft.initiation;
+                    (initiation.hosts, initiation.local_addresses) = (hosts, local_addresses);
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! A session, or the engine, as its rows have set it so far.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,15 +10,18 @@ use fixbolt_dictionary::{Action, Check, Encoding, Policy, Source};
 use fixbolt_session::{CompIds, Compatibility, InvalidSessionId, Role, SessionId, SessionSettings};
 
 use super::engine::EngineConfiguration;
+use super::error::SourceLine;
 use super::fixt::FixtDraft;
 use super::groups_as_sent::GroupsAsSent;
 use super::schedule_draft::ScheduleDraft;
+use super::session::{ConnectionType, SessionConfiguration};
 use super::tls_draft::TlsDraft;
-use crate::identity_template::{CompIdsTemplate, SubIdTemplate};
-use crate::initiation::{HostSelection, Initiation};
-use crate::network::Network;
+use crate::acceptance::Acceptance;
+use crate::identity_template::{CompIdsTemplate, IdentityTemplate, SubIdTemplate};
+use crate::initiation::Initiation;
 use crate::socket_options::SocketOptions;
-use crate::waiting::Waiting;
+use crate::tls::Tls;
+use crate::waiting::{Waiting, WorkerOptions};
 
 /// The target of the rows. Fields that several rows decide together are put into `settings` after
 /// all of them are read.
@@ -57,16 +61,12 @@ pub(super) struct Draft {
     /// Whether a check that is made only warns, unless a key for that check says otherwise.
     pub(super) only_warns: bool,
     pub(super) outgoing: Policy,
-    pub(super) connect_timeout: Duration,
-    pub(super) host_selection: HostSelection,
-    pub(super) priority_start_over: Duration,
-    pub(super) reconnect_interval: Duration,
-    /// Unless it is left to the default, which depends on ReconnectInterval.
-    pub(super) max_reconnect_interval: Option<Duration>,
-    pub(super) port: Option<u16>,
     pub(super) address: IpAddr,
-    pub(super) allowed: Vec<IpAddr>,
-    pub(super) proxies: Vec<Network>,
+    pub(super) port: Option<u16>,
+    /// What only an acceptor has. `settings`, `socket` and `tls` take the place of its own.
+    pub(super) acceptance: Acceptance,
+    /// What only an initiator has. `settings`, `socket` and `tls` take the place of its own.
+    pub(super) initiation: Initiation,
     pub(super) socket: SocketOptions,
     /// How the session's own worker waits, if it has one, and its core.
     pub(super) dedicated: Option<Waiting>,
@@ -113,12 +113,6 @@ impl CompIdsDraft {
 }
 
 impl Draft {
-    /// Returns the longest wait between attempts: that of the file, or the usual one.
-    pub(super) fn max_reconnect_interval(&self) -> Duration {
-        let usual = || Initiation::MAX_RECONNECT_INTERVAL.max(self.reconnect_interval);
-        self.max_reconnect_interval.unwrap_or_else(usual)
-    }
-
     /// Creates a session with every default.
     ///
     /// # Errors
@@ -130,6 +124,8 @@ impl Draft {
         Ok(Self {
             engine: EngineConfiguration::default(),
             max_latency: settings.timing.max_latency.unwrap_or_default(),
+            acceptance: settings.clone().into(),
+            initiation: Initiation { hosts: Vec::new(), ..Initiation::new(settings.clone(), "", 0) },
             settings,
             role: None,
             version: None,
@@ -159,15 +155,8 @@ impl Draft {
             only_warns: false,
             // What we send must be valid, whatever we accept.
             outgoing: Policy::standard(),
-            connect_timeout: Duration::from_secs(10),
-            host_selection: HostSelection::Priority,
-            priority_start_over: Duration::ZERO,
-            reconnect_interval: Duration::from_secs(30),
-            max_reconnect_interval: None,
-            port: None,
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            allowed: Vec::new(),
-            proxies: Vec::new(),
+            port: None,
             socket: SocketOptions::default(),
             dedicated: None,
             dedicated_core: None,
@@ -183,6 +172,52 @@ impl Draft {
         let version = self.version.unwrap_or(Version::Fix44);
         let id = SessionId::between(version, self.sender.comp_ids(unknown)?, self.target.comp_ids(unknown)?)?;
         id.with_qualifier(self.qualifier.as_deref().unwrap_or_default())
+    }
+
+    /// Returns where an acceptor listens; `None` without a port.
+    pub(super) fn listen(&self) -> Option<SocketAddr> {
+        self.port.map(|port| SocketAddr::new(self.address, port))
+    }
+
+    /// Returns the session of the section at `place`; `None` if its role or port is not known.
+    pub(super) fn finish(
+        self,
+        place: SourceLine,
+        tls: Option<Tls>,
+        application: BTreeMap<String, String>,
+    ) -> Option<SessionConfiguration> {
+        let (data_dictionary, listen) = (self.data_dictionary(), self.listen());
+        let Self { settings, socket, journal, persist_messages, groups_as_sent, .. } = self;
+        let connection = match self.role? {
+            Role::Acceptor => ConnectionType::Acceptor {
+                listen: listen?,
+                dynamic_session: self.dynamic.then(|| IdentityTemplate {
+                    version: self.version,
+                    sender: self.sender.template(),
+                    target: self.target.template(),
+                }),
+                acceptance: Acceptance { settings, socket, tls, ..self.acceptance },
+            },
+            Role::Initiator => {
+                ConnectionType::Initiator(Initiation { settings, socket, tls, ..self.initiation })
+            }
+        };
+        Some(SessionConfiguration {
+            place,
+            connection,
+            journal,
+            persist_messages,
+            data_dictionary,
+            groups_as_sent,
+            dedicated: self.dedicated.map(|waiting| WorkerOptions { waiting, core: self.dedicated_core }),
+            application,
+        })
+    }
+
+    /// Sets the first wait between attempts. The longest is not shorter unless it is given.
+    pub(super) fn set_reconnect_interval(&mut self, interval: Duration) {
+        self.initiation.reconnect_interval = interval;
+        self.initiation.max_reconnect_interval = self.initiation.max_reconnect_interval.max(interval);
     }
 
     /// Sets the high watermark of the outbox; the low one is at most half of it unless it is given.

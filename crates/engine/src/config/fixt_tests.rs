@@ -21,8 +21,8 @@ fn warnings(configuration: &Configuration) -> Vec<String> {
 
 /// The application versions of a session.
 fn versions(configuration: &Configuration) -> Vec<String> {
-    let SessionDictionary::Fixt(dictionaries) = &configuration.sessions[0].settings.dictionary else {
-        panic!("no dictionaries: {:?}", configuration.sessions[0].settings.dictionary)
+    let SessionDictionary::Fixt(dictionaries) = &configuration.sessions[0].settings().dictionary else {
+        panic!("no dictionaries: {:?}", configuration.sessions[0].settings().dictionary)
     };
     let id = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
     dictionaries.versions().versions().map(|(version, _)| id(version.appl_ver_id)).collect()
@@ -46,7 +46,7 @@ fn a_session_of_fixt_needs_the_version_of_its_messages_and_then_has_the_shipped_
         ("FIX.Latest", Version::FixLatest),
     ] {
         let read = read(&format!("DefaultApplVerID={name}")).unwrap();
-        let settings = &read.sessions[0].settings;
+        let settings = &read.sessions[0].settings();
         assert_eq!(settings.default_appl_ver_id, Some(version));
         assert_eq!(settings.dictionary, SessionDictionary::Shipped);
         assert_eq!((warnings(&read), &read.sessions[0].data_dictionary), (vec![], &None));
@@ -69,7 +69,7 @@ fn names_of_versions_are_the_shipped_dictionaries_where_there_are_no_such_files(
     // Sessions with the same files share them.
     let two = format!("{SESSION}{lines}\n{}{lines}\n", SESSION.replace("=B", "=C"));
     let read = Configuration::from_text("a.cfg", &two).unwrap();
-    assert_eq!(read.sessions[0].settings.dictionary, read.sessions[1].settings.dictionary);
+    assert_eq!(read.sessions[0].settings().dictionary, read.sessions[1].settings().dictionary);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn keys_of_other_sessions_are_no_keys_of_fixt_and_the_reverse() {
     );
     // Without dictionaries no file is read.
     let none = read_none();
-    assert_eq!(none.sessions[0].settings.dictionary, SessionDictionary::None);
+    assert_eq!(none.sessions[0].settings().dictionary, SessionDictionary::None);
 }
 
 #[test]

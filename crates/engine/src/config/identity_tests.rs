@@ -20,8 +20,8 @@ fn sub_ids_and_location_ids_are_part_of_the_identity_in_both_roles() {
     assert_eq!(checked.mistakes, []);
     assert_eq!(checked.warnings, []);
     for (session, name) in checked.sessions.iter().zip(names) {
-        let identity = &session.result.as_ref().unwrap().identity;
-        assert_eq!(identity, &Identity::Fixed(name.parse().unwrap()));
+        let id = session.result.as_ref().unwrap().id();
+        assert_eq!(id, Some(&name.parse().unwrap()));
         assert_eq!(session.name, name);
     }
 }
@@ -32,12 +32,14 @@ fn a_dynamic_session_has_the_sub_ids_whose_keys_it_has() {
     let checked = CheckedConfiguration::from_text("a.cfg", &format!("{DEFAULT}{dynamic}"));
     assert_eq!(checked.sessions[0].name, "FIX.4.4:A//LN->*/*");
     let session = checked.sessions[0].result.as_ref().unwrap();
-    let Identity::Dynamic(template) = &session.identity else { panic!("{:?}", session.identity) };
+    let ConnectionType::Acceptor { dynamic_session: Some(template), .. } = &session.connection else {
+        panic!("{:?}", session.connection)
+    };
     assert_eq!(template.target.comp_id, None);
     assert_eq!(template.target.sub_id, SubIdTemplate::Any);
     assert_eq!(template.target.location_id, SubIdTemplate::Ignored);
     assert_eq!(template.sender.location_id, SubIdTemplate::Only("LN".to_owned()));
-    assert_eq!(session.settings.id.to_string(), checked.sessions[0].name);
+    assert_eq!(session.settings().id.to_string(), checked.sessions[0].name);
 }
 
 #[test]
@@ -96,7 +98,7 @@ fn an_id_that_cannot_be_is_a_mistake_at_its_line() {
 #[test]
 fn a_qualifier_of_an_acceptors_session_is_a_warning_and_tells_no_two_of_them_apart() {
     let configuration = read("[SESSION]\nSessionQualifier=Q\n");
-    assert_eq!(configuration.sessions[0].settings.id.to_string(), "FIX.4.4:A->B");
+    assert_eq!(configuration.sessions[0].settings().id.to_string(), "FIX.4.4:A->B");
     let [warning] = &configuration.warnings[..] else { panic!("{:?}", configuration.warnings) };
     let said = "a.cfg:8: SessionQualifier has no effect: a Logon carries none, ";
     assert!(warning.to_string().starts_with(said), "{warning}");

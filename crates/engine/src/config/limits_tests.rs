@@ -11,14 +11,13 @@ use super::tests::{ACCEPTOR, acceptor_refused, one, with};
 fn sizes_and_watermarks_follow_each_other_unless_both_are_given() {
     let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000"));
     assert_eq!(
-        (session.settings.limits.max_message_size, session.settings.limits.outbound_buffer_size),
+        (session.settings().limits.max_message_size, session.settings().limits.outbound_buffer_size),
         (1_000_000, 4_000_000)
     );
     let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000\nOutboundBufferSize=2000000"));
-    assert_eq!(session.settings.limits.outbound_buffer_size, 2_000_000);
+    assert_eq!(session.settings().limits.outbound_buffer_size, 2_000_000);
     let watermarks = |lines: &str| {
-        let settings = one(&with(ACCEPTOR, lines)).settings;
-        let watermarks = settings.limits.outbound_watermarks;
+        let watermarks = one(&with(ACCEPTOR, lines)).settings().limits.outbound_watermarks;
         (watermarks.high(), watermarks.low())
     };
     assert_eq!(watermarks("OutboundHighWatermark=10"), (10, 5));
@@ -28,8 +27,9 @@ fn sizes_and_watermarks_follow_each_other_unless_both_are_given() {
 
 #[test]
 fn rates_are_messages_with_or_without_a_window() {
-    let rate =
-        |value: &str| one(&with(ACCEPTOR, &format!("MaxOrderRate={value}"))).settings.throttle.max_order_rate;
+    let rate = |value: &str| {
+        one(&with(ACCEPTOR, &format!("MaxOrderRate={value}"))).settings().throttle.max_order_rate
+    };
     assert_eq!(rate("0"), None);
     assert_eq!(rate("100"), Rate::per_second(100));
     assert_eq!(rate("10/250"), Rate::new(10, Duration::from_millis(250)));

@@ -166,9 +166,14 @@ fn a_second_dynamic_session_that_would_never_be_asked_is_refused() {
         refused(&format!("{dynamic}{dynamic}")),
         "a.cfg:5: the session *:*->* is configured twice, first at a.cfg:1"
     );
-    // With a port of its own it has its own counterparties.
+    // Another setting brings it no counterparties.
+    let error = refused(&format!("{dynamic}{dynamic}LogonTimeout=7\n"));
+    assert_eq!(error, "a.cfg:5: the session *:*->* is configured twice, first at a.cfg:1");
+    // With a port or addresses of its own it has its own.
     let other = dynamic.replace("9880", "9881");
     assert!(Configuration::from_text("a.cfg", &format!("{dynamic}{other}")).is_ok());
+    let near = format!("{dynamic}AllowedRemoteAddresses=10.0.0.1\n");
+    assert!(Configuration::from_text("a.cfg", &format!("{near}{dynamic}")).is_ok());
 }
 
 #[test]
@@ -355,7 +360,7 @@ fn what_some_editors_take_for_a_line_end_is_a_space_at_a_lines_ends_and_a_mistak
     for space in ["\r", "\u{b}", "\u{c}", "\r\u{c} \t"] {
         let text = ACCEPTOR.replace("SenderCompID=VENUE", &format!("{space}SenderCompID=VENUE{space}"));
         let session = Configuration::from_text("a.cfg", &text).unwrap().sessions.remove(0);
-        assert_eq!(session.settings.id.to_string(), "FIX.4.4:VENUE->TRADER", "{space:?}");
+        assert_eq!(session.settings().id.to_string(), "FIX.4.4:VENUE->TRADER", "{space:?}");
         assert!(
             refused(&ACCEPTOR.replace("VENUE", &format!("VE{space}NUE"))).contains("the line contains U+00")
         );

@@ -47,7 +47,7 @@
 //! ")?;
 //! assert!(configuration.warnings.is_empty());
 //! let venue = Venue(configuration.application["Market"].clone());
-//! let engine = EngineBuilder::from_config(&configuration)?.start(venue)?;
+//! let engine = EngineBuilder::from_config(&configuration).start(venue)?;
 //! assert!(engine.session(&"FIX.4.4:VENUE->TRADER".parse()?).is_some());
 //! engine.stop()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -91,7 +91,7 @@ use std::path::Path;
 pub use engine::EngineConfiguration;
 pub use error::{ConfigError, ConfigErrors, ConfigWarning, SourceLine, Trial};
 pub use groups_as_sent::{GroupsAsSent, InvalidGroupsAsSent};
-pub use session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
+pub use session::{CheckedSession, ConnectionType, EffectiveSetting, SessionConfiguration};
 
 pub use crate::identity_template::{CompIdsTemplate, IdentityTemplate, SubIdTemplate};
 
@@ -380,15 +380,15 @@ fn in_order(mistakes: Vec<ConfigError>, file: &str) -> Vec<ConfigError> {
 fn of_no_session(defaults: &Section, sessions: &[CheckedSession]) -> Vec<ConfigWarning> {
     let all: Option<Vec<_>> = sessions.iter().map(|session| session.result.as_ref().ok()).collect();
     let Some(all) = all.filter(|all| !all.is_empty()) else { return Vec::new() };
-    let is_there = |role| all.iter().any(|session| session.settings.role == role);
+    let is_there = |role| all.iter().any(|session| session.settings().role == role);
     // None is of any version.
-    let versions = all.iter().map(|session| match &session.identity {
-        Identity::Fixed(id) => Some(id.version()),
-        Identity::Dynamic(template) => template.version,
+    let versions = all.iter().map(|session| match &session.connection {
+        ConnectionType::Acceptor { dynamic_session: Some(template), .. } => template.version,
+        _ => Some(session.settings().id.version()),
     });
     let only_fixt = versions.clone().all(|version| version == Some(Version::Fixt11));
     let no_fixt = versions.clone().all(|version| version.is_some_and(|version| version != Version::Fixt11));
-    let is_dynamic = all.iter().any(|session| matches!(session.identity, Identity::Dynamic(_)));
+    let is_dynamic = all.iter().any(|session| session.id().is_none());
     let why = |setting: &Setting| {
         let row = rows::row_of(&setting.key)?;
         match row.scope {
@@ -418,11 +418,9 @@ fn of_no_session(defaults: &Section, sessions: &[CheckedSession]) -> Vec<ConfigW
 
 /// Checks that the session's file in the message log can have a name.
 fn can_be_logged(session: &mut CheckedSession) {
-    let Ok(SessionConfiguration { place, identity: Identity::Fixed(id), .. }) = &session.result else {
-        return;
-    };
+    let Some(id) = session.result.as_ref().ok().and_then(SessionConfiguration::id) else { return };
     if let Err(reason) = session_check::check_log_name(id) {
-        session.result = Err(vec![ConfigError::Contradiction { place: place.clone(), reason }]);
+        session.result = Err(vec![ConfigError::Contradiction { place: session.place.clone(), reason }]);
     }
 }
 
@@ -430,11 +428,7 @@ fn can_be_logged(session: &mut CheckedSession) {
 fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
     let Ok(this) = &session.result else { return };
     let mut others = others.iter().filter_map(|other| other.result.as_ref().ok());
-    let same = |other: &&SessionConfiguration| {
-        let fixed = matches!(this.identity, Identity::Fixed(_));
-        other.identity == this.identity && (fixed || other.connection == this.connection)
-    };
-    let reason = if let Some(first) = others.clone().find(same) {
+    let reason = if let Some(first) = others.clone().find(|other| are_same(this, other)) {
         format!("the session {} is configured twice, first at {}", session.name, first.place)
     } else if let Some((other, id)) = others.clone().find_map(|other| Some((other, ambiguous(this, other)?)))
     {
@@ -458,23 +452,33 @@ fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
     session.result = Err(vec![ConfigError::Contradiction { place: this.place.clone(), reason }]);
 }
 
+/// Returns whether both are the same session, or dynamic sessions for the same counterparties.
+fn are_same(this: &SessionConfiguration, other: &SessionConfiguration) -> bool {
+    match (&this.connection, &other.connection) {
+        (
+            ConnectionType::Acceptor { dynamic_session: Some(template), acceptance, .. },
+            ConnectionType::Acceptor { dynamic_session: Some(other_template), acceptance: others, .. },
+        ) => {
+            share_a_port(this, other)
+                && template == other_template
+                && (&acceptance.allowed, &acceptance.proxies) == (&others.allowed, &others.proxies)
+        }
+        _ => this.id().is_some() && this.id() == other.id(),
+    }
+}
+
 /// Returns the identity of the other session if a Logon could be for either.
 fn ambiguous<'s>(this: &SessionConfiguration, other: &'s SessionConfiguration) -> Option<&'s SessionId> {
-    let (Identity::Fixed(id), Identity::Fixed(other_id)) = (&this.identity, &other.identity) else {
-        return None;
-    };
+    let (id, other_id) = (this.id()?, other.id()?);
     (share_a_port(this, other) && id.is_ambiguous_with(other_id)).then_some(other_id)
 }
 
 /// Returns whether the proxies of two acceptors' sessions of a port differ.
 fn differs_in_proxies(this: &SessionConfiguration, other: &SessionConfiguration) -> bool {
-    match (&this.connection, &other.connection) {
-        (
-            ConnectionType::Acceptor { proxies, .. },
-            ConnectionType::Acceptor { proxies: other_proxies, .. },
-        ) => share_a_port(this, other) && proxies != other_proxies,
-        _ => false,
-    }
+    matches!((&this.connection, &other.connection), (
+        ConnectionType::Acceptor { acceptance, .. },
+        ConnectionType::Acceptor { acceptance: others, .. },
+    ) if share_a_port(this, other) && acceptance.proxies != others.proxies)
 }
 
 #[cfg(test)]

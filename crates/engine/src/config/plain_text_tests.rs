@@ -73,7 +73,7 @@ fn text(is_acceptor: bool, in_default: bool, lines: &str) -> String {
 /// Returns whether the configuration starts, and sends passwords in plain text.
 fn starts_in_plain_text(text: &str) -> bool {
     let read = Configuration::from_text("a.cfg", text);
-    read.is_ok_and(|read| read.sessions.iter().any(|session| session.tls.is_none()))
+    read.is_ok_and(|read| read.sessions.iter().any(|session| session.tls().is_none()))
 }
 
 /// Returns every text that differs from `key` at one place: a letter less, another, one more, or
@@ -283,7 +283,7 @@ fn a_wrong_value_of_a_key_of_tls_never_starts_in_plain_text() {
                 assert!(!starts_in_plain_text(&text), "{text}");
                 let left = CheckedConfiguration::from_text("a.cfg", &text).usable();
                 let left = left.map(|left| left.sessions).unwrap_or_default();
-                assert!(left.iter().all(|session| session.tls.is_some()), "{text}");
+                assert!(left.iter().all(|session| session.tls().is_some()), "{text}");
             }
         }
     }

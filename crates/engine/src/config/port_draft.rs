@@ -1,7 +1,7 @@
 //! What a section says of the port at which it accepts connections, whether or not the rest of the
 //! section is valid.
 
-use std::net::IpAddr;
+use std::net::SocketAddr;
 
 use super::error::SourceLine;
 use crate::tls::Tls;
@@ -11,7 +11,7 @@ pub(super) struct PortDraft {
     /// The line of its `[SESSION]`.
     pub(super) place: SourceLine,
     /// Where it listens; `None` if that cannot be known.
-    pub(super) listen: Option<(IpAddr, u16)>,
+    pub(super) listen: Option<SocketAddr>,
     pub(super) tls: PortTls,
     /// Whether it is a template, or may be, whose sessions are known by the CompID in their
     /// certificates.

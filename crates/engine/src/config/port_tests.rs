@@ -14,9 +14,8 @@ fn started(defaults: &str, sections: [&str; 2]) -> Vec<String> {
         );
         let usable = CheckedConfiguration::from_text("a.cfg", &text).usable();
         let sessions = usable.map(|usable| usable.sessions).unwrap_or_default();
-        let name = |session: SessionConfiguration| match session.identity {
-            Identity::Fixed(id) => id.target_comp_id().to_owned(),
-            Identity::Dynamic(_) => "*".to_owned(),
+        let name = |session: SessionConfiguration| {
+            session.id().map_or_else(|| "*".to_owned(), |id| id.target_comp_id().to_owned())
         };
         let mut names: Vec<_> = sessions.into_iter().map(name).collect();
         names.sort();

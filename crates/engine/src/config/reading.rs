@@ -12,9 +12,8 @@ use super::error::{ConfigError, ConfigWarning, SourceLine};
 use super::fixt;
 use super::port_draft::PortDraft;
 use super::rows::{Effect, ROWS, Row, Scope};
-use super::session::{CheckedSession, EffectiveSetting, SessionConfiguration};
+use super::session::{CheckedSession, EffectiveSetting};
 use super::text::{Section, Setting};
-use crate::waiting::WorkerOptions;
 
 /// Reads a session's own section before the defaults.
 pub(super) struct SessionReader<'s> {
@@ -52,8 +51,8 @@ impl<'s> SessionReader<'s> {
         for row in ROWS {
             reader.apply(row);
         }
-        let identity = reader.identity(warnings);
-        let connection = reader.connection();
+        reader.identity(warnings);
+        reader.check_connection();
         let tls = reader.tls(warnings);
         reader.resolve();
         reader.schedule(warnings);
@@ -63,30 +62,12 @@ impl<'s> SessionReader<'s> {
         reader.check_validation(dictionaries, warnings);
         let name = reader.name();
         let port = reader.port(tls.as_ref());
-        let (Some(identity), Some(connection), []) = (identity, connection, &reader.mistakes[..]) else {
-            let Self { effective, mistakes, .. } = reader;
-            return (CheckedSession { place, name, effective, result: Err(mistakes) }, port);
+        let Self { draft, effective, mistakes, .. } = reader;
+        let result = match draft.finish(place.clone(), tls, application) {
+            Some(session) if mistakes.is_empty() => Ok(session),
+            _ => Err(mistakes),
         };
-        let data_dictionary = reader.draft.data_dictionary();
-        let Draft { settings, journal, persist_messages, socket, dedicated, dedicated_core, .. } =
-            reader.draft;
-        let groups_as_sent = reader.draft.groups_as_sent;
-        let dedicated = dedicated.map(|waiting| WorkerOptions { waiting, core: dedicated_core });
-        let session = SessionConfiguration {
-            place: place.clone(),
-            identity,
-            connection,
-            settings,
-            journal,
-            persist_messages,
-            data_dictionary,
-            groups_as_sent,
-            socket,
-            dedicated,
-            tls,
-            application,
-        };
-        (CheckedSession { place, name, effective: reader.effective, result: Ok(session) }, port)
+        (CheckedSession { place, name, effective, result }, port)
     }
 
     /// Returns the session's name, as far as it is known.
@@ -231,7 +212,7 @@ impl<'s> SessionReader<'s> {
     /// Gives defaults that depend on rows below theirs their values.
     fn resolve(&mut self) {
         let has_tls = self.draft.tls.is_on();
-        let longest = self.draft.max_reconnect_interval().as_secs();
+        let longest = self.draft.initiation.max_reconnect_interval.as_secs();
         let resolved = [
             ("SocketUseSSL", if has_tls { "Y" } else { "N" }.to_owned(), !has_tls),
             ("MaxReconnectInterval", longest.to_string(), true),

@@ -178,7 +178,7 @@ impl Dictionaries {
         let text = format!("{base}[SESSION]\n{line}\n");
         let mut session = one(&text.replace("DIRECTORY", &self.0.display().to_string()));
         // It differs with each reading; the fields beside it say what was read.
-        let dictionary = &mut session.settings.dictionary;
+        let dictionary = &mut session.settings_mut().dictionary;
         if matches!(dictionary, SessionDictionary::Own(_) | SessionDictionary::Fixt(_)) {
             *dictionary = SessionDictionary::Shipped;
         }
@@ -282,7 +282,7 @@ fn every_row_of_the_engine_changes_the_builder_or_the_journals_in_its_own_way() 
     let described = |line: &str| {
         let text = format!("[DEFAULT]\nFileStorePath=store\n{line}\n{ACCEPTOR}");
         let configuration = Configuration::from_text("a.cfg", &text).unwrap();
-        let builder = EngineBuilder::from_config(&configuration).unwrap();
+        let builder = EngineBuilder::from_config(&configuration);
         format!("{builder:?} {:?}", journals("store".as_ref(), &configuration.engine))
     };
     let mut told = vec![(String::new(), described(""))];

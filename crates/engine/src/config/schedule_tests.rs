@@ -15,7 +15,7 @@ fn read(keys: &str) -> Result<Configuration, String> {
 fn schedule(keys: &str) -> Schedule {
     let configuration = read(keys).unwrap();
     assert!(configuration.warnings.is_empty(), "{:?}", configuration.warnings);
-    Schedule::clone(configuration.sessions[0].settings.schedule.as_ref().unwrap())
+    Schedule::clone(configuration.sessions[0].settings().schedule.as_ref().unwrap())
 }
 
 /// 2026-11-23T00:00:00Z, a Monday.
@@ -34,7 +34,7 @@ fn inside(from: (u64, u64), to: (u64, u64)) -> WindowPosition {
 fn a_session_without_times_never_ends() {
     for keys in ["", "NonStopSession=Y", "NonStopSession=N", "UseLocalTime=N"] {
         let configuration = read(keys).unwrap();
-        assert_eq!(configuration.sessions[0].settings.schedule, None);
+        assert_eq!(configuration.sessions[0].settings().schedule, None);
         assert!(configuration.warnings.is_empty());
     }
 }
@@ -43,7 +43,7 @@ fn a_session_without_times_never_ends() {
 fn equal_times_beside_a_session_without_an_end_have_no_effect() {
     for times in ["StartTime=00:00:00\nEndTime=00:00:00", "StartTime=17:00:00\nEndTime=17:00:00"] {
         let configuration = read(&format!("{times}\nNonStopSession=Y")).unwrap();
-        assert_eq!(configuration.sessions[0].settings.schedule, None);
+        assert_eq!(configuration.sessions[0].settings().schedule, None);
         let warnings: Vec<_> = configuration.warnings.iter().map(ToString::to_string).collect();
         let said = "a.cfg:8: StartTime has no effect: NonStopSession=Y is a session without an end";
         assert_eq!(warnings, [said]);
@@ -196,7 +196,7 @@ fn the_pages_example_is_a_weekly_session_of_new_york() {
         return eprintln!("skipped: {error}");
     }
     let configuration = Configuration::from_text("page.cfg", &example).unwrap();
-    let schedule = configuration.sessions[0].settings.schedule.clone().unwrap();
+    let schedule = configuration.sessions[0].settings().schedule.clone().unwrap();
     // From Sunday, 17:00 in New York, to the early close on Friday.
     let began = Utc((MONDAY - 2 * 3600) * 1_000_000_000);
     let ends = Utc((MONDAY + 4 * 86_400 + 18 * 3600 + 900) * 1_000_000_000);
@@ -211,7 +211,7 @@ fn a_time_in_the_defaults_that_another_session_uses_is_no_warning_of_one_without
     let read = |text: &str| CheckedConfiguration::from_text("a.cfg", text);
     let checked = read(&format!("{text}NonStopSession=Y\n"));
     assert_eq!((&checked.mistakes[..], &checked.warnings[..]), (&[][..], &[][..]));
-    let has_schedule = |n: usize| checked.sessions[n].result.as_ref().unwrap().settings.schedule.is_some();
+    let has_schedule = |n: usize| checked.sessions[n].result.as_ref().unwrap().settings().schedule.is_some();
     assert!(has_schedule(0) && !has_schedule(1));
     let checked = read(&text.replace("StartTime", "NonStopSession=Y\nStartTime"));
     let told = "a.cfg:8: StartTime has no effect: NonStopSession=Y is a session without an end";

@@ -1,6 +1,6 @@
 //! The meaning of a whole file, and the messages about a wrong one.
 
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::net::{Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use std::num::NonZeroU64;
 
@@ -8,7 +8,8 @@ use fixbolt_dictionary::Policy;
 use fixbolt_session::{Compatibility, Role, SessionDictionary, SessionSettings, WhileLoggedOff};
 
 use super::*;
-use crate::initiation::HostSelection;
+use crate::acceptance::Acceptance;
+use crate::initiation::{HostSelection, Initiation};
 
 pub(super) const ACCEPTOR: &str = "[SESSION]
 ConnectionType=acceptor
@@ -36,6 +37,14 @@ pub(super) fn one(text: &str) -> SessionConfiguration {
     read(text).unwrap().sessions.remove(0)
 }
 
+/// Returns the initiator with these lines of its own.
+fn initiation(lines: &str) -> Initiation {
+    match one(&with(INITIATOR, lines)).connection {
+        ConnectionType::Initiator(initiation) => initiation,
+        ConnectionType::Acceptor { .. } => panic!("it accepts"),
+    }
+}
+
 pub(super) fn with(base: &str, lines: &str) -> String {
     format!("{base}{lines}\n")
 }
@@ -54,43 +63,36 @@ fn initiator_refused(line: &str) -> String {
 
 #[test]
 fn codec_timing_is_measured_with_the_clock_of_the_system() {
-    assert_eq!(one(ACCEPTOR).settings.timing.codec_timing, None);
+    assert_eq!(one(ACCEPTOR).settings().timing.codec_timing, None);
     let timed = one(&with(ACCEPTOR, "CodecTiming=Y"));
-    assert_eq!(timed.settings.timing.codec_timing, Some(crate::codec_clock()));
+    assert_eq!(timed.settings().timing.codec_timing, Some(crate::codec_clock()));
 }
 
 #[test]
 fn a_short_acceptor_gets_the_defaults_and_binds_to_loopback() {
     let session = one(ACCEPTOR);
-    assert_eq!(session.identity, Identity::Fixed("FIX.4.4:VENUE->TRADER".parse().unwrap()));
-    let listen = (IpAddr::V4(Ipv4Addr::LOCALHOST), 9880);
-    assert_eq!(
-        session.connection,
-        ConnectionType::Acceptor { listen, allowed: Vec::new(), proxies: Vec::new() }
-    );
-    let id = "FIX.4.4:VENUE->TRADER".parse().unwrap();
-    assert_eq!(session.settings, SessionSettings::new(id, Role::Acceptor));
-    assert!(session.persist_messages && session.socket.nodelay);
-    assert!(session.journal.is_none() && session.data_dictionary.is_none());
+    let settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse().unwrap(), Role::Acceptor);
+    assert_eq!((session.id(), session.settings(), session.tls()), (Some(&settings.id), &settings, None));
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 9880));
+    let acceptance = Acceptance::from(settings);
+    assert!(acceptance.socket.nodelay);
+    assert_eq!(session.connection, ConnectionType::Acceptor { listen, dynamic_session: None, acceptance });
+    assert!(session.persist_messages && session.journal.is_none() && session.data_dictionary.is_none());
 }
 
 #[test]
 fn a_sessions_own_setting_beats_the_default() {
     let session = one(&format!("[DEFAULT]\nHeartBtInt=10\nLogonTimeout=7\n{INITIATOR}"));
-    assert_eq!(session.settings.timing.heart_bt_int, 30);
-    assert_eq!(session.settings.timing.logon_timeout, Duration::from_secs(7));
+    assert_eq!(session.settings().timing.heart_bt_int, 30);
+    assert_eq!(session.settings().timing.logon_timeout, Duration::from_secs(7));
 }
 
 #[test]
 fn an_initiator_tries_its_hosts_in_the_order_of_their_numbers() {
-    let session = one(&with(INITIATOR, "SocketConnectPort1=2\nSocketConnectHost1=b\nReconnectInterval=5"));
-    let ConnectionType::Initiator { hosts, host_selection, reconnect_interval, .. } = session.connection
-    else {
-        panic!()
-    };
-    assert_eq!(hosts, [("venue.example".to_owned(), 9880), ("b".to_owned(), 2)]);
-    assert_eq!(reconnect_interval, Duration::from_secs(5));
-    assert_eq!(host_selection, HostSelection::Priority);
+    let session = initiation("SocketConnectPort1=2\nSocketConnectHost1=b\nReconnectInterval=5");
+    assert_eq!(session.hosts, [("venue.example".to_owned(), 9880), ("b".to_owned(), 2)]);
+    assert_eq!(session.reconnect_interval, Duration::from_secs(5));
+    assert_eq!(session.host_selection, HostSelection::Priority);
     assert_eq!(
         initiator_refused("SocketConnectHost1=b"),
         "a.cfg:1: this session has no SocketConnectPort1; add it here or in [DEFAULT]"
@@ -104,12 +106,9 @@ fn an_initiator_tries_its_hosts_in_the_order_of_their_numbers() {
 #[test]
 fn each_host_is_reached_from_the_local_address_that_the_file_names() {
     let local = |lines: &str| {
-        let base = with(INITIATOR, "SocketConnectHost1=b\nSocketConnectPort1=1");
-        let ConnectionType::Initiator { local_addresses, .. } = one(&with(&base, lines)).connection else {
-            panic!()
-        };
+        let session = initiation(&format!("SocketConnectHost1=b\nSocketConnectPort1=1\n{lines}"));
         let shown = |address: &Option<SocketAddr>| address.map(|a| a.to_string()).unwrap_or_default();
-        local_addresses.iter().map(shown).collect::<Vec<_>>().join(" ")
+        session.local_addresses.iter().map(shown).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(local(""), "");
     assert_eq!(local("SocketLocalHost=10.0.0.1"), "10.0.0.1:0 10.0.0.1:0");
@@ -136,8 +135,7 @@ fn each_host_is_reached_from_the_local_address_that_the_file_names() {
 
 #[test]
 fn a_traffic_class_is_a_number_or_the_names_of_its_bits() {
-    let class =
-        |value: &str| one(&with(ACCEPTOR, &format!("SocketTrafficClass={value}"))).socket.traffic_class;
+    let class = |value: &str| initiation(&format!("SocketTrafficClass={value}")).socket.traffic_class;
     assert_eq!(class("255"), Some(255));
     assert_eq!(class("IPTOS_LOWDELAY|IPTOS_THROUGHPUT"), Some(0x18));
     assert!(acceptor_refused("SocketTrafficClass=256").ends_with("joined by | expected"));
@@ -146,10 +144,7 @@ fn a_traffic_class_is_a_number_or_the_names_of_its_bits() {
 
 #[test]
 fn the_longest_wait_between_attempts_is_never_below_the_first() {
-    let longest = |lines: &str| match one(&with(INITIATOR, lines)).connection {
-        ConnectionType::Initiator { max_reconnect_interval, .. } => max_reconnect_interval.as_secs(),
-        ConnectionType::Acceptor { .. } => panic!(),
-    };
+    let longest = |lines: &str| initiation(lines).max_reconnect_interval.as_secs();
     assert_eq!(longest(""), 120);
     assert_eq!(longest("ReconnectInterval=300"), 300);
     assert_eq!(longest("ReconnectInterval=300\nMaxReconnectInterval=300"), 300);
@@ -164,7 +159,10 @@ fn a_dynamic_session_takes_any_comp_ids() {
     let text = "[SESSION]\nConnectionType=acceptor\nDynamicSession=Y\nSocketAcceptPort=1\nTargetCompID=*\nSenderCompID=VENUE";
     let mut identity = IdentityTemplate::default();
     identity.sender.comp_id = Some("VENUE".to_owned());
-    assert_eq!(one(text).identity, Identity::Dynamic(identity));
+    let session = one(text);
+    assert_eq!(session.id(), None);
+    let ConnectionType::Acceptor { dynamic_session, .. } = session.connection else { panic!() };
+    assert_eq!(dynamic_session, Some(identity));
 }
 
 #[test]
@@ -216,11 +214,9 @@ fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
 #[test]
 fn an_address_of_this_machine_may_be_in_brackets_or_localhost() {
     for (value, ip) in [("[::]", "::"), ("[::1]", "::1"), ("::1", "::1"), ("Localhost", "127.0.0.1")] {
-        let listen = (ip.parse().unwrap(), 9880);
-        assert_eq!(
-            one(&with(ACCEPTOR, &format!("SocketAcceptHost={value}"))).connection,
-            ConnectionType::Acceptor { listen, allowed: Vec::new(), proxies: Vec::new() }
-        );
+        let session = one(&with(ACCEPTOR, &format!("SocketAcceptHost={value}")));
+        let ConnectionType::Acceptor { listen, .. } = session.connection else { panic!() };
+        assert_eq!(listen, SocketAddr::new(ip.parse().unwrap(), 9880));
     }
 }
 
@@ -432,7 +428,7 @@ fn a_logon_has_the_fields_that_the_file_names() {
     let lines = format!("Username=desk\nPassword=${{file:{}}}\nRawData=a=b", file.display());
     let checked = CheckedConfiguration::from_text("a.cfg", &with(INITIATOR, &lines));
     assert!(checked.mistakes.is_empty(), "{:?}", checked.mistakes);
-    let logon = &checked.sessions[0].result.as_ref().unwrap().settings.logon;
+    let logon = &checked.sessions[0].result.as_ref().unwrap().settings().logon;
     assert_eq!((logon.username.as_str(), logon.password.expose()), ("desk", "open sesame"));
     assert_eq!(logon.raw_data.expose(), "a=b");
     std::fs::remove_dir_all(directory).unwrap();
@@ -446,7 +442,7 @@ fn each_logon_tag_is_a_field_and_those_with_a_key_of_their_own_are_its_value() {
         with(ACCEPTOR, "LogonTag1=58=own\nLogonTag2=553=desk\nLogonTag3=554=secret\nLogonTag4=96=raw")
     );
     let session = one(&text);
-    let logon = &session.settings.logon;
+    let logon = &session.settings().logon;
     assert_eq!(logon.others, [(5001, "a".into()), (58, "own".into())]);
     assert_eq!(logon.username, "desk");
     assert_eq!((logon.password.expose(), logon.raw_data.expose()), ("secret", "raw"));
@@ -460,26 +456,25 @@ fn each_logon_tag_is_a_field_and_those_with_a_key_of_their_own_are_its_value() {
 fn settings_have_the_values_of_the_file() {
     let session =
         one(&with(ACCEPTOR, "WhileLoggedOff=keep\nMaskedTags=554, 925\nTestRequestDelayMultiplier=1"));
-    assert_eq!(session.settings.resend.while_logged_off, WhileLoggedOff::Keep);
+    assert_eq!(session.settings().resend.while_logged_off, WhileLoggedOff::Keep);
+    assert_eq!(session.settings().timing.test_request_delay_multiplier.whole_percent(), 200);
+    assert_eq!(session.settings().masked_tags, [554, 925]);
+    assert_eq!(one(&with(ACCEPTOR, "")).settings().resend.resend_horizon, None);
+    assert_eq!(one(&with(ACCEPTOR, "ResendHorizon=7")).settings().resend.resend_horizon, NonZeroU64::new(7));
     assert_eq!(
-        (session.settings.masked_tags, session.settings.timing.test_request_delay_multiplier.whole_percent()),
-        (vec![554, 925], 200)
-    );
-    assert_eq!(one(&with(ACCEPTOR, "")).settings.resend.resend_horizon, None);
-    assert_eq!(one(&with(ACCEPTOR, "ResendHorizon=7")).settings.resend.resend_horizon, NonZeroU64::new(7));
-    assert_eq!(
-        one(&with(ACCEPTOR, "Compatibility=quickfix")).settings.compatibility,
+        one(&with(ACCEPTOR, "Compatibility=quickfix")).settings().compatibility,
         Compatibility::QuickFix
     );
 }
 
 #[test]
 fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another() {
-    let dictionary = |line: &str| one(&with(ACCEPTOR, line)).settings.dictionary;
+    let dictionary = |line: &str| one(&with(ACCEPTOR, line)).settings().dictionary.clone();
     assert_eq!(dictionary(""), SessionDictionary::Shipped);
     assert_eq!(dictionary("UseDataDictionary=N"), SessionDictionary::None);
     assert_eq!(dictionary("ValidateIncomingMessage=N"), SessionDictionary::None);
-    let outgoing = one(&with(ACCEPTOR, "ValidateIncomingMessage=N\nValidateOutgoingMessage=Y")).settings;
+    let session = one(&with(ACCEPTOR, "ValidateIncomingMessage=N\nValidateOutgoingMessage=Y"));
+    let outgoing = session.settings();
     assert_eq!(outgoing.dictionary, SessionDictionary::Shipped);
     assert_eq!(outgoing.validation.outgoing, Some(Policy::standard()));
     assert_eq!(
@@ -574,7 +569,7 @@ fn a_dictionary_with_which_nobody_could_log_on_is_refused() {
 fn the_name_of_the_sessions_version_alone_is_the_shipped_dictionary_with_a_warning() {
     for name in ["FIX44.xml", "fix44.xml", "FIX.4.4.xml"] {
         let read = read(&with(ACCEPTOR, &format!("DataDictionary={name}"))).unwrap();
-        assert_eq!(read.sessions[0].settings.dictionary, SessionDictionary::Shipped, "{name}");
+        assert_eq!(read.sessions[0].settings().dictionary, SessionDictionary::Shipped, "{name}");
         assert_eq!(read.sessions[0].data_dictionary, None, "{name}");
         assert_eq!(
             read.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -606,7 +601,7 @@ fn a_session_without_connection_type_is_what_its_port_or_host_says() {
     let identity = "BeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\nHeartBtInt=30\n";
     let role = |defaults: &str, own: &str| {
         let text = format!("[DEFAULT]\n{defaults}[SESSION]\n{identity}{own}");
-        read(&text).map(|read| read.sessions[0].settings.role)
+        read(&text).map(|read| read.sessions[0].settings().role)
     };
     let (accept, connect) = ("SocketAcceptPort=1\n", "SocketConnectHost=h\nSocketConnectPort=1\n");
     assert_eq!(role("", accept), Ok(Role::Acceptor));
@@ -667,7 +662,7 @@ fn keys_of_quickfixgo_are_known() {
         warnings[0].to_string(),
         "a.cfg:7: ResetSeqTime has no effect: there is no EnableResetSeqTime=Y"
     );
-    let policy = |line: &str| one(&with(ACCEPTOR, line)).settings.validation.incoming;
+    let policy = |line: &str| one(&with(ACCEPTOR, line)).settings().validation.incoming;
     assert_eq!(policy("AllowUnknownMessageFields=Y"), policy("AllowUnknownMsgFields=Y"));
     assert_eq!(policy("CheckUserDefinedFields=N"), policy("ValidateUserDefinedFields=N"));
 }

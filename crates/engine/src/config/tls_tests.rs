@@ -17,7 +17,7 @@ fn text(role: &str, keys: &str) -> String {
 
 fn read_tls(role: &str, keys: &str) -> Result<Option<Tls>, String> {
     let read = Configuration::from_text("a.cfg", &text(role, keys));
-    read.map(|mut read| read.sessions.remove(0).tls).map_err(|error| error.to_string())
+    read.map(|read| read.sessions[0].tls().cloned()).map_err(|error| error.to_string())
 }
 
 fn tls(role: &str, keys: &str) -> Tls {

@@ -11,7 +11,7 @@ use fixbolt_session::{SessionId, Utc};
 
 use super::error::{ConfigError, ConfigWarning, SourceLine, Trial};
 use super::securing::is_of_tls;
-use super::session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
+use super::session::{CheckedSession, ConnectionType, EffectiveSetting, SessionConfiguration};
 use super::values::local_ip;
 use super::{CheckedConfiguration, Configuration, in_order, once};
 use crate::builder::EngineBuilder;
@@ -159,8 +159,8 @@ impl CheckedConfiguration {
         let ports: HashSet<SocketAddr> = sessions
             .iter()
             .filter_map(|session| match &session.connection {
-                ConnectionType::Acceptor { listen, .. } => Some(SocketAddr::from(*listen)),
-                ConnectionType::Initiator { .. } => None,
+                ConnectionType::Acceptor { listen, .. } => Some(*listen),
+                ConnectionType::Initiator(_) => None,
             })
             .collect();
         let Some(base) = base_of_journals(sessions) else { return };
@@ -190,10 +190,10 @@ impl CheckedConfiguration {
     /// Warns of schedules with which there is no connection within three years from now on.
     fn warn_of_schedules(&mut self, now: Utc) {
         for session in &self.sessions {
-            let Ok(SessionConfiguration { settings, .. }) = &session.result else { continue };
+            let Ok(checked) = &session.result else { continue };
             let is_never =
                 |schedule: &Schedule| schedule.connection_at(now) == WindowPosition::Out { until: None };
-            if !settings.schedule.as_deref().is_some_and(is_never) {
+            if !checked.settings().schedule.as_deref().is_some_and(is_never) {
                 continue;
             }
             let of = |key: &str| written(session, |setting| setting.key == key);
@@ -213,14 +213,12 @@ impl CheckedConfiguration {
     /// Warns of local addresses that connections cannot have: no attempt from there succeeds.
     fn warn_of_source_addresses(&mut self) {
         for session in &self.sessions {
-            let Ok(SessionConfiguration {
-                connection: ConnectionType::Initiator { hosts, local_addresses, .. },
-                ..
-            }) = &session.result
+            let Ok(SessionConfiguration { connection: ConnectionType::Initiator(initiation), .. }) =
+                &session.result
             else {
                 continue;
             };
-            for (local, (host, port)) in local_addresses.iter().zip(hosts) {
+            for (local, (host, port)) in initiation.local_addresses.iter().zip(&initiation.hosts) {
                 let Some(local) = local else { continue };
                 // A port in use may be that of the running engine.
                 let mut any_port = *local;
@@ -250,18 +248,19 @@ impl CheckedConfiguration {
         let now = clock::now().utc;
         let mut seen = Vec::new();
         for session in &self.sessions {
-            let Ok(SessionConfiguration { tls: Some(tls), settings, .. }) = &session.result else { continue };
-            if seen.contains(&(tls, settings.role)) {
+            let Ok(checked) = &session.result else { continue };
+            let (Some(tls), role) = (checked.tls(), checked.settings().role) else { continue };
+            if seen.contains(&(tls, role)) {
                 continue;
             }
-            for instead in doubts(tls, settings.role, now) {
+            for instead in doubts(tls, role, now) {
                 let named = setting_of_tls(session, |setting| begins_with_file(&instead, &setting.value));
                 let (key, place) = named
                     .or_else(|| setting_of_tls(session, |_| true))
                     .unwrap_or_else(|| ("TLS".to_owned(), session.place.clone()));
                 self.warnings.push(ConfigWarning { place, key, instead, is_used: true });
             }
-            seen.push((tls, settings.role));
+            seen.push((tls, role));
         }
     }
 }
@@ -274,13 +273,11 @@ fn begins_with_file(text: &str, file: &str) -> bool {
 
 /// Returns what stands in the way of an engine with this configuration.
 fn obstacles(configuration: &Configuration) -> Vec<Obstacle> {
-    let mut found = match EngineBuilder::from_config(configuration) {
-        Ok(builder) => builder.obstacles(configuration.engine.workers.unwrap_or(1)),
-        Err(error) => vec![Obstacle::new(error, None)],
-    };
+    let builder = EngineBuilder::from_config(configuration);
+    let mut found = builder.obstacles(configuration.engine.workers.unwrap_or(1));
     let sessions = &configuration.sessions;
     let (Some(base), Some(first)) = (base_of_journals(sessions), sessions.first()) else { return found };
-    let first = &first.settings.id;
+    let first = &first.settings().id;
     let in_way = |session: &SessionId, error: StoreError| {
         let follows = match error {
             StoreError::Locked { .. } => Follows::NoSecondStart,
@@ -315,10 +312,7 @@ fn base_of_journals(sessions: &[SessionConfiguration]) -> Option<&Path> {
 
 /// Returns the sessions whose counterparties are known, which are opened at the start.
 fn fixed(sessions: &[SessionConfiguration]) -> impl Iterator<Item = &SessionId> {
-    sessions.iter().filter_map(|session| match &session.identity {
-        Identity::Fixed(id) => Some(id),
-        Identity::Dynamic(_) => None,
-    })
+    sessions.iter().filter_map(SessionConfiguration::id)
 }
 
 /// Returns whether an error of a start is about a session.
@@ -333,7 +327,7 @@ fn concerns(error: &EngineError) -> impl Fn(&CheckedSession) -> bool + use<'_> {
         EngineError::Listen { address, .. } => matches!(
             &session.result,
             Ok(SessionConfiguration { connection: ConnectionType::Acceptor { listen, .. }, .. })
-                if SocketAddr::from(*listen) == *address
+                if listen == address
         ),
         _ => name.as_ref() == Some(&session.name),
     }

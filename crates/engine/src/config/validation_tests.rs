@@ -145,12 +145,12 @@ fn every_key_of_the_page_does_what_its_row_says() {
         assert_eq!(matches!(case, Passes(_)), !lines.is_empty(), "{key}: {}", row.here);
         match case {
             Passes(fields) => {
-                let with_lines = one(&lines).settings;
-                assert!(!passes(fields, default.settings.validation.incoming), "{key}: passes by default");
+                let with_lines = one(&lines).settings().clone();
+                assert!(!passes(fields, default.settings().validation.incoming), "{key}: passes by default");
                 assert!(passes(fields, with_lines.validation.incoming), "{key}: does not pass with {lines}");
                 assert_eq!(with_lines.validation.outgoing, None);
                 if understood {
-                    assert_eq!(one(&said).settings, with_lines, "{key}");
+                    assert_eq!(*one(&said).settings(), with_lines, "{key}");
                 } else {
                     assert!(read(&said).is_err(), "{key} is understood");
                 }
@@ -159,7 +159,8 @@ fn every_key_of_the_page_does_what_its_row_says() {
                 let changed = one(&said);
                 assert_ne!(changed, default, "{key}");
                 assert_eq!(
-                    changed.settings.validation.incoming, default.settings.validation.incoming,
+                    changed.settings().validation.incoming,
+                    default.settings().validation.incoming,
                     "{key}"
                 );
             }
@@ -200,7 +201,7 @@ fn every_check_has_a_key_for_each_direction() {
 #[test]
 fn the_tolerant_policy_stays_one_that_warns_unless_a_check_is_named() {
     let incoming =
-        |lines: &str| one(&format!("ValidationPolicy=tolerant\n{lines}")).settings.validation.incoming;
+        |lines: &str| one(&format!("ValidationPolicy=tolerant\n{lines}")).settings().validation.incoming;
     assert_eq!(incoming("ValidateUserDefinedFields=Y\nValidateFieldsHaveValues=Y"), Policy::tolerant());
     let ignored = Policy::tolerant().with(Check::UserDefinedTag, Action::Ignore);
     assert_eq!(incoming("ValidateUserDefinedFields=N"), ignored);
@@ -220,9 +221,9 @@ fn each_check_has_an_action_for_each_direction() {
         for (word, action) in [("reject", Action::Reject), ("WARN", Action::Warn), ("Ignore", Action::Ignore)]
         {
             let changed = Policy::standard().with(check, action);
-            let only = one(&format!("{incoming}={word}")).settings;
+            let only = one(&format!("{incoming}={word}")).settings().clone();
             assert_eq!((only.validation.incoming, only.validation.outgoing), (changed, None));
-            let only = one(&format!("ValidateOutgoingMessage=Y\n{outgoing}={word}")).settings;
+            let only = one(&format!("ValidateOutgoingMessage=Y\n{outgoing}={word}")).settings().clone();
             assert_eq!(
                 (only.validation.incoming, only.validation.outgoing),
                 (Policy::standard(), Some(changed))
@@ -241,13 +242,13 @@ fn each_check_has_an_action_for_each_direction() {
 #[test]
 fn without_validation_only_what_leaves_open_where_fields_are_is_rejected() {
     for key in ["UseDataDictionary", "ValidateIncomingMessage"] {
-        let settings = one(&format!("{key}=N")).settings;
+        let settings = one(&format!("{key}=N")).settings().clone();
         assert_eq!(settings.dictionary, SessionDictionary::None, "{key}");
         let rejects = |check: &Check| settings.validation.incoming.action(*check) == Action::Reject;
         let rejected: Vec<_> = Check::ALL.into_iter().filter(rejects).map(Check::name).collect();
         assert_eq!(rejected, ["TagSyntax", "EmptyValue", "DataLength"], "{key}");
     }
-    let outgoing = one("ValidateIncomingMessage=N\nValidateOutgoingMessage=Y").settings;
+    let outgoing = one("ValidateIncomingMessage=N\nValidateOutgoingMessage=Y").settings().clone();
     for (fields, reason) in [
         ("354=2|355=abc|", Some(5)),
         ("355=abc|", Some(1)),
@@ -277,9 +278,9 @@ fn a_required_group_has_entries_and_an_optional_one_may_have_none() {
 
 /// Returns whether an order passes whose parties begin with PartyIDSource (447).
 fn accepts_parties_as_sent(session: &SessionConfiguration) -> bool {
-    let SessionDictionary::Own(validator) = &session.settings.dictionary else { return false };
+    let SessionDictionary::Own(validator) = &session.settings().dictionary else { return false };
     let order = "ORDER|453=2|447=D|448=ME|452=1|447=D|452=3|448=YOU|";
-    passes_by(validator, order, session.settings.validation.incoming)
+    passes_by(validator, order, session.settings().validation.incoming)
 }
 
 #[test]
@@ -291,7 +292,7 @@ fn groups_are_read_as_sent_if_the_session_names_their_count_fields() {
     assert!(!accepts_parties_as_sent(&one("GroupsAsSent=268")));
     assert_eq!(one("GroupsAsSent=268,453").groups_as_sent, GroupsAsSent::CountedBy(vec![268, 453]));
     // What differs is only told if it is asked for.
-    assert_eq!(one("GroupsAsSent=453").settings.validation.incoming, Policy::standard());
+    assert_eq!(one("GroupsAsSent=453").settings().validation.incoming, Policy::standard());
     assert!(!accepts_parties_as_sent(&one("GroupsAsSent=453\nIncoming.GroupAsSent=reject")));
     // The session's own section counts.
     let defaults = "[DEFAULT]\nGroupsAsSent=453\n";
@@ -307,7 +308,7 @@ fn sessions_that_read_the_same_groups_as_sent_share_a_dictionary() {
     let other = |id: &str, groups: &str| format!("{}GroupsAsSent={groups}\n", SESSION.replace("=B", id));
     let text = [other("=C", "453,268"), other("=D", "268, 453"), other("=E", "453")].concat();
     let sessions = Configuration::from_text("a.cfg", &text).unwrap().sessions;
-    let dictionaries = sessions.iter().map(|session| &session.settings.dictionary).collect::<Vec<_>>();
+    let dictionaries = sessions.iter().map(|session| &session.settings().dictionary).collect::<Vec<_>>();
     assert_eq!(dictionaries[0], dictionaries[1]);
     assert_ne!(dictionaries[0], dictionaries[2]);
 }
@@ -317,7 +318,7 @@ fn over_fixt_a_group_is_read_as_sent_in_each_version_that_has_it() {
     let fixt = SESSION.replace("FIX.4.4", "FIXT.1.1") + "DefaultApplVerID=FIX.5.0SP2\n";
     let read = |groups: &str| Configuration::from_text("a.cfg", &format!("{fixt}GroupsAsSent={groups}\n"));
     let session = read("453,627").unwrap().sessions.remove(0);
-    let SessionDictionary::Fixt(dictionaries) = &session.settings.dictionary else { panic!("it has them") };
+    let SessionDictionary::Fixt(dictionaries) = &session.settings().dictionary else { panic!("it has them") };
     let versions = dictionaries.versions();
     let order = "ORDER|453=1|447=D|448=ME|452=1|";
     for validator in versions.applications() {
@@ -376,7 +377,7 @@ fn the_first_field_begins_entries_if_their_order_is_not_checked_as_in_quickfixj(
 
 #[test]
 fn the_engine_that_a_session_is_compatible_with_is_where_its_checks_begin() {
-    let incoming = |lines: &str| one(lines).settings.validation.incoming;
+    let incoming = |lines: &str| one(lines).settings().validation.incoming;
     assert_eq!(incoming("Compatibility=quickfix"), Policy::quickfix());
     assert_eq!(incoming("Compatibility=quickfixj"), Policy::quickfixj());
     let ordered = Policy::quickfix().with(Check::GroupOrder, Action::Reject);
@@ -384,7 +385,8 @@ fn the_engine_that_a_session_is_compatible_with_is_where_its_checks_begin() {
     // ValidationPolicy counts instead, whatever the order of the file.
     assert_eq!(incoming("ValidationPolicy=tolerant"), Policy::tolerant());
     assert_eq!(incoming("ValidationPolicy=standard\nCompatibility=quickfixj"), Policy::standard());
-    let other = one("Compatibility=quickfix\nValidationPolicy=quickfixj").settings;
+    let session = one("Compatibility=quickfix\nValidationPolicy=quickfixj");
+    let other = session.settings();
     assert_eq!(
         (other.compatibility, other.validation.incoming),
         (Compatibility::QuickFix, Policy::quickfixj())

@@ -223,7 +223,7 @@ pub(super) fn traffic_class(draft: &mut Draft, value: &str) -> Result<(), Refusa
 
 pub(super) fn allowed(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     let addresses = value.split(',').map(|part| part.trim().parse::<IpAddr>());
-    draft.allowed = addresses.collect::<Result<_, _>>().map_err(|_| Refusal::Form)?;
+    draft.acceptance.allowed = addresses.collect::<Result<_, _>>().map_err(|_| Refusal::Form)?;
     Ok(())
 }
 
@@ -232,7 +232,7 @@ pub(super) const NETWORKS: &str = "IP addresses and networks, such as 10.1.0.0/2
 
 pub(super) fn proxies(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     let networks = value.split(',').map(|part| part.trim().parse());
-    draft.proxies = networks.collect::<Result<_, _>>().map_err(|_| Refusal::Form)?;
+    draft.acceptance.proxies = networks.collect::<Result<_, _>>().map_err(|_| Refusal::Form)?;
     Ok(())
 }
 

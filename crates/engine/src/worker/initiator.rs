@@ -552,12 +552,9 @@ mod tests {
              TargetCompID=B\nHeartBtInt=30\nSocketConnectHost=10.0.0.1\nSocketConnectPort=1\n"
         );
         let session = Configuration::from_text("a.cfg", &text).unwrap().sessions.remove(0);
-        let ConnectionType::Initiator { reconnect_interval, max_reconnect_interval, .. } = session.connection
-        else {
-            panic!()
-        };
+        let ConnectionType::Initiator(session) = session.connection else { panic!() };
         let mut initiator = initiator(&["10.0.0.1"]);
-        initiator.backoff = Backoff::new(reconnect_interval, max_reconnect_interval);
+        initiator.backoff = Backoff::new(session.reconnect_interval, session.max_reconnect_interval);
         let mut attempts = Vec::new();
         let mut now = CLOCKS;
         let (mut wait_for, hour) = (Vec::new(), Duration::from_secs(3600));

@@ -255,7 +255,7 @@ fn the_sessions_of_an_address_have_the_same_proxies() {
 
     for dynamic in ["", "DynamicSession=Y\n"] {
         let configuration = Configuration::from_text("a.cfg", &text(dynamic, "")).unwrap();
-        let venue = EngineBuilder::from_config(&configuration).unwrap().start(Recorder::venue().0).unwrap();
+        let venue = EngineBuilder::from_config(&configuration).start(Recorder::venue().0).unwrap();
         let mut peer = Peer::connect(venue.addresses()[0]);
         peer.stream.write_all(V1).unwrap();
         peer.log_on();

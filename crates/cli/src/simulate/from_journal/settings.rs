@@ -6,7 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixbolt::config::{CheckedConfiguration, CompIdsTemplate, Identity, IdentityTemplate, SubIdTemplate};
+use fixbolt::config::{
+    CheckedConfiguration, CompIdsTemplate, ConnectionType, IdentityTemplate, SessionConfiguration,
+    SubIdTemplate,
+};
 use fixbolt_cli::exit::Failure;
 use fixbolt_codec::{Precision, Version, byte_sum};
 use fixbolt_dictionary::{Action, ApplicationVersion, Check, DictionarySet, Validator, shipped};
@@ -30,19 +33,20 @@ pub(super) struct Chosen {
 pub(super) fn configured(file: &Path, id: &SessionId) -> Result<Chosen, Failure> {
     let checked = CheckedConfiguration::from_file(file);
     let configuration = checked.whole().map_err(|mistakes| refused(&mistakes))?;
-    let is_fixed = |identity: &Identity| matches!(identity, Identity::Fixed(fixed) if fixed == id);
-    let is_dynamic =
-        |identity: &Identity| matches!(identity, Identity::Dynamic(template) if is_for(template, id));
+    let makes_it = |session: &&SessionConfiguration| match &session.connection {
+        ConnectionType::Acceptor { dynamic_session: Some(template), .. } => is_for(template, id),
+        _ => false,
+    };
     let sessions = &configuration.sessions;
-    let found = sessions.iter().find(|session| is_fixed(&session.identity));
-    let found = found.or_else(|| sessions.iter().find(|session| is_dynamic(&session.identity)));
+    let found = sessions.iter().find(|session| session.id() == Some(id));
+    let found = found.or_else(|| sessions.iter().find(makes_it));
     let Some(session) = found else {
         return Err(Failure::usage(format!(
             "{}: there is no session {id}, whose journal this is; leave out --config, or name the file with its settings",
             file.display()
         )));
     };
-    let mut settings = session.settings.clone();
+    let mut settings = session.settings().clone();
     settings.id = id.clone();
     // What was sent again by then depended on the socket: the recorded answers say what was
     // refused.

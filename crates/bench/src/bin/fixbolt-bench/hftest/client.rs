@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fixbolt::config::{Configuration, Identity};
+use fixbolt::config::Configuration;
 use fixbolt_bench::hftest::{Desk, DeskError, Outcome, Preload, Progress, Sent, address, start_client};
 use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_cli::interrupt::Interrupt;
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Hftest, configuration: &Configuration) -> Result<A
         Some(session) => session,
         None => return Err(Failure::usage("the configuration has no session")),
     };
-    let Identity::Fixed(id) = &session.identity else {
+    let Some(id) = session.id() else {
         return Err(Failure::usage("the session's CompIDs must be given"));
     };
     let mut log = LineLog::new(arguments.log.as_deref(), true)?;
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Hftest, configuration: &Configuration) -> Result<A
         told,
         warnings,
         log,
-        heart_bt_int: session.settings.timing.heart_bt_int,
+        heart_bt_int: session.settings().timing.heart_bt_int,
         peer,
         attempts: 1,
         is_retrying: false,
