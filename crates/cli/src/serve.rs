@@ -212,7 +212,7 @@ fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Serv
     let sessions: Vec<_> =
         configuration.sessions.iter().filter_map(SessionConfiguration::id).cloned().collect();
     Ok(Served {
-        builder: builder.keep_going(keep_going),
+        builder: builder.continue_initialization_on_error(keep_going),
         workers: configuration.engine.workers.unwrap_or(1),
         any_others: sessions.len() < configuration.sessions.len(),
         sessions,

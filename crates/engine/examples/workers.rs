@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     options.waiting = Waiting::SpinningFor(Duration::from_micros(50));
     let orders: Arc<[AtomicU32; 3]> = Arc::default();
     let venue = venue
-        .dedicated(desk::accepted("VENUE", "TRADER0")?.id, options)
+        .dedicated_worker(desk::accepted("VENUE", "TRADER0")?.id, options)
         .start_with(2, |worker| Venue { worker, orders: Arc::clone(&orders) })?;
 
     let (trader, reports) = desk::Trader::new();

@@ -18,7 +18,7 @@ pub struct Acceptance {
     /// The session; its role is [`Role::Acceptor`](fixbolt_session::Role::Acceptor).
     pub settings: SessionSettings,
     /// The addresses from which counterparties may connect; empty for any.
-    pub allowed: Vec<IpAddr>,
+    pub allowed_remote_addresses: Vec<IpAddr>,
     /// The options of its sockets.
     pub socket: SocketOptions,
     /// TLS; `None` for plain connections. The sessions of an address agree about it
@@ -32,14 +32,19 @@ pub struct Acceptance {
     pub tls: Option<Tls>,
     /// The proxies whose connections begin with a PROXY header (version 1 or 2), which names the
     /// counterparty; empty for none. The sessions of an address agree about them
-    /// ([`EngineBuilder::proxies`](crate::EngineBuilder::proxies)).
-    pub proxies: Vec<Network>,
+    /// ([`EngineBuilder::proxy_protocol_from`](crate::EngineBuilder::proxy_protocol_from)).
+    pub proxy_protocol_from: Vec<Network>,
 }
 
 impl From<SessionSettings> for Acceptance {
     fn from(settings: SessionSettings) -> Self {
-        let (allowed, proxies) = (Vec::new(), Vec::new());
-        Self { settings, allowed, socket: SocketOptions::default(), tls: None, proxies }
+        Self {
+            settings,
+            allowed_remote_addresses: Vec::new(),
+            socket: SocketOptions::default(),
+            tls: None,
+            proxy_protocol_from: Vec::new(),
+        }
     }
 }
 

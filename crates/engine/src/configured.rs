@@ -90,20 +90,20 @@ impl EngineBuilder {
         builder = builder
             .configured_workers(engine.workers)
             .doubts_told(configuration.is_tried)
-            .waiting(engine.waiting)
-            .cores(engine.cores.iter().copied())
+            .worker_waiting(engine.worker_waiting)
+            .worker_cores(engine.worker_cores.iter().copied())
             .lock_memory(engine.lock_memory)
             .warm_up(engine.warm_up)
-            .keep_going(engine.continue_initialization_on_error)
-            .session_limit(engine.max_sessions)
-            .pending_connections(engine.max_pending_connections)
-            .connections_per_address(engine.max_connections_per_address)
-            .dynamic_session_limit(engine.max_dynamic_sessions)
+            .continue_initialization_on_error(engine.continue_initialization_on_error)
+            .max_sessions(engine.max_sessions)
+            .max_pending_connections(engine.max_pending_connections)
+            .max_connections_per_address(engine.max_connections_per_address)
+            .max_dynamic_sessions(engine.max_dynamic_sessions)
             .dynamic_session_idle_time(engine.dynamic_session_idle_time)
             .outbound_queue_size(engine.outbound_queue_size)
-            .outbound_budget(engine.outbound_queue_budget);
+            .outbound_queue_budget(engine.outbound_queue_budget);
         if let Some(interval) = engine.warm_up_interval {
-            builder = builder.warm_up_every(interval);
+            builder = builder.warm_up_interval(interval);
         }
         if let Some(directory) = &engine.message_log {
             builder = builder.message_log(directory);
@@ -116,8 +116,8 @@ impl EngineBuilder {
             builder = builder.pending_time(longest);
         }
         for session in sessions {
-            if let Some(worker) = session.dedicated {
-                builder = builder.dedicated(session.settings().id.clone(), worker);
+            if let Some(worker) = session.dedicated_worker {
+                builder = builder.dedicated_worker(session.settings().id.clone(), worker);
             }
             builder = match session.connection.clone() {
                 ConnectionType::Acceptor { listen, dynamic_session: None, acceptance } => {
@@ -168,7 +168,7 @@ mod tests {
             "dynamic_idle_time: 9s",
             "all: 5, dynamic: 8",
             "outbound_queue_size: 70000",
-            "outbound_budget: 80000",
+            "outbound_queue_budget: 80000",
         ] {
             assert!(builder.contains(limit), "{limit}: {builder}");
         }

@@ -26,7 +26,7 @@ pub struct Initiation {
     /// :: the address.
     pub local_addresses: Vec<Option<SocketAddr>>,
     /// The host that an attempt begins with.
-    pub host_selection: HostSelection,
+    pub host_selection_policy: HostSelection,
     /// With [`HostSelection::Priority`], how long after an attempt that began with the first host
     /// one begins with it again; until then they begin with the host that was used last. 0 begins
     /// each attempt with the first host.
@@ -40,7 +40,7 @@ pub struct Initiation {
     /// it is longer.
     pub max_reconnect_interval: Duration,
     /// How long one connection may take to be made, with the handshake of TLS; at least 1 ms.
-    pub connect_timeout: Duration,
+    pub socket_connect_timeout: Duration,
     /// The options of its sockets.
     pub socket: SocketOptions,
     /// TLS; `None` for plain connections.
@@ -68,11 +68,11 @@ impl Initiation {
             settings,
             hosts: vec![(host.to_owned(), port)],
             local_addresses: Vec::new(),
-            host_selection: HostSelection::Priority,
+            host_selection_policy: HostSelection::Priority,
             priority_start_over: Duration::ZERO,
             reconnect_interval: Duration::from_secs(30),
             max_reconnect_interval: Duration::from_secs(120),
-            connect_timeout: Duration::from_secs(10),
+            socket_connect_timeout: Duration::from_secs(10),
             socket: SocketOptions::default(),
             tls: None,
         }

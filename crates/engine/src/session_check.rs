@@ -120,7 +120,7 @@ pub(crate) fn check_hosts(initiation: &Initiation) -> Result<(), String> {
     }
     for (name, time) in [
         ("reconnect_interval", initiation.reconnect_interval),
-        ("connect_timeout", initiation.connect_timeout),
+        ("socket_connect_timeout", initiation.socket_connect_timeout),
     ] {
         if time < MIN_INTERVAL {
             return Err(format!("{name} must be at least {} ms", MIN_INTERVAL.as_millis()));

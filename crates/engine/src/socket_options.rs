@@ -32,7 +32,7 @@ pub struct SocketOptions {
     pub receive_buffer_size: Option<usize>,
     /// Whether out-of-band data stays among the other bytes (SO_OOBINLINE), where it makes a
     /// message garbled; otherwise it is discarded.
-    pub out_of_band_inline: bool,
+    pub oob_inline: bool,
     /// The type of service in IPv4 headers, or the traffic class of IPv6.
     pub traffic_class: Option<u8>,
     /// How long the system polls the network device for a read that finds nothing, instead of
@@ -67,7 +67,7 @@ impl Default for SocketOptions {
             keep_alive: false,
             send_buffer_size: None,
             receive_buffer_size: None,
-            out_of_band_inline: false,
+            oob_inline: false,
             traffic_class: None,
             busy_poll: None,
             quick_ack: false,
@@ -89,7 +89,7 @@ impl SocketOptions {
         if self.keep_alive {
             set("SO_KEEPALIVE", socket.set_keepalive(true));
         }
-        if self.out_of_band_inline {
+        if self.oob_inline {
             set("SO_OOBINLINE", socket.set_out_of_band_inline(true));
         }
         if let Some(class) = self.traffic_class {
@@ -243,7 +243,7 @@ mod tests {
                 keep_alive: true,
                 send_buffer_size: Some(20_000),
                 receive_buffer_size: Some(30_000),
-                out_of_band_inline: true,
+                oob_inline: true,
                 traffic_class: Some(0x10),
                 ..SocketOptions::default()
             };

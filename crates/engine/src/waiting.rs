@@ -17,8 +17,8 @@ pub enum Waiting {
     ///
     /// A message is noticed some microseconds earlier, because nobody needs to be woken. The worker
     /// keeps a core busy whether there are messages or not, so it should have one for itself
-    /// ([`EngineBuilder::cores`](crate::EngineBuilder::cores)): two of them on one core take turns
-    /// of milliseconds.
+    /// ([`EngineBuilder::worker_cores`](crate::EngineBuilder::worker_cores)): two of them on one
+    /// core take turns of milliseconds.
     Spinning,
     /// It spins for so long after there was last something to do, then it sleeps.
     ///
@@ -28,8 +28,8 @@ pub enum Waiting {
     SpinningFor(Duration),
 }
 
-/// How a dedicated worker runs; [`EngineBuilder::dedicated`](crate::EngineBuilder::dedicated) makes
-/// one.
+/// How a dedicated worker runs;
+/// [`EngineBuilder::dedicated_worker`](crate::EngineBuilder::dedicated_worker) makes one.
 ///
 /// ```
 /// use fixbolt::{Waiting, WorkerOptions};

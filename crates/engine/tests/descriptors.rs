@@ -30,8 +30,8 @@ fn serve(base: &str) -> ! {
         .accept_any(anywhere(), |id| Some(acceptor().with(|s| s.id = id.clone()).into()))
         .journal(base)
         // Only the descriptors limit the connections.
-        .pending_connections(1000)
-        .connections_per_address(1000)
+        .max_pending_connections(1000)
+        .max_connections_per_address(1000)
         .pending_time(Duration::from_secs(3600))
         .start(app)
         .unwrap();

@@ -273,7 +273,9 @@ fn a_driven_engine_that_is_dropped_closes_its_connections_and_journals() {
 fn a_driven_engine_has_no_threads_to_configure_and_dies_with_its_store() {
     let builder = || Engine::builder().accept(anywhere(), acceptor());
     let said = "workers: an engine that is driven by its caller has no threads of its own";
-    for builder in [builder().cores([0]), builder().dedicated(acceptor().id, WorkerOptions::default())] {
+    for builder in
+        [builder().worker_cores([0]), builder().dedicated_worker(acceptor().id, WorkerOptions::default())]
+    {
         assert_eq!(builder.driven(Scripted::venue().0).unwrap_err().to_string(), said);
     }
     let store = Box::new(Intercepted::new(MemoryStore::new(), Dying));

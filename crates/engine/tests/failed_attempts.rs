@@ -48,7 +48,7 @@ fn start(
     let mut initiation = Initiation::new(settings, "", 1);
     initiation.hosts = hosts.iter().map(|(host, port)| ((*host).to_owned(), *port)).collect();
     initiation.reconnect_interval = Duration::from_secs(3600);
-    initiation.connect_timeout = Duration::from_secs(1);
+    initiation.socket_connect_timeout = Duration::from_secs(1);
     change(&mut initiation);
     let (failed, attempts) = channel();
     (Engine::builder().connect(initiation).start(Trader(failed)).unwrap(), attempts)
@@ -207,7 +207,7 @@ fn why_a_handshake_failed_is_told_by_its_cause() {
         assert_eq!(tls_with(venue, authority.tls()), TlsFailure::Certificate(fault));
     }
     let mut pinned = authority.tls();
-    pinned.pins = vec![client.pin];
+    pinned.peer_pins = vec![client.pin];
     let mismatch = CertificateFault::NotTheSessions(CertificateMismatch::Pin);
     assert_eq!(tls_with(authority.tls_of(&own), pinned), TlsFailure::Certificate(mismatch));
     // In version 1.3 the acceptor's verdict on our certificate comes after our Logon.

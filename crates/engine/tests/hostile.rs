@@ -82,7 +82,7 @@ fn a_second_connection_of_the_same_session_is_closed_and_the_first_goes_on() {
 fn an_unknown_session_and_an_address_that_is_not_allowed_get_no_answer() {
     let (app, _log) = Recorder::venue();
     let mut session = Acceptance::from(acceptor());
-    session.allowed = vec!["192.0.2.1".parse().unwrap()];
+    session.allowed_remote_addresses = vec!["192.0.2.1".parse().unwrap()];
     let venue = Engine::builder().accept(anywhere(), session).start(app).unwrap();
     let mut unknown = Peer::connect(venue.addresses()[0]).named("MALLORY", "VENUE");
     unknown.send("A", "98=0|108=30");
@@ -186,7 +186,7 @@ fn a_refused_counterparty_of_a_template_uses_no_session() {
             let elsewhere = "192.0.2.1".parse().unwrap();
             let allowed = if id.target_comp_id() == "FRIEND" { Vec::new() } else { vec![elsewhere] };
             let mut acceptance = Acceptance::from(settings);
-            acceptance.allowed = allowed;
+            acceptance.allowed_remote_addresses = allowed;
             Some(acceptance)
         })
         .start(app)

@@ -150,7 +150,7 @@ fn a_session_that_was_logged_on_waits_before_it_connects_again() {
 fn by_round_robin_the_next_attempt_begins_with_the_next_host() {
     let (first, second) = (Host::new(), Host::new());
     let mut initiation = initiation(initiator(), &[&first, &second]);
-    initiation.host_selection = HostSelection::RoundRobin;
+    initiation.host_selection_policy = HostSelection::RoundRobin;
     initiation.reconnect_interval = Duration::from_millis(1);
     let (trader, log) = start(initiation);
     for host in [&first, &second, &first] {
@@ -199,7 +199,7 @@ fn the_options_of_sockets_reach_the_connections_of_sessions() {
         let host = Host::new();
         let mut initiation =
             initiation(initiator().with(|s| s.limits.max_garbled_messages = NonZeroU32::new(1)), &[&host]);
-        initiation.socket.out_of_band_inline = inline;
+        initiation.socket.oob_inline = inline;
         let (trader, _log) = start(initiation);
         let mut peer = host.accept();
         let heartbeats = |peer: &mut Peer| {

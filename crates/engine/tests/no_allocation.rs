@@ -337,7 +337,7 @@ struct Way {
 impl Way {
     /// Returns the builder of an engine with files in `base`.
     fn engine(self, base: &Path) -> EngineBuilder {
-        let builder = Engine::builder().waiting(self.waiting).journal(base.join("journal"));
+        let builder = Engine::builder().worker_waiting(self.waiting).journal(base.join("journal"));
         if self.logs { builder.message_log(base.join("log")) } else { builder }
     }
 }

@@ -143,7 +143,7 @@ fn a_logon_is_reported_with_its_session_and_what_speaks_against_it() {
 #[test]
 fn an_address_that_may_not_connect_is_reported() {
     let mut session = Acceptance::from(acceptor());
-    session.allowed = vec!["192.0.2.1".parse().unwrap()];
+    session.allowed_remote_addresses = vec!["192.0.2.1".parse().unwrap()];
     let (venue, reports) = start(session);
     let peer = Peer::connect(venue.addresses()[0]);
     let from = peer.stream.local_addr().unwrap();
@@ -171,7 +171,7 @@ fn a_certificate_that_is_missing_or_not_the_sessions_is_reported() {
     let mut strict = authority.tls_of(&own);
     strict.client_certificates = ClientCertificates::Required;
     assert_eq!(refused(strict.clone(), authority.tls()), Refusal::Tls(TlsFailure::NoCertificate));
-    strict.pins = vec![own.pin];
+    strict.peer_pins = vec![own.pin];
     let other = refused(strict, authority.tls_of(&client));
     assert_eq!(other, Refusal::Certificate(CertificateMismatch::Pin));
 }

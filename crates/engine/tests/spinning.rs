@@ -17,7 +17,7 @@ fn named(name: &str) -> SessionSettings {
 }
 
 fn spinning() -> EngineBuilder {
-    Engine::builder().waiting(Waiting::Spinning)
+    Engine::builder().worker_waiting(Waiting::Spinning)
 }
 
 fn trade(peer: &mut Peer, order: &str) {
@@ -152,7 +152,7 @@ fn a_spinning_worker_obeys_commands_connects_again_and_stops_although_nobody_ans
 fn an_engine_whose_workers_cannot_be_pinned_does_not_start() {
     let refused = |cores: &[usize]| {
         let (app, _log) = Recorder::venue();
-        let builder = Engine::builder().accept(anywhere(), acceptor()).cores(cores.iter().copied());
+        let builder = Engine::builder().accept(anywhere(), acceptor()).worker_cores(cores.iter().copied());
         builder.start(app).unwrap_err().to_string()
     };
     assert_eq!(
@@ -187,14 +187,15 @@ fn workers_run_on_their_cores_and_the_threads_that_they_start_on_all() {
     let ran: Arc<Mutex<Vec<CpuSet>>> = Arc::default();
     let builder =
         Engine::builder().accept_any(anywhere(), |id| Some(of(&id.to_string(), Role::Acceptor).into()));
-    let venue = builder.cores(cores.iter().copied()).journal(&scratch.0).start_with(cores.len(), |_| {
-        let ran = Arc::clone(&ran);
-        let (app, _log) = Scripted::on_message(move |_, _| {
-            ran.lock().unwrap().push(sched_getaffinity(None).unwrap());
-            None
+    let venue =
+        builder.worker_cores(cores.iter().copied()).journal(&scratch.0).start_with(cores.len(), |_| {
+            let ran = Arc::clone(&ran);
+            let (app, _log) = Scripted::on_message(move |_, _| {
+                ran.lock().unwrap().push(sched_getaffinity(None).unwrap());
+                None
+            });
+            app
         });
-        app
-    });
     let venue = venue.unwrap();
     let mut connected = Vec::new();
     for (n, core) in cores.iter().enumerate() {

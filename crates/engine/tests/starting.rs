@@ -82,11 +82,14 @@ fn an_engine_that_keeps_going_omits_sessions_that_cannot_be_opened() {
     };
     assert!(both().start(Recorder::venue().0).is_err());
     let (app, _log) = Recorder::venue();
-    let engine = both().keep_going(true).start(app).unwrap();
+    let engine = both().continue_initialization_on_error(true).start(app).unwrap();
     assert_eq!(engine.addresses().len(), 1);
     assert!(engine.session(&id("FIX.4.4:VENUE->OTHER")).is_some());
     assert!(engine.session(&id("FIX.4.4:VENUE->TRADER")).is_none());
-    let none = Engine::builder().accept(taken, acceptor()).keep_going(true).start(Recorder::venue().0);
+    let none = Engine::builder()
+        .accept(taken, acceptor())
+        .continue_initialization_on_error(true)
+        .start(Recorder::venue().0);
     assert!(matches!(none, Err(EngineError::NoSessions)));
     engine.stop().unwrap();
     first.stop().unwrap();
@@ -104,7 +107,7 @@ fn an_address_whose_only_session_cannot_be_opened_is_not_listened_on() {
         .accept("127.0.0.2:0".parse().unwrap(), acceptor())
         .accept(anywhere(), other)
         .journal(&scratch.0)
-        .keep_going(true)
+        .continue_initialization_on_error(true)
         .start(app)
         .unwrap();
     let [address] = second.addresses()[..] else { panic!("{:?}", second.addresses()) };

@@ -143,7 +143,7 @@ fn sessions_that_a_logon_could_be_for_do_not_start() {
     };
     let error = builder().start(Recorder::venue().0).unwrap_err();
     assert!(matches!(error, EngineError::Settings { .. }), "{error}");
-    let venue = builder().keep_going(true).start(Recorder::venue().0).unwrap();
+    let venue = builder().continue_initialization_on_error(true).start(Recorder::venue().0).unwrap();
     assert!(venue.session(&id("FIX.4.4:VENUE->TRADER/DESK")).is_some());
     assert!(venue.session(&id("FIX.4.4:VENUE//NY->TRADER")).is_none());
     venue.stop().unwrap();

@@ -45,7 +45,7 @@ fn trade(venue_tls: Tls, trader_tls: Tls, waiting: Waiting, workers: usize) {
         let mut apps = apps.into_iter().map(|(app, _)| app);
         // The second session is on the second worker, and the first one listens.
         let first = Acceptance::from(of("FIX.4.4:VENUE->OTHER", fixbolt::session::Role::Acceptor));
-        let mut builder = Engine::builder().tls(anywhere(), venue_tls.clone()).waiting(waiting);
+        let mut builder = Engine::builder().tls(anywhere(), venue_tls.clone()).worker_waiting(waiting);
         if workers > 1 {
             builder = builder.accept(anywhere(), first);
         }
@@ -55,7 +55,7 @@ fn trade(venue_tls: Tls, trader_tls: Tls, waiting: Waiting, workers: usize) {
     let (app, log) = Recorder::trader();
     trader_log = log;
     let session = connected(venue.addresses()[0], trader_tls);
-    let trader = Engine::builder().connect(session).waiting(waiting).start(app).unwrap();
+    let trader = Engine::builder().connect(session).worker_waiting(waiting).start(app).unwrap();
     venue_log.logged_on();
     trader_log.logged_on();
     let mut sender = trader.session(&initiator().id).unwrap().sender();
@@ -244,7 +244,7 @@ fn a_goodbye_in_place_of_a_hello_ends_the_connection_and_its_place_is_free_at_on
     let venue = Engine::builder()
         .accept(anywhere(), accepted(tls))
         .pending_time(Duration::from_secs(3600))
-        .pending_connections(2)
+        .max_pending_connections(2)
         .start(app)
         .unwrap();
     let address = venue.addresses()[0];
@@ -412,7 +412,7 @@ fn sessions_of_an_address_must_agree_and_mistakes_are_named() {
         assert!(error.contains("needs their authorities") && error.contains("set SocketCAFile"), "{error}");
     }
     let mut pinned = tls;
-    pinned.pins = vec![issued.pin];
+    pinned.peer_pins = vec![issued.pin];
     let error = start(accepted(pinned), None);
     assert!(error.contains("set NeedClientAuth=Y"), "{error}");
     assert!(!format!("{:?}", issued.to_own()).contains("PRIVATE"));

@@ -156,7 +156,8 @@ fn the_certificate_of_a_session_that_was_left_out_is_for_no_other() {
     let mut left_out = Acceptance::from(of("FIX.4.4:VENUE->LEFT", Role::Initiator));
     left_out.tls = Some(by_comp_id(&open));
     let builder = Engine::builder().accept(anywhere(), left_out);
-    let venue = start(builder.accept(anywhere(), session("STAYS", open)).keep_going(true));
+    let venue =
+        start(builder.accept(anywhere(), session("STAYS", open)).continue_initialization_on_error(true));
     let address = venue.addresses()[0];
     let line = tried(address, "STAYS", &authority, &authority.issue("LEFT"));
     assert!(line.contains("belongs to another session of this port"), "{line}");

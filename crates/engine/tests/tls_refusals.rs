@@ -22,7 +22,7 @@ fn venue(tls: Option<Tls>) -> Engine<Recorder> {
     let mut other = Acceptance::from(of("FIX.4.4:VENUE->OTHER", Role::Acceptor));
     other.tls = session.tls.as_ref().map(|tls| {
         let mut tls = tls.clone();
-        (tls.pins, tls.peer_names, tls.peer_is_comp_id) = (Vec::new(), Vec::new(), false);
+        (tls.peer_pins, tls.peer_names, tls.peer_is_comp_id) = (Vec::new(), Vec::new(), false);
         tls
     });
     let builder = Engine::builder().accept(anywhere(), session).accept(anywhere(), other);
@@ -32,7 +32,7 @@ fn venue(tls: Option<Tls>) -> Engine<Recorder> {
 fn trader(address: SocketAddr, name: &str, tls: Option<Tls>) -> Engine<Recorder> {
     let mut session = Initiation::new(of(name, Role::Initiator), "127.0.0.1", address.port());
     session.reconnect_interval = Duration::from_secs(60);
-    session.connect_timeout = Duration::from_secs(1);
+    session.socket_connect_timeout = Duration::from_secs(1);
     session.tls = tls;
     Engine::builder().connect(session).start(Recorder::trader().0).unwrap()
 }
@@ -142,7 +142,7 @@ fn each_refusal_is_one_line_that_says_what_is_wrong_and_what_to_do() {
         );
     }
     let mut pinned = authority.tls();
-    pinned.pins = vec![client.pin];
+    pinned.peer_pins = vec![client.pin];
     tried(
         lines,
         Some(venue_tls.clone()),
@@ -195,7 +195,7 @@ fn each_refusal_is_one_line_that_says_what_is_wrong_and_what_to_do() {
     // Whose certificate it is.
     let session = "session=FIX.4.4:VENUE->TRADER ";
     let mut by_pin = strict.clone();
-    by_pin.pins = vec![own.pin];
+    by_pin.peer_pins = vec![own.pin];
     tried(lines, Some(by_pin), TRADER, of_client(), [&[closed, session, "is not one of TLSPeerPins"], &[]]);
     let mut by_name = strict.clone();
     by_name.peer_names = vec!["somebody.example".to_owned()];

@@ -50,7 +50,7 @@ fn sessions_are_warmed_up_on_request_only_and_nobody_sees_it() {
     // Both Logons.
     assert_eq!(exchange(|builder| builder), (numbers.clone(), 2));
     assert_eq!(exchange(|builder| builder.warm_up(true)), (numbers.clone(), 3));
-    let (seen, appended) = exchange(|builder| builder.warm_up_every(Duration::from_millis(1)));
+    let (seen, appended) = exchange(|builder| builder.warm_up_interval(Duration::from_millis(1)));
     assert_eq!(seen, numbers);
     assert!(appended > 5, "{appended}");
 }

@@ -150,7 +150,7 @@ fn a_dedicated_worker_has_its_session_and_those_that_belong_with_it_only() {
             .accept(local(1), named("C"))
             .accept_any(local(1), |id| Some(of(&id.to_string(), Role::Acceptor).into()))
             .together([named("A").id, named("C").id])
-            .dedicated(named("C").id, options)
+            .dedicated_worker(named("C").id, options)
             .start_with(1, |worker| {
                 made.push(worker);
                 noting(&threads)
@@ -166,12 +166,12 @@ fn a_dedicated_worker_has_its_session_and_those_that_belong_with_it_only() {
     }
     let one = |session| {
         let builder = Engine::builder().accept(local(1), named("A"));
-        builder.dedicated(named(session).id, WorkerOptions::default())
+        builder.dedicated_worker(named(session).id, WorkerOptions::default())
     };
     let error = refused(one("NOBODY"));
     let said = "workers: FIX.4.4:VENUE->NOBODY cannot have a dedicated worker: there is no such session";
     assert_eq!(error.to_string(), said);
-    let error = refused(one("A").dedicated(named("A").id, WorkerOptions::default()));
+    let error = refused(one("A").dedicated_worker(named("A").id, WorkerOptions::default()));
     assert!(error.to_string().contains("it has one already"), "{error}");
     let error = one("A").start(Recorder::venue().0).unwrap_err();
     assert_eq!(error.to_string(), "workers: a session has a dedicated worker: use `start_with`");

@@ -113,7 +113,7 @@ impl<V: Application + Send + 'static, T: Application + Send + 'static> Pair<V, T
             (2, [id]) => {
                 let mut worker = WorkerOptions::default();
                 (worker.waiting, worker.core) = (layout.waiting, core);
-                engine(Layout::default(), None).dedicated(id.clone(), worker)
+                engine(Layout::default(), None).dedicated_worker(id.clone(), worker)
             }
             _ => engine(layout, core),
         };
@@ -147,12 +147,12 @@ impl<V: Application + Send + 'static, T: Application + Send + 'static> Pair<V, T
 /// Returns the builder of an engine with one worker.
 pub(super) fn engine(layout: Layout, core: Option<usize>) -> EngineBuilder {
     Engine::builder()
-        .waiting(layout.waiting)
-        .cores(core)
-        .outbound_budget(256 << 20)
+        .worker_waiting(layout.waiting)
+        .worker_cores(core)
+        .outbound_queue_budget(256 << 20)
         // All connections come from one address, and at once.
-        .connections_per_address(MOST_SESSIONS)
-        .pending_connections(MOST_SESSIONS)
+        .max_connections_per_address(MOST_SESSIONS)
+        .max_pending_connections(MOST_SESSIONS)
 }
 
 impl<A: Application + Send + 'static> Side<A> {

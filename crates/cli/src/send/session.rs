@@ -90,7 +90,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
     let mut initiation = Initiation::new(settings, host, port);
     initiation.reconnect_interval = ONE_CONNECTION;
     initiation.tls = arguments.tls.of_initiator();
-    initiation.connect_timeout = Duration::from_secs(arguments.timeout);
+    initiation.socket_connect_timeout = Duration::from_secs(arguments.timeout);
     Ok(Session {
         id,
         builder: Engine::builder().connect(initiation),

@@ -36,8 +36,8 @@ const MAX_OUTBOUND_BUDGET: usize = 16 * 1024 * 1024 * 1024;
 /// [`connect`](Self::connect) those that connect. Then it is said where their messages are kept
 /// ([`journal`](Self::journal); in memory without it), and, where the defaults do not suit, how
 /// many threads work ([`start_with`](Self::start_with)), how they wait
-/// ([`waiting`](Self::waiting)), and what strangers may take. [`start`](Self::start) checks all of
-/// it: the engine runs, or an error says why it does not.
+/// ([`worker_waiting`](Self::worker_waiting)), and what strangers may take.
+/// [`start`](Self::start) checks all of it: the engine runs, or an error says why it does not.
 ///
 /// ```
 /// use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
@@ -80,7 +80,7 @@ pub struct EngineBuilder {
     /// The sessions that have a worker of their own.
     dedicated: Vec<(SessionId, WorkerOptions)>,
     outbound_queue_size: usize,
-    outbound_budget: usize,
+    outbound_queue_budget: usize,
     limits: Limits,
     keep_going: bool,
     /// The number of workers that a configuration asks for.
@@ -103,7 +103,7 @@ impl fmt::Debug for EngineBuilder {
             .field("message_log", &self.message_log)
             .field("limits", &self.limits)
             .field("outbound_queue_size", &self.outbound_queue_size)
-            .field("outbound_budget", &self.outbound_budget)
+            .field("outbound_queue_budget", &self.outbound_queue_budget)
             .field("keep_going", &self.keep_going)
             .field("workers", &self.workers)
             .field("waiting", &self.waiting)
@@ -130,7 +130,7 @@ impl EngineBuilder {
             together: Vec::new(),
             dedicated: Vec::new(),
             outbound_queue_size: OUTBOUND_QUEUE_SIZE,
-            outbound_budget: OUTBOUND_BUDGET,
+            outbound_queue_budget: OUTBOUND_BUDGET,
             limits: Limits::default(),
             keep_going: false,
             workers: None,
@@ -161,7 +161,7 @@ impl EngineBuilder {
     ///
     /// A session opened this way is dynamic: it is closed when it has had no connection for
     /// [`EngineBuilder::dynamic_session_idle_time`], at once if its first Logon is refused, and
-    /// earlier if [`EngineBuilder::dynamic_session_limit`] is reached and another counterparty
+    /// earlier if [`EngineBuilder::max_dynamic_sessions`] is reached and another counterparty
     /// logs on. Its handles are refused then ([`OperationError::NoSession`]). A journal stays on
     /// disk, and its sequence numbers continue with the next logon. Of sessions that are kept in
     /// memory, messages would be lost: they are closed only if the limit is reached, or if they
@@ -209,13 +209,14 @@ impl EngineBuilder {
         identity: IdentityTemplate,
         session: Acceptance,
     ) -> Self {
-        let Acceptance { allowed, tls, proxies, .. } = session.clone();
+        let Acceptance { allowed_remote_addresses, tls, proxy_protocol_from, .. } = session.clone();
         let mut template = template(identity, move |id| {
             let mut session = session.clone();
             session.settings.id = id.clone();
             Some(session)
         });
-        (template.allowed, template.tls, template.proxies) = (allowed, tls, proxies);
+        (template.allowed, template.tls, template.proxies) =
+            (allowed_remote_addresses, tls, proxy_protocol_from);
         self.templates.push((address, template));
         self
     }
@@ -245,14 +246,14 @@ impl EngineBuilder {
 
     /// Expects a PROXY header (version 1 or 2) at the beginning of the connections to `address`
     /// that come from these proxies, those of [`EngineBuilder::accept_any`] too, for sessions whose
-    /// [`Acceptance::proxies`] names none.
+    /// [`Acceptance::proxy_protocol_from`] names none.
     ///
     /// The counterparty that the header names counts as the connection's address from then on: for
-    /// [`Acceptance::allowed`], for limits, and in the log. A header of the proxy's own connections
-    /// (LOCAL, UNKNOWN) leaves it the proxy's. A connection from a proxy without a header is
-    /// closed, and so is one from elsewhere with a header. The start fails if no session is
-    /// accepted at the address. The header may have 107 bytes in version 1, 4,096 in version 2, and
-    /// comes before the handshake of TLS.
+    /// [`Acceptance::allowed_remote_addresses`], for limits, and in the log. A header of the
+    /// proxy's own connections (LOCAL, UNKNOWN) leaves it the proxy's. A connection from a proxy
+    /// without a header is closed, and so is one from elsewhere with a header. The start fails if
+    /// no session is accepted at the address. The header may have 107 bytes in version 1, 4,096 in
+    /// version 2, and comes before the handshake of TLS.
     ///
     /// Whoever may connect from a proxy's address can name any counterparty: name the proxies
     /// alone, not the network that they share with others.
@@ -261,12 +262,16 @@ impl EngineBuilder {
     /// use fixbolt::{Engine, Network};
     ///
     /// let proxies: [Network; 2] = ["10.0.0.5".parse()?, "10.1.0.0/28".parse()?];
-    /// let builder = Engine::builder().proxies("0.0.0.0:9880".parse()?, proxies);
+    /// let builder = Engine::builder().proxy_protocol_from("0.0.0.0:9880".parse()?, proxies);
     /// # drop(builder);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn proxies(mut self, address: SocketAddr, proxies: impl IntoIterator<Item = Network>) -> Self {
+    pub fn proxy_protocol_from(
+        mut self,
+        address: SocketAddr,
+        proxies: impl IntoIterator<Item = Network>,
+    ) -> Self {
         self.proxies.push((address, proxies.into_iter().collect()));
         self
     }
@@ -370,8 +375,8 @@ impl EngineBuilder {
     /// not keep others from sending. A body must fit into half of the budget; a larger one is
     /// refused with [`PostError::TooLarge`](crate::PostError::TooLarge).
     #[must_use]
-    pub const fn outbound_budget(mut self, bytes: usize) -> Self {
-        self.outbound_budget = if bytes < MAX_OUTBOUND_BUDGET { bytes } else { MAX_OUTBOUND_BUDGET };
+    pub const fn outbound_queue_budget(mut self, bytes: usize) -> Self {
+        self.outbound_queue_budget = if bytes < MAX_OUTBOUND_BUDGET { bytes } else { MAX_OUTBOUND_BUDGET };
         self
     }
 
@@ -383,7 +388,7 @@ impl EngineBuilder {
     /// keep no counterparty from logging on. Besides, about 64 may be on their way from one worker
     /// to another that is busy; the others wait where they were accepted.
     #[must_use]
-    pub const fn pending_connections(mut self, limit: usize) -> Self {
+    pub const fn max_pending_connections(mut self, limit: usize) -> Self {
         self.limits.connections.pending = limit;
         self
     }
@@ -396,7 +401,7 @@ impl EngineBuilder {
     /// on gives way to it. If all of them have logged on, it may only ask for a session that does
     /// not count.
     #[must_use]
-    pub const fn connections_per_address(mut self, limit: usize) -> Self {
+    pub const fn max_connections_per_address(mut self, limit: usize) -> Self {
         self.limits.connections.per_address = limit;
         self
     }
@@ -411,7 +416,7 @@ impl EngineBuilder {
     /// Sets how many sessions there may be, including those opened by
     /// [`EngineBuilder::accept_any`], 4,096 by default.
     #[must_use]
-    pub const fn session_limit(mut self, limit: usize) -> Self {
+    pub const fn max_sessions(mut self, limit: usize) -> Self {
         self.limits.sessions.all = limit;
         self
     }
@@ -423,7 +428,7 @@ impl EngineBuilder {
     /// counterparty logs on. If none is idle, further counterparties are refused. An engine with
     /// several workers closes only idle sessions of the worker that accepts the counterparty.
     #[must_use]
-    pub const fn dynamic_session_limit(mut self, limit: usize) -> Self {
+    pub const fn max_dynamic_sessions(mut self, limit: usize) -> Self {
         self.limits.sessions.dynamic = limit;
         self
     }
@@ -440,7 +445,7 @@ impl EngineBuilder {
     /// their port is in use, or another process holds their journal. Each is logged as an error of
     /// its own (`tracing`). Off by default.
     #[must_use]
-    pub const fn keep_going(mut self, keep_going: bool) -> Self {
+    pub const fn continue_initialization_on_error(mut self, keep_going: bool) -> Self {
         self.keep_going = keep_going;
         self
     }
@@ -459,7 +464,7 @@ impl EngineBuilder {
 
     /// Sets how the workers wait, [`Waiting::Blocking`] by default.
     #[must_use]
-    pub const fn waiting(mut self, waiting: Waiting) -> Self {
+    pub const fn worker_waiting(mut self, waiting: Waiting) -> Self {
         self.waiting = waiting;
         self
     }
@@ -472,7 +477,7 @@ impl EngineBuilder {
     /// Threads that the application starts in its callbacks run on their worker's core too, unless
     /// they choose others. Those of the engine and of its journals do not. Linux only.
     #[must_use]
-    pub fn cores(mut self, cores: impl IntoIterator<Item = usize>) -> Self {
+    pub fn worker_cores(mut self, cores: impl IntoIterator<Item = usize>) -> Self {
         self.cores = cores.into_iter().collect();
         self
     }
@@ -516,7 +521,7 @@ impl EngineBuilder {
     /// that arrives meanwhile waits for it, some tens of microseconds if the caches are cold. With
     /// a journal the next page is written to disk again and again.
     #[must_use]
-    pub const fn warm_up_every(mut self, interval: Duration) -> Self {
+    pub const fn warm_up_interval(mut self, interval: Duration) -> Self {
         self.warm_up = Some(Some(interval));
         self
     }
@@ -563,14 +568,14 @@ impl EngineBuilder {
     /// let engine = Engine::builder()
     ///     .accept(address, maker.clone())
     ///     .accept(address, taker)
-    ///     .dedicated(maker.id, worker)
+    ///     .dedicated_worker(maker.id, worker)
     ///     .start_with(1, |_worker| Venue)?;
     /// // One shared worker, and the dedicated one.
     /// assert_eq!(engine.stop()?.len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn dedicated(mut self, session: SessionId, worker: WorkerOptions) -> Self {
+    pub fn dedicated_worker(mut self, session: SessionId, worker: WorkerOptions) -> Self {
         self.dedicated.push((session, worker));
         self
     }

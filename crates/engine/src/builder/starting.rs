@@ -124,7 +124,7 @@ impl EngineBuilder {
         let registry = Arc::new(SessionRegistry::new(
             self.limits.sessions,
             self.outbound_queue_size,
-            self.outbound_budget,
+            self.outbound_queue_budget,
         ));
         registry.tls().leave_out_keys(self.are_doubts_told);
         let (team, mut workers) = self.workers(&options, shared, &registry, app)?;
@@ -198,8 +198,10 @@ impl EngineBuilder {
     /// [`EngineError::Listen`] if no session is accepted there: those that were meant would have
     /// neither.
     fn give_settings_of_addresses(&mut self) -> Result<(), EngineError> {
-        let sessions =
-            self.acceptances.iter_mut().map(|(at, session)| (at, &mut session.tls, &mut session.proxies));
+        let sessions = self
+            .acceptances
+            .iter_mut()
+            .map(|(at, session)| (at, &mut session.tls, &mut session.proxy_protocol_from));
         let templates = self.templates.iter_mut().map(|(at, any)| (at, &mut any.tls, &mut any.proxies));
         for (address, tls, proxies) in sessions.chain(templates) {
             if tls.is_none() {

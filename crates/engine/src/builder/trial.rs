@@ -107,7 +107,8 @@ impl EngineBuilder {
         let (ports, contexts) = (Ports::default(), Arc::new(TlsContexts::tried()));
         for (address, acceptance) in &self.acceptances {
             let port = ports.at(*address);
-            let agreed = ports.agree(port, &acceptance.proxies, acceptance.tls.as_ref(), &contexts);
+            let agreed =
+                ports.agree(port, &acceptance.proxy_protocol_from, acceptance.tls.as_ref(), &contexts);
             found.extend(each(agreed, |reason| wrong(&acceptance.settings.id, reason)));
         }
         for (address, template) in self.templates {

@@ -284,7 +284,7 @@ impl<'s> SessionReader<'s> {
 
     /// Checks that a thread of its own is asked for where there can be one.
     pub(super) fn check_dedicated(&mut self) {
-        let is_dedicated = self.draft.dedicated.is_some();
+        let is_dedicated = self.draft.dedicated_worker.is_some();
         if let (true, true, Some(setting)) = (self.draft.dynamic, is_dedicated, self.find("DedicatedWorker"))
         {
             let what = "DedicatedWorker is for one session, but DynamicSession=Y makes any number of them";

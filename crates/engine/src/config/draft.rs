@@ -69,8 +69,8 @@ pub(super) struct Draft {
     pub(super) initiation: Initiation,
     pub(super) socket: SocketOptions,
     /// How the session's own worker waits, if it has one, and its core.
-    pub(super) dedicated: Option<Waiting>,
-    pub(super) dedicated_core: Option<usize>,
+    pub(super) dedicated_worker: Option<Waiting>,
+    pub(super) dedicated_worker_core: Option<usize>,
     pub(super) tls: TlsDraft,
     pub(super) journal: Option<PathBuf>,
     pub(super) persist_messages: bool,
@@ -158,8 +158,8 @@ impl Draft {
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port: None,
             socket: SocketOptions::default(),
-            dedicated: None,
-            dedicated_core: None,
+            dedicated_worker: None,
+            dedicated_worker_core: None,
             tls: TlsDraft::default(),
             journal: None,
             persist_messages: true,
@@ -209,7 +209,9 @@ impl Draft {
             persist_messages,
             data_dictionary,
             groups_as_sent,
-            dedicated: self.dedicated.map(|waiting| WorkerOptions { waiting, core: self.dedicated_core }),
+            dedicated_worker: self
+                .dedicated_worker
+                .map(|waiting| WorkerOptions { waiting, core: self.dedicated_worker_core }),
             application,
         })
     }

@@ -13,36 +13,40 @@ use crate::waiting::Waiting;
 #[non_exhaustive]
 pub struct EngineConfiguration {
     /// ContinueInitializationOnError: whether the sessions without mistakes are used, and
-    /// [`EngineBuilder::keep_going`](crate::EngineBuilder::keep_going).
+    /// [`EngineBuilder::continue_initialization_on_error`][1].
+    ///
+    /// [1]: crate::EngineBuilder::continue_initialization_on_error
     pub continue_initialization_on_error: bool,
     /// Workers: the number of worker threads, which the program passes to
     /// [`EngineBuilder::start_with`](crate::EngineBuilder::start_with); `None` leaves it to the
     /// program.
     pub workers: Option<usize>,
-    /// WorkerWaiting: [`EngineBuilder::waiting`](crate::EngineBuilder::waiting).
-    pub waiting: Waiting,
-    /// WorkerCores: [`EngineBuilder::cores`](crate::EngineBuilder::cores).
-    pub cores: Vec<usize>,
+    /// WorkerWaiting: [`EngineBuilder::worker_waiting`](crate::EngineBuilder::worker_waiting).
+    pub worker_waiting: Waiting,
+    /// WorkerCores: [`EngineBuilder::worker_cores`](crate::EngineBuilder::worker_cores).
+    pub worker_cores: Vec<usize>,
     /// LockMemory: [`EngineBuilder::lock_memory`](crate::EngineBuilder::lock_memory).
     pub lock_memory: bool,
     /// WarmUp: [`EngineBuilder::warm_up`](crate::EngineBuilder::warm_up).
     pub warm_up: bool,
-    /// WarmUpInterval: [`EngineBuilder::warm_up_every`](crate::EngineBuilder::warm_up_every).
+    /// WarmUpInterval: [`EngineBuilder::warm_up_interval`](crate::EngineBuilder::warm_up_interval).
     pub warm_up_interval: Option<Duration>,
     /// FileLogPath: [`EngineBuilder::message_log`](crate::EngineBuilder::message_log).
     pub message_log: Option<PathBuf>,
     /// Store=memory: that messages are kept in memory is meant so.
     pub store_in_memory: bool,
-    /// MaxSessions: [`EngineBuilder::session_limit`](crate::EngineBuilder::session_limit).
+    /// MaxSessions: [`EngineBuilder::max_sessions`](crate::EngineBuilder::max_sessions).
     pub max_sessions: usize,
     /// MaxPendingConnections:
-    /// [`EngineBuilder::pending_connections`](crate::EngineBuilder::pending_connections).
+    /// [`EngineBuilder::max_pending_connections`](crate::EngineBuilder::max_pending_connections).
     pub max_pending_connections: usize,
     /// MaxConnectionsPerAddress:
-    /// [`EngineBuilder::connections_per_address`](crate::EngineBuilder::connections_per_address).
+    /// [`EngineBuilder::max_connections_per_address`][1].
+    ///
+    /// [1]: crate::EngineBuilder::max_connections_per_address
     pub max_connections_per_address: usize,
     /// MaxDynamicSessions:
-    /// [`EngineBuilder::dynamic_session_limit`](crate::EngineBuilder::dynamic_session_limit).
+    /// [`EngineBuilder::max_dynamic_sessions`](crate::EngineBuilder::max_dynamic_sessions).
     pub max_dynamic_sessions: usize,
     /// DynamicSessionIdleTime:
     /// [`EngineBuilder::dynamic_session_idle_time`][1].
@@ -53,7 +57,8 @@ pub struct EngineConfiguration {
     /// [`EngineBuilder::outbound_queue_size`](crate::EngineBuilder::outbound_queue_size), in bytes.
     pub outbound_queue_size: usize,
     /// OutboundQueueBudget:
-    /// [`EngineBuilder::outbound_budget`](crate::EngineBuilder::outbound_budget), in bytes.
+    /// [`EngineBuilder::outbound_queue_budget`](crate::EngineBuilder::outbound_queue_budget), in
+    /// bytes.
     pub outbound_queue_budget: usize,
     /// JournalQuota: [`DirectoryStore::with_quota`](fixbolt_journal::DirectoryStore::with_quota),
     /// in bytes for each session.
@@ -69,8 +74,8 @@ impl Default for EngineConfiguration {
         Self {
             continue_initialization_on_error: false,
             workers: None,
-            waiting: Waiting::default(),
-            cores: Vec::new(),
+            worker_waiting: Waiting::default(),
+            worker_cores: Vec::new(),
             lock_memory: false,
             warm_up: false,
             warm_up_interval: None,

@@ -29,7 +29,7 @@ pub(super) fn read(
     }
     let engine = draft.engine;
     let find = |name: &str| defaults.and_then(|defaults| defaults.find(name));
-    let cores = engine.cores.len();
+    let cores = engine.worker_cores.len();
     match (find("WorkerCores"), engine.workers) {
         (Some(setting), Some(workers)) if cores > 0 && cores != workers => {
             let reason = format!(

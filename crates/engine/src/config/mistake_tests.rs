@@ -301,7 +301,7 @@ fn cores_that_do_not_fit_are_mistakes_and_more_workers_than_cores_a_warning() {
         assert!(mistakes[0].to_string().starts_with(said), "{mistakes:?}");
     }
     let lines = "Workers=1024\nWorkerWaiting=Spinning\n";
-    assert_eq!(read(lines).unwrap().engine.waiting, crate::Waiting::Spinning);
+    assert_eq!(read(lines).unwrap().engine.worker_waiting, crate::Waiting::Spinning);
     let said = "a.cfg:4: WorkerWaiting: 1024 workers spin, and this process has ";
     let warning = warned(lines);
     assert!(warning.starts_with(said), "{warning}");
@@ -316,7 +316,7 @@ fn cores_that_do_not_fit_are_mistakes_and_more_workers_than_cores_a_warning() {
 fn a_session_may_have_a_thread_of_its_own() {
     let dedicated = |lines: &str| {
         let text = format!("{ACCEPTOR}{lines}\n");
-        Configuration::from_text("a.cfg", &text).unwrap().sessions.remove(0).dedicated
+        Configuration::from_text("a.cfg", &text).unwrap().sessions.remove(0).dedicated_worker
     };
     assert_eq!(dedicated("DedicatedWorker=n"), None);
     let options = |waiting, core| Some(WorkerOptions { waiting, core });

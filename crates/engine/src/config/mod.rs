@@ -461,7 +461,8 @@ fn are_same(this: &SessionConfiguration, other: &SessionConfiguration) -> bool {
         ) => {
             share_a_port(this, other)
                 && template == other_template
-                && (&acceptance.allowed, &acceptance.proxies) == (&others.allowed, &others.proxies)
+                && (&acceptance.allowed_remote_addresses, &acceptance.proxy_protocol_from)
+                    == (&others.allowed_remote_addresses, &others.proxy_protocol_from)
         }
         _ => this.id().is_some() && this.id() == other.id(),
     }
@@ -478,7 +479,7 @@ fn differs_in_proxies(this: &SessionConfiguration, other: &SessionConfiguration)
     matches!((&this.connection, &other.connection), (
         ConnectionType::Acceptor { acceptance, .. },
         ConnectionType::Acceptor { acceptance: others, .. },
-    ) if share_a_port(this, other) && acceptance.proxies != others.proxies)
+    ) if share_a_port(this, other) && acceptance.proxy_protocol_from != others.proxy_protocol_from)
 }
 
 #[cfg(test)]

@@ -197,6 +197,46 @@ fn is_of_a_zone(row: &Row) -> bool {
     matches!(row.name, "TimeZone" | "UseLocalTime")
 }
 
+/// Rows that write a field of another name, and why.
+const OTHER_NAMES: &[(&str, &str, &str)] = &[
+    ("MillisecondsInTimeStamp", "timestamp_precision", "an older key for a part of TimestampPrecision"),
+    ("HostSelectionPolicyPriorityStartOverInterval", "priority_start_over", "the name is too long"),
+    ("FileLogPath", "message_log", "the log of messages, beside that of events"),
+    ("ArchiveGenerations", "generations", "a field of Retention"),
+    ("ArchiveDays", "age", "a field of Retention, with a unit of its own"),
+    ("ArchiveSize", "bytes", "a field of Retention, with a unit of its own"),
+];
+
+/// Returns the names of the fields of public types that a row's line writes.
+fn written_by(line: &str) -> impl Iterator<Item = (&str, &str)> {
+    const TYPES: [&str; 5] = ["settings.", "acceptance.", "initiation.", "socket.", "engine."];
+    line.match_indices("d.").filter_map(|(at, _)| {
+        let path = line[at + 2..].split(|c: char| !matches!(c, 'a'..='z' | '0'..='9' | '_' | '.')).next()?;
+        let of = TYPES.into_iter().find(|of| path.starts_with(of))?;
+        let is_set = line[at + 2 + path.len()..].starts_with(" = ") || line[..at].ends_with("&mut ");
+        is_set.then_some((of, path.rsplit('.').next()?))
+    })
+}
+
+#[test]
+fn a_row_writes_the_field_of_its_name() {
+    let mut count = 0;
+    for line in include_str!("rows.rs").lines() {
+        let Some(name) = line.split_once("row(\"").and_then(|(_, rest)| rest.split('"').next()) else {
+            continue;
+        };
+        let other = OTHER_NAMES.iter().find(|(of, ..)| *of == name).map(|(_, field, _)| *field);
+        for (of, field) in written_by(line) {
+            let key = fixbolt_dictionary::upper_snake(name).to_lowercase();
+            // The options of sockets stand together, without the word.
+            let key = if of == "socket." { key.trim_start_matches("socket_") } else { &key };
+            assert_eq!(field, other.unwrap_or(key), "{name}");
+            count += 1;
+        }
+    }
+    assert!(count > 80, "{count}");
+}
+
 fn rows_of_sessions() -> impl Iterator<Item = &'static Row> {
     ROWS.iter().filter(|row| row.scope != Scope::Engine)
 }

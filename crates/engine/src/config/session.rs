@@ -36,8 +36,8 @@ pub struct SessionConfiguration {
     /// GroupsAsSent: the groups that the dictionary in the settings reads as they are sent.
     pub groups_as_sent: GroupsAsSent,
     /// DedicatedWorker and DedicatedWorkerCore:
-    /// [`EngineBuilder::dedicated`](crate::EngineBuilder::dedicated).
-    pub dedicated: Option<WorkerOptions>,
+    /// [`EngineBuilder::dedicated_worker`](crate::EngineBuilder::dedicated_worker).
+    pub dedicated_worker: Option<WorkerOptions>,
     /// The application's keys of this session and of the defaults: those that start with `X-`,
     /// without the prefix, and those of QuickFIX/J's example programs, which cause a warning.
     pub application: BTreeMap<String, String>,
@@ -84,7 +84,7 @@ impl SessionConfiguration {
 impl fmt::Debug for SessionConfiguration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, connection, journal, persist_messages, .. } = self;
-        let Self { data_dictionary, groups_as_sent, dedicated, application, .. } = self;
+        let Self { data_dictionary, groups_as_sent, dedicated_worker, application, .. } = self;
         f.debug_struct("SessionConfiguration")
             .field("place", place)
             .field("connection", connection)
@@ -92,7 +92,7 @@ impl fmt::Debug for SessionConfiguration {
             .field("persist_messages", persist_messages)
             .field("data_dictionary", data_dictionary)
             .field("groups_as_sent", groups_as_sent)
-            .field("dedicated", dedicated)
+            .field("dedicated_worker", dedicated_worker)
             .field("application", &WithoutSecrets(application))
             .finish()
     }

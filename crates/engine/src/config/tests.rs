@@ -92,7 +92,7 @@ fn an_initiator_tries_its_hosts_in_the_order_of_their_numbers() {
     let session = initiation("SocketConnectPort1=2\nSocketConnectHost1=b\nReconnectInterval=5");
     assert_eq!(session.hosts, [("venue.example".to_owned(), 9880), ("b".to_owned(), 2)]);
     assert_eq!(session.reconnect_interval, Duration::from_secs(5));
-    assert_eq!(session.host_selection, HostSelection::Priority);
+    assert_eq!(session.host_selection_policy, HostSelection::Priority);
     assert_eq!(
         initiator_refused("SocketConnectHost1=b"),
         "a.cfg:1: this session has no SocketConnectPort1; add it here or in [DEFAULT]"

@@ -240,7 +240,7 @@ impl TlsDraft {
 
     pub(super) fn pins(&mut self, value: &str) -> Result<(), Refusal> {
         let pins: Result<Vec<KeyPin>, _> = value.split(',').map(|pin| pin.trim().parse()).collect();
-        self.tls.pins = pins.map_err(|_| Refusal::Form)?;
+        self.tls.peer_pins = pins.map_err(|_| Refusal::Form)?;
         Ok(())
     }
 

@@ -157,7 +157,7 @@ fn what_binds_a_certificate_to_a_session_is_read() {
             "0a".repeat(32)
         ),
     );
-    assert_eq!(tls.pins, [pin.parse().unwrap(), "0a".repeat(32).parse().unwrap()]);
+    assert_eq!(tls.peer_pins, [pin.parse().unwrap(), "0a".repeat(32).parse().unwrap()]);
     assert_eq!((tls.peer_names.join(" ").as_str(), tls.peer_is_comp_id), ("venue.example", true));
     assert_eq!(tls.server_name.as_deref(), Some("venue.example"));
     assert!(!tls.send_server_name && !tls.check_server_name);

@@ -135,9 +135,9 @@ impl CheckedConfiguration {
     /// Warns of more workers than there are cores.
     fn warn_of_cores(&mut self, configuration: &Configuration) {
         let engine = &configuration.engine;
-        let shared = engine.workers.unwrap_or(engine.cores.len().max(1));
-        let shared = vec![WorkerOptions { waiting: engine.waiting, core: None }; shared];
-        let dedicated = configuration.sessions.iter().filter_map(|session| session.dedicated);
+        let shared = engine.workers.unwrap_or(engine.worker_cores.len().max(1));
+        let shared = vec![WorkerOptions { waiting: engine.worker_waiting, core: None }; shared];
+        let dedicated = configuration.sessions.iter().filter_map(|session| session.dedicated_worker);
         let workers: Vec<_> = shared.into_iter().chain(dedicated).collect();
         let Some(instead) = too_many(&workers) else { return };
         let of_sessions = self.sessions.iter().flat_map(|session| &session.effective);
@@ -166,13 +166,13 @@ impl CheckedConfiguration {
         let Some(base) = base_of_journals(sessions) else { return };
         let store = journals(base, engine);
         let of_journals: Vec<usize> = fixed(sessions).map(|id| store.descriptors_for(id)).collect();
-        let shared = engine.workers.unwrap_or(engine.cores.len().max(1));
+        let shared = engine.workers.unwrap_or(engine.worker_cores.len().max(1));
         let opened = Opened {
             sessions: sessions.len(),
             journals: of_journals.len(),
             of_journals: of_journals.iter().sum(),
             ports: ports.len(),
-            workers: shared + sessions.iter().filter(|session| session.dedicated.is_some()).count(),
+            workers: shared + sessions.iter().filter(|session| session.dedicated_worker.is_some()).count(),
         };
         let store = |session| written(session, |setting| setting.key == "FileStorePath");
         let Some((key, place)) = self.sessions.iter().find_map(store) else { return };

@@ -12,6 +12,7 @@ use super::draft::Draft;
 use super::engine::EngineConfiguration;
 use super::paths::path_of;
 pub(super) use super::refusal::Refusal;
+use crate::network::Network;
 use crate::session_check::unspoken;
 use crate::waiting::{Waiting, check_named_once};
 
@@ -204,7 +205,7 @@ pub(super) const TRAFFIC_CLASS: &str =
     "0 to 255, or IPTOS_LOWCOST, IPTOS_RELIABILITY, IPTOS_THROUGHPUT, IPTOS_LOWDELAY joined by |";
 
 /// Reads a traffic class: a number, or names of bits.
-pub(super) fn traffic_class(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+pub(super) fn traffic_class(class: &mut Option<u8>, value: &str) -> Result<(), Refusal> {
     const NAMES: [(&str, u8); 4] = [
         ("IPTOS_LOWCOST", 0x02),
         ("IPTOS_RELIABILITY", 0x04),
@@ -217,22 +218,22 @@ pub(super) fn traffic_class(draft: &mut Draft, value: &str) -> Result<(), Refusa
     };
     let number = whole_number(value, 0, 255).and_then(|number| u8::try_from(number).ok());
     let bits = || value.split(['|', ',']).map(named).try_fold(0, |bits, bit| Some(bits | bit?));
-    draft.socket.traffic_class = Some(number.or_else(bits).ok_or(Refusal::Form)?);
+    *class = Some(number.or_else(bits).ok_or(Refusal::Form)?);
     Ok(())
 }
 
-pub(super) fn allowed(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
-    let addresses = value.split(',').map(|part| part.trim().parse::<IpAddr>());
-    draft.acceptance.allowed = addresses.collect::<Result<_, _>>().map_err(|_| Refusal::Form)?;
+pub(super) fn addresses(addresses: &mut Vec<IpAddr>, value: &str) -> Result<(), Refusal> {
+    let named = value.split(',').map(|part| part.trim().parse());
+    *addresses = named.collect::<Result<_, _>>().map_err(|_| Refusal::Form)?;
     Ok(())
 }
 
 /// The form of ProxyProtocolFrom.
 pub(super) const NETWORKS: &str = "IP addresses and networks, such as 10.1.0.0/28, separated by commas";
 
-pub(super) fn proxies(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
-    let networks = value.split(',').map(|part| part.trim().parse());
-    draft.acceptance.proxies = networks.collect::<Result<_, _>>().map_err(|_| Refusal::Form)?;
+pub(super) fn networks(networks: &mut Vec<Network>, value: &str) -> Result<(), Refusal> {
+    let named = value.split(',').map(|part| part.trim().parse());
+    *networks = named.collect::<Result<_, _>>().map_err(|_| Refusal::Form)?;
     Ok(())
 }
 
@@ -240,8 +241,8 @@ pub(super) fn proxies(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
 pub(super) const WAITING: &str =
     "blocking, spinning, or how many microseconds to spin before blocking, 1 to 1000000";
 
-pub(super) fn waiting(engine: &mut EngineConfiguration, value: &str) -> Result<(), Refusal> {
-    engine.waiting = waiting_of(value).ok_or(Refusal::Form)?;
+pub(super) fn waiting(waiting: &mut Waiting, value: &str) -> Result<(), Refusal> {
+    *waiting = waiting_of(value).ok_or(Refusal::Form)?;
     Ok(())
 }
 
@@ -262,8 +263,8 @@ fn waiting_of(value: &str) -> Option<Waiting> {
 pub(super) const DEDICATED: &str =
     "N, blocking, spinning, or how many microseconds to spin before blocking, 1 to 1000000";
 
-pub(super) fn dedicated(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
-    draft.dedicated = match flag(value) {
+pub(super) fn dedicated(worker: &mut Option<Waiting>, value: &str) -> Result<(), Refusal> {
+    *worker = match flag(value) {
         Some(false) => None,
         _ => Some(waiting_of(value).ok_or(Refusal::Form)?),
     };
@@ -273,12 +274,12 @@ pub(super) fn dedicated(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
 /// The form of WorkerCores.
 pub(super) const CORES: &str = "numbers of cores separated by commas";
 
-pub(super) fn cores(engine: &mut EngineConfiguration, value: &str) -> Result<(), Refusal> {
+pub(super) fn cores(cores: &mut Vec<usize>, value: &str) -> Result<(), Refusal> {
     let core =
         |text: &str| whole_number(text.trim(), 0, u64::MAX).and_then(|core| usize::try_from(core).ok());
-    let cores: Vec<usize> = value.split(',').map(core).collect::<Option<_>>().ok_or(Refusal::Form)?;
-    check_named_once(cores.iter().copied().enumerate()).map_err(Refusal::Unavailable)?;
-    engine.cores = cores;
+    let named: Vec<usize> = value.split(',').map(core).collect::<Option<_>>().ok_or(Refusal::Form)?;
+    check_named_once(named.iter().copied().enumerate()).map_err(Refusal::Unavailable)?;
+    *cores = named;
     Ok(())
 }
 

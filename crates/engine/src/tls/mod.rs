@@ -23,7 +23,7 @@
 //! let mut tls = Tls::new();
 //! tls.authorities = Authorities::File("venue-ca.pem".into());
 //! tls.certificate = Some(OwnCertificate::new("desk.pem", "desk-key.pem"));
-//! tls.pins = vec!["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".parse()?];
+//! tls.peer_pins = vec!["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".parse()?];
 //!
 //! let settings = SessionSettings::new("FIX.4.4:DESK->VENUE".parse()?, Role::Initiator);
 //! let mut session = Initiation::new(settings, "fix.venue.example", 9443);

@@ -43,7 +43,7 @@ impl PeerRules {
     pub(crate) fn new(tls: &Tls, comp_id: &str) -> Self {
         let if_it = |counts: bool| counts.then(|| comp_id.to_owned());
         Self {
-            pins: tls.pins.clone().into(),
+            pins: tls.peer_pins.clone().into(),
             names: tls.peer_names.clone().into(),
             common_name: if_it(tls.peer_is_comp_id),
             dns_name: if_it(tls.peer_dns_name_is_comp_id),
@@ -120,7 +120,7 @@ mod tests {
 
     fn tls(pins: &[KeyPin], names: &[&str]) -> Tls {
         let peer_names = names.iter().map(|name| (*name).to_owned()).collect();
-        Tls { pins: pins.to_vec(), peer_names, ..Tls::new() }
+        Tls { peer_pins: pins.to_vec(), peer_names, ..Tls::new() }
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         let rules = PeerRules::new(&any, "OTHER");
         assert!(rules.check(Some(&certificate)).is_ok() && rules.check(None).is_ok());
         assert!(!rules.say_nothing() && !rules.bind(&certificate));
-        let pinned = Tls { pins: vec![KeyPin::new([2; 32])], ..any };
+        let pinned = Tls { peer_pins: vec![KeyPin::new([2; 32])], ..any };
         assert_eq!(PeerRules::new(&pinned, "OTHER").check(Some(&certificate)), Err(CertificateMismatch::Pin));
     }
 }

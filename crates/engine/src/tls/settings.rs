@@ -13,8 +13,9 @@ use super::suite::CipherSuite;
 /// of TLS is resumed, in either role: each connection is a full handshake, with every check. 0-RTT
 /// is off (what it sends could be sent again by anyone), and so is ALPN.
 ///
-/// The sessions that are accepted at one address share everything but [`pins`](Self::pins),
-/// [`peer_names`](Self::peer_names), [`peer_is_comp_id`](Self::peer_is_comp_id),
+/// The sessions that are accepted at one address share everything but
+/// [`peer_pins`](Self::peer_pins), [`peer_names`](Self::peer_names),
+/// [`peer_is_comp_id`](Self::peer_is_comp_id),
 /// [`peer_dns_name_is_comp_id`](Self::peer_dns_name_is_comp_id) and [`any_peer`](Self::any_peer):
 /// the handshake comes before the Logon.
 ///
@@ -47,12 +48,12 @@ pub struct Tls {
     /// name of the host that it connects to if there is none.
     pub server_name: Option<String>,
     /// Whether an initiator checks that name. Without it, any certificate of the authorities will
-    /// do: give them no other purpose, or name [`pins`](Self::pins).
+    /// do: give them no other purpose, or name [`peer_pins`](Self::peer_pins).
     pub check_server_name: bool,
     /// Whether an initiator sends that name in its handshake, unencrypted (SNI).
     pub send_server_name: bool,
     /// The public keys that the counterparty may have; any if there are none.
-    pub pins: Vec<KeyPin>,
+    pub peer_pins: Vec<KeyPin>,
     /// The names of which the counterparty's certificate must have one: its common name (CN), or a
     /// DNS name or URI among its alternative names; any if there are none. Only the case of a DNS
     /// name does not matter.
@@ -89,7 +90,7 @@ impl Tls {
             server_name: None,
             check_server_name: true,
             send_server_name: true,
-            pins: Vec::new(),
+            peer_pins: Vec::new(),
             peer_names: Vec::new(),
             peer_is_comp_id: false,
             peer_dns_name_is_comp_id: false,
@@ -112,7 +113,7 @@ impl Tls {
 
     /// Returns whether there are rules for the counterparty's certificate besides its authority.
     pub(crate) const fn binds_peer(&self) -> bool {
-        self.binds_by_comp_id() || !self.pins.is_empty() || !self.peer_names.is_empty()
+        self.binds_by_comp_id() || !self.peer_pins.is_empty() || !self.peer_names.is_empty()
     }
 
     /// Returns whether the certificate depends on the CompID: those of a template are any.
@@ -128,7 +129,7 @@ impl Tls {
     /// Returns these settings without the rules that each session of an address has for itself.
     pub(crate) fn of_address(&self) -> Self {
         Self {
-            pins: Vec::new(),
+            peer_pins: Vec::new(),
             peer_names: Vec::new(),
             peer_is_comp_id: false,
             peer_dns_name_is_comp_id: false,

@@ -121,7 +121,7 @@ impl Worker {
             .ask_templates(port, logon)
             .map_err(|_| Refusal::TemplatePanicked)?
             .ok_or(Refusal::NoSuchSession)?;
-        admit(&acceptance.allowed, self.origin(slot))?;
+        admit(&acceptance.allowed_remote_addresses, self.origin(slot))?;
         let has_tls =
             self.driver.connections.get(slot).is_some_and(|connection| connection.transport.has_tls());
         if let Some(tls) = &acceptance.tls {
@@ -154,7 +154,7 @@ impl Worker {
         }
         check_sum(is_right, acceptance.settings.validation.validate_checksum)?;
         self.check_room(slot)?;
-        let Acceptance { settings, allowed, socket, tls, .. } = acceptance;
+        let Acceptance { settings, allowed_remote_addresses: allowed, socket, tls, .. } = acceptance;
         let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: Some(Dynamic::new(template)) };
         let entry = SessionEntry::new(&settings, side, socket, tls.as_ref());
         let Some(key) = self.driver.open_dynamic(settings, entry, &mut self.cycle, app)? else {

@@ -109,9 +109,10 @@ pub(crate) enum ConnectionEnd {
 impl Initiator {
     /// Creates an initiator whose first attempt is due at once.
     pub(crate) fn new(session: SessionKey, initiation: Initiation, now: Mono) -> Self {
-        let Initiation { settings, hosts, local_addresses, host_selection, priority_start_over, .. } =
-            initiation;
-        let Initiation { reconnect_interval, max_reconnect_interval, connect_timeout, socket, .. } =
+        let Initiation {
+            settings, hosts, local_addresses, host_selection_policy, priority_start_over, ..
+        } = initiation;
+        let Initiation { reconnect_interval, max_reconnect_interval, socket_connect_timeout, socket, .. } =
             initiation;
         Self {
             session,
@@ -122,10 +123,10 @@ impl Initiator {
             host: hosts.len().saturating_sub(1),
             hosts,
             local_addresses,
-            selection: host_selection,
+            selection: host_selection_policy,
             start_over: priority_start_over,
             backoff: Backoff::new(reconnect_interval, max_reconnect_interval),
-            connect_timeout,
+            connect_timeout: socket_connect_timeout,
             state: State::Waiting { until: now },
             began_with_first: None,
             left: 0,
@@ -392,9 +393,9 @@ mod tests {
         let settings = SessionSettings::new("FIX.4.4:A->B".parse().unwrap(), Role::Initiator);
         let mut initiation = Initiation::new(settings, "", 9880);
         initiation.hosts = hosts.iter().map(|host| ((*host).to_owned(), 9880)).collect();
-        initiation.host_selection = selection;
+        initiation.host_selection_policy = selection;
         (initiation.reconnect_interval, initiation.max_reconnect_interval) = (INTERVAL, LONGEST);
-        initiation.connect_timeout = TIMEOUT;
+        initiation.socket_connect_timeout = TIMEOUT;
         Initiator::new(session_key(0, 0, 0), initiation, NOW)
     }
 

@@ -233,9 +233,9 @@ impl Worker {
         let id = acceptance.settings.id.clone();
         preparation::check_unambiguous(&id, self.driver.ports().identities(port).iter())?;
         self.driver
-            .agree(port, &acceptance.proxies, acceptance.tls.as_ref())
+            .agree(port, &acceptance.proxy_protocol_from, acceptance.tls.as_ref())
             .map_err(|reason| preparation::wrong(&id, reason))?;
-        let Acceptance { settings, allowed, socket, tls, .. } = acceptance;
+        let Acceptance { settings, allowed_remote_addresses: allowed, socket, tls, .. } = acceptance;
         let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: None };
         let entry = SessionEntry::new(&settings, side, socket, tls.as_ref());
         let opened = self.driver.open(settings, entry, &mut self.cycle, app);

@@ -78,7 +78,7 @@ fn idle_connections_never_keep_a_counterparty_from_logging_on() {
 fn a_connection_that_has_sent_something_outlasts_silent_ones() {
     let (app, log) = Recorder::venue();
     let builder = Engine::builder().accept(anywhere(), acceptor()).pending_time(AN_HOUR);
-    let venue = builder.pending_connections(3).connections_per_address(100).start(app).unwrap();
+    let venue = builder.max_pending_connections(3).max_connections_per_address(100).start(app).unwrap();
     let connect = || TcpStream::connect(venue.addresses()[0]).unwrap();
     let mut slow = Peer::connect(venue.addresses()[0]);
     let logon = slow.message("A", "98=0|108=30");
@@ -103,7 +103,7 @@ fn a_connection_whose_logon_has_arrived_does_not_give_way() {
         None
     });
     let builder = Engine::builder().accept(anywhere(), acceptor()).pending_time(AN_HOUR);
-    let venue = builder.pending_connections(1).start(app).unwrap();
+    let venue = builder.max_pending_connections(1).start(app).unwrap();
     let address = venue.addresses()[0];
     venue.accept(address, acceptor().with(|s| s.id = session_of("OTHER")), LIMIT).unwrap();
     let mut trader = Peer::connect(address);
@@ -133,7 +133,7 @@ fn a_connection_from_an_address_that_no_session_allows_is_closed_before_it_sends
     let here = "127.0.0.1".parse::<IpAddr>().unwrap();
     let session = |name: &str, allowed| {
         let mut acceptance = Acceptance::from(acceptor().with(|s| s.id = session_of(name)));
-        acceptance.allowed = vec![allowed];
+        acceptance.allowed_remote_addresses = vec![allowed];
         acceptance
     };
     let (app, _log) = Recorder::venue();
@@ -164,7 +164,7 @@ fn a_counterparty_connects_over_ipv6_if_its_address_is_allowed() {
     for (allowed, is_admitted) in [("::1", true), ("::2", false), ("127.0.0.1", false)] {
         let (app, log) = Recorder::venue();
         let mut session = Acceptance::from(acceptor());
-        session.allowed = vec![allowed.parse().unwrap()];
+        session.allowed_remote_addresses = vec![allowed.parse().unwrap()];
         let venue = Engine::builder().accept(anywhere_v6, session).start(app).unwrap();
         let address = venue.addresses()[0];
         assert!(address.is_ipv6());
@@ -206,7 +206,7 @@ fn a_configured_template_closes_addresses_that_it_does_not_allow_and_one_in_code
 #[test]
 fn a_dynamic_session_without_a_connection_gives_way_to_a_counterparty_that_logs_on() {
     let (app, log) = Recorder::venue();
-    let venue = anyone().dynamic_session_limit(2).start(app).unwrap();
+    let venue = anyone().max_dynamic_sessions(2).start(app).unwrap();
     let mut first = peer(&venue, "FIRST");
     first.log_on();
     let mut second = peer(&venue, "SECOND");
@@ -233,7 +233,7 @@ fn a_dynamic_session_without_a_connection_gives_way_to_a_counterparty_that_logs_
 #[test]
 fn a_full_engine_closes_an_idle_dynamic_session_and_refuses_if_there_is_none() {
     let (app, log) = Recorder::venue();
-    let venue = anyone().accept(anywhere(), acceptor()).session_limit(2).start(app).unwrap();
+    let venue = anyone().accept(anywhere(), acceptor()).max_sessions(2).start(app).unwrap();
     peer(&venue, "TRADER").log_on();
     log.ended();
     let mut first = peer(&venue, "FIRST");
@@ -266,7 +266,7 @@ fn a_dynamic_session_whose_journal_cannot_be_created_does_not_stay() {
 #[test]
 fn the_dynamic_session_that_has_been_idle_for_longest_gives_way_first() {
     let (app, log) = Recorder::venue();
-    let venue = anyone().dynamic_session_limit(3).start(app).unwrap();
+    let venue = anyone().max_dynamic_sessions(3).start(app).unwrap();
     let mut peers = ["A", "B", "C"].map(|name| {
         let mut peer = peer(&venue, name);
         peer.log_on();
@@ -349,7 +349,7 @@ fn a_dynamic_session_that_an_operator_has_disabled_is_not_forgotten() {
         Some(settings.into())
     };
     let builder = Engine::builder().accept_any(anywhere(), settings);
-    let builder = builder.dynamic_session_idle_time(Duration::ZERO).dynamic_session_limit(1);
+    let builder = builder.dynamic_session_idle_time(Duration::ZERO).max_dynamic_sessions(1);
     let venue = builder.start(app).unwrap();
     let mut banned = peer(&venue, "BANNED");
     banned.log_on();
@@ -376,7 +376,7 @@ fn a_dynamic_session_whose_first_logon_is_refused_is_closed_at_once_and_pushes_o
         Some(b"TOLD") => LogonDecision::Refuse { text: "go away".to_owned() },
         _ => LogonDecision::Accept,
     });
-    let venue = anyone().dynamic_session_limit(1).start(app).unwrap();
+    let venue = anyone().max_dynamic_sessions(1).start(app).unwrap();
     peer(&venue, "FRIEND").log_on();
     log.ended();
     for _ in 0..3 {
@@ -406,7 +406,7 @@ fn a_stranger_that_was_just_refused_makes_no_room_among_the_dynamic_sessions() {
         }
         _ => LogonDecision::Accept,
     });
-    let venue = anyone().dynamic_session_limit(1).start(app).unwrap();
+    let venue = anyone().max_dynamic_sessions(1).start(app).unwrap();
     let mut stranger = peer(&venue, "STRANGER");
     let mut others = ["A", "B"].map(|name| peer(&venue, name));
     stranger.send("A", "98=0|108=30");
@@ -453,7 +453,7 @@ fn a_stranger_that_is_refused_silently_leaves_no_journal_and_one_that_is_told_wh
 fn an_address_may_have_a_limited_number_of_dynamic_sessions_and_any_number_of_configured_ones() {
     let (app, _log) = Recorder::venue();
     let (one, other) = (acceptor(), acceptor().with(|s| s.id = session_of("OTHER")));
-    let venue = anyone().connections_per_address(2);
+    let venue = anyone().max_connections_per_address(2);
     // All at one address, which is only known once the engine has started.
     let venue = venue.start(app).unwrap();
     let address = venue.addresses()[0];
@@ -496,7 +496,7 @@ fn ten_thousand_identities_one_after_the_other_take_no_more_than_a_few() {
             seen.fetch_max(turn.key().index(), Ordering::SeqCst);
             None
         });
-        let venue = anyone().dynamic_session_limit(3).start(app).unwrap();
+        let venue = anyone().max_dynamic_sessions(3).start(app).unwrap();
         let address: SocketAddr = venue.addresses()[0];
         for n in 0..identities {
             let mut peer = peer(&venue, &format!("T{n}"));
@@ -522,7 +522,7 @@ fn a_dynamic_session_whose_journal_turns_out_impossible_after_its_logon_does_not
     let (base, disk) = (scratch.0.join("journals"), scratch.0.join("disk"));
     std::os::unix::fs::symlink(&disk, &base).unwrap();
     let (app, log) = Recorder::venue();
-    let venue = anyone().journal(&base).dynamic_session_limit(2).start(app).unwrap();
+    let venue = anyone().journal(&base).max_dynamic_sessions(2).start(app).unwrap();
     for n in 0..4 {
         let name = format!("A{}", n / 2);
         let mut refused = peer(&venue, &name);

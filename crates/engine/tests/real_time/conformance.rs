@@ -301,7 +301,7 @@ impl Suite {
             let mut options = WorkerOptions::default();
             // A hundred of them on a few cores.
             options.waiting = Waiting::SpinningFor(Duration::from_micros(20));
-            builder = builder.together(ids.iter().cloned()).dedicated(ids[0].clone(), options);
+            builder = builder.together(ids.iter().cloned()).dedicated_worker(ids[0].clone(), options);
         }
         let workers = if threads == Threads::Two { 2 } else { 1 };
         let engine = builder.start_with(workers, |_| Echo::new()).unwrap();

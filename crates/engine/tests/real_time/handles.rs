@@ -119,7 +119,7 @@ fn a_removed_session_takes_nothing_of_the_budget_although_its_senders_live() {
     let (app, _log) = Recorder::venue();
     // Room for two sessions with messages, and no more.
     let venue =
-        Engine::builder().accept(anywhere(), acceptor()).outbound_budget(64 * 1024).start(app).unwrap();
+        Engine::builder().accept(anywhere(), acceptor()).outbound_queue_budget(64 * 1024).start(app).unwrap();
     let mut senders = Vec::new();
     for n in 0..20 {
         let settings = keeping(&format!("FIX.4.4:VENUE->T{n}"));
@@ -332,8 +332,8 @@ fn limits_without_end_are_no_limits() {
     let venue = Engine::builder()
         .accept(anywhere(), settings)
         .outbound_queue_size(usize::MAX)
-        .session_limit(usize::MAX)
-        .pending_connections(usize::MAX)
+        .max_sessions(usize::MAX)
+        .max_pending_connections(usize::MAX)
         .pending_time(Duration::MAX)
         .start(app)
         .unwrap();
@@ -357,7 +357,7 @@ fn limits_without_end_are_no_limits() {
 fn an_initiator_that_would_never_rest_is_refused() {
     for change in [
         |initiation: &mut Initiation| initiation.reconnect_interval = Duration::ZERO,
-        |initiation: &mut Initiation| initiation.connect_timeout = Duration::ZERO,
+        |initiation: &mut Initiation| initiation.socket_connect_timeout = Duration::ZERO,
     ] {
         let mut initiation = Initiation::new(initiator(), "127.0.0.1", 1);
         change(&mut initiation);

@@ -286,7 +286,7 @@ fn messages_from_other_threads_keep_their_order_and_each_gets_its_sequence_numbe
     let session = Initiation::new(initiator(), "127.0.0.1", venue.addresses()[0].port());
     let trader = Engine::builder()
         .outbound_queue_size(1)
-        .outbound_budget(64 * 1024)
+        .outbound_queue_budget(64 * 1024)
         .connect(session)
         .start(app)
         .unwrap();
@@ -540,7 +540,7 @@ fn asking_a_stopped_engine_returns_an_error() {
 #[test]
 fn a_session_limit_of_zero_is_an_error_of_one_line() {
     let (app, _) = Recorder::venue();
-    let error = Engine::builder().accept(anywhere(), acceptor()).session_limit(0).start(app).unwrap_err();
+    let error = Engine::builder().accept(anywhere(), acceptor()).max_sessions(0).start(app).unwrap_err();
     assert!(error.to_string().ends_with(" sessions, as many as its limit allows (MaxSessions)"), "{error}");
 }
 

@@ -35,7 +35,7 @@ fn lasting(name: impl Into<String>) -> &'static str {
 fn busy_second(others: &[&'static str], pending: usize) -> (Engine<Scripted>, Peer, Arc<AtomicBool>) {
     let busy = Arc::new(AtomicBool::new(true));
     let flag = Arc::clone(&busy);
-    let mut builder = Engine::builder().pending_connections(pending).accept(anywhere(), named("FIRST"));
+    let mut builder = Engine::builder().max_pending_connections(pending).accept(anywhere(), named("FIRST"));
     for name in others {
         builder = builder.accept(anywhere(), named(name));
     }
@@ -224,7 +224,7 @@ fn a_session_of_a_dedicated_worker_is_accepted_although_every_shared_worker_has_
         .accept(anywhere(), named("A"))
         .accept(anywhere(), named("B"))
         .accept_any(anywhere(), |id| Some(of(&id.to_string(), Role::Acceptor).into()))
-        .dedicated(named_id("B"), fixbolt::WorkerOptions::default())
+        .dedicated_worker(named_id("B"), fixbolt::WorkerOptions::default())
         .stores(|worker| match worker {
             0 => Box::new(Intercepted::new(MemoryStore::new(), Dying)),
             _ => Box::new(MemoryStore::new()),
@@ -300,7 +300,7 @@ fn a_storm_of_connections_that_break_off_leaves_no_trace_in_sessions_and_loads()
     let threads: Arc<Mutex<Vec<(String, ThreadId)>>> = Arc::default();
     let mut builder = Engine::builder()
         .accept_any(anywhere(), |id| Some(resetting(id).into()))
-        .connections_per_address(1000)
+        .max_connections_per_address(1000)
         .dynamic_session_idle_time(Duration::ZERO);
     for name in ["A", "B", "C", "D"] {
         builder = builder.accept(anywhere(), named(name));

@@ -38,8 +38,8 @@ fn proxies() -> Network {
 /// Returns a builder of a venue for the counterparty at 192.0.2.1, or for any.
 fn venue(allowed: Option<&str>) -> EngineBuilder {
     let mut session = Acceptance::from(acceptor());
-    session.allowed = allowed.map(|ip| ip.parse().unwrap()).into_iter().collect();
-    Engine::builder().accept(anywhere(), session).proxies(anywhere(), [proxies()])
+    session.allowed_remote_addresses = allowed.map(|ip| ip.parse().unwrap()).into_iter().collect();
+    Engine::builder().accept(anywhere(), session).proxy_protocol_from(anywhere(), [proxies()])
 }
 
 /// Connects from an address.
@@ -143,7 +143,7 @@ fn what_a_connection_may_begin_with_depends_on_where_it_is_from_and_one_line_say
 #[test]
 fn counterparties_behind_a_proxy_have_a_budget_each() {
     let venue = venue(None)
-        .connections_per_address(2)
+        .max_connections_per_address(2)
         .pending_time(Duration::from_secs(3600))
         .start(Recorder::venue().0)
         .unwrap();
@@ -173,10 +173,10 @@ fn a_forwarded_connection_may_belong_to_any_worker() {
     let venue = Engine::builder()
         .accept_any(anywhere(), |id| {
             let mut session = Acceptance::from(acceptor().with(|s| s.id = id.clone()));
-            session.allowed = vec!["192.0.2.1".parse().unwrap()];
+            session.allowed_remote_addresses = vec!["192.0.2.1".parse().unwrap()];
             Some(session)
         })
-        .proxies(anywhere(), [proxies()])
+        .proxy_protocol_from(anywhere(), [proxies()])
         .start_with(3, |_| apps.next().unwrap())
         .unwrap();
     let mut peers: Vec<Peer> = ["A", "B", "C", "D", "E", "F"]
@@ -234,14 +234,14 @@ fn the_header_comes_before_the_handshake_of_tls() {
 fn the_sessions_of_an_address_have_the_same_proxies() {
     let other = Acceptance::from(of("FIX.4.4:VENUE->OTHER", Role::Acceptor));
     let mut with_proxies = Acceptance::from(acceptor());
-    with_proxies.proxies = vec![proxies()];
+    with_proxies.proxy_protocol_from = vec![proxies()];
     let builder = Engine::builder().accept(anywhere(), with_proxies.clone());
     let error = builder.accept(anywhere(), other.clone()).start(Recorder::venue().0).unwrap_err();
     let expected = "session FIX.4.4:VENUE->OTHER: its proxies (ProxyProtocolFrom) differ from those of another session at its address";
     assert!(error.to_string().starts_with(expected), "{error}");
     // Those that name none have the address's.
     let builder = Engine::builder().accept(anywhere(), with_proxies).accept(anywhere(), other);
-    builder.proxies(anywhere(), [proxies()]).start(Recorder::venue().0).unwrap().stop().unwrap();
+    builder.proxy_protocol_from(anywhere(), [proxies()]).start(Recorder::venue().0).unwrap().stop().unwrap();
 
     let text = |first, second| {
         format!(

@@ -144,7 +144,7 @@ fn a_session_whose_counterparty_does_not_read_leaves_room_for_the_others() {
         .accept(anywhere(), keeping)
         .accept(anywhere(), other.clone())
         .outbound_queue_size(1 << 24)
-        .outbound_budget(1 << 20)
+        .outbound_queue_budget(1 << 20)
         .start(app)
         .unwrap();
     let mut stuck = Peer::connect(venue.addresses()[0]);
@@ -178,7 +178,7 @@ fn a_session_whose_counterparty_does_not_read_leaves_room_for_the_others() {
 fn a_message_must_fit_into_half_of_the_budget() {
     const BUDGET: usize = 64 * 1024;
     let (app, _log) = Recorder::venue();
-    let builder = Engine::builder().accept(anywhere(), acceptor()).outbound_budget(BUDGET);
+    let builder = Engine::builder().accept(anywhere(), acceptor()).outbound_queue_budget(BUDGET);
     let venue = builder.start(app).unwrap();
     let mut memory = vec![0; BUDGET];
     let large = report(Memory(&mut memory), "large", 40_000).unwrap();

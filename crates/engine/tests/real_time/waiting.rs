@@ -135,7 +135,7 @@ fn an_application_that_keeps_waking_itself_delays_neither_other_sessions_nor_the
 fn a_waker_may_be_called_any_number_of_times_by_any_number_of_threads() {
     let (app, _log, gate) = gated();
     // A queue with one place: almost every call overflows it.
-    let builder = Engine::builder().accept(anywhere(), acceptor()).session_limit(1);
+    let builder = Engine::builder().accept(anywhere(), acceptor()).max_sessions(1);
     let venue = builder.start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
@@ -174,7 +174,7 @@ fn a_waker_may_be_called_any_number_of_times_by_any_number_of_threads() {
 fn wakeups_that_overflow_the_queue_reach_every_waiting_session() {
     const SESSIONS: usize = 8;
     let (app, log, gate) = gated();
-    let mut builder = Engine::builder().session_limit(SESSIONS);
+    let mut builder = Engine::builder().max_sessions(SESSIONS);
     for n in 0..SESSIONS {
         let id = id(&format!("FIX.4.4:VENUE->PEER{n}"));
         builder = builder.accept(anywhere(), acceptor().with(|s| s.id = id));
