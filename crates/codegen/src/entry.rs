@@ -5,7 +5,7 @@
 
 use fixbolt_dictionary::GroupId;
 
-use crate::member;
+use crate::member::{self, Required};
 use crate::plan::Plan;
 use crate::share::{Item, ItemModule};
 use crate::{line, names};
@@ -68,32 +68,21 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     line!(out, "/// Writes entries of {shown}.\npub mod {module} {{");
     line!(out, "#[allow(unused_imports)] use super::super::{{codec, components, typed}};");
     line!(out, "#[allow(unused_imports)] use super::super::typed::Put as _;");
-    let borrowing = member::print_required(out, plan, &layout, &format!("an entry of {shown}"), ROOT);
-    let required = match borrowing {
-        None => "typed::NothingRequired",
-        Some(false) => "Required",
-        Some(true) => "Required<'v>",
-    };
-    let (lives, anonymous, returned) = if borrowing == Some(true) {
-        ("'e, 'b, 'v", "'_, 'b, '_", "'_, 'b, 'v")
-    } else {
-        ("'e, 'b", "'_, 'b", "'_, 'b")
-    };
-    if borrowing.is_some() {
-        let generics = if borrowing == Some(true) { "<'v>" } else { "" };
-        line!(out, "impl{generics} typed::Required for {required} {{");
-        let fields: Vec<_> = layout.required_fields().filter(|placed| !plan.is_length(placed.tag)).collect();
-        let ordinals: Vec<String> = fields.iter().map(|placed| placed.ordinal.to_string()).collect();
+    let required = Required::of(plan, &layout);
+    if let Some(required) = &required {
+        required.print(out, plan, &format!("an entry of {shown}"), ROOT);
+        line!(out, "impl{} typed::Required for {} {{", required.held(), required.name());
+        let ordinals: Vec<String> = required.fields.iter().map(|placed| placed.ordinal.to_string()).collect();
         line!(out, "    const FIELDS: &'static [u16] = &[{}];", ordinals.join(", "));
         line!(
             out,
             "    #[inline] fn put(&self, n: usize, to: &mut codec::BodyWriter<'_>) {{\n        match n {{"
         );
-        for (n, placed) in fields.iter().enumerate() {
+        for (n, placed) in required.fields.iter().enumerate() {
             let key = format!("super::super::tags::{}", plan.key_name(placed.tag));
             let value = format!("self.{}", plan.method(placed.tag));
             let put = member::put(plan.kind(placed.tag), "to", &key, &value);
-            let pattern = if n + 1 == fields.len() { "_".to_string() } else { n.to_string() };
+            let pattern = if n + 1 == required.fields.len() { "_".to_string() } else { n.to_string() };
             line!(out, "            {pattern} => {{ {put}; }}");
         }
         line!(out, "        }}\n    }}\n}}");
@@ -114,30 +103,38 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
         "    #[inline] pub fn unordered(self) -> Entries<'g, 'b, typed::Sorted> {{ Entries(self.0.unordered()) }}\n}}"
     );
     line!(out, "impl<'b, O: typed::Order> Entries<'_, 'b, O> {{");
-    let (generic, argument, value) = match borrowing {
-        None => ("", String::new(), "typed::NothingRequired"),
-        Some(true) => ("<'v>", format!(", required: {required}"), "required"),
-        Some(false) => ("", format!(", required: {required}"), "required"),
+    let (generic, argument, returned, value) = match &required {
+        None => (String::new(), String::new(), String::new(), "typed::NothingRequired"),
+        Some(required) => (
+            required.held(),
+            format!(", required: {}", required.name()),
+            format!(", {}", required.name()),
+            "required",
+        ),
     };
     line!(out, "    /// Begins the next entry.");
     line!(
         out,
-        "    #[inline] pub fn entry{generic}(&mut self{argument}) -> Writer<{returned}, O> {{ Writer(self.0.entry({value}, &[{}], &[{}])) }}\n}}",
+        "    #[inline] pub fn entry{generic}(&mut self{argument}) -> Writer<'_, 'b{returned}, O> {{ Writer(self.0.entry({value}, &[{}], &[{}])) }}\n}}",
         layout.order().map(|tag| tag.to_string()).collect::<Vec<_>>().join(", "),
         member::required_groups(&layout)
     );
     line!(out, "/// Writes an entry, in the order of the group's members.");
+    let (parameters, names, held, generic) = match &required {
+        None => ("'e, 'b", "'_, 'b", "typed::NothingRequired", "'b"),
+        Some(_) => ("'e, 'b, R: typed::Required", "'_, 'b, R", "R", "'b, R: typed::Required"),
+    };
     line!(
         out,
-        "#[derive(Debug)]\npub struct Writer<{lives}, O: typed::Order = typed::AsWritten>(typed::EntryWriter<'e, 'b, {required}, O>);"
+        "#[derive(Debug)]\npub struct Writer<{parameters}, O: typed::Order = typed::AsWritten>(typed::EntryWriter<'e, 'b, {held}, O>);"
     );
-    let (generics, writer) = ("impl<'b, O: typed::Order>", format!("Writer<{anonymous}, O>"));
-    member::print_put(out, generics, &writer);
-    line!(out, "{generics} {writer} {{");
+    let (generic, writer) = (format!("{generic}, O: typed::Order"), format!("Writer<{names}, O>"));
+    member::print_put(out, &generic, &writer);
+    line!(out, "impl<{generic}> {writer} {{");
     member::print_setters(out, plan, &layout, ROOT);
     line!(out, "    /// Returns the writer of the body, for fields that the dictionary does not know.");
     line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}\n}}");
-    member::print_component_impls(out, plan, &layout, generics, true, &writer);
+    member::print_component_impls(out, plan, &layout, &format!("impl<{generic}>"), true, &writer);
     line!(out, "}}");
 }
 

@@ -1,6 +1,8 @@
 //! Prints members: getters, setters, fields of a `Required` struct, and the components that share
 //! them.
 
+use std::collections::HashSet;
+
 use fixbolt_dictionary::{ComponentId, Member};
 
 use crate::kind::{Holds, Kind};
@@ -168,19 +170,43 @@ fn value_type(kind: &Kind, life: &str, root: &str) -> String {
     }
 }
 
-/// Returns the type that a setter takes.
+/// Returns the type that a setter takes, unless it takes anything that is [`Taken`].
 fn argument_type(kind: &Kind, life: &str, root: &str) -> String {
-    let bytes = if life == "'_" { "&[u8]".to_string() } else { format!("&{life} [u8]") };
     match kind {
-        Kind::Bytes | Kind::Data(_) | Kind::Tokens => bytes,
-        Kind::Codes(name) => format!("{}{root}fields::{name}<{life}>]", bytes.trim_end_matches("u8]")),
+        Kind::Codes(name) => {
+            let slice = if life == "'_" { "&".to_string() } else { format!("&{life} ") };
+            format!("{slice}[{root}fields::{name}<{life}>]")
+        }
         other => value_type(other, life, root),
     }
 }
 
-/// Returns whether an argument borrows.
-pub(crate) const fn borrows(kind: &Kind) -> bool {
-    matches!(kind, Kind::Bytes | Kind::Data(_) | Kind::Tokens | Kind::Codes(_) | Kind::Code(_, Holds::Text))
+/// What a setter or a field of `Required` takes, where that is more than one type.
+#[derive(Clone, Copy)]
+enum Taken {
+    /// Anything with bytes.
+    Bytes,
+    /// What converts into this type without loss.
+    Converted(&'static str),
+}
+
+impl Taken {
+    /// Returns `None` for a value of one type.
+    fn of(kind: &Kind) -> Option<Self> {
+        match kind {
+            Kind::Bytes | Kind::Data(_) | Kind::Tokens => Some(Self::Bytes),
+            Kind::Plain(name) if CONVERTED.contains(name) => Some(Self::Converted(name)),
+            _ => None,
+        }
+    }
+
+    /// Returns the bound of the type.
+    fn bound(self) -> String {
+        match self {
+            Self::Bytes => "::core::convert::AsRef<[u8]>".to_string(),
+            Self::Converted(name) => format!("::core::convert::Into<{name}>"),
+        }
+    }
 }
 
 /// Prints the getters of a message, header, trailer or entry.
@@ -204,8 +230,8 @@ pub(crate) fn print_setters(out: &mut String, plan: &Plan<'_>, layout: &Layout, 
 }
 
 /// Prints `Put` for a writer around one of the library.
-pub(crate) fn print_put(out: &mut String, generics: &str, of: &str) {
-    line!(out, "{generics} typed::Put<'b> for {of} {{");
+pub(crate) fn print_put(out: &mut String, generic: &str, of: &str) {
+    line!(out, "impl<{generic}> typed::Put<'b> for {of} {{");
     for place in ["at", "outside"] {
         line!(
             out,
@@ -290,35 +316,26 @@ fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, site: &Site<
         "    {visibility}fn {}(&mut self, value: {}) -> &mut Self {{ {}; self }}",
         plan.method(tag),
         setter_type(kind, root),
-        put(kind, &to, &key, &setter_value(kind))
+        put(kind, &to, &key, "value")
     );
 }
 
 /// Returns the type that a setter takes: text as anything with bytes, amounts and times as anything
 /// that converts without loss.
 fn setter_type(kind: &Kind, root: &str) -> String {
-    match kind {
-        Kind::Bytes | Kind::Data(_) | Kind::Tokens => "impl ::core::convert::AsRef<[u8]>".to_string(),
-        Kind::Plain(name) if CONVERTED.contains(name) => format!("impl ::core::convert::Into<{name}>"),
-        other => argument_type(other, "'_", root),
-    }
-}
-
-/// Returns the value of a setter as [`put`] writes it.
-fn setter_value(kind: &Kind) -> String {
-    match kind {
-        Kind::Bytes | Kind::Data(_) | Kind::Tokens => "::core::convert::AsRef::<[u8]>::as_ref(&value)",
-        Kind::Plain(name) if CONVERTED.contains(name) => "::core::convert::Into::into(value)",
-        _ => "value",
-    }
-    .to_string()
+    Taken::of(kind).map_or_else(|| argument_type(kind, "'_", root), |taken| format!("impl {}", taken.bound()))
 }
 
 /// Types that values of other types convert into.
 const CONVERTED: [&str; 2] = ["codec::Decimal", "codec::UtcTimestamp"];
 
-/// Returns the expression that writes a value with a `BodyWriter`.
-pub(crate) fn put(kind: &Kind, to: &str, key: &str, value: &str) -> String {
+/// Returns the expression that writes an argument with a `BodyWriter`.
+pub(crate) fn put(kind: &Kind, to: &str, key: &str, argument: &str) -> String {
+    let value = match Taken::of(kind) {
+        Some(Taken::Bytes) => format!("::core::convert::AsRef::<[u8]>::as_ref(&{argument})"),
+        Some(Taken::Converted(into)) => format!("::core::convert::Into::<{into}>::into({argument})"),
+        None => argument.to_string(),
+    };
     match kind {
         Kind::Bytes | Kind::Tokens => format!("{to}.bytes({key}, {value})"),
         Kind::Data(pair) => format!("{to}.data(const {{ codec::DataKey::{pair} }}, {value})"),
@@ -331,29 +348,85 @@ pub(crate) fn put(kind: &Kind, to: &str, key: &str, value: &str) -> String {
     }
 }
 
-/// Prints the struct of the required fields and returns whether it borrows, or `None` if there are
-/// none.
-pub(crate) fn print_required(
-    out: &mut String,
-    plan: &Plan<'_>,
-    layout: &Layout,
-    of: &str,
-    root: &str,
-) -> Option<bool> {
-    let fields: Vec<&Placed> =
-        layout.required_fields().filter(|member| !plan.is_length(member.tag)).collect();
-    if fields.is_empty() {
-        return None;
+/// The struct of the required fields of a message or entry. It takes what setters take: a field
+/// that may be of several types is a parameter.
+pub(crate) struct Required<'l> {
+    pub(crate) fields: Vec<&'l Placed>,
+    /// Whether a field of one type borrows.
+    borrows: bool,
+    /// Tag and name of each parameter. Those with a default come last.
+    parameters: Vec<(u32, String, Taken)>,
+}
+
+impl<'l> Required<'l> {
+    /// Returns `None` if no field is required.
+    pub(crate) fn of(plan: &Plan<'_>, layout: &'l Layout) -> Option<Self> {
+        let fields: Vec<&Placed> =
+            layout.required_fields().filter(|member| !plan.is_length(member.tag)).collect();
+        let mut names: HashSet<String> = ["Required", "Writer", "Entries"].map(String::from).into();
+        let mut parameters = Vec::new();
+        for member in &fields {
+            let Some(taken) = Taken::of(plan.kind(member.tag)) else { continue };
+            let mut name = names::camel(&plan.field(member.tag).name);
+            while !names.insert(name.clone()) {
+                name.push('_');
+            }
+            parameters.push((member.tag, name, taken));
+        }
+        parameters.sort_by_key(|(_, _, taken)| matches!(taken, Taken::Converted(_)));
+        let borrows = fields
+            .iter()
+            .any(|member| matches!(plan.kind(member.tag), Kind::Codes(_) | Kind::Code(_, Holds::Text)));
+        (!fields.is_empty()).then_some(Self { fields, borrows, parameters })
     }
-    let borrowing = fields.iter().any(|member| borrows(plan.kind(member.tag)));
-    let life = if borrowing { "<'v>" } else { "" };
-    line!(out, "/// All required fields of {of}.");
-    line!(out, "#[derive(Clone, Copy, Debug)]\npub struct Required{life} {{");
-    for member in &fields {
-        let kind = argument_type(plan.kind(member.tag), "'v", root);
-        line!(out, "    /// {}", document(plan, member.tag, false));
-        line!(out, "    pub {}: {kind},", plan.method(member.tag));
+
+    /// Prints the struct.
+    pub(crate) fn print(&self, out: &mut String, plan: &Plan<'_>, of: &str, root: &str) {
+        let parameters = self.parameters.iter().map(|(_, name, taken)| match taken {
+            Taken::Bytes => format!("{name}: {}", taken.bound()),
+            Taken::Converted(into) => format!("{name}: {} = {into}", taken.bound()),
+        });
+        line!(out, "/// All required fields of {of}. They take what setters take.");
+        line!(
+            out,
+            "#[derive(Clone, Copy, Debug)]\npub struct Required{} {{",
+            self.generics("'v", parameters)
+        );
+        for member in &self.fields {
+            let parameter = self.parameters.iter().find(|parameter| parameter.0 == member.tag);
+            let kind = match parameter {
+                Some((_, name, _)) => name.clone(),
+                None => argument_type(plan.kind(member.tag), "'v", root),
+            };
+            line!(out, "    /// {}", document(plan, member.tag, false));
+            line!(out, "    pub {}: {kind},", plan.method(member.tag));
+        }
+        line!(out, "}}");
     }
-    line!(out, "}}");
-    Some(borrowing)
+
+    /// Returns the struct as an argument that is used up.
+    pub(crate) fn argument(&self) -> String {
+        let any = self.parameters.iter().map(|(_, _, taken)| format!("impl {}", taken.bound()));
+        format!("Required{}", self.generics("'_", any))
+    }
+
+    /// Returns the parameters of [`Self::name`], whose values are held and written by reference.
+    pub(crate) fn held(&self) -> String {
+        let bounds = self.parameters.iter().map(|(_, name, taken)| match taken {
+            Taken::Bytes => format!("{name}: {}", taken.bound()),
+            Taken::Converted(_) => format!("{name}: {} + ::core::marker::Copy", taken.bound()),
+        });
+        self.generics("'v", bounds)
+    }
+
+    /// Returns the struct by the names of its parameters.
+    pub(crate) fn name(&self) -> String {
+        let names = self.parameters.iter().map(|(_, name, _)| name.clone());
+        format!("Required{}", self.generics("'v", names))
+    }
+
+    fn generics(&self, life: &str, types: impl Iterator<Item = String>) -> String {
+        let all: Vec<String> = self.borrows.then(|| life.to_string()).into_iter().chain(types).collect();
+        if all.is_empty() { String::new() } else { format!("<{}>", all.join(", ")) }
+    }
 }

@@ -3,7 +3,7 @@
 use fixbolt_dictionary::{Member, MessageDef};
 
 use crate::entry::print_view_impl;
-use crate::member;
+use crate::member::{self, Required};
 use crate::plan::{Layout, Plan};
 use crate::share::{Item, ItemModule};
 use crate::{line, names};
@@ -115,7 +115,7 @@ fn print_header_writer(plan: &Plan<'_>) -> String {
     let layout = plan.layout(&plan.application_header(), None);
     line!(out, "/// Writes the header fields that belong to the application; see [`with_header`].");
     line!(out, "#[derive(Debug)]\npub struct HeaderWriter<'h, 'b>(typed::MessageWriter<'h, 'b>);");
-    member::print_put(out, "impl<'b>", "HeaderWriter<'_, 'b>");
+    member::print_put(out, "'b", "HeaderWriter<'_, 'b>");
     line!(out, "impl<'b> HeaderWriter<'_, 'b> {{");
     member::print_setters(out, plan, &layout, "");
     line!(out, "}}");
@@ -152,12 +152,10 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
         out,
         "    #[inline] pub fn read(message: codec::Message<'m>) -> ::core::result::Result<Self, typed::WrongMessage> {{ typed::Fields::read(message, Self::MSG_TYPE, {version}, {known}).map(Self) }}"
     );
-    let mut writer = String::new();
-    let borrowing = member::print_required(&mut writer, plan, layout, &shown, "super::");
-    let (argument, pass) = match borrowing {
+    let required = Required::of(plan, layout);
+    let (argument, pass) = match &required {
         None => (String::new(), ""),
-        Some(true) => (format!("required: {module}::Required<'_>, "), "required, "),
-        Some(false) => (format!("required: {module}::Required, "), "required, "),
+        Some(required) => (format!("required: {module}::{}, ", required.argument()), "required, "),
     };
     line!(out, "    /// Writes a message into `to` and sends it. `write` is called with the writer of the");
     line!(out, "    /// optional fields.\n    ///\n    /// # Errors");
@@ -201,7 +199,9 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     line!(out, "/// Writes {shown} ({msg_type}).\npub mod {module} {{");
     line!(out, "#[allow(unused_imports)] use super::{{codec, components, typed}};");
     line!(out, "#[allow(unused_imports)] use super::typed::Put as _;");
-    out.push_str(&writer);
+    if let Some(required) = &required {
+        required.print(out, plan, &shown, "super::");
+    }
     let inside = layout.all.iter().any(|placed| plan.shadowed_somewhere(placed.tag));
     let but = match inside && layout.groups().next().is_some() {
         true => "; those that a group may have as well, before all groups",
@@ -209,21 +209,19 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     };
     line!(out, "/// Writes the optional fields, in any order{but}.");
     line!(out, "#[derive(Debug)]\npub struct Writer<'w, 'b>(typed::MessageWriter<'w, 'b>);");
-    member::print_put(out, "impl<'b>", "Writer<'_, 'b>");
+    member::print_put(out, "'b", "Writer<'_, 'b>");
     line!(out, "impl<'w, 'b> Writer<'w, 'b> {{");
-    let argument = match borrowing {
-        None => "",
-        Some(true) => "required: Required<'_>, ",
-        Some(false) => "required: Required, ",
+    let (argument, mutable) = match &required {
+        None => (String::new(), ""),
+        Some(required) => (format!("required: {}, ", required.argument()), "mut "),
     };
-    let mutable = if borrowing.is_some() { "mut " } else { "" };
     line!(
         out,
         "    #[inline] pub(super) fn begin({argument}{mutable}writer: typed::MessageWriter<'w, 'b>) -> Self {{"
     );
-    if borrowing.is_some() {
+    if let Some(required) = &required {
         line!(out, "        let body = writer.body();");
-        for placed in layout.required_fields().filter(|placed| !plan.is_length(placed.tag)) {
+        for placed in &required.fields {
             let key = format!("super::tags::{}", plan.key_name(placed.tag));
             let value = format!("required.{}", plan.method(placed.tag));
             let put = member::put(plan.kind(placed.tag), "body", &key, &value);

@@ -291,6 +291,35 @@ fn a_required_field_of_a_required_component_is_in_the_struct_and_of_an_optional_
 }
 
 #[test]
+fn required_fields_take_what_setters_take() {
+    let fields = "<field number='5001' name='Paid' type='PRICE'/><field number='5002' name='Writer' type='STRING'/>\
+         <field number='5003' name='At' type='UTCTIMESTAMP'/><field number='5004' name='Paid-' type='STRING'/>\
+         <field number='5005' name='Count' type='INT'/><field number='5000' name='NoShades' type='NUMINGROUP'/>";
+    let members = ["Paid", "Writer", "At", "Paid-", "Count"]
+        .map(|name| format!("<field name='{name}' required='Y'/>"))
+        .concat();
+    let parameters = "Writer_: ::core::convert::AsRef<[u8]>, Paid_: ::core::convert::AsRef<[u8]>, \
+         Paid: ::core::convert::Into<codec::Decimal> = codec::Decimal, \
+         At: ::core::convert::Into<codec::UtcTimestamp> = codec::UtcTimestamp";
+    let message = source(&dialect(&members, "", fields));
+    let group = source(&dialect(&format!("<group name='NoShades'>{members}</group>"), "", fields));
+    for source in [&message, &group] {
+        assert!(source.contains(&format!("pub struct Required<{parameters}> {{")), "{source}");
+        for field in ["paid: Paid", "writer: Writer_", "at_: At", "paid_5004: Paid_", "count: i64"] {
+            assert!(source.contains(&format!("    pub {field},\n")), "{field}");
+        }
+    }
+    let taken = "required: paint::Required<impl ::core::convert::AsRef<[u8]>, impl ::core::convert::AsRef<[u8]>, \
+         impl ::core::convert::Into<codec::Decimal>, impl ::core::convert::Into<codec::UtcTimestamp>>";
+    assert!(message.contains(taken), "{message}");
+    assert!(
+        group.contains(
+            "(&mut self, required: Required<Writer_, Paid_, Paid, At>) -> Writer<'_, 'b, Required<"
+        )
+    );
+}
+
+#[test]
 fn a_tag_inside_and_outside_a_group_is_looked_up_outside() {
     let source = source(&dialect(
         "<group name='NoColours'><field name='Red'/><field name='Text'/></group><field name='Text'/>",
@@ -427,7 +456,8 @@ fn a_group_may_begin_with_a_length_field_whose_data_every_entry_then_has() {
          <field number='20001' name='ShadeLength' type='LENGTH'/><field number='20002' name='Shade' type='DATA'/>",
     ));
     assert!(
-        source.contains("pub shade: &'v [u8],") && source.contains("const FIELDS: &'static [u16] = &[1];")
+        source.contains("pub struct Required<Shade: ::core::convert::AsRef<[u8]>> {")
+            && source.contains("const FIELDS: &'static [u16] = &[1];")
     );
     assert!(source.contains("fn shade(&self) -> ::core::result::Result<&'m [u8], typed::FieldError>"));
     assert!(!source.contains("fn shade(&mut self"), "it is written by `entry`");

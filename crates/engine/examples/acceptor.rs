@@ -10,7 +10,7 @@
 //! With the name of a configuration file, its sessions are those of the file.
 
 use fixbolt::Engine;
-use fixbolt::codec::{Decimal, Message};
+use fixbolt::codec::Message;
 use fixbolt::messages::fix44::fields::{CxlRejResponseTo, ExecType, OrdStatus};
 use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::{self, execution_report, order_cancel_reject};
@@ -34,7 +34,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
         let symbol = order.need(|order| order.symbol())?;
         let cum_qty = order.need(|order| order.order_qty())?;
         let avg_px = order.need(|order| order.price())?;
-        let (exec_type, ord_status, leaves_qty) = (ExecType::TRADE, OrdStatus::FILLED, Decimal::from(0));
+        let (exec_type, ord_status, leaves_qty) = (ExecType::TRADE, OrdStatus::FILLED, 0);
         let (order_id, exec_id) = (id, id);
         ExecutionReport::send(
             turn.session(),

@@ -7,7 +7,7 @@
 //!     NewOrderSingle Symbol=IBM Side=BUY OrdType=LIMIT OrderQty=57 Price=298.075
 //! ```
 
-use fixbolt::codec::{Decimal, Message};
+use fixbolt::codec::Message;
 use fixbolt::messages::fix42::prelude::*;
 use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::{dispatch, fix42, fix44};
@@ -35,7 +35,7 @@ impl fix42::Handler<Turn<'_>> for Venue {
             ord_status: OrdStatus::FILLED,
             symbol: order.symbol()?,
             side: order.side()?,
-            leaves_qty: Decimal::from(0),
+            leaves_qty: 0,
             cum_qty: order.need(|order| order.order_qty())?,
             avg_px: order.need(|order| order.price())?,
         };
@@ -63,7 +63,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
             exec_type: ExecType::TRADE,
             ord_status: OrdStatus::FILLED,
             side: order.side()?,
-            leaves_qty: Decimal::from(0),
+            leaves_qty: 0,
             cum_qty: order.need(|order| order.order_qty())?,
             avg_px: order.need(|order| order.price())?,
         };

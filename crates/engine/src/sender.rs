@@ -55,7 +55,7 @@ use crate::worker_signal::WorkerSignal;
 /// let mut sender = engine.session(&id).ok_or("no such session")?.sender();
 /// let transact_time: UtcTimestamp = "20261121-10:00:00".parse()?;
 /// let ord_type = OrdType::MARKET;
-/// let required = || Required { cl_ord_id: b"ord1", side: Side::BUY, transact_time, ord_type };
+/// let required = || Required { cl_ord_id: "ord1", side: Side::BUY, transact_time, ord_type };
 /// // At once, or not at all.
 /// let sent = NewOrderSingle::send(&mut sender, required(), |_| {});
 /// assert_eq!(sent, Err(PostError::NotLoggedOn));

@@ -138,7 +138,7 @@ impl Application for Venue {
             exec_type: ExecType::TRADE,
             ord_status: OrdStatus::FILLED,
             side,
-            leaves_qty: Decimal::from(0),
+            leaves_qty: 0,
             cum_qty: qty,
             avg_px: price,
         };

@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use fixbolt_messages::codec::{
-    Body, Decimal, Envelope, Frame, Framer, Index, Memory, Message, SeqNum, Span, Stamp,
+    Body, Decimal, Envelope, Frame, Framer, Index, Memory, Message, SeqNum, Span, Stamp, UtcTimestamp,
 };
 use fixbolt_messages::fix44::prelude::*;
 use fixbolt_messages::fix50sp2::prelude::*;
@@ -96,15 +96,16 @@ fn received<T>(
 fn main() -> Outcome<()> {
     let (mut first, mut second, mut third) = ([0; 512], [0; 512], [0; 512]);
     let price: Decimal = "298.075".parse()?;
+    let transact_time: UtcTimestamp = "20261122-10:00:00".parse()?;
     let required = fix44::new_order_single::Required {
-        cl_ord_id: b"ord1",
+        cl_ord_id: "ord1",
         side: fix44::fields::Side::SELL_SHORT,
-        transact_time: "20261122-10:00:00".parse()?,
+        transact_time,
         ord_type: fix44::fields::OrdType::LIMIT,
     };
     let order = fix44::NewOrderSingle::send(Memory(&mut first), required, |order| {
         order.symbol("IBM").order_qty(57).price(price);
-        let party = fix44::groups::parties::Required { party_id: b"BROKER" };
+        let party = fix44::groups::parties::Required { party_id: "BROKER" };
         order.party_ids().entry(party).party_role(fix44::fields::PartyRole::EXECUTING_FIRM);
     })?;
     let later = received(fix44::BEGIN_STRING, &order, |message| {

@@ -43,7 +43,7 @@
 //! let to = fix44::with_header(Memory(&mut memory), |header| {
 //!     header.message_encoding(MessageEncoding::UTF8);
 //! });
-//! let required = news::Required { headline: b"Size" };
+//! let required = news::Required { headline: "Size" };
 //! // Without a group: News requires one with its lines (33).
 //! let refused = News::send(to, required, |news| {
 //!     news.encoded_headline(&text);

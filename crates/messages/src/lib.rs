@@ -21,13 +21,14 @@
 //!   struct: forgetting one does not compile, and two cannot be swapped unnoticed. The closure sets
 //!   the optional fields, in any order; it returns nothing, or a `Result` whose error becomes that
 //!   of the call. Text is anything with bytes (`impl AsRef<[u8]>`), an amount anything that is a
-//!   [`Decimal`](codec::Decimal) without loss. A message that would not be valid is refused (a
-//!   repeated field, SOH in a value, a group out of order, a missing required group), and then no
-//!   sequence number is used.
+//!   [`Decimal`](codec::Decimal) without loss, in the struct and in the setters. A message that
+//!   would not be valid is refused (a repeated field, SOH in a value, a group out of order, a
+//!   missing required group), and then no sequence number is used.
 //! - **Groups.** `order.party_ids()` begins a group, `entry` its next entry, whose members are set
 //!   in the order of the group. The entries may come from any loop, with `?` in it; the count is
 //!   written when the group ends, which it does when the message goes on. Without entries nothing
-//!   is written.
+//!   is written. A function that is given an entry takes a
+//!   `parties::Writer<'_, '_, impl Required>`, of [`typed::Required`].
 //! - **Header.** `with_header(to, |header| ..)` is a sink that writes fields of the standard header
 //!   first.
 //! - **Components.** Their fields are methods of traits that all messages with the component share:
@@ -51,7 +52,7 @@
 //! let now: UtcTimestamp = "20261121-10:00:00".parse()?;
 //! let price: Decimal = "298.075".parse()?;
 //! let required = new_order_single::Required {
-//!     cl_ord_id: b"ord1",
+//!     cl_ord_id: "ord1",
 //!     side: Side::BUY,
 //!     transact_time: now,
 //!     ord_type: OrdType::LIMIT,
@@ -60,8 +61,8 @@
 //!     order.symbol("IBM").order_qty(57).price(price);
 //!     let mut parties = order.party_ids();
 //!     for (id, role) in [
-//!         (b"BROKER", PartyRole::EXECUTING_FIRM),
-//!         (b"TRADER", PartyRole::ORDER_ORIGINATION_TRADER),
+//!         ("BROKER", PartyRole::EXECUTING_FIRM),
+//!         ("TRADER", PartyRole::ORDER_ORIGINATION_TRADER),
 //!     ] {
 //!         parties
 //!             .entry(parties::Required { party_id: id })

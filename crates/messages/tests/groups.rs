@@ -123,10 +123,12 @@ fn required_members_of_an_entry_are_written_in_their_places() {
 }
 
 /// Writes a QuoteStatusRequest whose only leg is written by `write`.
-fn leg_error(write: impl FnOnce(&mut instrmt_leg_grp::Writer<'_, '_, '_>)) -> Option<(u32, EncodeErrorKind)> {
+fn leg_error(
+    write: impl FnOnce(&mut instrmt_leg_grp::Writer<'_, '_, instrmt_leg_grp::Required<&str>>),
+) -> Option<(u32, EncodeErrorKind)> {
     let mut memory = [0; 512];
     let sent = QuoteStatusRequest::send(Memory(&mut memory), |request| {
-        write(&mut request.legs().entry(instrmt_leg_grp::Required { leg_symbol: b"A" }));
+        write(&mut request.legs().entry(instrmt_leg_grp::Required { leg_symbol: "A" }));
     });
     sent.err().map(kind_of)
 }

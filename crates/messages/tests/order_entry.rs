@@ -11,10 +11,10 @@ use fixbolt_messages::fix44::fields::{
     ExecInst, ExecType, OrdStatus, OrdType, PartyIDSource, PartyRole, SecurityIDSource, SecurityType, Side,
     TimeInForce,
 };
-use fixbolt_messages::fix44::groups::{parties, pre_alloc_grp, ptys_sub_grp};
+use fixbolt_messages::fix44::groups::{contra_grp, parties, pre_alloc_grp, ptys_sub_grp};
 use fixbolt_messages::fix44::prelude::*;
 use fixbolt_messages::fix44::{ExecutionReport, NewOrderSingle, execution_report, new_order_single, tags};
-use fixbolt_messages::typed::{FieldError, FieldErrorKind, WrongMessage};
+use fixbolt_messages::typed::{FieldError, FieldErrorKind, Required, WrongMessage};
 
 use support::{shown, text, written};
 
@@ -26,9 +26,9 @@ fn time(text: &str) -> UtcTimestamp {
     text.parse().unwrap()
 }
 
-fn required() -> new_order_single::Required<'static> {
+fn required() -> new_order_single::Required<&'static str> {
     new_order_single::Required {
-        cl_ord_id: b"ord1",
+        cl_ord_id: "ord1",
         side: Side::BUY,
         transact_time: time("20261121-10:00:00.123"),
         ord_type: OrdType::LIMIT,
@@ -98,15 +98,56 @@ fn an_order_is_read_as_it_was_written() {
 }
 
 #[test]
+fn required_fields_are_of_any_type_that_setters_take() {
+    let mut memory = [0; 1024];
+    let required = execution_report::Required {
+        order_id: format!("{}", 37),
+        exec_id: [b'1', b'7'],
+        exec_type: ExecType::TRADE,
+        ord_status: OrdStatus::PARTIALLY_FILLED,
+        side: Side::BUY,
+        leaves_qty: 40_u32,
+        cum_qty: 60_i64,
+        avg_px: decimal("1.25"),
+    };
+    let sent = ExecutionReport::send(Memory(&mut memory), required, |report| {
+        // An entry keeps what it is given until its place is reached.
+        report.contra_brokers().entry(contra_grp::Required { contra_broker: String::from("B") });
+        let mut parties = report.party_ids();
+        for id in ["A".as_bytes(), b"B"] {
+            write_party(parties.entry(parties::Required { party_id: id.to_vec() }));
+        }
+        write_party(parties.entry(parties::Required { party_id: b"C" }));
+    });
+    let parties = "453=3|448=A|452=1|448=B|452=1|448=C|452=1|";
+    let expected = format!("37=37|17=17|150=F|39=1|54=1|151=40|14=60|6=1.25|382=1|375=B|{parties}");
+    assert_eq!(shown(&sent.unwrap()), expected);
+
+    let required = new_order_single::Required {
+        cl_ord_id: b"ord1",
+        side: Side::BUY,
+        transact_time: std::time::UNIX_EPOCH,
+        ord_type: OrdType::MARKET,
+    };
+    let sent = NewOrderSingle::send(Memory(&mut memory), required, |_| {}).unwrap();
+    assert!(shown(&sent).starts_with("11=ord1|54=1|60=19700101-00:00:00"), "{}", shown(&sent));
+}
+
+/// Writes an entry, whatever its required fields are of.
+fn write_party(mut party: parties::Writer<'_, '_, impl Required>) {
+    party.party_role(PartyRole::EXECUTING_FIRM);
+}
+
+#[test]
 fn a_report_has_its_required_fields_in_the_dictionarys_order() {
     let mut memory = [0; 1024];
     let required = execution_report::Required {
-        order_id: b"37",
-        exec_id: b"17",
+        order_id: "37",
+        exec_id: "17",
         exec_type: ExecType::TRADE,
         ord_status: OrdStatus::PARTIALLY_FILLED,
         side: Side::from_value(b'~'),
-        leaves_qty: decimal("40"),
+        leaves_qty: 40,
         cum_qty: decimal("60"),
         avg_px: decimal("1.25"),
     };

@@ -3,7 +3,7 @@
 
 mod support;
 
-use fixbolt_messages::codec::{Key, Memory, Message, Tag, Version};
+use fixbolt_messages::codec::{Key, Memory, Message, Tag, UtcTimestamp, Version};
 use fixbolt_messages::{dispatch, fix42, fix44, fix50sp2, fixt11};
 
 use support::{received_in, text, text_in};
@@ -60,12 +60,13 @@ fn an_item_that_is_identical_in_two_versions_is_one_type() {
 #[test]
 fn a_message_has_the_names_of_other_versions_too() {
     let mut memory = [0; 256];
+    let transact_time: UtcTimestamp = "20261121-10:00:00".parse().unwrap();
     let required = |ord_type| fix42::order_single::Required {
         cl_ord_id: b"ord1",
         handl_inst: fix42::fields::HandlInst::MANUAL_ORDER,
         symbol: b"IBM",
         side: fix42::fields::Side::BUY,
-        transact_time: "20261121-10:00:00".parse().unwrap(),
+        transact_time,
         ord_type,
     };
     let required = required(fix42::fields::OrdType::MARKET);

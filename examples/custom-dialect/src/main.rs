@@ -74,14 +74,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("trader: {}", news.recv()?);
 
     let mut sender = trader.session(&id).ok_or("no such session")?.sender();
-    let required = auction_request::Required { auction_id: b"A1", auction_type: AuctionType::PERIODIC };
+    let required = auction_request::Required { auction_id: "A1", auction_type: AuctionType::PERIODIC };
     AuctionRequest::send(&mut sender, required, |request| {
         request.symbol("IBM");
         let mut parties = request.party_ids();
-        parties.entry(Party { party_id: b"BROKER" }).party_role(PartyRole::EXECUTING_FIRM).desk("Z7");
+        parties.entry(Party { party_id: "BROKER" }).party_role(PartyRole::EXECUTING_FIRM).desk("Z7");
         let mut parcels = request.parcels();
-        for (parcel_id, quantity) in [(b"P1", 400), (b"P2", 250)] {
-            parcels.entry(Parcel { parcel_id, parcel_qty: quantity.into() });
+        for (parcel_id, quantity) in [("P1", 400), ("P2", 250)] {
+            parcels.entry(Parcel { parcel_id, parcel_qty: quantity });
         }
     })?;
     println!("trader: {}", news.recv()?);

@@ -26,12 +26,12 @@ fn the_program_sends_the_custom_message_and_reads_it_typed() {
 fn the_dialects_requirements_are_the_types_own() {
     assert_eq!(AuctionType::from_value(b'2'), AuctionType::CLOSING);
     assert_eq!(OrdType::from_value(b'a'), OrdType::AUCTION_ONLY);
-    let required = || auction_request::Required { auction_id: b"A", auction_type: AuctionType::OPENING };
+    let required = || auction_request::Required { auction_id: "A", auction_type: AuctionType::OPENING };
     let mut memory = [0; 256];
     let error = AuctionRequest::send(Memory(&mut memory), required(), |_| {}).unwrap_err();
     assert_eq!((error.tag.number(), error.kind), (5003, EncodeErrorKind::Missing));
     let request = AuctionRequest::send(Memory(&mut memory), required(), |request| {
-        let required = parcels_grp::Required { parcel_id: b"P", parcel_qty: 1.into() };
+        let required = parcels_grp::Required { parcel_id: "P", parcel_qty: 1 };
         request.parcels().entry(required);
     });
     assert_eq!(request.unwrap().bytes, b"5002=A\x015001=1\x015003=1\x015004=P\x015005=1\x01");

@@ -45,7 +45,6 @@ pub fn order<'b, D: BodySink<'b>>(
     desk: &str,
     transact_time: UtcTimestamp,
 ) -> Result<D::Receipt, D::Error> {
-    let cl_ord_id = cl_ord_id.as_bytes();
     let required = Required { cl_ord_id, side: Side::BUY, transact_time, ord_type: OrdType::LIMIT };
     NewOrderSingle::send(to, required, |order| {
         order.symbol("IBM").order_qty(57).price(Decimal::from_parts(298_075, 3));

@@ -23,7 +23,7 @@ pub fn fill(message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failu
         exec_type: ExecType::TRADE,
         ord_status: OrdStatus::FILLED,
         side,
-        leaves_qty: Decimal::from(0),
+        leaves_qty: 0,
         cum_qty,
         avg_px,
     };

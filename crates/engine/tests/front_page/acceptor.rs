@@ -12,7 +12,7 @@ impl Application for Venue {
         let symbol = order.need(|order| order.symbol())?;
         let cum_qty = order.need(|order| order.order_qty())?;
         let avg_px = order.need(|order| order.price())?;
-        let (exec_type, ord_status, leaves_qty) = (ExecType::TRADE, OrdStatus::FILLED, Decimal::from(0));
+        let (exec_type, ord_status, leaves_qty) = (ExecType::TRADE, OrdStatus::FILLED, 0);
         let required =
             Required { order_id: id, exec_id: id, exec_type, ord_status, side, leaves_qty, cum_qty, avg_px };
         ExecutionReport::send(turn.session(), required, |report| {

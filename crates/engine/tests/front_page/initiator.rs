@@ -11,7 +11,7 @@ impl Application for Trader {
         if matches!(event, Event::LoggedOn) {
             let transact_time = UtcTimestamp::now();
             let required =
-                Required { cl_ord_id: b"ord1", side: Side::BUY, transact_time, ord_type: OrdType::LIMIT };
+                Required { cl_ord_id: "ord1", side: Side::BUY, transact_time, ord_type: OrdType::LIMIT };
             let price: Decimal = "298.075".parse()?;
             NewOrderSingle::send(turn.session(), required, |order| {
                 order.symbol("IBM").order_qty(57).price(price);

@@ -39,7 +39,7 @@ pub(crate) fn parties_of(version: Version, message: Message<'_>) -> String {
 impl NewOrder<'_> {
     /// Sends it from this thread.
     pub(crate) fn send(&self, to: &mut Sender, version: Version) -> Result<(), PostError> {
-        let cl_ord_id = self.cl_ord_id.as_bytes();
+        let cl_ord_id = self.cl_ord_id;
         let transact_time = UtcTimestamp::now();
         let quantity = Decimal::from(self.quantity as i64);
         match version {
@@ -139,7 +139,6 @@ pub(crate) fn report_filled(
     let exec_id = [b"E-", cl_ord_id].concat();
     let decimal = |tag| order.get(Tag::new(tag)).and_then(|value| Decimal::parse(value).ok());
     let (quantity, price) = (decimal(38).unwrap_or(Decimal::from(0)), decimal(44).unwrap_or(PRICE));
-    let none = Decimal::from(0);
     let text = order.get(Tag::new(58));
     match version {
         Version::Fix42 => {
@@ -154,7 +153,7 @@ pub(crate) fn report_filled(
                     ord_status: OrdStatus::FILLED,
                     symbol,
                     side: Side::BUY,
-                    leaves_qty: none,
+                    leaves_qty: 0,
                     cum_qty: quantity,
                     avg_px: price,
                 },
@@ -175,7 +174,7 @@ pub(crate) fn report_filled(
                 exec_type: ExecType::TRADE,
                 ord_status: OrdStatus::FILLED,
                 side: Side::BUY,
-                leaves_qty: none,
+                leaves_qty: 0,
                 cum_qty: quantity,
                 avg_px: price,
             };
