@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use fixbolt_session::SessionId;
 
+use crate::workers_error::WorkersError;
+
 /// The sessions in the order in which they were named, and which of them belong together.
 #[derive(Debug, Default)]
 pub(crate) struct Distribution {
@@ -28,10 +30,10 @@ impl Distribution {
     ///
     /// # Errors
     /// A session that does not exist.
-    pub(crate) fn join<'s>(&mut self, sessions: &'s [SessionId]) -> Result<(), &'s SessionId> {
+    pub(crate) fn join(&mut self, sessions: &[SessionId]) -> Result<(), WorkersError> {
         let mut first = None;
         for session in sessions {
-            let place = *self.places.get(session).ok_or(session)?;
+            let place = self.place(session, "together")?;
             let root = self.root(place);
             let first = *first.get_or_insert(root);
             let first = self.root(first);
@@ -45,13 +47,18 @@ impl Distribution {
     /// after every [`Distribution::join`].
     ///
     /// # Errors
-    /// What is wrong: the session does not exist, or has a dedicated worker.
-    pub(crate) fn dedicate(&mut self, session: &SessionId, n: usize) -> Result<(), &'static str> {
-        let place = *self.places.get(session).ok_or("there is no such session")?;
+    /// The session does not exist, or has a dedicated worker.
+    pub(crate) fn dedicate(&mut self, session: &SessionId, n: usize) -> Result<(), WorkersError> {
+        let place = self.place(session, "dedicated")?;
         match self.dedicated.insert(self.root(place), n) {
             None => Ok(()),
-            Some(_) => Err("it has one already, or belongs together with a session that has"),
+            Some(_) => Err(WorkersError::TwoDedicated { session: Box::new(session.clone()) }),
         }
+    }
+
+    fn place(&self, session: &SessionId, named_by: &'static str) -> Result<usize, WorkersError> {
+        let missing = || WorkersError::NoSuchSession { session: Box::new(session.clone()), named_by };
+        self.places.get(session).copied().ok_or_else(missing)
     }
 
     fn root(&self, mut place: usize) -> usize {
@@ -114,7 +121,8 @@ mod tests {
         sessions.join(&[id("A"), id("C"), id("E")]).unwrap();
         assert_eq!(of(&sessions.workers(2)), [0, 0, 0, 1, 0]);
         assert_eq!(of(&sessions.workers(1)), [0; 5]);
-        assert_eq!(sessions.join(&[id("A"), id("F")]), Err(&id("F")));
+        let error = WorkersError::NoSuchSession { session: Box::new(id("F")), named_by: "together" };
+        assert_eq!(sessions.join(&[id("A"), id("F")]), Err(error));
     }
 
     #[test]
@@ -127,7 +135,9 @@ mod tests {
         sessions.dedicate(&id("D"), 0).unwrap();
         let workers = sessions.workers(1);
         assert_eq!(["A", "B", "C", "D"].map(|name| workers[&id(name)]), [0, 1, 0, 1]);
-        assert!(sessions.dedicate(&id("B"), 1).is_err());
-        assert_eq!(sessions.dedicate(&id("X"), 1), Err("there is no such session"));
+        let error = WorkersError::TwoDedicated { session: Box::new(id("B")) };
+        assert_eq!(sessions.dedicate(&id("B"), 1), Err(error));
+        let error = WorkersError::NoSuchSession { session: Box::new(id("X")), named_by: "dedicated" };
+        assert_eq!(sessions.dedicate(&id("X"), 1), Err(error));
     }
 }

@@ -177,9 +177,10 @@ impl<A: Application> DrivenEngine<A> {
     /// engine listens on the address if it does not yet.
     ///
     /// # Errors
-    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Listen`] if
-    /// the engine cannot listen on the address, [`EngineError::Store`] if the journal cannot be
-    /// used, [`EngineError::System`], [`EngineError::Stopped`], [`EngineError::Panicked`].
+    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Open`] if it
+    /// is open already or one too many, [`EngineError::Listen`] if the engine cannot listen on the
+    /// address, [`EngineError::Store`] if the journal cannot be used, [`EngineError::System`],
+    /// [`EngineError::Stopped`], [`EngineError::Panicked`].
     pub fn accept(
         &mut self,
         address: SocketAddr,
@@ -201,8 +202,9 @@ impl<A: Application> DrivenEngine<A> {
     /// Adds a session that connects, and opens its journal.
     ///
     /// # Errors
-    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Store`] if the
-    /// journal cannot be used, [`EngineError::Stopped`], [`EngineError::Panicked`].
+    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Open`] if it
+    /// is open already or one too many, [`EngineError::Store`] if the journal cannot be used,
+    /// [`EngineError::Stopped`], [`EngineError::Panicked`].
     pub fn connect(&mut self, session: Initiation) -> Result<SessionHandle, EngineError> {
         let id = session.settings.id.clone();
         self.drive(|worker, app| worker.connect_for(session, app))?;

@@ -17,7 +17,7 @@ use crate::command::Command;
 use crate::distribution::least;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
-use crate::preparation::wrong;
+use crate::preparation::wrong_tls;
 use crate::running_threads::RunningThreads;
 use crate::semaphore::{Permit, Semaphore};
 use crate::session_handle::SessionHandle;
@@ -135,10 +135,11 @@ impl<A> Engine<A> {
     /// has the fewest, dedicated ones left out.
     ///
     /// # Errors
-    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Listen`] if
-    /// the engine cannot listen on the address, [`EngineError::Store`] if the journal cannot be
-    /// used, [`EngineError::Withdrawn`] and [`EngineError::TimedOut`] after `limit`,
-    /// [`EngineError::Stopped`], and [`EngineError::OwnThread`] in a callback.
+    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Open`] if it
+    /// is open already or one too many, [`EngineError::Listen`] if the engine cannot listen on the
+    /// address, [`EngineError::Store`] if the journal cannot be used, [`EngineError::Withdrawn`]
+    /// and [`EngineError::TimedOut`] after `limit`, [`EngineError::Stopped`], and
+    /// [`EngineError::OwnThread`] in a callback.
     pub fn accept(
         &self,
         address: SocketAddr,
@@ -157,7 +158,7 @@ impl<A> Engine<A> {
             .as_ref()
             .map(|tls| self.registry.tls().of_port(tls))
             .transpose()
-            .map_err(|faults| wrong(&id, faults.to_string()))?;
+            .map_err(|faults| wrong_tls(&id, &faults))?;
         let adding = self.begin_adding(begun, limit)?;
         let binding = self.registry.ports().bind(address)?;
         let limit = limit.saturating_sub(begun.elapsed());
@@ -170,9 +171,10 @@ impl<A> Engine<A> {
     /// ones left out.
     ///
     /// # Errors
-    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Store`] if the
-    /// journal cannot be used, [`EngineError::Withdrawn`] and [`EngineError::TimedOut`] after
-    /// `limit`, [`EngineError::Stopped`], and [`EngineError::OwnThread`] in a callback.
+    /// [`EngineError::Settings`] if the session's settings are wrong, [`EngineError::Open`] if it
+    /// is open already or one too many, [`EngineError::Store`] if the journal cannot be used,
+    /// [`EngineError::Withdrawn`] and [`EngineError::TimedOut`] after `limit`,
+    /// [`EngineError::Stopped`], and [`EngineError::OwnThread`] in a callback.
     pub fn connect(&self, session: Initiation, limit: Duration) -> Result<SessionHandle, EngineError> {
         let begun = Instant::now();
         if on_worker_thread() {
@@ -184,7 +186,7 @@ impl<A> Engine<A> {
             .as_ref()
             .map(|tls| self.registry.tls().of_initiator(tls, id.target_comp_id()))
             .transpose()
-            .map_err(|faults| wrong(&id, faults.to_string()))?;
+            .map_err(|faults| wrong_tls(&id, &faults))?;
         let initiation = Box::new(session);
         let adding = self.begin_adding(begun, limit)?;
         let limit = limit.saturating_sub(begun.elapsed());

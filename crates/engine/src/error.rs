@@ -13,7 +13,9 @@ use fixbolt_session::{OpenError, SessionId};
 
 use crate::config::{ConfigError, ConfigErrors};
 use crate::port_holder;
+use crate::settings_error::SettingsError;
 use crate::unanswered::Unanswered;
+use crate::workers_error::WorkersError;
 
 /// Why an engine did not start, or did not end well.
 ///
@@ -39,7 +41,15 @@ pub enum EngineError {
         /// The session.
         session: Box<SessionId>,
         /// What is wrong.
-        reason: String,
+        error: SettingsError,
+    },
+    /// A session cannot be opened, whatever its settings are: it is open already, for example, or
+    /// there are as many sessions as there may be.
+    Open {
+        /// The session.
+        session: Box<SessionId>,
+        /// The reason.
+        error: OpenError,
     },
     /// A session's journal cannot be used.
     Store {
@@ -82,10 +92,7 @@ pub enum EngineError {
     /// or for another worker that waits for it.
     OwnThread,
     /// The sessions cannot be distributed over the workers as requested.
-    Workers {
-        /// What is wrong.
-        reason: String,
-    },
+    Workers(WorkersError),
     /// A journal could not be closed cleanly at the end.
     Closing(StoreError),
     /// The worker thread panicked outside the application's callbacks for messages.
@@ -184,7 +191,11 @@ impl EngineError {
         let session = Box::new(session);
         match error {
             OpenError::Store(error) => Self::Store { session, error },
-            other => Self::Settings { session, reason: other.to_string() },
+            OpenError::Setting(wrong) => {
+                let version = session.version();
+                Self::Settings { session, error: SettingsError::Setting { wrong, version } }
+            }
+            error => Self::Open { session, error },
         }
     }
 }
@@ -217,7 +228,8 @@ impl fmt::Display for EngineError {
             Self::Config(error) => error.fmt(f),
             Self::NoSessions => f.write_str("there is no session to accept or to connect"),
             Self::Listen { address, error } => write!(f, "cannot listen on {address}: {error}"),
-            Self::Settings { session, reason } => write!(f, "session {session}: {reason}"),
+            Self::Settings { session, error } => write!(f, "session {session}: {error}"),
+            Self::Open { session, error } => write!(f, "session {session}: {error}"),
             Self::Store { session, error } => {
                 write!(f, "session {session}: its journal cannot be used")?;
                 source(f, error)
@@ -236,7 +248,7 @@ impl fmt::Display for EngineError {
                 f.write_str("the session is not open within the time limit; it is still being opened")
             }
             Self::OwnThread => f.write_str("called in a callback, which must not wait: use another thread"),
-            Self::Workers { reason } => write!(f, "workers: {reason}"),
+            Self::Workers(error) => write!(f, "workers: {error}"),
             Self::Closing(error) => {
                 f.write_str("a journal could not be closed cleanly")?;
                 source(f, error)

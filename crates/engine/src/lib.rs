@@ -95,6 +95,7 @@ mod sender;
 mod session_check;
 mod session_handle;
 mod session_registry;
+mod settings_error;
 mod shutdown_signals;
 mod socket_options;
 mod stopper;
@@ -107,6 +108,7 @@ mod unanswered;
 mod waiting;
 mod worker;
 mod worker_signal;
+mod workers_error;
 mod zones;
 
 pub use acceptance::Acceptance;
@@ -125,10 +127,12 @@ pub use operation::{Change, OperationError};
 pub use proxy_header::ProxyHeader;
 pub use sender::{PatientSender, PostError, Sender, SenderDraft};
 pub use session_handle::SessionHandle;
+pub use settings_error::SettingsError;
 pub use socket_options::SocketOptions;
 pub use stopper::Stopper;
 pub use tier::choose_tier;
 pub use waiting::{Waiting, WorkerOptions};
+pub use workers_error::WorkersError;
 
 pub use fixbolt_codec as codec;
 pub use fixbolt_messages as messages;

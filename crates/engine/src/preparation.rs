@@ -1,12 +1,15 @@
 //! Prepares a session before it is opened, wherever it comes from; a mistake in it is an
 //! [`EngineError`].
 
+use core::fmt;
+
 use fixbolt_session::{Role, SessionId, SessionSettings};
 
 use crate::acceptance::Acceptance;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
-use crate::session_check::{ambiguous, check_hosts, prepare};
+use crate::session_check::{check_hosts, prepare};
+use crate::settings_error::SettingsError;
 
 /// Checks a session that is accepted, and fills in the shipped dictionary.
 ///
@@ -22,7 +25,7 @@ pub(crate) fn prepare_acceptance(acceptance: &mut Acceptance) -> Result<(), Engi
 /// [`EngineError::Settings`].
 pub(crate) fn prepare_initiation(initiation: &mut Initiation) -> Result<(), EngineError> {
     prepare_for(&mut initiation.settings, Role::Initiator)?;
-    check_hosts(initiation).map_err(|reason| wrong(&initiation.settings.id, reason))
+    check_hosts(initiation).map_err(|error| wrong(&initiation.settings.id, error))
 }
 
 /// Checks that each Logon to a port is for one of its sessions: of two that could take it, one has
@@ -35,23 +38,24 @@ pub(crate) fn check_unambiguous<'s>(
     mut others: impl Iterator<Item = &'s SessionId>,
 ) -> Result<(), EngineError> {
     match others.find(|other| session.is_ambiguous_with(other)) {
-        Some(other) => Err(wrong(session, ambiguous(other))),
+        Some(other) => Err(wrong(session, SettingsError::Ambiguous { other: Box::new(other.clone()) })),
         None => Ok(()),
     }
 }
 
 fn prepare_for(settings: &mut SessionSettings, role: Role) -> Result<(), EngineError> {
     if settings.role != role {
-        let reason = match role {
-            Role::Acceptor => "it is added with `accept`, but its role is initiator",
-            Role::Initiator => "it is added with `connect`, but its role is acceptor",
-        };
-        return Err(wrong(&settings.id, reason.to_owned()));
+        return Err(wrong(&settings.id, SettingsError::Role { found: settings.role }));
     }
-    prepare(settings).map_err(|reason| wrong(&settings.id, reason))
+    prepare(settings).map_err(|error| wrong(&settings.id, error))
 }
 
 /// Returns the error of a session that cannot be opened.
-pub(crate) fn wrong(session: &SessionId, reason: String) -> EngineError {
-    EngineError::Settings { session: Box::new(session.clone()), reason }
+pub(crate) fn wrong(session: &SessionId, error: SettingsError) -> EngineError {
+    EngineError::Settings { session: Box::new(session.clone()), error }
+}
+
+/// Returns the error of a session whose TLS or proxies cannot be used.
+pub(crate) fn wrong_tls(session: &SessionId, reason: &dyn fmt::Display) -> EngineError {
+    wrong(session, SettingsError::Tls { reason: reason.to_string() })
 }

@@ -11,9 +11,13 @@ use fixbolt_session::{
 
 use crate::initiation::Initiation;
 use crate::message_log::LOG_SUFFIX;
+use crate::settings_error::SettingsError;
 
 /// The shortest pause between attempts to connect, and the shortest time for one.
 const MIN_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The longest name that a file can have, in bytes.
+const LOG_NAME_MOST: usize = 255;
 
 /// Returns the shipped dictionaries of a session of this version; over FIXT.1.1, that of the
 /// transport and that of the default application version. Each is made once per process. `None` if
@@ -40,43 +44,27 @@ fn shipped_dictionary(version: Version, default_appl_ver_id: Option<Version>) ->
 }
 
 /// Returns why there are no sessions of this version; `None` if there are.
-pub(crate) fn unspoken(version: Version) -> Option<String> {
-    version.is_application().then(|| {
-        format!(
-            "{version} has no sessions of its own: its messages travel in sessions of FIXT.1.1 (DefaultApplVerID={version})"
-        )
-    })
-}
-
-/// Returns what is wrong with a session next to this one.
-pub(crate) fn ambiguous(other: &SessionId) -> String {
-    format!(
-        "a Logon could be for it or for {other} at the same address, as neither has more SubIDs and LocationIDs; give one of them those of both"
-    )
+pub(crate) fn unspoken(version: Version) -> Option<SettingsError> {
+    version.is_application().then_some(SettingsError::Version { found: version })
 }
 
 /// Checks that the session's file in a message log can have a name.
 ///
 /// # Errors
-/// What is wrong, and how to correct it.
-pub(crate) fn check_log_name(session: &SessionId) -> Result<(), String> {
-    let length = session.file_name().len() + LOG_SUFFIX.len();
-    if length <= 255 {
-        return Ok(());
-    }
-    Err(format!(
-        "the name of its file in the message log (FileLogPath) would have {length} bytes, 255 at most: each byte of an ID outside A-Z a-z 0-9 . _ takes three; shorten the IDs"
-    ))
+/// What is wrong.
+pub(crate) fn check_log_name(session: &SessionId) -> Result<(), SettingsError> {
+    let found = session.file_name().len() + LOG_SUFFIX.len();
+    if found <= LOG_NAME_MOST { Ok(()) } else { Err(SettingsError::LogName { most: LOG_NAME_MOST, found }) }
 }
 
 /// Checks the settings of a session and fills in the shipped dictionary.
 ///
 /// # Errors
-/// What is wrong, and how to correct it.
-pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), String> {
+/// What is wrong.
+pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), SettingsError> {
     let version = settings.id.version();
-    if let Some(reason) = unspoken(version) {
-        return Err(reason);
+    if let Some(error) = unspoken(version) {
+        return Err(error);
     }
     if settings.dictionary == SessionDictionary::Shipped
         && let Some(dictionary) = shipped_dictionary(version, settings.default_appl_ver_id)
@@ -84,50 +72,42 @@ pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), String> {
         settings.dictionary = dictionary;
     }
     // The store is not known yet.
-    wrong_settings(settings, true).find_map(|wrong| reason(wrong, version)).map_or(Ok(()), Err)
+    match wrong_settings(settings, true).find(is_found_before_opening) {
+        Some(wrong) => Err(SettingsError::Setting { wrong, version }),
+        None => Ok(()),
+    }
 }
 
-/// Returns what is wrong with a setting of a session of this version, in the words of the
-/// configuration; `None` if only opening the session says so.
-fn reason(wrong: WrongSetting, version: Version) -> Option<String> {
-    match wrong {
-        WrongSetting::NoApplicationVersion => Some(
-            "a session of FIXT.1.1 needs DefaultApplVerID, the version of its messages: FIX.5.0SP2 for example"
-                .to_owned(),
-        ),
-        WrongSetting::DictionaryNotFilledIn => Some(format!(
-            "no dictionary of {version} is shipped; name one, or do without by SessionDictionary::None"
-        )),
-        WrongSetting::OutOfRange { range: range @ SettingRange::MAX_MESSAGE_SIZE, .. } => {
-            let SettingRange { key, from, .. } = range;
-            Some(format!("{key} must be at least {from} bytes"))
-        }
-        WrongSetting::NoResetInSession => Some(format!(
-            "{version} has no ResetSeqNumFlag, with which a session that is logged on is reset (ResetSeqTime)"
-        )),
-        WrongSetting::NothingToCheckBy => Some(wrong.reason().to_owned()),
-        _ => None,
-    }
+/// Returns whether a session is refused before it is opened; opening it finds the rest.
+fn is_found_before_opening(wrong: &WrongSetting) -> bool {
+    matches!(
+        wrong,
+        WrongSetting::NoApplicationVersion
+            | WrongSetting::DictionaryNotFilledIn
+            | WrongSetting::NoResetInSession
+            | WrongSetting::NothingToCheckBy
+            | WrongSetting::OutOfRange { range: SettingRange::MAX_MESSAGE_SIZE, .. }
+    )
 }
 
 /// Checks the hosts and the times of an initiator.
 ///
 /// # Errors
-/// What is wrong, and how to correct it.
-pub(crate) fn check_hosts(initiation: &Initiation) -> Result<(), String> {
+/// What is wrong.
+pub(crate) fn check_hosts(initiation: &Initiation) -> Result<(), SettingsError> {
     if initiation.hosts.is_empty() {
-        return Err("there is no host to connect to; add one to Initiation::hosts".to_owned());
+        return Err(SettingsError::NoHost);
     }
-    for (name, time) in [
+    for (field, found) in [
         ("reconnect_interval", initiation.reconnect_interval),
         ("socket_connect_timeout", initiation.socket_connect_timeout),
     ] {
-        if time < MIN_INTERVAL {
-            return Err(format!("{name} must be at least {} ms", MIN_INTERVAL.as_millis()));
+        if found < MIN_INTERVAL {
+            return Err(SettingsError::TooShort { field, least: MIN_INTERVAL, found });
         }
     }
     match initiation.hosts.iter().find(|(host, port)| host.is_empty() || *port == 0) {
-        Some((host, port)) => Err(format!("cannot connect to {host:?} with port {port}")),
+        Some((host, port)) => Err(SettingsError::Host { host: host.clone(), port: *port }),
         None => Ok(()),
     }
 }
@@ -166,16 +146,23 @@ mod tests {
             change(&mut settings);
             prepare(&mut settings).unwrap_err()
         };
+        let wrong = prepare(&mut settings(Version::Fixt11)).unwrap_err();
         assert_eq!(
-            prepare(&mut settings(Version::Fixt11)),
-            Err("a session of FIXT.1.1 needs DefaultApplVerID, the version of its messages: FIX.5.0SP2 for example".to_owned())
+            wrong,
+            SettingsError::Setting { wrong: WrongSetting::NoApplicationVersion, version: Version::Fixt11 }
         );
-        assert!(refused(|s| s.limits.max_message_size = 8191).contains("8192"));
+        let needs = "a session of FIXT.1.1 needs DefaultApplVerID, the version of its messages: FIX.5.0SP2 for example";
+        assert_eq!(wrong.to_string(), needs);
+        let small = refused(|s| s.limits.max_message_size = 8191);
+        assert_eq!(small.to_string(), "MaxMessageSize must be at least 8192 bytes");
+        let (range, found) = (SettingRange::MAX_MESSAGE_SIZE, 8191);
+        let wrong = WrongSetting::OutOfRange { range, found };
+        assert_eq!(small, SettingsError::Setting { wrong, version: Version::Fix44 });
         let error = refused(|s| {
             s.dictionary = SessionDictionary::None;
             s.validation.outgoing = Some(fixbolt_dictionary::Policy::standard());
         });
-        assert!(error.contains("there is no dictionary"), "{error}");
+        assert!(error.to_string().contains("there is no dictionary"), "{error}");
     }
 
     #[test]
@@ -186,15 +173,19 @@ mod tests {
         };
         assert_eq!(check(57), Ok(()));
         let error = check(58).unwrap_err();
-        assert!(error.contains("(FileLogPath) would have 256 bytes, 255 at most"), "{error}");
+        assert_eq!(error, SettingsError::LogName { most: 255, found: 256 });
+        assert!(error.to_string().contains("(FileLogPath) would have 256 bytes, 255 at most"), "{error}");
     }
 
     #[test]
     fn an_initiator_without_a_host_is_refused() {
         let initiation = Initiation::new(settings(Version::Fix44), "localhost", 1);
         assert_eq!(check_hosts(&initiation), Ok(()));
-        assert!(check_hosts(&Initiation { hosts: Vec::new(), ..initiation.clone() }).is_err());
-        assert!(check_hosts(&Initiation::new(settings(Version::Fix44), "", 1)).is_err());
-        assert!(check_hosts(&Initiation::new(settings(Version::Fix44), "localhost", 0)).is_err());
+        let none = check_hosts(&Initiation { hosts: Vec::new(), ..initiation.clone() });
+        assert_eq!(none, Err(SettingsError::NoHost));
+        for (host, port) in [("", 1), ("localhost", 0)] {
+            let wrong = check_hosts(&Initiation::new(settings(Version::Fix44), host, port));
+            assert_eq!(wrong, Err(SettingsError::Host { host: host.to_owned(), port }));
+        }
     }
 }

@@ -6,6 +6,8 @@ use std::io;
 #[cfg(target_os = "linux")]
 pub(crate) use fixbolt_journal::pin_to;
 
+use crate::workers_error::WorkersError;
+
 /// How a worker waits for messages, timers and other threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
@@ -49,7 +51,7 @@ pub struct WorkerOptions {
 
 /// Checks whether the core of each worker that has one is its own, and whether threads can run on
 /// it; the error says which core is wrong, and why.
-pub(crate) fn check_cores(workers: &[WorkerOptions]) -> Result<(), String> {
+pub(crate) fn check_cores(workers: &[WorkerOptions]) -> Result<(), WorkersError> {
     let named = || workers.iter().enumerate().filter_map(|(n, worker)| Some((n, worker.core?)));
     check_named_once(named())?;
     check_usable(named().map(|(_, core)| core))
@@ -58,16 +60,16 @@ pub(crate) fn check_cores(workers: &[WorkerOptions]) -> Result<(), String> {
 /// Checks that no two workers share a core.
 pub(crate) fn check_named_once(
     mut cores: impl Iterator<Item = (usize, usize)> + Clone,
-) -> Result<(), String> {
+) -> Result<(), WorkersError> {
     let all = cores.clone();
     cores.try_for_each(|(n, core)| match all.clone().find(|(other, of)| *other < n && *of == core) {
-        Some((first, _)) => Err(format!("core {core} is named for worker {first} and for worker {n}")),
+        Some((first, _)) => Err(WorkersError::CoreTwice { core, workers: [first, n] }),
         None => Ok(()),
     })
 }
 
 /// Checks whether threads can run on each of `cores` of this machine.
-pub(crate) fn check_usable(mut cores: impl Iterator<Item = usize>) -> Result<(), String> {
+pub(crate) fn check_usable(mut cores: impl Iterator<Item = usize>) -> Result<(), WorkersError> {
     // On a thread of its own, which keeps nothing of it.
     let pinned = |core: usize| std::thread::scope(|s| s.spawn(|| pin_to(core)).join());
     cores.try_for_each(|core| match pinned(core) {
@@ -76,23 +78,13 @@ pub(crate) fn check_usable(mut cores: impl Iterator<Item = usize>) -> Result<(),
     })
 }
 
-#[cfg(target_os = "linux")]
-fn refused(core: usize, error: &io::Error) -> String {
+fn refused(core: usize, error: &io::Error) -> WorkersError {
     // What sched_setaffinity(2) says of a core that does not exist, or of another control group's.
-    if error.kind() != io::ErrorKind::InvalidInput {
-        return format!("a thread cannot be pinned to core {core}: {error}");
+    if cfg!(target_os = "linux") && error.kind() == io::ErrorKind::InvalidInput {
+        let present = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+        return WorkersError::NoSuchCore { core, present: present.trim().to_owned() };
     }
-    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let online = match online.trim() {
-        "" => String::new(),
-        cores => format!("; this machine has {cores}"),
-    };
-    format!("core {core} does not exist, or this process may not use it{online}")
-}
-
-#[cfg(not(target_os = "linux"))]
-fn refused(_: usize, error: &io::Error) -> String {
-    error.to_string()
+    WorkersError::Core { core, kind: error.kind(), reason: error.to_string() }
 }
 
 /// Makes the calling thread run on this core only.
@@ -149,7 +141,8 @@ mod tests {
             let error = check_cores(&[on(core)]).unwrap_err();
             let said =
                 format!("core {core} does not exist, or this process may not use it; this machine has ");
-            assert!(error.starts_with(&said), "{error}");
+            assert!(matches!(error, WorkersError::NoSuchCore { core: named, .. } if named == core));
+            assert!(error.to_string().starts_with(&said), "{error}");
         }
         let here = rustix::thread::sched_getaffinity(None).unwrap();
         let core = (0..1024).find(|core| here.is_set(*core)).unwrap();
@@ -158,7 +151,7 @@ mod tests {
         assert_eq!(rustix::thread::sched_getaffinity(None).unwrap(), here);
         assert_eq!(
             check_cores(&[on(core), WorkerOptions::default(), on(core)]).unwrap_err(),
-            format!("core {core} is named for worker 0 and for worker 2")
+            WorkersError::CoreTwice { core, workers: [0, 2] }
         );
     }
 }

@@ -11,7 +11,7 @@ use fixbolt::codec::{
 use fixbolt::config::{ConfigError, ConfigErrors, SourceLine};
 use fixbolt::session::{ChangeError, GarbledError, Halt, InvalidSessionId, OpenError, SendError, SessionId};
 use fixbolt::store::StoreError;
-use fixbolt::{EngineError, ListenError, OperationError, PostError};
+use fixbolt::{EngineError, ListenError, OperationError, PostError, SettingsError, WorkersError};
 
 fn full() -> StoreError {
     StoreError::Full { place: "disk".to_owned() }
@@ -70,6 +70,15 @@ fn all() -> Vec<Box<dyn Error>> {
             error: ListenError::NoSession { of: "TLS" },
         }),
         Box::new(ListenError::Overlaps { other: "0.0.0.0:9880".parse().unwrap() }),
+        Box::new(EngineError::Settings { session: session(), error: SettingsError::NoHost }),
+        Box::new(SettingsError::Tls { reason: "venue.pem: it expired".to_owned() }),
+        Box::new(EngineError::Open { session: session(), error: OpenError::AlreadyOpen }),
+        Box::new(EngineError::Open {
+            session: session(),
+            error: OpenError::Halted(Halt::StoreFailed(full())),
+        }),
+        Box::new(EngineError::Workers(WorkersError::NoThreads)),
+        Box::new(WorkersError::Cores { workers: 2, named: 1 }),
         Box::new(EngineError::NoSessions),
         Box::new(EngineError::TimedOut),
     ]

@@ -5,7 +5,7 @@ mod support;
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody};
 use fixbolt::config::Configuration;
 use fixbolt::session::{Role, SessionId};
-use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError};
+use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError, SettingsError};
 use fixbolt_journal::JournalReader;
 use support::*;
 
@@ -142,7 +142,9 @@ fn sessions_that_a_logon_could_be_for_do_not_start() {
             .accept(anywhere(), accept("FIX.4.4:VENUE//NY->TRADER"))
     };
     let error = builder().start(Recorder::venue().0).unwrap_err();
-    assert!(matches!(error, EngineError::Settings { .. }), "{error}");
+    let EngineError::Settings { error, session } = error else { panic!("{error}") };
+    let other = Box::new(id("FIX.4.4:VENUE->TRADER/DESK"));
+    assert_eq!((error, *session), (SettingsError::Ambiguous { other }, id("FIX.4.4:VENUE//NY->TRADER")));
     let venue = builder().continue_initialization_on_error(true).start(Recorder::venue().0).unwrap();
     assert!(venue.session(&id("FIX.4.4:VENUE->TRADER/DESK")).is_some());
     assert!(venue.session(&id("FIX.4.4:VENUE//NY->TRADER")).is_none());

@@ -11,7 +11,9 @@ use std::time::Duration;
 use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody, Tag};
 use fixbolt::session::{Role, SessionKey, SessionSettings, SessionState};
 use fixbolt::store::{MemoryStore, Store};
-use fixbolt::{Engine, EngineBuilder, EngineError, PostError, Waiting, WorkerOptions};
+use fixbolt::{
+    Engine, EngineBuilder, EngineError, PostError, SettingsError, Waiting, WorkerOptions, WorkersError,
+};
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use support::*;
 
@@ -169,7 +171,7 @@ fn a_dedicated_worker_has_its_session_and_those_that_belong_with_it_only() {
         builder.dedicated_worker(named(session).id, WorkerOptions::default())
     };
     let error = refused(one("NOBODY"));
-    let said = "workers: FIX.4.4:VENUE->NOBODY cannot have a dedicated worker: there is no such session";
+    let said = "workers: `dedicated` names FIX.4.4:VENUE->NOBODY, and there is no such session";
     assert_eq!(error.to_string(), said);
     let error = refused(one("A").dedicated_worker(named("A").id, WorkerOptions::default()));
     assert!(error.to_string().contains("it has one already"), "{error}");
@@ -252,10 +254,11 @@ fn what_cannot_be_distributed_is_an_error_of_one_line() {
         "workers: `together` names FIX.4.4:VENUE->NOBODY, and there is no such session"
     );
     let error = refused(builder().store(Box::new(MemoryStore::new())));
-    assert!(matches!(error, EngineError::Workers { .. }), "{error}");
+    assert_eq!(error, EngineError::Workers(WorkersError::OneStore));
+    assert_eq!(error.to_string(), "workers: each of several needs a store of its own: use `stores`");
     // A session is open once, on whichever worker.
     let error = refused(builder().accept(local(2), named("A")));
-    assert!(error.to_string().contains("configured twice"), "{error}");
+    assert!(matches!(error, EngineError::Settings { error: SettingsError::Twice, .. }), "{error}");
 }
 
 #[test]

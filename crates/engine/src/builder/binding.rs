@@ -7,7 +7,7 @@ use fixbolt_session::SessionId;
 use super::EngineBuilder;
 use super::starting::Refused;
 use crate::error::EngineError;
-use crate::preparation::wrong;
+use crate::preparation::wrong_tls;
 use crate::tls::{PeerRules, SAYS_NOTHING, Tls};
 
 impl EngineBuilder {
@@ -25,7 +25,7 @@ impl EngineBuilder {
             let id = &acceptance.settings.id;
             let is_open = is_open(address, acceptance.tls.as_ref());
             if is_open {
-                refused.session(id, wrong(id, SAYS_NOTHING.to_owned()));
+                refused.session(id, wrong_tls(id, &SAYS_NOTHING));
             }
             !is_open
         });

@@ -23,6 +23,7 @@ use crate::ports::Port;
 use crate::preparation;
 use crate::session_check::check_log_name;
 use crate::session_registry::SessionRegistry;
+use crate::settings_error::SettingsError;
 use crate::team::Team;
 use crate::tier::choose_tier;
 use crate::tls::PeerRules;
@@ -30,6 +31,7 @@ use crate::waiting::{WorkerOptions, check_cores, too_many};
 use crate::worker::Worker;
 use crate::worker::event_source::EventSource;
 use crate::worker_signal::WorkerSignal;
+use crate::workers_error::WorkersError;
 
 /// The most sessions that can get their worker's attention at once without additional cost.
 const SIGNAL_PLACES: usize = 4096;
@@ -83,8 +85,7 @@ impl EngineBuilder {
     /// several workers, or if cores or dedicated workers are named: there are no threads.
     pub fn driven<A: Application>(self, app: A) -> Result<DrivenEngine<A>, EngineError> {
         if !self.cores.is_empty() || !self.dedicated.is_empty() {
-            let reason = "an engine that is driven by its caller has no threads of its own";
-            return Err(wrong_workers(reason.to_owned()));
+            return Err(EngineError::Workers(WorkersError::NoThreads));
         }
         let mut app = Some(app);
         let Assembled { mut workers, team, registry, .. } = self.assemble(1, &mut |_| app.take())?;
@@ -155,19 +156,20 @@ impl EngineBuilder {
         if self.acceptances.is_empty() && self.templates.is_empty() && self.initiations.is_empty() {
             refused.errors.push(EngineError::NoSessions);
         }
-        if let Some(workers) = self.workers.filter(|workers| *workers != shared) {
-            refused.errors.push(wrong_workers(format!(
-                "the configuration has Workers={workers}, but the program starts {shared}; pass the configuration's engine.workers to start_with, or leave the key out"
-            )));
+        if let Some(configured) = self.workers.filter(|workers| *workers != shared) {
+            let error = WorkersError::NotAsConfigured { configured, started: shared };
+            refused.errors.push(EngineError::Workers(error));
         }
-        let options = refused.unless(self.worker_options(shared));
+        let options = refused.unless(self.worker_options(shared).map_err(EngineError::Workers));
         refused.unless(self.give_settings_of_addresses());
         self.check_binding(&mut refused);
         let bound = self.bound();
         let are_logged = self.message_log.is_some();
         prepare(&mut self.acceptances, &mut self.initiations, are_logged, &mut refused);
         refused.unless(choose_tier());
-        let places = refused.unless(self.distribute()).map(|distribution| distribution.workers(shared));
+        let places = refused
+            .unless(self.distribute().map_err(EngineError::Workers))
+            .map(|distribution| distribution.workers(shared));
         match (options, places) {
             (Some(options), Some(places)) if refused.errors.is_empty() => Ok(Plan { options, bound, places }),
             _ => Err(refused),
@@ -183,7 +185,7 @@ impl EngineBuilder {
     /// Checks that there are no more sessions than the limit allows.
     ///
     /// # Errors
-    /// [`EngineError::Settings`] of the first session that is one too many.
+    /// [`EngineError::Open`] of the first session that is one too many.
     pub(super) fn check_session_limit(&self) -> Result<(), EngineError> {
         let most = self.limits.sessions.all;
         match self.settings().nth(most) {
@@ -225,22 +227,22 @@ impl EngineBuilder {
     }
 
     /// Returns the options of each worker, the shared ones first. Warns if too many of them spin.
-    fn worker_options(&self, shared: usize) -> Result<Vec<WorkerOptions>, EngineError> {
+    fn worker_options(&self, shared: usize) -> Result<Vec<WorkerOptions>, WorkersError> {
         let named = self.cores.len();
         if named > 0 && named != shared {
-            return Err(wrong_workers(format!(
-                "{shared} start, but {named} cores are named; name one for each worker, or none"
-            )));
+            return Err(WorkersError::Cores { workers: shared, named });
         }
         let waiting = self.waiting;
         let shared = (0..shared).map(|n| WorkerOptions { waiting, core: self.cores.get(n).copied() });
         let options: Vec<_> = shared.chain(self.dedicated.iter().map(|(_, worker)| *worker)).collect();
-        let several = options.len() > 1 && matches!(self.store, Stores::One(_));
-        if several || options.len() > usize::from(u16::MAX) {
-            let reason = "there are at most 65,535, and each needs a store of its own: use `stores`";
-            return Err(wrong_workers(reason.to_owned()));
+        let (found, most) = (options.len(), usize::from(u16::MAX));
+        if found > most {
+            return Err(WorkersError::TooMany { most, found });
         }
-        check_cores(&options).map_err(wrong_workers)?;
+        if found > 1 && matches!(self.store, Stores::One(_)) {
+            return Err(WorkersError::OneStore);
+        }
+        check_cores(&options)?;
         if let (false, Some(warning)) = (self.are_doubts_told, too_many(&options)) {
             tracing::warn!("{warning}");
         }
@@ -248,20 +250,16 @@ impl EngineBuilder {
     }
 
     /// Determines which sessions belong together.
-    fn distribute(&self) -> Result<Distribution, EngineError> {
+    fn distribute(&self) -> Result<Distribution, WorkersError> {
         let mut distribution = Distribution::default();
         for SessionSettings { id, .. } in self.settings() {
             distribution.add(id);
         }
         for sessions in &self.together {
-            distribution.join(sessions).map_err(|id| {
-                wrong_workers(format!("`together` names {id}, and there is no such session"))
-            })?;
+            distribution.join(sessions)?;
         }
         for (n, (session, _)) in self.dedicated.iter().enumerate() {
-            distribution.dedicate(session, n).map_err(|reason| {
-                wrong_workers(format!("{session} cannot have a dedicated worker: {reason}"))
-            })?;
+            distribution.dedicate(session, n)?;
         }
         Ok(distribution)
     }
@@ -288,9 +286,7 @@ impl EngineBuilder {
         let mut workers = Vec::with_capacity(options.len());
         for ((number, poll), WorkerOptions { waiting, .. }) in (0..).zip(polls).zip(options) {
             let n = usize::from(number);
-            let app = app(n).ok_or_else(|| {
-                wrong_workers("a session has a dedicated worker: use `start_with`".to_owned())
-            })?;
+            let app = app(n).ok_or(EngineError::Workers(WorkersError::OneApplication))?;
             let sessions = self.sessions(number, Arc::clone(&team.workers()[n]));
             let member = (number, Arc::clone(&team));
             let worker = Worker::new(sessions, (poll, *waiting), member, Arc::clone(registry), self.limits);
@@ -415,10 +411,6 @@ fn last_of<T: Clone>(set: &[(SocketAddr, T)], address: &SocketAddr) -> Option<T>
     set.iter().rev().find(|(at, _)| at == address).map(|(_, value)| value.clone())
 }
 
-fn wrong_workers(reason: String) -> EngineError {
-    EngineError::Workers { reason }
-}
-
 fn system(doing: &'static str) -> impl Fn(io::Error) -> EngineError {
     move |error| EngineError::system(doing, &error)
 }
@@ -452,10 +444,10 @@ fn prepare(
     };
     let mut once = |settings: &SessionSettings| match known.insert(settings.id.clone()) {
         true if are_logged => {
-            check_log_name(&settings.id).map_err(|reason| preparation::wrong(&settings.id, reason))
+            check_log_name(&settings.id).map_err(|error| preparation::wrong(&settings.id, error))
         }
         true => Ok(()),
-        false => Err(preparation::wrong(&settings.id, "it is configured twice".to_owned())),
+        false => Err(preparation::wrong(&settings.id, SettingsError::Twice)),
     };
     let mut accepted: Vec<(SocketAddr, SessionId)> = Vec::new();
     acceptances.retain_mut(|(address, acceptance)| {

@@ -10,7 +10,7 @@ use super::EngineBuilder;
 use crate::error::EngineError;
 use crate::memory;
 use crate::ports::{Ports, overlap, try_to_bind};
-use crate::preparation::wrong;
+use crate::preparation::wrong_tls;
 use crate::tls::{TlsContexts, TlsFaults};
 
 /// The key of a port, and that of its address.
@@ -53,7 +53,7 @@ impl EngineBuilder {
         self.are_doubts_told = true;
         let refused = self.plan(shared).err().map(|refused| refused.errors).unwrap_or_default();
         let told = |error| {
-            let is_of_workers = matches!(error, EngineError::Workers { .. });
+            let is_of_workers = matches!(error, EngineError::Workers(_));
             Obstacle::new(error, is_of_workers.then_some("WorkerCores"))
         };
         let mut found: Vec<Obstacle> = refused.into_iter().map(told).collect();
@@ -109,7 +109,7 @@ impl EngineBuilder {
             let port = ports.at(*address);
             let agreed =
                 ports.agree(port, &acceptance.proxy_protocol_from, acceptance.tls.as_ref(), &contexts);
-            found.extend(each(agreed, |reason| wrong(&acceptance.settings.id, reason)));
+            found.extend(each(agreed, |reason| wrong_tls(&acceptance.settings.id, &reason)));
         }
         for (address, template) in self.templates {
             let port = ports.at(address);
@@ -124,7 +124,7 @@ impl EngineBuilder {
             let id = &initiation.settings.id;
             if let Some(tls) = &initiation.tls {
                 let loaded = contexts.of_initiator(tls, id.target_comp_id());
-                found.extend(each(loaded, |reason| wrong(id, reason)));
+                found.extend(each(loaded, |reason| wrong_tls(id, &reason)));
             }
         }
     }

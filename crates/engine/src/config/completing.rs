@@ -406,8 +406,9 @@ impl<'s> SessionReader<'s> {
                     self.check_logon(&settings.dictionary, warnings);
                     self.read_as_sent(&settings.dictionary, dictionaries);
                 }
-                Err(reason) => {
-                    self.mistakes.push(ConfigError::Contradiction { place: self.own.place.clone(), reason });
+                Err(error) => {
+                    let (place, reason) = (self.own.place.clone(), error.to_string());
+                    self.mistakes.push(ConfigError::Contradiction { place, reason });
                 }
             }
         }

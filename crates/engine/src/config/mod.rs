@@ -99,6 +99,7 @@ use fixbolt_codec::Version;
 use fixbolt_session::{Role, SessionId};
 
 use crate::session_check;
+use crate::settings_error::SettingsError;
 use binding::{check_ports, share_a_port};
 use classifying::{check_in_app, classify, may_hold_others, says_more_than_a_session};
 use dictionaries::Dictionaries;
@@ -419,8 +420,9 @@ fn of_no_session(defaults: &Section, sessions: &[CheckedSession]) -> Vec<ConfigW
 /// Checks that the session's file in the message log can have a name.
 fn can_be_logged(session: &mut CheckedSession) {
     let Some(id) = session.result.as_ref().ok().and_then(SessionConfiguration::id) else { return };
-    if let Err(reason) = session_check::check_log_name(id) {
-        session.result = Err(vec![ConfigError::Contradiction { place: session.place.clone(), reason }]);
+    if let Err(error) = session_check::check_log_name(id) {
+        let (place, reason) = (session.place.clone(), error.to_string());
+        session.result = Err(vec![ConfigError::Contradiction { place, reason }]);
     }
 }
 
@@ -432,7 +434,8 @@ fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
         format!("the session {} is configured twice, first at {}", session.name, first.place)
     } else if let Some((other, id)) = others.clone().find_map(|other| Some((other, ambiguous(this, other)?)))
     {
-        format!("{} (see {})", session_check::ambiguous(id), other.place)
+        let error = SettingsError::Ambiguous { other: Box::new(id.clone()) };
+        format!("{error} (see {})", other.place)
     } else if let Some(other) = others.clone().find(|other| differs_in_proxies(this, other)) {
         format!(
             "the sessions of a port have the same ProxyProtocolFrom, because the header comes before the Logon; this one differs from the one at {}; make them equal, or give them different ports",

@@ -21,6 +21,7 @@ use crate::configured::journals;
 use crate::descriptors::{self, Descriptors, Opened, TooFew};
 use crate::error::{EngineError, ListenError};
 use crate::ports::try_to_bind;
+use crate::settings_error::SettingsError;
 use crate::tls::doubts;
 use crate::waiting::{WorkerOptions, too_many};
 
@@ -82,7 +83,7 @@ impl CheckedConfiguration {
         let is_concerned = concerns(error);
         let concerned = self.sessions.iter().find(|session| is_concerned(session));
         let reason = match error {
-            EngineError::Settings { reason, .. }
+            EngineError::Settings { error: SettingsError::Tls { reason }, .. }
             | EngineError::Listen { error: ListenError::Sessions { reason }, .. } => Some(reason),
             _ => None,
         };
@@ -318,9 +319,9 @@ fn fixed(sessions: &[SessionConfiguration]) -> impl Iterator<Item = &SessionId> 
 /// Returns whether an error of a start is about a session.
 fn concerns(error: &EngineError) -> impl Fn(&CheckedSession) -> bool + use<'_> {
     let name = match error {
-        EngineError::Settings { session: id, .. } | EngineError::Store { session: id, .. } => {
-            Some(id.to_string())
-        }
+        EngineError::Settings { session: id, .. }
+        | EngineError::Open { session: id, .. }
+        | EngineError::Store { session: id, .. } => Some(id.to_string()),
         _ => None,
     };
     move |session| match error {

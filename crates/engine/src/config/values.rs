@@ -38,8 +38,8 @@ pub(super) fn version(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     let version: Version = value.parse().map_err(|_| Refusal::Form)?;
     draft.version = Some(version);
     match unspoken(version) {
-        Some(reason) => Err(Refusal::Unavailable(format!(
-            "{reason}; leave the session out, or start the others with `fixbolt serve --keep-going`"
+        Some(error) => Err(Refusal::Unavailable(format!(
+            "{error}; leave the session out, or start the others with `fixbolt serve --keep-going`"
         ))),
         None => Ok(()),
     }
@@ -278,7 +278,8 @@ pub(super) fn cores(cores: &mut Vec<usize>, value: &str) -> Result<(), Refusal> 
     let core =
         |text: &str| whole_number(text.trim(), 0, u64::MAX).and_then(|core| usize::try_from(core).ok());
     let named: Vec<usize> = value.split(',').map(core).collect::<Option<_>>().ok_or(Refusal::Form)?;
-    check_named_once(named.iter().copied().enumerate()).map_err(Refusal::Unavailable)?;
+    check_named_once(named.iter().copied().enumerate())
+        .map_err(|error| Refusal::Unavailable(error.to_string()))?;
     *cores = named;
     Ok(())
 }

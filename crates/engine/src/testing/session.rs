@@ -74,7 +74,7 @@ impl<A: Application> TestSession<A> {
         store: Box<dyn Store>,
         mut app: A,
     ) -> Result<Self, EngineError> {
-        session_check::prepare(&mut settings).map_err(|reason| preparation::wrong(&settings.id, reason))?;
+        session_check::prepare(&mut settings).map_err(|error| preparation::wrong(&settings.id, error))?;
         let mut sessions = Sessions::new(store, settings.limits.max_message_size);
         let key = sessions
             .open(BEGIN, settings.clone(), &mut app)

@@ -234,7 +234,7 @@ impl Worker {
         preparation::check_unambiguous(&id, self.driver.ports().identities(port).iter())?;
         self.driver
             .agree(port, &acceptance.proxy_protocol_from, acceptance.tls.as_ref())
-            .map_err(|reason| preparation::wrong(&id, reason))?;
+            .map_err(|reason| preparation::wrong_tls(&id, &reason))?;
         let Acceptance { settings, allowed_remote_addresses: allowed, socket, tls, .. } = acceptance;
         let side = Side::Acceptor { port, allowed: allowed.into(), dynamic: None };
         let entry = SessionEntry::new(&settings, side, socket, tls.as_ref());
@@ -256,7 +256,7 @@ impl Worker {
         let initiator = self.connector.indices().end;
         let entry = SessionEntry::new(&settings, Side::Initiator { initiator }, initiation.socket, None);
         let id = settings.id.clone();
-        let tls = self.driver.tls_of(&initiation).map_err(|reason| preparation::wrong(&id, reason))?;
+        let tls = self.driver.tls_of(&initiation).map_err(|reason| preparation::wrong_tls(&id, &reason))?;
         let key = self
             .driver
             .open(settings, entry, &mut self.cycle, app)

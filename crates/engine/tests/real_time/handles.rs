@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use crate::support::*;
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, SeqNum};
-use fixbolt::session::{ChangeError, Role, SendError, SessionState, WhileLoggedOff};
-use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle};
+use fixbolt::session::{ChangeError, OpenError, Role, SendError, SessionState, WhileLoggedOff};
+use fixbolt::{
+    Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle, SettingsError,
+};
 
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(3600);
@@ -279,7 +281,7 @@ fn an_address_is_free_again_if_its_session_could_not_be_added() {
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
     let free = TcpListener::bind(anywhere()).unwrap().local_addr().unwrap();
     let twice = venue.accept(free, acceptor(), LIMIT).unwrap_err();
-    assert!(matches!(twice, EngineError::Settings { .. }), "{twice}");
+    assert!(matches!(twice, EngineError::Open { error: OpenError::AlreadyOpen, .. }), "{twice}");
     assert_eq!(venue.addresses().len(), 1);
     TcpListener::bind(free).expect("nobody listens there");
     venue.stop().unwrap();
@@ -355,14 +357,19 @@ fn limits_without_end_are_no_limits() {
 
 #[test]
 fn an_initiator_that_would_never_rest_is_refused() {
-    for change in [
-        |initiation: &mut Initiation| initiation.reconnect_interval = Duration::ZERO,
-        |initiation: &mut Initiation| initiation.socket_connect_timeout = Duration::ZERO,
-    ] {
+    type Change = fn(&mut Initiation);
+    let changes: [(&str, Change); 2] = [
+        ("reconnect_interval", |initiation| initiation.reconnect_interval = Duration::ZERO),
+        ("socket_connect_timeout", |initiation| initiation.socket_connect_timeout = Duration::ZERO),
+    ];
+    for (field, change) in changes {
         let mut initiation = Initiation::new(initiator(), "127.0.0.1", 1);
         change(&mut initiation);
         let refused = Engine::builder().connect(initiation).start(Recorder::trader().0).unwrap_err();
-        assert!(matches!(refused, EngineError::Settings { .. }), "{refused}");
+        let EngineError::Settings { error, .. } = &refused else { panic!("{refused}") };
+        let least = Duration::from_millis(1);
+        assert_eq!(*error, SettingsError::TooShort { field, least, found: Duration::ZERO });
+        assert!(refused.to_string().ends_with(&format!(": {field} must be at least 1 ms")), "{refused}");
     }
 }
 

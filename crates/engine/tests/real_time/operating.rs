@@ -14,7 +14,9 @@ use fixbolt::session::{
     SessionId, SessionState, Turn,
 };
 use fixbolt::store::{DirectoryStore, RecordKind, Store};
-use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle};
+use fixbolt::{
+    Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle, SettingsError,
+};
 
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(3600);
@@ -331,7 +333,9 @@ fn an_initiator_is_added_to_a_running_engine_and_removed() {
     let trader = Engine::builder().accept(anywhere(), other).start(app).unwrap();
     let initiation = || Initiation::new(initiator(), "127.0.0.1", venue.addresses()[0].port());
     let wrong = trader.connect(Initiation::new(acceptor(), "127.0.0.1", 1), LIMIT).unwrap_err();
-    assert!(matches!(wrong, EngineError::Settings { .. }), "{wrong}");
+    let EngineError::Settings { error, .. } = &wrong else { panic!("{wrong}") };
+    assert_eq!(*error, SettingsError::Role { found: Role::Acceptor });
+    assert!(wrong.to_string().ends_with(": it is added with `connect`, but its role is acceptor"), "{wrong}");
     for _ in 0..3 {
         let session = trader.connect(initiation(), LIMIT).unwrap();
         venue_log.logged_on();
