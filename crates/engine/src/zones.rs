@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fixbolt_session::schedule::Zone;
+use fixbolt_session::schedule::{InvalidZone, Zone};
 
 /// Where systems have the database; the environment variable TZDIR comes first.
 const DIRECTORIES: [&str; 3] = ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/etc/zoneinfo"];
@@ -19,14 +19,57 @@ const SIZE_MOST: u64 = 1 << 20;
 
 /// Why there is no such time zone.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TimeZoneError {
-    name: String,
-    reason: String,
+#[non_exhaustive]
+pub enum TimeZoneError {
+    /// The name cannot be one of the database.
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// The system has no time zone database.
+    NoDatabase {
+        /// The name that was looked for.
+        name: String,
+    },
+    /// The database has none of this name.
+    Unknown {
+        /// The name.
+        name: String,
+        /// The directory of the database.
+        directory: PathBuf,
+    },
+    /// The system refused to read the zone of this machine.
+    Unreadable {
+        /// Its file.
+        file: &'static str,
+        /// What kind of error the system returned.
+        kind: io::ErrorKind,
+        /// The system's reason.
+        reason: String,
+    },
+    /// The zone's file in the database describes no time zone.
+    Invalid {
+        /// The name of the zone or file.
+        name: String,
+        /// What is wrong with it.
+        error: InvalidZone,
+    },
 }
 
 impl fmt::Display for TimeZoneError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "time zone {}: {}", self.name, self.reason)
+        match self {
+            Self::Name { name } => write!(f, "time zone {name}: a name such as Europe/London expected"),
+            Self::NoDatabase { name } => write!(
+                f,
+                "time zone {name}: this system has no time zone database; install its package tzdata"
+            ),
+            Self::Unknown { name, directory } => {
+                write!(f, "time zone {name}: there is none of this name in {}", directory.display())
+            }
+            Self::Unreadable { file, reason, .. } => write!(f, "time zone {file}: {reason}"),
+            Self::Invalid { name, error } => write!(f, "time zone {name}: {error}"),
+        }
     }
 }
 
@@ -44,27 +87,24 @@ pub fn time_zone(name: &str) -> Result<Zone, TimeZoneError> {
     if UTC.iter().any(|utc| utc.eq_ignore_ascii_case(name)) {
         return Ok(Zone::utc());
     }
-    let error = |reason: String| TimeZoneError { name: name.to_owned(), reason };
+    let name = name.to_owned();
     // The name becomes a path inside the database.
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_+-/".contains(&b);
     if name.is_empty() || name.starts_with('/') || !name.bytes().all(allowed) {
-        return Err(error("a name such as Europe/London expected".to_owned()));
+        return Err(TimeZoneError::Name { name });
     }
     let given = std::env::var_os("TZDIR").map(PathBuf::from);
-    let directories: Vec<PathBuf> =
-        given.into_iter().chain(DIRECTORIES.map(PathBuf::from)).filter(|path| path.is_dir()).collect();
-    if directories.is_empty() {
-        return Err(error("this system has no time zone database; install its package tzdata".to_owned()));
-    }
-    for directory in &directories {
-        match read(&directory.join(name)) {
-            Ok(contents) => {
-                return Zone::from_tzif(name, &contents).map_err(|invalid| error(invalid.to_string()));
-            }
-            Err(_) => continue,
+    let mut directories =
+        given.into_iter().chain(DIRECTORIES.map(PathBuf::from)).filter(|path| path.is_dir()).peekable();
+    let Some(directory) = directories.peek().cloned() else {
+        return Err(TimeZoneError::NoDatabase { name });
+    };
+    match directories.find_map(|directory| read(&directory.join(&name)).ok()) {
+        Some(contents) => {
+            Zone::from_tzif(&name, &contents).map_err(|error| TimeZoneError::Invalid { name, error })
         }
+        None => Err(TimeZoneError::Unknown { name, directory }),
     }
-    Err(error(format!("there is none of this name in {}", directories[0].display())))
 }
 
 /// Returns the time zone of this machine: that of the environment variable TZ if it names one, or
@@ -77,17 +117,20 @@ pub fn local_time_zone() -> Result<Zone, TimeZoneError> {
         let name = name.to_string_lossy();
         return time_zone(name.trim_start_matches(':'));
     }
-    let error = |reason: String| TimeZoneError { name: LOCAL.to_owned(), reason };
     match read(Path::new(LOCAL)) {
         Ok(contents) => {
             // Usually a link into the database, whose name says more.
             let target = fs::canonicalize(LOCAL).unwrap_or_default();
             let target = target.to_string_lossy();
             let name = target.split_once("/zoneinfo/").map_or(LOCAL, |(_, name)| name);
-            Zone::from_tzif(name, &contents).map_err(|invalid| error(invalid.to_string()))
+            let invalid = |error| TimeZoneError::Invalid { name: LOCAL.to_owned(), error };
+            Zone::from_tzif(name, &contents).map_err(invalid)
         }
         Err(missing) if missing.kind() == io::ErrorKind::NotFound => Ok(Zone::utc()),
-        Err(other) => Err(error(other.to_string())),
+        Err(error) => {
+            let (kind, reason) = (error.kind(), error.to_string());
+            Err(TimeZoneError::Unreadable { file: LOCAL, kind, reason })
+        }
     }
 }
 
@@ -108,8 +151,15 @@ mod tests {
         for name in UTC {
             assert_eq!(time_zone(name), Ok(Zone::utc()));
         }
-        for name in ["", "/etc/passwd", "../../etc/passwd", "Europe/Lond on", "Europe/Nowhere"] {
-            assert!(time_zone(name).is_err(), "{name}");
+        for name in ["", "/etc/passwd", "../../etc/passwd", "Europe/Lond on"] {
+            let error = time_zone(name).unwrap_err();
+            assert_eq!(error, TimeZoneError::Name { name: name.to_owned() });
         }
+        // On a system with a database.
+        let missing = time_zone("Europe/Nowhere").unwrap_err();
+        assert!(
+            matches!(missing, TimeZoneError::Unknown { .. } | TimeZoneError::NoDatabase { .. }),
+            "{missing}"
+        );
     }
 }

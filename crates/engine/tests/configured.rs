@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, Version};
-use fixbolt::config::Configuration;
+use fixbolt::config::{ConfigError, Configuration};
 use fixbolt::session::SessionId;
 use fixbolt::{Engine, EngineBuilder, EngineError};
 use fixbolt_journal::JournalReader;
@@ -95,8 +95,14 @@ fn a_port_that_is_taken_and_a_file_that_is_not_there_are_errors_of_one_line() {
     let error = EngineBuilder::from_config(&configuration).start(app).unwrap_err();
     assert!(matches!(error, EngineError::Listen { .. }), "{error}");
     let absent = scratch.0.join("absent.cfg");
-    let error = Configuration::from_file(&absent).unwrap_err().to_string();
-    assert_eq!(error, format!("cannot read {}: No such file or directory (os error 2)", absent.display()));
+    let errors = Configuration::from_file(&absent).unwrap_err();
+    let kinds = errors.iter().map(|error| match error {
+        ConfigError::Unreadable { kind, .. } => Some(*kind),
+        _ => None,
+    });
+    assert_eq!(kinds.collect::<Vec<_>>(), [Some(std::io::ErrorKind::NotFound)]);
+    let said = format!("cannot read {}: No such file or directory (os error 2)", absent.display());
+    assert_eq!(errors.to_string(), said);
     venue.stop().unwrap();
 }
 

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use std::borrow::Cow;
+use std::io;
 use std::sync::Arc;
 
 /// The position of a setting: the file as it was named, and the line counted from 1.
@@ -32,7 +33,10 @@ pub enum ConfigError {
         file: String,
         /// The line that includes the file, if another file does.
         included_at: Option<SourceLine>,
-        /// The system's reason.
+        /// What kind of error the system returned; [`io::ErrorKind::InvalidData`] if the file was
+        /// read, and is no configuration.
+        kind: io::ErrorKind,
+        /// The system's reason, or what is wrong with the file.
         reason: String,
     },
     /// A line is neither a section, a setting, an include nor a comment.

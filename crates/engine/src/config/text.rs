@@ -196,12 +196,14 @@ struct Reader<'e> {
 
 impl Reader<'_> {
     fn file(&mut self, path: &Path, included_at: Option<&SourceLine>) -> Result<(), ConfigError> {
-        let unreadable = |reason: String| ConfigError::Unreadable {
+        let because = |kind, reason| ConfigError::Unreadable {
             file: path.display().to_string(),
             included_at: included_at.cloned(),
+            kind,
             reason,
         };
-        let bytes = read_at_most(path, LARGEST).map_err(|e| unreadable(e.to_string()))?;
+        let unreadable = |reason| because(io::ErrorKind::InvalidData, reason);
+        let bytes = read_at_most(path, LARGEST).map_err(|e| because(e.kind(), e.to_string()))?;
         let too_large = || format!("it has more than {} MiB, and is no configuration", LARGEST >> 20);
         let bytes = bytes.ok_or_else(|| unreadable(too_large()))?;
         if is_utf16(&bytes) {
