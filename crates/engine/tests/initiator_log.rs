@@ -1,5 +1,5 @@
-//! What the log says about an initiator that cannot log on: what happened, and what comes next and
-//! when.
+//! What the log says about an initiator that cannot log on (what happened, and what comes next and
+//! when), and about connections that have ended.
 
 mod support;
 
@@ -7,8 +7,9 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use fixbolt::codec::Message;
 use fixbolt::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
-use fixbolt::session::{Role, SessionSettings};
+use fixbolt::session::{Application, Delivery, Failure, Role, SessionDictionary, SessionSettings, Turn};
 use fixbolt::{Engine, Initiation};
 use support::lines::Lines;
 use support::*;
@@ -133,6 +134,39 @@ fn a_refused_logon_is_named_with_the_counterpartys_text_and_the_next_attempt() {
         let line = line(name, &["message=cannot log on ", &format!("address={address} error={why}")]);
         announces(&line, &address.to_string());
         drop(trader);
+    }
+}
+
+#[test]
+fn the_end_of_a_connection_is_named_and_is_an_error_if_the_application_failed() {
+    struct Failing;
+    impl Application for Failing {
+        fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+            Err(Failure::new("the risk service does not answer"))
+        }
+    }
+    LazyLock::force(&LINES);
+    for (name, msg_type, said) in [
+        (
+            "ASKS",
+            "D",
+            "ERROR message=disconnected session=FIX.4.4:VENUE->ASKS reason=the application failed on message 2: the risk service does not answer ",
+        ),
+        (
+            "LEAVES",
+            "5",
+            "INFO message=disconnected session=FIX.4.4:VENUE->LEAVES reason=the counterparty logged out ",
+        ),
+    ] {
+        let settings = SessionSettings::new(id(&format!("FIX.4.4:VENUE->{name}")), Role::Acceptor);
+        let settings = settings.with(|s| s.dictionary = SessionDictionary::None);
+        let venue = Engine::builder().accept(anywhere(), settings).start(Failing).unwrap();
+        let mut peer = Peer::connect(venue.addresses()[0]).named(name, "VENUE");
+        peer.log_on();
+        peer.send(msg_type, "58=x");
+        while peer.try_receive().is_some() {}
+        drop(peer);
+        eventually(|| LINES.with(&[said]).len() == 1);
     }
 }
 

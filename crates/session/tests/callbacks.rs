@@ -25,12 +25,11 @@ fn any_other_error_is_the_applications_failure_and_is_reported_with_its_reason()
     });
     assert!(side.say(0, "35=D|34=2|11=a|").is_empty());
     side.disconnect(0);
-    assert_eq!(side.ends, [SessionEnd::ApplicationFailed { seq: SeqNum(2) }]);
-    assert!(
-        side.app.events.iter().any(|e| e.contains("invalid digit found in string")),
-        "{:?}",
-        side.app.events
-    );
+    let why = "invalid digit found in string".to_owned();
+    assert_eq!(side.ends, [SessionEnd::ApplicationFailed { seq: SeqNum(2), why }]);
+    let (ended, told) = (side.app.events.pop().unwrap(), &side.app.events);
+    assert!(ended.ends_with("the application failed on message 2: invalid digit found in string"), "{ended}");
+    assert!(told.iter().any(|e| e.contains("(attempt 1): invalid digit found in string")), "{told:?}");
 }
 
 #[test]

@@ -339,7 +339,8 @@ fn a_failing_application_leaves_no_trace_of_its_turn() {
     pair.settle();
     assert_eq!(pair.acceptor.side.numbers(0).unwrap(), before);
     assert!(!pair.acceptor.sent.iter().any(|m| m.contains("|35=8|")));
-    assert_eq!(pair.acceptor.side.ends, [SessionEnd::ApplicationFailed { seq: SeqNum(2) }]);
+    let panicked = SessionEnd::ApplicationFailed { seq: SeqNum(2), why: "panic".to_owned() };
+    assert_eq!(pair.acceptor.side.ends, [panicked]);
 }
 
 // R-STORE-3

@@ -179,7 +179,9 @@ fn log_panics() {
 
 impl Subscriber for Log {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= if matches!(self, Self::Everything(_)) { Level::INFO } else { Level::WARN }
+        let least = if matches!(self, Self::Everything(_)) { Level::INFO } else { Level::WARN };
+        // The event of the session tells how its connection ended.
+        *metadata.level() <= least && metadata.name() != "disconnected"
     }
 
     fn event(&self, event: &Event<'_>) {

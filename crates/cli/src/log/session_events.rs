@@ -213,7 +213,9 @@ fn ended(line: Line, end: &SessionEnd) -> Line {
         SessionEnd::PeerExpectsMore { expected, next_out } => {
             line.told("reason", end.to_string()).number("expected", expected.0).number("next_out", next_out.0)
         }
-        SessionEnd::ApplicationFailed { seq } => line.told("reason", end.to_string()).number("seq", seq.0),
+        SessionEnd::ApplicationFailed { seq, .. } => {
+            line.told("reason", end.to_string()).number("seq", seq.0)
+        }
         end => line.told("reason", end.to_string()),
     }
 }

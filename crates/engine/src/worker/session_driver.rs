@@ -21,6 +21,7 @@ use fixbolt_session::{
     SendError, SessionEnd, SessionId, SessionKey, SessionSettings, SessionState, Sessions, Socket, Utc,
     Writable,
 };
+use tracing::field::display;
 
 use super::connection::{CLOSING_TIMEOUT, Received, Stage};
 use super::connections::Connections;
@@ -274,9 +275,9 @@ impl SessionDriver {
         tracing::info!(
             session = %entry.id,
             peer = %connection.peer,
-            serial = certificate.map(|certificate| tracing::field::display(&certificate.serial)),
-            expires = certificate.and_then(|certificate| certificate.expires.as_ref()).map(tracing::field::display),
-            subject = certificate.map(|certificate| tracing::field::display(&certificate.subject)),
+            serial = certificate.map(|certificate| display(&certificate.serial)),
+            expires = certificate.and_then(|certificate| certificate.expires.as_ref()).map(display),
+            subject = certificate.map(|certificate| display(&certificate.subject)),
             "connected"
         );
         connection.set_options(&entry.socket, |option, error| {
@@ -645,7 +646,6 @@ impl SessionDriver {
     pub(crate) fn disconnect(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) {
         let entry = &mut self.table[key];
         let Some(slot) = entry.connection.take() else { return };
-        tracing::info!(session = %entry.id, "disconnected");
         if self.sessions.settings(key).is_some_and(|settings| settings.timing.codec_timing.is_some())
             && let Some(link) = self.registry.link(&entry.id)
             && let Some(timing) = &link.queue.timing
@@ -654,6 +654,7 @@ impl SessionDriver {
         }
         let logged_on = self.sessions.has_logged_on(key);
         let end = self.sessions.disconnected(cycle.now, key, app);
+        log_end(&self.table[key].id, end.as_ref());
         if let Side::Initiator { initiator } = self.table[key].side {
             let end = self.connection_end(slot, key, logged_on, end.as_ref());
             self.ended_initiators.push((initiator, end));
@@ -761,5 +762,22 @@ impl SessionDriver {
             }
         }
         self.sessions.close_all()
+    }
+}
+
+/// Writes the line of the log about the end of a connection. What our side has failed at, and what
+/// needs an operator, is an error: the application may show its events to nobody.
+fn log_end(session: &SessionId, end: Option<&SessionEnd>) {
+    use SessionEnd::{ApplicationFailed, CallbackFailed, Halted, PeerExpectsMore, Unanswerable};
+    let reason = end.map(display);
+    match end {
+        Some(
+            ApplicationFailed { .. }
+            | CallbackFailed { .. }
+            | Halted(_)
+            | PeerExpectsMore { .. }
+            | Unanswerable(_),
+        ) => tracing::error!(name: "disconnected", %session, reason, "disconnected"),
+        _ => tracing::info!(name: "disconnected", %session, reason, "disconnected"),
     }
 }

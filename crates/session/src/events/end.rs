@@ -73,10 +73,12 @@ pub enum SessionEnd {
     },
     /// Our application refused the logon.
     LogonRefused,
-    /// Our application failed on the message with this number.
+    /// Our application failed or panicked on the message with this number.
     ApplicationFailed {
         /// MsgSeqNum of the message.
         seq: SeqNum,
+        /// Its error, or "panic" if it panicked.
+        why: String,
     },
     /// Our application failed or panicked in a callback without an inbound message.
     CallbackFailed {
@@ -329,7 +331,9 @@ impl fmt::Display for SessionEnd {
                 "the counterparty expects our MsgSeqNum (34) {expected} next, and ours is {next_out}: set or reset the sequence numbers of one side"
             ),
             Self::LogonRefused => f.write_str("the application refused the logon"),
-            Self::ApplicationFailed { seq } => write!(f, "the application failed on message {seq}"),
+            Self::ApplicationFailed { seq, why } => {
+                write!(f, "the application failed on message {seq}: {why}")
+            }
             Self::CallbackFailed { callback, why } => {
                 write!(f, "the application failed in {callback}: {why}")
             }
@@ -456,7 +460,7 @@ mod tests {
             Some(E::ScheduleEnded { .. }) => E::OutsideSchedule { next: None },
             Some(E::OutsideSchedule { .. }) => E::PeerExpectsMore { expected: seq, next_out: SeqNum::ONE },
             Some(E::PeerExpectsMore { .. }) => E::LogonRefused,
-            Some(E::LogonRefused) => E::ApplicationFailed { seq },
+            Some(E::LogonRefused) => E::ApplicationFailed { seq, why: String::new() },
             Some(E::ApplicationFailed { .. }) => E::CallbackFailed { callback: "act", why: String::new() },
             Some(E::CallbackFailed { .. }) => E::Unanswerable(Box::new(SendError::BackPressure)),
             Some(E::Unanswerable(_)) => E::Halted(Halt::PoisonMessage { seq, attempts: 3 }),

@@ -199,7 +199,7 @@ impl Call<'_> {
         self.react(if attempts >= most {
             SessionReaction::halt(Halt::PoisonMessage { seq, attempts })
         } else {
-            SessionReaction::close(SessionEnd::ApplicationFailed { seq })
+            SessionReaction::close(SessionEnd::ApplicationFailed { seq, why: why.to_owned() })
         });
     }
 }
