@@ -421,7 +421,8 @@ pub mod dictionary {
     }
 }
 
-/// The items that most programs use.
+/// The items that most programs use: among them the types of the [`Application`]'s callbacks and
+/// of [`EngineBuilder::before_send`].
 ///
 /// ```
 /// use fixbolt::prelude::*;
@@ -443,13 +444,14 @@ pub mod dictionary {
 /// ```
 pub mod prelude {
     pub use crate::codec::{
-        BodySink, Decimal, Key, Message, NewBody, Precision, SeqNum, Tag, UtcTimestamp, Version,
+        BodySink, BodyWriter, Decimal, Key, Message, NewBody, Precision, SeqNum, Tag, UtcTimestamp, Version,
     };
     pub use crate::config::Configuration;
     pub use crate::messages::typed::View as _;
     pub use crate::session::{
-        Application, BusinessReject, BusinessRejectCode, Delivery, Event, Failure, LogonDecision, Resend,
-        Resume, Role, SendError, SessionId, SessionReject, SessionRejectCode, SessionSettings, Turn,
+        Application, BusinessReject, BusinessRejectCode, Delivery, Event, Failure, LogonDecision, Outgoing,
+        RefusedConnection, Resend, ResendAnswer, ResendRange, Resume, Role, SendError, SessionId,
+        SessionReject, SessionRejectCode, SessionSettings, Turn,
     };
     pub use crate::{
         Acceptance, Change, Engine, EngineBuilder, EngineError, Initiation, Sender, SessionHandle,

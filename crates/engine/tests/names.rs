@@ -70,6 +70,64 @@ fn a_public_type_has_its_name_alone() {
     }
 }
 
+/// An application of the prelude alone.
+mod alone {
+    use fixbolt::prelude::*;
+
+    struct Idle;
+
+    impl Application for Idle {
+        fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+            Ok(Delivery::Done)
+        }
+
+        fn on_logon(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
+            Ok(LogonDecision::Accept)
+        }
+
+        fn on_sending_logon(&mut self, _: &mut BodyWriter<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn on_resend_request(&mut self, _: ResendRange, _: &mut Turn<'_>) -> Result<ResendAnswer, Failure> {
+            Ok(ResendAnswer::AsUsual)
+        }
+
+        fn on_resend(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Resend, Failure> {
+            Ok(Resend::Send)
+        }
+
+        fn on_resume(&mut self, _: &mut Resume<'_>) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn on_event(&mut self, _: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn on_refused(&mut self, _: &RefusedConnection) {}
+    }
+
+    #[test]
+    fn the_prelude_has_the_types_of_all_callbacks_and_of_what_sees_messages_before_they_are_sent() {
+        let add_desk = |message: &mut Outgoing<'_, '_>| {
+            message.set(Key::new(50), b"DESK");
+            Ok(())
+        };
+        let settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse().unwrap(), Role::Acceptor);
+        let builder = Engine::builder().accept("127.0.0.1:0".parse().unwrap(), settings);
+        let engine = builder.before_send(add_desk).start(Idle).unwrap();
+        engine.stop().unwrap();
+        // Every callback of the trait is above.
+        let application = include_str!("../../session/src/api/application.rs");
+        let (_, declared) = application.split_once("pub trait Application").unwrap();
+        for line in declared.lines().filter(|line| line.starts_with("    fn on_")) {
+            let name = line.split('(').next().unwrap();
+            assert!(include_str!("names.rs").contains(&format!("{name}(&mut self, _")), "{name}");
+        }
+    }
+}
+
 /// Everything that a program may import at once.
 mod together {
     use fixbolt::messages::fix44::fields::*;
