@@ -352,6 +352,14 @@ fn every_command_reads_a_file_with_the_same_options() {
     let ended = run(&["dictionary", "show", "D", "-d", "latest", "--as-of", "4.4"]);
     assert_eq!((ended.status, ended.out.as_str()), (2, ""));
     assert_eq!(ended.err, "fixbolt: --as-of is for files, and latest is a shipped version\n");
+    let ended = run(&["dictionary", "show", "D", "--version", "FIX.4.2"]);
+    assert_eq!(
+        (ended.status, ended.err.as_str()),
+        (
+            2,
+            "fixbolt: --version is for files, and FIX.4.4 is a shipped version; name FIX.4.2 as the dictionary instead\n"
+        )
+    );
     assert_eq!(run(&["dictionary", "diff", "4.2", "4.4", "--standard-names"]).status, 2);
     let ended = run(&[&["dictionary", "diff", "4.3", &file][..], &options].concat());
     assert_eq!(ended.status, 1, "{}", ended.err);

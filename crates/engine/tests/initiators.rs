@@ -305,7 +305,7 @@ fn the_log_says_which_host_failed_and_why_and_when_the_next_attempt_comes() {
     log.ended();
     log.ended();
     let of = |texts: &[&str]| lines.with(&[&["session=FIX.4.4:LOGGED->VENUE "], texts].concat());
-    eventually(|| !of(&["no host has answered"]).is_empty());
+    eventually(|| !of(&["no host has logged the session on"]).is_empty());
     for (host, next) in [(&primary, backup.address().to_string()), (&backup, "localhost:1".to_owned())] {
         let (address, next) = (format!("address={} ", host.address()), format!("next={next} "));
         let why = "the counterparty closed the connection instead of answering our Logon";
@@ -315,7 +315,7 @@ fn the_log_says_which_host_failed_and_why_and_when_the_next_attempt_comes() {
     let last = refused.last().unwrap();
     assert!(last.contains(" next=attempt at 20") && last.contains(" s, to 127.0.0.1:"), "{refused:?}");
     // Half of the hour is left to chance.
-    let announced = of(&["no host has answered the Logon: next attempt at 20"]);
+    let announced = of(&["no host has logged the session on: next attempt at 20"]);
     let (_, after) = announced[0].split_once("Z, in ").unwrap();
     let (seconds, host) = after.split_once(" s, to ").unwrap();
     let seconds: u64 = seconds.parse().unwrap();

@@ -46,7 +46,12 @@ impl SourceOptions {
         let source = Source::named(argument);
         if let (true, Some(option)) = (source.files().is_empty(), self.for_files()) {
             let name = argument.display();
-            return Err(Failure::usage(format!("{option} is for files, and {name} is a shipped version")));
+            let other = self.version.as_ref().filter(|_| option == "--version");
+            let instead = other.map(|version| format!("; name {version} as the dictionary instead"));
+            return Err(Failure::usage(format!(
+                "{option} is for files, and {name} is a shipped version{}",
+                instead.unwrap_or_default()
+            )));
         }
         let source = self.applied(source);
         Ok(match &self.transport {

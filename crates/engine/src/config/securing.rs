@@ -161,7 +161,8 @@ impl<'s> SessionReader<'s> {
                 }
             },
             Mistake::NotBuilt => {
-                let instead = "this build has no TLS; build fixbolt with its feature `tls`".to_owned();
+                let instead =
+                    "this build has no TLS; add `tls` to the features of `fixbolt` in Cargo.toml".to_owned();
                 let place = first.map_or(&self.own.place, |setting| &setting.place).clone();
                 let key = first.map_or("TLS", |setting| &setting.key).to_owned();
                 self.mistakes.push(ConfigError::Unavailable { place, key, reason: instead.into() });

@@ -11,7 +11,7 @@ use super::peer::PeerCertificate;
 use super::settings::Tls;
 
 /// What is wrong with settings that ask for TLS.
-const ABSENT: &str = "this build has no TLS; build fixbolt with its feature `tls`";
+const ABSENT: &str = "this build has no TLS; add `tls` to the features of `fixbolt` in Cargo.toml";
 
 /// There is none.
 #[derive(Debug)]

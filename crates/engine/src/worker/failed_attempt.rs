@@ -64,7 +64,7 @@ pub(crate) fn log(session: &SessionId, attempt: &FailedAttempt) {
         ),
     }
     if let NextAttempt::Later { .. } = next {
-        tracing::warn!(name: "no_host_answered", %session, "no host has answered the Logon: next {next}");
+        tracing::warn!(name: "no_host_answered", %session, "no host has logged the session on: next {next}");
     }
 }
 

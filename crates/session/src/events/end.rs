@@ -328,7 +328,7 @@ impl fmt::Display for SessionEnd {
             }
             Self::PeerExpectsMore { expected, next_out } => write!(
                 f,
-                "the counterparty expects our MsgSeqNum (34) {expected} next, and ours is {next_out}: set or reset the sequence numbers of one side"
+                "the counterparty expects our MsgSeqNum (34) {expected} next, and ours is {next_out}: set or reset the sequence numbers of one side (`fixbolt journal set-numbers`, or ResetOnLogon=Y)"
             ),
             Self::LogonRefused => f.write_str("the application refused the logon"),
             Self::ApplicationFailed { seq, why } => {
