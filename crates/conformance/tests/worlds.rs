@@ -64,6 +64,13 @@ fn a_reset_in_the_session_without_an_answer_is_told_and_both_sides_go_on() {
     }
 }
 
+/// The gap has thousands of messages, and a ResendRequest asks for one.
+#[test]
+fn a_large_gap_that_is_asked_for_in_small_pieces_is_closed_in_the_end() {
+    let world = "inbound=300,outbound=60,settings,clock,pauses,application,several,hostile";
+    play(&Simulation::new().with_faults(faults(world)), [55_620_405_749]);
+}
+
 #[test]
 fn a_failure_is_shrunk_to_the_faults_that_it_needs_and_repeats() {
     let world = || faults("cuts,hostile");

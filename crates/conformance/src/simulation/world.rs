@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use fixbolt_session::runtime::mono;
-use fixbolt_session::{MatrixState, Next, OpenError, Phase, Read, Role, Sessions, Socket};
+use fixbolt_session::{MatrixState, Next, OpenError, Phase, Read, ResendSettings, Role, Sessions, Socket};
 
 use super::app::{self, App};
 use super::counterparty::Moment;
@@ -219,9 +219,12 @@ impl World {
             self.step()?;
         }
         self.calm();
-        // What a limit lets through slowly takes its time.
-        let slowly =
-            self.faults.throttles || self.links().any(|link| link.settings.resend.max_replay_rate.is_some());
+        // What a limit lets through slowly takes its time, and so does a gap that is asked for in
+        // pieces.
+        let is_slow = |resend: &ResendSettings| {
+            resend.max_replay_rate.is_some() || resend.resend_request_chunk_size.is_some()
+        };
+        let slowly = self.faults.throttles || self.links().any(|link| is_slow(&link.settings.resend));
         let healed_by = self.mono + if slowly { 10 * HEALED_WITHIN } else { HEALED_WITHIN };
         while !self.is_healed() {
             if self.mono >= healed_by {
