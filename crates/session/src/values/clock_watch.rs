@@ -17,10 +17,11 @@ const TOLERANCE: Duration = Duration::from_secs(2);
 /// ```
 /// use std::time::Duration;
 ///
-/// use fixbolt_session::{Clock, ClockWatch, Mono, Now, Utc};
+/// use fixbolt_session::runtime::mono;
+/// use fixbolt_session::{Clock, ClockWatch, Now, Utc};
 ///
 /// let at = |seconds: u64, ahead: u64| Now {
-///     mono: Mono(seconds * 1_000_000_000),
+///     mono: mono(seconds * 1_000_000_000),
 ///     utc: Utc((1_800_000_000 + seconds + ahead) * 1_000_000_000),
 /// };
 /// let mut watch = ClockWatch::new(Duration::from_secs(300));
