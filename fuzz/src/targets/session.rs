@@ -7,10 +7,10 @@
 //! receives each sequence number once; memory is bounded; silence ends the connection; and
 //! afterwards a correct logon works.
 
-use std::time::Duration;
 use std::collections::HashMap;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use fixbolt_codec::{
     BodySink, DataFields, EncodeErrorKind, Frame, Framer, FromField, Index, Key, Message, MsgType, NewBody,
