@@ -48,7 +48,7 @@ pub trait BodyPlumbing<'b>: Sized {
     /// use fixbolt_codec::plumbing::{BodyPlumbing as _, TagSet};
     /// use fixbolt_codec::{BodyWriter, Key, MsgType, Tag};
     ///
-    /// let passwords: TagSet = [554, 925].map(Tag::new).into_iter().collect();
+    /// let passwords = TagSet::of([554, 925].map(Tag::new));
     /// let mut memory = [0; 64];
     /// let mut request = BodyWriter::new(MsgType::new(b"BE"), &mut memory);
     /// request.bytes(Key::new(553), b"desk");

@@ -35,8 +35,9 @@ impl TagSet {
     }
 }
 
-impl FromIterator<Tag> for TagSet {
-    fn from_iter<I: IntoIterator<Item = Tag>>(tags: I) -> Self {
+impl TagSet {
+    /// Returns the set of these tags.
+    pub fn of(tags: impl IntoIterator<Item = Tag>) -> Self {
         let mut set = Self::EMPTY;
         for tag in tags {
             set.insert(tag.number());

@@ -306,7 +306,7 @@ impl<'b> BodySink<'b> for Asked<'b> {
     }
 
     fn send(self) -> Result<bool, EncodeError> {
-        let passwords: TagSet = [554].map(Tag::new).into_iter().collect();
+        let passwords = TagSet::of([Tag::new(554)]);
         self.0.finish().map(|_| self.0.may_contain(&passwords))
     }
 }

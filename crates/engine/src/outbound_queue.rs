@@ -181,7 +181,7 @@ mod loom_tests {
             let id: SessionId = "FIX.4.4:US->THEM".parse().unwrap();
             let status = Arc::new(StatusCell::default());
             let pages = Arc::new(Pages::with_shift(4, 3));
-            let (key, secrets) = (session_key(0, 0, 0), TagSet::from_iter([]));
+            let (key, secrets) = (session_key(0, 0, 0), TagSet::of([]));
             let queue = OutboundQueue::new(id, key, status, 8, 8, Arc::clone(&pages), secrets);
             let queue = Arc::new(queue);
             let body = Body { msg_type: MsgType::new(b"D"), bytes: b"", sum: 0 };

@@ -133,6 +133,9 @@ fn a_refused_logon_is_named_with_the_counterpartys_text_and_the_next_attempt() {
         answer(&listener, name, message);
         let line = line(name, &["message=cannot log on ", &format!("address={address} error={why}")]);
         announces(&line, &address.to_string());
+        let session = format!("session=FIX.4.4:{name}->VENUE ");
+        assert_eq!(LINES.with(&[&session, why]).len(), 1, "the reason is told once");
+        assert_eq!(LINES.with(&[&session, "INFO message=disconnected "]).len(), 1);
         drop(trader);
     }
 }

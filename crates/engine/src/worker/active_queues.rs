@@ -157,7 +157,7 @@ mod tests {
         let id: SessionId = "FIX.4.4:US->THEM".parse().unwrap();
         let (key, status) = (session_key(0, 0, 0), Arc::new(StatusCell::default()));
         let pages = Arc::new(Pages::with_shift(4, 10));
-        let secrets = TagSet::from_iter([]);
+        let secrets = TagSet::of([]);
         let queue = Arc::new(OutboundQueue::new(id, key, status, 8, 8, pages, secrets));
         let body = Body { msg_type: MsgType::new(b"D"), bytes: b"", sum: 0 };
         let body = PostedBody { body, may_have_secrets: false };

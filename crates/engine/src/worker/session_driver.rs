@@ -654,7 +654,10 @@ impl SessionDriver {
         }
         let logged_on = self.sessions.has_logged_on(key);
         let end = self.sessions.disconnected(cycle.now, key, app);
-        log_end(&self.table[key].id, end.as_ref());
+        let entry = &self.table[key];
+        // The line about a failed attempt has its reason.
+        let is_attempt = matches!(entry.side, Side::Initiator { .. }) && !logged_on;
+        log_end(&entry.id, end.as_ref().filter(|_| !is_attempt));
         if let Side::Initiator { initiator } = self.table[key].side {
             let end = self.connection_end(slot, key, logged_on, end.as_ref());
             self.ended_initiators.push((initiator, end));

@@ -288,6 +288,7 @@ impl<'b, O: Order> GroupWriter<'_, 'b, O> {
 /// The order in which the members of an entry are written.
 pub trait Order: Default + Debug {
     /// Where the members begin, if they are sorted.
+    #[doc(hidden)]
     fn members(&mut self) -> Option<&mut Members>;
 }
 

@@ -185,7 +185,7 @@ impl Turn<'_> {
     }
 
     /// Returns a handle that writes to any session of this worker, without routing fields; `None`
-    /// if no such session is open.
+    /// if no such session is open. [`Turn::find`] returns the key of a session.
     pub fn to(&mut self, session: SessionKey) -> Option<Handle<'_>> {
         let index = self.core.sessions.find(session)?;
         self.begin();

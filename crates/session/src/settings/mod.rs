@@ -141,11 +141,12 @@ impl SessionSettings {
     }
 
     /// Returns the fields whose values are masked in every message of the session, for
-    /// [`BodyWriter::may_contain`](fixbolt_codec::BodyWriter::may_contain): all of
-    /// [`masked_tags`](Self::masked_tags) but RawData (96), which is a secret in a Logon only.
+    /// `may_contain` of a body: all of [`masked_tags`](Self::masked_tags) but RawData (96), which
+    /// is a secret in a Logon only.
+    #[doc(hidden)]
     #[must_use]
     pub fn secret_fields(&self) -> TagSet {
-        secret_everywhere(&self.masked_tags).filter_map(Tag::try_new).collect()
+        TagSet::of(secret_everywhere(&self.masked_tags).filter_map(Tag::try_new))
     }
 
     /// Returns these settings with what `change` does to them.

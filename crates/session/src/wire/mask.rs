@@ -24,7 +24,7 @@ impl SecretTags {
         Self {
             all: all.to_vec(),
             fours: everywhere.chunks(4).map(four).collect(),
-            set: secret_everywhere(all).filter_map(Tag::try_new).collect(),
+            set: TagSet::of(secret_everywhere(all).filter_map(Tag::try_new)),
         }
     }
 
