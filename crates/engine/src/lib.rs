@@ -421,8 +421,8 @@ pub mod dictionary {
     }
 }
 
-/// The items that most programs use: among them the types of the [`Application`]'s callbacks and
-/// of [`EngineBuilder::before_send`].
+/// The items that most programs use: among them the types of the callbacks of an
+/// [`Application`](crate::session::Application) and of [`EngineBuilder::before_send`].
 ///
 /// ```
 /// use fixbolt::prelude::*;
