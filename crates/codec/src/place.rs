@@ -35,11 +35,9 @@ const REPEATED: u64 = 1 << 43;
 const SECTION_SHIFT: u32 = 48;
 
 impl Place {
-    /// Returns the place of a field with this tag (0 if it has none) in this section, inside
-    /// `depth` groups. A field that counts a group is outside that group. More than 255 groups
-    /// count as 255.
+    /// See [`PlacePlumbing::new`], which cannot be constant.
     #[inline]
-    pub(crate) const fn new(tag: u32, section: Section, depth: usize) -> Self {
+    const fn at(tag: u32, section: Section, depth: usize) -> Self {
         let depth = if depth < 255 { depth as u64 } else { 255 };
         Self(tag as u64 | depth << DEPTH_SHIFT | (section as u64) << SECTION_SHIFT)
     }
@@ -49,31 +47,6 @@ impl Place {
     #[inline]
     pub const fn tag(self) -> u32 {
         (self.0 & TAG) as u32
-    }
-
-    /// Returns the place of a field that begins an entry of its innermost group.
-    #[inline]
-    pub(crate) const fn beginning_entry(self) -> Self {
-        Self(self.0 | BEGINS_ENTRY)
-    }
-
-    /// Returns the place of a field that counts the entries of a group after it.
-    #[inline]
-    pub(crate) const fn counting_group(self) -> Self {
-        Self(self.0 | COUNTS_GROUP)
-    }
-
-    /// Returns the place of a field that the dictionary does not define here: it has none of its
-    /// own, and section and depth are those of the fields around it.
-    #[inline]
-    pub(crate) const fn undefined(self) -> Self {
-        Self(self.0 | UNDEFINED)
-    }
-
-    /// Returns the place of a field whose tag occurs before it in the same scope.
-    #[inline]
-    pub(crate) const fn repeated(self) -> Self {
-        Self(self.0 | REPEATED)
     }
 
     /// Returns the section.
@@ -149,6 +122,69 @@ impl Place {
     }
 }
 
+/// What a validator makes a field's place of.
+pub trait PlacePlumbing: Sized {
+    /// Returns the place of a field with this tag (0 if it has none) in this section, inside
+    /// `depth` groups. A field that counts a group is outside that group. More than 255 groups
+    /// count as 255.
+    ///
+    /// ```
+    /// use fixbolt_codec::plumbing::PlacePlumbing as _;
+    /// use fixbolt_codec::{Place, Section};
+    ///
+    /// // PartyID, the first field of an entry of NoPartyIDs (453).
+    /// let party_id = Place::new(448, Section::Body, 1).beginning_entry();
+    /// assert_eq!((party_id.tag(), party_id.section(), party_id.depth()), (448, Section::Body, 1));
+    /// assert!(party_id.begins_entry() && party_id.is_defined() && !party_id.counts_group());
+    /// ```
+    #[must_use]
+    fn new(tag: u32, section: Section, depth: usize) -> Self;
+
+    /// Returns the place of a field that begins an entry of its innermost group.
+    #[must_use]
+    fn beginning_entry(self) -> Self;
+
+    /// Returns the place of a field that counts the entries of a group after it.
+    #[must_use]
+    fn counting_group(self) -> Self;
+
+    /// Returns the place of a field that the dictionary does not define here: it has none of its
+    /// own, and section and depth are those of the fields around it.
+    #[must_use]
+    fn undefined(self) -> Self;
+
+    /// Returns the place of a field whose tag occurs before it in the same scope.
+    #[must_use]
+    fn repeated(self) -> Self;
+}
+
+impl PlacePlumbing for Place {
+    #[inline]
+    fn new(tag: u32, section: Section, depth: usize) -> Self {
+        Self::at(tag, section, depth)
+    }
+
+    #[inline]
+    fn beginning_entry(self) -> Self {
+        Self(self.0 | BEGINS_ENTRY)
+    }
+
+    #[inline]
+    fn counting_group(self) -> Self {
+        Self(self.0 | COUNTS_GROUP)
+    }
+
+    #[inline]
+    fn undefined(self) -> Self {
+        Self(self.0 | UNDEFINED)
+    }
+
+    #[inline]
+    fn repeated(self) -> Self {
+        Self(self.0 | REPEATED)
+    }
+}
+
 /// A number of groups, as a place holds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Depth(u64);
@@ -156,7 +192,7 @@ pub(crate) struct Depth(u64);
 impl Depth {
     #[inline]
     pub(crate) const fn new(depth: usize) -> Self {
-        Self(Place::new(0, Section::Header, depth).0)
+        Self(Place::at(0, Section::Header, depth).0)
     }
 
     #[inline]

@@ -12,8 +12,8 @@ use crate::key::Key;
 use crate::msg_type::MsgType;
 use crate::number::Tag;
 use crate::open_group::OpenGroup;
-use crate::place::{Place, Section};
 
+pub use crate::place::PlacePlumbing;
 pub use crate::raw_body::RawBody;
 pub use crate::sorting::Members;
 pub use crate::tag_set::TagSet;
@@ -152,68 +152,5 @@ impl<'b> BodyPlumbing<'b> for BodyWriter<'b> {
 
     fn sort_members(&mut self, members: &mut Members) -> Option<u16> {
         BodyWriter::sort_members(self, members)
-    }
-}
-
-/// What a validator makes a field's place of.
-pub trait PlacePlumbing: Sized {
-    /// Returns the place of a field with this tag (0 if it has none) in this section, inside
-    /// `depth` groups. A field that counts a group is outside that group. More than 255 groups
-    /// count as 255.
-    ///
-    /// ```
-    /// use fixbolt_codec::plumbing::PlacePlumbing as _;
-    /// use fixbolt_codec::{Place, Section};
-    ///
-    /// // PartyID, the first field of an entry of NoPartyIDs (453).
-    /// let party_id = Place::new(448, Section::Body, 1).beginning_entry();
-    /// assert_eq!((party_id.tag(), party_id.section(), party_id.depth()), (448, Section::Body, 1));
-    /// assert!(party_id.begins_entry() && party_id.is_defined() && !party_id.counts_group());
-    /// ```
-    #[must_use]
-    fn new(tag: u32, section: Section, depth: usize) -> Self;
-
-    /// Returns the place of a field that begins an entry of its innermost group.
-    #[must_use]
-    fn beginning_entry(self) -> Self;
-
-    /// Returns the place of a field that counts the entries of a group after it.
-    #[must_use]
-    fn counting_group(self) -> Self;
-
-    /// Returns the place of a field that the dictionary does not define here: it has none of its
-    /// own, and section and depth are those of the fields around it.
-    #[must_use]
-    fn undefined(self) -> Self;
-
-    /// Returns the place of a field whose tag occurs before it in the same scope.
-    #[must_use]
-    fn repeated(self) -> Self;
-}
-
-impl PlacePlumbing for Place {
-    #[inline]
-    fn new(tag: u32, section: Section, depth: usize) -> Self {
-        Place::new(tag, section, depth)
-    }
-
-    #[inline]
-    fn beginning_entry(self) -> Self {
-        Place::beginning_entry(self)
-    }
-
-    #[inline]
-    fn counting_group(self) -> Self {
-        Place::counting_group(self)
-    }
-
-    #[inline]
-    fn undefined(self) -> Self {
-        Place::undefined(self)
-    }
-
-    #[inline]
-    fn repeated(self) -> Self {
-        Place::repeated(self)
     }
 }
