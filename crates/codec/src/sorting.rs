@@ -16,9 +16,9 @@ pub struct Members {
 }
 
 impl Members {
-    /// How many members can be sorted. The longest entry of the standard, one of NoLegs (555) in
-    /// FIX Latest, has fewer.
-    pub const MOST: usize = 320;
+    /// How many members can be sorted. Every entry of the standard has fewer; the longest is one of
+    /// NoMDEntries (268) in FIX Latest.
+    pub const MOST: usize = 512;
 
     /// Returns none.
     #[must_use]

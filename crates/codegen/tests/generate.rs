@@ -609,3 +609,17 @@ fn a_header_of_ones_own_over_fixt_is_typed() {
         assert_eq!(generated.source().matches(method).count(), 1, "{method}");
     }
 }
+
+#[test]
+fn every_entry_of_the_standard_has_fewer_members_than_can_be_sorted() {
+    let entries = fixbolt_codec::Version::ALL.into_iter().flat_map(|version| {
+        let dictionary = fixbolt_dictionary::shipped(version);
+        dictionary.group_ids().map(move |id| {
+            let group = dictionary.group(id);
+            (dictionary.expand(&group.members).count(), version, group.count_tag)
+        })
+    });
+    let (longest, version, count_tag) = entries.max_by_key(|entry| entry.0).unwrap();
+    assert_eq!((version, count_tag), (fixbolt_codec::Version::FixLatest, 268));
+    assert!(longest < fixbolt_codec::plumbing::Members::MOST, "{longest}");
+}

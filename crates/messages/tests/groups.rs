@@ -431,7 +431,7 @@ fn an_unordered_entry_is_sorted_with_the_groups_in_it_and_what_the_dictionary_do
     assert_eq!(twice, Err((608, EncodeErrorKind::Duplicate)));
     let many = body(&|legs| {
         let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol: b"A" });
-        for _ in 0..160 {
+        for _ in 0..257 {
             _ = leg.leg_security_alt_id();
             leg.body();
         }
