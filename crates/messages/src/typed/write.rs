@@ -384,7 +384,7 @@ impl<'b, R: Required, O: Order> EntryWriter<'_, 'b, R, O> {
             return self.body;
         }
         self.put_required_before(2);
-        self.check_first(self.first);
+        self.check_first();
         self.body
     }
 
@@ -395,7 +395,7 @@ impl<'b, R: Required, O: Order> EntryWriter<'_, 'b, R, O> {
             return self.body.begin_member(ordinal, members);
         }
         if ordinal < self.last {
-            self.refuse_late(tag);
+            refuse_late(self.body, tag, self.members);
         }
         self.put_required_before(ordinal);
         if self.first == 0 {
@@ -412,29 +412,12 @@ impl<'b, R: Required, O: Order> EntryWriter<'_, 'b, R, O> {
         }
     }
 
-    /// Refuses a member that stands after one that it must stand before.
-    #[cold]
-    fn refuse_late(&mut self, tag: Tag) {
-        let group = self.body.innermost_group().unwrap_or(tag);
-        // Of a group without entries nothing stands in the entry.
-        if let Some(before) = self.body.first_member_after(tag, self.members) {
-            self.body.refuse(tag, EncodeErrorKind::GroupOrder { before, group });
-        }
-    }
-
-    /// Refuses an entry that does not begin with its first field, but with that of this ordinal.
+    /// Refuses an entry that does not begin with its first field.
     #[inline]
-    fn check_first(&mut self, first: u16) {
-        if R::FIELDS.first() != Some(&1) && first != 1 {
-            self.refuse_start();
+    fn check_first(&mut self) {
+        if R::FIELDS.first() != Some(&1) && self.first != 1 {
+            refuse_start(self.body, self.members);
         }
-    }
-
-    #[cold]
-    fn refuse_start(&mut self) {
-        let delimiter = self.members.first().copied().and_then(Tag::try_new).unwrap_or(Tag::new(35));
-        let group = self.body.innermost_group().unwrap_or(delimiter);
-        self.body.refuse(delimiter, EncodeErrorKind::EntryStart { group });
     }
 
     #[inline]
@@ -442,9 +425,6 @@ impl<'b, R: Required, O: Order> EntryWriter<'_, 'b, R, O> {
         while let Some(next) = R::FIELDS.get(self.put)
             && *next < ordinal
         {
-            if let Some(members) = self.order.members() {
-                self.body.begin_member(*next, members);
-            }
             self.required.put(self.put, self.body);
             self.put += 1;
         }
@@ -455,15 +435,38 @@ impl<R: Required, O: Order> Drop for EntryWriter<'_, '_, R, O> {
     #[inline]
     fn drop(&mut self) {
         self.end_group();
-        self.put_required_before(u16::MAX);
-        let first = match self.order.members() {
-            Some(members) => self.body.sort_members(members).unwrap_or(0),
-            None => self.first,
-        };
-        self.check_first(first);
+        if let Some(members) = self.order.members() {
+            for (n, ordinal) in R::FIELDS.iter().enumerate() {
+                self.body.begin_member(*ordinal, members);
+                self.required.put(n, self.body);
+            }
+            self.first = self.body.sort_members(members).unwrap_or(0);
+        } else {
+            self.put_required_before(u16::MAX);
+        }
+        self.check_first();
         self.groups.check(self.body);
         *self.entries = Entries::Ended;
     }
+}
+
+/// Refuses a member of an entry that stands after one that it must stand before.
+// Not a method, so that the writer of the entry need not be in memory.
+#[cold]
+fn refuse_late(body: &mut BodyWriter<'_>, tag: Tag, members: &[u32]) {
+    let group = body.innermost_group().unwrap_or(tag);
+    // Of a group without entries nothing stands in the entry.
+    if let Some(before) = body.first_member_after(tag, members) {
+        body.refuse(tag, EncodeErrorKind::GroupOrder { before, group });
+    }
+}
+
+/// Refuses an entry that does not begin with the first of its members.
+#[cold]
+fn refuse_start(body: &mut BodyWriter<'_>, members: &[u32]) {
+    let delimiter = members.first().copied().and_then(Tag::try_new).unwrap_or(Tag::new(35));
+    let group = body.innermost_group().unwrap_or(delimiter);
+    body.refuse(delimiter, EncodeErrorKind::EntryStart { group });
 }
 
 /// Writes several codes separated by spaces, up to 256 bytes: over a hundred codes of one letter.
