@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn without_the_feature_tls_a_setting_of_tls_stops_the_start() -> Outcome<()> {
-        const ERROR: &str = "this build has no TLS; build fixbolt with its feature `tls`";
+        const ERROR: &str = "this build has no TLS; add `tls` to the features of `fixbolt` in Cargo.toml";
         let text = "[SESSION]\nConnectionType=initiator\nSocketConnectHost=localhost\nSocketConnectPort=9880\n\
                     BeginString=FIX.4.4\nSenderCompID=TRADER\nTargetCompID=VENUE\nHeartBtInt=30\nSocketUseSSL=";
         Configuration::from_text("trader.cfg", &format!("{text}N"))?;

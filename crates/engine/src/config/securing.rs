@@ -8,7 +8,7 @@ use super::reading::SessionReader;
 use super::rows::row_of;
 use super::text::Setting;
 use super::tls_draft::Mistake;
-use crate::tls::{ClientCertificates, Tls};
+use crate::tls::{ClientCertificates, NOT_BUILT, Tls};
 
 /// The keys that turn TLS on, or are the first to look at.
 const FIRST: [&str; 7] = [
@@ -161,11 +161,13 @@ impl<'s> SessionReader<'s> {
                 }
             },
             Mistake::NotBuilt => {
-                let instead =
-                    "this build has no TLS; add `tls` to the features of `fixbolt` in Cargo.toml".to_owned();
                 let place = first.map_or(&self.own.place, |setting| &setting.place).clone();
                 let key = first.map_or("TLS", |setting| &setting.key).to_owned();
-                self.mistakes.push(ConfigError::Unavailable { place, key, reason: instead.into() });
+                self.mistakes.push(ConfigError::Unavailable {
+                    place,
+                    key,
+                    reason: NOT_BUILT.to_owned().into(),
+                });
             }
         }
     }

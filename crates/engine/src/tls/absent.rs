@@ -8,10 +8,7 @@ use fixbolt_session::{Role, TlsFailure, Utc};
 
 use super::faults::TlsFaults;
 use super::peer::PeerCertificate;
-use super::settings::Tls;
-
-/// What is wrong with settings that ask for TLS.
-const ABSENT: &str = "this build has no TLS; add `tls` to the features of `fixbolt` in Cargo.toml";
+use super::settings::{NOT_BUILT, Tls};
 
 /// There is none.
 #[derive(Debug)]
@@ -41,11 +38,11 @@ impl TlsContexts {
     }
 
     pub(crate) fn of_port(self: &Arc<Self>, _: &Tls) -> Result<Arc<TlsContext>, TlsFaults> {
-        Err(ABSENT.to_owned().into())
+        Err(NOT_BUILT.to_owned().into())
     }
 
     pub(crate) fn of_initiator(self: &Arc<Self>, _: &Tls, _: &str) -> Result<Arc<TlsContext>, TlsFaults> {
-        Err(ABSENT.to_owned().into())
+        Err(NOT_BUILT.to_owned().into())
     }
 
     #[expect(clippy::unused_self, reason = "as in a build with TLS")]

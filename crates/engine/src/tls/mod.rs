@@ -68,8 +68,8 @@ pub(crate) use context::{TlsContext, TlsContexts, doubts};
 pub(crate) use faults::TlsFaults;
 pub(crate) use peer::{PeerCertificate, PeerRules};
 pub use pin::{InvalidPin, KeyPin};
-pub(crate) use settings::SAYS_NOTHING;
 pub use settings::{Authorities, ClientCertificates, OwnCertificate, Pem, Tls, TlsVersion};
+pub(crate) use settings::{NOT_BUILT, SAYS_NOTHING};
 #[cfg(feature = "tls")]
 pub(crate) use stream::{Decrypted, TlsStream};
 pub use suite::{CipherSuite, UnknownCipherSuite};

@@ -71,6 +71,10 @@ pub struct Tls {
     pub any_peer: bool,
 }
 
+/// What is wrong with settings that ask for TLS in a build without it.
+pub(crate) const NOT_BUILT: &str =
+    "this build has no TLS; add `tls` to the features of `fixbolt` in Cargo.toml";
+
 /// What is wrong with a session that says nothing, beside sessions of a template whose certificates
 /// are known by their CompID.
 pub(crate) const SAYS_NOTHING: &str = "it says nothing of the certificate of its counterparty, and others may log on to its address with the certificate that has their CompID (TLSPeerNames=CompID): each of these certificates could log on as this session, too; name its own (TLSPeerNames, TLSPeerPins), or write TLSPeerNames=none (Tls::any_peer) if any of them may";
